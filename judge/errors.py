@@ -1,0 +1,51 @@
+"""The error tree. Every error a caller can meet descends from `JudgeError`.
+
+JudgeError
+├── UsageError              the caller's mistake: nothing was scored                    exit 2
+│   ├── ConfigError         a setting is unknown, out of range or contradicts another
+│   ├── InputError          the samples cannot be read: names file, line, field, value
+│   ├── RunError            the run folder is taken, finished, absent or not writable
+│   └── PromptMismatch      a pinned prompt does not bear its recorded hash
+└── JudgeUnavailable        the model cannot be asked at all: key, model name, quota    exit 2
+
+A failure of the world that concerns one sentence (a timeout, a broken reply) is no exception:
+it is a value, `judge.records.Unscored`, and stays in the denominator.
+"""
+
+
+class JudgeError(Exception):
+    """Anything `judge` raises on purpose; the message names the value and the next step."""
+
+
+class UsageError(JudgeError):
+    """The caller's mistake. Nothing was scored and nothing was half written."""
+
+
+class ConfigError(UsageError):
+    """A setting is unknown, out of range, or contradicts another."""
+
+
+class InputError(UsageError):
+    """The samples cannot be read. `path`, `line` and `field` say where, as far as known."""
+
+    def __init__(
+        self, message: str, *, path: str = "", line: int | None = None, field: str = ""
+    ) -> None:
+        self.path = path
+        self.line = line
+        self.field = field
+        place = path if line is None else f"{path}, line {line}"
+        where = ", ".join(part for part in (place, f"field {field!r}" if field else "") if part)
+        super().__init__(f"{where}: {message}" if where else message)
+
+
+class RunError(UsageError):
+    """The run folder is in use, finished, absent, or cannot be written."""
+
+
+class PromptMismatch(UsageError):
+    """A pinned prompt file does not have the hash recorded for its version."""
+
+
+class JudgeUnavailable(JudgeError):
+    """The model cannot be asked at all: wrong key, unknown model, exhausted quota."""

@@ -1,0 +1,66 @@
+"""The interfaces the judges are built from. A fake of each stands in `judge.backends.fake`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from judge.records.chat import ChatReply, ChatRequest
+    from judge.records.request import JudgeRequest
+    from judge.records.verdict import Judgment, Unscored
+
+
+class Judge(Protocol):
+    """Turns a request into one outcome per asked sentence. Judges nest; the nesting is the policy."""
+
+    @property
+    def signature(self) -> str:
+        """How its verdicts are made; known before the first one."""
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        """Judge `request.ask`. The world's failures come back as `Unscored`, never as exceptions.
+
+        Raises:
+            JudgeUnavailable: the model cannot be asked at all, so that going on is pointless.
+        """
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors."""
+
+    @property
+    def signature(self) -> str:
+        """Which embedding this is."""
+
+    async def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Rows of unit length (all zero for a text without content), shape (len(texts), d)."""
+
+
+class Model(Protocol):
+    """One chat completion."""
+
+    @property
+    def signature(self) -> str:
+        """Model, host and the options that were settled by the capability probe."""
+
+    async def chat(self, request: ChatRequest) -> ChatReply | Unscored:
+        """Ask once, retries included. A failure of the world is a value.
+
+        Raises:
+            JudgeUnavailable: wrong key, unknown model, exhausted quota.
+        """
+
+
+class Store(Protocol):
+    """Keeps texts by key, across processes and crashes."""
+
+    def get(self, keys: Sequence[str]) -> Mapping[str, str]:
+        """The texts known for these keys; a missing key is absent."""
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        """Keep all of these in one transaction, or none."""

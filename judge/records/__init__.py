@@ -1,0 +1,66 @@
+"""Frozen records, in the order they are made."""
+
+from judge.records.chat import ChatReply, ChatRequest
+from judge.records.citation import Citation, CitationStatus
+from judge.records.label import Label
+from judge.records.request import JudgeRequest
+from judge.records.result import (
+    Flag,
+    FlagName,
+    SampleResult,
+    Scores,
+    SentenceResult,
+    Status,
+)
+from judge.records.rules import Rules
+from judge.records.sample import Chunk, Sample
+from judge.records.sentence import Sentence, SentenceKind
+from judge.records.summary import CorpusBounds, CorpusScore, Interval, Summary
+from judge.records.verdict import (
+    SUPPORT_WEIGHT,
+    Call,
+    Evidence,
+    Excluded,
+    JudgeOutcome,
+    Judgment,
+    Outcome,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+
+__all__ = [
+    "SUPPORT_WEIGHT",
+    "Call",
+    "ChatReply",
+    "ChatRequest",
+    "Chunk",
+    "Citation",
+    "CitationStatus",
+    "CorpusBounds",
+    "CorpusScore",
+    "Evidence",
+    "Excluded",
+    "Flag",
+    "FlagName",
+    "Interval",
+    "JudgeOutcome",
+    "JudgeRequest",
+    "Judgment",
+    "Label",
+    "Outcome",
+    "Rules",
+    "Sample",
+    "SampleResult",
+    "Scores",
+    "Sentence",
+    "SentenceKind",
+    "SentenceResult",
+    "Status",
+    "Summary",
+    "Support",
+    "Unscored",
+    "UnscoredReason",
+    "Verdict",
+]

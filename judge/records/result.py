@@ -1,0 +1,109 @@
+"""What is known of one answer once it has been through the path."""
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from judge.records.citation import Citation
+from judge.records.record import Record
+from judge.records.sentence import Sentence
+from judge.records.verdict import Call, Outcome
+
+
+class Status(StrEnum):
+    """What became of an answer; the first that holds."""
+
+    ABSTAINED = "abstained"
+    """No claims, and it says that it cannot answer."""
+    NO_CLAIMS = "no_claims"
+    """Nothing to judge."""
+    UNSCORED = "unscored"
+    """Claims, and not one verdict."""
+    SCORED = "scored"
+    """At least one verdict on a claim."""
+
+
+class FlagName(StrEnum):
+    """Something a person should look at. A flag never changes a verdict."""
+
+    UNVERIFIED_QUOTE = "unverified_quote"
+    """A `full` or `partial` whose quotes were not found in the chunks."""
+    CONFLICTING_EVIDENCE = "conflicting_evidence"
+    """One part of the evidence supports the sentence, another contradicts it."""
+    INJECTION_SUSPECTED = "injection_suspected"
+    """Judged text reads like orders to a judge."""
+
+
+class Flag(Record):
+    """A flag, and the sentence it hangs on."""
+
+    name: FlagName
+    """Which."""
+    sentence: int | None = None
+    """Index of the sentence; null where it concerns the whole sample."""
+
+
+class SentenceResult(Sentence):
+    """A sentence and what became of it."""
+
+    outcome: Outcome
+    """A verdict, or why there is none."""
+
+
+class Scores(Record):
+    """The numbers of one answer. Null means that there was nothing to measure; it is never 0."""
+
+    claims: int
+    """Claim sentences."""
+    judged: int
+    """Claims with a verdict of the run's own judge, `no_claim` left out: the denominator."""
+    unscored: int
+    """Claims without such a verdict, those a fallback answered included."""
+    no_claim: int
+    """Claims the judge found to assert nothing."""
+    faithfulness: float | None
+    """Mean weight over the judged, 0 to 1."""
+    faithfulness_strict: float | None
+    """Share of `full` among the judged."""
+    faithfulness_bounds: tuple[float, float] | None
+    """Faithfulness with every unscored claim counted 0, then 1."""
+    faithfulness_with_fallback: float | None
+    """Faithfulness with fallback verdicts counted in; null where no sentence fell back."""
+    contradiction_rate: float | None
+    """Share of `contradicted` among the judged."""
+    coverage: float | None
+    """Claims with at least one citation that resolves, over claims."""
+    citation_validity: float | None
+    """valid / (valid + unsupported + dangling)."""
+    citation_validity_bounds: tuple[float, float] | None
+    """The same with every unjudged citation counted invalid, then valid."""
+    citation_recall: float | None
+    """Claims with `cited_support` full, over the judged."""
+    unsupported: tuple[int, ...]
+    """Indexes of the sentences with `none`, `contradicted` or `partial`, fallen back or not."""
+
+
+class SampleResult(Record):
+    """One line of `results.jsonl`."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    """Version of this layout. The attribute bears an underscore: pydantic owns the bare name."""
+    qid: str
+    """Whose result this is."""
+    status: Status
+    """What became of the answer."""
+    scores: Scores
+    """Its numbers."""
+    sentences: tuple[SentenceResult, ...]
+    """Every sentence, excluded ones too."""
+    citations: tuple[Citation, ...]
+    """Every citation, in the order they stand."""
+    flags: tuple[Flag, ...] = ()
+    """What a person should look at."""
+    calls: tuple[Call, ...] = ()
+    """What it took."""
+    signature: str
+    """How the numbers were made."""
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    """The sample's, untouched."""

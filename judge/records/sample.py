@@ -1,0 +1,37 @@
+"""What is judged: an answer, and the chunks its generator saw."""
+
+from pydantic import Field, JsonValue
+
+from judge.records.record import Record
+
+
+class Chunk(Record):
+    """One retrieved passage, with its text."""
+
+    chunk_id: str
+    """The name citations use. Chunks of one sample may share it; a citation then means them all."""
+    text: str
+    """The passage exactly as the generator saw it; evidence offsets point into it."""
+
+
+class Sample(Record):
+    """One question, its answer, and what was retrieved for it."""
+
+    qid: str
+    """Unique within a run; the line number where the input gives none."""
+    query: str = ""
+    """The user's question; may be empty."""
+    answer: str = ""
+    """The generated answer; sentence and citation offsets are characters into it."""
+    chunks: tuple[Chunk, ...] = ()
+    """What the generator saw, in the order it saw it. Empty is legal: nothing can be supported."""
+    retrieved: tuple[str, ...] | None = None
+    """Ranked chunk ids; where null, the order of `chunks` is the ranking."""
+    gold_answer: str | None = None
+    """The reference answer, if there is one."""
+    gold_evidence: tuple[str, ...] | None = None
+    """Ids of the chunks known to hold the answer."""
+    relevance: dict[str, float] | None = None
+    """Graded relevance by chunk id, 0 and up."""
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    """Every other key of the input line, untouched."""

@@ -1,0 +1,117 @@
+"""What is known of a whole run."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from judge.records.citation import CitationStatus
+from judge.records.record import Record
+from judge.records.result import FlagName, Status
+from judge.records.sentence import SentenceKind
+from judge.records.verdict import Support, UnscoredReason
+
+
+class Interval(Record):
+    """A 95 % interval and how it was made."""
+
+    low: float
+    """Lower limit."""
+    high: float
+    """Upper limit."""
+    method: Literal["wilson", "poisson_bootstrap"]
+    """Wilson under 50 answers or without variance, else the Poisson bootstrap over answers."""
+
+
+class CorpusScore(Record):
+    """One score over the run."""
+
+    macro: float
+    """Mean over the answers that have the score: the headline."""
+    micro: float
+    """Pooled over their sentences (for citation validity, over their citations)."""
+    answers: int
+    """How many answers the macro mean is over."""
+    items: int
+    """How many sentences or citations the micro mean is over."""
+    interval: Interval
+    """95 % interval of the macro mean; sampling error only, not the judge's."""
+
+
+class CorpusBounds(Record):
+    """A score with every failure counted against the answers, then for them."""
+
+    low: float
+    """Mean over answers with each failure counted 0; an unscored answer is 0."""
+    high: float
+    """Mean over answers with each failure counted 1; an unscored answer is 1."""
+    answers: int
+    """How many answers have bounds: those scored and those unscored."""
+    low_interval: Interval
+    """95 % interval of `low`: what `--strict-gate` compares."""
+
+
+class Summary(Record):
+    """Corpus totals. A null score was measured on nothing; it is never 0."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    """Version of this layout."""
+    signatures: dict[str, int]
+    """Answers by signature. More than one: the numbers are not comparable with each other."""
+    answers: int
+    """All answers."""
+    statuses: dict[Status, int]
+    """Answers by status, zeros included."""
+    abstention_rate: float | None
+    """Share of answers with status `abstained`."""
+    kinds: dict[SentenceKind, int]
+    """Sentences by kind."""
+    claims: int
+    """Claim sentences."""
+    judged: int
+    """Claims with a verdict of the run's own judge, `no_claim` left out."""
+    supports: dict[Support, int]
+    """Those verdicts, and `no_claim`, by label."""
+    sources: dict[str, int]
+    """Verdicts by source, fallen back or not."""
+    unscored: dict[UnscoredReason, int]
+    """Claims without a verdict of the run's own judge, by reason."""
+    unscored_share: float | None
+    """Their share of all claims."""
+    fallen_back: int
+    """How many of them carry a fallback verdict."""
+    untrusted: bool
+    """True where `unscored_share` is over the limit and at least three claims are concerned."""
+    faithfulness: CorpusScore | None
+    """Mean weight of the judged claims."""
+    faithfulness_bounds: CorpusBounds | None
+    """Faithfulness with all failures unfaithful, then all faithful."""
+    faithfulness_strict: CorpusScore | None
+    """Share of `full`."""
+    faithfulness_with_fallback: CorpusScore | None
+    """Fallback verdicts counted in; null where nothing fell back."""
+    contradiction_rate: CorpusScore | None
+    """Share of `contradicted`."""
+    coverage: CorpusScore | None
+    """Share of claims with a citation that resolves."""
+    citation_validity: CorpusScore | None
+    """Share of valid among the judged citations."""
+    citation_validity_bounds: CorpusBounds | None
+    """Citation validity with unjudged citations invalid, then valid."""
+    citation_recall: CorpusScore | None
+    """Share of judged claims whose own citations support them fully."""
+    citations: dict[CitationStatus, int]
+    """Citations in claims, by status."""
+    flags: dict[FlagName, int]
+    """Flags by name."""
+    models: dict[str, int]
+    """Calls by the model the server named."""
+    calls: int
+    """Requests sent to a model."""
+    cache_hits: int
+    """Calls answered from the cache instead."""
+    prompt_tokens: int
+    """Tokens in, over the calls sent."""
+    reply_tokens: int
+    """Tokens out, likewise."""
+    seconds: float
+    """Time spent waiting for those calls, added up."""

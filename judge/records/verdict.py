@@ -1,0 +1,138 @@
+"""What a judge answers: for each asked sentence a verdict, or why there is none."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from judge.records.record import Record
+
+
+class Support(StrEnum):
+    """How far the chunks support a sentence: TREC RAG's full/partial/no, "no" split in two."""
+
+    FULL = "full"
+    """Everything the sentence says follows from the chunks."""
+    PARTIAL = "partial"
+    """Some of it does, and nothing is contradicted."""
+    NONE = "none"
+    """The chunks do not say it, whether or not it is true in the world."""
+    CONTRADICTED = "contradicted"
+    """The chunks say otherwise."""
+    NO_CLAIM = "no_claim"
+    """The sentence asserts nothing; left out of every score and counted."""
+
+
+SUPPORT_WEIGHT: Final[Mapping[Support, float]] = {
+    Support.FULL: 1.0,
+    Support.PARTIAL: 0.5,
+    Support.NONE: 0.0,
+    Support.CONTRADICTED: 0.0,
+}
+"""What a sentence adds to faithfulness. `no_claim` has no weight: it is no part of the mean."""
+
+
+class Evidence(Record):
+    """A passage of a chunk that bears on a sentence."""
+
+    chunk_id: str
+    """The chunk it is said to stand in."""
+    quote: str
+    """The passage as the judge gave it."""
+    start: int | None = None
+    """First character into the chunk's text as given; null while not found there."""
+    end: int | None = None
+    """One past the last character."""
+    verified: bool = False
+    """True once code, not a model, has found the quote in the chunk."""
+
+
+class UnscoredReason(StrEnum):
+    """Why a sentence has no verdict."""
+
+    TIMEOUT = "timeout"
+    RATE_LIMITED = "rate_limited"
+    SERVER_ERROR = "server_error"
+    CONNECTION = "connection"
+    REFUSED = "refused"
+    CONTENT_FILTER = "content_filter"
+    TRUNCATED = "truncated"
+    MALFORMED = "malformed"
+    MISSING = "missing"
+    UNVERIFIED = "unverified"
+    BUDGET = "budget"
+
+
+class Unscored(Record):
+    """No verdict. A value, not an error: kept, counted by reason, never averaged."""
+
+    type: Literal["unscored"] = "unscored"
+    """Tag among outcomes."""
+    reason: UnscoredReason
+    """Which failure."""
+    detail: str = ""
+    """What happened, in one line, without secrets."""
+
+
+class Verdict(Record):
+    """One judge's answer on one sentence."""
+
+    type: Literal["verdict"] = "verdict"
+    """Tag among outcomes."""
+    support: Support
+    """The label."""
+    evidence: tuple[Evidence, ...] = ()
+    """The passages the label rests on."""
+    supporting: tuple[str, ...] = ()
+    """Ids of the chunks that alone support all or part of the sentence."""
+    cited_support: Support | None = None
+    """Support given only the chunks the sentence cites; null where it cites none."""
+    reason: str = ""
+    """Empty for `full`; else a few words in the answer's language."""
+    score: float | None = None
+    """P(supported), 0 to 1, for a similarity verdict; null for a language model's."""
+    source: Literal["llm", "similarity"]
+    """What kind of judge made it."""
+    signature: str
+    """How it was made. Equal signatures mean comparable verdicts."""
+    fallback_from: Unscored | None = None
+    """The failure of the first judge that this verdict stands in for."""
+
+
+class Excluded(Record):
+    """Not judged, because the sentence is no claim; its `kind` says what it is."""
+
+    type: Literal["excluded"] = "excluded"
+    """Tag among outcomes."""
+
+
+JudgeOutcome = Verdict | Unscored
+"""What a judge returns for a sentence it was asked."""
+
+Outcome = Annotated[Verdict | Unscored | Excluded, Field(discriminator="type")]
+"""What a result holds for a sentence."""
+
+
+class Call(Record):
+    """One request to a model."""
+
+    model: str
+    """The model the server named."""
+    prompt_tokens: int
+    """Tokens in."""
+    reply_tokens: int
+    """Tokens out."""
+    seconds: float
+    """From sending to the last byte."""
+    cached: bool = False
+    """True where the reply came from the cache and nothing was sent."""
+
+
+class Judgment(Record):
+    """A judge's reply to one request."""
+
+    outcomes: Mapping[int, JudgeOutcome] = Field(default_factory=dict)
+    """One outcome per asked sentence index, no more and no fewer."""
+    calls: tuple[Call, ...] = ()
+    """What it took."""
