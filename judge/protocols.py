@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Judge(Protocol):
-    """Turns a request into one outcome per asked sentence. Judges nest; the nesting is the policy."""
+    """Turns a request into one outcome per asked sentence. Judges nest: that is the policy."""
 
     @property
     def signature(self) -> str:

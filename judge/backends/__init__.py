@@ -1,1 +1,1 @@
-"""x."""
+"""The outside world, and what stands in for it."""

@@ -1,1 +1,1 @@
-"""x."""
+"""The command line: parses, calls, prints. No score is computed here."""

@@ -1,1 +1,1 @@
-"""x."""
+"""Judges: one shape, several makers."""

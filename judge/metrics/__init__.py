@@ -1,1 +1,1 @@
-"""x."""
+"""Pure numbers: each measure one function of its arguments."""

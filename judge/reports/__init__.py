@@ -1,1 +1,1 @@
-"""x."""
+"""Results and totals, arranged for a reader."""

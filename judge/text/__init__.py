@@ -1,1 +1,1 @@
-"""x."""
+"""Characters, words, numbers: what every floor above reads text with."""
