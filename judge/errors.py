@@ -31,12 +31,17 @@ class InputError(UsageError):
     def __init__(
         self, message: str, *, path: str = "", line: int | None = None, field: str = ""
     ) -> None:
+        self.problem = message
         self.path = path
         self.line = line
         self.field = field
         place = path if line is None else f"{path}, line {line}"
         where = ", ".join(part for part in (place, f"field {field!r}" if field else "") if part)
         super().__init__(f"{where}: {message}" if where else message)
+
+    def at(self, path: str, line: int) -> "InputError":
+        """The same problem, with its place."""
+        return InputError(self.problem, path=path, line=line, field=self.field)
 
 
 class RunError(UsageError):

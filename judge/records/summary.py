@@ -81,23 +81,23 @@ class Summary(Record):
     """How many of them carry a fallback verdict."""
     untrusted: bool
     """True where `unscored_share` is over the limit and at least three claims are concerned."""
-    faithfulness: CorpusScore | None
+    faithfulness: CorpusScore | None = None
     """Mean weight of the judged claims."""
     faithfulness_bounds: CorpusBounds | None
     """Faithfulness with all failures unfaithful, then all faithful."""
-    faithfulness_strict: CorpusScore | None
+    faithfulness_strict: CorpusScore | None = None
     """Share of `full`."""
-    faithfulness_with_fallback: CorpusScore | None
+    faithfulness_with_fallback: CorpusScore | None = None
     """Fallback verdicts counted in; null where nothing fell back."""
-    contradiction_rate: CorpusScore | None
+    contradiction_rate: CorpusScore | None = None
     """Share of `contradicted`."""
-    coverage: CorpusScore | None
+    coverage: CorpusScore | None = None
     """Share of claims with a citation that resolves."""
-    citation_validity: CorpusScore | None
+    citation_validity: CorpusScore | None = None
     """Share of valid among the judged citations."""
     citation_validity_bounds: CorpusBounds | None
     """Citation validity with unjudged citations invalid, then valid."""
-    citation_recall: CorpusScore | None
+    citation_recall: CorpusScore | None = None
     """Share of judged claims whose own citations support them fully."""
     citations: dict[CitationStatus, int]
     """Citations in claims, by status."""

@@ -99,6 +99,11 @@ class Verdict(Record):
     fallback_from: Unscored | None = None
     """The failure of the first judge that this verdict stands in for."""
 
+    @property
+    def backed(self) -> bool:
+        """Whether code found at least one of its quotes in the chunk it is said to stand in."""
+        return any(evidence.verified for evidence in self.evidence)
+
 
 class Excluded(Record):
     """Not judged, because the sentence is no claim; its `kind` says what it is."""

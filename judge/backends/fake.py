@@ -1,0 +1,92 @@
+"""Stand-ins for the outside world, for users' tests and ours. They are passed in, never patched."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.records import (
+    ChatReply,
+    ChatRequest,
+    JudgeOutcome,
+    JudgeRequest,
+    Judgment,
+    Unscored,
+    UnscoredReason,
+)
+
+
+class FakeJudge:
+    """Answers by the sentence's text.
+
+    Args:
+        outcomes: sentence text to outcome; another sentence is `Unscored(missing)`.
+        signature: what it calls itself.
+    """
+
+    def __init__(self, outcomes: Mapping[str, JudgeOutcome], signature: str = "fake") -> None:
+        self._outcomes = outcomes
+        self.signature = signature
+        self.requests: list[JudgeRequest] = []
+        """Every request it was given, in order."""
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        """One scripted outcome per asked sentence."""
+        self.requests.append(request)
+        await asyncio.sleep(0)  # a real judge gives way, too
+        missing = Unscored(reason=UnscoredReason.MISSING, detail="not in the script")
+        texts = {index: request.sentences[index].text for index in request.ask}
+        return Judgment(
+            outcomes={index: self._outcomes.get(text, missing) for index, text in texts.items()}
+        )
+
+
+class FakeEmbedder:
+    """Gives scripted vectors, scaled to unit length; a text without one is the zero vector."""
+
+    signature = "fake"
+
+    def __init__(self, vectors: Mapping[str, Sequence[float]]) -> None:
+        self._vectors = vectors
+
+    async def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Rows of unit length, shape (len(texts), d)."""
+        width = len(next(iter(self._vectors.values()), (0.0,)))
+        rows = np.array([self._vectors.get(t, [0.0] * width) for t in texts], dtype=np.float32)
+        rows = rows.reshape(len(texts), width)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        unit: npt.NDArray[np.float32] = rows / np.where(lengths == 0, 1, lengths)
+        return unit
+
+
+class FakeModel:
+    """Gives scripted replies in order, then repeats the last; keeps the requests."""
+
+    signature = "fake"
+
+    def __init__(self, replies: Sequence[ChatReply | Unscored]) -> None:
+        self._replies = list(replies)
+        self.requests: list[ChatRequest] = []
+        """Every request it was given, in order."""
+
+    async def chat(self, request: ChatRequest) -> ChatReply | Unscored:
+        """The next reply."""
+        self.requests.append(request)
+        return self._replies[min(len(self.requests), len(self._replies)) - 1]
+
+
+class FakeStore:
+    """A store in memory."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        """What is kept."""
+
+    def get(self, keys: Sequence[str]) -> dict[str, str]:
+        """The texts known for these keys."""
+        return {key: self.texts[key] for key in keys if key in self.texts}
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        """Keep all of these."""
+        self.texts.update(texts)

@@ -1,0 +1,146 @@
+"""95 % intervals for a mean over answers."""
+
+import hashlib
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import Final, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+Z95: Final = 1.959963984540054
+"""The normal quantile at .975."""
+
+FEW: Final = 50
+"""Under so many answers a bootstrap is too narrow, and Wilson's interval is used."""
+
+REPLICATES: Final = 1000
+
+Method = Literal["wilson", "poisson_bootstrap"]
+
+
+def wilson(mean: float, n: int, z: float = Z95) -> tuple[float, float]:
+    """Wilson's score interval for a mean of values in [0, 1].
+
+    (m + z²/2n ± z √(m(1 − m)/n + z²/4n²)) / (1 + z²/n). Exact in form for shares; for a mean of
+    other values in [0, 1] it is conservative, for their variance is at most m(1 − m).
+
+    Args:
+        mean: m, 0 to 1.
+        n: how many values it is over, at least 1.
+        z: normal quantile.
+
+    Returns:
+        (low, high), within [0, 1].
+
+    Raises:
+        ValueError: n under 1, or a mean outside [0, 1].
+
+    Source: E. B. Wilson (1927), J. Am. Stat. Assoc. 22, 209-212.
+
+    >>> [round(limit, 4) for limit in wilson(0.5, 10)]
+    [0.2366, 0.7634]
+    >>> [round(limit, 4) for limit in wilson(1.0, 10)]
+    [0.7225, 1.0]
+    """
+    if n < 1 or not 0 <= mean <= 1:
+        raise ValueError(f"wilson needs n >= 1 and a mean in [0, 1], got n={n!r}, mean={mean!r}")
+    centre = mean + z * z / (2 * n)
+    reach = z * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    return max(0.0, (centre - reach) / scale), min(1.0, (centre + reach) / scale)
+
+
+class StreamedMeans:
+    """Means of several values over a stream of answers, with intervals, in constant memory.
+
+    Intervals come from the Poisson bootstrap: each of 1 000 replicates gives each answer a
+    Poisson(1) weight drawn from (seed, key) alone, so the order of the answers does not matter and
+    two parts of a stream can be merged. Under 50 answers, or without variance, Wilson's interval
+    takes its place.
+
+    Source: Chamandy, Muralidharan, Najmi and Naidu (2012), "Estimating uncertainty for massive
+    data streams", Google technical report.
+
+    Args:
+        width: how many values each answer brings.
+        seed: part of every draw.
+    """
+
+    def __init__(self, width: int, seed: int) -> None:
+        self._seed = seed
+        self._counts = np.zeros(width, dtype=np.int64)
+        self._totals = np.zeros(width)
+        self._least = np.full(width, np.inf)
+        self._most = np.full(width, -np.inf)
+        self._sums = np.zeros((width, REPLICATES))
+        self._weights = np.zeros((width, REPLICATES))
+
+    def add(self, key: str, values: Sequence[float | None]) -> None:
+        """Add an answer's values, each in [0, 1]; None where it has no such value."""
+        there = np.array([value is not None for value in values])
+        row = np.array([0.0 if value is None else value for value in values])
+        self._counts += there
+        self._totals += row
+        self._least = np.where(there, np.minimum(self._least, row), self._least)
+        self._most = np.where(there, np.maximum(self._most, row), self._most)
+        drawn = poisson_weights(self._seed, key)
+        self._sums += np.outer(row, drawn)
+        self._weights += np.outer(there, drawn)
+
+    def merge(self, other: Self) -> None:
+        """Take in what another of the same seed has seen.
+
+        Raises:
+            ValueError: the seeds or widths differ.
+        """
+        if (other._seed, other._sums.shape) != (self._seed, self._sums.shape):
+            raise ValueError("only means of equal seed and width merge")
+        self._counts += other._counts
+        self._totals += other._totals
+        self._least = np.minimum(self._least, other._least)
+        self._most = np.maximum(self._most, other._most)
+        self._sums += other._sums
+        self._weights += other._weights
+
+    def count(self, column: int) -> int:
+        """How many answers had this value."""
+        return int(self._counts[column])
+
+    def mean(self, column: int) -> float | None:
+        """Their mean; None where no answer had it."""
+        count = self.count(column)
+        return float(self._totals[column] / count) if count else None
+
+    def interval(self, column: int) -> tuple[float, float, Method] | None:
+        """(low, high, method) of the 95 % interval; None where no answer had this value."""
+        mean = self.mean(column)
+        if mean is None:
+            return None
+        if self.count(column) < FEW or self._least[column] == self._most[column]:
+            # A mean of n equal values may miss [0, 1] by a rounding error.
+            return *wilson(min(1.0, max(0.0, mean)), self.count(column)), "wilson"
+        heavy = self._weights[column] > 0
+        means = self._sums[column][heavy] / self._weights[column][heavy]
+        low, high = np.percentile(means, [2.5, 97.5])
+        return float(low), float(high), "poisson_bootstrap"
+
+
+def poisson_weights(seed: int, key: str) -> npt.NDArray[np.uint8]:
+    """`REPLICATES` Poisson(1) draws that depend on (seed, key) only, on any machine.
+
+    SHAKE-128 of the pair gives 16 bits a draw; a table inverts the distribution function to that
+    precision (2⁻¹⁶).
+    """
+    stream = hashlib.shake_128(f"{seed}|{key}".encode()).digest(2 * REPLICATES)
+    draws: npt.NDArray[np.uint8] = _inverse_poisson()[np.frombuffer(stream, dtype="<u2")]
+    return draws
+
+
+@cache
+def _inverse_poisson() -> npt.NDArray[np.uint8]:
+    masses = [math.exp(-1) / math.factorial(k) for k in range(10)]
+    steps = np.cumsum(masses) * 2**16
+    table: npt.NDArray[np.uint8] = np.searchsorted(steps, np.arange(2**16), "right").astype("u1")
+    return table

@@ -1,0 +1,72 @@
+"""The main path: one sample in, one result out."""
+
+import hashlib
+from collections.abc import Sequence
+
+from judge.protocols import Judge
+from judge.records import (
+    Citation,
+    JudgeRequest,
+    Judgment,
+    Rules,
+    Sample,
+    SampleResult,
+    Sentence,
+    SentenceKind,
+)
+from judge.steps.aggregate import aggregate
+from judge.steps.audit import audit
+from judge.steps.citations import find, positions
+from judge.steps.evidence import verify
+from judge.steps.flags import raise_flags
+from judge.steps.kinds import classify
+from judge.steps.split import split
+
+
+async def evaluate_sample(sample: Sample, judge: Judge, rules: Rules) -> SampleResult:
+    """Take one answer through the whole path.
+
+    Raises:
+        JudgeUnavailable: from the judge; the world's other failures are outcomes.
+    """
+    sentences = classify(split(sample.answer))
+    citations = find(sample, sentences, rules)
+    asked = request(sample, sentences, citations)
+    judgment = await judge.judge(asked) if asked.ask else Judgment()
+    outcomes = verify(judgment.outcomes, sample.chunks, rules)
+    return aggregate(
+        sample,
+        sentences,
+        outcomes,
+        audit(citations, outcomes),
+        flags=raise_flags(sample, outcomes),
+        calls=judgment.calls,
+        signature=sign(judge, rules),
+    )
+
+
+def request(
+    sample: Sample, sentences: Sequence[Sentence], citations: Sequence[Citation]
+) -> JudgeRequest:
+    """What a judge is asked about one sample: its claims."""
+    return JudgeRequest(
+        query=sample.query,
+        answer=sample.answer,
+        sentences=tuple(sentences),
+        ask=tuple(s.index for s in sentences if s.kind is SentenceKind.CLAIM),
+        chunks=sample.chunks,
+        cites=positions(citations, sample.chunks),
+    )
+
+
+def sign(judge: Judge, rules: Rules) -> str:
+    """The judge's signature, and those rules that are not the usual ones."""
+    parts = [judge.signature]
+    if rules.prose_citations:
+        parts.append("cites:prose")
+    if rules.citation_pattern is not None:
+        digest = hashlib.sha256(rules.citation_pattern.encode()).hexdigest()
+        parts.append(f"cites:{digest[:8]}")
+    if rules.require_quotes:
+        parts.append("quotes:required")
+    return "|".join(parts)

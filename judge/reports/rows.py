@@ -1,0 +1,67 @@
+"""Results as flat rows, for pandas, a notebook or a spreadsheet."""
+
+from collections.abc import Iterable, Iterator
+
+from judge.records import Excluded, SampleResult, SentenceResult, Unscored, Verdict
+
+Cell = str | int | float | bool | None
+
+
+def to_rows(results: Iterable[SampleResult]) -> list[dict[str, Cell]]:
+    """One row per sentence, excluded ones too, with the scores of its answer beside it.
+
+    Every row has the same keys. `support`, `source`, `score` and `quote` are None where there is
+    no verdict; `unscored` and `detail` say why. `flags` and `citations` join theirs with a space.
+
+    >>> to_rows([])
+    []
+    """
+    return [row for result in results for row in _rows(result)]
+
+
+def _rows(result: SampleResult) -> Iterator[dict[str, Cell]]:
+    for sentence in result.sentences:
+        yield {
+            "qid": result.qid,
+            "status": result.status.value,
+            "faithfulness": result.scores.faithfulness,
+            "sentence": sentence.index,
+            "text": sentence.text,
+            "start": sentence.start,
+            "end": sentence.end,
+            "kind": sentence.kind.value,
+            **_outcome(sentence),
+            "citations": _join(
+                c.marker + (f"={c.status.value}" if c.status else "")
+                for c in result.citations
+                if c.sentence == sentence.index
+            ),
+            "flags": _join(f.name.value for f in result.flags if f.sentence == sentence.index),
+            "signature": result.signature,
+        }
+
+
+def _outcome(sentence: SentenceResult) -> dict[str, Cell]:
+    outcome = sentence.outcome
+    verdict = outcome if isinstance(outcome, Verdict) else None
+    failure = verdict.fallback_from if verdict else outcome
+    failure = failure if isinstance(failure, Unscored) else None
+    best = verdict.evidence[0] if verdict and verdict.evidence else None
+    cited = verdict.cited_support if verdict else None
+    return {
+        "judged": not isinstance(outcome, Excluded),
+        "support": verdict.support.value if verdict else None,
+        "cited_support": cited.value if cited else None,
+        "score": verdict.score if verdict else None,
+        "source": verdict.source if verdict else None,
+        "chunk_id": best.chunk_id if best else None,
+        "quote": best.quote if best else None,
+        "verified": best.verified if best else None,
+        "reason": verdict.reason if verdict else None,
+        "unscored": failure.reason.value if failure else None,
+        "detail": failure.detail if failure else None,
+    }
+
+
+def _join(parts: Iterable[str]) -> str:
+    return " ".join(parts)

@@ -1,0 +1,88 @@
+"""Folding: two spellings of the same words become the same string, and the way back is kept."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+CJK: Final = (
+    "\u2e80-\u2fdf\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Han, kana, bopomofo and hangul, as the inside of a regular expression's brackets."""
+
+_WIDE = re.compile(f"[{CJK}\u3001-\u303f\uff00-\uff65]")
+_INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
+# Models straighten quotation marks and dashes when they copy; a quote is no less verbatim for it.
+_STRAIGHT = str.maketrans(
+    "“”„‟«»‘’‚‛‐‑‒–—―−「」『』",
+    '""""""\'\'\'\'-------""""',
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A folded text; `starts[i]` and `ends[i]` bound what its character `i` was made from."""
+
+    text: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The original characters behind the folded `text[start:end]`, which is not empty."""
+        return self.starts[start], self.ends[end - 1]
+
+
+def fold(text: str) -> Folded:
+    """Fold NFKC, case, width, white space, and the shapes of quotation marks and dashes.
+
+    Runs of white space become one space; beside a CJK character they go, for there a line break
+    or a space is layout, not text. Characters without width go too. Leading and trailing white
+    space is dropped.
+    """
+    pieces: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    gap = -1
+    for start, end in _clusters(text):
+        cluster = text[start:end]
+        if cluster.isspace():
+            gap = start if gap < 0 else gap
+            continue
+        folded = unicodedata.normalize("NFKC", cluster).casefold().translate(_STRAIGHT)
+        folded = "".join(folded.split())
+        if not folded or cluster in _INVISIBLE:
+            continue
+        if gap >= 0 and pieces and not (_WIDE.match(folded) or _WIDE.match(pieces[-1][-1])):
+            pieces.append(" ")
+            starts.append(gap)
+            ends.append(start)
+        gap = -1
+        pieces.append(folded)
+        starts.extend([start] * len(folded))
+        ends.extend([end] * len(folded))
+    return Folded("".join(pieces), tuple(starts), tuple(ends))
+
+
+def _clusters(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of one character and the combining marks that follow it.
+
+    Composing goes over such a span, so that a letter and its accent meet the letter with accent.
+    """
+    start = 0
+    size = len(text)
+    while start < size:
+        end = start + 1
+        while end < size and unicodedata.combining(text[end]):
+            end += 1
+        yield start, end
+        start = end
+
+
+def count_cjk(text: str) -> int:
+    """How many characters of `text` are Han, kana, bopomofo or hangul."""
+    return len(_CJK_CHAR.findall(text))
+
+
+_CJK_CHAR = re.compile(f"[{CJK}]")
