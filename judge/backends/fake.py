@@ -56,8 +56,7 @@ class FakeEmbedder:
         rows = np.array([self._vectors.get(t, [0.0] * width) for t in texts], dtype=np.float32)
         rows = rows.reshape(len(texts), width)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        unit: npt.NDArray[np.float32] = rows / np.where(lengths == 0, 1, lengths)
-        return unit
+        return rows / np.where(lengths == 0, np.float32(1), lengths)
 
 
 class FakeModel:
