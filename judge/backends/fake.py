@@ -56,7 +56,8 @@ class FakeEmbedder:
         rows = np.array([self._vectors.get(t, [0.0] * width) for t in texts], dtype=np.float32)
         rows = rows.reshape(len(texts), width)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return rows / np.where(lengths == 0, np.float32(1), lengths)
+        unit: npt.NDArray[np.float32] = rows / np.maximum(lengths, np.finfo(np.float32).tiny)
+        return unit
 
 
 class FakeModel:

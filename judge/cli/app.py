@@ -1,0 +1,77 @@
+"""`judge`: the commands, and what becomes of errors."""
+
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, Final, NoReturn
+
+import typer
+
+from judge.errors import JudgeError
+
+WRONG_USE: Final = 2
+OUR_BUG: Final = 70
+
+app = typer.Typer(
+    name="judge",
+    help="Which sentences of a RAG answer its chunks support, and how far to trust that verdict.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
+    if wanted:
+        from importlib.metadata import version  # noqa: PLC0415  only this option needs it
+
+        typer.echo(f"judge {version('judge')}")
+        raise typer.Exit
+
+
+@app.callback()
+def judge(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Which sentences of a RAG answer its chunks support, and how far to trust that verdict.
+
+    Exit codes: 0 fine; 1 a --fail-under gate failed; 2 bad usage, input or setting; 3 the judge
+    is unhealthy, or a gate found nothing to measure; 70 a bug of ours.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line; a user's mistake is one line, never a traceback.
+
+    Args:
+        arguments: those of the process where left out.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # A terminal that cannot show a character shows a question mark, and the run goes on.
+            stream.reconfigure(errors="replace")
+    try:
+        _register()
+        app(arguments)
+    except JudgeError as error:
+        _stop(f"judge: {error}", WRONG_USE)
+    except Exception:  # noqa: BLE001  the last line of defence
+        trace = traceback.format_exc()
+        _stop(
+            f"{trace}\njudge: this is a bug in judge, not yours; please report the above", OUR_BUG
+        )
+    sys.exit(0)
+
+
+def _register() -> None:
+    from judge.cli import score, show  # noqa: F401, PLC0415  importing a command adds it to `app`
+
+
+def _stop(message: str, code: int) -> NoReturn:
+    typer.echo(message, err=True)
+    sys.exit(code)

@@ -1,0 +1,63 @@
+"""How support looks: a mark and a tint, so that either alone tells it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from judge.records import CitationStatus, Excluded, Outcome, Support, Unscored
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A mark, its plain stand-in where the terminal has no such character, a tint, a word."""
+
+    mark: str
+    plain: str
+    style: str
+    word: str
+
+
+SUPPORT_LOOKS: Final = {
+    Support.FULL: Look("✓", "+", "green", "full"),
+    Support.PARTIAL: Look("◐", "~", "yellow", "partial"),
+    Support.NONE: Look("✗", "x", "red", "none"),
+    Support.CONTRADICTED: Look("≠", "!", "bold magenta", "contradicted"),
+    Support.NO_CLAIM: Look("·", ".", "dim", "no claim"),
+}
+UNSCORED_LOOK: Final = Look("?", "?", "cyan", "unscored")
+EXCLUDED_LOOK: Final = Look("·", ".", "dim", "not a claim")
+
+CITATION_STYLES: Final = {
+    CitationStatus.VALID: "green",
+    CitationStatus.UNSUPPORTED: "red",
+    CitationStatus.DANGLING: "bold red",
+    CitationStatus.UNJUDGED: "cyan",
+}
+
+
+def look_of(outcome: Outcome) -> Look:
+    """The look of an outcome."""
+    if isinstance(outcome, Excluded):
+        return EXCLUDED_LOOK
+    if isinstance(outcome, Unscored):
+        return UNSCORED_LOOK
+    return SUPPORT_LOOKS[outcome.support]
+
+
+def mark(look: Look, console: Console) -> str:
+    """Its mark, or the plain stand-in on a terminal that is not UTF."""
+    return look.mark if console.encoding.lower().startswith("utf") else look.plain
+
+
+def legend(console: Console) -> Text:
+    """One line that explains the marks."""
+    looks = (*SUPPORT_LOOKS.values(), UNSCORED_LOOK, EXCLUDED_LOOK)
+    shown = [look for look in looks if look.word != "no claim"]
+    return Text("  ").join(Text(f"{mark(k, console)} {k.word}", style=k.style) for k in shown)
+
+
+def number(value: float | None) -> str:
+    """A score to three digits; a dash where there is none, for none is not zero."""
+    return "–" if value is None else f"{value:.3f}"

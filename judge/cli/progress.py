@@ -1,0 +1,109 @@
+"""How a job gets on: a bar on a terminal, plain lines elsewhere; both on standard error."""
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final, Self
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Progress as Bar
+
+from judge.records import SampleResult
+from judge.records.run import RunRecord
+
+_EVERY: Final = 10.0
+"""Seconds between plain lines."""
+
+
+class Progress:
+    """A `judge.job.Watcher` that shows what it is told; use it as a context manager.
+
+    Args:
+        also: is given each result, too.
+        console: where to show; standard error where left out.
+        clock: seconds that never go back.
+    """
+
+    def __init__(
+        self,
+        *,
+        also: Callable[[SampleResult], None],
+        console: Console | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._also = also
+        self._console = console or Console(stderr=True)
+        self._clock = clock
+        self._bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._task: TaskID | None = None
+        self._total = self._done = self._kept = self._unscored = 0
+        self._began = self._spoke = clock()
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        self._task = self._bar.add_task("checking the input", total=None, rate="")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+    def begun(self, record: RunRecord, kept: int) -> None:
+        """The job has its input and its folder."""
+        self._total, self._kept = record.input.samples, kept
+        self._began = self._spoke = self._clock()
+        if record.input.rejected:
+            self._say(f"{record.input.rejected} bad lines left out; see rejected.jsonl")
+        if kept:
+            self._say(f"taking up an unfinished run: {kept} of {self._total} answers are there")
+        if self._task is not None:
+            self._bar.update(self._task, description="scoring", total=self._total)
+
+    def scored(self, result: SampleResult) -> None:
+        """One more result."""
+        self._done += 1
+        self._unscored += result.scores.unscored
+        self._also(result)
+        if self._console.is_terminal:
+            if self._task is not None:
+                self._bar.update(self._task, completed=self._done, rate=self._rate())
+        elif self._clock() - self._spoke >= _EVERY:
+            self._spoke = self._clock()
+            self._say(f"{self._done}/{self._total} answers, {self._rate()}")
+
+    @property
+    def said(self) -> str:
+        """Where the job stands, for someone who stops it."""
+        if not self._total:
+            return "nothing was written"
+        kept = f"{self._done} of {self._total} answers are kept"
+        return f"{kept}; the same command goes on from there"
+
+    def _rate(self) -> str:
+        seconds = self._clock() - self._began
+        fresh = max(0, self._done - self._kept)
+        rate = f"{fresh / seconds:.0f}/s" if seconds > 0 else ""
+        return f"{rate}, {self._unscored} unscored" if self._unscored else rate
+
+    def _say(self, text: str) -> None:
+        self._console.print(f"judge: {text}", highlight=False, markup=False)

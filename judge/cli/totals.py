@@ -1,0 +1,143 @@
+"""The totals of a run, printed."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, TypeVar
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from judge.cli.paint import look_of, mark, number
+from judge.records import CorpusBounds, CorpusScore, Summary
+from judge.reports.gate import GateResult
+from judge.reports.worst import WorstSentence
+
+_Part = TypeVar("_Part", bound=str)
+
+_SCORES: Final = {
+    "faithfulness": "faithfulness",
+    "faithfulness_strict": "strict (full only)",
+    "faithfulness_with_fallback": "with fallback",
+    "contradiction_rate": "contradicted",
+    "coverage": "citation coverage",
+    "citation_validity": "citation validity",
+    "citation_recall": "citation recall",
+}
+# A similarity judge says full or none and nothing between: these would repeat or mean nothing.
+_LLM_ONLY: Final = ("faithfulness_strict", "contradiction_rate")
+
+
+def print_totals(
+    summary: Summary,
+    worst: Sequence[WorstSentence],
+    gates: Sequence[GateResult],
+    folder: Path,
+    console: Console | None = None,
+) -> None:
+    """Print the table, the counts, the worst sentences, the gates, and where to look next."""
+    console = console or Console(highlight=False)
+    offline = set(summary.sources) <= {"similarity"}
+    console.print(_scores(summary, offline=offline))
+    for line in _counts(summary):
+        console.print(line)
+    if worst:
+        console.print()
+        title = "Sentences that look unsupported" if offline else "Unsupported sentences"
+        console.print(Text(f"{title}, worst first", style="bold"))
+        for item in worst:
+            console.print(_sentence(item, console))
+    console.print()
+    for gate in gates:
+        console.print(_gate(gate))
+    if summary.untrusted:
+        console.print(_untrusted(summary))
+    for signature in summary.signatures:
+        console.print(Text(f"made by {signature}", style="dim"))
+    console.print(Text(f"written to {folder}; look closer with: judge show {folder} [QID]"))
+
+
+def _scores(summary: Summary, *, offline: bool) -> Table:
+    title = "Share of sentences that look supported (similarity)" if offline else "Faithfulness"
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+    table.add_column("")
+    table.add_column("mean", justify="right")
+    table.add_column("95 % interval")
+    table.add_column("pooled", justify="right")
+    table.add_column("over")
+    for name, words in _SCORES.items():
+        score: CorpusScore | None = getattr(summary, name)
+        if name == "faithfulness_with_fallback" and score is None:
+            continue
+        if offline and name in _LLM_ONLY:
+            continue
+        label = "looks supported" if offline and name == "faithfulness" else words
+        table.add_row(label, *_score(name, score))
+        bounds: CorpusBounds | None = getattr(summary, f"{name}_bounds", None)
+        if bounds is not None and bounds.low < bounds.high:
+            limits = f"{number(bounds.low)} to {number(bounds.high)}"
+            table.add_row(
+                "  failures counted 0, then 1", "", limits, "", f"{bounds.answers} answers"
+            )
+    return table
+
+
+def _score(name: str, score: CorpusScore | None) -> tuple[str, str, str, str]:
+    if score is None:
+        return number(None), "", number(None), "nothing to measure"
+    items = "citations" if name == "citation_validity" else "sentences"
+    interval = f"{number(score.interval.low)} to {number(score.interval.high)}"
+    over = f"{score.answers} answers, {score.items} {items}"
+    return number(score.macro), interval, number(score.micro), over
+
+
+def _counts(summary: Summary) -> list[Text]:
+    kinds = {kind: count for kind, count in summary.kinds.items() if kind.value != "claim"}
+    lines = [
+        _line("answers", summary.answers, summary.statuses),
+        _line("claims", summary.claims, summary.supports),
+        _line("not claims", sum(kinds.values()), kinds),
+        _line("citations", sum(summary.citations.values()), summary.citations),
+    ]
+    if summary.unscored:
+        lines.insert(2, _line("unscored", sum(summary.unscored.values()), summary.unscored))
+    if any(summary.flags.values()):
+        lines.append(_line("flags", sum(summary.flags.values()), summary.flags))
+    if summary.calls or summary.cache_hits:
+        lines.append(Text(f"  calls       {summary.calls} sent, {summary.cache_hits} from cache"))
+    return lines
+
+
+def _line(name: str, total: int, parts: Mapping[_Part, int]) -> Text:
+    listed = ", ".join(
+        f"{count} {part.replace('_', ' ')}" for part, count in parts.items() if count
+    )
+    return Text(f"  {name:<11} {total}" + (f": {listed}" if listed else ""))
+
+
+def _sentence(item: WorstSentence, console: Console) -> Text:
+    look = look_of(item.sentence.outcome)
+    score = "" if item.verdict.score is None else f" {item.verdict.score:.2f}"
+    line = Text(f"{mark(look, console)} {look.word}{score}", style=look.style)
+    line.append(f"  {item.qid} ", style="bold")
+    text = " ".join(item.sentence.text.split())
+    line.append(text if len(text) <= 160 else text[:159] + "…", style="default")  # noqa: PLR2004
+    if item.verdict.reason:
+        line.append(f"  ({item.verdict.reason})", style="dim")
+    return line
+
+
+def _gate(result: GateResult) -> Text:
+    gate = result.gate
+    verdict = "passed" if result.passed else "failed" if result.value is not None else "unmeasured"
+    text = f"gate {gate.name} >= {gate.least:g}: {number(result.value)} ({result.what}), {verdict}"
+    return Text(text, style="green" if result.passed else "bold red")
+
+
+def _untrusted(summary: Summary) -> Text:
+    share = f"{100 * (summary.unscored_share or 0):.1f} %"
+    text = (
+        f"untrusted: {share} of the claims have no verdict of the run's judge; do not report this"
+    )
+    return Text(text, style="bold red")

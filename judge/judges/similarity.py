@@ -1,0 +1,228 @@
+"""The judge that needs no model: alignment features and a cosine under a small logistic model."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata, resources
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.errors import ConfigError
+from judge.metrics.alignment import FEATURES, Alignment, align
+from judge.metrics.logistic import LogisticModel, expit, logit
+from judge.protocols import Embedder
+from judge.records import Evidence, JudgeRequest, Judgment, Sentence, Support, Verdict
+from judge.text.fold import CJK
+from judge.text.numbers import MEASURES
+from judge.text.terms import CONTENT, Term, terms
+from judge.text.windows import Passages, locate
+from judge.text.words import blank_markup
+
+_BLOCK: Final = 64
+_CELLS: Final = 1_000_000
+_NAMED: Final = 4
+_CJK: Final = re.compile(f"[{CJK}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some asked sentences, measured."""
+
+    indexes: tuple[int, ...]
+    """Which, by their index in the answer."""
+    passages: Passages
+    """The chunks, cut and searched once for all blocks of a request."""
+    alignment: Alignment
+    """What of each sentence stands where, one row a sentence."""
+
+
+class SimilarityJudge:
+    """Says `full` or `none`, with P(supported) at a declared prior; never calls anyone.
+
+    A moved prior moves every score and the threshold alike: no label depends on it.
+
+    Args:
+        embedder: gives the cosine to the nearest segment.
+        prior: the share of sentences believed to be supported before any is looked at, within
+            (0, 1). Most sentences of real answers are.
+        model: the one that ships unless given.
+
+    Raises:
+        ConfigError: `prior` is not within (0, 1).
+    """
+
+    def __init__(
+        self, embedder: Embedder, *, prior: float = 0.9, model: LogisticModel | None = None
+    ) -> None:
+        if not 0 < prior < 1:
+            raise ConfigError(f"prior must lie within 0 and 1, not {prior!r}; try 0.9")
+        self._embedder = embedder
+        self._model = model or shipped_model()
+        self._shift = self._model.shift(prior)
+        self._least = logit(self._model.threshold)
+        self._signature = "|".join(
+            (
+                f"similarity:{embedder.signature}",
+                f"model:{self._model.name}",
+                f"prior:{prior:g}",
+                f"t:{self.threshold:.4g}",
+                f"judge:{metadata.version('judge')}",
+            )
+        )
+
+    @property
+    def threshold(self) -> float:
+        """The lowest score that is `full`, at this judge's prior."""
+        return expit(self._least + self._shift)
+
+    @property
+    def signature(self) -> str:
+        """Embedder, model, prior, threshold, version of this package."""
+        return self._signature
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        """One verdict per asked sentence; without chunks nothing is supported."""
+        if not request.chunks:
+            return Judgment(
+                outcomes={i: self._unfounded(request.sentences[i]) for i in request.ask}
+            )
+        outcomes: dict[int, Verdict] = {}
+        async for block in aligned(request, self._embedder):
+            odds = self._model.logits(block.alignment.features).tolist()
+            for row, index in enumerate(block.indexes):
+                outcomes[index] = self._verdict(request, block, row, odds[row])
+        return Judgment(outcomes=outcomes)
+
+    def _verdict(
+        self, request: JudgeRequest, block: Block, row: int, odds: Sequence[float]
+    ) -> Verdict:
+        whole, cited, *alone = (self._support(each) for each in odds)
+        index = block.indexes[row]
+        lost = (block.alignment.missing[row], block.alignment.scattered[row])
+        alike = zip(request.chunks, alone, strict=True)
+        return Verdict(
+            support=whole,
+            evidence=_evidence(request, block.passages, int(block.alignment.windows[row, 0])),
+            supporting=tuple(
+                dict.fromkeys(chunk.chunk_id for chunk, own in alike if own is Support.FULL)
+            ),
+            cited_support=cited if request.cites.get(index) else None,
+            reason="" if whole is Support.FULL else _reason(request.sentences[index], *lost),
+            score=round(expit(odds[0] + self._shift), 6),
+            source="similarity",
+            signature=self._signature,
+        )
+
+    def _unfounded(self, sentence: Sentence) -> Verdict:
+        return Verdict(
+            support=Support.NONE,
+            reason="没有段落" if _chinese(sentence) else "no chunks",
+            score=0.0,
+            source="similarity",
+            signature=self._signature,
+        )
+
+    def _support(self, odds: float) -> Support:
+        return Support.FULL if odds >= self._least else Support.NONE
+
+
+def shipped_model() -> LogisticModel:
+    """The model in `judge/data`, trained by `tests/bench/train_similarity.py`."""
+    text = resources.files("judge").joinpath("data", "similarity.json").read_text("utf-8")
+    return LogisticModel.load(text, FEATURES)
+
+
+async def aligned(request: JudgeRequest, embedder: Embedder) -> AsyncIterator[Block]:
+    """Measure the asked sentences against the chunks, of which there is at least one.
+
+    Yields:
+        The next sentences, at most 64. Between two blocks the event loop has its turn.
+    """
+    texts = [chunk.text for chunk in request.chunks]
+    broken = {index: terms(request.sentences[index].text) for index in request.ask}
+    vocabulary: dict[str, int] = {}
+    for each in broken.values():
+        for term in each:
+            vocabulary.setdefault(term.key, len(vocabulary))
+    passages = locate(texts, vocabulary)
+    pieces = zip(
+        passages.chunk_of.tolist(), passages.starts.tolist(), passages.ends.tolist(), strict=True
+    )
+    rows = await embedder.embed([texts[chunk][start:end] for chunk, start, end in pieces])
+    step = max(1, min(_BLOCK, _CELLS // max(len(rows), 1)))
+    for low in range(0, len(request.ask), step):
+        block = request.ask[low : low + step]
+        own = await embedder.embed([blank_markup(request.sentences[i].text) for i in block])
+        cited = np.zeros((len(block), len(texts)), np.bool_)
+        for row, index in enumerate(block):
+            cited[row, list(request.cites.get(index, ()))] = True
+        cosine = _nearest(own, rows, passages.first)
+        these = [broken[index] for index in block]
+        yield Block(block, passages, align(these, vocabulary, passages, cosine, cited))
+        await asyncio.sleep(0)
+
+
+def _nearest(
+    own: npt.NDArray[np.float32], rows: npt.NDArray[np.float32], first: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """Cosine to the nearest segment of each chunk, 0 at least, shape (sentences, chunks)."""
+    nearest = np.zeros((len(own), len(first) - 1))
+    filled = np.flatnonzero(np.diff(first))
+    if len(filled):
+        cosines = (own @ rows.T).astype(np.float64)
+        nearest[:, filled] = np.maximum.reduceat(cosines, first[filled], axis=1)
+    return np.maximum(nearest, 0.0)
+
+
+def _chinese(sentence: Sentence) -> bool:
+    return _CJK.search(sentence.text) is not None
+
+
+def _evidence(request: JudgeRequest, passages: Passages, window: int) -> tuple[Evidence, ...]:
+    if window < 0:
+        return ()
+    position, start, end = passages.span(window)
+    chunk = request.chunks[position]
+    return (
+        Evidence(
+            chunk_id=chunk.chunk_id,
+            quote=chunk.text[start:end],
+            start=start,
+            end=end,
+            verified=True,
+        ),
+    )
+
+
+def _reason(sentence: Sentence, missing: Sequence[Term], scattered: Sequence[Term]) -> str:
+    chinese = _chinese(sentence)
+    for lost, english, han in (
+        (missing, "not in the passage", "段落中没有"),
+        (scattered, "not in one place", "不在同一处"),
+    ):
+        named = _named(sentence.text, lost)
+        if named:
+            return f"{han}：{'、'.join(named)}" if chinese else f"{english}: {', '.join(named)}"
+    return "与段落相似度低" if chinese else "too little in common with the passages"
+
+
+def _named(text: str, lost: Sequence[Term]) -> list[str]:
+    """The weightiest of the lost, as written, in reading order; Chinese neighbours go together."""
+    runs: list[tuple[int, int, float]] = []
+    for term in sorted(lost, key=lambda term: (term.start, -term.end)):
+        start, end, weight = runs[-1] if runs else (-1, -1, 0.0)
+        touching = term.start == end and (_CJK.match(text[end]) or _CJK.match(text[end - 1]))
+        if term.start < end or touching:
+            runs[-1] = (start, max(end, term.end), max(weight, term.weight))
+        else:
+            runs.append((term.start, term.end, term.weight))
+    top = sorted((run for run in runs if run[2] > CONTENT), key=lambda run: -run[2])[:_NAMED]
+    return [_quantity(text, start, end) for start, end, _ in sorted(top)]
+
+
+def _quantity(text: str, start: int, end: int) -> str:
+    counted = text[end - 1].isdigit() and text[end : end + 1] and text[end] in MEASURES
+    return text[start : end + 1] if counted else text[start:end]

@@ -1,0 +1,87 @@
+"""Gates on a run's totals, and the exit code they lead to."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from judge.errors import ConfigError
+from judge.records import CorpusBounds, CorpusScore, Summary
+
+FINE: Final = 0
+GATE_FAILED: Final = 1
+UNTRUSTED: Final = 3
+
+GATED: Final = (
+    "faithfulness",
+    "faithfulness_strict",
+    "coverage",
+    "citation_validity",
+    "citation_recall",
+)
+"""Scores a gate may name: those of which more is better."""
+
+_BOUNDED: Final = ("faithfulness", "citation_validity")
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A score and the least it may be."""
+
+    name: str
+    least: float
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """A gate and what was held against it; `value` is None where there was nothing to measure."""
+
+    gate: Gate
+    value: float | None
+    what: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is a value and it is not under the gate."""
+        return self.value is not None and self.value >= self.gate.least
+
+
+def parse_gate(text: str) -> Gate:
+    """Read `NAME=X`, X in [0, 1].
+
+    Raises:
+        ConfigError: no such score, or X is no number between 0 and 1.
+    """
+    name, _, number = text.partition("=")
+    if name not in GATED:
+        raise ConfigError(f"--fail-under {text!r}: NAME is one of {', '.join(GATED)}")
+    try:
+        least = float(number)
+    except ValueError:
+        least = -1.0
+    if not 0 <= least <= 1:
+        raise ConfigError(f"--fail-under {text!r}: X is a number from 0 to 1, as in {name}=0.9")
+    return Gate(name, least)
+
+
+def hold(gate: Gate, summary: Summary, *, strict: bool = False) -> GateResult:
+    """Hold the totals against a gate.
+
+    The macro mean counts; with `strict`, the lower limit of its 95 % interval, and where failures
+    could hide in the score, of the one with every failure counted 0.
+    """
+    score: CorpusScore | None = getattr(summary, gate.name)
+    if score is None:
+        return GateResult(gate, None, "nothing to measure")
+    if not strict:
+        return GateResult(gate, score.macro, "mean over answers")
+    if gate.name in _BOUNDED:
+        bounds: CorpusBounds | None = getattr(summary, f"{gate.name}_bounds")
+        if bounds is not None:
+            return GateResult(gate, bounds.low_interval.low, "lower limit, failures counted 0")
+    return GateResult(gate, score.interval.low, "lower limit")
+
+
+def exit_code(summary: Summary, gates: list[GateResult]) -> int:
+    """3 for an untrusted run or a gate on nothing, else 1 for a failed gate, else 0."""
+    if summary.untrusted or any(result.value is None for result in gates):
+        return UNTRUSTED
+    return FINE if all(result.passed for result in gates) else GATE_FAILED

@@ -1,0 +1,212 @@
+"""Blocks: the parts of a text that its layout sets apart, before any sentence is looked for.
+
+A line break is the strongest sign an answer gives, and an ambiguous one: models write one item a
+line, e-mails and PDF extracts wrap their lines. Structure (fences, tables, headings, list items)
+always parts; lines of running text part unless they look wrapped.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from judge.text.terminators import CJK
+
+
+class Block(NamedTuple):
+    """A part of the text, without white space at its ends."""
+
+    start: int
+    """First character."""
+    end: int
+    """One past the last."""
+    whole: bool
+    """True for what is never cut further: a heading, a table row, a code fence, a rule."""
+
+
+class _Line(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+_FENCE = re.compile(r"(?:>\s*+)*(?:[-*+]\s++|\d{1,3}[.)]\s++)?(`{3,}+(?![^`]*+`)|~{3,}+)")
+_RULE = re.compile(r"([-=_*~—])(?:\s*+\1){2,}+$")
+_UNDERLINE = re.compile(r"(?:={3,}+|-{3,}+)$")
+_HEADING = re.compile(r"#{1,6}(?:\s|$)")
+_SEPARATOR_ROW = re.compile(r"(?=[^|]*+\|)(?=[^-]*+-)[\s|:+-]++$")
+_BOLD_LINE = re.compile(r"(\*\*|__)(?:(?!\1).)++\1[:：]?$")
+ITEM = re.compile(
+    r"""(?:
+      [-*+•‣◦▪▸►●○■□·∙⁃–—✓✔✅❌➢➤](?:\s++|(?<=[•‣◦▪●○■□⁃✓✔✅❌➢➤]))  # bullet
+    )?(?:
+      [(（](?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5}|[一二三四五六七八九十]{1,3})[)）]\s*+
+    | \d{1,3}(?:[.．]?[)）]|[、．]|[.](?=[\s*A-Z\u3400-\u9fff]))\s*+
+    | [①-⑳⑴-⒇⒈-⒛㈠-㈩❶-❿➀-➓]\s*+
+    | [一二三四五六七八九十]{1,3}[、.．]\s*+
+    | (?:[a-zA-Z]|[ivxIVX]{1,5})(?:\.?\)|\.)\s++
+    )?""",
+    re.VERBOSE,
+)
+"""A list marker at the beginning of a line; matches nothing where there is none."""
+_LINE_ENDS = tuple(".!?:;。！？：；…")
+_CLOSING = "\"'”’»)]}*_）】》」』"
+_OPEN_ENDS = re.compile(
+    r"(?:[,，、(（]|\b(?:a|an|and|as|at|by|for|from|in|is|of|on|or|that|the|to|was|with))$"
+)
+_CJK_PROSE = re.compile("[，。]")
+# Narrower than a typed page, a line was broken on purpose; wider, it was not wrapped by a machine.
+_NARROWEST, _WIDEST = 30, 130
+_NARROWEST_CJK = 16
+
+
+def blocks(text: str) -> tuple[Block, ...]:
+    """Cut a text at its layout.
+
+    Args:
+        text: any text; every line break Unicode knows is one.
+
+    Returns:
+        Blocks in order, not overlapping, which together hold every non-blank character.
+    """
+    found: list[Block] = []
+    paragraph: list[_Line] = []
+    fence = ""
+    for line in _lines(text):
+        if fence:
+            found[-1] = Block(found[-1].start, max(found[-1].end, line.end), whole=True)
+            if line.text.startswith(fence) and not line.text.strip(fence[0]):
+                fence = ""
+            continue
+        opening = _FENCE.match(line.text)
+        if opening or not line.text:
+            found.extend(_paragraph(paragraph))
+            paragraph = []
+        if opening:
+            fence = opening[1]
+            found.append(Block(line.start, line.end, whole=True))
+        elif line.text:
+            paragraph.append(line)
+    found.extend(_paragraph(paragraph))
+    return tuple(found)
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    place = 0
+    for raw in text.splitlines(keepends=True):
+        stripped = raw.strip()
+        start = place + (len(raw) - len(raw.lstrip()) if stripped else 0)
+        yield _Line(start, start + len(stripped), stripped)
+        place += len(raw)
+
+
+def _paragraph(lines: list[_Line]) -> Iterator[Block]:
+    """Blocks of consecutive lines that are not blank."""
+    table = _in_table(lines)
+    run: list[_Line] = []
+    for number, line in enumerate(lines):
+        if number not in table and _underlines(line, run):
+            yield from _running(run[:-1])
+            yield Block(run[-1].start, line.end, whole=True)
+            run = []
+        elif number in table or _stands_alone(line.text):
+            yield from _running(run)
+            run = []
+            yield Block(line.start, line.end, whole=True)
+        else:
+            run.append(line)
+    yield from _running(run)
+
+
+def _underlines(line: _Line, run: list[_Line]) -> bool:
+    """Whether a row of dashes makes a heading of the line above it, and is no rule."""
+    if not run or not _UNDERLINE.match(line.text):
+        return False
+    above = run[-1].text
+    title = len(above) <= _WIDEST // 2 and not above.endswith(_LINE_ENDS) and not marker(above)
+    return title and (len(run) == 1 or line.text[0] == "=")
+
+
+def _stands_alone(text: str) -> bool:
+    bold = len(text) <= _WIDEST and _BOLD_LINE.match(text)
+    return bool(bold or _HEADING.match(text) or _RULE.match(text))
+
+
+def _in_table(lines: list[_Line]) -> set[int]:
+    """Numbers of the lines that are rows of a table."""
+    rows = {number for number, line in enumerate(lines) if line.text.startswith("|")}
+    for number, line in enumerate(lines):
+        if not _SEPARATOR_ROW.match(line.text):
+            continue
+        rows.add(number)
+        if number and "|" in lines[number - 1].text:
+            rows.add(number - 1)
+        below = number + 1
+        while below < len(lines) and below not in rows and "|" in lines[below].text:
+            rows.add(below)
+            below += 1
+    return rows
+
+
+def marker(text: str) -> int:
+    """Length of the list marker a line begins with; 0 where it has none."""
+    found = ITEM.match(text)
+    return found.end() if found else 0
+
+
+def _running(lines: list[_Line]) -> Iterator[Block]:
+    """Blocks of running text, wrapped lines joined."""
+    if not lines:
+        return
+    wrapped = _is_wrapped(lines)
+    start, above = lines[0].start, lines[0]
+    for line in lines[1:]:
+        if not (_full(above, line, wrapped) or _continues(above.text, line.text)):
+            yield Block(start, above.end, whole=False)
+            start = line.start
+        above = line
+    yield Block(start, above.end, whole=False)
+
+
+def _is_wrapped(lines: list[_Line]) -> int:
+    """Width to which a machine wrapped these lines, or 0: one line must plainly go on in the next."""
+    width = max(len(line.text) for line in lines)
+    pairs = list(zip(lines, lines[1:], strict=False))
+    plain = any(_goes_on(above.text, line.text) for above, line in pairs)
+    return width if plain and width <= _WIDEST else 0
+
+
+def _full(above: _Line, line: _Line, width: int) -> bool:
+    """Whether `line` could not have begun on the line above it, and is no new structure."""
+    if not width or marker(line.text) or line.text.startswith((">", "[^")):
+        return False
+    if CJK.match(line.text):
+        return len(above.text) >= max(_NARROWEST_CJK, width - 2)
+    word = line.text.split(maxsplit=1)[0]
+    return len(above.text) >= _NARROWEST and len(above.text) + 1 + len(word) > width
+
+
+def _ends(text: str) -> bool:
+    return text.rstrip(_CLOSING).endswith(_LINE_ENDS)
+
+
+def _goes_on(above: str, text: str) -> bool:
+    """Whether the line above stops in mid-sentence and `text` takes it up."""
+    if _ends(above) or marker(text):
+        return False
+    if text[0].islower():
+        return len(above) >= _NARROWEST
+    if CJK.match(text):
+        # Lines without any comma or stop are a list, however long they are.
+        prose = _CJK_PROSE.search(above) or _CJK_PROSE.search(text)
+        return len(above) >= _NARROWEST_CJK and bool(CJK.match(above[-1]) and prose)
+    return False
+
+
+def _continues(above: str, text: str) -> bool:
+    """Whether two lines are one sentence whatever the width: the break falls where none can be."""
+    if _ends(above) or marker(text) or text.startswith((">", "[^")):
+        return False
+    if text[0].islower() and len(above) >= _NARROWEST:
+        return True
+    long = len(above) >= (_NARROWEST_CJK if CJK.match(text) else _NARROWEST)
+    return long and bool(_OPEN_ENDS.search(above[-12:]))

@@ -1,0 +1,148 @@
+"""Words with their places: stems in alphabetic scripts, single characters in CJK."""
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Final, NamedTuple
+
+from judge.text.fold import CJK
+
+LIGHT: Final = 0.1
+"""Weight of a word that says nothing of its own: grammar, and talk about passages and answers."""
+_COMMONEST: Final = 0.1
+_UNLISTED: Final = 0.8
+
+_WORD: Final = re.compile(rf"[{CJK}]|[^\W\d_{CJK}](?:[^\W_{CJK}]|['’](?=[^\W\d_{CJK}]))*")
+_CJK: Final = re.compile(rf"[{CJK}]")
+# No bracket and no second `#` inside a run: each stretch is walked once, however long the text.
+_INSIDE: Final = r"[^\[\]()【】（）［］\s#]"
+_MARKUP: Final = re.compile(
+    rf"""
+      [\[【［] \^? \d{{1,3}} (?: [ ]?[,，、–-][ ]?\d{{1,3}} )*
+        (?: † [^\[\]【】\n]{{0,80}} )? [\]】］]
+    | [\[(【（［] {_INSIDE}{{0,80}} (?: \# {_INSIDE}{{1,80}} ){{1,8}} [\])】）］]
+    | ^ [ \t]* (?: \d{{1,3}}[.)、．] (?!\d) | \(\d{{1,3}}\) )
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+
+
+class Words(NamedTuple):
+    """The words of a text in reading order, as lists of one length."""
+
+    stems: list[str]
+    """What the spellings of a word share; a CJK character stands for itself."""
+    starts: list[int]
+    """First character of each word."""
+    ends: list[int]
+    """One past its last."""
+
+
+def words(text: str) -> Words:
+    """Find the words of a text; numbers are no words, letters with digits (`B12`) are.
+
+    >>> words("Dr. Müller’s cafés: 周五, 12 B12").stems
+    ['dr', 'muller', 'cafe', '周', '五', 'b12']
+    """
+    found = list(_WORD.finditer(text))
+    return Words(
+        [stem(match[0]) for match in found],
+        [match.start() for match in found],
+        [match.end() for match in found],
+    )
+
+
+def stems(text: str) -> list[str]:
+    """The stems of a text alone, as `words` gives them, in a third of the time."""
+    return [stem(word) for word in _WORD.findall(text)]
+
+
+def blank_markup(text: str) -> str:
+    """Overwrite citation markers and the numbers of list items with spaces; offsets stay.
+
+    >>> blank_markup("1. It rained [2, 3].")
+    '   It rained       .'
+    """
+    return _MARKUP.sub(lambda match: " " * len(match.group()), text)
+
+
+@lru_cache(maxsize=1 << 17)
+def stem(word: str) -> str:
+    """Fold width, case and accents, then take the English stem of what is left in a-z.
+
+    >>> [stem(word) for word in ("Reporting", "ＲＥＰＯＲＴＳ", "Łódź", "报")]
+    ['report', 'report', 'łodz', '报']
+    """
+    plain = unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
+    if not plain.isascii():
+        parts = unicodedata.normalize("NFKD", plain)
+        bare = "".join(part for part in parts if not unicodedata.combining(part))
+        plain = unicodedata.normalize("NFC", parts if _CJK.match(plain) else bare)
+    return _english_stem()(plain) if plain.isascii() else plain
+
+
+@lru_cache(maxsize=1 << 17)
+def weight(stemmed: str) -> float:
+    """How much a stem tells, from about 0.1 (grammar) to 1 (never met).
+
+    For alphabetic scripts ln((N + 1) / (df + ½)) / ln(2 (N + 1)), with df the number of N
+    background passages that hold the stem; for CJK, where that background is silent, a logarithmic
+    scale over the rank among the commonest characters, and 0.8 for all others.
+    """
+    lists = _lists()
+    if _CJK.match(stemmed):
+        rank = lists.rank.get(stemmed)
+        if rank is None:
+            return _UNLISTED
+        return _COMMONEST + (_UNLISTED - _COMMONEST) * math.log1p(rank) / math.log1p(
+            len(lists.rank)
+        )
+    if stemmed in lists.light:
+        return LIGHT
+    passages, counts = _background()
+    return math.log((passages + 1) / (counts.get(stemmed, 0) + 0.5)) / math.log(2 * (passages + 1))
+
+
+def is_negation(stemmed: str) -> bool:
+    """Whether a stem denies: `not`, `didn't`, `without`, `没`."""
+    return stemmed in _lists().negation
+
+
+class _Lists(NamedTuple):
+    light: frozenset[str]
+    negation: frozenset[str]
+    rank: dict[str, int]
+
+
+@cache
+def _lists() -> _Lists:
+    raw: dict[str, str] = json.loads(_data("words.json"))
+    common = list(dict.fromkeys(raw["frame_zh"] + raw["common_zh"]))
+    return _Lists(
+        light=frozenset(map(stem, f"{raw['stop']} {raw['frame']}".split())),
+        negation=frozenset(map(stem, raw["negation"].split())) | frozenset(raw["negation_zh"]),
+        rank={char: rank for rank, char in enumerate(common)},
+    )
+
+
+@cache
+def _background() -> tuple[int, dict[str, int]]:
+    raw = json.loads(_data("background.json"))
+    return raw["passages"], raw["counts"]
+
+
+def _data(name: str) -> str:
+    return resources.files("judge").joinpath("data", name).read_text("utf-8")
+
+
+@cache
+def _english_stem() -> Callable[[str], str]:
+    # nltk takes 0.2 s to import; most commands never meet a word.
+    from nltk.stem.snowball import EnglishStemmer  # noqa: PLC0415
+
+    own: Callable[[str], str] = EnglishStemmer().stem
+    return own

@@ -1,0 +1,185 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from judge.errors import RunError
+from judge.records import SampleResult, Scores, Status
+from judge.records.run import RunInput, RunRecord
+from judge.runs import RunFolder, read_record, read_results, read_summary
+from judge.steps.totals import summarize
+
+
+def record(**changes: object) -> RunRecord:
+    fields: dict[str, object] = {
+        "signature": "s",
+        "config": {},
+        "versions": {},
+        "input": RunInput(path="in.jsonl", sha256="a", samples=3),
+        "started": "2026-01-01T00:00:00+00:00",
+    }
+    return RunRecord.model_validate(fields | changes)
+
+
+def result(qid: str) -> SampleResult:
+    scores = Scores.model_validate(
+        {
+            name: 0 if name in {"claims", "judged", "unscored", "no_claim"} else None
+            for name in Scores.model_fields
+        }
+        | {"unsupported": ()}
+    )
+    return SampleResult(
+        qid=qid,
+        status=Status.NO_CLAIMS,
+        scores=scores,
+        sentences=(),
+        citations=(),
+        signature="s",
+    )
+
+
+def finish(path: Path, *qids: str, force: bool = False) -> None:
+    with RunFolder(path, force=force) as folder:
+        folder.begin(record())
+        for qid in qids:
+            folder.append(result(qid))
+        done = record(finished="2026-01-01T00:01:00+00:00")
+        folder.finish(summarize([result(qid) for qid in qids]), done)
+
+
+def qids(path: Path) -> list[str]:
+    return [result.qid for result in read_results(path)]
+
+
+def test_a_finished_run_is_whole(tmp_path: Path) -> None:
+    finish(tmp_path / "run", "一", "b")
+    names = {entry.name for entry in (tmp_path / "run").iterdir()} - {".lock"}
+    assert names == {"results.jsonl", "summary.json", "run.json"}
+    assert qids(tmp_path / "run") == ["一", "b"]
+    assert read_summary(tmp_path / "run").answers == 2
+    assert read_record(tmp_path / "run").finished is not None
+    # Chinese stays readable in the file itself.
+    assert '"一"' in (tmp_path / "run" / "results.jsonl").read_text(encoding="utf-8")
+
+
+def test_a_finished_run_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    finish(tmp_path, "a")
+    before = (tmp_path / "results.jsonl").read_bytes()
+    with pytest.raises(RunError, match=r"finished run of 2026-01-01 00:01 UTC.*--force"):
+        RunFolder(tmp_path).__enter__()
+    assert (tmp_path / "results.jsonl").read_bytes() == before
+    finish(tmp_path, "b", force=True)
+    assert qids(tmp_path) == ["b"]
+
+
+def test_an_unfinished_run_is_taken_up_without_its_torn_line(tmp_path: Path) -> None:
+    with RunFolder(tmp_path) as folder:
+        assert folder.begin(record()) == 0
+        folder.append(result("a"))
+        folder.append(result("b"))
+    with (tmp_path / "results.jsonl.part").open("ab") as file:
+        file.write(b'{"schema":1,"qid":"torn')
+    assert qids(tmp_path) == ["a", "b"]
+    with RunFolder(tmp_path) as folder:
+        assert folder.begin(record(started="later")) == 2
+        folder.append(result("c"))
+    assert qids(tmp_path) == ["a", "b", "c"]
+
+
+def test_cut_off_between_the_last_renames(tmp_path: Path) -> None:
+    with RunFolder(tmp_path) as folder:
+        folder.begin(record())
+        folder.append(result("a"))
+    (tmp_path / "results.jsonl.part").rename(tmp_path / "results.jsonl")
+    with RunFolder(tmp_path) as folder:
+        assert folder.begin(record()) == 1
+        folder.append(result("b"))
+    assert qids(tmp_path) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        (record(signature="t"), "another signature"),
+        (record(input=RunInput(path="in.jsonl", sha256="b", samples=3)), "another input"),
+    ],
+)
+def test_an_unfinished_run_that_differs_is_refused(
+    tmp_path: Path, other: RunRecord, named: str
+) -> None:
+    with RunFolder(tmp_path) as folder:
+        folder.begin(record())
+        folder.append(result("a"))
+    with RunFolder(tmp_path) as folder, pytest.raises(RunError, match=named):
+        folder.begin(other)
+    assert qids(tmp_path) == ["a"]
+    with RunFolder(tmp_path, force=True) as folder:
+        assert folder.begin(other) == 0
+
+
+def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
+    with RunFolder(tmp_path / "run") as folder:
+        folder.begin(record())
+        with pytest.raises(RunError, match="another run is writing here"):
+            RunFolder(tmp_path / "run", force=True).__enter__()
+        folder.append(result("a"))
+    assert qids(tmp_path / "run") == ["a"]
+
+
+def test_a_killed_run_leaves_no_lock(tmp_path: Path) -> None:
+    # A process of its own, for only kill -9 shows what the kernel does with the lock.
+    code = (
+        "import sys; from judge.runs import RunFolder\n"
+        f"with RunFolder({str(tmp_path)!r}): print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        with pytest.raises(RunError, match="another run"):
+            RunFolder(tmp_path).__enter__()
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    with RunFolder(tmp_path) as folder:
+        assert folder.begin(record()) == 0
+
+
+def test_a_run_that_never_began_leaves_no_trace(tmp_path: Path) -> None:
+    with RunFolder(tmp_path / "a" / "b") as folder:
+        folder.take(BytesIO(b"{}"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_was_there_stays(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep")
+    with RunFolder(tmp_path):
+        pass
+    assert (tmp_path / "mine.txt").read_text() == "keep"
+
+
+def test_results_of_unknown_origin_are_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "results.jsonl").write_text("{}\n")
+    with pytest.raises(RunError, match=r"no run\.json accounts for"):
+        RunFolder(tmp_path, force=True).__enter__()
+    assert (tmp_path / "results.jsonl").read_text() == "{}\n"
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="cannot be written"):
+        RunFolder(tmp_path / "file" / "run").__enter__()
+
+
+def test_standard_input_is_kept_with_the_run(tmp_path: Path) -> None:
+    with RunFolder(tmp_path) as folder:
+        copy = folder.take(BytesIO('{"a":"中"}\n'.encode()))
+        assert json.loads(copy.read_bytes()) == {"a": "中"}
+        folder.begin(record())
+        assert json.loads(folder.input.read_bytes()) == {"a": "中"}

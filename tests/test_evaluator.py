@@ -1,0 +1,138 @@
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from judge import Config, Evaluator, JudgeUnavailable, Sample, Status, evaluate
+from judge.backends.fake import FakeJudge
+from judge.records import Chunk, JudgeRequest, Judgment, Support, Verdict
+
+
+def sample(qid: object, answer: str = "The limit is 500 yuan.") -> Sample:
+    chunks = (Chunk(chunk_id="a", text="The limit is 500 yuan for one night."),)
+    return Sample(qid=str(qid), query="q", answer=answer, chunks=chunks)
+
+
+FULL = Verdict(support=Support.FULL, source="llm", signature="fake")
+
+
+class Gated:
+    """Lets requests through in the reverse of their order, and counts those in flight."""
+
+    signature = "gated"
+
+    def __init__(self, count: int) -> None:
+        self.flying = self.most = 0
+        self._gates = [asyncio.Event() for _ in range(count)]
+        self._began = 0
+        self.full = asyncio.Event()
+        """Set once four are in flight."""
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        mine = self._began
+        self._began += 1
+        self.flying += 1
+        self.most = max(self.most, self.flying)
+        if self.flying == 4:
+            self.full.set()
+        if self._began == len(self._gates):
+            self._gates[-1].set()
+        try:
+            await self._gates[mine].wait()
+        finally:
+            self.flying -= 1
+        if mine:
+            self._gates[mine - 1].set()
+        return Judgment(outcomes=dict.fromkeys(request.ask, FULL))
+
+
+async def test_results_come_in_input_order_however_the_judge_answers() -> None:
+    judge = Gated(8)
+    evaluator = Evaluator(Config(concurrency=8), judge=judge)
+    results = [r.qid async for r in evaluator.evaluate(sample(i) for i in range(8))]
+    assert results == [str(i) for i in range(8)]
+    assert judge.most == 8
+
+
+class Counting(FakeJudge):
+    def __init__(self) -> None:
+        super().__init__({})
+        self.flying = self.most = 0
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        self.flying += 1
+        self.most = max(self.most, self.flying)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        self.flying -= 1
+        return await super().judge(request)
+
+
+async def test_concurrency_is_bounded_and_input_is_read_as_needed() -> None:
+    read = 0
+
+    def samples() -> Iterator[Sample]:
+        nonlocal read
+        for i in range(100):
+            read = i
+            yield sample(i)
+
+    judge = Counting()
+    done = 0
+    async for _ in Evaluator(Config(concurrency=4), judge=judge).evaluate(samples()):
+        assert read - done <= 9  # twice the concurrency, and the one just read
+        done += 1
+    assert done == 100
+    assert judge.most == 4
+
+
+async def test_an_async_source() -> None:
+    async def source() -> AsyncIterator[Sample]:
+        for i in range(3):
+            await asyncio.sleep(0)
+            yield sample(i)
+
+    results = [r async for r in Evaluator(judge=FakeJudge({})).evaluate(source())]
+    assert [r.status for r in results] == [Status.UNSCORED] * 3
+
+
+async def test_closing_early_cancels_what_is_in_flight() -> None:
+    judge = Gated(100)  # never lets anything through
+    stream = Evaluator(Config(concurrency=4), judge=judge).evaluate(sample(i) for i in range(50))
+    reading = asyncio.ensure_future(anext(stream))
+    await judge.full.wait()
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    await stream.aclose()
+    assert judge.flying == 0
+
+
+async def test_an_unavailable_judge_stops_the_run() -> None:
+    class Unavailable(FakeJudge):
+        async def judge(self, request: JudgeRequest) -> Judgment:
+            raise JudgeUnavailable(f"no such model for {len(request.ask)} sentences")
+
+    stream = Evaluator(judge=Unavailable({})).evaluate(sample(i) for i in range(10))
+    with pytest.raises(JudgeUnavailable, match="no such model"):
+        [result async for result in stream]
+
+
+def test_sync_without_a_loop() -> None:
+    (result,) = evaluate([sample("中")], judge=FakeJudge({"The limit is 500 yuan.": FULL}))
+    assert (result.qid, result.status, result.scores.faithfulness) == ("中", Status.SCORED, 1.0)
+
+
+async def test_sync_inside_a_running_loop() -> None:
+    assert [r.qid for r in evaluate([sample("a"), sample("b")])] == ["a", "b"]
+
+
+def test_the_default_judge_needs_nothing() -> None:
+    (result,) = evaluate([sample("a")])
+    assert result.scores.faithfulness == 1.0
+    assert result.signature == Evaluator().signature
+    assert result.signature.startswith("similarity:")
+
+
+def test_no_samples_no_results() -> None:
+    assert evaluate([]) == []

@@ -1,0 +1,120 @@
+import pytest
+
+from judge.backends.fake import FakeJudge
+from judge.pipeline import evaluate_sample, sign
+from judge.records import (
+    Chunk,
+    CitationStatus,
+    Evidence,
+    Rules,
+    Sample,
+    SentenceKind,
+    Status,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+
+CHUNKS = (
+    Chunk(chunk_id="hr#1", text="Employees get 15 days of paid leave a year."),
+    Chunk(chunk_id="hr#2", text="Unused leave lapses at the end of March."),
+)
+
+
+def verdict(support: Support, *supporting: str, quote: str = "") -> Verdict:
+    evidence = (Evidence(chunk_id=supporting[0], quote=quote),) if quote else ()
+    return Verdict(
+        support=support, supporting=supporting, evidence=evidence, source="llm", signature="fake"
+    )
+
+
+async def test_the_worked_example() -> None:
+    """Full, partial, none, and a timeout: the numbers stand in the design."""
+    answer = "Leave is paid. Leave is long. Leave is blue. Leave is short."
+    timeout = Unscored(reason=UnscoredReason.TIMEOUT, detail="60 s")
+    judge = FakeJudge(
+        {
+            "Leave is paid.": verdict(Support.FULL),
+            "Leave is long.": verdict(Support.PARTIAL),
+            "Leave is blue.": verdict(Support.NONE),
+            "Leave is short.": timeout,
+        }
+    )
+    result = await evaluate_sample(Sample(qid="1", answer=answer, chunks=CHUNKS), judge, Rules())
+    scores = result.scores
+    assert scores.faithfulness == pytest.approx(0.5)
+    assert scores.faithfulness_strict == pytest.approx(1 / 3)
+    assert scores.faithfulness_bounds == pytest.approx((0.375, 0.625))
+    assert result.sentences[3].outcome == timeout
+    assert scores.unsupported == (1, 2)
+
+
+async def test_citations_quotes_and_kinds_meet() -> None:
+    answer = (
+        "## Leave\n\nEmployees get 15 days a year [hr#1]. Unused leave lapses in June [hr#1][9]."
+    )
+    first, second = (
+        "Employees get 15 days a year [hr#1].",
+        "Unused leave lapses in June [hr#1][9].",
+    )
+    judge = FakeJudge(
+        {
+            first: verdict(Support.FULL, "hr#1", quote="employees get 15 days of paid leave"),
+            second: verdict(Support.PARTIAL, "hr#2", quote="leave never ever lapses at all"),
+        }
+    )
+    result = await evaluate_sample(Sample(qid="1", answer=answer, chunks=CHUNKS), judge, Rules())
+    assert [s.kind for s in result.sentences] == [
+        SentenceKind.HEADING,
+        SentenceKind.CLAIM,
+        SentenceKind.CLAIM,
+    ]
+    assert [(c.marker, c.status, c.suggested) for c in result.citations] == [
+        ("[hr#1]", CitationStatus.VALID, None),
+        ("[hr#1]", CitationStatus.UNSUPPORTED, "hr#2"),
+        ("[9]", CitationStatus.DANGLING, "hr#2"),
+    ]
+    assert result.scores.citation_validity == pytest.approx(1 / 3)
+    outcome = result.sentences[1].outcome
+    assert isinstance(outcome, Verdict)
+    assert outcome.evidence[0].verified
+    assert outcome.evidence[0].quote == "Employees get 15 days of paid leave"
+    assert [(f.name.value, f.sentence) for f in result.flags] == [("unverified_quote", 2)]
+    (request,) = judge.requests
+    assert request.ask == (1, 2)
+    assert request.cites == {1: (0,), 2: (0,)}
+
+
+async def test_identical_sentences_are_kept_apart() -> None:
+    answer = "It is paid. It is paid. It is paid."
+    judge = FakeJudge({"It is paid.": verdict(Support.FULL)})
+    result = await evaluate_sample(Sample(qid="1", answer=answer, chunks=CHUNKS), judge, Rules())
+    assert [(s.index, s.start) for s in result.sentences] == [(0, 0), (1, 12), (2, 24)]
+    assert result.scores.judged == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ("", Status.NO_CLAIMS),
+        ("  \n\t ", Status.NO_CLAIMS),
+        ("The provided passages do not say how many days.", Status.ABSTAINED),
+        ("资料中没有提到年假天数。", Status.ABSTAINED),
+    ],
+)
+async def test_without_a_claim_no_judge_is_asked(answer: str, status: Status) -> None:
+    judge = FakeJudge({})
+    result = await evaluate_sample(Sample(qid="1", answer=answer, chunks=CHUNKS), judge, Rules())
+    assert (result.status, judge.requests) == (status, [])
+    assert result.scores.faithfulness is None
+
+
+def test_a_signature_names_the_unusual_rules_only() -> None:
+    judge = FakeJudge({}, signature="fake")
+    assert sign(judge, Rules()) == "fake"
+    assert sign(judge, Rules(prose_citations=True, require_quotes=True)) == (
+        "fake|cites:prose|quotes:required"
+    )
+    one, other = (sign(judge, Rules(citation_pattern=p)) for p in (r"<(\d)>", r"<(\d+)>"))
+    assert one != other
