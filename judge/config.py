@@ -1,9 +1,10 @@
 """The settings of a run, checked when they are made."""
 
+import re
 from collections.abc import Callable
 from typing import Any, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from judge.errors import ConfigError
 from judge.records import Rules
@@ -41,6 +42,15 @@ class Config(Record):
             require_quotes=self.require_quotes,
         )
 
+    @field_validator("citation_pattern")
+    @classmethod
+    def _is_a_pattern(cls, pattern: str | None) -> str | None:
+        try:
+            re.compile(pattern or "")
+        except re.error as error:
+            raise ValueError(f"is no regular expression: {error}") from None
+        return pattern
+
     @model_validator(mode="wrap")
     @classmethod
     def _name_the_setting(cls, data: Any, handler: Callable[[Any], Self]) -> Self:  # noqa: ANN401
@@ -53,4 +63,5 @@ class Config(Record):
                 known = ", ".join(cls.model_fields)
                 raise ConfigError(f"unknown setting {name!r}; there are: {known}") from None
             value = first["input"]
-            raise ConfigError(f"setting {name} = {value!r}: {first['msg']}") from None
+            message = first["msg"].removeprefix("Value error, ")
+            raise ConfigError(f"setting {name} = {value!r}: {message}") from None

@@ -1,5 +1,6 @@
 """One scoring job: a file of samples into a run folder."""
 
+import asyncio
 import json
 import platform
 import tempfile
@@ -67,8 +68,8 @@ class Job:
         self._force = force
         self._skip = skip_bad_lines
 
-    async def run(self, watcher: Watcher) -> Summary:
-        """Do the job; returns the totals, resumed results included.
+    def run(self, watcher: Watcher) -> Summary:
+        """Do the job, in an event loop of its own; returns the totals, kept results included.
 
         Raises:
             UsageError: the input, the folder or a setting is wrong; nothing is half written.
@@ -76,22 +77,28 @@ class Job:
         """
         clock = time.monotonic()
         with RunFolder(self._folder, force=self._force) as folder:
+            # Outside the loop, which would put off a Ctrl-C until a blocking read has ended.
             record, kept = self._begin(folder)
             watcher.begun(record, kept)
-            totals = Totals(seed=self._config.seed, max_unscored=self._config.max_unscored)
-            async with aclosing(self._results(Path(record.input.path), kept)) as results:
-                position = 0
-                async for result in results:
-                    if position >= kept:
-                        folder.append(result)
-                    position += 1
-                    totals.add(result)
-                    watcher.scored(result)
+            summary = asyncio.run(self._score(folder, record, kept, watcher))
             seconds = round(time.monotonic() - clock, 3)
             whole = {"finished": _now(), "seconds": seconds, "resumed": kept}
-            summary = totals.summary()
             folder.finish(summary, record.model_copy(update=whole))
             return summary
+
+    async def _score(
+        self, folder: RunFolder, record: RunRecord, kept: int, watcher: Watcher
+    ) -> Summary:
+        totals = Totals(seed=self._config.seed, max_unscored=self._config.max_unscored)
+        async with aclosing(self._results(Path(record.input.path), kept)) as results:
+            position = 0
+            async for result in results:
+                if position >= kept:
+                    folder.append(result)
+                position += 1
+                totals.add(result)
+                watcher.scored(result)
+        return totals.summary()
 
     def _begin(self, folder: RunFolder) -> tuple[RunRecord, int]:
         """Check the input, then take the folder: in this order a bad input costs nothing."""

@@ -22,13 +22,13 @@ class LexicalEmbedder:
 
     A word's vector is the word itself plus its character 3- and 4-grams, hashed with a sign
     (Weinberger et al. 2009, "Feature hashing for large scale multitask learning"), so that
-    `inventor` and `invention` are near. A CJK character stands alone and, with its neighbour, as
-    a pair. The same text has the same vector in every process.
+    `inventor` and `invention` are near. A CJK character is a word without n-grams. The same text
+    has the same vector in every process.
     """
 
     @property
     def signature(self) -> str:
-        """Bumped with every change that moves a vector."""
+        """Bumped with every change that moves a vector, one of the word weights too."""
         return "lexical-v1"
 
     async def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:

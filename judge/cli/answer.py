@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
 from judge.cli.paint import CITATION_STYLES, legend, look_of, mark, number
+from judge.cli.wrap import wrap
 from judge.records import (
     Citation,
     Evidence,
@@ -20,6 +20,7 @@ from judge.records import (
     Verdict,
 )
 
+_INDENT: Final = 5
 _AROUND: Final = 80
 """Characters of a chunk shown on either side of a quote."""
 
@@ -32,15 +33,19 @@ def print_answer(result: SampleResult, sample: Sample | None, console: Console) 
         sample: the sample it was made from; without it, quotes stand without their surroundings.
         console: where to.
     """
+
+    def say(text: Text, indent: int = 0) -> None:
+        console.print(wrap(text, console.width, indent), soft_wrap=True)
+
     console.print(Rule(Text(result.qid, style="bold"), align="left", style="dim"))
     if sample and sample.query:
-        console.print(Text(f"question  {sample.query}"))
-    console.print(_scores(result))
+        say(Text(f"question  {sample.query}"))
+    say(_scores(result))
     general = [flag.name.value for flag in result.flags if flag.sentence is None]
     if general:
-        console.print(Text(f"flags  {', '.join(general)}", style="yellow"))
+        say(Text(f"flags  {', '.join(general)}", style="yellow"))
     console.print()
-    console.print(_answer(result, sample, console))
+    say(_answer(result, sample, console))
     console.print()
     chunks: dict[str, list[str]] = {}
     for chunk in sample.chunks if sample else ():
@@ -48,14 +53,15 @@ def print_answer(result: SampleResult, sample: Sample | None, console: Console) 
     for sentence in result.sentences:
         if isinstance(sentence.outcome, Excluded):
             continue
-        console.print(_heading(sentence, console))
+        say(_heading(sentence, console))
         for line in _details(sentence, result, chunks):
-            console.print(Padding(line, (0, 0, 0, 5)))
+            say(line, _INDENT)
     for line in _elsewhere(result):
-        console.print(line)
+        say(line)
     console.print()
-    console.print(legend(console))
-    console.print(Text(f"made by {result.signature}", style="dim"))
+    say(legend(console))
+    # A signature is copied and compared: it is not broken into lines.
+    console.print(Text(f"made by {result.signature}", style="dim"), soft_wrap=True)
 
 
 def _scores(result: SampleResult) -> Text:

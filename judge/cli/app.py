@@ -14,7 +14,6 @@ OUR_BUG: Final = 70
 
 app = typer.Typer(
     name="judge",
-    help="Which sentences of a RAG answer its chunks support, and how far to trust that verdict.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -57,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             stream.reconfigure(errors="replace")
     try:
         _register()
-        app(arguments)
+        app(arguments, prog_name="judge")
     except JudgeError as error:
         _stop(f"judge: {error}", WRONG_USE)
     except Exception:  # noqa: BLE001  the last line of defence

@@ -1,5 +1,6 @@
 """The totals of a run, printed."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
@@ -10,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.cli.paint import look_of, mark, number
+from judge.cli.wrap import wrap
 from judge.records import CorpusBounds, CorpusScore, Summary
 from judge.reports.gate import GateResult
 from judge.reports.worst import WorstSentence
@@ -41,21 +43,25 @@ def print_totals(
     offline = set(summary.sources) <= {"similarity"}
     console.print(_scores(summary, offline=offline))
     for line in _counts(summary):
-        console.print(line)
+        console.print(wrap(line, console.width), soft_wrap=True)
     if worst:
         console.print()
         title = "Sentences that look unsupported" if offline else "Unsupported sentences"
         console.print(Text(f"{title}, worst first", style="bold"))
         for item in worst:
-            console.print(_sentence(item, console))
+            console.print(wrap(_sentence(item, console), console.width), soft_wrap=True)
     console.print()
     for gate in gates:
         console.print(_gate(gate))
     if summary.untrusted:
         console.print(_untrusted(summary))
+    # Signatures and commands are copied: they are not broken into lines.
     for signature in summary.signatures:
-        console.print(Text(f"made by {signature}", style="dim"))
-    console.print(Text(f"written to {folder}; look closer with: judge show {folder} [QID]"))
+        console.print(Text(f"made by {signature}", style="dim"), soft_wrap=True)
+    console.print(f"written to {folder}", soft_wrap=True, markup=False)
+    qid = f" {shlex.quote(worst[0].qid)}" if worst else ""
+    command = f"judge show {shlex.quote(str(folder))}{qid}"
+    console.print(f"look closer: {command}", soft_wrap=True, markup=False)
 
 
 def _scores(summary: Summary, *, offline: bool) -> Table:
@@ -65,7 +71,8 @@ def _scores(summary: Summary, *, offline: bool) -> Table:
     table.add_column("mean", justify="right")
     table.add_column("95 % interval")
     table.add_column("pooled", justify="right")
-    table.add_column("over")
+    table.add_column("answers", justify="right")
+    table.add_column("of", justify="right")
     for name, words in _SCORES.items():
         score: CorpusScore | None = getattr(summary, name)
         if name == "faithfulness_with_fallback" and score is None:
@@ -77,19 +84,17 @@ def _scores(summary: Summary, *, offline: bool) -> Table:
         bounds: CorpusBounds | None = getattr(summary, f"{name}_bounds", None)
         if bounds is not None and bounds.low < bounds.high:
             limits = f"{number(bounds.low)} to {number(bounds.high)}"
-            table.add_row(
-                "  failures counted 0, then 1", "", limits, "", f"{bounds.answers} answers"
-            )
+            table.add_row("  failures 0, then 1", "", limits, "", str(bounds.answers), "")
     return table
 
 
-def _score(name: str, score: CorpusScore | None) -> tuple[str, str, str, str]:
+def _score(name: str, score: CorpusScore | None) -> tuple[str, ...]:
     if score is None:
-        return number(None), "", number(None), "nothing to measure"
+        return number(None), "", "", "0", ""
     items = "citations" if name == "citation_validity" else "sentences"
     interval = f"{number(score.interval.low)} to {number(score.interval.high)}"
-    over = f"{score.answers} answers, {score.items} {items}"
-    return number(score.macro), interval, number(score.micro), over
+    pooled = number(score.micro)
+    return number(score.macro), interval, pooled, str(score.answers), f"{score.items} {items}"
 
 
 def _counts(summary: Summary) -> list[Text]:

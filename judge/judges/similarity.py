@@ -220,9 +220,13 @@ def _named(text: str, lost: Sequence[Term]) -> list[str]:
         else:
             runs.append((term.start, term.end, term.weight))
     top = sorted((run for run in runs if run[2] > CONTENT), key=lambda run: -run[2])[:_NAMED]
-    return [_quantity(text, start, end) for start, end, _ in sorted(top)]
+    return [_rounded(text, start, end) for start, end, _ in sorted(top)]
 
 
-def _quantity(text: str, start: int, end: int) -> str:
-    counted = text[end - 1].isdigit() and text[end : end + 1] and text[end] in MEASURES
-    return text[start : end + 1] if counted else text[start:end]
+def _rounded(text: str, start: int, end: int) -> str:
+    """`45` with the measure behind it; half a Chinese word with the character before it."""
+    if text[end - 1].isdigit() and text[end : end + 1] in set(MEASURES):
+        return text[start : end + 1]
+    if end - start == 1 and start and _CJK.match(text[start]) and _CJK.match(text[start - 1]):
+        return text[start - 1 : end]
+    return text[start:end]

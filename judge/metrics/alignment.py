@@ -25,9 +25,8 @@ FEATURES: Final = (
     "pairs_all",
     "missing_share",
     "missing_rarest",
-    "numbers_missing",
-    "numbers_missing_best",
-    "names_missing",
+    "numbers_changed",
+    "numbers_changed_best",
     "names_missing_best",
     "names_missing_share",
     "names_none",
@@ -39,8 +38,9 @@ FEATURES: Final = (
 
 `best` is in the best window, `all` in any chunk of the column; `cover` and `pairs` are shares of
 the sentence's weight, `cover_best` squared; `missing_share` is a share of its content words,
-`missing_rarest` the weight of the rarest absent word; `numbers`, `names` and `length` are
-ln(1 + count or weight); `negation` is 1 for a denial that the best window does not make.
+`missing_rarest` the weight of the rarest absent word; `numbers_changed` is the cover by the best
+window where a number is absent, for then the rest matters the more, else 0; `names` and `length`
+are ln(1 + weight or count); `negation` is 1 for a denial that the best window does not make.
 """
 
 _PAIR_SHARE: Final = 0.5
@@ -57,7 +57,7 @@ class Alignment:
     features: Floats
     """Shape (sentences, chunks + 2, len(FEATURES))."""
     windows: Ints
-    """The best window, -1 where the column has none, shape (sentences, chunks + 2)."""
+    """The best window, -1 where none shares a word, shape (sentences, chunks + 2)."""
     missing: tuple[tuple[Term, ...], ...]
     """For each sentence, its words and numbers that stand in no chunk."""
     scattered: tuple[tuple[Term, ...], ...]
@@ -183,13 +183,14 @@ def _best(laid: _Terms, hit: Ints, window: Ints, passages: Passages) -> tuple[In
         if high > low:
             best[:, chunk] = worth[:, low:high].argmax(1) + low
             top[:, chunk] = worth[np.arange(many), best[:, chunk]]
+    best[top <= 0] = -1
     return best, top
 
 
 def _pick(best: Ints, worth: Floats) -> Ints:
     rows = np.arange(len(best))
     chunk = worth.argmax(1)
-    return np.where(worth[rows, chunk] > -np.inf, best[rows, chunk], -1)
+    return np.where(worth[rows, chunk] > 0, best[rows, chunk], -1)
 
 
 def _inside(laid: _Terms, passages: Passages, best: Ints) -> Bools:
@@ -216,16 +217,16 @@ def _features(laid: _Terms, present: Bools, inside: Bools, cosine: Floats) -> Fl
     denial = laid.weights(Kind.NEGATION)[:, None]
     contents, names = total(content), total(name)
     unnamed = total(name * absent)
+    cover = total(word * inside)
     every = np.ones_like(cosine)
     columns = {
-        "cover_best": total(word * inside) ** 2,
+        "cover_best": cover**2,
         "pairs_best": total(pair * inside),
         "pairs_all": total(pair * present),
         "missing_share": total(content * absent) / np.maximum(contents, 1.0),
         "missing_rarest": np.maximum.reduceat(heavy * absent, laid.first, axis=0),
-        "numbers_missing": np.log1p(total(number * absent)),
-        "numbers_missing_best": np.log1p(total(number * outside)),
-        "names_missing": np.log1p(unnamed),
+        "numbers_changed": cover * (total(number * absent) > 0),
+        "numbers_changed_best": cover * (total(number * outside) > 0),
         "names_missing_best": np.log1p(total(name * outside)),
         "names_missing_share": unnamed / np.where(names > 0, names, 1.0),
         "names_none": (names == 0) * every,

@@ -22,6 +22,10 @@ GATED: Final = (
 _BOUNDED: Final = ("faithfulness", "citation_validity")
 
 
+# The mean of .6, .7 and .8 comes out as .6999…98, and differently in another order.
+_ROUNDING: Final = 1e-9
+
+
 @dataclass(frozen=True, slots=True)
 class Gate:
     """A score and the least it may be."""
@@ -40,8 +44,8 @@ class GateResult:
 
     @property
     def passed(self) -> bool:
-        """Whether there is a value and it is not under the gate."""
-        return self.value is not None and self.value >= self.gate.least
+        """Whether there is a value and it is not under the gate, rounding errors aside."""
+        return self.value is not None and self.value >= self.gate.least - _ROUNDING
 
 
 def parse_gate(text: str) -> Gate:

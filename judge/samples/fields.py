@@ -1,6 +1,6 @@
 """A row's fields into a `Sample`: every accepted spelling, and what is wrong with the others."""
 
-import math
+import sys
 from collections.abc import Collection
 from typing import Final
 
@@ -20,6 +20,9 @@ ALIASES: Final = {
     "relevance": ("relevance", "rel_map"),
 }
 """Field of `Sample`, and the keys it is read from: the first that is there and not null."""
+
+MAX_DEPTH: Final = 100
+"""Lists and objects in one another that metadata may hold; JSON parsers stop near 200."""
 
 _Fields = dict[str, JsonValue]
 
@@ -52,7 +55,11 @@ def sample_from(fields: _Fields, *, line: int, needs: Collection[str]) -> Sample
         gold_answer=_optional_text(values.get("gold_answer"), taken["gold_answer"] or ""),
         gold_evidence=_ids(values.get("gold_evidence"), "gold_evidence"),
         relevance=_relevance(values.get("relevance"), taken["relevance"] or ""),
-        metadata={key: value for key, value in fields.items() if key not in used},
+        metadata={
+            _text(key, key): _writable(value, key)
+            for key, value in fields.items()
+            if key not in used
+        },
     )
 
 
@@ -134,6 +141,18 @@ def _chunk(value: JsonValue, position: int, field: str) -> Chunk:
     return Chunk(chunk_id=chunk_id, text=_text(value["text"], f"{where}.text"))
 
 
+def _writable(value: JsonValue, field: str, depth: int = 0) -> JsonValue:
+    """The value, if a result can be written with it and read again."""
+    if depth > MAX_DEPTH:
+        raise InputError(f"is nested over {MAX_DEPTH} deep; flatten it", field=field)
+    if isinstance(value, str):
+        _text(value, field)
+    parts = [*value, *value.values()] if isinstance(value, dict) else value
+    for part in parts if isinstance(parts, list) else ():
+        _writable(part, field, depth + 1)
+    return value
+
+
 def _relevance(value: JsonValue, field: str) -> dict[str, float] | None:
     if value is None:
         return None
@@ -141,7 +160,8 @@ def _relevance(value: JsonValue, field: str) -> dict[str, float] | None:
         raise _wrong(value, "an object of chunk id to grade", field)
     grades: dict[str, float] = {}
     for chunk_id, grade in value.items():
-        if not isinstance(grade, (int, float)) or not math.isfinite(grade):
-            raise _wrong(grade, "a number", f"{field}[{chunk_id!r}]")
+        # An int may be too long for a float; a comparison knows, a conversion fails.
+        if not isinstance(grade, (int, float)) or not abs(grade) <= sys.float_info.max:
+            raise _wrong(grade, "a finite number", f"{field}[{chunk_id!r}]")
         grades[_text(chunk_id, field)] = float(grade)
     return grades

@@ -122,7 +122,8 @@ class _Seen:
     """The qids so far, in a private database on disk: a set of them would grow with the file."""
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)
+        # One thread at a time reads a generator, but it need not be the thread that began.
+        self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._database.execute("PRAGMA synchronous = OFF")
         self._database.execute("PRAGMA journal_mode = OFF")
         self._database.execute("CREATE TABLE seen (qid TEXT PRIMARY KEY, line) WITHOUT ROWID")

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -54,20 +55,23 @@ def csv_rows(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Row]:
     # The default limit, 128 KiB a cell, is under one long answer.
     csv.field_size_limit(2**31 - 1)
     tape = _Tape(lines)
-    header_line = next(tape, "")
-    delimiter = max(_DELIMITERS, key=header_line.count)
-    header = [name.strip() for name in next(csv.reader([header_line], delimiter=delimiter), [])]
+    first = next(tape, "")
+    delimiter = max(_DELIMITERS, key=first.count)
+    reader = csv.reader(chain([first], tape), delimiter=delimiter, strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+    except csv.Error as error:
+        raise _bad_csv(str(error), 1, path) from None
     twice = sorted({name for name in header if name and header.count(name) > 1})
     if twice:
         raise InputError(f"column {twice[0]!r} stands twice; rename one", path=str(path), line=1)
-    reader = csv.reader(tape, delimiter=delimiter, strict=True)
     while True:
         tape.start()
         try:
             cells = next(reader, None)
         except csv.Error as error:
             yield Row(tape.first, tape.text(), _bad_csv(str(error), tape.first, path))
-            return
+            continue
         if cells is None:
             return
         if any(cells):
@@ -97,8 +101,13 @@ class _Tape(Iterator[str]):
 
 
 def _bad_csv(message: str, line: int, path: Path) -> InputError:
-    hint = "close the quotation mark that opens on this line" if "end of data" in message else ""
-    return InputError(f"bad CSV: {message}; {hint or 'mend the line'}", path=str(path), line=line)
+    hint = "mend the line"
+    if "end of data" in message:
+        hint = "close the quotation mark that opens on this line"
+    elif "new-line character" in message:
+        message = "a carriage return outside quotation marks"
+        hint = "end lines with a line feed"
+    return InputError(f"bad CSV: {message}; {hint}", path=str(path), line=line)
 
 
 def _csv_object(

@@ -22,17 +22,17 @@ def open_source(path: Path) -> Iterator[IO[bytes]]:
     Raises:
         InputError: it does not exist, is a folder, cannot be read, or is no text.
     """
-    if path.is_dir():
-        raise InputError("is a folder; name a .jsonl or .csv file in it", path=str(path))
     try:
         raw = path.open("rb")
     except FileNotFoundError:
         raise InputError("no such file; check the path", path=str(path)) from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=str(path)) from None
+    except IsADirectoryError:
+        message = "is a folder; name a .jsonl or .csv file in it"
+        raise InputError(message, path=str(path)) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise _unreadable(error, path) from None
     with raw:
-        zipped = raw.read(2) == _GZIP
-        raw.seek(0)
+        zipped = _is_gzip(raw, path)
         stream: IO[bytes] = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if zipped else raw
         with stream:
             _refuse_binary(stream, path)
@@ -52,6 +52,25 @@ def text_lines(stream: IO[bytes], path: Path) -> Iterator[tuple[int, str]]:
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         message = f"the gzip data is damaged here ({error}); make the file again"
         raise InputError(message, path=str(path), line=number + 1) from None
+    except OSError as error:
+        raise _unreadable(error, path).at(str(path), number + 1) from None
+
+
+def _is_gzip(raw: IO[bytes], path: Path) -> bool:
+    if not raw.seekable():
+        message = "is a pipe, and the samples are read twice; name - and pipe into standard input"
+        raise InputError(message, path=str(path))
+    try:
+        zipped = raw.read(2) == _GZIP
+    except OSError as error:
+        raise _unreadable(error, path) from None
+    raw.seek(0)
+    return zipped
+
+
+def _unreadable(error: Exception, path: Path) -> InputError:
+    reason = (isinstance(error, OSError) and error.strerror) or str(error)
+    return InputError(f"cannot be read: {reason}; check the path and its rights", path=str(path))
 
 
 def _decode(line: bytes, number: int, path: Path) -> str:

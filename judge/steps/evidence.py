@@ -1,7 +1,7 @@
 """Holding quotes to account: a quote counts as evidence once code has found it in its chunk."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from judge.records import (
     Chunk,
@@ -16,9 +16,10 @@ from judge.records import (
 from judge.text.fold import Folded, count_cjk, fold
 
 # What a judge writes where it leaves words out; NFKC has already turned … into three dots.
-_ELLIPSIS = re.compile(r"\s*[\[(]?\.{3,}[\])]?\s*")
+_ELLIPSIS = re.compile(r"\s*[\[(]?(?:\.{3,}|⋯+)[\])]?\s*")
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _LETTER = re.compile(r"[^\W_]")
+_IN_NUMBER = re.compile(r"(?<=\d)[.,](?=\d)")
 _SUPPORTED = frozenset({Support.FULL, Support.PARTIAL})
 MIN_WORDS = 4
 MIN_CJK = 8
@@ -76,7 +77,7 @@ class _Shelf:
         if (
             start is not None
             and end is not None
-            and 0 <= start < end
+            and 0 <= start < end <= len(text)
             and text[start:end] == evidence.quote
         ):
             return start, end
@@ -115,16 +116,41 @@ def _find(quote: str, chunk: Folded) -> tuple[int, int] | None:
 
 def _find_words(part: str, text: str, start: int) -> int:
     """Like `text.find`, but a match may not begin or end inside a Latin word or a number."""
-    while (found := text.find(part, start)) >= 0:
-        if not _joined(text, found) and not _joined(text, found + len(part)):
-            return found
-        start = found + 1
-    return -1
+    found = text.find(part, start)
+    if found < 0 or _stands_alone(text, found, found + len(part)):
+        return found
+    places = _places(part, text, found + 1)
+    return next((at for at in places if _stands_alone(text, at, at + len(part))), -1)
+
+
+def _places(part: str, text: str, start: int) -> Iterator[int]:
+    """Where `part` stands, overlaps too, by Knuth, Morris and Pratt: repeats cost no square."""
+    borders = [0] * len(part)
+    matched = 0
+    for i in range(1, len(part)):
+        while matched and part[i] != part[matched]:
+            matched = borders[matched - 1]
+        matched += part[i] == part[matched]
+        borders[i] = matched
+    matched = 0
+    for i in range(start, len(text)):
+        while matched and text[i] != part[matched]:
+            matched = borders[matched - 1]
+        matched += text[i] == part[matched]
+        if matched == len(part):
+            yield i + 1 - matched
+            matched = borders[-1]
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    return not _joined(text, start) and not _joined(text, end)
 
 
 def _joined(text: str, position: int) -> bool:
     if not 0 < position < len(text):
         return False
+    if _IN_NUMBER.match(text, position) or _IN_NUMBER.match(text, position - 1):
+        return True
     before, after = text[position - 1], text[position]
     return bool(
         _LETTER.match(before)

@@ -10,6 +10,8 @@ from importlib.resources import files
 from judge.records import Flag, FlagName, JudgeOutcome, Sample, Support, Verdict
 
 _SUPPORTED = frozenset({Support.FULL, Support.PARTIAL})
+# Normalizing a run of combining marks takes the square of its length.
+_SLICE = 1000
 
 
 def raise_flags(sample: Sample, outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
@@ -28,7 +30,9 @@ def raise_flags(sample: Sample, outcomes: Mapping[int, JudgeOutcome]) -> tuple[F
 
 def reads_like_orders(text: str) -> bool:
     """Whether `text` reads like orders to a judge rather than material to be judged."""
-    return _orders().search(unicodedata.normalize("NFKC", text)) is not None
+    slices = (text[i : i + _SLICE] for i in range(0, len(text), _SLICE))
+    normal = "".join(unicodedata.normalize("NFKC", part) for part in slices)
+    return _orders().search(normal) is not None
 
 
 @cache

@@ -70,22 +70,24 @@ def _alone(text: str) -> SentenceKind:
 
 
 def _kind(text: str, below: str) -> SentenceKind:
-    """Kind of a sentence that stands in no reference list."""
+    """Kind of a sentence that stands in no reference list: by its shape, else by its wording."""
     if _FENCE.match(text):
         return SentenceKind.CODE
     if "|" in text and _SEPARATOR_ROW.match(below) and not _SEPARATOR_ROW.match(text):
         return SentenceKind.HEADING
     if _FOOTNOTE.match(text) or not _CONTENT.search(MARKER.sub("", text)):
         return SentenceKind.META
-    if len(text) > _LONGEST:
-        return SentenceKind.CLAIM
-    bare = _bare(text)
+    return SentenceKind.CLAIM if len(text) > _LONGEST else _worded(text)
+
+
+def _worded(text: str) -> SentenceKind:
+    patterns, bare = _patterns(), _bare(text)
     for kind in (SentenceKind.ABSTENTION, SentenceKind.PLEASANTRY, SentenceKind.META):
-        if any(pattern.search(bare) for pattern in _patterns().wordings[kind]):
+        if any(pattern.search(bare) for pattern in patterns.wordings[kind]):
             # A phone number or a link behind a polite phrase can be wrong.
             polite = kind is SentenceKind.PLEASANTRY
             return SentenceKind.CLAIM if polite and _CONTACT.search(bare) else kind
-    if bare.endswith(("?", "？")) and not _patterns().statement.search(bare):
+    if bare.endswith(("?", "？")) and not patterns.statement.search(bare):
         return SentenceKind.QUESTION
     return SentenceKind.HEADING if _is_title(text, bare) else SentenceKind.CLAIM
 
@@ -111,7 +113,8 @@ def _is_title(text: str, bare: str) -> bool:
     ):
         return False
     stops = bare.endswith((".", "!", "。", "！"))
-    return not stops and not _patterns().verb.search(bare)
+    asks = dressed and _patterns().asks.match(bare)
+    return not stops and bool(asks or not _patterns().verb.search(bare))
 
 
 def _heads_references(text: str) -> bool:
@@ -133,6 +136,7 @@ class _Patterns(NamedTuple):
     entry: re.Pattern[str]
     entry_sign: re.Pattern[str]
     verb: re.Pattern[str]
+    asks: re.Pattern[str]
     statement: re.Pattern[str]
 
 
@@ -144,7 +148,9 @@ def _patterns() -> _Patterns:
     fragments: dict[str, str] = table["fragments"]
 
     def build(*patterns: str) -> re.Pattern[str]:
-        return re.compile("|".join(_filled(pattern, fragments) for pattern in patterns), re.I)
+        return re.compile(
+            "|".join(_filled(pattern, fragments) for pattern in patterns), re.IGNORECASE
+        )
 
     references, heading, question = table["references"], table["heading"], table["question"]
     wordings = {
@@ -158,6 +164,7 @@ def _patterns() -> _Patterns:
         entry=build(references["entry"]),
         entry_sign=build(references["entry_sign"]),
         verb=build(heading["verb_en"], heading["verb_zh"]),
+        asks=build(heading["asks_en"], heading["asks_zh"]),
         statement=build(question["tag_en"], question["tag_zh"], question["quoted"]),
     )
 

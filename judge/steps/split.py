@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
 
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
 from judge.records import Sentence
-from judge.text.blocks import Block, blocks, marker
+from judge.text.abbreviations import abbreviations
+from judge.text.blocks import Block, blocks
 from judge.text.enumerations import items
 from judge.text.terminators import (
     CJK,
@@ -24,19 +24,16 @@ from judge.text.terminators import (
 
 _PIECE = 20_000
 _HEAD = 100
-_NEVER, _MAY_END, _NUMBER, _STARTER = (
-    "never ends a sentence",
-    "may end a sentence",
-    "before a number",
-    "begins a sentence",
-)
+_LEAD_IN_WORDS = 4
+# "At 5 a.m. Mr. Smith" is no sentence as far as the hour; with a few more words it is one.
+_CLAUSE_WORDS = 4
 _MASKED = re.compile(r"[\"“”‘«»()\[\]{}*_`]|(?<=[.!?])['’]")
 _LAST_WORD = re.compile(r"[^\s\"“”‘'«»(\[{*_`/]+$")
 _NEXT_WORD = re.compile(r"[\s\"“”‘'’«»(\[{*_`]*+([^\s,.!?;:)\]}\"'”’*_`]*+)")
 _ACRONYM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]{1,3}$")
 _HOUR = re.compile(r"[ap]\.m$", re.IGNORECASE)
 _NUMERAL = re.compile(r"[#§]?\d|[IVXLC]+\b|[A-Z]\b")
-_ENUMERATOR = re.compile(r"\W*(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.)]?$")
+_ENUMERATOR = re.compile(r"\W{0,5}(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.)]?")
 _BRAND = re.compile(r"[a-z]{1,2}[A-Z]")
 _GLUED = re.compile(r"(?:I|[A-Z][a-z]+)(?=[\s,'’])")
 
@@ -82,27 +79,75 @@ def _ends(text: str) -> Iterator[int]:
     """Where sentences end in running text, ascending, without the end of the text itself."""
     forced = items(text)
     closed = list(enclosed(text))
-    punkt: set[int] | None = None
+    punkt = _Punkt(text)
     since = closing = item = 0
     for candidate in candidates(text, spaced_marks=not MARKER.match(text)):
         while item < len(forced) and forced[item] <= candidate.start:
-            since = forced[item]
+            if forced[item] > since:
+                since = forced[item]
+                yield since
             item += 1
-            yield since
         while closing < len(closed) and closed[closing][1] <= candidate.end:
             closing += 1
         if closing < len(closed) and closed[closing][0] < candidate.start:
             continue
-        if full_width(text, candidate):
-            end = ends_sentence(text, candidate, since)
-        else:
-            if punkt is None:
-                punkt = _punkt_ends(text)
-            end = _latin_end(_Place(text, candidate, since), punkt)
-        if end and candidate.end < len(text):
+        if candidate.end == len(text):
+            break
+        wide = full_width(text, candidate)
+        place = _Place(text, candidate, since)
+        if ends_sentence(text, candidate, since) if wide else _latin_end(place, punkt):
             since = candidate.end
             yield since
-    yield from forced[item:]
+    yield from (place for place in forced[item:] if place > since)
+
+
+@cache
+def _tokenizer() -> PunktSentenceTokenizer:
+    parameters = PunktParameters()
+    words = abbreviations()
+    parameters.abbrev_types = set(words.never_end | words.may_end)
+    parameters.sent_starters = set(words.starters)
+    return PunktSentenceTokenizer(parameters)
+
+
+class _Punkt:
+    """Where Punkt ends sentences in a text; not asked before it is needed.
+
+    Quotes, brackets and markers are blanked first, so that it sees the words on either side. It
+    works under a clock of five seconds and is given pieces: cut at white space, a cut is no end.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ends: set[int] | None = None
+
+    def __contains__(self, place: int) -> bool:
+        if self._ends is None:
+            self._ends = set(self._find())
+        return place in self._ends
+
+    def _find(self) -> Iterator[int]:
+        unmarked = MARKER.sub(lambda found: " " * len(found[0]), self._text)
+        masked = _MASKED.sub(" ", unmarked)
+        start = 0
+        while start < len(masked):
+            stop = _cut(masked, start)
+            spans = _tokenizer().span_tokenize(masked[start:stop], realign_boundaries=False)
+            yield from [start + end for _, end in spans][:-1]
+            start = stop
+
+
+def _cut(text: str, start: int) -> int:
+    """End of the piece of `text` that begins at `start`."""
+    limit = start + _PIECE
+    if limit >= len(text):
+        return len(text)
+    space = max(text.rfind(" ", start, limit), text.rfind("\n", start, limit))
+    while space > start and text[space - 1] in ".!? \n":
+        space -= 1
+        if text[space] not in " \n":
+            space = max(text.rfind(" ", start, space), text.rfind("\n", start, space))
+    return space if space > start else limit
 
 
 class _Place(NamedTuple):
@@ -111,6 +156,21 @@ class _Place(NamedTuple):
     text: str
     candidate: Candidate
     since: int
+
+    @property
+    def head(self) -> str:
+        """The beginning of the sentence, as far as the stop."""
+        start = self.candidate.start
+        return self.text[self.since : min(start, self.since + _HEAD)].lstrip()
+
+    @property
+    def leads_in(self) -> bool:
+        """Whether the stop only closes a list marker (`1.`) or a title in bold (`**Note.**`)."""
+        head, candidate = self.head, self.candidate
+        if candidate.stop == "." and _ENUMERATOR.fullmatch(head):
+            return True
+        bold = head.startswith("**") and candidate.close.startswith("**")
+        return bold and len(head.split()) <= _LEAD_IN_WORDS
 
     @property
     def word(self) -> str:
@@ -127,110 +187,53 @@ class _Place(NamedTuple):
         return found[1] if found else ""
 
 
-def _latin_end(place: _Place, punkt: set[int]) -> bool:
-    """Whether a sentence of Latin script ends at a candidate."""
-    text, candidate, since = place
-    following = text[candidate.end : candidate.end + 1]
-    if not following:
-        return True
-    head = text[since : min(candidate.start, since + _HEAD)].lstrip()
+def _latin_end(place: _Place, punkt: _Punkt) -> bool:
+    """Whether a sentence of Latin script ends at a candidate that is not the end of the text."""
+    candidate = place.candidate
+    following = place.text[candidate.end]
+    if place.leads_in:
+        return False
     if not following.isspace():
         return _ends_unspaced(place, following)
     word = place.next_word
     lower = word[:1].islower() and not _BRAND.match(word)
-    if head.startswith("**") and candidate.close.startswith("**") and len(head.split()) < 5:
-        return False
+    if candidate.stop == ".":
+        quoted = bool(candidate.close.strip("*_`"))
+        return not (quoted and lower) and _full_stop(place, word, lower=lower, punkt=punkt)
     if candidate.stop[0] == "…" or ".." in candidate.stop or ". ." in candidate.stop:
         return not lower or word.startswith("http")
-    if candidate.stop != ".":
-        return not (lower and (candidate.close or (place.word[:1].isupper() and " " in head)))
-    if _ENUMERATOR.match(head[:12]) and len(head) < 12:
-        return False
-    if candidate.close.strip("*_`") and lower:
-        return False
-    return _full_stop(place, word, lower=lower, punkt=punkt)
+    # Yahoo! in mid-sentence is a name, and so may be any capitalised word there.
+    named = place.word[:1].isupper() and " " in place.head
+    return not (lower and (candidate.close or named))
 
 
 def _ends_unspaced(place: _Place, following: str) -> bool:
     """The same where no white space follows: a new sentence only if it plainly is one."""
     text, candidate, _ = place
-    if MARKER.search(text[candidate.start : candidate.end]) or CJK.match(following):
-        return not following.islower() and following.isalpha()
-    found = _GLUED.match(text[candidate.end : candidate.end + 30])
     before = text[max(0, candidate.start - 2) : candidate.start]
+    if MARKER.search(text[candidate.start : candidate.end]):
+        return not following.islower() and following.isalpha()
+    if CJK.match(following):
+        return not before[-1:].isdigit()
+    found = _GLUED.match(text[candidate.end : candidate.end + 30])
     plain = before.isalpha() and before.islower()
-    return bool(plain and found and found[0].lower() in _words()[_STARTER])
+    return bool(plain and found and found[0].lower() in abbreviations().starters)
 
 
-def _full_stop(place: _Place, following: str, *, lower: bool, punkt: set[int]) -> bool:
+def _full_stop(place: _Place, following: str, *, lower: bool, punkt: _Punkt) -> bool:
     """A single full stop with white space behind it: the one case that abbreviations decide."""
     word = place.word.lower()
-    words = _words()
-    starter = not lower and following.lower() in words[_STARTER] and following[:1].isupper()
-    if word in words[_NEVER]:
+    words = abbreviations()
+    starter = not lower and following.lower() in words.starters and following[:1].isupper()
+    if word in words.never_end:
         return False
-    if word in words[_NUMBER] and _NUMERAL.match(following):
+    if word in words.before_number and _NUMERAL.match(following):
         return False
     if _HOUR.search(word):
-        head = place.text[place.since : min(place.candidate.start, place.since + _HEAD)]
         bracket = place.text[place.candidate.end : place.candidate.end + 2].strip() in {"(", "["}
-        return following[:1].isupper() and not bracket and len(head.split()) > 3
+        return following[:1].isupper() and not bracket and len(place.head.split()) >= _CLAUSE_WORDS
     if _ACRONYM.match(word) or (len(word) == 1 and word.isalpha()):
         return starter
     if word[-1:].isdigit():
         return True
     return place.candidate.start + 1 in punkt
-
-
-@cache
-def _words() -> dict[str, frozenset[str]]:
-    """The sections of the abbreviations file."""
-    sections: dict[str, set[str]] = {}
-    section: set[str] = set()
-    source = files("judge").joinpath("data", "abbreviations.txt")
-    for raw in source.read_text(encoding="utf-8").splitlines():
-        line = raw.strip()
-        if line.startswith("["):
-            section = sections.setdefault(line.strip("[]"), set())
-        elif line and not line.startswith("#"):
-            section.add(line)
-    return {name: frozenset(words) for name, words in sections.items()}
-
-
-@cache
-def _tokenizer() -> PunktSentenceTokenizer:
-    parameters = PunktParameters()
-    parameters.abbrev_types = set(_words()[_NEVER] | _words()[_MAY_END])
-    parameters.sent_starters = set(_words()[_STARTER])
-    return PunktSentenceTokenizer(parameters)
-
-
-def _punkt_ends(text: str) -> set[int]:
-    """Where Punkt ends sentences.
-
-    Quotes, brackets and markers are blanked first, so that it sees the words on either side. It
-    works under a clock of five seconds and is given pieces: cut at white space, a cut is no end.
-    """
-    masked = MARKER.sub(lambda found: " " * len(found[0]), _MASKED.sub(" ", text))
-    ends: set[int] = set()
-    start = 0
-    while start < len(masked):
-        stop = _cut(masked, start)
-        piece = masked[start:stop]
-        spans = list(_tokenizer().span_tokenize(piece, realign_boundaries=False))
-        ends.update(start + end for _, end in spans[:-1])
-        start = stop
-    return ends
-
-
-def _cut(text: str, start: int) -> int:
-    """End of the piece of `text` that begins at `start`."""
-    limit = start + _PIECE
-    if limit >= len(text):
-        return len(text)
-    space = max(text.rfind(" ", start, limit), text.rfind("\n", start, limit))
-    while space > start and text[space - 1] in ".!? \n":
-        space -= 1
-        if text[space] not in " \n":
-            space = max(text.rfind(" ", start, space), text.rfind("\n", start, space))
-    return space if space > start else limit

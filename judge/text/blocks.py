@@ -7,6 +7,7 @@ always parts; lines of running text part unless they look wrapped.
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from judge.text.terminators import CJK
@@ -168,10 +169,10 @@ def _running(lines: list[_Line]) -> Iterator[Block]:
 
 
 def _is_wrapped(lines: list[_Line]) -> int:
-    """Width to which a machine wrapped these lines, or 0: one line must plainly go on in the next."""
+    """Width to which these lines were wrapped, or 0: one must plainly go on in the next."""
     width = max(len(line.text) for line in lines)
-    pairs = list(zip(lines, lines[1:], strict=False))
-    plain = any(_goes_on(above.text, line.text) for above, line in pairs)
+
+    plain = any(_goes_on(above.text, line.text) for above, line in pairwise(lines))
     return width if plain and width <= _WIDEST else 0
 
 

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 CJK: Final = (
@@ -13,7 +14,13 @@ CJK: Final = (
 """Han, kana, bopomofo and hangul, as the inside of a regular expression's brackets."""
 
 _WIDE = re.compile(f"[{CJK}\u3001-\u303f\uff00-\uff65]")
-_INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
+_INVISIBLE = frozenset(
+    "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
+    "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\ufe0e\ufe0f\ufeff"
+)
+# Putting marks in order takes the square of their number; Unicode's stream-safe format allows 30.
+_LONGEST_CLUSTER: Final = 31
+_VOICED = "\uff9e\uff9f"  # half-width kana write a letter's voicing as a character of its own
 # Models straighten quotation marks and dashes when they copy; a quote is no less verbatim for it.
 _STRAIGHT = str.maketrans(
     "“”„‟«»‘’‚‛‐‑‒–—―−「」『』",
@@ -50,9 +57,8 @@ def fold(text: str) -> Folded:
         if cluster.isspace():
             gap = start if gap < 0 else gap
             continue
-        folded = unicodedata.normalize("NFKC", cluster).casefold().translate(_STRAIGHT)
-        folded = "".join(folded.split())
-        if not folded or cluster in _INVISIBLE:
+        folded = _fold_cluster(cluster)
+        if not folded:
             continue
         if gap >= 0 and pieces and not (_WIDE.match(folded) or _WIDE.match(pieces[-1][-1])):
             pieces.append(" ")
@@ -65,6 +71,15 @@ def fold(text: str) -> Folded:
     return Folded("".join(pieces), tuple(starts), tuple(ends))
 
 
+@lru_cache(maxsize=1 << 14)
+def _fold_cluster(cluster: str) -> str:
+    """The cluster without width, case and white space; empty for what cannot be seen."""
+    if cluster in _INVISIBLE:
+        return ""
+    folded = unicodedata.normalize("NFKC", cluster).casefold().translate(_STRAIGHT)
+    return "".join(folded.split())
+
+
 def _clusters(text: str) -> Iterator[tuple[int, int]]:
     """Spans of one character and the combining marks that follow it.
 
@@ -74,7 +89,8 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
     size = len(text)
     while start < size:
         end = start + 1
-        while end < size and unicodedata.combining(text[end]):
+        limit = min(size, start + _LONGEST_CLUSTER)
+        while end < limit and (unicodedata.combining(text[end]) or text[end] in _VOICED):
             end += 1
         yield start, end
         start = end

@@ -31,7 +31,7 @@ _FACE = (
 _CANDIDATE = re.compile(
     rf"{_OMISSION}"
     rf"|(?P<stop>(?:\.(?:[ \xa0]\.){{2,}}+|[{_STOPS}])++)"
-    rf"(?P<close>(?:[{_CLOSERS}]++[{_STOPS}]*+|[ ]++[)）](?![ ]?\())*+)"
+    rf"(?P<close>(?:[{_CLOSERS}]++[{_STOPS}]*+|[ ]++(?:''|[)）]))*+)"
     rf"(?:\s*+(?:{_MARKER}|{_OMISSION})|[ ]*+(?:{_FACE}))*+[{_STOPS}]*+"
     r"|；|(?<=[\u3400-\u9fff]);(?=[\u3400-\u9fff])"
 )
@@ -103,20 +103,13 @@ _PAUSE = 10
 
 def full_width(text: str, candidate: Candidate) -> bool:
     """Whether CJK rules, and not those of Latin script, settle this candidate."""
-    stop = candidate.stop
+    stop, following = candidate.stop, text[candidate.end : candidate.end + 1]
     if not stop or _FULL_WIDTH.search(stop + candidate.close):
         return True
     before = text[max(0, candidate.start - 1) : candidate.start]
     if not CJK.match(before.strip("”’」』）】》\"')") or before):
-        return stop.startswith("…") and bool(CJK.match(text[candidate.end : candidate.end + 1]))
-    if stop[0] in "…!?":
-        return True
-    # 约翰.史密斯 is a name; the point is a full stop only where it is the text's full stop.
-    return stop.startswith("..") or (
-        text.endswith(".")
-        and bool(CJK.match(text[-2:-1]))
-        and bool(CJK.match(text[candidate.end : candidate.end + 1]))
-    )
+        return stop.startswith("…") and bool(CJK.match(following))
+    return stop[0] in "…!?" or stop.startswith("..") or bool(CJK.match(following))
 
 
 def ends_sentence(text: str, candidate: Candidate, since: int) -> bool:
@@ -141,6 +134,9 @@ def ends_sentence(text: str, candidate: Candidate, since: int) -> bool:
         return False
     if candidate.close.strip("*_`"):
         return _ends_behind_closing(text, candidate, following)
+    if candidate.stop == ".":
+        # 约翰.史密斯 is a name; the point is a full stop only where the text ends in one.
+        return text.endswith(".") and bool(CJK.match(text[-2:-1]))
     if not _FULL_WIDTH.search(candidate.stop) and candidate.stop[0] in "….":
         return candidate.start - since >= _PAUSE or following.isspace()
     return True

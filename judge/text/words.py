@@ -13,7 +13,6 @@ from judge.text.fold import CJK
 
 LIGHT: Final = 0.1
 """Weight of a word that says nothing of its own: grammar, and talk about passages and answers."""
-_COMMONEST: Final = 0.1
 _UNLISTED: Final = 0.8
 
 _WORD: Final = re.compile(rf"[{CJK}]|[^\W\d_{CJK}](?:[^\W_{CJK}]|['’](?=[^\W\d_{CJK}]))*")
@@ -25,6 +24,9 @@ _MARKUP: Final = re.compile(
       [\[【［] \^? \d{{1,3}} (?: [ ]?[,，、–-][ ]?\d{{1,3}} )*
         (?: † [^\[\]【】\n]{{0,80}} )? [\]】］]
     | [\[(【（［] {_INSIDE}{{0,80}} (?: \# {_INSIDE}{{1,80}} ){{1,8}} [\])】）］]
+    | (?<![^\W_]) (?i:passage|document|source|chunk|context|reference)s? [ ]? \#?
+        \d{{1,3}} (?![.\d]?\d) (?: :\d{{1,3}} )? (?: [ ]?(?:,|and|&)[ ]? \d{{1,3}} (?![\w%]) )*
+    | (?:段落|文档|文件|资料|来源|材料|片段) [ ]? \d{{1,3}} (?!\d)
     | ^ [ \t]* (?: \d{{1,3}}[.)、．] (?!\d) | \(\d{{1,3}}\) )
     """,
     re.VERBOSE | re.MULTILINE,
@@ -62,7 +64,7 @@ def stems(text: str) -> list[str]:
 
 
 def blank_markup(text: str) -> str:
-    """Overwrite citation markers and the numbers of list items with spaces; offsets stay.
+    """Overwrite citations, `passage 2` too, and the numbers of list items with spaces.
 
     >>> blank_markup("1. It rained [2, 3].")
     '   It rained       .'
@@ -87,22 +89,22 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=1 << 17)
 def weight(stemmed: str) -> float:
-    """How much a stem tells, from about 0.1 (grammar) to 1 (never met).
+    """How much a stem tells, from `LIGHT` to 1 (never met).
 
-    For alphabetic scripts ln((N + 1) / (df + ½)) / ln(2 (N + 1)), with df the number of N
-    background passages that hold the stem; for CJK, where that background is silent, a logarithmic
-    scale over the rank among the commonest characters, and 0.8 for all others.
+    Listed words of grammar weigh `LIGHT`. Other alphabetic stems weigh
+    ln((N + 1) / (df + ½)) / ln(2 (N + 1)), with df the number of N background passages that hold
+    them (an inverse document frequency; 1 where df = 0). A CJK character, on which that background
+    is silent, rises with ln(1 + its rank) among the commonest, and weighs 0.8 beyond those.
     """
     lists = _lists()
+    if stemmed in lists.light:
+        return LIGHT
     if _CJK.match(stemmed):
         rank = lists.rank.get(stemmed)
         if rank is None:
             return _UNLISTED
-        return _COMMONEST + (_UNLISTED - _COMMONEST) * math.log1p(rank) / math.log1p(
-            len(lists.rank)
-        )
-    if stemmed in lists.light:
-        return LIGHT
+        rarity = math.log1p(rank) / math.log1p(len(lists.rank))
+        return LIGHT + (_UNLISTED - LIGHT) * rarity
     passages, counts = _background()
     return math.log((passages + 1) / (counts.get(stemmed, 0) + 0.5)) / math.log(2 * (passages + 1))
 
@@ -121,11 +123,11 @@ class _Lists(NamedTuple):
 @cache
 def _lists() -> _Lists:
     raw: dict[str, str] = json.loads(_data("words.json"))
-    common = list(dict.fromkeys(raw["frame_zh"] + raw["common_zh"]))
+    light = frozenset(map(stem, f"{raw['stop']} {raw['frame']}".split()))
     return _Lists(
-        light=frozenset(map(stem, f"{raw['stop']} {raw['frame']}".split())),
+        light=light | frozenset(raw["stop_zh"] + raw["frame_zh"]),
         negation=frozenset(map(stem, raw["negation"].split())) | frozenset(raw["negation_zh"]),
-        rank={char: rank for rank, char in enumerate(common)},
+        rank={char: rank for rank, char in enumerate(raw["common_zh"])},
     )
 
 

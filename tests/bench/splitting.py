@@ -1,8 +1,8 @@
 """Sentence splitting against treebanks and the golden rules.
 
-Run `python tests/bench/splitting.py [--errors FILE]` from the repository root; `--errors` prints
-what was missed and invented in one treebank. A predicted sentence is right when both its ends
-agree with a gold sentence; gold sentences are found in the text in their order, white space ignored.
+Run `python tests/bench/splitting.py`; `--errors NAME` prints what was missed and invented in NAME.
+A predicted sentence is right when both its ends agree with a gold sentence; gold sentences are
+found in the text in their order, white space ignored.
 """
 
 import argparse

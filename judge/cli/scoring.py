@@ -1,0 +1,31 @@
+"""A job from the terminal's side: progress while it goes on, totals and gates at its end."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+
+from judge.cli.progress import Progress
+from judge.cli.totals import print_totals
+from judge.job import Job
+from judge.reports.gate import Gate, exit_code, hold
+from judge.reports.worst import Worst
+
+INTERRUPTED: Final = 130
+"""The shell's code for a command stopped by Ctrl-C."""
+
+
+def score_into(folder: Path, job: Job, gates: Sequence[Gate], *, strict: bool, worst: int) -> int:
+    """Run the job, print what came of it, and return the exit code."""
+    kept = Worst(worst)
+    progress = Progress(also=kept.add)
+    try:
+        with progress:
+            summary = job.run(progress)
+    except KeyboardInterrupt:
+        Console(stderr=True).print(f"judge: interrupted; {progress.said}", highlight=False)
+        return INTERRUPTED
+    results = [hold(gate, summary, strict=strict) for gate in gates]
+    print_totals(summary, kept.sentences(), results, folder)
+    return exit_code(summary, results)

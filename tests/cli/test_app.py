@@ -1,0 +1,52 @@
+from importlib.metadata import version
+
+import pytest
+
+from judge.cli.app import app, main
+
+
+def call(*words: str) -> int:
+    with pytest.raises(SystemExit) as stopped:
+        main(words)
+    assert isinstance(stopped.value.code, int)
+    return stopped.value.code
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("--version") == 0
+    assert capsys.readouterr().out == f"judge {version('judge')}\n"
+
+
+def test_help_of_each_command_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("--help") == 0
+    assert "Exit codes" in capsys.readouterr().out
+    for command in app.registered_commands:
+        assert command.callback is not None
+        name = command.name or command.callback.__name__
+        assert call(name, "--help") == 0
+        assert f"Example: judge {name}" in capsys.readouterr().out
+
+
+def test_no_command_is_bad_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call() == 2
+    assert "Usage: judge" in "".join(capsys.readouterr())
+
+
+def test_an_unknown_command_is_bad_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("scroe") == 2
+    assert "scroe" in capsys.readouterr().err
+
+
+def test_a_bug_of_ours_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    @app.command()
+    def broken() -> None:
+        """Break. Example: judge broken."""
+        raise RuntimeError("the bug")
+
+    try:
+        assert call("broken") == 70
+    finally:
+        app.registered_commands.pop()
+    err = capsys.readouterr().err
+    assert "RuntimeError: the bug" in err
+    assert "this is a bug in judge, not yours" in err

@@ -1,0 +1,146 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from judge.cli.app import main
+from judge.runs import read_results, read_summary
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+QUICKSTART = FIXTURES / "quickstart.jsonl"
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def judge(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*words: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stopped:
+            main([str(word) for word in words])
+        assert isinstance(stopped.value.code, int)
+        return stopped.value.code, *capsys.readouterr()
+
+    return call
+
+
+def test_the_quickstart(judge: Run, tmp_path: Path) -> None:
+    code, out, err = judge("score", QUICKSTART, "-o", tmp_path / "run")
+    assert (code, err) == (0, "")
+    assert "Share of sentences that look supported" in out
+    assert "Faithfulness" not in out  # what similarity measures is not called so
+    assert "worst first" in out
+    assert len(list(read_results(tmp_path / "run"))) == 16
+    assert read_summary(tmp_path / "run").unscored == {}
+
+
+@pytest.mark.parametrize("name", ["ragas.jsonl", "aliases.jsonl", "samples.csv"])
+def test_other_spellings_of_the_input(judge: Run, tmp_path: Path, name: str) -> None:
+    code, _, err = judge("score", FIXTURES / name, "-o", tmp_path / "run")
+    assert (code, err) == (0, "")
+
+
+BAD = {
+    "nowhere.jsonl": "no such file",
+    ".": "is a folder",
+    "broken.jsonl": "broken.jsonl, line 3: bad JSON",
+    "wrong_types.jsonl": "line 2, field 'chunks': is a number",
+    "duplicate_qid.jsonl": "field 'qid': ",
+    "gb18030.csv": "not UTF-8",
+}
+
+
+@pytest.mark.parametrize(("name", "message"), BAD.items())
+def test_bad_input_is_one_clear_line(judge: Run, tmp_path: Path, name: str, message: str) -> None:
+    code, out, err = judge("score", FIXTURES / name, "-o", tmp_path / "run")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.startswith("judge: ")
+    assert err.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_finished_run_is_refused_without_force(judge: Run, tmp_path: Path) -> None:
+    assert judge("score", QUICKSTART, "-o", tmp_path / "run")[0] == 0
+    code, _, err = judge("score", QUICKSTART, "-o", tmp_path / "run")
+    assert code == 2
+    assert "--force" in err
+    assert judge("score", QUICKSTART, "-o", tmp_path / "run", "--force")[0] == 0
+
+
+def test_an_output_that_cannot_be_written(judge: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    code, _, err = judge("score", QUICKSTART, "-o", tmp_path / "file" / "run")
+    assert code == 2
+    assert "cannot be written" in err
+
+
+def test_the_folder_has_a_default(
+    judge: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert judge("score", FIXTURES / "samples.csv")[0] == 0
+    assert (tmp_path / "runs" / "samples" / "summary.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--fail-under", "faithfulness=0.01"], 0),
+        (["--fail-under", "faithfulness=1"], 1),
+        (["--fail-under", "faithfulness=0.01", "--fail-under", "coverage=1"], 1),
+        (["--fail-under", "faithfulness=0.7", "--strict-gate"], 1),
+        (["--fail-under", "faithfulnes=0.9"], 2),
+        (["--fail-under", "faithfulness=high"], 2),
+        (["--prior", "2"], 2),
+        (["--citation-pattern", "("], 2),
+        (["--no-such-option"], 2),
+    ],
+)
+def test_exit_codes(judge: Run, tmp_path: Path, options: list[str], code: int) -> None:
+    found, _, err = judge("score", QUICKSTART, "-o", tmp_path / "run", *options)
+    assert found == code
+    if code == 2:
+        assert err
+        assert "Traceback" not in err
+        assert not (tmp_path / "run").exists()
+
+
+def test_a_gate_on_nothing_measured_is_no_pass(judge: Run, tmp_path: Path) -> None:
+    line = {"qid": "1", "answer": "", "chunks": []}
+    (tmp_path / "in.jsonl").write_text(json.dumps(line) + "\n")
+    code, out, _ = judge(
+        "score", tmp_path / "in.jsonl", "-o", tmp_path / "run", "--fail-under", "faithfulness=0.1"
+    )
+    assert code == 3
+    assert "unmeasured" in out
+
+
+def test_quotes_required_of_a_similarity_judge_are_there(judge: Run, tmp_path: Path) -> None:
+    assert judge("score", QUICKSTART, "-o", tmp_path / "run", "--require-quotes")[0] == 0
+
+
+def start(*words: object) -> subprocess.Popen[bytes]:
+    code = "from judge.cli.app import main; main()"
+    command = [sys.executable, "-c", code, *map(str, words)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=-1, stderr=subprocess.PIPE)
+
+
+def test_standard_input_and_ctrl_c_while_it_is_read(tmp_path: Path) -> None:
+    # A process of its own, for Ctrl-C is a signal to one; it takes a second to start.
+    with start("score", "-", "-o", tmp_path / "run") as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(QUICKSTART.read_bytes())
+        process.stdin.flush()
+        while not (tmp_path / "run" / "input.part").exists():
+            os.sched_yield()
+        process.send_signal(signal.SIGINT)
+        err = process.stderr.read().decode()
+        assert process.wait() == 130
+    assert "interrupted; nothing was written" in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "run").exists()

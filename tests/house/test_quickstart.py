@@ -1,0 +1,71 @@
+"""What a careful person says of the quickstart, held against what the steps make of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge import Sample, read_samples
+from judge.backends.fake import FakeJudge
+from judge.pipeline import evaluate_sample
+from judge.records import CitationStatus, Rules, SampleResult, Status, Support, Verdict
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+SAMPLES = {sample.qid: sample for sample in read_samples(FIXTURES / "quickstart.jsonl")}
+EXPECTED: dict[str, dict[str, Any]] = {
+    entry["qid"]: entry
+    for entry in map(
+        json.loads, (FIXTURES / "expected" / "quickstart.jsonl").read_text("utf-8").splitlines()
+    )
+}
+
+
+async def by_hand(sample: Sample) -> SampleResult:
+    """The whole path, with the person's labels in the place of a judge."""
+    outcomes = {
+        sentence["text"]: Verdict(
+            support=Support(sentence["support"]),
+            supporting=tuple(sentence["supporting"]),
+            source="llm",
+            signature="person",
+        )
+        for sentence in EXPECTED[sample.qid]["sentences"]
+        if sentence["support"] is not None
+    }
+    return await evaluate_sample(sample, FakeJudge(outcomes), Rules())
+
+
+def test_both_files_speak_of_the_same_answers() -> None:
+    assert list(SAMPLES) == list(EXPECTED)
+
+
+@pytest.mark.parametrize("qid", SAMPLES)
+async def test_splitting_and_kinds(qid: str) -> None:
+    result = await by_hand(SAMPLES[qid])
+    found = [(sentence.text, sentence.kind.value) for sentence in result.sentences]
+    assert found == [(s["text"], s["kind"]) for s in EXPECTED[qid]["sentences"]]
+
+
+@pytest.mark.parametrize("qid", SAMPLES)
+async def test_citations(qid: str) -> None:
+    result = await by_hand(SAMPLES[qid])
+    found = [
+        (c.sentence, c.marker, c.chunk_id, c.status and c.status.value) for c in result.citations
+    ]
+    expected = EXPECTED[qid]["citations"]
+    assert found == [(c["sentence"], c["marker"], c["chunk_id"], c["status"]) for c in expected]
+    assert [c.chunk_id is not None for c in result.citations] == [c["resolves"] for c in expected]
+
+
+@pytest.mark.parametrize("qid", SAMPLES)
+async def test_status(qid: str) -> None:
+    assert (await by_hand(SAMPLES[qid])).status is Status(EXPECTED[qid]["status"])
+
+
+async def test_the_set_shows_every_status_and_label() -> None:
+    results = [await by_hand(sample) for sample in SAMPLES.values()]
+    statuses = {c.status for r in results for c in r.citations if c.status}
+    assert statuses == set(CitationStatus) - {CitationStatus.UNJUDGED}
+    labels = {s["support"] for e in EXPECTED.values() for s in e["sentences"]} - {None}
+    assert labels >= {"full", "partial", "none", "contradicted"}

@@ -1,0 +1,64 @@
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from judge.cli.app import app, main
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+# The first two set everything up; .ci/run takes them from here and runs them as printed.
+COMMANDS = [
+    line
+    for language, block in [block for block in BLOCKS if block[0] == "bash"][2:]
+    for line in block.splitlines()
+    if line.strip()
+]
+PYTHON = [block for language, block in BLOCKS if language == "python"]
+
+
+def test_the_two_commands_stand_first() -> None:
+    first, second = (block for language, block in BLOCKS[:2] if language == "bash")
+    assert "judge score fixtures/quickstart.jsonl" in first
+    assert "tests/check.py" in second
+
+
+def test_every_command_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # All in one test, for they stand on each other; so it takes more than a second.
+    shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
+    shutil.copy(tmp_path / "fixtures" / "quickstart.jsonl", tmp_path / "samples.jsonl")
+    monkeypatch.chdir(tmp_path)
+    assert COMMANDS
+    for command in COMMANDS:
+        line, _, comment = command.partition("  # ")
+        words = shlex.split(line)
+        assert words[0] == "judge", f"README runs {command!r}; only judge commands are tested"
+        with pytest.raises(SystemExit) as stopped:
+            main(words[1:])
+        expected = re.search(r"exits (\d+)", comment)
+        assert stopped.value.code == (int(expected[1]) if expected else 0), (
+            command,
+            capsys.readouterr().err,
+        )
+
+
+def test_every_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(ROOT / "fixtures" / "quickstart.jsonl", tmp_path / "samples.jsonl")
+    monkeypatch.chdir(tmp_path)
+    assert PYTHON
+    for block in PYTHON:
+        exec(compile(block, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102  our own text
+
+
+def test_every_command_and_option_is_documented() -> None:
+    from judge.cli import score, show  # noqa: F401, PLC0415  importing adds them to `app`
+
+    names = [command.name or command.callback.__name__ for command in app.registered_commands]  # type: ignore[union-attr]
+    assert names
+    for name in names:
+        assert f"judge {name}" in README, name

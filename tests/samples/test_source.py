@@ -1,0 +1,101 @@
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from judge.errors import InputError
+from judge.samples.source import open_source, text_lines
+
+LINES = '{"answer": "十元"}\r\n\n{"answer": "ten"}'
+
+
+def read(path: Path) -> list[tuple[int, str]]:
+    with open_source(path) as stream:
+        return list(text_lines(stream, path))
+
+
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_numbered_lines_of_a_file_gzipped_or_not(
+    tmp_path: Path, bom: bytes, *, zipped: bool
+) -> None:
+    path = tmp_path / "samples.jsonl"  # gzip is told by its bytes, not by its name
+    data = bom + LINES.encode()
+    path.write_bytes(gzip.compress(data) if zipped else data)
+    assert read(path) == [(1, '{"answer": "十元"}\r\n'), (2, "\n"), (3, '{"answer": "ten"}')]
+
+
+def test_only_a_bom_at_the_start_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("\ufeffa\n\ufeffb", "utf-8")
+    assert read(path) == [(1, "a\n"), (2, "\ufeffb")]
+
+
+def test_an_empty_file_has_no_lines(tmp_path: Path) -> None:
+    path = tmp_path / "empty.jsonl"
+    path.touch()
+    assert read(path) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ("差旅".encode("utf-16"), "is UTF-16; convert it"),
+        ("abc".encode("utf-16-le"), "is a binary file"),
+        (b"PK\x03\x04\0\0\0", "is a binary file"),
+        (gzip.compress(b"\0\1\2"), "is a binary file"),
+        (b"\x1f\x8b", "gzip data is damaged"),
+        (b"\x1f\x8b\x08\x00not gzip", "gzip data is damaged"),
+    ],
+)
+def test_what_is_no_text_is_refused_with_the_next_step(
+    tmp_path: Path, data: bytes, says: str
+) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=says) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_another_encoding_is_named_by_line_byte_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"qid,answer\n1," + "十元".encode("gb18030"))
+    with pytest.raises(InputError, match=r"not UTF-8 \(byte 0xca at column 3\).*iconv") as caught:
+        read(path)
+    assert caught.value.line == 2
+
+
+@pytest.mark.parametrize("cut", ["tail", "checksum", "junk"])
+def test_gzip_that_breaks_off_names_the_line(tmp_path: Path, cut: str) -> None:
+    data = gzip.compress(b"x\n" * 100_000)
+    spoilt = {"tail": data[:-20], "checksum": data[:-8] + b"\0" * 8, "junk": data + b"junk"}[cut]
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(spoilt)
+    with pytest.raises(InputError, match="gzip data is damaged here") as caught:
+        read(path)
+    assert caught.value.line is not None
+    assert caught.value.line > 1
+
+
+def test_what_is_no_file_is_an_input_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read(tmp_path / "missing.jsonl")
+    with pytest.raises(InputError, match="is a folder"):
+        read(tmp_path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read(tmp_path / ("x" * 5000))
+    with pytest.raises(InputError, match="cannot be read"):
+        read(tmp_path / "a\0b")
+
+
+def test_a_pipe_is_refused_for_it_is_read_twice() -> None:
+    end, write = os.pipe()
+    try:
+        with pytest.raises(InputError, match="is a pipe.*standard input"):
+            read(Path(f"/dev/fd/{end}"))
+    finally:
+        os.close(end)
+        os.close(write)

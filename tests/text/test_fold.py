@@ -1,0 +1,84 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.text.fold import count_cjk, fold
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("", ""),
+        (" \t\r\n\u3000\xa0", ""),
+        ("The  FEE\n is", "the fee is"),
+        ("Straße", "strasse"),
+        ("ＡＢＣ１２３，！", "abc123,!"),
+        ("ﬁne №5", "fine no5"),
+        ("“a” ‘b’ «c» 「d」", '"a" \'b\' "c" "d"'),
+        ("a–b—c−d", "a-b-c-d"),
+        ("e\u0301te\u0301", "été"),
+        ("so\u00adft zero\u200bwidth l\u200em\u200f \ufeffbom ❤\ufe0f", "soft zerowidth lm bom ❤"),
+        ("差旅 标准\n规定", "差旅标准规定"),
+        ("使用 iPhone 15 手机", "使用iphone 15手机"),
+        ("第一条，\n 第二条", "第一条,第二条"),
+        ("ﾊﾟｿｺﾝ", "パソコン"),
+        ("差旅……标准", "差旅......标准"),
+    ],
+)
+def test_spellings_of_the_same_words_become_one(text: str, folded: str) -> None:
+    assert fold(text).text == folded
+
+
+def test_a_place_in_the_folded_text_leads_back_to_the_characters_it_came_from() -> None:
+    text = "  Die  große\n“ﬁne” ＡＢ e\u0301"
+    folded = fold(text)
+    assert folded.text == 'die grosse "fine" ab é'
+
+    def behind(part: str) -> str:
+        start = folded.text.index(part)
+        return text[slice(*folded.span(start, start + len(part)))]
+
+    assert behind("grosse") == "große"
+    assert behind('"fine"') == "“ﬁne”"
+    assert behind("die grosse") == "Die  große"
+    assert behind("ab") == "ＡＢ"
+    assert behind("é") == "e\u0301"
+
+
+@given(st.text())
+def test_any_text_folds_into_spans_that_lie_in_it_and_in_order(text: str) -> None:
+    folded = fold(text)
+    assert len(folded.text) == len(folded.starts) == len(folded.ends)
+    pairs = list(zip(folded.starts, folded.ends, strict=True))
+    assert all(0 <= start < end <= len(text) for start, end in pairs)
+    assert pairs == sorted(pairs)
+    assert folded.text == folded.text.strip()
+
+
+@given(st.text(st.characters(codec="ascii")), st.text(st.sampled_from("差旅标准规定。，手机")))
+def test_case_and_width_never_tell_texts_apart(latin: str, han: str) -> None:
+    wide = "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in latin)
+    assert fold(latin.upper() + han).text == fold(wide + han).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the fee is ten euros. " * 4000,
+        "员工出差住宿实行限额报销，" * 7000,
+        "e" + "\u0301\u0316" * 45000,
+    ],
+    ids=["en", "zh", "marks"],
+)
+def test_time_grows_with_the_length_and_no_faster(text: str) -> None:
+    began = time.perf_counter()
+    fold(text)
+    assert time.perf_counter() - began < 1
+
+
+def test_han_kana_bopomofo_and_hangul_are_counted() -> None:
+    assert count_cjk("差旅A1 かなㄅ한，。") == 6
+    assert count_cjk("𠀀") == 1
+    assert count_cjk("plain, text") == 0
