@@ -152,9 +152,11 @@ def _cell(name: str, cell: str, line: int, path: Path) -> JsonValue | InputError
 
 def _json_object(line: str, number: int, path: Path) -> dict[str, JsonValue] | InputError:
     try:
-        value = json.loads(line)
+        # With its end, a line cut off inside a string would be blamed on a control character.
+        value = json.loads(line.rstrip("\r\n"))
     except json.JSONDecodeError as error:
-        message = f"bad JSON: {error.msg} at column {error.colno}: {_short(line)}; mend the line"
+        what = error.msg.removesuffix(" at")
+        message = f"bad JSON: {what} at column {error.colno}: {_short(line)}; mend the line"
     except (ValueError, RecursionError) as error:
         message = f"bad JSON: {error}; mend the line"
     else:

@@ -134,12 +134,11 @@ def ends_sentence(text: str, candidate: Candidate, since: int) -> bool:
         return False
     if candidate.close.strip("*_`"):
         return _ends_behind_closing(text, candidate, following)
-    if candidate.stop == ".":
-        # 约翰.史密斯 is a name; the point is a full stop only where the text ends in one.
-        return text.endswith(".") and bool(CJK.match(text[-2:-1]))
-    if not _FULL_WIDTH.search(candidate.stop) and candidate.stop[0] in "….":
-        return candidate.start - since >= _PAUSE or following.isspace()
-    return True
+    # 约翰.史密斯 is a name; the point is a full stop only where the text ends in one.
+    pointed = text.endswith(".") and bool(CJK.match(text[-2:-1]))
+    pause = candidate.stop[0] in "…." and not _FULL_WIDTH.search(candidate.stop)
+    paused = candidate.start - since >= _PAUSE or following.isspace()
+    return pointed if candidate.stop == "." else paused or not pause
 
 
 def _ends_behind_closing(text: str, candidate: Candidate, following: str) -> bool:

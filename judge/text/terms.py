@@ -66,12 +66,13 @@ def terms(sentence: str) -> list[Term]:
             pair, both = f"{before} {stem}", (own + weight_before) / 2
             found.setdefault(pair, Term(pair, Kind.PAIR, both, name=False, start=start, end=end))
         before, weight_before, end_before = stem, own, end
+    # An answer may be a bare "70": there the number is the word that must be found.
+    kind = Kind.NUMBER if found else Kind.WORD
     for number in numbers(text):
         if number.certain:
             key = number_key(number.value)
-            found.setdefault(
-                key, Term(key, Kind.NUMBER, 1.0, name=False, start=number.start, end=number.end)
-            )
+            term = Term(key, kind, 1.0, name=False, start=number.start, end=number.end)
+            found.setdefault(key, term)
     return list(found.values())
 
 

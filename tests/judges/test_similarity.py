@@ -280,3 +280,19 @@ async def test_real_answers_are_told_apart() -> None:
             scores[labels[index]].append(score(verdict))
     above = np.asarray(scores[True])[:, None] - np.asarray(scores[False])[None, :]
     assert np.mean((above > 0) + 0.5 * (above == 0)) >= 0.8
+
+
+@pytest.mark.parametrize(
+    ("answer", "chunk", "support"),
+    [
+        ("70", "第六届立法会共有70个议席。", Support.FULL),
+        ("71", "第六届立法会共有70个议席。", Support.NONE),
+        ("5.48‰", "人口出生率为5.48‰。", Support.FULL),
+        ("12.3%", "The economy grew by 2.3% over the year.", Support.NONE),
+        ("1949", "The company was founded in 1949 in Lyon.", Support.FULL),
+    ],
+)
+async def test_a_bare_number_must_be_found(answer: str, chunk: str, support: Support) -> None:
+    found = (await verdicts(asked([answer], [chunk])))[0]
+    assert found.support is support
+    assert [e.chunk_id for e in found.evidence] == (["c0"] if support is Support.FULL else [])

@@ -34,7 +34,7 @@ def test_a_json_object_a_line_and_blank_lines_between() -> None:
     ("line", "says"),
     [
         ('{"answer": "a" "b"}', "Expecting ',' delimiter at column 16: '{\"answer\""),
-        ('{"answer": "cut', "Unterminated string"),
+        ('{"answer": "cut', "Unterminated string starting at column 12: "),
         ("[1, 2]", "holds '[1, 2]'; each line is one JSON object, {…}. Of a JSON array, jq"),
         ("null", "holds 'null'"),
         ('"text"', "holds '\"text\"'"),

@@ -170,7 +170,8 @@ def test_code(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["70", "1949年", "No.", "**Paris**", "Paris:", "巴黎", "∞", "6.1%", "觉醒年代；冰球旋风"]
+    "answer",
+    ["70", "1949年", "No.", "**Paris**", "Paris:", "巴黎", "∞", "6.1%", "觉醒年代；冰球旋风"],
 )
 def test_a_whole_answer_may_be_a_bare_value(answer: str) -> None:
     assert kinds(answer) == ["claim"]

@@ -1,4 +1,3 @@
-import random
 import time
 
 import pytest
@@ -112,9 +111,12 @@ def test_chinese_sentences(parts: list[str]) -> None:
         ("Steps:\n- Wash it\n- Dry it", ["Steps:", "- Wash it", "- Dry it"]),
         ("| a. b. | c |\n|---|---|", ["| a. b. | c |", "|---|---|"]),
         ("# No. 1. Two\nText. More.", ["# No. 1. Two", "Text.", "More."]),
-        ("Do:\n```\na. b\n\nc. d\n```\nEnd. Now.", ["Do:", "```\na. b\n\nc. d\n```", "End.", "Now."]),
         (
-            "The council met on Monday with Dr.\nSmith, who had come a long way to\nsee it. It left.",
+            "Do:\n```\na. b\n\nc. d\n```\nEnd. Now.",
+            ["Do:", "```\na. b\n\nc. d\n```", "End.", "Now."],
+        ),
+        (
+            "The council met on Monday with Dr.\nSmith, who had come some way to\nsee it. It left.",
             None,
         ),
         ("", []),
@@ -144,10 +146,70 @@ def test_no_character_is_lost(answer: str) -> None:
 
 
 PIECES = (
-    *("Paris", "the", "Dr.", "U.S.", "e.g.", "3.5", "No.", "I", "a.m.", "1.", "2)", "iPhone", "**b**"),
-    *(".", ". ", "! ", "? ", "...", "…", "?!", ", ", "; ", " ", "  ", "\n", "\n\n", "\r\n", "\u2028"),
-    *("。", "！", "？", "；", "……", "”", "“", "（", "）", "《", "》", "「", "」", '"', "'", "(", ")"),
-    *("报销", "标准", "他说", "的", "[1]", "【2†source】", "[docA#c1]", "(docA#c2)", "[^3]", "[", "]"),
+    *(
+        "Paris",
+        "the",
+        "Dr.",
+        "U.S.",
+        "e.g.",
+        "3.5",
+        "No.",
+        "I",
+        "a.m.",
+        "1.",
+        "2)",
+        "iPhone",
+        "**b**",
+    ),
+    *(
+        ".",
+        ". ",
+        "! ",
+        "? ",
+        "...",
+        "…",
+        "?!",
+        ", ",
+        "; ",
+        " ",
+        "  ",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "\u2028",
+    ),
+    *(
+        "。",
+        "！",
+        "？",
+        "；",
+        "……",
+        "”",
+        "“",
+        "（",
+        "）",
+        "《",
+        "》",
+        "「",
+        "」",
+        '"',
+        "'",
+        "(",
+        ")",
+    ),
+    *(
+        "报销",
+        "标准",
+        "他说",
+        "的",
+        "[1]",
+        "【2†source】",
+        "[docA#c1]",
+        "(docA#c2)",
+        "[^3]",
+        "[",
+        "]",
+    ),
     *("```\n", "~~~\n", "| a | b |\n", "|---|---|\n", "# ", "- ", "• ", "---\n", "https://a.b/c "),
     *(":)", " :) A", "Regards, ", "*****", "\u00a0", "\ud800", "\x00", "😀", "e\u0301", "؟ "),
 )
@@ -179,7 +241,7 @@ def test_a_long_row_of_one_sign_is_quick(sign: str) -> None:
 
 def test_a_paragraph_beyond_one_piece_is_split_like_a_short_one() -> None:
     words = ["Dr. Smith saw it in the U.S. and left.", "It was 3.5 metres long, e.g. here."]
-    parts = random.Random(0).choices(words, k=1_500)
+    parts = [words[number * number % 7 % 2] for number in range(1_500)]
     assert texts(" ".join(parts)) == parts
 
 

@@ -20,9 +20,15 @@ def texts(text: str) -> list[str]:
         ("Step 1: Prepare\nWash the rice.", ["Step 1: Prepare", "Wash the rice."]),
         ("**Title**\nText.", ["**Title**", "Text."]),
         # List items.
-        ("- one\n* two\n• three\n1. four\n2) five", "- one|* two|• three|1. four|2) five".split("|")),
-        ("(1) one\n① two\na. three\nb) four", "(1) one|① two|a. three|b) four".split("|")),
-        ("一、申请\n二、审批\n（三）打款\n4、归档", ["一、申请", "二、审批", "（三）打款", "4、归档"]),
+        (
+            "- one\n* two\n• three\n1. four\n2) five",
+            ["- one", "* two", "• three", "1. four", "2) five"],
+        ),
+        ("(1) one\n① two\na. three\nb) four", ["(1) one", "① two", "a. three", "b) four"]),
+        (
+            "一、申请\n二、审批\n（三）打款\n4、归档",
+            ["一、申请", "二、审批", "（三）打款", "4、归档"],
+        ),
         # Headings, rules.
         ("# Title\nText\n---\n\nMore", ["# Title", "Text\n---", "More"]),
         ("Title\n=====\nText.", ["Title\n=====", "Text."]),
@@ -44,8 +50,7 @@ def test_layout_sets_blocks_apart(text: str, expected: list[str]) -> None:
     "text",
     [
         "The allowance for travel by train is paid to every\nemployee who asks for it in time.",
-        "This paragraph was wrapped by a machine, and\nDr. Smith begins a line although the\nsentence goes "
-        "on as it did before, down to its\nvery end.",
+        "This paragraph was cut by a machine, and\nDr. Smith begins a line although\nit goes on.",
         "出差期间的住宿费用应当按照所在城市的标准执行，\n超出部分由个人承担。",
         "公司规定员工出差期间的住宿费用应当按照所在城\n市的标准执行，超出部分由个人承担。",
     ],
@@ -58,7 +63,7 @@ def test_wrapped_lines_are_joined(text: str) -> None:
     "text",
     [
         "apples\npears\nplums",
-        "The first payment falls due on the fifth of the month\nLate payments cost five percent more",
+        "The first payment falls due on the fifth of May\nLate payments cost five percent more",
         "一线城市住宿费上限为五百元\n其他城市住宿费上限为三百元",
     ],
 )

@@ -30,7 +30,17 @@ def test_a_marker_across_white_space_belongs_to_the_stop_only_where_asked() -> N
 @pytest.mark.parametrize(
     "text",
     [
-        *"[1] [1,2] [1-3] 【2】 【2†source】 ［1］ [^2] [docA#sec3#chunk12] (docA#chunk4)".split(),
+        *[
+            "[1]",
+            "[1,2]",
+            "[1-3]",
+            "【2】",
+            "【2†source】",
+            "［1］",
+            "[^2]",
+            "[docA#sec3#chunk12]",
+            "(docA#chunk4)",
+        ],
         "[1, 2]",
         "(Passage 3)",
         "（文档1）",
