@@ -29,6 +29,7 @@ _SCORES: Final = {
 }
 # A similarity judge says full or none and nothing between: these would repeat or mean nothing.
 _LLM_ONLY: Final = ("faithfulness_strict", "contradiction_rate")
+_CITING: Final = ("coverage", "citation_validity", "citation_recall")
 
 
 def print_totals(
@@ -67,17 +68,18 @@ def print_totals(
 def _scores(summary: Summary, *, offline: bool) -> Table:
     title = "Share of sentences that look supported (similarity)" if offline else "Faithfulness"
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     table.add_column("mean", justify="right")
-    table.add_column("95 % interval")
+    table.add_column("95 % interval", no_wrap=True)
     table.add_column("pooled", justify="right")
     table.add_column("answers", justify="right")
-    table.add_column("of", justify="right")
+    table.add_column("of", justify="right", no_wrap=True)
+    cited = any(summary.citations.values())
     for name, words in _SCORES.items():
         score: CorpusScore | None = getattr(summary, name)
         if name == "faithfulness_with_fallback" and score is None:
             continue
-        if offline and name in _LLM_ONLY:
+        if (offline and name in _LLM_ONLY) or (name in _CITING and not cited):
             continue
         label = "looks supported" if offline and name == "faithfulness" else words
         table.add_row(label, *_score(name, score))

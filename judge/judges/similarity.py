@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from importlib import metadata, resources
+from importlib import resources
 from typing import Final
 
 import numpy as np
@@ -49,13 +49,19 @@ class SimilarityJudge:
         prior: the share of sentences believed to be supported before any is looked at, within
             (0, 1). Most sentences of real answers are.
         model: the one that ships unless given.
+        edition: what else the verdicts depend on, as the last part of the signature.
 
     Raises:
         ConfigError: `prior` is not within (0, 1).
     """
 
     def __init__(
-        self, embedder: Embedder, *, prior: float = 0.9, model: LogisticModel | None = None
+        self,
+        embedder: Embedder,
+        *,
+        prior: float = 0.9,
+        model: LogisticModel | None = None,
+        edition: str = "",
     ) -> None:
         if not 0 < prior < 1:
             raise ConfigError(f"prior must lie within 0 and 1, not {prior!r}; try 0.9")
@@ -63,15 +69,14 @@ class SimilarityJudge:
         self._model = model or shipped_model()
         self._shift = self._model.shift(prior)
         self._least = logit(self._model.threshold)
-        self._signature = "|".join(
-            (
-                f"similarity:{embedder.signature}",
-                f"model:{self._model.name}",
-                f"prior:{prior:g}",
-                f"t:{self.threshold:.4g}",
-                f"judge:{metadata.version('judge')}",
-            )
+        parts = (
+            f"similarity:{embedder.signature}",
+            f"model:{self._model.name}",
+            f"prior:{prior:g}",
+            f"t:{self.threshold:.4g}",
+            edition,
         )
+        self._signature = "|".join(part for part in parts if part)
 
     @property
     def threshold(self) -> float:
@@ -80,7 +85,7 @@ class SimilarityJudge:
 
     @property
     def signature(self) -> str:
-        """Embedder, model, prior, threshold, version of this package."""
+        """Embedder, model, prior, threshold, edition."""
         return self._signature
 
     async def judge(self, request: JudgeRequest) -> Judgment:

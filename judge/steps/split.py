@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
@@ -21,6 +21,9 @@ from judge.text.terminators import (
     ends_sentence,
     full_width,
 )
+
+EDITION: Final = 1
+"""Part of every signature: a change of where sentences end makes numbers incomparable."""
 
 _PIECE = 20_000
 _HEAD = 100

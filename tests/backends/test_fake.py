@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+
+from judge.backends.fake import FakeEmbedder, FakeJudge, FakeModel, FakeStore
+from judge.protocols import Embedder, Judge, Model, Store
+from judge.records import (
+    ChatReply,
+    ChatRequest,
+    JudgeRequest,
+    Sentence,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+
+FULL = Verdict(support=Support.FULL, source="llm", signature="fake")
+
+
+async def test_a_judge_answers_what_it_was_asked_and_keeps_the_request() -> None:
+    fake = FakeJudge({"one": FULL, "二": FULL})
+    judge: Judge = fake
+    sentences = tuple(
+        Sentence(index=i, start=0, end=1, text=text) for i, text in enumerate(("one", "x", "二"))
+    )
+    request = JudgeRequest(query="", answer="", sentences=sentences, ask=(1, 2), chunks=())
+    judgment = await judge.judge(request)
+    missing = judgment.outcomes[1]
+    assert judgment.outcomes.keys() == {1, 2}
+    assert isinstance(missing, Unscored)
+    assert missing.reason is UnscoredReason.MISSING
+    assert judgment.outcomes[2] == FULL
+    assert fake.requests == [request]
+    assert judge.signature == "fake"
+
+
+async def test_an_embedder_gives_rows_of_unit_length_and_zeros_for_the_unknown() -> None:
+    embedder: Embedder = FakeEmbedder({"a": (3.0, 4.0), "零": (0.0, 0.0)})
+    rows = await embedder.embed(["a", "unknown", "零", "a"])
+    assert rows.dtype == np.float32
+    assert rows.tolist() == pytest.approx(
+        np.array([[0.6, 0.8], [0, 0], [0, 0], [0.6, 0.8]], dtype=np.float32).tolist()
+    )
+    assert (await embedder.embed([])).shape == (0, 2)
+
+
+async def test_a_model_replies_in_order_and_then_repeats_the_last() -> None:
+    reply = ChatReply(
+        text="{}", finish="stop", model="m", prompt_tokens=1, reply_tokens=1, seconds=0.0
+    )
+    failure = Unscored(reason=UnscoredReason.TIMEOUT)
+    fake = FakeModel([failure, reply])
+    model: Model = fake
+    request = ChatRequest(system="s", user="u", reply_schema={}, max_tokens=9)
+    assert [await model.chat(request) for _ in range(3)] == [failure, reply, reply]
+    assert fake.requests == [request] * 3
+
+
+def test_a_store_gives_back_what_it_was_given_and_no_more() -> None:
+    store: Store = FakeStore()
+    store.put({"a": "1", "b": "二"})
+    store.put({"a": "3"})
+    assert dict(store.get(["b", "a", "c"])) == {"b": "二", "a": "3"}

@@ -1,0 +1,173 @@
+import importlib
+import pkgutil
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+import judge.records
+from judge import records
+from judge.records.record import Record
+from judge.records.run import RunInput, RunRecord
+from judge.steps.aggregate import aggregate
+from judge.steps.totals import summarize
+
+for module in pkgutil.iter_modules(judge.records.__path__):
+    importlib.import_module(f"judge.records.{module.name}")
+
+
+def _family(kind: type[Record]) -> list[type[Record]]:
+    below = [one for child in kind.__subclasses__() for one in (child, *_family(child))]
+    return sorted(
+        {one for one in below if one.__module__.startswith("judge.records.")},
+        key=lambda one: one.__name__,
+    )
+
+
+RECORDS = _family(Record)
+
+TIMEOUT = records.Unscored(reason=records.UnscoredReason.TIMEOUT, detail="60 秒")
+EVIDENCE = records.Evidence(chunk_id="docA#1", quote="“十元”", start=0, end=4, verified=True)
+VERDICT = records.Verdict(
+    support=records.Support.PARTIAL,
+    evidence=(EVIDENCE,),
+    supporting=("docA#1",),
+    cited_support=records.Support.NONE,
+    reason="少了币种",
+    score=0.25,
+    source="similarity",
+    signature="s",
+    fallback_from=TIMEOUT,
+)
+SENTENCES = tuple(
+    records.Sentence(index=i, start=i, end=i + 1, text=text, kind=kind)
+    for i, (text, kind) in enumerate(
+        [("一", records.SentenceKind.CLAIM), ("2", records.SentenceKind.CLAIM)]
+        + [("#", records.SentenceKind.HEADING)]
+    )
+)
+SAMPLE = records.Sample(
+    qid="q",
+    query="多少?",
+    answer="一2#",
+    chunks=(records.Chunk(chunk_id="docA#1", text="“十元”"),),
+    retrieved=("docA#1",),
+    gold_answer="十",
+    gold_evidence=(),
+    relevance={"docA#1": 0.5},
+    metadata={"deep": [{"a": None}, 1.5, True]},
+)
+CITATION = records.Citation(
+    sentence=0, marker="[2]", start=1, end=2, chunk_id=None, status=records.CitationStatus.DANGLING
+)
+CALL = records.Call(model="m", prompt_tokens=1, reply_tokens=2, seconds=0.5)
+RESULT = aggregate(
+    SAMPLE,
+    SENTENCES,
+    {0: VERDICT, 1: TIMEOUT},
+    [CITATION],
+    flags=[records.Flag(name=records.FlagName.UNVERIFIED_QUOTE, sentence=0)],
+    calls=[CALL],
+    signature="s",
+)
+SUMMARY = summarize([RESULT, RESULT.model_copy(update={"qid": "r"})])
+RUN_INPUT = RunInput(path="a.jsonl", sha256="0" * 64, samples=3)
+EXAMPLES: list[Record] = [
+    SAMPLE,
+    RESULT,
+    RESULT.scores,
+    RESULT.sentences[0],
+    SUMMARY,
+    *(part for part in (SUMMARY.coverage, SUMMARY.faithfulness_bounds) if part is not None),
+    records.Interval(low=0.1, high=0.9, method="wilson"),
+    VERDICT,
+    TIMEOUT,
+    EVIDENCE,
+    CITATION,
+    CALL,
+    records.Flag(name=records.FlagName.INJECTION_SUSPECTED),
+    records.Excluded(),
+    records.Chunk(chunk_id="", text=""),
+    SENTENCES[2],
+    records.Judgment(outcomes={0: VERDICT, 7: TIMEOUT}, calls=(CALL,)),
+    records.JudgeRequest(
+        query="", answer="一2#", sentences=SENTENCES, ask=(0, 1), chunks=(), cites={1: (0, 2)}
+    ),
+    records.ChatRequest(system="s", user="u", reply_schema={"type": "object"}, max_tokens=9),
+    records.ChatReply(
+        text="{}", finish="length", model="m", prompt_tokens=1, reply_tokens=1, seconds=0.1
+    ),
+    records.Label(qid="q", sentence=0, supported=False, support=records.Support.NONE),
+    records.Rules(citation_pattern="<(.+?)>"),
+    RUN_INPUT,
+    RunRecord(
+        signature="s", config={"prior": 0.9}, versions={"judge": "0"}, input=RUN_INPUT, started="t"
+    ),
+]
+NAME = pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
+EXAMPLE = pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: type(one).__name__)
+
+
+def test_every_record_has_an_example() -> None:
+    assert {type(example) for example in EXAMPLES} == set(RECORDS)
+
+
+@NAME
+def test_every_field_says_what_it_is(kind: type[Record]) -> None:
+    assert kind.__doc__
+    undescribed = [name for name, field in kind.model_fields.items() if not field.description]
+    assert undescribed == []
+
+
+@EXAMPLE
+def test_a_record_is_frozen_and_closed(example: Record) -> None:
+    name = next(iter(type(example).model_fields))
+    with pytest.raises(ValidationError, match="frozen"):
+        setattr(example, name, getattr(example, name))
+    with pytest.raises(ValidationError, match="Extra inputs"):
+        type(example).model_validate({**example.model_dump(), "surprise": 1})
+
+
+@EXAMPLE
+def test_a_record_comes_back_from_json(example: Record) -> None:
+    assert type(example).model_validate_json(example.model_dump_json()) == example
+    assert type(example).model_validate(example.model_dump()) == example
+
+
+@pytest.mark.parametrize("example", [RESULT, SUMMARY, EXAMPLES[-1]])
+def test_the_version_of_the_layout_is_written_as_schema(example: Record) -> None:
+    dumped = example.model_dump(mode="json")
+    assert dumped["schema"] == 1
+    assert "schema_" not in dumped
+    with pytest.raises(ValidationError, match="Input should be 1"):
+        type(example).model_validate({**dumped, "schema": 2})
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kind"),
+    [(VERDICT, "verdict"), (TIMEOUT, "unscored"), (records.Excluded(), "excluded")],
+)
+def test_an_outcome_is_told_by_its_tag(outcome: Record, kind: str) -> None:
+    sentence: dict[str, Any] = {**SENTENCES[0].model_dump(), "outcome": outcome.model_dump()}
+    assert sentence["outcome"]["type"] == kind
+    assert type(records.SentenceResult.model_validate(sentence).outcome) is type(outcome)
+    sentence["outcome"]["type"] = "guess"
+    with pytest.raises(ValidationError, match="does not match any of the expected tags"):
+        records.SentenceResult.model_validate(sentence)
+
+
+def test_only_a_found_quote_backs_a_verdict() -> None:
+    lost = EVIDENCE.model_copy(update={"verified": False})
+    assert VERDICT.backed
+    assert VERDICT.model_copy(update={"evidence": (lost, EVIDENCE)}).backed
+    assert not VERDICT.model_copy(update={"evidence": (lost,)}).backed
+    assert not VERDICT.model_copy(update={"evidence": ()}).backed
+
+
+def test_the_weights_are_those_of_the_contract() -> None:
+    assert {support.value: weight for support, weight in records.SUPPORT_WEIGHT.items()} == {
+        "full": 1,
+        "partial": 0.5,
+        "none": 0,
+        "contradicted": 0,
+    }

@@ -1,0 +1,103 @@
+from itertools import permutations
+
+import pytest
+
+from judge.errors import ConfigError
+from judge.records import CorpusBounds, CorpusScore, Interval, Sample, Summary
+from judge.reports.gate import GATED, Gate, GateResult, exit_code, hold, parse_gate
+from judge.steps.aggregate import aggregate
+from judge.steps.totals import summarize
+
+NOTHING = summarize([])
+
+
+def interval(low: float, high: float) -> Interval:
+    return Interval(low=low, high=high, method="wilson")
+
+
+SCORE = CorpusScore(macro=0.8, micro=0.7, answers=9, items=30, interval=interval(0.6, 0.9))
+BOUNDS = CorpusBounds(low=0.75, high=0.85, answers=10, low_interval=interval(0.5, 0.88))
+
+
+def totals(*, untrusted: bool = False) -> Summary:
+    scores = {"faithfulness": SCORE, "coverage": SCORE, "faithfulness_bounds": BOUNDS}
+    return NOTHING.model_copy(update={**scores, "untrusted": untrusted})
+
+
+def result(*, passed: bool | None) -> GateResult:
+    return GateResult(Gate("coverage", 0.5), None if passed is None else float(passed), "")
+
+
+@pytest.mark.parametrize("name", GATED)
+def test_a_gate_names_a_score_and_a_share(name: str) -> None:
+    assert parse_gate(f"{name}=0.9") == Gate(name, 0.9)
+    assert parse_gate(f"{name}=1") == Gate(name, 1)
+    assert parse_gate(f"{name}=0") == Gate(name, 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "faithfulness", "faithfulness=", "faithfulness=much", "faithfulness=1.1", "coverage=-0.1"]
+    + ["coverage=nan", "coverage=inf", "contradiction_rate=0.1", "answers=1", "=0.5"],
+)
+def test_another_gate_is_refused_by_its_value_and_a_way_out(text: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_gate(text)
+    assert repr(text) in str(caught.value)
+    assert "one of faithfulness" in str(caught.value) or "from 0 to 1" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "strict", "value"),
+    [
+        ("faithfulness", False, 0.8),
+        ("coverage", False, 0.8),
+        ("faithfulness", True, 0.5),  # failures could hide in it: they count 0
+        ("coverage", True, 0.6),
+        ("citation_recall", False, None),
+        ("citation_validity", True, None),
+    ],
+)
+def test_what_is_held_against_a_gate(name: str, value: float | None, *, strict: bool) -> None:
+    assert hold(Gate(name, 0.5), totals(), strict=strict).value == value
+
+
+@pytest.mark.parametrize(("least", "passed"), [(0.79, True), (0.8, True), (0.81, False)])
+def test_a_gate_is_passed_at_its_value_and_above(least: float, *, passed: bool) -> None:
+    assert hold(Gate("faithfulness", least), totals()).passed is passed
+
+
+def test_nothing_measured_passes_no_gate() -> None:
+    assert not hold(Gate("faithfulness", 0), NOTHING).passed
+
+
+def test_a_rounding_error_fails_no_gate_in_any_order() -> None:
+    for values in permutations((0.6, 0.7, 0.8)):
+        mean = sum(values) / 3
+        summary = totals().model_copy(
+            update={"faithfulness": SCORE.model_copy(update={"macro": mean})}
+        )
+        assert hold(Gate("faithfulness", 0.7), summary).passed
+
+
+@pytest.mark.parametrize(
+    ("untrusted", "passed", "code"),
+    [
+        (False, [], 0),
+        (False, [True, True], 0),
+        (False, [True, False], 1),
+        (False, [False, None], 3),
+        (True, [], 3),
+        (True, [True], 3),
+        (True, [False], 3),
+    ],
+)
+def test_three_comes_before_one(passed: list[bool | None], code: int, *, untrusted: bool) -> None:
+    gates = [result(passed=one) for one in passed]
+    assert exit_code(totals(untrusted=untrusted), gates) == code
+
+
+def test_a_run_without_claims_fails_no_run_but_any_gate() -> None:
+    summary = summarize([aggregate(Sample(qid="q"), [], {}, [], signature="s")])
+    assert exit_code(summary, []) == 0
+    assert exit_code(summary, [hold(Gate("faithfulness", 0.5), summary)]) == 3

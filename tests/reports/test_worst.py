@@ -1,0 +1,85 @@
+import random
+
+from judge.records import (
+    JudgeOutcome,
+    Sample,
+    SampleResult,
+    Sentence,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.reports.worst import Worst, worst_answer
+from judge.steps.aggregate import aggregate
+
+
+def said(support: str, score: float | None = None) -> Verdict:
+    source = "llm" if score is None else "similarity"
+    return Verdict.model_validate(
+        {"support": support, "score": score, "source": source, "signature": "s"}
+    )
+
+
+def answer(qid: str, *outcomes: JudgeOutcome) -> SampleResult:
+    sentences = [Sentence(index=i, start=0, end=2, text=f"{qid}{i}") for i in range(len(outcomes))]
+    return aggregate(Sample(qid=qid), sentences, dict(enumerate(outcomes)), [], signature="s")
+
+
+TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
+
+
+def texts(size: int, *results: SampleResult) -> list[str]:
+    worst = Worst(size)
+    for result in results:
+        worst.add(result)
+    return [one.sentence.text for one in worst.sentences()]
+
+
+def test_contradicted_before_none_before_partial_and_the_first_among_equals() -> None:
+    results = (
+        answer("a", said("full"), said("partial"), said("none"), TIMEOUT),
+        answer("b", said("contradicted"), said("none"), said("no_claim"), said("partial")),
+        answer("c", said("contradicted")),
+    )
+    everything = ["b0", "c0", "a2", "b1", "a1", "b3"]
+    assert texts(10, *results) == everything
+    for size in range(7):
+        assert texts(size, *results) == everything[:size]
+
+
+def test_among_equals_the_least_probable_comes_first() -> None:
+    scores = [0.4, 0.1, 0.3, 0.0, 0.2]
+    result = answer("a", *(said("none", score) for score in scores))
+    assert texts(3, result) == ["a3", "a1", "a4"]
+
+
+def test_of_a_long_stream_the_same_are_kept_as_by_sorting_it() -> None:
+    draw = random.Random(2)  # noqa: S311  no secret
+    results = [answer(f"q{i}-", said("none", draw.random())) for i in range(300)]
+    scored = {r.sentences[0].text: r.sentences[0].outcome for r in results}
+    least = sorted(scored, key=lambda text: getattr(scored[text], "score", 1.0))
+    assert texts(7, *results) == least[:7]
+
+
+def test_each_comes_with_its_answer_and_its_verdict() -> None:
+    worst = Worst(1)
+    worst.add(answer("a", said("full"), said("none")))
+    (one,) = worst.sentences()
+    assert (one.qid, one.sentence.index, one.verdict.support) == ("a", 1, Support.NONE)
+
+
+def test_a_fallback_verdict_is_looked_at_too() -> None:
+    stood_in = said("none", 0.1).model_copy(update={"fallback_from": TIMEOUT})
+    assert texts(5, answer("a", stood_in)) == ["a0"]
+
+
+def test_the_worst_answer_has_the_lowest_faithfulness_then_the_most_unsupported() -> None:
+    good = answer("good", said("full"))
+    half = answer("half", said("full"), said("none"))
+    more = answer("more", said("full"), said("full"), said("none"), said("none"))
+    failed = answer("failed", TIMEOUT)
+    assert worst_answer([good, half, failed, more]) == more
+    assert worst_answer([good, failed]) == good
+    assert worst_answer([failed]) is None
+    assert worst_answer([]) is None

@@ -1,0 +1,53 @@
+import copy
+import pickle
+import re
+
+import pytest
+
+from judge import errors
+from judge.errors import ConfigError, InputError, JudgeError, UsageError
+
+
+def test_the_tree_at_the_top_is_the_tree() -> None:
+    """Each name of the drawing stands four columns to the right of its parent."""
+    drawn: dict[str, str] = {}
+    above: list[tuple[int, str]] = []
+    for line in (errors.__doc__ or "").splitlines():
+        match = re.match(r"[ │├└─]*(?=[A-Z]\w+( {2,}|$))", line)
+        if not match:
+            continue
+        depth = match.end()
+        name = line[depth:].split()[0]
+        above = [(column, parent) for column, parent in above if column < depth]
+        drawn[name] = above[-1][1] if above else "Exception"
+        above.append((depth, name))
+    kinds = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type)}
+    assert drawn == {name: kind.__base__.__name__ for name, kind in kinds.items()}
+    assert all(issubclass(kind, JudgeError) for kind in kinds.values())
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (InputError("is missing"), "is missing"),
+        (InputError("is missing", path="a.csv"), "a.csv: is missing"),
+        (InputError("is missing", field="qid"), "field 'qid': is missing"),
+        (InputError("bad", path="a.csv", line=3, field="q"), "a.csv, line 3, field 'q': bad"),
+        (InputError("bad", field="q\n").at("a", 3), "a, line 3, field 'q\\n': bad"),
+        (InputError("bad", path="b", line=1).at("a", 3), "a, line 3: bad"),
+    ],
+)
+def test_an_input_error_says_where(error: InputError, text: str) -> None:
+    assert str(error) == text
+
+
+def test_an_input_error_survives_copying_and_another_process() -> None:
+    error = InputError("bad", path="a.csv", line=3, field="q")
+    for other in (copy.copy(error), pickle.loads(pickle.dumps(error))):  # noqa: S301  our own
+        assert str(other) == str(error)
+        assert (other.problem, other.path, other.line, other.field) == ("bad", "a.csv", 3, "q")
+
+
+def test_a_callers_mistake_is_one_family() -> None:
+    assert issubclass(ConfigError, UsageError)
+    assert not issubclass(errors.JudgeUnavailable, UsageError)
