@@ -4,167 +4,42 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from judge.config import Config
-    from judge.errors import (
-        ConfigError,
-        InputError,
-        JudgeError,
-        JudgeUnavailable,
-        PromptMismatch,
-        RunError,
-        UsageError,
-    )
-    from judge.evaluator import (
-        Evaluator,
-        evaluate,
-    )
-    from judge.records import (
-        SUPPORT_WEIGHT,
-        Call,
-        ChatReply,
-        ChatRequest,
-        Chunk,
-        Citation,
-        CitationStatus,
-        CorpusBounds,
-        CorpusScore,
-        Evidence,
-        Excluded,
-        Flag,
-        FlagName,
-        Interval,
-        JudgeOutcome,
-        JudgeRequest,
-        Judgment,
-        Label,
-        Outcome,
-        Rules,
-        Sample,
-        SampleResult,
-        Scores,
-        Sentence,
-        SentenceKind,
-        SentenceResult,
-        Status,
-        Summary,
-        Support,
-        Unscored,
-        UnscoredReason,
-        Verdict,
-    )
-    from judge.reports.rows import to_rows
-    from judge.samples import read_samples
-    from judge.steps.totals import summarize
-
-__all__ = [
-    "SUPPORT_WEIGHT",
-    "Call",
-    "ChatReply",
-    "ChatRequest",
-    "Chunk",
-    "Citation",
-    "CitationStatus",
-    "Config",
-    "ConfigError",
-    "CorpusBounds",
-    "CorpusScore",
-    "Evaluator",
-    "Evidence",
-    "Excluded",
-    "Flag",
-    "FlagName",
-    "InputError",
-    "Interval",
-    "JudgeError",
-    "JudgeOutcome",
-    "JudgeRequest",
-    "JudgeUnavailable",
-    "Judgment",
-    "Label",
-    "Outcome",
-    "PromptMismatch",
-    "Rules",
-    "RunError",
-    "Sample",
-    "SampleResult",
-    "Scores",
-    "Sentence",
-    "SentenceKind",
-    "SentenceResult",
-    "Status",
-    "Summary",
-    "Support",
-    "Unscored",
-    "UnscoredReason",
-    "UsageError",
-    "Verdict",
-    "evaluate",
-    "read_samples",
-    "summarize",
-    "to_rows",
-]
+    from judge.config import Config as Config
+    from judge.errors import *  # noqa: F403  its __all__ is what is meant
+    from judge.evaluator import Evaluator as Evaluator
+    from judge.evaluator import evaluate as evaluate
+    from judge.records import *  # noqa: F403  likewise
+    from judge.reports.rows import to_rows as to_rows
+    from judge.samples import read_samples as read_samples
+    from judge.steps.totals import summarize as summarize
 
 _HOMES = {
-    "judge.config": ("Config",),
-    "judge.errors": (
-        "ConfigError",
-        "InputError",
-        "JudgeError",
-        "JudgeUnavailable",
-        "PromptMismatch",
-        "RunError",
-        "UsageError",
-    ),
-    "judge.evaluator": ("Evaluator", "evaluate"),
-    "judge.records": (
-        "Call",
-        "ChatReply",
-        "ChatRequest",
-        "Chunk",
-        "Citation",
-        "CitationStatus",
-        "CorpusBounds",
-        "CorpusScore",
-        "Evidence",
-        "Excluded",
-        "Flag",
-        "FlagName",
-        "Interval",
-        "JudgeOutcome",
-        "JudgeRequest",
-        "Judgment",
-        "Label",
-        "Outcome",
-        "Rules",
-        "SUPPORT_WEIGHT",
-        "Sample",
-        "SampleResult",
-        "Scores",
-        "Sentence",
-        "SentenceKind",
-        "SentenceResult",
-        "Status",
-        "Summary",
-        "Support",
-        "Unscored",
-        "UnscoredReason",
-        "Verdict",
-    ),
-    "judge.reports.rows": ("to_rows",),
-    "judge.samples": ("read_samples",),
-    "judge.steps.totals": ("summarize",),
+    "Config": "judge.config",
+    "Evaluator": "judge.evaluator",
+    "evaluate": "judge.evaluator",
+    "read_samples": "judge.samples",
+    "summarize": "judge.steps.totals",
+    "to_rows": "judge.reports.rows",
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
+# All that these two export is public here as well.
+_WHOLE = ("judge.errors", "judge.records")
 
 
-def __getattr__(name: str) -> object:
-    """Load a public name when it is first used: `import judge` alone stays light."""
-    if name not in _HOME:
+if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would let any name pass
+
+    def __getattr__(name: str) -> object:
+        """Load a public name when it is first used: `import judge` alone stays light."""
+        if name == "__all__":
+            return __dir__()
+        if not name.startswith("_"):
+            homes = (_HOMES[name],) if name in _HOMES else _WHOLE
+            for module in map(import_module, homes):
+                if name in _HOMES or name in module.__all__:
+                    value: object = getattr(module, name)
+                    globals()[name] = value
+                    return value
         raise AttributeError(f"module 'judge' has no attribute {name!r}")
-    value: object = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
 
-
-def __dir__() -> list[str]:
-    return __all__
+    def __dir__() -> list[str]:
+        exported = [name for home in _WHOLE for name in import_module(home).__all__]
+        return sorted([*_HOMES, *exported])

@@ -22,7 +22,7 @@ def test_the_tree_at_the_top_is_the_tree() -> None:
         drawn[name] = above[-1][1] if above else "Exception"
         above.append((depth, name))
     kinds = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type)}
-    assert drawn == {name: kind.__base__.__name__ for name, kind in kinds.items()}
+    assert drawn == {name: kind.__bases__[0].__name__ for name, kind in kinds.items()}
     assert all(issubclass(kind, JudgeError) for kind in kinds.values())
 
 

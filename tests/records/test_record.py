@@ -42,8 +42,11 @@ VERDICT = records.Verdict(
 SENTENCES = tuple(
     records.Sentence(index=i, start=i, end=i + 1, text=text, kind=kind)
     for i, (text, kind) in enumerate(
-        [("一", records.SentenceKind.CLAIM), ("2", records.SentenceKind.CLAIM)]
-        + [("#", records.SentenceKind.HEADING)]
+        (
+            ("一", records.SentenceKind.CLAIM),
+            ("2", records.SentenceKind.CLAIM),
+            ("#", records.SentenceKind.HEADING),
+        )
     )
 )
 SAMPLE = records.Sample(

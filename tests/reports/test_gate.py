@@ -37,8 +37,19 @@ def test_a_gate_names_a_score_and_a_share(name: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "faithfulness", "faithfulness=", "faithfulness=much", "faithfulness=1.1", "coverage=-0.1"]
-    + ["coverage=nan", "coverage=inf", "contradiction_rate=0.1", "answers=1", "=0.5"],
+    [
+        "",
+        "faithfulness",
+        "faithfulness=",
+        "faithfulness=much",
+        "faithfulness=1.1",
+        "coverage=-0.1",
+        "coverage=nan",
+        "coverage=inf",
+        "contradiction_rate=0.1",
+        "answers=1",
+        "=0.5",
+    ],
 )
 def test_another_gate_is_refused_by_its_value_and_a_way_out(text: str) -> None:
     with pytest.raises(ConfigError) as caught:
