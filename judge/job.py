@@ -98,6 +98,10 @@ class Job:
                 position += 1
                 totals.add(result)
                 watcher.scored(result)
+        if position != record.input.samples:
+            found = f"{position} answers where there were {record.input.samples}"
+            message = f"{record.input.path}: changed while it was scored, {found}; "
+            raise RunError(message + "leave it alone, and score it again with --force")
         return totals.summary()
 
     def _begin(self, folder: RunFolder) -> tuple[RunRecord, int]:

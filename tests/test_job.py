@@ -156,6 +156,19 @@ def test_bad_standard_input_leaves_no_trace(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+def test_an_input_that_changes_meanwhile_makes_no_run(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", [line("a"), line("b")])
+
+    class Changing(Log):
+        def begun(self, record: RunRecord, kept: int) -> None:
+            super().begun(record, kept)
+            write(source, [line("a")])
+
+    with pytest.raises(RunError, match="changed while it was scored, 1 answers where there were 2"):
+        run(job(source, tmp_path / "run"), Changing())
+    assert not (tmp_path / "run" / "summary.json").exists()
+
+
 def test_a_finished_run_is_refused_before_the_input_is_read(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", [line("a")])
     run(job(source, tmp_path / "run"))

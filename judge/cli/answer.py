@@ -1,28 +1,45 @@
 """One answer, printed: tinted and marked by support, with evidence, citations and reasons."""
 
-from collections.abc import Iterator
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from judge.cli.paint import CITATION_STYLES, legend, look_of, mark, number
+from judge.cli.paint import (
+    CITATION_STYLES,
+    EXCLUDED_LOOK,
+    legend,
+    look_of,
+    mark,
+    number,
+    quoted,
+)
+from judge.cli.visible import flat, visible
 from judge.cli.wrap import wrap
 from judge.records import (
     Citation,
     Evidence,
     Excluded,
+    Outcome,
     Sample,
     SampleResult,
     SentenceResult,
     Unscored,
     Verdict,
 )
+from judge.text.fold import CJK
 
 _INDENT: Final = 5
 _AROUND: Final = 80
 """Characters of a chunk shown on either side of a quote."""
+_LETTER: Final = re.compile(rf"(?![{CJK}])\w")
+_TORN_START: Final = re.compile(rf"^(?:(?![{CJK}])\w)+")
+_TORN_END: Final = re.compile(rf"(?:(?![{CJK}])\w)+$")
 
 
 def print_answer(result: SampleResult, sample: Sample | None, console: Console) -> None:
@@ -34,10 +51,10 @@ def print_answer(result: SampleResult, sample: Sample | None, console: Console) 
         console: where to.
     """
 
-    def say(text: Text, indent: int = 0) -> None:
-        console.print(wrap(text, console.width, indent), soft_wrap=True)
+    def say(text: Text, indent: int = 0, hang: int = 0) -> None:
+        console.print(wrap(text, console.width, indent, hang), soft_wrap=True)
 
-    console.print(Rule(Text(result.qid, style="bold"), align="left", style="dim"))
+    _title(result.qid, console)
     if sample and sample.query:
         say(Text(f"question  {sample.query}"))
     say(_scores(result))
@@ -50,33 +67,51 @@ def print_answer(result: SampleResult, sample: Sample | None, console: Console) 
     chunks: dict[str, list[str]] = {}
     for chunk in sample.chunks if sample else ():
         chunks.setdefault(chunk.chunk_id, []).append(chunk.text)
+    notes = _notes(result)
     for sentence in result.sentences:
         if isinstance(sentence.outcome, Excluded):
             continue
-        say(_heading(sentence, console))
-        for line in _details(sentence, result, chunks):
+        say(_heading(sentence, console), hang=_INDENT)
+        for line in (*_grounds(sentence.outcome, chunks, console), *notes[sentence.index]):
             say(line, _INDENT)
-    for line in _elsewhere(result):
-        say(line)
+    for line in _elsewhere(result, console):
+        say(line, hang=_INDENT)
     console.print()
     say(legend(console))
     # A signature is copied and compared: it is not broken into lines.
-    console.print(Text(f"made by {result.signature}", style="dim"), soft_wrap=True)
+    console.print(Text(f"made by {visible(result.signature)}", style="dim"), soft_wrap=True)
+
+
+def _title(qid: str, console: Console) -> None:
+    title = Text(flat(qid), style="bold")
+    if cell_len(title.plain) > console.width - _INDENT:  # a rule would cut it
+        console.print(wrap(title, console.width), soft_wrap=True)
+    else:
+        console.print(Rule(title, align="left", style="dim"))
 
 
 def _scores(result: SampleResult) -> Text:
     scores = result.scores
     parts = [result.status.value.replace("_", " ")]
     if scores.faithfulness is not None:
-        parts.append(f"faithfulness {number(scores.faithfulness)}")
+        parts.append(f"{_measured(result)} {number(scores.faithfulness)}")
     if scores.unscored and scores.faithfulness_bounds:
         low, high = scores.faithfulness_bounds
         parts.append(f"between {number(low)} and {number(high)}: {scores.unscored} unscored")
-    if scores.coverage is not None:
-        parts.append(f"citation coverage {number(scores.coverage)}")
-    if scores.citation_validity is not None:
-        parts.append(f"citation validity {number(scores.citation_validity)}")
+    if scores.faithfulness_with_fallback is not None:
+        parts.append(f"with fallback {number(scores.faithfulness_with_fallback)}")
+    citing = {"coverage": scores.coverage, "validity": scores.citation_validity}
+    cited = ", ".join(f"{name} {number(x)}" for name, x in citing.items() if x is not None)
+    if cited:
+        parts.append(f"citation {cited}")
     return Text(" · ".join(parts), style="bold")
+
+
+def _measured(result: SampleResult) -> str:
+    """What the main number is called: similarity measures no faithfulness."""
+    verdicts = [s.outcome for s in result.sentences if isinstance(s.outcome, Verdict)]
+    own = {verdict.source for verdict in verdicts if verdict.fallback_from is None}
+    return "looks supported" if own == {"similarity"} else "faithfulness"
 
 
 def _answer(result: SampleResult, sample: Sample | None, console: Console) -> Text:
@@ -103,65 +138,88 @@ def _heading(sentence: SentenceResult, console: Console) -> Text:
         if outcome.score is not None:
             line.append(f", P(supported) {outcome.score:.2f}")
         if outcome.fallback_from is not None:
-            line.append(f", by {outcome.source}: {outcome.fallback_from.reason.value}", "cyan")
+            line.append(f", by {outcome.source}: {_failure(outcome.fallback_from)}", "cyan")
     if isinstance(outcome, Unscored):
-        line.append(f": {outcome.reason.value} {outcome.detail}".rstrip())
+        line.append(f": {_failure(outcome)}")
     return line
 
 
-def _details(
-    sentence: SentenceResult, result: SampleResult, chunks: dict[str, list[str]]
-) -> Iterator[Text]:
-    outcome = sentence.outcome
-    if isinstance(outcome, Verdict):
-        if outcome.reason:
-            yield Text(outcome.reason)
-        for evidence in outcome.evidence:
-            yield _quote(evidence, chunks)
+def _failure(failure: Unscored) -> str:
+    return f"{failure.reason.value.replace('_', ' ')} {flat(failure.detail)}".rstrip()
+
+
+def _grounds(outcome: Outcome, chunks: dict[str, list[str]], console: Console) -> Iterator[Text]:
+    """What the verdict on a sentence rests on."""
+    if not isinstance(outcome, Verdict):
+        return
+    if outcome.reason:
+        yield Text(flat(outcome.reason))
+    for evidence in outcome.evidence:
+        yield _quote(evidence, chunks.get(evidence.chunk_id, []), console)
+
+
+def _notes(result: SampleResult) -> defaultdict[int, list[Text]]:
+    """By sentence: what became of its citations, and its flags."""
+    notes: defaultdict[int, list[Text]] = defaultdict(list)
     for citation in result.citations:
-        if citation.sentence == sentence.index:
-            yield _citation(citation)
+        notes[citation.sentence].append(_citation(citation))
     for flag in result.flags:
-        if flag.sentence == sentence.index:
-            yield Text(f"flag {flag.name.value}", style="yellow")
+        if flag.sentence is not None:
+            notes[flag.sentence].append(Text(f"flag {flag.name.value}", style="yellow"))
+    return notes
 
 
-def _quote(evidence: Evidence, chunks: dict[str, list[str]]) -> Text:
-    line = Text(f"{evidence.chunk_id}  ", style="bold")
-    if not evidence.verified or evidence.start is None or evidence.end is None:
-        line.append("not found there: ", style="yellow")
-        return line.append(f"«{_flat(evidence.quote)}»")
+def _quote(evidence: Evidence, texts: Sequence[str], console: Console) -> Text:
+    line = Text(f"{flat(evidence.chunk_id)}  ", style="bold")
+    quote = Text(quoted(_spaced(evidence.quote), console), style="not bold")
     start, end = evidence.start, evidence.end
-    texts = chunks.get(evidence.chunk_id, [])
+    if not evidence.verified or start is None or end is None:
+        return line.append("not found there: ", "not bold yellow").append_text(quote)
     text = next((text for text in texts if text[start:end] == evidence.quote), None)
     if text is None:
-        return line.append(f"«{_flat(evidence.quote)}»")
-    before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
-    line.append("…" if start > _AROUND else "").append(_flat(before), style="dim")
-    line.append(f"«{_flat(evidence.quote)}»")
-    return line.append(_flat(after), style="dim").append("…" if end + _AROUND < len(text) else "")
+        return line.append_text(quote)
+    before, after = _before(text, start), _after(text, end)
+    line.append(_spaced(before), "not bold dim").append_text(quote)
+    return line.append(_spaced(after), "not bold dim")
 
 
-def _flat(text: str) -> str:
+def _before(text: str, position: int) -> str:
+    """What stands before a position; an ellipsis and no torn word where it is cut."""
+    cut = position - _AROUND
+    if cut <= 0:
+        return text[:position]
+    kept = text[cut:position]
+    return "…" + (_TORN_START.sub("", kept) if _LETTER.match(text[cut - 1]) else kept).lstrip()
+
+
+def _after(text: str, position: int) -> str:
+    cut = position + _AROUND
+    if cut >= len(text):
+        return text[position:]
+    kept = text[position:cut]
+    return (_TORN_END.sub("", kept) if _LETTER.match(text[cut]) else kept).rstrip() + "…"
+
+
+def _spaced(text: str) -> str:
     """One line, the space at its ends kept as one space."""
-    flat = " ".join(text.split())
-    return (" " if text[:1].isspace() else "") + flat + (" " if text[-1:].isspace() else "")
+    return (" " if text[:1].isspace() else "") + flat(text) + (" " if text[-1:].isspace() else "")
 
 
 def _citation(citation: Citation) -> Text:
-    line = Text(f"cites {citation.marker} ")
+    line = Text(f"cites {flat(citation.marker)} ")
     if citation.chunk_id is not None and citation.chunk_id not in citation.marker:
-        line.append(f"= {citation.chunk_id} ")
+        line.append(f"= {flat(citation.chunk_id)} ")
     if citation.status is None:
         return line.append("not counted", style="dim")
     line.append(citation.status.value, style=CITATION_STYLES[citation.status])
     if citation.suggested is not None:
-        line.append(f", {citation.suggested} would hold")
+        line.append(f", {flat(citation.suggested)} would hold")
     return line
 
 
-def _elsewhere(result: SampleResult) -> Iterator[Text]:
+def _elsewhere(result: SampleResult, console: Console) -> Iterator[Text]:
     """Citations in sentences that are no claims: listed, never counted."""
     for citation in result.citations:
         if isinstance(result.sentences[citation.sentence].outcome, Excluded):
-            yield Text(f"·{citation.sentence + 1:<3} ", style="dim").append(_citation(citation))
+            place = f"{mark(EXCLUDED_LOOK, console)}{citation.sentence + 1:<3} "
+            yield Text(place, style="dim").append_text(_citation(citation))

@@ -7,6 +7,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
+from judge.cli.visible import visible
 from judge.errors import JudgeError
 
 WRONG_USE: Final = 2
@@ -72,5 +73,5 @@ def _register() -> None:
 
 
 def _stop(message: str, code: int) -> NoReturn:
-    typer.echo(message, err=True)
+    typer.echo(visible(message), err=True)
     sys.exit(code)

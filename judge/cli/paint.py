@@ -48,7 +48,12 @@ def look_of(outcome: Outcome) -> Look:
 
 def mark(look: Look, console: Console) -> str:
     """Its mark, or the plain stand-in on a terminal that is not UTF."""
-    return look.mark if console.encoding.lower().startswith("utf") else look.plain
+    return look.mark if _speaks_utf(console) else look.plain
+
+
+def quoted(text: str, console: Console) -> str:
+    """A passage in quotation marks; the angled ones are in no Chinese code page but GB 18030."""
+    return f"«{text}»" if _speaks_utf(console) else f'"{text}"'
 
 
 def legend(console: Console) -> Text:
@@ -61,3 +66,7 @@ def legend(console: Console) -> Text:
 def number(value: float | None) -> str:
     """A score to three digits; a dash where there is none, for none is not zero."""
     return "–" if value is None else f"{value:.3f}"
+
+
+def _speaks_utf(console: Console) -> bool:
+    return console.encoding.lower().startswith("utf")

@@ -14,12 +14,15 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.progress import Progress as Bar
+from rich.text import Text
 
 from judge.records import SampleResult
 from judge.records.run import RunRecord
 
 _EVERY: Final = 10.0
 """Seconds between plain lines."""
+_WHOLE: Final = 10
+"""Answers a second from which on a fraction says nothing."""
 
 
 class Progress:
@@ -73,7 +76,8 @@ class Progress:
         self._total, self._kept = record.input.samples, kept
         self._began = self._spoke = self._clock()
         if record.input.rejected:
-            self._say(f"{record.input.rejected} bad lines left out; see rejected.jsonl")
+            lines = "line" if record.input.rejected == 1 else "lines"
+            self._say(f"{record.input.rejected} bad {lines} left out; see rejected.jsonl")
         if kept:
             self._say(f"taking up an unfinished run: {kept} of {self._total} answers are there")
         if self._task is not None:
@@ -89,21 +93,26 @@ class Progress:
                 self._bar.update(self._task, completed=self._done, rate=self._rate())
         elif self._clock() - self._spoke >= _EVERY:
             self._spoke = self._clock()
-            self._say(f"{self._done}/{self._total} answers, {self._rate()}")
+            rate = self._rate()
+            self._say(f"{self._done}/{self._total} answers" + (f", {rate}" if rate else ""))
 
     @property
     def said(self) -> str:
         """Where the job stands, for someone who stops it."""
         if not self._total:
             return "nothing was written"
-        kept = f"{self._done} of {self._total} answers are kept"
-        return f"{kept}; the same command goes on from there"
+        kept = max(self._done, self._kept)
+        return f"{kept} of {self._total} answers are kept; the same command goes on from there"
 
     def _rate(self) -> str:
         seconds = self._clock() - self._began
         fresh = max(0, self._done - self._kept)
-        rate = f"{fresh / seconds:.0f}/s" if seconds > 0 else ""
-        return f"{rate}, {self._unscored} unscored" if self._unscored else rate
+        rate = ""
+        if fresh and seconds > 0:
+            speed = fresh / seconds
+            rate = f"{speed:.{0 if speed >= _WHOLE else 1}f}/s"
+        unscored = f"{self._unscored} unscored" if self._unscored else ""
+        return ", ".join(part for part in (rate, unscored) if part)
 
     def _say(self, text: str) -> None:
-        self._console.print(f"judge: {text}", highlight=False, markup=False)
+        self._console.print(Text(f"judge: {text}"), soft_wrap=True)

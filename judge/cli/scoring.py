@@ -24,7 +24,9 @@ def score_into(folder: Path, job: Job, gates: Sequence[Gate], *, strict: bool, w
         with progress:
             summary = job.run(progress)
     except KeyboardInterrupt:
-        Console(stderr=True).print(f"judge: interrupted; {progress.said}", highlight=False)
+        Console(stderr=True).print(
+            f"judge: interrupted; {progress.said}", highlight=False, soft_wrap=True
+        )
         return INTERRUPTED
     results = [hold(gate, summary, strict=strict) for gate in gates]
     print_totals(summary, kept.sentences(), results, folder)

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.cli.paint import look_of, mark, number
+from judge.cli.visible import flat, visible
 from judge.cli.wrap import wrap
 from judge.records import CorpusBounds, CorpusScore, Summary
 from judge.reports.gate import GateResult
@@ -30,6 +31,8 @@ _SCORES: Final = {
 # A similarity judge says full or none and nothing between: these would repeat or mean nothing.
 _LLM_ONLY: Final = ("faithfulness_strict", "contradiction_rate")
 _CITING: Final = ("coverage", "citation_validity", "citation_recall")
+_COUNTS: Final = 14
+"""Column at which the counts begin."""
 
 
 def print_totals(
@@ -40,29 +43,49 @@ def print_totals(
     console: Console | None = None,
 ) -> None:
     """Print the table, the counts, the worst sentences, the gates, and where to look next."""
-    console = console or Console(highlight=False)
-    offline = set(summary.sources) <= {"similarity"}
-    console.print(_scores(summary, offline=offline))
+    console = console or Console()
+
+    def say(text: Text, hang: int = 0) -> None:
+        console.print(wrap(text, console.width, hang=hang), soft_wrap=True)
+
+    offline = _is_offline(summary)
+    _print(_scores(summary, offline=offline), console)
     for line in _counts(summary):
-        console.print(wrap(line, console.width), soft_wrap=True)
+        say(line, _COUNTS)
     if worst:
         console.print()
         title = "Sentences that look unsupported" if offline else "Unsupported sentences"
-        console.print(Text(f"{title}, worst first", style="bold"))
+        say(Text(f"{title}, worst first", style="bold"))
         for item in worst:
-            console.print(wrap(_sentence(item, console), console.width), soft_wrap=True)
+            say(_sentence(item, console), hang=2)
     console.print()
     for gate in gates:
-        console.print(_gate(gate))
+        say(_gate(gate), hang=2)
     if summary.untrusted:
-        console.print(_untrusted(summary))
+        say(_untrusted(summary), hang=2)
     # Signatures and commands are copied: they are not broken into lines.
     for signature in summary.signatures:
-        console.print(Text(f"made by {signature}", style="dim"), soft_wrap=True)
-    console.print(f"written to {folder}", soft_wrap=True, markup=False)
-    qid = f" {shlex.quote(worst[0].qid)}" if worst else ""
-    command = f"judge show {shlex.quote(str(folder))}{qid}"
-    console.print(f"look closer: {command}", soft_wrap=True, markup=False)
+        console.print(Text(f"made by {visible(signature)}", style="dim"), soft_wrap=True)
+    console.print(Text(f"written to {visible(str(folder))}"), soft_wrap=True)
+    if worst or summary.faithfulness is not None:
+        qid = f" {shlex.quote(worst[0].qid)}" if worst else ""
+        command = f"judge show {shlex.quote(str(folder))}{qid}"
+        console.print(Text(f"look closer: {visible(command)}"), soft_wrap=True)
+
+
+def _is_offline(summary: Summary) -> bool:
+    """Whether similarity is the run's own judge, and not what stood in for a language model."""
+    if summary.sources:
+        return set(summary.sources) == {"similarity"} and not summary.fallen_back
+    return all(signature.startswith("similarity:") for signature in summary.signatures)
+
+
+def _print(table: Table, console: Console) -> None:
+    """Rich fills up the lines of a table with spaces, which a log or a mail keeps."""
+    for line in console.render_lines(table, pad=False):
+        text = Text.assemble(*((segment.text, segment.style or "") for segment in line))
+        text.rstrip()
+        console.print(text, soft_wrap=True)
 
 
 def _scores(summary: Summary, *, offline: bool) -> Table:
@@ -85,7 +108,7 @@ def _scores(summary: Summary, *, offline: bool) -> Table:
         table.add_row(label, *_score(name, score))
         bounds: CorpusBounds | None = getattr(summary, f"{name}_bounds", None)
         if bounds is not None and bounds.low < bounds.high:
-            limits = f"{number(bounds.low)} to {number(bounds.high)}"
+            limits = f"{number(bounds.low)}–{number(bounds.high)}"
             table.add_row("  failures 0, then 1", "", limits, "", str(bounds.answers), "")
     return table
 
@@ -94,7 +117,7 @@ def _score(name: str, score: CorpusScore | None) -> tuple[str, ...]:
     if score is None:
         return number(None), "", "", "0", ""
     items = "citations" if name == "citation_validity" else "sentences"
-    interval = f"{number(score.interval.low)} to {number(score.interval.high)}"
+    interval = f"{number(score.interval.low)}–{number(score.interval.high)}"
     pooled = number(score.micro)
     return number(score.macro), interval, pooled, str(score.answers), f"{score.items} {items}"
 
@@ -108,7 +131,10 @@ def _counts(summary: Summary) -> list[Text]:
         _line("citations", sum(summary.citations.values()), summary.citations),
     ]
     if summary.unscored:
-        lines.insert(2, _line("unscored", sum(summary.unscored.values()), summary.unscored))
+        unscored = _line("unscored", sum(summary.unscored.values()), summary.unscored)
+        if summary.fallen_back:
+            unscored.append(f"; {summary.fallen_back} of them answered by the fallback")
+        lines.insert(2, unscored)
     if any(summary.flags.values()):
         lines.append(_line("flags", sum(summary.flags.values()), summary.flags))
     if summary.calls or summary.cache_hits:
@@ -127,11 +153,11 @@ def _sentence(item: WorstSentence, console: Console) -> Text:
     look = look_of(item.sentence.outcome)
     score = "" if item.verdict.score is None else f" {item.verdict.score:.2f}"
     line = Text(f"{mark(look, console)} {look.word}{score}", style=look.style)
-    line.append(f"  {item.qid} ", style="bold")
-    text = " ".join(item.sentence.text.split())
+    line.append(f"  {flat(item.qid)} ", style="bold")
+    text = flat(item.sentence.text)
     line.append(text if len(text) <= 160 else text[:159] + "…", style="default")  # noqa: PLR2004
     if item.verdict.reason:
-        line.append(f"  ({item.verdict.reason})", style="dim")
+        line.append(f"  ({flat(item.verdict.reason)})", style="dim")
     return line
 
 

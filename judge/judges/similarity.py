@@ -24,6 +24,7 @@ from judge.text.words import blank_markup
 _BLOCK: Final = 64
 _CELLS: Final = 1_000_000
 _NAMED: Final = 4
+_MARGIN: Final = 0.01
 _CJK: Final = re.compile(f"[{CJK}]")
 
 
@@ -96,9 +97,13 @@ class SimilarityJudge:
             )
         outcomes: dict[int, Verdict] = {}
         async for block in aligned(request, self._embedder):
-            odds = self._model.logits(block.alignment.features).tolist()
+            odds = self._model.logits(block.alignment.features)
+            # Of some sentences nothing stands in the chunks, and nothing in them weighs enough to
+            # be missed. They may rank as they like, but support without evidence is none.
+            capped = np.minimum(odds, self._least - _MARGIN)
+            odds = np.where(block.alignment.windows < 0, capped, odds)
             for row, index in enumerate(block.indexes):
-                outcomes[index] = self._verdict(request, block, row, odds[row])
+                outcomes[index] = self._verdict(request, block, row, odds[row].tolist())
         return Judgment(outcomes=outcomes)
 
     def _verdict(

@@ -2,7 +2,6 @@
 
     python tests/bench/train_similarity.py             # writes background.json, similarity.json
     python tests/bench/train_similarity.py --measure   # AUROC, recalls, calibration per data set
-    python tests/bench/train_similarity.py --speed     # sentences a second, on made-up text
 
 Trained on factscore.jsonl alone (document frequencies: the passages of factscore, wice_dev and
 factcheckgpt). Every other set is only measured. The data stand at ../shared/data.
@@ -241,54 +240,12 @@ async def measure(name: str) -> str:
     )
 
 
-def speed() -> None:
-    """200 answers of 8 sentences against 5 chunks of 120 words, every sentence citing one."""
-    rng = np.random.default_rng(0)
-    known = sorted(json.loads((OUT / "background.json").read_text("utf-8"))["counts"])
-    rank = np.arange(1, len(known) + 1)
-    share = (1 / rank) / (1 / rank).sum()
-
-    def prose(sentences: int, length: int) -> list[str]:
-        drawn = rng.choice(len(known), (sentences, length), p=share)
-        return [" ".join(known[i] for i in row).capitalize() + "." for row in drawn]
-
-    requests = []
-    for _ in range(200):
-        parts = prose(8, 20)
-        requests.append(
-            JudgeRequest(
-                query="",
-                answer=" ".join(parts),
-                sentences=tuple(
-                    Sentence(index=i, start=0, end=0, text=part) for i, part in enumerate(parts)
-                ),
-                ask=tuple(range(8)),
-                chunks=tuple(Chunk(chunk_id=str(c), text=" ".join(prose(6, 20))) for c in range(5)),
-                cites={i: (i % 5,) for i in range(8)},
-            )
-        )
-    judge = SimilarityJudge(LexicalEmbedder())
-
-    async def run() -> None:
-        for each in requests:
-            await judge.judge(each)
-
-    for attempt in ("cold", "warm", "warm"):
-        began = time.perf_counter()
-        asyncio.run(run())
-        print(f"{attempt}: {1600 / (time.perf_counter() - began):.0f} sentences/s")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--measure", action="store_true", help="measure the model that ships")
-    parser.add_argument("--speed", action="store_true", help="time it on made-up text")
     options = parser.parse_args()
-    if options.speed:
-        speed()
-        return
     if not FAITHFULNESS.is_dir():
         sys.exit(f"no data at {FAITHFULNESS}")
     if not options.measure:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from judge import Evaluator
 from judge.cli.app import app, main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,3 +63,7 @@ def test_every_command_and_option_is_documented() -> None:
     assert names
     for name in names:
         assert f"judge {name}" in README, name
+
+
+def test_the_signature_shown_is_the_one_that_ships() -> None:
+    assert f"`{Evaluator().signature}`" in README

@@ -296,3 +296,11 @@ async def test_a_bare_number_must_be_found(answer: str, chunk: str, support: Sup
     found = (await verdicts(asked([answer], [chunk])))[0]
     assert found.support is support
     assert [e.chunk_id for e in found.evidence] == (["c0"] if support is Support.FULL else [])
+
+
+@pytest.mark.parametrize("sentence", ["中", "这是一个。", "Sure!", "It was so, and so it is.", "…"])
+async def test_nothing_found_is_never_full(sentence: str) -> None:
+    verdict = (await verdicts(asked([sentence], ["Wien liegt an der Donau."], {0: (0,)})))[0]
+    assert (verdict.support, verdict.cited_support) == (Support.NONE, Support.NONE)
+    assert verdict.evidence == verdict.supporting == ()
+    assert verdict.reason

@@ -93,9 +93,9 @@ def test_what_is_no_file_is_an_input_error(tmp_path: Path) -> None:
 
 def test_a_pipe_is_refused_for_it_is_read_twice() -> None:
     end, write = os.pipe()
+    os.close(write)
     try:
         with pytest.raises(InputError, match=r"is a pipe.*standard input"):
             read(Path(f"/dev/fd/{end}"))
     finally:
         os.close(end)
-        os.close(write)

@@ -211,7 +211,7 @@ def test_what_is_found_reads_as_the_quote(quote: str, chunk: str) -> None:
     ("quote", "chunk"),
     [
         ("a b c " + "d" * 50_000, "a b c " + "d" * 99_000),
-        ("ba " * 15_000 + "b", "ba " * 33_000),  # everywhere, and always inside a word
+        ("ba " * 40_000 + "b", "ba " * 90_000),  # everywhere, and always inside a word
         ("…".join("abcdefgh" * 5000), "abcdefgh" * 12_000),
         ("差旅标准" * 12_000, "差旅标准" * 24_000 + "。"),
     ],
@@ -220,4 +220,4 @@ def test_what_is_found_reads_as_the_quote(quote: str, chunk: str) -> None:
 def test_time_grows_with_the_length_and_no_faster(quote: str, chunk: str) -> None:
     began = time.perf_counter()
     find_quote(quote, chunk)
-    assert time.perf_counter() - began < 1
+    assert time.perf_counter() - began < 3  # trying every place again takes far longer

@@ -1,0 +1,32 @@
+"""Text from outside, fit for a terminal: what would steer it is shown instead of obeyed."""
+
+from typing import Final
+
+_UNKNOWN: Final = "\ufffd"
+# Escape sequences recolour, retitle or overwrite; bidirectional overrides reverse what is read.
+_SHOWN: Final = {
+    **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"},
+    0x7F: "\u2421",
+    **dict.fromkeys((*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), _UNKNOWN),
+    **dict.fromkeys((0x2028, 0x2029), " "),
+}
+
+
+def visible(text: str) -> str:
+    r"""The same characters, one for one, but control characters as their pictures.
+
+    Line feeds and tabs stay.
+
+    >>> visible("a\x1b[31mb")
+    'a␛[31mb'
+    """
+    return text.translate(_SHOWN)
+
+
+def flat(text: str) -> str:
+    r"""One line of it, white space squeezed: an id or a reason does not fake a line of its own.
+
+    >>> flat("a\r\n b")
+    'a b'
+    """
+    return visible(" ".join(text.split()))
