@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
 from judge.records import Flag, FlagName, JudgeOutcome, Sample, Support, Verdict
 
@@ -30,13 +31,29 @@ def raise_flags(sample: Sample, outcomes: Mapping[int, JudgeOutcome]) -> tuple[F
 
 def reads_like_orders(text: str) -> bool:
     """Whether `text` reads like orders to a judge rather than material to be judged."""
+    normal = text if text.isascii() else _normalized(text)
+    lowered = normal.lower()
+    return any(
+        order.pattern.search(normal)
+        for order in _orders()
+        if any(need in lowered for need in order.needs)
+    )
+
+
+def _normalized(text: str) -> str:
     slices = (text[i : i + _SLICE] for i in range(0, len(text), _SLICE))
-    normal = "".join(unicodedata.normalize("NFKC", part) for part in slices)
-    return _orders().search(normal) is not None
+    return "".join(unicodedata.normalize("NFKC", part) for part in slices)
+
+
+class _Order(NamedTuple):
+    needs: tuple[str, ...]
+    pattern: re.Pattern[str]
 
 
 @cache
-def _orders() -> re.Pattern[str]:
+def _orders() -> tuple[_Order, ...]:
     table = tomllib.loads((files("judge") / "data" / "injection.toml").read_text("utf-8"))
-    patterns = [pattern for part in table.values() for pattern in part["patterns"]]
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+    return tuple(
+        _Order(tuple(order["needs"]), re.compile(order["pattern"], re.IGNORECASE))
+        for order in table["orders"]
+    )

@@ -1,0 +1,146 @@
+import io
+import re
+
+from rich.console import Console
+
+from judge.cli.progress import Progress
+from judge.job import Watcher
+from judge.records import (
+    JudgeOutcome,
+    Sample,
+    SampleResult,
+    Sentence,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.records.run import RunInput, RunRecord
+from judge.steps.aggregate import aggregate
+
+FULL = Verdict(support=Support.FULL, source="llm", signature="s")
+TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
+
+
+def result(outcome: JudgeOutcome = FULL) -> SampleResult:
+    sentence = Sentence(index=0, start=0, end=2, text="A.")
+    return aggregate(Sample(qid="q"), [sentence], {0: outcome}, [], signature="s")
+
+
+def record(samples: int, rejected: int = 0) -> RunRecord:
+    source = RunInput(path="in.jsonl", sha256="0", samples=samples, rejected=rejected)
+    return RunRecord(signature="s", config={}, versions={}, input=source, started="now")
+
+
+class Shown:
+    """A progress on a console and a clock of the test's own."""
+
+    def __init__(self, *, terminal: bool = False) -> None:
+        self.now = 100.0
+        self.file = io.StringIO()
+        self.also: list[SampleResult] = []
+        console = Console(
+            file=self.file, width=80, force_terminal=terminal, color_system=None, no_color=True
+        )
+        self.progress = Progress(also=self.also.append, console=console, clock=lambda: self.now)
+
+    def lines(self) -> list[str]:
+        return self.file.getvalue().splitlines()
+
+    def score(self, *outcomes: JudgeOutcome, at: float) -> None:
+        self.now = 100.0 + at
+        for outcome in outcomes:
+            self.progress.scored(result(outcome))
+
+
+def test_it_is_a_watcher_and_hands_each_result_on() -> None:
+    shown = Shown()
+    watcher: Watcher = shown.progress
+    first = result()
+    watcher.begun(record(1), 0)
+    watcher.scored(first)
+    assert shown.also == [first]
+
+
+def test_a_plain_line_every_ten_seconds_and_none_sooner() -> None:
+    shown = Shown()
+    with shown.progress as progress:
+        progress.begun(record(900), 0)
+        shown.score(*[FULL] * 20, at=9.9)
+        assert shown.lines() == []
+        shown.score(*[FULL] * 20, at=10)
+        assert shown.lines() == ["judge: 21/900 answers, 2.1/s"]
+        shown.score(*[FULL] * 360, at=19.9)
+        assert len(shown.lines()) == 1
+        shown.score(FULL, at=20.5)
+        assert shown.lines()[1:] == ["judge: 401/900 answers, 20/s"]
+    assert len(shown.lines()) == 2
+
+
+def test_the_clock_starts_when_the_input_is_checked() -> None:
+    shown = Shown()
+    with shown.progress as progress:
+        shown.now = 200.0
+        progress.begun(record(9), 0)
+        shown.score(FULL, at=109.9)
+        assert shown.lines() == []
+        shown.score(FULL, FULL, FULL, at=120)
+        assert shown.lines() == ["judge: 2/9 answers, 0.1/s"]
+
+
+def test_failures_are_counted() -> None:
+    shown = Shown()
+    with shown.progress as progress:
+        progress.begun(record(9), 0)
+        shown.score(TIMEOUT, FULL, at=1)
+        shown.score(TIMEOUT, at=10)
+    assert shown.lines() == ["judge: 3/9 answers, 0.3/s, 2 unscored"]
+
+
+def test_a_resumed_run_says_so_and_its_rate_is_of_fresh_answers() -> None:
+    shown = Shown()
+    with shown.progress as progress:
+        progress.begun(record(100), 40)
+        shown.score(*[FULL] * 39, at=1)
+        shown.score(FULL, at=10)
+        shown.score(*[FULL] * 4, at=11)
+        shown.score(FULL, at=20)
+    assert shown.lines() == [
+        "judge: taking up an unfinished run: 40 of 100 answers are there",
+        "judge: 40/100 answers",
+        "judge: 45/100 answers, 0.2/s",
+    ]
+
+
+def test_lines_left_out_are_said() -> None:
+    for rejected, words in ((1, "1 bad line"), (2, "2 bad lines")):
+        shown = Shown()
+        shown.progress.begun(record(5, rejected), 0)
+        assert shown.lines() == [f"judge: {words} left out; see rejected.jsonl"]
+
+
+def test_what_is_said_when_it_is_stopped() -> None:
+    progress = Shown().progress
+    assert progress.said == "nothing was written"
+    progress.begun(record(9), 4)
+    goes_on = "answers are kept; the same command goes on from there"
+    assert progress.said == f"4 of 9 {goes_on}"
+    for _ in range(5):
+        progress.scored(result())
+    assert progress.said == f"5 of 9 {goes_on}"
+
+
+def test_a_bar_on_a_terminal_that_leaves_nothing_behind() -> None:
+    shown = Shown(terminal=True)
+    with shown.progress as progress:
+        progress.begun(record(4, 1), 1)
+        shown.score(FULL, FULL, TIMEOUT, at=60)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.file.getvalue())
+    assert "checking the input" in text
+    assert "scoring" in text
+    assert "3/4" in text
+    assert "0.0/s, 1 unscored" in text
+    assert "judge: 1 bad line left out" in text
+    assert "taking up an unfinished run: 1 of 4" in text
+    assert "answers," not in text  # no plain lines beside the bar
+    assert shown.file.getvalue().endswith("\x1b[2K")  # the bar's line is wiped

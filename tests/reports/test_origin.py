@@ -1,0 +1,106 @@
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from judge.backends.fake import FakeJudge
+from judge.config import Config
+from judge.errors import RunError
+from judge.evaluator import Evaluator
+from judge.job import Job
+from judge.records import SampleResult
+from judge.records.run import RunRecord
+from judge.reports.origin import origin
+from judge.runs import read_results
+
+CHUNKS = [{"chunk_id": "a", "text": "It is paid."}]
+
+
+def line(qid: str, answer: str, **more: object) -> str:
+    return json.dumps({"qid": qid, "answer": answer, "chunks": CHUNKS} | more) + "\n"
+
+
+LINES = [line("a", "It is paid."), line("乙", "一。 二。"), line("c", "")]
+
+
+class Quiet:
+    def begun(self, record: RunRecord, kept: int) -> None: ...
+
+    def scored(self, result: SampleResult) -> None: ...
+
+
+def scored(source: Path | io.BytesIO, folder: Path) -> dict[str, SampleResult]:
+    job = Job(source, folder, Config(), evaluator=Evaluator(judge=FakeJudge({})))
+    job.run(Quiet())
+    return {result.qid: result for result in read_results(folder)}
+
+
+def write(path: Path, lines: Sequence[str]) -> Path:
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def test_every_result_finds_its_sample(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    results = scored(source, tmp_path / "run")
+    for qid, result in results.items():
+        sample = origin(tmp_path / "run", result)
+        assert sample is not None
+        assert sample.qid == qid
+        assert sample.chunks[0].text == "It is paid."
+    assert list(results) == ["a", "乙", "c"]
+
+
+def test_a_file_that_is_gone(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    results = scored(source, tmp_path / "run")
+    source.unlink()
+    assert origin(tmp_path / "run", results["a"]) is None
+
+
+@pytest.mark.parametrize(
+    ("qid", "answer"),
+    [
+        ("a", "It is free."),
+        ("a", "It is"),
+        ("a", "It is paid. And more."),
+        ("a", "  It is paid."),
+        ("乙", "一。三。二。"),
+        ("乙", "一。三二。"),
+        ("c", "An answer at last."),
+        ("other", "It is paid."),
+    ],
+)
+def test_another_answer_is_not_the_result_s(tmp_path: Path, qid: str, answer: str) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    results = scored(source, tmp_path / "run")
+    write(source, [line(qid, answer)])
+    assert all(origin(tmp_path / "run", result) is None for result in results.values())
+
+
+def test_the_rest_of_the_file_may_change(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    results = scored(source, tmp_path / "run")
+    write(source, ["broken\n", line("new", "x"), LINES[1], line("a", "Other.")])
+    sample = origin(tmp_path / "run", results["乙"])
+    assert sample is not None
+    assert sample.answer == "一。 二。"
+    assert origin(tmp_path / "run", results["a"]) is None
+
+
+def test_standard_input_is_kept_and_moves_with_the_folder(tmp_path: Path) -> None:
+    results = scored(io.BytesIO("".join(LINES).encode()), tmp_path / "run")
+    assert origin(tmp_path / "run", results["a"]) is not None
+    (tmp_path / "run").rename(tmp_path / "moved")
+    sample = origin(tmp_path / "moved", results["乙"])
+    assert sample is not None
+    assert sample.answer == "一。 二。"
+
+
+def test_a_folder_without_a_record(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    results = scored(source, tmp_path / "run")
+    with pytest.raises(RunError, match="no such run folder"):
+        origin(tmp_path / "nowhere", results["a"])
