@@ -189,6 +189,8 @@ def test_ellipses_stand_where_text_is_cut_and_words_stay_whole() -> None:
     )
     eighty = "x" * 79 + " "
     assert quoted(f"{eighty}HERE", "HERE") == f"{eighty}«HERE»"
+    assert quoted(f"HERE{eighty[::-1]}", "HERE") == f"«HERE»{eighty[::-1]}"
+    assert quoted(f"HERE{eighty[::-1]} y", "HERE") == f"«HERE»{eighty[::-1]}…"
 
 
 def test_chinese_is_cut_between_any_two_characters() -> None:
@@ -209,12 +211,11 @@ def test_chunks_that_share_an_id_are_told_apart_by_their_text() -> None:
 
 
 def test_without_the_sample_a_quote_stands_alone() -> None:
-    result, _ = made(
-        [("It is so.", verdict(Support.FULL, "", quote("So it is. Yes.", "So it is.")))]
-    )
+    full = verdict(Support.FULL, "", quote("So it is. Yes.", "So it is."))
+    result, _ = made([("It is so.", full), ("是。", TIMEOUT)])
     text = shown(result, None)
     assert "     a#1  «So it is.»\n" in text
-    assert "✓1 It is so." in text
+    assert "✓1 It is so.\n?2 是。\n" in text
     assert "question" not in text
 
 
@@ -308,9 +309,15 @@ def test_with_colour_too_the_only_escape_sequences_are_ours() -> None:
 
 
 def test_a_name_cannot_fake_a_line() -> None:
-    result, sample = made([("One.", verdict(Support.NONE, "no\n✓9   full"))], qid="a\n✓8   full")
-    lines = shown(result, sample).splitlines()
-    assert not any(line.strip().startswith(("✓8", "✓9")) for line in lines)
+    fake = "a\n✓9   full"
+    result, sample = made(
+        [("One.", verdict(Support.NONE, fake, Evidence(chunk_id=fake, quote=fake)))],
+        qid=fake,
+        citations=[cited(0, fake, "b", status=CitationStatus.UNSUPPORTED, suggested=fake)],
+    )
+    text = shown(result, sample)
+    assert text.count("a ✓9 full") == 6
+    assert not any(line.strip().startswith("✓9") for line in text.splitlines())
 
 
 def test_a_long_name_is_not_cut() -> None:

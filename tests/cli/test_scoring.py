@@ -61,7 +61,7 @@ TRUE, FALSE = "It is paid.", "It is false."
     ],
 )
 def test_exit_codes(
-    tmp_path: Path, answers: list[str], gates: list[str], strict: bool, code: int
+    tmp_path: Path, answers: list[str], gates: list[str], *, strict: bool, code: int
 ) -> None:
     assert score(job(tmp_path, *answers), tmp_path, *gates, strict=strict) == code
     assert len(list(read_results(tmp_path / "run"))) == len(answers)

@@ -120,7 +120,7 @@ def test_what_a_language_model_measured_is_faithfulness() -> None:
         answer(FULL, NONE, qid="a"), answer(llm(Support.PARTIAL), qid="b"), answer(qid="c")
     )
     assert text.startswith("Faithfulness\n")
-    # macro (1/2 + 1/2) / 2, pooled (1 + 0 + 1/2) / 3; strict: (1/2 + 0) / 2 and 1/3
+    # Answers: 1/2 and 1/2, strictly 1/2 and 0. Pooled: 1, 0 and 1/2, strictly 1, 0 and 0.
     assert [row(text, "faithfulness")[i] for i in (0, -4, -3, -2)] == ["0.500", "0.500", "2", "3"]
     assert [row(text, "strict (full only)")[i] for i in (0, -4)] == ["0.250", "0.333"]
     assert row(text, "contradicted")[0] == "0.000"
@@ -288,7 +288,7 @@ def test_no_line_is_too_wide_and_none_ends_in_a_space(width: int) -> None:
             llm(Support.CONTRADICTED, long),
             *[TIMEOUT] * 3,
             *[FULL] * 4,
-            *[similar(0.2, TIMEOUT)] * 99999,
+            *[similar(0.2, TIMEOUT)] * 1000,
             texts=texts,
             qid="zh-very-long-name-of-an-answer-" * 4,
             others=kinds,

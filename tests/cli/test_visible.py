@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge.cli.app import main
 from judge.cli.visible import flat, visible
 
 STEERING = [chr(c) for c in (*range(32), *range(127, 160), *range(0x202A, 0x202F), 0x2066, 0x2069)]
@@ -37,3 +38,11 @@ def test_one_character_for_one_and_nothing_that_steers(text: str) -> None:
 def test_flat_is_one_line() -> None:
     assert flat(" a\r\n  b\tc\x1b\u2029d ") == "a b c␛ d"
     assert flat("年假\n五天") == "年假 五天"
+
+
+def test_an_error_message_steers_nothing_either(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["show", "no\x1b[31mwhere"])
+    err = capsys.readouterr().err
+    assert "no␛[31mwhere: no such run folder" in err
+    assert "\x1b" not in err

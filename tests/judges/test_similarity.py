@@ -302,5 +302,6 @@ async def test_a_bare_number_must_be_found(answer: str, chunk: str, support: Sup
 async def test_nothing_found_is_never_full(sentence: str) -> None:
     verdict = (await verdicts(asked([sentence], ["Wien liegt an der Donau."], {0: (0,)})))[0]
     assert (verdict.support, verdict.cited_support) == (Support.NONE, Support.NONE)
-    assert verdict.evidence == verdict.supporting == ()
+    assert verdict.evidence == ()
+    assert verdict.supporting == ()
     assert verdict.reason
