@@ -1,6 +1,5 @@
 """The settings of a run, checked when they are made."""
 
-import re
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -9,6 +8,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from judge.errors import ConfigError
 from judge.records import Rules
 from judge.records.record import Record
+from judge.text.patterns import compile_pattern
 
 
 class Config(Record):
@@ -45,10 +45,7 @@ class Config(Record):
     @field_validator("citation_pattern")
     @classmethod
     def _is_a_pattern(cls, pattern: str | None) -> str | None:
-        try:
-            re.compile(pattern or "")
-        except re.error as error:
-            raise ValueError(f"is no regular expression: {error}") from None
+        compile_pattern(pattern or "")
         return pattern
 
     @model_validator(mode="wrap")

@@ -2,15 +2,18 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from collections.abc import AsyncGenerator, AsyncIterable, Coroutine, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import Final, TypeVar
 
 from judge.compose import compose
 from judge.config import Config
 from judge.pipeline import evaluate_sample, sign
 from judge.protocols import Judge
 from judge.records import Sample, SampleResult
+
+_Result = TypeVar("_Result")
 
 _AHEAD: Final = 2
 """Answers begun, for each that may be in flight: one slow answer at the head of the queue does not
@@ -40,28 +43,40 @@ class Evaluator:
         """Results one at a time, in the order of `samples`, which may be endless.
 
         At most `config.concurrency` answers are in flight. Closing the generator, or cancelling
-        the task that reads it, cancels them.
+        the task that reads it, cancels them. An error of the source comes after the results of
+        the samples before it.
 
         Raises:
             JudgeUnavailable: the model cannot be asked at all.
         """
         gate = asyncio.Semaphore(self._config.concurrency)
+        source = _each(samples)
         begun: deque[asyncio.Task[SampleResult]] = deque()
+        reading: asyncio.Task[Sample | None] | None = None
+        ended: asyncio.Task[Sample | None] | None = None
         try:
-            async for sample in _each(samples):
-                begun.append(asyncio.create_task(self._one(sample, gate)))
-                if len(begun) == _AHEAD * self._config.concurrency:
-                    yield await begun[0]
-                    begun.popleft()
+            while begun or not ended:
+                if not (reading or ended) and len(begun) < _AHEAD * self._config.concurrency:
+                    reading = asyncio.create_task(anext(source, None))
+                # Whichever is first: a source may wait for a result before its next sample.
+                first = [task for task in (reading, *islice(begun, 1)) if task]
+                await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+                if reading and reading.done():
+                    sample = None if reading.exception() else reading.result()
+                    if sample is None:
+                        ended = reading
+                    else:
+                        begun.append(asyncio.create_task(self._one(sample, gate)))
+                    reading = None
                 while begun and begun[0].done():
                     yield begun.popleft().result()
-            while begun:
-                yield await begun[0]
-                begun.popleft()
+            ended.result()
         finally:
-            for task in begun:
+            tasks = [task for task in (*begun, reading) if task]
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*begun, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await source.aclose()
 
     async def _one(self, sample: Sample, gate: asyncio.Semaphore) -> SampleResult:
         async with gate:
@@ -83,9 +98,28 @@ def evaluate(
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(collect())
-    # A loop runs in this thread already, and a loop cannot be entered twice.
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        return thread.submit(asyncio.run, collect()).result()
+    return _run_beside(collect())
+
+
+def _run_beside(work: Coroutine[None, None, _Result]) -> _Result:
+    """Run in a thread of its own: this one has a loop already, and a loop is not entered twice."""
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[_Result]]] = Future()
+
+    async def announced() -> _Result:
+        task = asyncio.ensure_future(work)
+        started.set_result((asyncio.get_running_loop(), task))
+        return await task
+
+    with ThreadPoolExecutor(max_workers=1) as threads:
+        done = threads.submit(asyncio.run, announced())
+        try:
+            return done.result()
+        except BaseException:
+            # Ctrl-C reaches this thread, not that one, and leaving would wait for it to end.
+            if not done.done():
+                loop, task = started.result()
+                loop.call_soon_threadsafe(task.cancel)
+            raise
 
 
 async def _each(samples: Iterable[Sample] | AsyncIterable[Sample]) -> AsyncGenerator[Sample]:

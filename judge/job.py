@@ -19,7 +19,7 @@ from judge.evaluator import Evaluator
 from judge.records import SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 from judge.runs import REJECTED, RunFolder, read_results
-from judge.samples import Rejected, check_samples, read_samples
+from judge.samples import Rejected, check_samples, read_samples, sha256_of
 from judge.steps.totals import Totals
 
 _LIBRARIES: Final = ("judge", "nltk", "numpy", "pydantic")
@@ -98,9 +98,8 @@ class Job:
                 position += 1
                 totals.add(result)
                 watcher.scored(result)
-        if position != record.input.samples:
-            found = f"{position} answers where there were {record.input.samples}"
-            message = f"{record.input.path}: changed while it was scored, {found}; "
+        if sha256_of(Path(record.input.path)) != record.input.sha256:
+            message = f"{record.input.path}: changed while it was scored; "
             raise RunError(message + "leave it alone, and score it again with --force")
         return totals.summary()
 
@@ -143,6 +142,9 @@ class Job:
     def _fetch(self, folder: RunFolder) -> Path:
         if not isinstance(self._source, Path):
             return folder.take(self._source)
+        if folder.owns(self._source):
+            message = f"{self._source}: is a file of the run it would replace; name another -o"
+            raise RunError(message)
         if self._source.is_fifo():  # a shell's <(…) can be read only once
             with self._source.open("rb") as stream:
                 return folder.take(stream)

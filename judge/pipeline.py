@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from judge.protocols import Judge
 from judge.records import (
     Citation,
+    JudgeOutcome,
     JudgeRequest,
     Judgment,
     Rules,
@@ -13,6 +14,8 @@ from judge.records import (
     SampleResult,
     Sentence,
     SentenceKind,
+    Unscored,
+    UnscoredReason,
 )
 from judge.steps.aggregate import aggregate
 from judge.steps.audit import audit
@@ -33,16 +36,22 @@ async def evaluate_sample(sample: Sample, judge: Judge, rules: Rules) -> SampleR
     citations = find(sample, sentences, rules)
     asked = request(sample, sentences, citations)
     judgment = await judge.judge(asked) if asked.ask else Judgment()
-    outcomes = verify(judgment.outcomes, sample.chunks, rules)
+    outcomes = verify(_complete(asked, judgment), sample.chunks, rules)
     return aggregate(
         sample,
         sentences,
         outcomes,
         audit(citations, outcomes),
-        flags=raise_flags(sample, outcomes),
+        flags=(*raise_flags(sample, outcomes), *judgment.flags),
         calls=judgment.calls,
         signature=sign(judge, rules),
     )
+
+
+def _complete(asked: JudgeRequest, judgment: Judgment) -> dict[int, JudgeOutcome]:
+    """One outcome per asked sentence, whatever came back: a gap would leave the denominator."""
+    missing = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
+    return {index: judgment.outcomes.get(index, missing) for index in asked.ask}
 
 
 def request(
@@ -56,6 +65,7 @@ def request(
         ask=tuple(s.index for s in sentences if s.kind is SentenceKind.CLAIM),
         chunks=sample.chunks,
         cites=positions(citations, sample.chunks),
+        markers=tuple(sorted({(citation.start, citation.end) for citation in citations})),
     )
 
 

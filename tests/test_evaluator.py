@@ -1,9 +1,11 @@
 import asyncio
+import signal
+import threading
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from judge import Config, Evaluator, JudgeUnavailable, Sample, Status, evaluate
+from judge import Config, Evaluator, InputError, JudgeUnavailable, Sample, Status, evaluate
 from judge.backends.fake import FakeJudge
 from judge.records import Chunk, JudgeRequest, Judgment, Support, Verdict
 
@@ -62,7 +64,7 @@ class Counting(FakeJudge):
     async def judge(self, request: JudgeRequest) -> Judgment:
         self.flying += 1
         self.most = max(self.most, self.flying)
-        for _ in range(5):
+        for _ in range(50):
             await asyncio.sleep(0)
         self.flying -= 1
         return await super().judge(request)
@@ -84,6 +86,57 @@ async def test_concurrency_is_bounded_and_input_is_read_as_needed() -> None:
         done += 1
     assert done == 100
     assert judge.most == 4
+
+
+async def test_a_source_may_wait_for_a_result_before_its_next_sample() -> None:
+    scored = asyncio.Event()
+
+    async def source() -> AsyncIterator[Sample]:
+        yield sample("a")
+        await scored.wait()
+        yield sample("b")
+
+    qids = []
+    async for result in Evaluator(judge=FakeJudge({})).evaluate(source()):
+        qids.append(result.qid)
+        scored.set()
+    assert qids == ["a", "b"]
+
+
+async def test_an_error_of_the_source_comes_after_the_results_before_it() -> None:
+    def source() -> Iterator[Sample]:
+        yield from (sample(i) for i in range(5))
+        raise InputError("bad line 6")
+
+    stream = Evaluator(judge=FakeJudge({})).evaluate(source())
+    assert [(await anext(stream)).qid for _ in range(5)] == list("01234")
+    with pytest.raises(InputError, match="bad line 6"):
+        await anext(stream)
+
+
+async def test_sync_inside_a_running_loop_lets_ctrl_c_through() -> None:
+    class Stopped(FakeJudge):
+        cancelled = False
+
+        async def judge(self, request: JudgeRequest) -> Judgment:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+            try:
+                await asyncio.Event().wait()  # for ever, if nobody cancels
+            finally:
+                self.cancelled = True
+            return await super().judge(request)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    judge = Stopped({})
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            evaluate([sample("a")], judge=judge)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert judge.cancelled
 
 
 async def test_an_async_source() -> None:

@@ -1,11 +1,18 @@
 import pytest
 
 from judge.backends.fake import FakeJudge
+from judge.compose import compose
+from judge.config import Config
 from judge.pipeline import evaluate_sample, sign
 from judge.records import (
     Chunk,
     CitationStatus,
     Evidence,
+    Excluded,
+    Flag,
+    FlagName,
+    JudgeRequest,
+    Judgment,
     Rules,
     Sample,
     SentenceKind,
@@ -118,3 +125,62 @@ def test_a_signature_names_the_unusual_rules_only() -> None:
     )
     one, other = (sign(judge, Rules(citation_pattern=p)) for p in (r"<(\d)>", r"<(\d+)>"))
     assert one != other
+
+
+class Careless(FakeJudge):
+    """Answers for one sentence it was asked about, and for two that it was not."""
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        full = verdict(Support.FULL)
+        return Judgment(outcomes={request.ask[0]: full, 0: full, 99: full})
+
+
+async def test_an_outcome_that_never_came_stays_in_the_denominator() -> None:
+    answer = "## Leave\n\nLeave is paid. Leave is long. Leave is blue."
+    result = await evaluate_sample(
+        Sample(qid="1", answer=answer, chunks=CHUNKS), Careless({}), Rules()
+    )
+    assert (result.scores.claims, result.scores.judged, result.scores.unscored) == (3, 1, 2)
+    assert result.scores.faithfulness_bounds == pytest.approx((1 / 3, 1))
+    assert [type(s.outcome) for s in result.sentences] == [Excluded, Verdict, Unscored, Unscored]
+
+
+async def test_what_only_the_judge_could_see_is_flagged() -> None:
+    flag = Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=0)
+
+    class Torn(FakeJudge):
+        async def judge(self, request: JudgeRequest) -> Judgment:
+            judgment = await super().judge(request)
+            return judgment.model_copy(update={"flags": (flag,)})
+
+    sample = Sample(qid="1", answer="Leave is paid.", chunks=CHUNKS)
+    assert (await evaluate_sample(sample, Torn({}), Rules())).flags == (flag,)
+
+
+async def test_a_fallback_without_a_quote_keeps_its_first_failure() -> None:
+    timeout = Unscored(reason=UnscoredReason.TIMEOUT)
+    stand_in = verdict(Support.FULL).model_copy(update={"fallback_from": timeout})
+    sample = Sample(qid="1", answer="Leave is paid.", chunks=CHUNKS)
+    judge = FakeJudge({"Leave is paid.": stand_in})
+    result = await evaluate_sample(sample, judge, Rules(require_quotes=True))
+    assert result.sentences[0].outcome == timeout
+
+
+@pytest.mark.parametrize(
+    "chunk_id",
+    ["1", "docA#12", "doc1", "doc_1", "D1", "p12", "KB0012345", "HR Handbook", "员工手册第1章",
+     "3f2a9c1e-77b0-4d1c-9a51-0c2d6f8e4b7a"],
+)  # fmt: skip
+@pytest.mark.parametrize("form", ["[{}]", "【{}】"])
+async def test_how_a_chunk_is_called_changes_no_verdict(chunk_id: str, form: str) -> None:
+    chunk = Chunk(chunk_id=chunk_id, text="Refunds take five days after the request.")
+    answer = f"The refund takes five days {form.format(chunk_id)}."
+    sample = Sample(qid="1", answer=answer, chunks=(chunk,))
+    result = await evaluate_sample(sample, compose(Config()), Rules())
+    bare = sample.model_copy(update={"answer": "The refund takes five days."})
+    expected = (await evaluate_sample(bare, compose(Config()), Rules())).sentences[0].outcome
+    outcome = result.sentences[0].outcome
+    assert isinstance(outcome, Verdict)
+    assert isinstance(expected, Verdict)
+    assert outcome.score == pytest.approx(expected.score, abs=0.01)
+    assert [c.status for c in result.citations] == [CitationStatus.VALID]

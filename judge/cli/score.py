@@ -34,6 +34,7 @@ Prior = Annotated[
     float,
     typer.Option(metavar="SHARE", help="Share of sentences expected to be supported (similarity)."),
 ]
+Concurrency = Annotated[int, typer.Option(metavar="N", help="Answers in flight at once.")]
 ProseCitations = Annotated[
     bool, typer.Option("--prose-citations", help='Also read "passage 2", "文档2" as citations.')
 ]
@@ -59,6 +60,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
     fail_under: FailUnder = None,
     strict_gate: StrictGate = False,
     max_unscored: MaxUnscored = 0.05,
+    concurrency: Concurrency = 64,
     prior: Prior = 0.9,
     prose_citations: ProseCitations = False,
     citation_pattern: CitationPattern = None,
@@ -79,6 +81,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
     config = Config(
         prior=prior,
         max_unscored=max_unscored,
+        concurrency=concurrency,
         prose_citations=prose_citations,
         citation_pattern=citation_pattern,
         require_quotes=require_quotes,

@@ -1,7 +1,7 @@
 """The judge that needs no model: alignment features and a cosine under a small logistic model."""
 
 import asyncio
-import re
+from bisect import bisect_left
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -15,17 +15,14 @@ from judge.metrics.alignment import FEATURES, Alignment, align
 from judge.metrics.logistic import LogisticModel, expit, logit
 from judge.protocols import Embedder
 from judge.records import Evidence, JudgeRequest, Judgment, Sentence, Support, Verdict
-from judge.text.fold import CJK
-from judge.text.numbers import MEASURES
-from judge.text.terms import CONTENT, Term, terms
+from judge.text.shortfall import no_passages, shortfall
+from judge.text.terms import terms
 from judge.text.windows import Passages, locate
-from judge.text.words import blank_markup
+from judge.text.words import blank, blank_markup
 
 _BLOCK: Final = 64
 _CELLS: Final = 1_000_000
-_NAMED: Final = 4
 _MARGIN: Final = 0.01
-_CJK: Final = re.compile(f"[{CJK}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +95,10 @@ class SimilarityJudge:
         outcomes: dict[int, Verdict] = {}
         async for block in aligned(request, self._embedder):
             odds = self._model.logits(block.alignment.features)
-            # Of some sentences nothing stands in the chunks, and nothing in them weighs enough to
-            # be missed. They may rank as they like, but support without evidence is none.
+            # "It is so" misses nothing that weighs. Still, where no number and no word that says
+            # something was found, there is no evidence, and support without evidence is none.
             capped = np.minimum(odds, self._least - _MARGIN)
-            odds = np.where(block.alignment.windows < 0, capped, odds)
+            odds = np.where(block.alignment.grounded, odds, capped)
             for row, index in enumerate(block.indexes):
                 outcomes[index] = self._verdict(request, block, row, odds[row].tolist())
         return Judgment(outcomes=outcomes)
@@ -120,7 +117,7 @@ class SimilarityJudge:
                 dict.fromkeys(chunk.chunk_id for chunk, own in alike if own is Support.FULL)
             ),
             cited_support=cited if request.cites.get(index) else None,
-            reason="" if whole is Support.FULL else _reason(request.sentences[index], *lost),
+            reason="" if whole is Support.FULL else shortfall(request.sentences[index].text, *lost),
             score=round(expit(odds[0] + self._shift), 6),
             source="similarity",
             signature=self._signature,
@@ -129,7 +126,7 @@ class SimilarityJudge:
     def _unfounded(self, sentence: Sentence) -> Verdict:
         return Verdict(
             support=Support.NONE,
-            reason="没有段落" if _chinese(sentence) else "no chunks",
+            reason=no_passages(sentence.text),
             score=0.0,
             source="similarity",
             signature=self._signature,
@@ -152,7 +149,8 @@ async def aligned(request: JudgeRequest, embedder: Embedder) -> AsyncIterator[Bl
         The next sentences, at most 64. Between two blocks the event loop has its turn.
     """
     texts = [chunk.text for chunk in request.chunks]
-    broken = {index: terms(request.sentences[index].text) for index in request.ask}
+    claimed = _claimed(request)
+    broken = {index: terms(claim) for index, claim in claimed.items()}
     vocabulary: dict[str, int] = {}
     for each in broken.values():
         for term in each:
@@ -165,7 +163,7 @@ async def aligned(request: JudgeRequest, embedder: Embedder) -> AsyncIterator[Bl
     step = max(1, min(_BLOCK, _CELLS // max(len(rows), 1)))
     for low in range(0, len(request.ask), step):
         block = request.ask[low : low + step]
-        own = await embedder.embed([blank_markup(request.sentences[i].text) for i in block])
+        own = await embedder.embed([blank_markup(claimed[i]) for i in block])
         cited = np.zeros((len(block), len(texts)), np.bool_)
         for row, index in enumerate(block):
             cited[row, list(request.cites.get(index, ()))] = True
@@ -173,6 +171,18 @@ async def aligned(request: JudgeRequest, embedder: Embedder) -> AsyncIterator[Bl
         these = [broken[index] for index in block]
         yield Block(block, passages, align(these, vocabulary, passages, cosine, cited))
         await asyncio.sleep(0)
+
+
+def _claimed(request: JudgeRequest) -> dict[int, str]:
+    """What each asked sentence says, its citation markers overwritten: an id is no claim."""
+    starts = [start for start, _ in request.markers]
+    claimed = {}
+    for index in request.ask:
+        sentence = request.sentences[index]
+        inside = slice(bisect_left(starts, sentence.start), bisect_left(starts, sentence.end))
+        spans = [(a - sentence.start, b - sentence.start) for a, b in request.markers[inside]]
+        claimed[index] = blank(sentence.text, spans)
+    return claimed
 
 
 def _nearest(
@@ -185,10 +195,6 @@ def _nearest(
         cosines = (own @ rows.T).astype(np.float64)
         nearest[:, filled] = np.maximum.reduceat(cosines, first[filled], axis=1)
     return np.maximum(nearest, 0.0)
-
-
-def _chinese(sentence: Sentence) -> bool:
-    return _CJK.search(sentence.text) is not None
 
 
 def _evidence(request: JudgeRequest, passages: Passages, window: int) -> tuple[Evidence, ...]:
@@ -205,38 +211,3 @@ def _evidence(request: JudgeRequest, passages: Passages, window: int) -> tuple[E
             verified=True,
         ),
     )
-
-
-def _reason(sentence: Sentence, missing: Sequence[Term], scattered: Sequence[Term]) -> str:
-    chinese = _chinese(sentence)
-    for lost, english, han in (
-        (missing, "not in the passage", "段落中没有"),
-        (scattered, "not in one place", "不在同一处"),
-    ):
-        named = _named(sentence.text, lost)
-        if named:
-            return f"{han}：{'、'.join(named)}" if chinese else f"{english}: {', '.join(named)}"
-    return "与段落相似度低" if chinese else "too little in common with the passages"
-
-
-def _named(text: str, lost: Sequence[Term]) -> list[str]:
-    """The weightiest of the lost, as written, in reading order; Chinese neighbours go together."""
-    runs: list[tuple[int, int, float]] = []
-    for term in sorted(lost, key=lambda term: (term.start, -term.end)):
-        start, end, weight = runs[-1] if runs else (-1, -1, 0.0)
-        touching = term.start == end and (_CJK.match(text[end]) or _CJK.match(text[end - 1]))
-        if term.start < end or touching:
-            runs[-1] = (start, max(end, term.end), max(weight, term.weight))
-        else:
-            runs.append((term.start, term.end, term.weight))
-    top = sorted((run for run in runs if run[2] > CONTENT), key=lambda run: -run[2])[:_NAMED]
-    return [_rounded(text, start, end) for start, end, _ in sorted(top)]
-
-
-def _rounded(text: str, start: int, end: int) -> str:
-    """`45` with the measure behind it; half a Chinese word with the character before it."""
-    if text[end - 1].isdigit() and text[end : end + 1] in set(MEASURES):
-        return text[start : end + 1]
-    if end - start == 1 and start and _CJK.match(text[start]) and _CJK.match(text[start - 1]):
-        return text[start - 1 : end]
-    return text[start:end]

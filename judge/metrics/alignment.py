@@ -58,6 +58,8 @@ class Alignment:
     """Shape (sentences, chunks + 2, len(FEATURES))."""
     windows: Ints
     """The best window, -1 where none shares a word, shape (sentences, chunks + 2)."""
+    grounded: Bools
+    """Whether a number, or a word that says something, stands in that window; same shape."""
     missing: tuple[tuple[Term, ...], ...]
     """For each sentence, its words and numbers that stand in no chunk."""
     scattered: tuple[tuple[Term, ...], ...]
@@ -107,6 +109,12 @@ class _Terms:
         totals: Floats = np.add.reduceat(values, self.first, axis=0)
         return totals
 
+    def says(self) -> Floats:
+        """1 for each number, and for each word that says something of its own; else 0."""
+        own = (self.weights(Kind.WORD) > CONTENT) | (self.kind == Kind.NUMBER)
+        weight: Floats = own.astype(np.float64)
+        return weight
+
     def absent(self, present: Bools) -> tuple[tuple[Term, ...], ...]:
         """Per sentence, the words and numbers that are not present."""
         lost: list[list[Term]] = [[] for _ in self.first]
@@ -144,14 +152,16 @@ def align(
     held[hit, passages.chunk_of[window // RUN]] = True
     present = np.column_stack([held.any(1), (held & cited[laid.owner]).any(1), held])
     step = max(1, _CELLS // len(laid.rows))
-    parts = []
+    parts, grounds = [], []
     for low in range(0, best.shape[1], step):
         part = slice(low, low + step)
         inside = _inside(laid, passages, best[:, part])
         parts.append(_features(laid, present[:, part], inside, nearest[:, part]))
+        grounds.append(laid.sums(laid.says()[:, None] * inside) > 0)
     return Alignment(
         features=np.concatenate(parts, axis=1),
         windows=best,
+        grounded=np.concatenate(grounds, axis=1),
         missing=laid.absent(present[:, 0]),
         scattered=laid.absent(_inside(laid, passages, best[:, :1])[:, 0]),
     )

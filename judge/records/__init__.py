@@ -2,22 +2,23 @@
 
 from judge.records.chat import ChatReply, ChatRequest
 from judge.records.citation import Citation, CitationStatus
+from judge.records.flag import Flag, FlagName
 from judge.records.label import Label
 from judge.records.request import JudgeRequest
 from judge.records.result import (
-    Flag,
-    FlagName,
     SampleResult,
     Scores,
     SentenceResult,
     Status,
 )
 from judge.records.rules import Rules
+from judge.records.run import RunInput, RunRecord
 from judge.records.sample import Chunk, Sample
 from judge.records.sentence import Sentence, SentenceKind
 from judge.records.summary import CorpusBounds, CorpusScore, Interval, Summary
 from judge.records.verdict import (
     SUPPORT_WEIGHT,
+    SUPPORTED,
     Call,
     Evidence,
     Excluded,
@@ -31,6 +32,7 @@ from judge.records.verdict import (
 )
 
 __all__ = [
+    "SUPPORTED",
     "SUPPORT_WEIGHT",
     "Call",
     "ChatReply",
@@ -51,6 +53,8 @@ __all__ = [
     "Label",
     "Outcome",
     "Rules",
+    "RunInput",
+    "RunRecord",
     "Sample",
     "SampleResult",
     "Scores",

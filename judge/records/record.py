@@ -12,5 +12,4 @@ class Record(BaseModel):
         use_attribute_docstrings=True,
         serialize_by_alias=True,
         validate_by_name=True,
-        ser_json_inf_nan="constants",
     )

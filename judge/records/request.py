@@ -24,3 +24,5 @@ class JudgeRequest(Record):
     """The evidence, in the order the generator saw it."""
     cites: Mapping[int, tuple[int, ...]] = Field(default_factory=dict)
     """For a sentence index, the 0-based positions in `chunks` that it cites; absent means none."""
+    markers: tuple[tuple[int, int], ...] = ()
+    """Spans of the citation markers, into the answer, ascending: no part of what is claimed."""

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from judge.records.citation import Citation
+from judge.records.flag import Flag
 from judge.records.record import Record
 from judge.records.sentence import Sentence
 from judge.records.verdict import Call, Outcome
@@ -22,26 +23,6 @@ class Status(StrEnum):
     """Claims, and not one verdict."""
     SCORED = "scored"
     """At least one verdict on a claim."""
-
-
-class FlagName(StrEnum):
-    """Something a person should look at. A flag never changes a verdict."""
-
-    UNVERIFIED_QUOTE = "unverified_quote"
-    """A `full` or `partial` whose quotes were not found in the chunks."""
-    CONFLICTING_EVIDENCE = "conflicting_evidence"
-    """One part of the evidence supports the sentence, another contradicts it."""
-    INJECTION_SUSPECTED = "injection_suspected"
-    """Judged text reads like orders to a judge."""
-
-
-class Flag(Record):
-    """A flag, and the sentence it hangs on."""
-
-    name: FlagName
-    """Which."""
-    sentence: int | None = None
-    """Index of the sentence; null where it concerns the whole sample."""
 
 
 class SentenceResult(Sentence):

@@ -11,7 +11,7 @@ class RunInput(Record):
     """The file that was scored."""
 
     path: str
-    """Where it lay; `input.jsonl` of the run folder where it came from standard input."""
+    """Where it lay; `input` of the run folder where it came from standard input."""
     sha256: str
     """Hash of its bytes."""
     samples: int

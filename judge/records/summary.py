@@ -5,8 +5,9 @@ from typing import Literal
 from pydantic import Field
 
 from judge.records.citation import CitationStatus
+from judge.records.flag import FlagName
 from judge.records.record import Record
-from judge.records.result import FlagName, Status
+from judge.records.result import Status
 from judge.records.sentence import SentenceKind
 from judge.records.verdict import Support, UnscoredReason
 
@@ -87,6 +88,8 @@ class Summary(Record):
     """Faithfulness with all failures unfaithful, then all faithful."""
     faithfulness_strict: CorpusScore | None = None
     """Share of `full`."""
+    faithfulness_strict_bounds: CorpusBounds | None
+    """The same with all failures not full, then full."""
     faithfulness_with_fallback: CorpusScore | None = None
     """Fallback verdicts counted in; null where nothing fell back."""
     contradiction_rate: CorpusScore | None = None
@@ -99,6 +102,8 @@ class Summary(Record):
     """Citation validity with unjudged citations invalid, then valid."""
     citation_recall: CorpusScore | None = None
     """Share of judged claims whose own citations support them fully."""
+    citation_recall_bounds: CorpusBounds | None
+    """The same with all failures not supported by their citations, then supported."""
     citations: dict[CitationStatus, int]
     """Citations in claims, by status."""
     flags: dict[FlagName, int]

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from judge.records.flag import Flag
 from judge.records.record import Record
 
 
@@ -31,6 +32,9 @@ SUPPORT_WEIGHT: Final[Mapping[Support, float]] = {
     Support.CONTRADICTED: 0.0,
 }
 """What a sentence adds to faithfulness. `no_claim` has no weight: it is no part of the mean."""
+
+SUPPORTED: Final = frozenset({Support.FULL, Support.PARTIAL})
+"""The labels that rest on evidence."""
 
 
 class Evidence(Record):
@@ -141,3 +145,7 @@ class Judgment(Record):
     """One outcome per asked sentence index, no more and no fewer."""
     calls: tuple[Call, ...] = ()
     """What it took."""
+    replies: tuple[str, ...] = ()
+    """The raw reply of each call, for whoever keeps them; they enter no result."""
+    flags: tuple[Flag, ...] = ()
+    """What only the judge could see, such as chunks that say opposite things."""

@@ -19,8 +19,6 @@ GATED: Final = (
 )
 """Scores a gate may name: those of which more is better."""
 
-_BOUNDED: Final = ("faithfulness", "citation_validity")
-
 
 # The mean of .6, .7 and .8 comes out as .6999…98, and differently in another order.
 _ROUNDING: Final = 1e-9
@@ -77,10 +75,10 @@ def hold(gate: Gate, summary: Summary, *, strict: bool = False) -> GateResult:
         return GateResult(gate, None, "nothing to measure")
     if not strict:
         return GateResult(gate, score.macro, "mean over answers")
-    if gate.name in _BOUNDED:
-        bounds: CorpusBounds | None = getattr(summary, f"{gate.name}_bounds")
-        if bounds is not None:
-            return GateResult(gate, bounds.low_interval.low, "lower limit, failures counted 0")
+    # Coverage needs no judge: it is the one score in which no failure can hide.
+    bounds: CorpusBounds | None = getattr(summary, f"{gate.name}_bounds", None)
+    if bounds is not None:
+        return GateResult(gate, bounds.low_interval.low, "lower limit, failures counted 0")
     return GateResult(gate, score.interval.low, "lower limit")
 
 

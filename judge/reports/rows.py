@@ -20,6 +20,13 @@ def to_rows(results: Iterable[SampleResult]) -> list[dict[str, Cell]]:
 
 
 def _rows(result: SampleResult) -> Iterator[dict[str, Cell]]:
+    citations: dict[int, list[str]] = {}
+    for citation in result.citations:
+        status = f"={citation.status.value}" if citation.status else ""
+        citations.setdefault(citation.sentence, []).append(citation.marker + status)
+    flags: dict[int | None, list[str]] = {}
+    for flag in result.flags:
+        flags.setdefault(flag.sentence, []).append(flag.name.value)
     for sentence in result.sentences:
         yield {
             "qid": result.qid,
@@ -31,12 +38,8 @@ def _rows(result: SampleResult) -> Iterator[dict[str, Cell]]:
             "end": sentence.end,
             "kind": sentence.kind.value,
             **_outcome(sentence),
-            "citations": _join(
-                c.marker + (f"={c.status.value}" if c.status else "")
-                for c in result.citations
-                if c.sentence == sentence.index
-            ),
-            "flags": _join(f.name.value for f in result.flags if f.sentence == sentence.index),
+            "citations": " ".join(citations.get(sentence.index, ())),
+            "flags": " ".join(flags.get(sentence.index, ())),
             "signature": result.signature,
         }
 
@@ -46,7 +49,8 @@ def _outcome(sentence: SentenceResult) -> dict[str, Cell]:
     verdict = outcome if isinstance(outcome, Verdict) else None
     failure = verdict.fallback_from if verdict else outcome
     failure = failure if isinstance(failure, Unscored) else None
-    best = verdict.evidence[0] if verdict and verdict.evidence else None
+    evidence = verdict.evidence if verdict else ()
+    best = next((item for item in evidence if item.verified), next(iter(evidence), None))
     cited = verdict.cited_support if verdict else None
     return {
         "judged": not isinstance(outcome, Excluded),
@@ -61,7 +65,3 @@ def _outcome(sentence: SentenceResult) -> dict[str, Cell]:
         "unscored": failure.reason.value if failure else None,
         "detail": failure.detail if failure else None,
     }
-
-
-def _join(parts: Iterable[str]) -> str:
-    return " ".join(parts)

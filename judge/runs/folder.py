@@ -18,6 +18,9 @@ from judge.records.run import RunRecord
 from judge.runs.reading import INPUT, PART, RECORD, REJECTED, RESULTS, SUMMARY, read_record
 
 _LOCK: Final = ".lock"
+# In the order a new run discards them. The record goes last: without it, nobody would know whose
+# the other files are.
+_OWN: Final = (RESULTS, SUMMARY, REJECTED, INPUT, PART, RECORD)
 
 
 class RunFolder:
@@ -74,6 +77,10 @@ class RunFolder:
         """Where a copied input lies once the run has begun."""
         return self.path / INPUT
 
+    def owns(self, path: Path) -> bool:
+        """Whether this is one of the run's own files, which a new run would replace."""
+        return path.resolve().parent == self.path.resolve() and path.name in _OWN
+
     def take(self, stream: IO[bytes]) -> Path:
         """Copy a stream, such as standard input, into the folder: a run must be able to resume."""
         copy = self.path / f"{INPUT}.part"
@@ -98,8 +105,9 @@ class RunFolder:
                     f"{self.path}: holds an unfinished run with another {difference}; "
                     "discard it with --force, or name another -o"
                 )
-            for name in (RECORD, RESULTS, SUMMARY, REJECTED, INPUT, PART):
-                (self.path / name).unlink(missing_ok=True)
+            with self._writing():
+                for name in _OWN:
+                    (self.path / name).unlink(missing_ok=True)
         with self._writing(), contextlib.suppress(FileNotFoundError):
             (self.path / f"{INPUT}.part").replace(self.input)
         self._write(RECORD, record)
@@ -142,16 +150,20 @@ class RunFolder:
             )
 
     def _leave(self) -> None:
-        if self._part is not None:
-            self._part.close()
-        (self.path / f"{INPUT}.part").unlink(missing_ok=True)
-        if all(entry.name == _LOCK for entry in self.path.iterdir()):
-            # Nothing was written: leave no trace of a run that never began.
+        """Let go of the folder; what cannot be tidied on the way must not hide a first error."""
+        try:
             with contextlib.suppress(OSError):
-                (self.path / _LOCK).unlink()
-                for folder in self._made:
-                    folder.rmdir()
-        self._lock.release()
+                if self._part is not None:
+                    self._part.close()
+            with contextlib.suppress(OSError):
+                (self.path / f"{INPUT}.part").unlink(missing_ok=True)
+                if all(entry.name == _LOCK for entry in self.path.iterdir()):
+                    # Nothing was written: leave no trace of a run that never began.
+                    (self.path / _LOCK).unlink()
+                    for folder in self._made:
+                        folder.rmdir()
+        finally:
+            self._lock.release()
 
     def _earlier(self) -> RunRecord | None:
         if not (self.path / RECORD).exists():

@@ -1,5 +1,6 @@
 """A row's fields into a `Sample`: every accepted spelling, and what is wrong with the others."""
 
+import math
 import sys
 from collections.abc import Collection
 from typing import Final
@@ -147,6 +148,8 @@ def _writable(value: JsonValue, field: str, depth: int = 0) -> JsonValue:
         raise InputError(f"is nested over {MAX_DEPTH} deep; flatten it", field=field)
     if isinstance(value, str):
         _text(value, field)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _wrong(value, "a finite number or null", field)
     parts = [*value, *value.values()] if isinstance(value, dict) else value
     for part in parts if isinstance(parts, list) else ():
         _writable(part, field, depth + 1)

@@ -92,8 +92,20 @@ def check_samples(
     if not samples:
         what = f"no sample in {rejected} lines" if rejected else "is empty"
         raise InputError(f"{what}; one JSON object a line is needed", path=str(path))
-    with path.open("rb") as file:
-        return Checked(samples, rejected, hashlib.file_digest(file, "sha256").hexdigest())
+    return Checked(samples, rejected, sha256_of(path))
+
+
+def sha256_of(path: Path) -> str:
+    """Hash of a file's bytes, compressed or not.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=str(path)) from None
 
 
 def _rows(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Row]:

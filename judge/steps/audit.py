@@ -2,9 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from judge.records import Citation, CitationStatus, JudgeOutcome, Support, Verdict
-
-_SUPPORTED = frozenset({Support.FULL, Support.PARTIAL})
+from judge.records import (
+    SUPPORTED,
+    Citation,
+    CitationStatus,
+    JudgeOutcome,
+    Support,
+    Verdict,
+)
 
 
 def audit(
@@ -42,7 +47,7 @@ def _audited(citation: Citation, outcome: JudgeOutcome | None, cited: set[str]) 
         return citation.model_copy(update={"status": None, "suggested": None})
     status = _status(citation, verdict, cited)
     suggested = None
-    if verdict is not None and verdict.support in _SUPPORTED and status is not CitationStatus.VALID:
+    if verdict is not None and verdict.support in SUPPORTED and status is not CitationStatus.VALID:
         suggested = next((chunk for chunk in verdict.supporting if chunk not in cited), None)
     return citation.model_copy(update={"status": status, "suggested": suggested})
 
@@ -52,10 +57,10 @@ def _status(citation: Citation, verdict: Verdict | None, cited: set[str]) -> Cit
         return CitationStatus.DANGLING
     if verdict is None:
         return CitationStatus.UNJUDGED
-    if verdict.support not in _SUPPORTED:
+    if verdict.support not in SUPPORTED:
         return CitationStatus.UNSUPPORTED
     # What the judge says of "the cited chunks" says it of this one only where there is no other.
-    alone = len(cited) == 1 and verdict.cited_support in _SUPPORTED
+    alone = len(cited) == 1 and verdict.cited_support in SUPPORTED
     if citation.chunk_id in verdict.supporting or alone:
         return CitationStatus.VALID
     return CitationStatus.UNSUPPORTED

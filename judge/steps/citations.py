@@ -9,6 +9,7 @@ from judge.errors import ConfigError
 from judge.records import Chunk, Citation, Rules, Sample, Sentence, SentenceKind
 from judge.text.identifiers import Identifiers, Targets
 from judge.text.markers import CONTENT_LIMIT, Form, Marker, find_markers
+from judge.text.patterns import compile_pattern
 from judge.text.phrases import find_phrases
 
 _TASK = re.compile(r"(?:^|\n)[ \t>]*(?:[-*+]|\d+[.)])[ \t]+$")
@@ -80,12 +81,12 @@ def _custom(text: str, pattern: str | None, known: Identifiers) -> Iterator[_Spa
     if pattern is None:
         return
     try:
-        compiled = re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
+        compiled = compile_pattern(pattern)
+    except ValueError as error:
         raise ConfigError(
-            f"citation_pattern {pattern!r} is no regular expression: {error}; "
+            f"citation_pattern {pattern!r} {error}; "
             "its first group, or else the whole match, should be a chunk id or number"
-        ) from error
+        ) from None
     for match in compiled.finditer(text):
         if match.end() == match.start():
             continue

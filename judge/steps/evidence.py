@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from judge.records import (
+    SUPPORTED,
     Chunk,
     Evidence,
     JudgeOutcome,
     Rules,
-    Support,
     Unscored,
     UnscoredReason,
     Verdict,
@@ -20,7 +20,6 @@ _ELLIPSIS = re.compile(r"\s*[\[(]?(?:\.{3,}|⋯+)[\])]?\s*")
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _LETTER = re.compile(r"[^\W_]")
 _IN_NUMBER = re.compile(r"(?<=\d)[.,](?=\d)")
-_SUPPORTED = frozenset({Support.FULL, Support.PARTIAL})
 MIN_WORDS = 4
 MIN_CJK = 8
 
@@ -89,9 +88,10 @@ class _Shelf:
 def _verify_one(verdict: Verdict, shelf: _Shelf, rules: Rules) -> JudgeOutcome:
     evidence = tuple(shelf.look_up(item) for item in verdict.evidence)
     checked = verdict.model_copy(update={"evidence": evidence})
-    if rules.require_quotes and checked.support in _SUPPORTED and not checked.backed:
+    if rules.require_quotes and checked.support in SUPPORTED and not checked.backed:
         quotes = "no quote" if not evidence else "no quote that stands in its chunk"
-        return Unscored(
+        # Where another judge stood in, the first failure is the one to count.
+        return verdict.fallback_from or Unscored(
             reason=UnscoredReason.UNVERIFIED, detail=f"{verdict.support.value} with {quotes}"
         )
     return checked

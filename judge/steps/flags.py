@@ -8,9 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from judge.records import Flag, FlagName, JudgeOutcome, Sample, Support, Verdict
+from judge.records import SUPPORTED, Flag, FlagName, JudgeOutcome, Sample, Verdict
 
-_SUPPORTED = frozenset({Support.FULL, Support.PARTIAL})
 # Normalizing a run of combining marks takes the square of its length.
 _SLICE = 1000
 
@@ -24,7 +23,7 @@ def raise_flags(sample: Sample, outcomes: Mapping[int, JudgeOutcome]) -> tuple[F
     flags.extend(
         Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=index)
         for index, outcome in sorted(outcomes.items())
-        if isinstance(outcome, Verdict) and outcome.support in _SUPPORTED and not outcome.backed
+        if isinstance(outcome, Verdict) and outcome.support in SUPPORTED and not outcome.backed
     )
     return tuple(flags)
 

@@ -17,6 +17,7 @@ _LONGEST_TITLE = 80
 _MOST_TITLE_WORDS = 10
 _MOST_PLAIN_WORDS = 6
 _MOST_TITLE_CJK = 24
+_MOST_PLAIN_CJK = 12
 _FENCE = re.compile(r"(?:>\s*+)*(?:[-*+]\s++|\d{1,3}[.)]\s++)?(?:`{3}|~{3})")
 _SEPARATOR_ROW = re.compile(r"(?=[^|]*+\|)(?=[^-]*+-)[\s|:+-]++$")
 _HASH = re.compile(r"#{1,6}(?:\s|$)")
@@ -25,7 +26,7 @@ _BOLD = re.compile(r"(\*\*|__)([^*_]{1,200})\1[:：]?$")
 _TITLE_COLON = re.compile(r"[^.!?。！？；;:：\n]{1,80}[:：]$")
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,40}\][:：]")
 _CONTENT = re.compile(r"\w")
-_CONTACT = re.compile(r"\d|https?:|www\.|\w@\w")
+_COMMA = re.compile(r"[,，](?!\d)")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
 _QUOTE_SIGN = re.compile(r"(?:>\s*+)+")
 _DECORATION = re.compile(r"[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+")
@@ -74,19 +75,21 @@ def _kind(text: str, below: str) -> SentenceKind:
     if _FENCE.match(text):
         return SentenceKind.CODE
     if "|" in text and _SEPARATOR_ROW.match(below) and not _SEPARATOR_ROW.match(text):
-        return SentenceKind.HEADING
-    if _FOOTNOTE.match(text) or not _CONTENT.search(MARKER.sub("", text)):
+        return SentenceKind.CLAIM if _patterns().verb.search(text) else SentenceKind.HEADING
+    if not _CONTENT.search(MARKER.sub("", text)):
         return SentenceKind.META
+    if footnote := _FOOTNOTE.match(text):
+        return SentenceKind.CLAIM if _states(text[footnote.end() :]) else SentenceKind.META
     return SentenceKind.CLAIM if len(text) > _LONGEST else _worded(text)
 
 
 def _worded(text: str) -> SentenceKind:
     patterns, bare = _patterns(), _bare(text)
-    for kind in (SentenceKind.ABSTENTION, SentenceKind.PLEASANTRY, SentenceKind.META):
-        if any(pattern.search(bare) for pattern in patterns.wordings[kind]):
-            # A phone number or a link behind a polite phrase can be wrong.
-            polite = kind is SentenceKind.PLEASANTRY
-            return SentenceKind.CLAIM if polite and _CONTACT.search(bare) else kind
+    if patterns.source_line.search(bare):
+        return SentenceKind.META
+    for kind, wording in patterns.wordings.items():
+        if any(pattern.search(bare) for pattern in wording.patterns):
+            return SentenceKind.CLAIM if wording.unless.search(bare) else kind
     if bare.endswith(("?", "？")) and not patterns.statement.search(bare):
         return SentenceKind.QUESTION
     return SentenceKind.HEADING if _is_title(text, bare) else SentenceKind.CLAIM
@@ -104,17 +107,22 @@ def _bare(text: str) -> str:
 def _is_title(text: str, bare: str) -> bool:
     """Whether a line looks like a heading and says nothing by itself."""
     line = text[marker(text) :]
-    dressed = _HASH.match(line) or _SETEXT.search(line) or _BOLD.match(line)
+    dressed = bool(_HASH.match(line) or _SETEXT.search(line) or _BOLD.match(line))
     if not (dressed or _TITLE_COLON.match(bare)) or len(bare) > _LONGEST_TITLE:
         return False
-    if (
-        len(bare.split()) > (_MOST_TITLE_WORDS if dressed else _MOST_PLAIN_WORDS)
-        or len(CJK.findall(bare)) > _MOST_TITLE_CJK
-    ):
+    words, ideographs = (
+        (_MOST_TITLE_WORDS, _MOST_TITLE_CJK) if dressed else (_MOST_PLAIN_WORDS, _MOST_PLAIN_CJK)
+    )
+    if len(bare.split()) > words or len(CJK.findall(bare)) > ideographs:
         return False
-    stops = bare.endswith((".", "!", "。", "！"))
-    asks = dressed and _patterns().asks.match(bare)
-    return not stops and bool(asks or not _patterns().verb.search(bare))
+    patterns = _patterns()
+    title = patterns.enumerator.sub("", bare, count=1)
+    if bare.endswith((".", "!", "。", "！")) or patterns.value.search(title):
+        return False
+    if not dressed and _COMMA.search(title):
+        return False
+    asks = dressed and patterns.asks.match(title)
+    return not patterns.figure.search(title) and bool(asks or not patterns.verb.search(title))
 
 
 def _heads_references(text: str) -> bool:
@@ -123,20 +131,41 @@ def _heads_references(text: str) -> bool:
 
 def _is_entry(text: str, *, behind_entry: bool) -> bool:
     """Whether a sentence under the heading of a reference list is an entry or the rest of one."""
-    patterns = _patterns()
-    if patterns.entry.match(text):
-        return True
+    if _patterns().entry.match(text):
+        return not _states(text)
     listed = marker(text) or behind_entry
-    return bool(listed and len(text) <= _LONGEST and patterns.entry_sign.search(text))
+    sign = listed and len(text) <= _LONGEST and _patterns().entry_sign.search(text)
+    return bool(sign) and not _patterns().says.search(text)
+
+
+def _states(entry: str) -> bool:
+    """Whether an entry or a footnote says something of its subject, beside naming a source."""
+    patterns = _patterns()
+    named = MARKER.sub("", entry)
+    if len(named) > _LONGEST or patterns.says.search(named):
+        return True
+    stating = patterns.verb.search(named) or patterns.amount.search(named)
+    return bool(stating and not patterns.entry_sign.search(named))
+
+
+class _Wording(NamedTuple):
+    patterns: tuple[re.Pattern[str], ...]
+    unless: re.Pattern[str]
 
 
 class _Patterns(NamedTuple):
-    wordings: dict[SentenceKind, tuple[re.Pattern[str], ...]]
+    wordings: dict[SentenceKind, _Wording]
+    source_line: re.Pattern[str]
     reference_heading: re.Pattern[str]
     entry: re.Pattern[str]
     entry_sign: re.Pattern[str]
+    says: re.Pattern[str]
+    enumerator: re.Pattern[str]
+    figure: re.Pattern[str]
+    value: re.Pattern[str]
     verb: re.Pattern[str]
     asks: re.Pattern[str]
+    amount: re.Pattern[str]
     statement: re.Pattern[str]
 
 
@@ -152,19 +181,25 @@ def _patterns() -> _Patterns:
             "|".join(_filled(pattern, fragments) for pattern in patterns), re.IGNORECASE
         )
 
+    def wording(kind: dict[str, list[str]]) -> _Wording:
+        patterns = tuple(build(pattern) for pattern in (*kind["en"], *kind["zh"]))
+        return _Wording(patterns, build(*kind["unless"]))
+
     references, heading, question = table["references"], table["heading"], table["question"]
-    wordings = {
-        kind: tuple(build(pattern) for pattern in (*table[kind]["en"], *table[kind]["zh"]))
-        for kind in (SentenceKind.ABSTENTION, SentenceKind.PLEASANTRY, SentenceKind.META)
-    }
-    wordings[SentenceKind.META] += (build(references["line"]),)
+    kinds = (SentenceKind.ABSTENTION, SentenceKind.PLEASANTRY, SentenceKind.META)
     return _Patterns(
-        wordings=wordings,
+        wordings={kind: wording(table[kind]) for kind in kinds},
+        source_line=build(references["line"]),
         reference_heading=build(references["heading_en"], references["heading_zh"]),
         entry=build(references["entry"]),
         entry_sign=build(references["entry_sign"]),
+        says=build(references["says"]),
+        enumerator=build(heading["enumerator"]),
+        figure=build(heading["figure"]),
+        value=build(heading["value"]),
         verb=build(heading["verb_en"], heading["verb_zh"]),
         asks=build(heading["asks_en"], heading["asks_zh"]),
+        amount=build(references["amount"]),
         statement=build(question["tag_en"], question["tag_zh"], question["quoted"]),
     )
 

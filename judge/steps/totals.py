@@ -40,6 +40,10 @@ _COLUMNS: Final = (
     "citation_recall",
     "faithfulness_bounds.low",
     "faithfulness_bounds.high",
+    "faithfulness_strict_bounds.low",
+    "faithfulness_strict_bounds.high",
+    "citation_recall_bounds.low",
+    "citation_recall_bounds.high",
     "citation_validity_bounds.low",
     "citation_validity_bounds.high",
 )
@@ -144,6 +148,8 @@ class Totals:
             reply_tokens=self._reply_tokens,
             seconds=self._seconds,
             faithfulness_bounds=self._bounds("faithfulness_bounds"),
+            faithfulness_strict_bounds=self._bounds("faithfulness_strict_bounds"),
+            citation_recall_bounds=self._bounds("citation_recall_bounds"),
             citation_validity_bounds=self._bounds("citation_validity_bounds"),
             **self._scores(),
         )
@@ -205,8 +211,6 @@ class Totals:
 
 def _values(scores: Scores) -> list[float | None]:
     fallback = scores.faithfulness_with_fallback
-    bounds = scores.faithfulness_bounds or (None, None)
-    citation_bounds = scores.citation_validity_bounds or (None, None)
     return [
         scores.faithfulness,
         scores.faithfulness_strict,
@@ -216,9 +220,20 @@ def _values(scores: Scores) -> list[float | None]:
         scores.coverage,
         scores.citation_validity,
         scores.citation_recall,
-        *bounds,
-        *citation_bounds,
+        *(scores.faithfulness_bounds or (None, None)),
+        *_open(scores.faithfulness_strict, scores),
+        *_open(scores.citation_recall, scores),
+        *(scores.citation_validity_bounds or (None, None)),
     ]
+
+
+def _open(share: float | None, scores: Scores) -> tuple[float | None, float | None]:
+    """A share of the judged claims with every unscored one counted 0, then 1."""
+    whole = scores.judged + scores.unscored
+    if not whole:
+        return None, None
+    part = (share or 0.0) * scores.judged
+    return part / whole, (part + scores.unscored) / whole
 
 
 def _weight(supports: Counter[Support]) -> float:

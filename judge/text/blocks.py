@@ -74,7 +74,8 @@ def blocks(text: str) -> tuple[Block, ...]:
     fence = ""
     for line in _lines(text):
         if fence:
-            found[-1] = Block(found[-1].start, max(found[-1].end, line.end), whole=True)
+            if line.text:
+                found[-1] = Block(found[-1].start, line.end, whole=True)
             if line.text.startswith(fence) and not line.text.strip(fence[0]):
                 fence = ""
             continue

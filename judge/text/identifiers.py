@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Final
 
 from judge.text.markers import Form, read_numbers, split_parts
@@ -43,11 +42,17 @@ class Identifiers:
         """Characters of the longest id, for the reach of a bracket."""
         self.bracketed = any(map(_BRACKET.search, ids))
         """True where some id has brackets in it."""
-        self.read = cache(self._read)
-        """`_read`, remembered: an answer repeats its markers."""
+        self._known: dict[tuple[str, Form, bool], Targets | None] = {}
+
+    def read(self, content: str, form: Form, *, numeric: bool) -> Targets | None:
+        """What the content of a marker names, in order and each once; null for text."""
+        # An answer repeats its markers.
+        key = (content, form, numeric)
+        if key not in self._known:
+            self._known[key] = self._read(content, form, numeric=numeric)
+        return self._known[key]
 
     def _read(self, content: str, form: Form, *, numeric: bool) -> Targets | None:
-        """What the content of a marker names, in order and each once; null for text."""
         whole = self.id(content)
         if whole or form is Form.TARGET:
             return whole

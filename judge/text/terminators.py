@@ -65,7 +65,9 @@ def candidates(text: str, *, spaced_marks: bool) -> Iterator[Candidate]:
         if found[0][0] in "[［":
             continue
         end = found.end()
-        if not spaced_marks and (gap := _GAP.search(text, found.end("close"), end)):
+        # A `；` has no closing marks, so there is no gap to look for behind them.
+        marked = found["close"] is not None
+        if marked and not spaced_marks and (gap := _GAP.search(text, found.end("close"), end)):
             end = gap.start()
         yield Candidate(found.start(), end, found["stop"] or "", found["close"] or "")
 

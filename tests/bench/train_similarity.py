@@ -23,7 +23,8 @@ import numpy.typing as npt
 from judge.backends.lexical import LexicalEmbedder
 from judge.judges.similarity import SimilarityJudge, aligned
 from judge.metrics.alignment import FEATURES
-from judge.records import Chunk, JudgeRequest, Sentence, Support, Verdict
+from judge.records import Chunk, JudgeRequest, Sentence, SentenceKind, Support, Verdict
+from judge.steps.kinds import classify
 from judge.text.words import words
 
 Floats = npt.NDArray[np.float64]
@@ -50,20 +51,22 @@ def rows(name: str) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
-def request(row: dict[str, Any]) -> tuple[JudgeRequest, list[bool]]:
+def request(row: dict[str, Any], *, claims: bool = False) -> tuple[JudgeRequest, list[bool]]:
+    """All labelled sentences of a row, or those that `classify` takes for claims."""
     labelled = [each for each in row["labels"]["sentences"] if each["supported"] is not None]
     sentences = tuple(
         Sentence(index=index, start=each["start"] or 0, end=each["end"] or 0, text=each["text"])
         for index, each in enumerate(labelled)
     )
+    kinds = classify(sentences) if claims else sentences
     asked = JudgeRequest(
         query=row["query"],
         answer=row["answer"],
         sentences=sentences,
-        ask=tuple(range(len(sentences))),
+        ask=tuple(s.index for s in kinds if s.kind is SentenceKind.CLAIM),
         chunks=tuple(Chunk(chunk_id=each["id"], text=each["text"]) for each in row["chunks"]),
     )
-    return asked, [each["supported"] for each in labelled]
+    return asked, [labelled[index]["supported"] for index in asked.ask]
 
 
 def count_background() -> None:
@@ -210,7 +213,7 @@ def train() -> None:
     print(f"held out: recall of unsupported {caught:.3f} at recall of supported >= {RECALL}")
 
 
-async def measure(name: str) -> str:
+async def measure(name: str, *, claims: bool = False) -> str:
     judge = SimilarityJudge(LexicalEmbedder())
     scores: list[float] = []
     full: list[bool] = []
@@ -218,7 +221,7 @@ async def measure(name: str) -> str:
     groups: list[str] = []
     seconds = 0.0
     for row in rows(name):
-        asked, supported = request(row)
+        asked, supported = request(row, claims=claims)
         if not supported:
             continue
         began = time.perf_counter()
@@ -234,7 +237,8 @@ async def measure(name: str) -> str:
     s, y, f = np.asarray(scores), np.asarray(labels, np.float64), np.asarray(full)
     low, high = interval(s, y, np.asarray(groups))
     return (
-        f"{name:22}{len(y):6}{y.mean():8.3f}{auroc(s, y):9.4f}  [{low:.3f}, {high:.3f}]"
+        f"{name + ' claims' * claims:24}{len(y):6}{y.mean():8.3f}"
+        f"{auroc(s, y):9.4f}  [{low:.3f}, {high:.3f}]"
         f"{f[y == 1].mean():9.3f}{(~f[y == 0]).mean():9.3f}{calibration_error(s, y):8.3f}"
         f"{len(y) / seconds:9.0f}"
     )
@@ -251,10 +255,12 @@ def main() -> None:
     if not options.measure:
         train()
         return
-    print(f"{'set':22}{'n':>6}{'share':>8}{'AUROC':>9}  {'95 %':16}", end="")
+    print(f"{'set':24}{'n':>6}{'share':>8}{'AUROC':>9}  {'95 %':16}", end="")
     print(f"{'rec sup':>7}{'rec uns':>9}{'ECE':>8}{'sent/s':>9}")
     for name in MEASURED:
         print(asyncio.run(measure(name)), flush=True)
+        if name == MEASURED[0]:  # the one set of whole answers, pleasantries and all
+            print(asyncio.run(measure(name, claims=True)), flush=True)
 
 
 if __name__ == "__main__":

@@ -287,6 +287,9 @@ async def test_real_answers_are_told_apart() -> None:
     [
         ("70", "第六届立法会共有70个议席。", Support.FULL),
         ("71", "第六届立法会共有70个议席。", Support.NONE),
+        ("70.", "There were 70 seats.", Support.FULL),
+        ("70。", "第六届立法会共有70个议席。", Support.FULL),
+        ("(25)", "The limit is 25 days.", Support.FULL),
         ("5.48‰", "人口出生率为5.48‰。", Support.FULL),
         ("12.3%", "The economy grew by 2.3% over the year.", Support.NONE),
         ("1949", "The company was founded in 1949 in Lyon.", Support.FULL),
@@ -298,10 +301,12 @@ async def test_a_bare_number_must_be_found(answer: str, chunk: str, support: Sup
     assert [e.chunk_id for e in found.evidence] == (["c0"] if support is Support.FULL else [])
 
 
+@pytest.mark.parametrize(
+    "chunk", ["Wien liegt an der Donau.", "It is so that 这是的 annual leave is 25."]
+)
 @pytest.mark.parametrize("sentence", ["中", "这是一个。", "Sure!", "It was so, and so it is.", "…"])
-async def test_nothing_found_is_never_full(sentence: str) -> None:
-    verdict = (await verdicts(asked([sentence], ["Wien liegt an der Donau."], {0: (0,)})))[0]
+async def test_nothing_found_is_never_full(sentence: str, chunk: str) -> None:
+    verdict = (await verdicts(asked([sentence], [chunk], {0: (0,)})))[0]
     assert (verdict.support, verdict.cited_support) == (Support.NONE, Support.NONE)
-    assert verdict.evidence == ()
     assert verdict.supporting == ()
     assert verdict.reason

@@ -20,8 +20,10 @@ BOUNDS = CorpusBounds(low=0.75, high=0.85, answers=10, low_interval=interval(0.5
 
 
 def totals(*, untrusted: bool = False) -> Summary:
-    scores = {"faithfulness": SCORE, "coverage": SCORE, "faithfulness_bounds": BOUNDS}
-    return NOTHING.model_copy(update={**scores, "untrusted": untrusted})
+    judged = ("faithfulness", "faithfulness_strict", "citation_recall")
+    bounds = {f"{name}_bounds": BOUNDS for name in judged}
+    scores = dict.fromkeys((*judged, "coverage"), SCORE)
+    return NOTHING.model_copy(update={**scores, **bounds, "untrusted": untrusted})
 
 
 def result(*, passed: bool | None) -> GateResult:
@@ -65,7 +67,9 @@ def test_another_gate_is_refused_by_its_value_and_a_way_out(text: str) -> None:
         ("coverage", False, 0.8),
         ("faithfulness", True, 0.5),  # failures could hide in it: they count 0
         ("coverage", True, 0.6),
-        ("citation_recall", False, None),
+        ("faithfulness_strict", True, 0.5),
+        ("citation_recall", True, 0.5),
+        ("citation_recall", False, 0.8),
         ("citation_validity", True, None),
     ],
 )

@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -183,3 +184,32 @@ def test_standard_input_is_kept_with_the_run(tmp_path: Path) -> None:
         assert json.loads(copy.read_bytes()) == {"a": "中"}
         folder.begin(record())
         assert json.loads(folder.input.read_bytes()) == {"a": "中"}
+
+
+@pytest.mark.parametrize("gone", [1, 2, 3])
+def test_kill_9_between_any_two_steps_of_force(tmp_path: Path, gone: int) -> None:
+    finish(tmp_path, "a", "b")
+    for name in ("results.jsonl", "summary.json", "run.json")[:gone]:
+        (tmp_path / name).unlink()
+    with RunFolder(tmp_path, force=True) as folder:
+        assert folder.begin(record()) == 0  # never stuck, and nothing old is taken up
+
+
+def test_an_error_on_leaving_hides_no_other(tmp_path: Path) -> None:
+    def lose_the_folder() -> None:
+        with RunFolder(tmp_path / "run") as folder:
+            folder.begin(record())
+            shutil.rmtree(tmp_path / "run")
+            folder.write_lines("x", ["y"])
+
+    with pytest.raises(RunError, match="cannot be written"):
+        lose_the_folder()
+    with RunFolder(tmp_path / "run") as again:  # the lock was let go
+        assert again.begin(record()) == 0
+
+
+def test_the_files_of_a_run_are_known(tmp_path: Path) -> None:
+    with RunFolder(tmp_path) as folder:
+        assert folder.owns(tmp_path / "input")
+        assert not folder.owns(tmp_path / "samples.jsonl")
+        assert not folder.owns(tmp_path / "other" / "input")

@@ -233,3 +233,14 @@ def test_another_seed_moves_the_interval_and_nothing_else() -> None:
     assert first.faithfulness.macro == second.faithfulness.macro == 0.5
     assert first.faithfulness.interval != second.faithfulness.interval
     assert summarize(results, seed=1) == second
+
+
+def test_no_failure_hides_in_a_share_of_the_judged() -> None:
+    """One of two judged is full, two timed out: 1/2 measured, between 1/4 and 3/4."""
+    summary = summarize([answer("a", "fn??")])
+    assert summary.faithfulness_strict is not None
+    assert summary.faithfulness_strict.macro == pytest.approx(1 / 2)
+    for name in ("faithfulness", "faithfulness_strict", "citation_recall"):
+        bounds = getattr(summary, f"{name}_bounds")
+        assert (bounds.low, bounds.high) == pytest.approx((1 / 4, 3 / 4))
+    assert summarize([answer("b", "--")]).faithfulness_strict_bounds is None
