@@ -49,7 +49,7 @@ class InputError(UsageError):
         where = ", ".join(part for part in (place, f"field {field!r}" if field else "") if part)
         super().__init__(f"{where}: {message}" if where else message)
 
-    def at(self, path: str, line: int) -> "InputError":
+    def at(self, path: str, line: int | None) -> "InputError":
         """The same problem, with its place."""
         return InputError(self.problem, path=path, line=line, field=self.field)
 

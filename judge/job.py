@@ -1,7 +1,9 @@
 """One scoring job: a file of samples into a run folder."""
 
 import asyncio
+import hashlib
 import json
+import os
 import platform
 import tempfile
 import time
@@ -14,14 +16,15 @@ from pathlib import Path
 from typing import IO, Final, Protocol
 
 from judge.config import Config
-from judge.errors import RunError
+from judge.errors import InputError, RunError
 from judge.evaluator import Evaluator
 from judge.records import SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 from judge.runs import REJECTED, RunFolder, read_results
-from judge.samples import Rejected, check_samples, read_samples, sha256_of
+from judge.samples import Checked, Digest, Rejected, check_samples, read_samples
 from judge.steps.totals import Totals
 
+_STDIN: Final = "standard input"
 _LIBRARIES: Final = ("judge", "nltk", "numpy", "pydantic")
 
 
@@ -78,19 +81,20 @@ class Job:
         clock = time.monotonic()
         with RunFolder(self._folder, force=self._force) as folder:
             # Outside the loop, which would put off a Ctrl-C until a blocking read has ended.
-            record, kept = self._begin(folder)
+            record, path, kept = self._begin(folder)
             watcher.begun(record, kept)
-            summary = asyncio.run(self._score(folder, record, kept, watcher))
+            summary = asyncio.run(self._score(folder, record, path, kept, watcher))
             seconds = round(time.monotonic() - clock, 3)
             whole = {"finished": _now(), "seconds": seconds, "resumed": kept}
             folder.finish(summary, record.model_copy(update=whole))
             return summary
 
     async def _score(
-        self, folder: RunFolder, record: RunRecord, kept: int, watcher: Watcher
+        self, folder: RunFolder, record: RunRecord, path: Path, kept: int, watcher: Watcher
     ) -> Summary:
         totals = Totals(seed=self._config.seed, max_unscored=self._config.max_unscored)
-        async with aclosing(self._results(Path(record.input.path), kept)) as results:
+        digest = hashlib.sha256()
+        async with aclosing(self._results(path, kept, digest)) as results:
             position = 0
             async for result in results:
                 if position >= kept:
@@ -98,46 +102,53 @@ class Job:
                 position += 1
                 totals.add(result)
                 watcher.scored(result)
-        if sha256_of(Path(record.input.path)) != record.input.sha256:
+        if digest.hexdigest() != record.input.sha256:
             message = f"{record.input.path}: changed while it was scored; "
             raise RunError(message + "leave it alone, and score it again with --force")
         return totals.summary()
 
-    def _begin(self, folder: RunFolder) -> tuple[RunRecord, int]:
+    def _begin(self, folder: RunFolder) -> tuple[RunRecord, Path, int]:
         """Check the input, then take the folder: in this order a bad input costs nothing."""
         source = self._fetch(folder)
+        copied = source is not self._source
         with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as bad:
 
-            def reject(rejected: Rejected) -> None:
-                entry = {
-                    "line": rejected.line,
-                    "error": str(rejected.error),
-                    "text": rejected.text.rstrip("\r\n"),
-                }
+            def reject(line: Rejected) -> None:
+                error = line.error.at(_STDIN, line.line) if copied else line.error
+                text = line.text.rstrip("\r\n")
+                entry = {"line": line.line, "error": str(error), "text": text}
                 bad.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
-            checked = check_samples(source, on_bad=reject if self._skip else None)
-            kept_as = source.absolute() if source is self._source else folder.input
-            record = RunRecord(
-                signature=self._evaluator.signature,
-                config=self._config.model_dump(mode="json"),
-                versions={
-                    "python": platform.python_version(),
-                    **{name: version(name) for name in _LIBRARIES},
-                },
-                input=RunInput(
-                    path=str(kept_as),
-                    sha256=checked.sha256,
-                    samples=checked.samples,
-                    rejected=checked.rejected,
-                ),
-                started=_now(),
-            )
+            try:
+                checked = check_samples(source, on_bad=reject if self._skip else None)
+            except InputError as error:
+                # The copy is gone when the message is read.
+                raise (error.at(_STDIN, error.line) if copied else error) from None
+            path = folder.input if copied else source.absolute()
+            record = self._record(path, checked)
             kept = folder.begin(record)
             if self._skip:
                 bad.seek(0)
                 folder.write_lines(REJECTED, bad)
-        return record, kept
+        return record, path, kept
+
+    def _record(self, path: Path, checked: Checked) -> RunRecord:
+        return RunRecord(
+            signature=self._evaluator.signature,
+            config=self._config.model_dump(mode="json"),
+            versions={
+                "python": platform.python_version(),
+                **{name: version(name) for name in _LIBRARIES},
+            },
+            input=RunInput(
+                # A file's name is bytes, and need not be text.
+                path=os.fsencode(path).decode(errors="backslashreplace"),
+                sha256=checked.sha256,
+                samples=checked.samples,
+                rejected=checked.rejected,
+            ),
+            started=_now(),
+        )
 
     def _fetch(self, folder: RunFolder) -> Path:
         if not isinstance(self._source, Path):
@@ -150,9 +161,9 @@ class Job:
                 return folder.take(stream)
         return self._source
 
-    async def _results(self, path: Path, kept: int) -> AsyncGenerator[SampleResult]:
+    async def _results(self, path: Path, kept: int, digest: Digest) -> AsyncGenerator[SampleResult]:
         """The results kept from an earlier session, then those of the samples after them."""
-        samples = read_samples(path, on_bad=_leave_out if self._skip else None)
+        samples = read_samples(path, on_bad=_leave_out if self._skip else None, digest=digest)
         earlier = read_results(self._folder) if kept else iter(())
         for sample, result in zip(islice(samples, kept), earlier, strict=True):
             if sample.qid != result.qid:

@@ -18,6 +18,7 @@ from judge.cli.paint import (
     mark,
     number,
     quoted,
+    threshold,
 )
 from judge.cli.visible import flat, visible
 from judge.cli.wrap import wrap
@@ -29,6 +30,7 @@ from judge.records import (
     Sample,
     SampleResult,
     SentenceResult,
+    Support,
     Unscored,
     Verdict,
 )
@@ -55,12 +57,8 @@ def print_answer(result: SampleResult, sample: Sample | None, console: Console) 
         console.print(wrap(text, console.width, indent, hang), soft_wrap=True)
 
     _title(result.qid, console)
-    if sample and sample.query:
-        say(Text(f"question  {sample.query}"))
-    say(_scores(result))
-    general = [flag.name.value for flag in result.flags if flag.sentence is None]
-    if general:
-        say(Text(f"flags  {', '.join(general)}", style="yellow"))
+    for line in _head(result, sample):
+        say(line)
     console.print()
     say(_answer(result, sample, console))
     console.print()
@@ -80,6 +78,18 @@ def print_answer(result: SampleResult, sample: Sample | None, console: Console) 
     say(legend(console))
     # A signature is copied and compared: it is not broken into lines.
     console.print(Text(f"made by {visible(result.signature)}", style="dim"), soft_wrap=True)
+
+
+def _head(result: SampleResult, sample: Sample | None) -> Iterator[Text]:
+    if sample is None:
+        gone = "the input is gone or has another answer now: quotes stand without surroundings"
+        yield Text(gone, style="dim")
+    elif sample.query:
+        yield Text(f"question  {sample.query}")
+    yield _scores(result)
+    general = [flag.name.value for flag in result.flags if flag.sentence is None]
+    if general:
+        yield Text(f"flags  {', '.join(general)}", style="yellow")
 
 
 def _title(qid: str, console: Console) -> None:
@@ -136,7 +146,9 @@ def _heading(sentence: SentenceResult, console: Console) -> Text:
     outcome = sentence.outcome
     if isinstance(outcome, Verdict):
         if outcome.score is not None:
-            line.append(f", P(supported) {outcome.score:.2f}")
+            line.append(f", P(supported) {number(outcome.score)}")
+            if (least := threshold(outcome.signature)) and outcome.support is Support.NONE:
+                line.append(f"; full from {least}")
         if outcome.fallback_from is not None:
             line.append(f", by {outcome.source}: {_failure(outcome.fallback_from)}", "cyan")
     if isinstance(outcome, Unscored):

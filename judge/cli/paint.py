@@ -1,5 +1,6 @@
 """How support looks: a mark and a tint, so that either alone tells it."""
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,6 +19,8 @@ class Look:
     style: str
     word: str
 
+
+_THRESHOLD: Final = re.compile(r"(?:^|\|)t:(0?\.\d+|1)(?:\||$)")
 
 SUPPORT_LOOKS: Final = {
     Support.FULL: Look("✓", "+", "green", "full"),
@@ -61,6 +64,12 @@ def legend(console: Console) -> Text:
     looks = (*SUPPORT_LOOKS.values(), UNSCORED_LOOK, EXCLUDED_LOOK)
     shown = [look for look in looks if look.word != "no claim"]
     return Text("  ").join(Text(f"{mark(k, console)} {k.word}", style=k.style) for k in shown)
+
+
+def threshold(signature: str) -> str | None:
+    """The least probability that counts as `full`, as a similarity signature states it."""
+    found = _THRESHOLD.search(signature)
+    return f"{float(found[1]):.3f}" if found else None
 
 
 def number(value: float | None) -> str:

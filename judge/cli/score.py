@@ -7,13 +7,31 @@ from typing import IO, Annotated
 import typer
 
 from judge.cli.app import app
+from judge.errors import ConfigError
+
+
+def _named(value: str | None) -> str | None:
+    """Refuse an empty name: a script's unset variable would mean the current folder."""
+    if value is not None and not value:
+        raise typer.BadParameter("is empty; name a path")
+    return value
+
 
 Source = Annotated[
-    str, typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.")
+    str,
+    typer.Argument(
+        metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.", callback=_named
+    ),
 ]
 Output = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", metavar="RUN", help="Run folder [runs/<name of SAMPLES>]."),
+    str | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="RUN",
+        help="Run folder [runs/<name of SAMPLES>].",
+        callback=_named,
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace a finished run.")]
 SkipBadLines = Annotated[
@@ -86,14 +104,21 @@ def score(  # noqa: PLR0913  each is an option of the command line
         citation_pattern=citation_pattern,
         require_quotes=require_quotes,
     )
-    stream: Path | IO[bytes] = sys.stdin.buffer if source == "-" else Path(source)
-    folder = output or _default_folder(source)
-    job = Job(stream, folder, config, force=force, skip_bad_lines=skip_bad_lines)
+    folder = _default_folder(source) if output is None else Path(output)
+    job = Job(_stream(source), folder, config, force=force, skip_bad_lines=skip_bad_lines)
     raise typer.Exit(score_into(folder, job, gates, strict=strict_gate, worst=worst))
 
 
+def _stream(source: str) -> Path | IO[bytes]:
+    if source != "-":
+        return Path(source)
+    if sys.stdin is None:
+        raise ConfigError("standard input is closed; pipe the samples in, or name a file")
+    return sys.stdin.buffer
+
+
 def _default_folder(source: str) -> Path:
-    name = "stdin" if source == "-" else Path(source).name
+    name = "stdin" if source == "-" or Path(source).is_fifo() else Path(source).name
     for ending in (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv"):
         name = name.removesuffix(ending)
     return Path("runs") / (name or "run")

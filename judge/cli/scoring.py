@@ -7,6 +7,7 @@ from typing import Final
 from rich.console import Console
 
 from judge.cli.progress import Progress
+from judge.cli.terminal import output
 from judge.cli.totals import print_totals
 from judge.job import Job
 from judge.reports.gate import Gate, exit_code, hold
@@ -29,5 +30,6 @@ def score_into(folder: Path, job: Job, gates: Sequence[Gate], *, strict: bool, w
         )
         return INTERRUPTED
     results = [hold(gate, summary, strict=strict) for gate in gates]
-    print_totals(summary, kept.sentences(), results, folder)
+    with output() as console:
+        print_totals(summary, kept.sentences(), results, folder, console)
     return exit_code(summary, results)

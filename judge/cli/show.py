@@ -19,9 +19,9 @@ def show(
 
     Example: judge show runs/today q_001
     """
-    from rich.console import Console  # noqa: PLC0415  heavy, and --help stays quick
-
+    # Heavy, and --help stays quick without them.
     from judge.cli.answer import print_answer  # noqa: PLC0415
+    from judge.cli.terminal import output  # noqa: PLC0415
     from judge.errors import RunError  # noqa: PLC0415
     from judge.reports.origin import origin  # noqa: PLC0415
     from judge.reports.worst import worst_answer  # noqa: PLC0415
@@ -36,4 +36,6 @@ def show(
         result = next((result for result in results if result.qid == qid), None)
         if result is None:
             raise RunError(f"{run}: no answer {qid!r}; without one, the worst is shown")
-    print_answer(result, origin(run, result), Console(highlight=False))
+    sample = origin(run, result)
+    with output() as console:
+        print_answer(result, sample, console)

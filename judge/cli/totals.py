@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.paint import look_of, mark, number
+from judge.cli.paint import look_of, mark, number, threshold
 from judge.cli.visible import flat, visible
 from judge.cli.wrap import wrap
 from judge.records import CorpusBounds, CorpusScore, Summary
@@ -31,6 +31,7 @@ _SCORES: Final = {
 # A similarity judge says full or none and nothing between: these would repeat or mean nothing.
 _LLM_ONLY: Final = ("faithfulness_strict", "contradiction_rate")
 _CITING: Final = ("coverage", "citation_validity", "citation_recall")
+_WIDEST: Final = 500
 _COUNTS: Final = 14
 """Column at which the counts begin."""
 
@@ -40,10 +41,9 @@ def print_totals(
     worst: Sequence[WorstSentence],
     gates: Sequence[GateResult],
     folder: Path,
-    console: Console | None = None,
+    console: Console,
 ) -> None:
     """Print the table, the counts, the worst sentences, the gates, and where to look next."""
-    console = console or Console()
 
     def say(text: Text, hang: int = 0) -> None:
         console.print(wrap(text, console.width, hang=hang), soft_wrap=True)
@@ -55,7 +55,7 @@ def print_totals(
     if worst:
         console.print()
         title = "Sentences that look unsupported" if offline else "Unsupported sentences"
-        say(Text(f"{title}, worst first", style="bold"))
+        say(Text(f"{title}, worst first", style="bold").append(_full_from(summary), "not bold dim"))
         for item in worst:
             say(_sentence(item, console), hang=2)
     console.print()
@@ -80,9 +80,20 @@ def _is_offline(summary: Summary) -> bool:
     return all(signature.startswith("similarity:") for signature in summary.signatures)
 
 
+def _full_from(summary: Summary) -> str:
+    """What the probabilities in the list are to be held against."""
+    least = {threshold(signature) for signature in summary.signatures} - {None}
+    return f" (full from {', '.join(sorted(map(str, least)))})" if least else ""
+
+
 def _print(table: Table, console: Console) -> None:
-    """Rich fills up the lines of a table with spaces, which a log or a mail keeps."""
-    for line in console.render_lines(table, pad=False):
+    """Print a table as wide as it is: a narrow terminal breaks its lines, and no figure is cut.
+
+    Rich fills up the lines with spaces, which a log or a mail would keep.
+    """
+    wide = console.options.update(width=_WIDEST)
+    options = wide.update(width=console.measure(table, options=wide).maximum)
+    for line in console.render_lines(table, options, pad=False):
         text = Text.assemble(*((segment.text, segment.style or "") for segment in line))
         text.rstrip()
         console.print(text, soft_wrap=True)
@@ -90,7 +101,14 @@ def _print(table: Table, console: Console) -> None:
 
 def _scores(summary: Summary, *, offline: bool) -> Table:
     title = "Share of sentences that look supported (similarity)" if offline else "Faithfulness"
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
     table.add_column("", no_wrap=True)
     table.add_column("mean", justify="right")
     table.add_column("95 % interval", no_wrap=True)
@@ -151,7 +169,7 @@ def _line(name: str, total: int, parts: Mapping[_Part, int]) -> Text:
 
 def _sentence(item: WorstSentence, console: Console) -> Text:
     look = look_of(item.sentence.outcome)
-    score = "" if item.verdict.score is None else f" {item.verdict.score:.2f}"
+    score = "" if item.verdict.score is None else f" {number(item.verdict.score)}"
     line = Text(f"{mark(look, console)} {look.word}{score}", style=look.style)
     line.append(f"  {flat(item.qid)} ", style="bold")
     text = flat(item.sentence.text)

@@ -108,9 +108,10 @@ class RunFolder:
             with self._writing():
                 for name in _OWN:
                     (self.path / name).unlink(missing_ok=True)
+        # First of all, so that a record accounts for every file that follows.
+        self._write(RECORD, record)
         with self._writing(), contextlib.suppress(FileNotFoundError):
             (self.path / f"{INPUT}.part").replace(self.input)
-        self._write(RECORD, record)
         return self._open_part()
 
     def append(self, result: SampleResult) -> None:
@@ -134,11 +135,15 @@ class RunFolder:
 
     def write_lines(self, name: str, lines: Iterable[str]) -> None:
         """Write a file of lines, whole or not at all."""
-        with self._writing():
-            part = self.path / f"{name}.part"
-            with part.open("w", encoding="utf-8", newline="") as file:
-                file.writelines(lines)
-            part.replace(self.path / name)
+        part = self.path / f"{name}.part"
+        try:
+            with self._writing():
+                with part.open("w", encoding="utf-8", newline="") as file:
+                    file.writelines(lines)
+                part.replace(self.path / name)
+        finally:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
 
     def _refuse_finished(self) -> None:
         earlier = self._earlier()
@@ -166,12 +171,19 @@ class RunFolder:
             self._lock.release()
 
     def _earlier(self) -> RunRecord | None:
-        if not (self.path / RECORD).exists():
-            if any((self.path / name).exists() for name in (RESULTS, SUMMARY)):
-                message = f"{self.path}: holds results that no {RECORD} accounts for; "
-                raise RunError(message + "move them away, or name another -o")
-            return None
-        return read_record(self.path)
+        if (self.path / RECORD).exists():
+            try:
+                return read_record(self.path)
+            except RunError:
+                if not self._force:
+                    raise
+                return None
+        # Without a record these are somebody's files, and none of a run's.
+        strays = [name for name in _OWN if (self.path / name).exists()]
+        if strays:
+            message = f"{self.path}: holds {strays[0]}, and no {RECORD} accounts for it; "
+            raise RunError(message + "move it away, or name another -o")
+        return None
 
     def _open_part(self) -> int:
         part = self.path / PART

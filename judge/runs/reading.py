@@ -76,6 +76,8 @@ def _parse(data: bytes, kind: type[_Record], place: str) -> _Record:
 
 
 def _absent(folder: Path, error: OSError) -> RunError:
+    if folder.is_file():
+        return RunError(f"{folder}: is a file, not a run folder; name what judge score -o made")
     if not folder.is_dir():
         return RunError(f"{folder}: no such run folder; judge score FILE -o {folder} makes one")
     what = "holds no run" if isinstance(error, FileNotFoundError) else f"{error.strerror}"

@@ -1,5 +1,6 @@
 """Reading samples: JSONL or CSV, plain or gzipped, from a file or standard input."""
 
-from judge.samples.reading import Rejected, check_samples, read_samples, sha256_of
+from judge.samples.reading import Checked, Rejected, check_samples, read_samples
+from judge.samples.source import Digest
 
-__all__ = ["Rejected", "check_samples", "read_samples", "sha256_of"]
+__all__ = ["Checked", "Digest", "Rejected", "check_samples", "read_samples"]

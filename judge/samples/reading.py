@@ -13,7 +13,7 @@ from judge.errors import InputError
 from judge.records import Sample
 from judge.samples.fields import sample_from
 from judge.samples.rows import Row, csv_rows, jsonl_rows
-from judge.samples.source import open_source, text_lines
+from judge.samples.source import Digest, open_source, text_lines
 
 SCORE_NEEDS: Final = frozenset({"answer", "chunks"})
 """What a sample must have to be scored."""
@@ -42,6 +42,7 @@ def read_samples(
     *,
     needs: Collection[str] = SCORE_NEEDS,
     on_bad: Callable[[Rejected], None] | None = None,
+    digest: Digest | None = None,
 ) -> Iterator[Sample]:
     """Read samples one at a time; memory does not grow with the file.
 
@@ -50,12 +51,13 @@ def read_samples(
             without BOM, plain or gzip.
         needs: fields that must be present; an empty answer or an empty chunk list is present.
         on_bad: called with each bad line, which is then left out. Without it a bad line raises.
+        digest: is fed the bytes of the file as they are read, compressed or not.
 
     Raises:
         InputError: names file, line, field and value.
     """
     path = Path(path)
-    with closing(_Seen()) as seen, open_source(path) as stream:
+    with closing(_Seen()) as seen, open_source(path, digest) as stream:
         for row in _rows(text_lines(stream, path), path):
             try:
                 sample = _sample(row, path, needs)
@@ -81,31 +83,21 @@ def check_samples(
     """
     path = Path(path)
     rejected = 0
+    digest = hashlib.sha256()
 
-    def count(bad: Rejected) -> None:
+    def count(line: Rejected) -> None:
         nonlocal rejected
         rejected += 1
         if on_bad is not None:
-            on_bad(bad)
+            on_bad(line)
 
-    samples = sum(1 for _ in read_samples(path, needs=needs, on_bad=on_bad and count))
+    bad = on_bad and count
+    samples = sum(1 for _ in read_samples(path, needs=needs, on_bad=bad, digest=digest))
     if not samples:
-        what = f"no sample in {rejected} lines" if rejected else "is empty"
-        raise InputError(f"{what}; one JSON object a line is needed", path=str(path))
-    return Checked(samples, rejected, sha256_of(path))
-
-
-def sha256_of(path: Path) -> str:
-    """Hash of a file's bytes, compressed or not.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=str(path)) from None
+        what = f"all {rejected} lines are bad" if rejected else "holds no sample"
+        message = f"{what}; one JSON object a line, or CSV under a header, is needed"
+        raise InputError(message, path=str(path))
+    return Checked(samples, rejected, digest.hexdigest())
 
 
 def _rows(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Row]:

@@ -12,6 +12,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from judge.errors import InputError
+from judge.samples.source import encoding_error, presentable
 
 _DELIMITERS: Final = ",;\t"
 _NUMBERED_CHUNK: Final = re.compile(r"chunk_([1-9]\d*)")
@@ -43,7 +44,8 @@ def jsonl_rows(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Row]:
     """A row for each line that is not blank."""
     for number, line in lines:
         if line.strip():
-            yield Row(number, line, _json_object(line, number, path))
+            error = encoding_error(line, number, path)
+            yield Row(number, presentable(line), error or _json_object(line, number, path))
 
 
 def csv_rows(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Row]:
@@ -56,6 +58,8 @@ def csv_rows(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Row]:
     csv.field_size_limit(2**31 - 1)
     tape = _Tape(lines)
     first = next(tape, "")
+    if error := encoding_error(first, 1, path):
+        raise error
     delimiter = max(_DELIMITERS, key=first.count)
     reader = csv.reader(chain([first], tape), delimiter=delimiter, strict=True)
     try:
@@ -70,12 +74,16 @@ def csv_rows(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Row]:
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            yield Row(tape.first, tape.text(), _bad_csv(str(error), tape.first, path))
+            text = presentable(tape.text())
+            yield Row(tape.first, text, _bad_csv(str(error), tape.first, path))
             continue
         if cells is None:
             return
         if any(cells):
-            yield Row(tape.first, tape.text(), _csv_object(header, cells, tape.first, path))
+            text = tape.text()
+            unread = encoding_error(text, tape.first, path)
+            fields = unread or _csv_object(header, cells, tape.first, path)
+            yield Row(tape.first, presentable(text), fields)
 
 
 class _Tape(Iterator[str]):

@@ -1,23 +1,41 @@
 """Where the bytes come from: a file, gzipped or not, as lines of text."""
 
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import IO, TYPE_CHECKING, Final, Protocol, cast
 
 from judge.errors import InputError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer  # collections.abc has it from 3.12 on
 
 _GZIP: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 _PEEK: Final = 4096
+_BUFFER: Final = 1 << 18
+_ESCAPED: Final = 0xDC00
+"""What Python adds to a byte that it could not decode."""
+
+
+class Digest(Protocol):
+    """What is fed the bytes of a file as they are read, such as a hash."""
+
+    def update(self, data: bytes, /) -> None:
+        """Take in the next bytes."""
 
 
 @contextmanager
-def open_source(path: Path) -> Iterator[IO[bytes]]:
+def open_source(path: Path, digest: Digest | None = None) -> Iterator[IO[bytes]]:
     """The file's bytes, decompressed where it is gzip.
+
+    Args:
+        path: the file.
+        digest: is fed every byte of the file once, in order, as it is read.
 
     Raises:
         InputError: it does not exist, is a folder, cannot be read, or is no text.
@@ -33,22 +51,55 @@ def open_source(path: Path) -> Iterator[IO[bytes]]:
         raise _unreadable(error, path) from None
     with raw:
         zipped = _is_gzip(raw, path)
+        if digest is not None:
+            raw = io.BufferedReader(_Fed(raw, digest), _BUFFER)
         stream: IO[bytes] = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if zipped else raw
         with stream:
             _refuse_binary(stream, path)
             yield stream
 
 
+class _Fed(io.RawIOBase):
+    """A file that feeds what is read of it; what is read again is not fed again."""
+
+    def __init__(self, raw: IO[bytes], digest: Digest) -> None:
+        self._raw = raw
+        self._digest = digest
+        self._fed = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        return self._raw.seek(offset, whence)
+
+    def readinto(self, buffer: "Buffer", /) -> int:
+        start = self._raw.tell()
+        data = self._raw.read(len(memoryview(buffer)))
+        memoryview(buffer)[: len(data)] = data
+        if start + len(data) > self._fed:
+            self._digest.update(data[self._fed - start :])
+            self._fed = start + len(data)
+        return len(data)
+
+
 def text_lines(stream: IO[bytes], path: Path) -> Iterator[tuple[int, str]]:
     """Numbered lines, from 1, line ends kept.
 
+    Bytes that are not UTF-8 come as lone surrogates, for one bad line must not hide the next;
+    `encoding_error` finds them.
+
     Raises:
-        InputError: a line is not UTF-8, or the gzip data breaks off.
+        InputError: the gzip data breaks off, or the file can be read no further.
     """
     number = 0
     try:
         for number, line in enumerate(stream, 1):
-            yield number, _decode(line.removeprefix(_BOM) if number == 1 else line, number, path)
+            text = line.removeprefix(_BOM) if number == 1 else line
+            yield number, text.decode(errors="surrogateescape")
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         message = f"the gzip data is damaged here ({error}); make the file again"
         raise InputError(message, path=str(path), line=number + 1) from None
@@ -73,15 +124,23 @@ def _unreadable(error: Exception, path: Path) -> InputError:
     return InputError(f"cannot be read: {reason}; check the path and its rights", path=str(path))
 
 
-def _decode(line: bytes, number: int, path: Path) -> str:
+def encoding_error(text: str, number: int, path: Path) -> InputError | None:
+    """What is wrong with a line of `text_lines` that is not UTF-8; None where it is."""
     try:
-        return line.decode()
-    except UnicodeDecodeError as error:
+        text.encode()
+    except UnicodeEncodeError as error:
+        column = len(text[: error.start].encode()) + 1
         message = (
-            f"not UTF-8 (byte {error.object[error.start]:#04x} at column {error.start + 1}); "
+            f"not UTF-8 (byte {ord(text[error.start]) - _ESCAPED:#04x} at column {column}); "
             "convert the file, for example: iconv -f GB18030 -t UTF-8"
         )
-        raise InputError(message, path=str(path), line=number) from None
+        return InputError(message, path=str(path), line=number)
+    return None
+
+
+def presentable(text: str) -> str:
+    """A line of `text_lines` that can be written: U+FFFD for each byte that is not UTF-8."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def _refuse_binary(stream: IO[bytes], path: Path) -> None:

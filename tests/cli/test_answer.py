@@ -114,7 +114,7 @@ def test_every_outcome_has_mark_and_word_without_colour() -> None:
         "     not mentioned",
         "·6   no claim",
         "?7   unscored: rate limited gave up after 60 s",
-        "✗8   none, P(supported) 0.25, by similarity: rate limited gave up after 60 s",
+        "✗8   none, P(supported) 0.250, by similarity: rate limited gave up after 60 s",
         "Rooms.",
         "≠4 早餐另付。",
         "?7 Parking is free.",

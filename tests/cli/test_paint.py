@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from judge.cli.paint import legend, look_of, mark, number, quoted
+from judge.cli.paint import legend, look_of, mark, number, quoted, threshold
 from judge.records import Excluded, Outcome, Support, Unscored, UnscoredReason, Verdict
 
 
@@ -55,3 +55,16 @@ def test_no_score_is_not_zero() -> None:
 def test_quotation_marks_are_those_the_terminal_has() -> None:
     assert quoted("六百元", encoded("utf-8")) == "«六百元»"
     assert quoted("六百元", encoded("gbk")) == '"六百元"'
+
+
+@pytest.mark.parametrize(
+    ("signature", "least"),
+    [
+        ("similarity:lexical-v1|prior:0.9|t:0.8712|split:1", "0.871"),
+        ("similarity:x|t:.5", "0.500"),
+        ("llm:gpt@host|t:0|seed:7", None),
+        ("", None),
+    ],
+)
+def test_the_threshold_stands_in_a_similarity_signature(signature: str, least: str | None) -> None:
+    assert threshold(signature) == least

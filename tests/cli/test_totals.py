@@ -134,7 +134,7 @@ def test_what_similarity_measured_is_not() -> None:
     assert row(text, "looks supported")[0] == "0.500"
     assert "aithful" not in text
     assert "contradicted" not in text
-    assert "✗ none 0.25  q A." in text
+    assert "✗ none 0.250  q A." in text
     assert "Sentences that look unsupported, worst first" in text
 
 

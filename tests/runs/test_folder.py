@@ -165,11 +165,21 @@ def test_a_folder_that_was_there_stays(tmp_path: Path) -> None:
     assert (tmp_path / "mine.txt").read_text() == "keep"
 
 
-def test_results_of_unknown_origin_are_not_overwritten(tmp_path: Path) -> None:
-    (tmp_path / "results.jsonl").write_text("{}\n")
-    with pytest.raises(RunError, match=r"no run\.json accounts for"):
+@pytest.mark.parametrize("name", ["results.jsonl", "summary.json", "rejected.jsonl", "input"])
+def test_files_of_unknown_origin_are_not_touched(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(RunError, match=rf"holds {name}, and no run\.json accounts for it"):
         RunFolder(tmp_path, force=True).__enter__()
-    assert (tmp_path / "results.jsonl").read_text() == "{}\n"
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_a_damaged_record_is_replaced_by_force(tmp_path: Path) -> None:
+    finish(tmp_path, "a")
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(RunError, match=r"damaged.*--force"):
+        RunFolder(tmp_path).__enter__()
+    finish(tmp_path, "b", force=True)
+    assert qids(tmp_path) == ["b"]
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:

@@ -29,5 +29,5 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 
 def test_a_file_where_a_folder_should_be(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("")
-    with pytest.raises(RunError, match="no such run folder"):
+    with pytest.raises(RunError, match="is a file, not a run folder"):
         read_record(tmp_path / "run")

@@ -133,10 +133,10 @@ def test_nothing_to_read_is_no_sample_and_an_error_where_a_run_is_meant(tmp_path
     for text in ("", "\n \n"):
         path = written(tmp_path, text)
         assert list(read_samples(path)) == []
-        with pytest.raises(InputError, match="is empty"):
+        with pytest.raises(InputError, match="holds no sample"):
             check_samples(path)
     path = written(tmp_path, "nothing\ngood\n")
-    with pytest.raises(InputError, match="no sample in 2 lines"):
+    with pytest.raises(InputError, match="all 2 lines are bad"):
         check_samples(path, on_bad=lambda _: None)
 
 
@@ -182,3 +182,20 @@ def test_another_thread_may_read_on(tmp_path: Path) -> None:
     thread.start()
     thread.join()
     assert [sample.qid for sample in read] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+def test_one_line_in_another_encoding_is_set_aside_alone(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name.endswith("csv"):
+        lines = ["qid,answer,chunks", 'a,好,"[]"', '坏,坏,"[]"', 'c,好,"[]"']
+    else:
+        lines = [f'{{"qid": "{qid}", "answer": "好", "chunks": []}}' for qid in "a坏c"]
+    path.write_bytes(
+        b"".join(line.encode("gb18030" if "坏" in line else "utf-8") + b"\n" for line in lines)
+    )
+    bad: list[Rejected] = []
+    assert [sample.qid for sample in read_samples(path, on_bad=bad.append)] == ["a", "c"]
+    (rejected,) = bad
+    assert "not UTF-8" in str(rejected.error)
+    assert "\ufffd" in rejected.text

@@ -1,11 +1,13 @@
 import gzip
+import hashlib
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from judge.errors import InputError
-from judge.samples.source import open_source, text_lines
+from judge.samples.source import encoding_error, open_source, presentable, text_lines
 
 LINES = '{"answer": "十元"}\r\n\n{"answer": "ten"}'
 
@@ -62,10 +64,25 @@ def test_what_is_no_text_is_refused_with_the_next_step(
 
 def test_another_encoding_is_named_by_line_byte_and_column(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_bytes(b"qid,answer\n1," + "报销".encode("gb18030"))
-    with pytest.raises(InputError, match=r"not UTF-8 \(byte 0xb1 at column 3\).*iconv") as caught:
-        read(path)
-    assert caught.value.line == 2
+    path.write_bytes("问\n".encode() + b"1," + "报销".encode("gb18030") + "\n好".encode())
+    errors = [encoding_error(text, number, path) for number, text in read(path)]
+    assert errors[0] is errors[2] is None
+    assert re.search(r"line 2: not UTF-8 \(byte 0xb1 at column 3\).*iconv", str(errors[1]))
+    assert presentable(read(path)[1][1]) == "1,\ufffd\ufffd\ufffd\ufffd\n"
+
+
+@pytest.mark.parametrize("size", [0, 10, 1_000_000])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_digest_is_fed_the_very_bytes_of_the_file(
+    tmp_path: Path, size: int, *, zipped: bool
+) -> None:
+    path = tmp_path / "a.jsonl"
+    data = b"0123456789\n" * (size // 11)
+    path.write_bytes(gzip.compress(data) if zipped else data)
+    digest = hashlib.sha256()
+    with open_source(path, digest) as stream:
+        assert b"".join(stream) == data
+    assert digest.hexdigest() == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("cut", ["tail", "checksum", "junk"])

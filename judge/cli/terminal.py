@@ -1,0 +1,41 @@
+"""Standard output: a terminal, a file, or a pipe whose reader may have gone."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from rich.console import Console
+
+from judge.errors import RunError
+
+_NARROWEST: Final = 20
+
+
+class _Output(Console):
+    """Falls silent when its reader goes: what was computed, and the exit code, still stand."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def output() -> Iterator[Console]:
+    """A console on standard output.
+
+    Raises:
+        RunError: it cannot be written, for another reason than that its reader has gone.
+    """
+    console = _Output(highlight=False)
+    if console.width < _NARROWEST:  # an emulator that does not know its size says 0
+        console = _Output(highlight=False, width=80)
+    try:
+        yield console
+        sys.stdout.flush()
+    except BrokenPipeError:
+        console.on_broken_pipe()
+    except OSError as error:
+        message = f"standard output: cannot be written ({error.strerror}); "
+        raise RunError(message + "what was to be kept is in the run folder") from None

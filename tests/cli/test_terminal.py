@@ -1,0 +1,55 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from judge.cli.terminal import output
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+SCORE = "from judge.cli.app import main; main()"
+
+
+def test_what_is_printed_arrives(capsys: pytest.CaptureFixture[str]) -> None:
+    with output() as console:
+        console.print("一 [x]", markup=False)
+    assert capsys.readouterr().out == "一 [x]\n"
+
+
+def test_a_terminal_without_a_size_is_given_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+    with output() as console:
+        assert console.width == 80
+
+
+# Processes of their own, for what is at stake is the file behind standard output; about a second.
+def score(tmp_path: Path, stdout: int, *options: str) -> tuple[int, str]:
+    command = [sys.executable, "-c", SCORE, "score", str(FIXTURES / "quickstart.jsonl")]
+    command += ["-o", str(tmp_path / "run"), *options]
+    done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(("gate", "code"), [("faithfulness=0.1", 0), ("faithfulness=1", 1)])
+def test_a_reader_that_goes_does_not_change_the_exit_code(
+    tmp_path: Path, gate: str, code: int
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        assert score(tmp_path, writing, "--fail-under", gate) == (code, "")
+    finally:
+        os.close(writing)
+    assert (tmp_path / "run" / "summary.json").exists()
+
+
+def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path) -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    try:
+        code, err = score(tmp_path, full)
+    finally:
+        os.close(full)
+    assert code == 2
+    assert err.startswith("judge: standard output: cannot be written")
+    assert err.count("\n") == 1
