@@ -151,9 +151,31 @@ def test_a_pipe_by_name(tmp_path: Path) -> None:
 
 
 def test_bad_standard_input_leaves_no_trace(tmp_path: Path) -> None:
-    with pytest.raises(InputError):
-        run(job(BytesIO(b"{"), tmp_path / "run"))
+    with pytest.raises(InputError, match=r"^standard input, line 2: bad JSON"):
+        run(job(BytesIO(line("a").encode() + b"\n{"), tmp_path / "run"))
     assert not (tmp_path / "run").exists()
+
+
+def test_a_file_name_need_not_be_text(tmp_path: Path) -> None:
+    source = tmp_path / os.fsdecode(b"\xff.jsonl")
+    try:
+        write(source, [line("a")])
+    except OSError:
+        pytest.skip("this file system takes text only")
+    run(job(source, tmp_path / "run"))
+    assert read_record(tmp_path / "run").input.path.endswith("\\xff.jsonl")
+
+
+def test_an_input_replaced_meanwhile_is_read_as_it_was(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", [line(str(i)) for i in range(5)])
+
+    class Replacing(Log):
+        def scored(self, result: SampleResult) -> None:
+            super().scored(result)
+            write(tmp_path / "new.jsonl", [line("x")]).replace(source)
+
+    log = run(job(source, tmp_path / "run"), Replacing())
+    assert log.qids == list("01234")
 
 
 def test_an_input_that_changes_meanwhile_makes_no_run(tmp_path: Path) -> None:

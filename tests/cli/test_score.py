@@ -123,6 +123,25 @@ def test_quotes_required_of_a_similarity_judge_are_there(judge: Run, tmp_path: P
     assert judge("score", QUICKSTART, "-o", tmp_path / "run", "--require-quotes")[0] == 0
 
 
+@pytest.mark.parametrize("words", [["score", ""], ["score", str(QUICKSTART), "-o", ""]])
+def test_an_empty_name_is_not_the_current_folder(
+    judge: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = judge(*words)
+    assert (code, list(tmp_path.iterdir())) == (2, [])
+    assert "is empty; name a path" in err
+
+
+def test_standard_input_that_is_closed(
+    judge: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)  # what Python itself does for `<&-`
+    code, _, err = judge("score", "-", "-o", tmp_path / "run")
+    assert code == 2
+    assert err.startswith("judge: standard input is closed")
+
+
 def start(*words: object) -> subprocess.Popen[bytes]:
     code = "from judge.cli.app import main; main()"
     command = [sys.executable, "-c", code, *map(str, words)]
