@@ -8,8 +8,9 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from judge.records import Sentence, SentenceKind
-from judge.text.blocks import marker
-from judge.text.terminators import CJK, MARKER
+from judge.text.blocks import FENCE, SEPARATOR_ROW, marker
+from judge.text.fold import CJK_CHAR
+from judge.text.terminators import MARKER
 
 _LONGEST = 400
 """No lead-in or refusal is longer; a longer sentence is not held against the patterns."""
@@ -18,8 +19,6 @@ _MOST_TITLE_WORDS = 10
 _MOST_PLAIN_WORDS = 6
 _MOST_TITLE_CJK = 24
 _MOST_PLAIN_CJK = 12
-_FENCE = re.compile(r"(?:>\s*+)*(?:[-*+]\s++|\d{1,3}[.)]\s++)?(?:`{3}|~{3})")
-_SEPARATOR_ROW = re.compile(r"(?=[^|]*+\|)(?=[^-]*+-)[\s|:+-]++$")
 _HASH = re.compile(r"#{1,6}(?:\s|$)")
 _SETEXT = re.compile(r"[\n\r\u2028]\s*(?:=+|-+)$")
 _BOLD = re.compile(r"(\*\*|__)([^*_]{1,200})\1[:：]?$")
@@ -72,9 +71,9 @@ def _alone(text: str) -> SentenceKind:
 
 def _kind(text: str, below: str) -> SentenceKind:
     """Kind of a sentence that stands in no reference list: by its shape, else by its wording."""
-    if _FENCE.match(text):
+    if FENCE.match(text.splitlines()[0]):
         return SentenceKind.CODE
-    if "|" in text and _SEPARATOR_ROW.match(below) and not _SEPARATOR_ROW.match(text):
+    if "|" in text and SEPARATOR_ROW.match(below) and not SEPARATOR_ROW.match(text):
         return SentenceKind.CLAIM if _patterns().verb.search(text) else SentenceKind.HEADING
     if not _CONTENT.search(MARKER.sub("", text)):
         return SentenceKind.META
@@ -113,7 +112,7 @@ def _is_title(text: str, bare: str) -> bool:
     words, ideographs = (
         (_MOST_TITLE_WORDS, _MOST_TITLE_CJK) if dressed else (_MOST_PLAIN_WORDS, _MOST_PLAIN_CJK)
     )
-    if len(bare.split()) > words or len(CJK.findall(bare)) > ideographs:
+    if len(bare.split()) > words or len(CJK_CHAR.findall(bare)) > ideographs:
         return False
     patterns = _patterns()
     title = patterns.enumerator.sub("", bare, count=1)

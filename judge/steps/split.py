@@ -12,8 +12,8 @@ from judge.records import Sentence
 from judge.text.abbreviations import abbreviations
 from judge.text.blocks import Block, blocks
 from judge.text.enumerations import items
+from judge.text.fold import CJK_CHAR
 from judge.text.terminators import (
-    CJK,
     MARKER,
     Candidate,
     candidates,
@@ -216,7 +216,7 @@ def _ends_unspaced(place: _Place, following: str) -> bool:
     before = text[max(0, candidate.start - 2) : candidate.start]
     if MARKER.search(text[candidate.start : candidate.end]):
         return not following.islower() and following.isalpha()
-    if CJK.match(following):
+    if CJK_CHAR.match(following):
         return not before[-1:].isdigit()
     found = _GLUED.match(text[candidate.end : candidate.end + 30])
     plain = before.isalpha() and before.islower()

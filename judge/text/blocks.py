@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from judge.text.terminators import CJK
+from judge.text.fold import CJK_CHAR
 
 
 class Block(NamedTuple):
@@ -30,11 +30,11 @@ class _Line(NamedTuple):
     text: str
 
 
-_FENCE = re.compile(r"(?:>\s*+)*(?:[-*+]\s++|\d{1,3}[.)]\s++)?(`{3,}+(?![^`]*+`)|~{3,}+)")
+FENCE = re.compile(r"(?:>\s*+)*(?:[-*+]\s++|\d{1,3}[.)]\s++)?(`{3,}+(?![^`]*+`)|~{3,}+)")
 _RULE = re.compile(r"([-=_*~—])(?:\s*+\1){2,}+$")
 _UNDERLINE = re.compile(r"(?:={3,}+|-{3,}+)$")
 _HEADING = re.compile(r"#{1,6}(?:\s|$)")
-_SEPARATOR_ROW = re.compile(r"(?=[^|]*+\|)(?=[^-]*+-)[\s|:+-]++$")
+SEPARATOR_ROW = re.compile(r"(?=[^|]*+\|)(?=[^-]*+-)[\s|:+-]++$")
 _BOLD_LINE = re.compile(r"(\*\*|__)(?:(?!\1).)++\1[:：]?$")
 ITEM = re.compile(
     r"""(?:
@@ -79,7 +79,7 @@ def blocks(text: str) -> tuple[Block, ...]:
             if line.text.startswith(fence) and not line.text.strip(fence[0]):
                 fence = ""
             continue
-        opening = _FENCE.match(line.text)
+        opening = FENCE.match(line.text)
         if opening or not line.text:
             found.extend(_paragraph(paragraph))
             paragraph = []
@@ -137,7 +137,7 @@ def _in_table(lines: list[_Line]) -> set[int]:
     """Numbers of the lines that are rows of a table."""
     rows = {number for number, line in enumerate(lines) if line.text.startswith("|")}
     for number, line in enumerate(lines):
-        if not _SEPARATOR_ROW.match(line.text):
+        if not SEPARATOR_ROW.match(line.text):
             continue
         rows.add(number)
         if number and "|" in lines[number - 1].text:
@@ -181,7 +181,7 @@ def _full(above: _Line, line: _Line, width: int) -> bool:
     """Whether `line` could not have begun on the line above it, and is no new structure."""
     if not width or marker(line.text) or line.text.startswith((">", "[^")):
         return False
-    if CJK.match(line.text):
+    if CJK_CHAR.match(line.text):
         return len(above.text) >= max(_NARROWEST_CJK, width - 2)
     word = line.text.split(maxsplit=1)[0]
     return len(above.text) >= _NARROWEST and len(above.text) + 1 + len(word) > width
@@ -197,10 +197,10 @@ def _goes_on(above: str, text: str) -> bool:
         return False
     if text[0].islower():
         return len(above) >= _NARROWEST
-    if CJK.match(text):
+    if CJK_CHAR.match(text):
         # Lines without any comma or stop are a list, however long they are.
         prose = _CJK_PROSE.search(above) or _CJK_PROSE.search(text)
-        return len(above) >= _NARROWEST_CJK and bool(CJK.match(above[-1]) and prose)
+        return len(above) >= _NARROWEST_CJK and bool(CJK_CHAR.match(above[-1]) and prose)
     return False
 
 
@@ -210,5 +210,5 @@ def _continues(above: str, text: str) -> bool:
         return False
     if text[0].islower() and len(above) >= _NARROWEST:
         return True
-    long = len(above) >= (_NARROWEST_CJK if CJK.match(text) else _NARROWEST)
+    long = len(above) >= (_NARROWEST_CJK if CJK_CHAR.match(text) else _NARROWEST)
     return long and bool(_OPEN_ENDS.search(above[-12:]))

@@ -8,10 +8,13 @@ from functools import lru_cache
 from typing import Final
 
 CJK: Final = (
-    "\u2e80-\u2fdf\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf"
-    "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """Han, kana, bopomofo and hangul, as the inside of a regular expression's brackets."""
+
+CJK_CHAR: Final = re.compile(f"[{CJK}]")
+"""One such character; punctuation is none."""
 
 _WIDE = re.compile(f"[{CJK}\u3001-\u303f\uff00-\uff65]")
 _INVISIBLE = frozenset(
@@ -98,7 +101,4 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
 
 def count_cjk(text: str) -> int:
     """How many characters of `text` are Han, kana, bopomofo or hangul."""
-    return len(_CJK_CHAR.findall(text))
-
-
-_CJK_CHAR = re.compile(f"[{CJK}]")
+    return len(CJK_CHAR.findall(text))

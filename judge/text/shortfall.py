@@ -1,20 +1,18 @@
 """What a sentence says that the passages lack, in words for a reader."""
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
-from judge.text.fold import CJK
+from judge.text.fold import CJK_CHAR
 from judge.text.numbers import MEASURES
 from judge.text.terms import CONTENT, Term
 
 _NAMED: Final = 4
-_CJK: Final = re.compile(f"[{CJK}]")
 
 
 def no_passages(sentence: str) -> str:
     """The same where there is not one passage."""
-    return "没有段落" if _CJK.search(sentence) else "no chunks"
+    return "没有段落" if CJK_CHAR.search(sentence) else "no chunks"
 
 
 def shortfall(sentence: str, missing: Sequence[Term], scattered: Sequence[Term]) -> str:
@@ -25,7 +23,7 @@ def shortfall(sentence: str, missing: Sequence[Term], scattered: Sequence[Term])
         missing: its terms that stand in no passage; the weightiest four are named.
         scattered: its terms that do not stand in the best place, named where none is missing.
     """
-    chinese = _CJK.search(sentence) is not None
+    chinese = CJK_CHAR.search(sentence) is not None
     for lost, english, han in (
         (missing, "not in the passage", "段落中没有"),
         (scattered, "not in one place", "不在同一处"),
@@ -41,7 +39,9 @@ def _named(text: str, lost: Sequence[Term]) -> list[str]:
     runs: list[tuple[int, int, float]] = []
     for term in sorted(lost, key=lambda term: (term.start, -term.end)):
         start, end, weight = runs[-1] if runs else (-1, -1, 0.0)
-        touching = term.start == end and (_CJK.match(text[end]) or _CJK.match(text[end - 1]))
+        touching = term.start == end and (
+            CJK_CHAR.match(text[end]) or CJK_CHAR.match(text[end - 1])
+        )
         if term.start < end or touching:
             runs[-1] = (start, max(end, term.end), max(weight, term.weight))
         else:
@@ -54,6 +54,11 @@ def _rounded(text: str, start: int, end: int) -> str:
     """`45` with the measure behind it; half a Chinese word with the character before it."""
     if text[end - 1].isdigit() and text[end : end + 1] in set(MEASURES):
         return text[start : end + 1]
-    if end - start == 1 and start and _CJK.match(text[start]) and _CJK.match(text[start - 1]):
+    if (
+        end - start == 1
+        and start
+        and CJK_CHAR.match(text[start])
+        and CJK_CHAR.match(text[start - 1])
+    ):
         return text[start - 1 : end]
     return text[start:end]

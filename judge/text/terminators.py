@@ -4,11 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-CJK = re.compile(
-    "[\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-    "\uf900-\ufaff\U00020000-\U0003ffff]"
-)
-"""One character of Chinese, Japanese or Korean, punctuation left out."""
+from judge.text.fold import CJK_CHAR
 
 _BRACKETS = r"\[\]［］【】〔〕"
 _MARKER = (
@@ -109,9 +105,9 @@ def full_width(text: str, candidate: Candidate) -> bool:
     if not stop or _FULL_WIDTH.search(stop + candidate.close):
         return True
     before = text[max(0, candidate.start - 1) : candidate.start]
-    if not CJK.match(before.strip("”’」』）】》\"')") or before):
-        return stop.startswith("…") and bool(CJK.match(following))
-    return stop[0] in "…!?" or stop.startswith("..") or bool(CJK.match(following))
+    if not CJK_CHAR.match(before.strip("”’」』）】》\"')") or before):
+        return stop.startswith("…") and bool(CJK_CHAR.match(following))
+    return stop[0] in "…!?" or stop.startswith("..") or bool(CJK_CHAR.match(following))
 
 
 def ends_sentence(text: str, candidate: Candidate, since: int) -> bool:
@@ -137,7 +133,7 @@ def ends_sentence(text: str, candidate: Candidate, since: int) -> bool:
     if candidate.close.strip("*_`"):
         return _ends_behind_closing(text, candidate, following)
     # 约翰.史密斯 is a name; the point is a full stop only where the text ends in one.
-    pointed = text.endswith(".") and bool(CJK.match(text[-2:-1]))
+    pointed = text.endswith(".") and bool(CJK_CHAR.match(text[-2:-1]))
     pause = candidate.stop[0] in "…." and not _FULL_WIDTH.search(candidate.stop)
     paused = candidate.start - since >= _PAUSE or following.isspace()
     return pointed if candidate.stop == "." else paused or not pause

@@ -9,14 +9,13 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Final, NamedTuple
 
-from judge.text.fold import CJK
+from judge.text.fold import CJK, CJK_CHAR
 
 LIGHT: Final = 0.1
 """Weight of a word that says nothing of its own: grammar, and talk about passages and answers."""
 _UNLISTED: Final = 0.8
 
 _WORD: Final = re.compile(rf"[{CJK}]|[^\W\d_{CJK}](?:[^\W_{CJK}]|['’](?=[^\W\d_{CJK}]))*")
-_CJK: Final = re.compile(rf"[{CJK}]")
 # No bracket and no second `#` inside a run: each stretch is walked once, however long the text.
 _INSIDE: Final = r"[^\[\]()【】（）［］\s#]"
 _MARKUP: Final = re.compile(
@@ -94,7 +93,7 @@ def stem(word: str) -> str:
     if not plain.isascii():
         parts = unicodedata.normalize("NFKD", plain)
         bare = "".join(part for part in parts if not unicodedata.combining(part))
-        plain = unicodedata.normalize("NFC", parts if _CJK.match(plain) else bare)
+        plain = unicodedata.normalize("NFC", parts if CJK_CHAR.match(plain) else bare)
     return _english_stem()(plain) if plain.isascii() else plain
 
 
@@ -110,7 +109,7 @@ def weight(stemmed: str) -> float:
     lists = _lists()
     if stemmed in lists.light:
         return LIGHT
-    if _CJK.match(stemmed):
+    if CJK_CHAR.match(stemmed):
         rank = lists.rank.get(stemmed)
         if rank is None:
             return _UNLISTED

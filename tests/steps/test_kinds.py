@@ -835,3 +835,8 @@ def test_only_the_kind_is_set(answer: str) -> None:
     found = classify(sentences)
     assert [s.model_copy(update={"kind": SentenceKind.CLAIM}) for s in found] == list(sentences)
     assert classify(found) == found
+
+
+def test_backticks_that_open_no_fence_hide_no_claim() -> None:
+    (sentence,) = split("```500``` is the limit for one night.")
+    assert [s.kind for s in classify([sentence, sentence])] == [SentenceKind.CLAIM] * 2
