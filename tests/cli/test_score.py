@@ -37,7 +37,9 @@ def test_the_quickstart(judge: Run, tmp_path: Path) -> None:
     assert read_summary(tmp_path / "run").unscored == {}
 
 
-@pytest.mark.parametrize("name", ["ragas.jsonl", "aliases.jsonl", "samples.csv"])
+@pytest.mark.parametrize(
+    "name", ["ragas.jsonl", "aliases.jsonl", "samples.csv", "samples_columns.csv"]
+)
 def test_other_spellings_of_the_input(judge: Run, tmp_path: Path, name: str) -> None:
     code, _, err = judge("score", FIXTURES / name, "-o", tmp_path / "run")
     assert (code, err) == (0, "")

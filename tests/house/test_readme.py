@@ -67,3 +67,11 @@ def test_every_command_and_option_is_documented() -> None:
 
 def test_the_signature_shown_is_the_one_that_ships() -> None:
     assert f"`{Evaluator().signature}`" in README
+
+
+def test_every_script_it_names_is_there() -> None:
+    # Benchmarks take minutes and are run by hand.
+    named = re.findall(r"`python\s+(\S+\.py)", README)
+    assert named
+    for path in named:
+        assert (ROOT / path).is_file(), path
