@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, Coroutine, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
+from contextlib import aclosing, suppress
 from typing import Final, TypeVar
 
 from judge.compose import compose
@@ -50,33 +50,35 @@ class Evaluator:
             JudgeUnavailable: the model cannot be asked at all.
         """
         gate = asyncio.Semaphore(self._config.concurrency)
-        source = _each(samples)
+        room = asyncio.Semaphore(_AHEAD * self._config.concurrency)
         begun: deque[asyncio.Task[SampleResult]] = deque()
-        reading: asyncio.Task[Sample | None] | None = None
-        ended: asyncio.Task[Sample | None] | None = None
+        news = asyncio.Event()
+
+        async def read() -> None:
+            # One task reads the whole source: a timeout or a task group of its own stays whole.
+            async with aclosing(_each(samples)) as source:
+                async for sample in source:
+                    await room.acquire()
+                    begun.append(asyncio.create_task(self._one(sample, gate)))
+                    news.set()
+
+        reading = asyncio.create_task(read())
+        reading.add_done_callback(lambda _: news.set())
         try:
-            while begun or not ended:
-                if not (reading or ended) and len(begun) < _AHEAD * self._config.concurrency:
-                    reading = asyncio.create_task(anext(source, None))
-                # Whichever is first: a source may wait for a result before its next sample.
-                first = [task for task in (reading, *islice(begun, 1)) if task]
-                await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
-                if reading and reading.done():
-                    sample = None if reading.exception() else reading.result()
-                    if sample is None:
-                        ended = reading
-                    else:
-                        begun.append(asyncio.create_task(self._one(sample, gate)))
-                    reading = None
-                while begun and begun[0].done():
-                    yield begun.popleft().result()
-            ended.result()
+            while begun or not reading.done():
+                if begun:
+                    yield await begun[0]
+                    begun.popleft()
+                    room.release()
+                else:
+                    news.clear()
+                    await news.wait()
+            await reading
         finally:
-            tasks = [task for task in (*begun, reading) if task]
+            tasks = [reading, *begun]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await source.aclose()
 
     async def _one(self, sample: Sample, gate: asyncio.Semaphore) -> SampleResult:
         async with gate:
@@ -118,7 +120,8 @@ def _run_beside(work: Coroutine[None, None, _Result]) -> _Result:
             # Ctrl-C reaches this thread, not that one, and leaving would wait for it to end.
             if not done.done():
                 loop, task = started.result()
-                loop.call_soon_threadsafe(task.cancel)
+                with suppress(RuntimeError):  # it has ended, and its loop is closed, since we asked
+                    loop.call_soon_threadsafe(task.cancel)
             raise
 
 

@@ -20,11 +20,11 @@ from judge.errors import InputError, RunError
 from judge.evaluator import Evaluator
 from judge.records import SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
+from judge.reports.origin import is_of
 from judge.runs import REJECTED, RunFolder, read_results
 from judge.samples import Checked, Digest, Rejected, check_samples, read_samples
 from judge.steps.totals import Totals
 
-_STDIN: Final = "standard input"
 _LIBRARIES: Final = ("judge", "nltk", "numpy", "pydantic")
 
 
@@ -103,18 +103,20 @@ class Job:
                 totals.add(result)
                 watcher.scored(result)
         if digest.hexdigest() != record.input.sha256:
-            message = f"{record.input.path}: changed while it was scored; "
-            raise RunError(message + "leave it alone, and score it again with --force")
+            # Some results may be of the new text, and nobody can tell which.
+            folder.discard()
+            raise _changed(path)
         return totals.summary()
 
     def _begin(self, folder: RunFolder) -> tuple[RunRecord, Path, int]:
         """Check the input, then take the folder: in this order a bad input costs nothing."""
         source = self._fetch(folder)
         copied = source is not self._source
+        name = str(self._source) if isinstance(self._source, Path) else "standard input"
         with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as bad:
 
             def reject(line: Rejected) -> None:
-                error = line.error.at(_STDIN, line.line) if copied else line.error
+                error = line.error.at(name, line.line)
                 text = line.text.rstrip("\r\n")
                 entry = {"line": line.line, "error": str(error), "text": text}
                 bad.write(json.dumps(entry, ensure_ascii=False) + "\n")
@@ -123,7 +125,7 @@ class Job:
                 checked = check_samples(source, on_bad=reject if self._skip else None)
             except InputError as error:
                 # The copy is gone when the message is read.
-                raise (error.at(_STDIN, error.line) if copied else error) from None
+                raise error.at(name, error.line) from None
             path = folder.input if copied else source.absolute()
             record = self._record(path, checked)
             kept = folder.begin(record)
@@ -164,15 +166,21 @@ class Job:
     async def _results(self, path: Path, kept: int, digest: Digest) -> AsyncGenerator[SampleResult]:
         """The results kept from an earlier session, then those of the samples after them."""
         samples = read_samples(path, on_bad=_leave_out if self._skip else None, digest=digest)
-        earlier = read_results(self._folder) if kept else iter(())
-        for sample, result in zip(islice(samples, kept), earlier, strict=True):
-            if sample.qid != result.qid:
-                message = f"{self._folder}: has {result.qid!r} where the input has {sample.qid!r}; "
-                raise RunError(message + "discard that run with --force")
+        for result in islice(read_results(self._folder), kept):
+            sample = next(samples, None)
+            if sample is None or sample.qid != result.qid or not is_of(result, sample.answer):
+                raise _changed(path)
             yield result
         async with aclosing(self._evaluator.evaluate(samples)) as fresh:
             async for result in fresh:
                 yield result
+
+
+def _changed(path: Path) -> RunError:
+    message = (
+        f"{path}: changed while it was scored; leave it alone, and score it again with --force"
+    )
+    return RunError(message)
 
 
 def _leave_out(_: Rejected) -> None:

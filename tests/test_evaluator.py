@@ -189,3 +189,21 @@ def test_the_default_judge_needs_nothing() -> None:
 
 def test_no_samples_no_results() -> None:
     assert evaluate([]) == []
+
+
+async def test_a_source_keeps_its_own_timeout() -> None:
+    async def source() -> AsyncIterator[Sample]:
+        async with asyncio.timeout(0.01):
+            yield sample("a")
+            await asyncio.Event().wait()
+
+    stream = Evaluator(judge=FakeJudge({})).evaluate(source())
+    assert (await anext(stream)).qid == "a"
+    with pytest.raises(TimeoutError):
+        await anext(stream)
+
+
+async def test_what_is_no_sample_does_not_end_the_run_in_silence() -> None:
+    source = [sample("a"), None, sample("b")]
+    with pytest.raises(AttributeError):
+        [r async for r in Evaluator(judge=FakeJudge({})).evaluate(source)]  # type: ignore[arg-type]

@@ -179,16 +179,36 @@ def test_an_input_replaced_meanwhile_is_read_as_it_was(tmp_path: Path) -> None:
 
 
 def test_an_input_that_changes_meanwhile_makes_no_run(tmp_path: Path) -> None:
-    source = write(tmp_path / "in.jsonl", [line("a"), line("b")])
+    before, after = [line("a"), line("b")], [line("a"), line("b", "Bananas are purple.")]
+    source = write(tmp_path / "in.jsonl", before)
 
     class Changing(Log):
         def begun(self, record: RunRecord, kept: int) -> None:
             super().begun(record, kept)
-            write(source, [line("a"), line("c")])
+            write(source, after)
 
     with pytest.raises(RunError, match="changed while it was scored"):
         run(job(source, tmp_path / "run"), Changing())
-    assert not (tmp_path / "run" / "summary.json").exists()
+    write(source, before)  # and what was made of the other text is not taken for this one's
+    assert run(job(source, tmp_path / "run")).kept == 0
+    assert [s.text for r in read_results(tmp_path / "run") for s in r.sentences] == (
+        ["It is paid."] * 2
+    )
+
+
+@pytest.mark.parametrize("lines", [[line("x")], [line("0", "It is red."), line("1")], []])
+def test_kept_results_of_another_text_are_not_taken_up(tmp_path: Path, lines: list[str]) -> None:
+    source = write(tmp_path / "in.jsonl", [line(str(i)) for i in range(5)])
+    with pytest.raises(KeyboardInterrupt):
+        run(job(source, tmp_path / "run"), Log(stop_after=2))
+
+    class Changing(Log):
+        def begun(self, record: RunRecord, kept: int) -> None:
+            super().begun(record, kept)
+            write(source, lines)
+
+    with pytest.raises(RunError, match="changed while it was scored"):
+        run(job(source, tmp_path / "run"), Changing())
 
 
 def test_a_finished_run_is_refused_before_the_input_is_read(tmp_path: Path) -> None:
@@ -218,3 +238,11 @@ def test_a_run_does_not_eat_its_own_input(tmp_path: Path) -> None:
         run(job(tmp_path / "run" / "input", tmp_path / "run", force=True))
     assert [r.qid for r in read_results(tmp_path / "run")] == ["a"]
     run(job(tmp_path / "run" / "input", tmp_path / "other"))
+
+
+def test_a_link_to_the_copied_input_is_the_copied_input(tmp_path: Path) -> None:
+    run(job(BytesIO((line("a") + "\n").encode()), tmp_path / "run"))
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "run" / "input")
+    with pytest.raises(RunError, match="is a file of the run it would replace"):
+        run(job(tmp_path / "link.jsonl", tmp_path / "run", force=True))
+    assert [r.qid for r in read_results(tmp_path / "run")] == ["a"]

@@ -57,7 +57,10 @@ ProseCitations = Annotated[
     bool, typer.Option("--prose-citations", help='Also read "passage 2", "文档2" as citations.')
 ]
 CitationPattern = Annotated[
-    str | None, typer.Option(metavar="REGEX", help="One more citation syntax; group 1 is the id.")
+    str | None,
+    typer.Option(
+        metavar="REGEX", help="One more citation syntax: the marker alone, group 1 the id."
+    ),
 ]
 RequireQuotes = Annotated[
     bool,

@@ -33,7 +33,8 @@ def output() -> Iterator[Console]:
         console = _Output(highlight=False, width=80)
     try:
         yield console
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by `>&-`
+            sys.stdout.flush()
     except BrokenPipeError:
         console.on_broken_pipe()
     except OSError as error:

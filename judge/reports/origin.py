@@ -24,10 +24,10 @@ def origin(folder: Path, result: SampleResult) -> Sample | None:
         sample = next((sample for sample in samples if sample.qid == result.qid), None)
     except InputError:
         return None
-    return sample if sample and _is_of(result, sample.answer) else None
+    return sample if sample and is_of(result, sample.answer) else None
 
 
-def _is_of(result: SampleResult, answer: str) -> bool:
+def is_of(result: SampleResult, answer: str) -> bool:
     """Whether the sentences are the answer's, and only blanks stand between and behind them."""
     position = 0
     for sentence in result.sentences:

@@ -18,6 +18,7 @@ from judge.records.run import RunRecord
 from judge.runs.reading import INPUT, PART, RECORD, REJECTED, RESULTS, SUMMARY, read_record
 
 _LOCK: Final = ".lock"
+_TAKEN: Final = ".input.part"
 # In the order a new run discards them. The record goes last: without it, nobody would know whose
 # the other files are.
 _OWN: Final = (RESULTS, SUMMARY, REJECTED, INPUT, PART, RECORD)
@@ -58,6 +59,8 @@ class RunFolder:
             message = f"{self.path}: cannot be written ({error.strerror}); name another -o"
             raise RunError(message) from None
         try:
+            with self._writing():
+                (self.path / _TAKEN).unlink(missing_ok=True)  # what a kill -9 left half copied
             self._refuse_finished()
         except BaseException:
             self._leave()
@@ -79,11 +82,12 @@ class RunFolder:
 
     def owns(self, path: Path) -> bool:
         """Whether this is one of the run's own files, which a new run would replace."""
-        return path.resolve().parent == self.path.resolve() and path.name in _OWN
+        real = path.resolve()
+        return real.parent == self.path.resolve() and real.name in _OWN
 
     def take(self, stream: IO[bytes]) -> Path:
         """Copy a stream, such as standard input, into the folder: a run must be able to resume."""
-        copy = self.path / f"{INPUT}.part"
+        copy = self.path / _TAKEN
         with self._writing(), copy.open("wb") as file:
             shutil.copyfileobj(stream, file)
         return copy
@@ -105,13 +109,11 @@ class RunFolder:
                     f"{self.path}: holds an unfinished run with another {difference}; "
                     "discard it with --force, or name another -o"
                 )
-            with self._writing():
-                for name in _OWN:
-                    (self.path / name).unlink(missing_ok=True)
+            self.discard()
         # First of all, so that a record accounts for every file that follows.
         self._write(RECORD, record)
         with self._writing(), contextlib.suppress(FileNotFoundError):
-            (self.path / f"{INPUT}.part").replace(self.input)
+            (self.path / _TAKEN).replace(self.input)
         return self._open_part()
 
     def append(self, result: SampleResult) -> None:
@@ -132,6 +134,14 @@ class RunFolder:
             (self.path / PART).replace(self.path / RESULTS)
         self._write(SUMMARY, summary)
         self._write(RECORD, record)
+
+    def discard(self) -> None:
+        """Take back all that was written: it turned out to be of no input that exists."""
+        if self._part is not None:
+            self._part.close()
+        with self._writing():
+            for name in _OWN:
+                (self.path / name).unlink(missing_ok=True)
 
     def write_lines(self, name: str, lines: Iterable[str]) -> None:
         """Write a file of lines, whole or not at all."""
@@ -161,7 +171,7 @@ class RunFolder:
                 if self._part is not None:
                     self._part.close()
             with contextlib.suppress(OSError):
-                (self.path / f"{INPUT}.part").unlink(missing_ok=True)
+                (self.path / _TAKEN).unlink(missing_ok=True)
                 if all(entry.name == _LOCK for entry in self.path.iterdir()):
                     # Nothing was written: leave no trace of a run that never began.
                     (self.path / _LOCK).unlink()
@@ -175,7 +185,7 @@ class RunFolder:
             try:
                 return read_record(self.path)
             except RunError:
-                if not self._force:
+                if not self._force or _foreign(self.path / RECORD):
                     raise
                 return None
         # Without a record these are somebody's files, and none of a run's.
@@ -214,6 +224,15 @@ class RunFolder:
         except OSError as error:
             message = f"{self.path}: cannot be written ({error.strerror}); what is there stays: "
             raise RunError(message + "mend that and run the same command again") from None
+
+
+def _foreign(path: Path) -> bool:
+    """Whether this is somebody else's file, and not a damaged record."""
+    try:
+        keys = set(json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return False
+    return not keys & {"signature", "input"}
 
 
 def _difference(earlier: RunRecord, record: RunRecord) -> str | None:

@@ -71,7 +71,7 @@ def _alone(text: str) -> SentenceKind:
 
 def _kind(text: str, below: str) -> SentenceKind:
     """Kind of a sentence that stands in no reference list: by its shape, else by its wording."""
-    if FENCE.match(text.splitlines()[0]):
+    if FENCE.match(text.partition("\n")[0]):
         return SentenceKind.CODE
     if "|" in text and SEPARATOR_ROW.match(below) and not SEPARATOR_ROW.match(text):
         return SentenceKind.CLAIM if _patterns().verb.search(text) else SentenceKind.HEADING

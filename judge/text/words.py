@@ -63,14 +63,20 @@ def stems(text: str) -> list[str]:
 
 
 def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Overwrite spans (start, end) of a text with spaces; every other character keeps its place.
+    """Overwrite spans of a text with spaces; every other character keeps its place.
+
+    Args:
+        text: any.
+        spans: (start, end), ascending and apart.
 
     >>> blank("It rained [hr-7].", [(10, 16)])
     'It rained       .'
     """
+    kept, last = [], 0
     for start, end in spans:
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text
+        kept += [text[last:start], " " * (end - start)]
+        last = end
+    return "".join([*kept, text[last:]])
 
 
 def blank_markup(text: str) -> str:

@@ -53,3 +53,11 @@ def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path) -> None:
     assert code == 2
     assert err.startswith("judge: standard output: cannot be written")
     assert err.count("\n") == 1
+
+
+def test_standard_output_that_is_closed(tmp_path: Path) -> None:
+    command = f"{sys.executable} -c '{SCORE}' score {FIXTURES / 'quickstart.jsonl'}"
+    command += f" -o {tmp_path / 'run'} >&-"
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "run" / "summary.json").exists()

@@ -223,3 +223,18 @@ def test_the_files_of_a_run_are_known(tmp_path: Path) -> None:
         assert folder.owns(tmp_path / "input")
         assert not folder.owns(tmp_path / "samples.jsonl")
         assert not folder.owns(tmp_path / "other" / "input")
+
+
+def test_a_half_copied_input_of_a_killed_run_is_nobodys_input(tmp_path: Path) -> None:
+    (tmp_path / ".input.part").write_text("half of something")
+    with RunFolder(tmp_path) as folder:
+        folder.begin(record())
+        assert not folder.input.exists()
+
+
+def test_somebody_elses_record_is_not_replaced_even_by_force(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"mine": 1}')
+    (tmp_path / "results.jsonl").write_text("mine")
+    with pytest.raises(RunError, match="damaged"):
+        RunFolder(tmp_path, force=True).__enter__()
+    assert (tmp_path / "results.jsonl").read_text() == "mine"
