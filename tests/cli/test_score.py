@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -157,7 +158,9 @@ def test_standard_input_and_ctrl_c_while_it_is_read(tmp_path: Path) -> None:
         assert process.stderr is not None
         process.stdin.write(QUICKSTART.read_bytes())
         process.stdin.flush()
-        while not (tmp_path / "run" / "input.part").exists():
+        until = time.monotonic() + 30
+        while not (tmp_path / "run" / ".input.part").exists():
+            assert time.monotonic() < until, "the copy of standard input never began"
             os.sched_yield()
         process.send_signal(signal.SIGINT)
         err = process.stderr.read().decode()
