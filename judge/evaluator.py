@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, Coroutine, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from judge.compose import compose
@@ -18,6 +19,16 @@ _Result = TypeVar("_Result")
 _AHEAD: Final = 2
 """Answers begun, for each that may be in flight: one slow answer at the head of the queue does not
 leave the others idle, and memory stays bounded."""
+
+
+@dataclass(slots=True)
+class _Flight:
+    """The answers that are begun, oldest first."""
+
+    room: asyncio.Semaphore
+    begun: deque[asyncio.Task[SampleResult]] = field(default_factory=deque)
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when an answer is begun, or none is any more."""
 
 
 class Evaluator:
@@ -49,36 +60,35 @@ class Evaluator:
         Raises:
             JudgeUnavailable: the model cannot be asked at all.
         """
-        gate = asyncio.Semaphore(self._config.concurrency)
-        room = asyncio.Semaphore(_AHEAD * self._config.concurrency)
-        begun: deque[asyncio.Task[SampleResult]] = deque()
-        news = asyncio.Event()
-
-        async def read() -> None:
-            # One task reads the whole source: a timeout or a task group of its own stays whole.
-            async with aclosing(_each(samples)) as source:
-                async for sample in source:
-                    await room.acquire()
-                    begun.append(asyncio.create_task(self._one(sample, gate)))
-                    news.set()
-
-        reading = asyncio.create_task(read())
-        reading.add_done_callback(lambda _: news.set())
+        flight = _Flight(room=asyncio.Semaphore(_AHEAD * self._config.concurrency))
+        # One task reads the whole source: a timeout or a task group of its own stays whole.
+        reading = asyncio.create_task(self._read(samples, flight))
+        reading.add_done_callback(lambda _: flight.news.set())
         try:
-            while begun or not reading.done():
-                if begun:
-                    yield await begun[0]
-                    begun.popleft()
-                    room.release()
+            while flight.begun or not reading.done():
+                if flight.begun:
+                    yield await flight.begun[0]
+                    flight.begun.popleft()
+                    flight.room.release()
                 else:
-                    news.clear()
-                    await news.wait()
+                    flight.news.clear()
+                    await flight.news.wait()
             await reading
         finally:
-            tasks = [reading, *begun]
+            tasks = [reading, *flight.begun]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _read(
+        self, samples: Iterable[Sample] | AsyncIterable[Sample], flight: _Flight
+    ) -> None:
+        gate = asyncio.Semaphore(self._config.concurrency)
+        async with aclosing(_each(samples)) as source:
+            async for sample in source:
+                await flight.room.acquire()
+                flight.begun.append(asyncio.create_task(self._one(sample, gate)))
+                flight.news.set()
 
     async def _one(self, sample: Sample, gate: asyncio.Semaphore) -> SampleResult:
         async with gate:
