@@ -18,6 +18,7 @@ class _Output(Console):
 
     def on_broken_pipe(self) -> None:
         self.quiet = True
+        # What is still buffered goes nowhere, or Python would fail on it once more as it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -38,5 +39,6 @@ def output() -> Iterator[Console]:
     except BrokenPipeError:
         console.on_broken_pipe()
     except OSError as error:
+        console.on_broken_pipe()
         message = f"standard output: cannot be written ({error.strerror}); "
         raise RunError(message + "what was to be kept is in the run folder") from None

@@ -23,11 +23,18 @@ def test_a_terminal_without_a_size_is_given_one(monkeypatch: pytest.MonkeyPatch)
         assert console.width == 80
 
 
+def buffered() -> dict[str, str]:
+    """As at a user's: a stream that is not buffered has nothing left to fail on at the end."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
+
 # Processes of their own, for what is at stake is the file behind standard output; about a second.
 def score(tmp_path: Path, stdout: int, *options: str) -> tuple[int, str]:
     command = [sys.executable, "-c", SCORE, "score", str(FIXTURES / "quickstart.jsonl")]
     command += ["-o", str(tmp_path / "run"), *options]
-    done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, env=buffered()
+    )
     return done.returncode, done.stderr
 
 
