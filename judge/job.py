@@ -177,10 +177,7 @@ class Job:
 
 
 def _changed(path: Path) -> RunError:
-    message = (
-        f"{path}: changed while it was scored; leave it alone, and score it again with --force"
-    )
-    return RunError(message)
+    return RunError(f"{path}: changed while it was scored; leave it alone, and score it again")
 
 
 def _leave_out(_: Rejected) -> None:

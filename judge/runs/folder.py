@@ -136,7 +136,7 @@ class RunFolder:
         self._write(RECORD, record)
 
     def discard(self) -> None:
-        """Take back all that was written: it turned out to be of no input that exists."""
+        """Remove every file of the run that stands here, the record last."""
         if self._part is not None:
             self._part.close()
         with self._writing():
