@@ -1,7 +1,44 @@
-"""Where the pinned prompts lie: beside the code when installed, at the top of a checkout."""
+"""The pinned prompts: words that never change under one version, and a hash to prove it."""
 
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
+from string import Template
+from typing import Final
+
+from judge.errors import PromptMismatch
+
+SUMS: Final = "SHA256SUMS"
+_LINE: Final = re.compile(r"([0-9a-f]{64}) [ *](\S+)")
+_FILE: Final = re.compile(r"v([1-9]\d*)\.toml")
+_SHOWN: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One version of one prompt, its bytes checked."""
+
+    name: str
+    """What it is for, such as `faithfulness`."""
+    version: str
+    """Such as `v1`."""
+    sha256: str
+    """Of the file's bytes."""
+    system: str
+    """Instructions, the same in every request."""
+    user: Template
+    """The material: `$code $query $chunks $sentences $ask`."""
+    again: Template
+    """What is joined to it when an earlier reply could not be used: `$faults`."""
+
+    @property
+    def reference(self) -> str:
+        """As it stands in signatures: name, version, and the first digits of the hash."""
+        return f"{self.name}-{self.version}@{self.sha256[:_SHOWN]}"
 
 
 def prompts_folder() -> Path:
@@ -9,3 +46,100 @@ def prompts_folder() -> Path:
     with as_file(files("judge")) as package:
         inside = package / "prompts"
         return inside if inside.is_dir() else package.parent / "prompts"
+
+
+def load_prompt(name: str, version: str, folder: Path | None = None) -> Prompt:
+    """Read one version of a prompt and check its hash.
+
+    Args:
+        name: such as `faithfulness`.
+        version: such as `v1`.
+        folder: where prompts and their `SHA256SUMS` lie; the shipped ones where left out.
+
+    Raises:
+        PromptMismatch: there is no such version, or its bytes are not the released ones.
+    """
+    folder = folder or prompts_folder()
+    file = f"{name}/{version}.toml"
+    pinned = pins(folder)
+    if file not in pinned:
+        known = ", ".join(sorted(pinned)) or "none"
+        raise PromptMismatch(f"no prompt {file!r} is pinned in {folder / SUMS}; there are: {known}")
+    content = _checked(folder, file, pinned[file])
+    try:
+        texts = tomllib.loads(content.decode())
+        system, user, again = (str(texts[key]).strip() for key in ("system", "user", "again"))
+    except (ValueError, KeyError) as error:
+        raise PromptMismatch(f"{folder / file}: cannot be read as a prompt ({error})") from None
+    return Prompt(name, version, pinned[file], system, Template(user), Template(again))
+
+
+def newest(name: str, folder: Path | None = None) -> str:
+    """The highest version of a prompt, such as `v2`.
+
+    Raises:
+        PromptMismatch: there is no prompt of that name.
+    """
+    folder = folder or prompts_folder()
+    pinned = pins(folder)
+    numbers = [
+        int(found[1])
+        for file in pinned
+        if (found := _FILE.fullmatch(file, len(name) + 1)) and file.startswith(f"{name}/")
+    ]
+    if not numbers:
+        known = ", ".join(sorted({file.partition("/")[0] for file in pinned})) or "none"
+        raise PromptMismatch(f"no prompt is called {name!r}; there are: {known}")
+    return f"v{max(numbers)}"
+
+
+def verify_prompts(folder: Path | None = None) -> list[str]:
+    """Check every pinned file, and that no file stands unpinned beside them.
+
+    Returns:
+        The names of the files, such as `faithfulness/v1.toml`, in order.
+
+    Raises:
+        PromptMismatch: naming the first file that is changed, absent or not pinned.
+    """
+    folder = folder or prompts_folder()
+    pinned = pins(folder)
+    for file, digest in sorted(pinned.items()):
+        _checked(folder, file, digest)
+    for path in sorted(folder.rglob("*.toml")):
+        file = path.relative_to(folder).as_posix()
+        if file not in pinned:
+            raise PromptMismatch(f"{path}: is not pinned; add its hash to {SUMS}, or remove it")
+    return sorted(pinned)
+
+
+def pins(folder: Path) -> Mapping[str, str]:
+    """The recorded hash of each prompt file, by its name relative to the folder.
+
+    Raises:
+        PromptMismatch: `SHA256SUMS` is absent or not in the form `sha256sum` writes.
+    """
+    try:
+        lines = (folder / SUMS).read_text("utf-8").splitlines()
+    except OSError as error:
+        raise PromptMismatch(f"{folder / SUMS}: {error.strerror}; install judge again") from None
+    matches = [(line, _LINE.fullmatch(line)) for line in lines if line.strip()]
+    for line, match in matches:
+        if match is None:
+            raise PromptMismatch(f"{folder / SUMS}: {line!r} is no line of sha256sum")
+    return {match[2]: match[1] for _, match in matches if match}
+
+
+def _checked(folder: Path, file: str, digest: str) -> bytes:
+    try:
+        content = (folder / file).read_bytes()
+    except OSError as error:
+        message = f"{folder / file}: {error.strerror}; restore the released file"
+        raise PromptMismatch(message) from None
+    found = hashlib.sha256(content).hexdigest()
+    if found != digest:
+        raise PromptMismatch(
+            f"{folder / file}: hash {found[:_SHOWN]} is not the pinned {digest[:_SHOWN]}; "
+            "restore it, and give a change the next version number"
+        )
+    return content

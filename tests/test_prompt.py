@@ -1,8 +1,96 @@
+import hashlib
 from pathlib import Path
 
-from judge.prompt import prompts_folder
+import pytest
+
+from judge.errors import PromptMismatch
+from judge.prompt import load_prompt, newest, pins, prompts_folder, verify_prompts
+
+TEXT = "system = 'S'\nuser = 'U $code $query $chunks $sentences $ask'\nagain = 'A $faults'\n"
+
+
+def released(folder: Path, *versions: str, text: str = TEXT) -> Path:
+    (folder / "faithfulness").mkdir(exist_ok=True)
+    lines = []
+    for version in versions:
+        (folder / "faithfulness" / f"{version}.toml").write_bytes(text.encode())
+        lines.append(f"{hashlib.sha256(text.encode()).hexdigest()}  faithfulness/{version}.toml\n")
+    (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+    return folder
 
 
 def test_the_prompts_lie_where_the_checkout_has_them() -> None:
     assert prompts_folder() == Path(__file__).resolve().parents[1] / "prompts"
     assert (prompts_folder() / "README.md").is_file()
+
+
+def test_the_shipped_prompts_have_their_pinned_bytes() -> None:
+    assert verify_prompts() == ["faithfulness/v1.toml"]
+    # Written out here as well: no edit of the file and its sum together goes unnoticed.
+    assert load_prompt("faithfulness", "v1").reference == "faithfulness-v1@0a9e6375"
+
+
+def test_a_shipped_prompt_takes_all_that_is_put_in() -> None:
+    prompt = load_prompt("faithfulness", "v1")
+    assert set(prompt.user.get_identifiers()) == {"code", "query", "chunks", "sentences", "ask"}
+    assert prompt.again.get_identifiers() == ["faults"]
+    assert "$" not in prompt.system
+    # A server that holds replies to JSON asks for the word itself.
+    assert "JSON" in prompt.system
+
+
+def test_a_prompt_is_read_with_its_hash(tmp_path: Path) -> None:
+    prompt = load_prompt("faithfulness", "v1", released(tmp_path, "v1"))
+    assert (prompt.system, prompt.user.template[:2], prompt.again.template) == (
+        "S",
+        "U ",
+        "A $faults",
+    )
+    assert prompt.sha256 == hashlib.sha256(TEXT.encode()).hexdigest()
+    assert prompt.reference == f"faithfulness-v1@{prompt.sha256[:8]}"
+
+
+def test_a_changed_prompt_is_refused_under_its_version(tmp_path: Path) -> None:
+    released(tmp_path, "v1", "v2")
+    (tmp_path / "faithfulness" / "v1.toml").write_text(TEXT + "\n", encoding="utf-8")
+    with pytest.raises(PromptMismatch, match=r"v1\.toml: hash .* next version number"):
+        load_prompt("faithfulness", "v1", tmp_path)
+    assert load_prompt("faithfulness", "v2", tmp_path).version == "v2"
+    with pytest.raises(PromptMismatch, match=r"v1\.toml"):
+        verify_prompts(tmp_path)
+
+
+def test_an_absent_or_unpinned_prompt_is_named(tmp_path: Path) -> None:
+    released(tmp_path, "v1")
+    with pytest.raises(
+        PromptMismatch, match=r"'faithfulness/v9.toml' .*there are: faithfulness/v1"
+    ):
+        load_prompt("faithfulness", "v9", tmp_path)
+    (tmp_path / "faithfulness" / "v2.toml").write_text(TEXT, encoding="utf-8")
+    with pytest.raises(PromptMismatch, match=r"v2\.toml: is not pinned"):
+        verify_prompts(tmp_path)
+    (tmp_path / "faithfulness" / "v1.toml").unlink()
+    with pytest.raises(PromptMismatch, match="restore"):
+        load_prompt("faithfulness", "v1", tmp_path)
+
+
+@pytest.mark.parametrize("text", ["system = 'S'", "system", "user = 1\nagain = 2\nsys = 3"])
+def test_what_is_no_prompt_is_named(tmp_path: Path, text: str) -> None:
+    released(tmp_path, "v1", text=text)
+    with pytest.raises(PromptMismatch, match=r"v1\.toml: cannot be read as a prompt"):
+        load_prompt("faithfulness", "v1", tmp_path)
+
+
+def test_sums_that_are_none_are_named(tmp_path: Path) -> None:
+    with pytest.raises(PromptMismatch, match="SHA256SUMS"):
+        pins(tmp_path)
+    (tmp_path / "SHA256SUMS").write_text("abc  faithfulness/v1.toml\n", encoding="utf-8")
+    with pytest.raises(PromptMismatch, match="no line of sha256sum"):
+        pins(tmp_path)
+
+
+def test_the_newest_version_is_the_highest_number(tmp_path: Path) -> None:
+    released(tmp_path, "v2", "v10", "v9")
+    assert newest("faithfulness", tmp_path) == "v10"
+    with pytest.raises(PromptMismatch, match="there are: faithfulness"):
+        newest("faith", tmp_path)

@@ -1,0 +1,57 @@
+"""`judge prompts`: the pinned words the judge is asked with."""
+
+from typing import Annotated
+
+import typer
+
+from judge.cli.app import app
+from judge.cli.visible import visible
+
+prompts = typer.Typer(no_args_is_help=True, help="The pinned prompts: list, verify, show.")
+app.add_typer(prompts, name="prompts")
+
+
+@prompts.command("list")
+def list_() -> None:
+    """List the released prompts, each with the reference that signatures bear.
+
+    Example: judge prompts list
+    """
+    from judge.prompt import load_prompt, verify_prompts  # noqa: PLC0415  --help stays quick
+
+    for file in verify_prompts():
+        name, version = file.removesuffix(".toml").split("/")
+        typer.echo(load_prompt(name, version).reference)
+
+
+@prompts.command()
+def verify() -> None:
+    """Check that every prompt still has the bytes it was released with; exit 2 where not.
+
+    Example: judge prompts verify
+    """
+    from judge.prompt import prompts_folder, verify_prompts  # noqa: PLC0415  --help stays quick
+
+    count = len(verify_prompts())
+    noun = "prompt has" if count == 1 else "prompts have"
+    typer.echo(visible(f"{count} {noun} the pinned bytes, in {prompts_folder()}"))
+
+
+@prompts.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Such as faithfulness.")],
+    version: Annotated[
+        str | None, typer.Argument(metavar="[VERSION]", help="Such as v1 [the newest].")
+    ] = None,
+) -> None:
+    """Print a prompt as it is sent, its placeholders unfilled.
+
+    Example: judge prompts show faithfulness v1
+    """
+    from judge.prompt import load_prompt, newest  # noqa: PLC0415  --help stays quick
+
+    prompt = load_prompt(name, version or newest(name))
+    user, again = prompt.user.template, prompt.again.template
+    typer.echo(f"{prompt.reference}  sha256 {prompt.sha256}")
+    for title, text in (("system", prompt.system), ("user", user), ("again", again)):
+        typer.echo(f"\n--- {title}\n{text}")
