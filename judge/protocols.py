@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from judge.records.chat import ChatReply, ChatRequest
+    from judge.records.chat import ChatFailure, ChatReply, ChatRequest
     from judge.records.request import JudgeRequest
     from judge.records.verdict import Judgment, Unscored
 
@@ -37,8 +37,14 @@ class Embedder(Protocol):
     def signature(self) -> str:
         """Which embedding this is."""
 
-    async def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Rows of unit length (all zero for a text without content), shape (len(texts), d)."""
+    async def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32] | Unscored:
+        """Rows of unit length (all zero for a text without content), shape (len(texts), d).
+
+        A failure of the world is a value.
+
+        Raises:
+            JudgeUnavailable: as of `Model.chat`.
+        """
 
 
 class Model(Protocol):
@@ -46,9 +52,9 @@ class Model(Protocol):
 
     @property
     def signature(self) -> str:
-        """Model, host and the options that were settled by the capability probe."""
+        """`llm:MODEL@HOST|…`: then the options that the capability probe settled."""
 
-    async def chat(self, request: ChatRequest) -> ChatReply | Unscored:
+    async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask once, retries included. A failure of the world is a value.
 
         Raises:

@@ -1,12 +1,13 @@
 """Stand-ins for the outside world, for users' tests and ours. They are passed in, never patched."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from judge.records import (
+    ChatFailure,
     ChatReply,
     ChatRequest,
     JudgeOutcome,
@@ -15,6 +16,7 @@ from judge.records import (
     Unscored,
     UnscoredReason,
 )
+from judge.text.tokens import estimate_tokens
 
 
 class FakeJudge:
@@ -60,20 +62,45 @@ class FakeEmbedder:
         return unit
 
 
+Scripted = ChatReply | ChatFailure | str
+"""What a scripted model says; a text stands for a finished reply that consists of it."""
+
+
 class FakeModel:
-    """Gives scripted replies in order, then repeats the last; keeps the requests."""
+    """Gives scripted replies in order, then repeats the last; keeps the requests.
 
-    signature = "fake"
+    Args:
+        replies: at least one. One that depends on the request is a function of it.
+        signature: what it calls itself.
+    """
 
-    def __init__(self, replies: Sequence[ChatReply | Unscored]) -> None:
+    def __init__(
+        self,
+        replies: Sequence[Scripted | Callable[[ChatRequest], Scripted]],
+        signature: str = "fake",
+    ) -> None:
         self._replies = list(replies)
+        self.signature = signature
         self.requests: list[ChatRequest] = []
         """Every request it was given, in order."""
 
-    async def chat(self, request: ChatRequest) -> ChatReply | Unscored:
+    async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """The next reply."""
         self.requests.append(request)
-        return self._replies[min(len(self.requests), len(self._replies)) - 1]
+        await asyncio.sleep(0)  # a real model gives way, too
+        reply = self._replies[min(len(self.requests), len(self._replies)) - 1]
+        if callable(reply):
+            reply = reply(request)
+        if not isinstance(reply, str):
+            return reply
+        return ChatReply(
+            text=reply,
+            finish="stop",
+            model="fake",
+            prompt_tokens=estimate_tokens(request.system + request.user),
+            reply_tokens=estimate_tokens(reply),
+            seconds=0.0,
+        )
 
 
 class FakeStore:

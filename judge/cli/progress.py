@@ -55,7 +55,7 @@ class Progress:
             disable=not self._console.is_terminal,
         )
         self._task: TaskID | None = None
-        self._total = self._done = self._kept = self._unscored = 0
+        self._total = self._done = self._kept = self._unscored = self._tokens = 0
         self._began = self._spoke = clock()
 
     def __enter__(self) -> Self:
@@ -87,6 +87,9 @@ class Progress:
         """One more result."""
         self._done += 1
         self._unscored += result.scores.unscored
+        if self._done > self._kept:  # what an earlier session paid is no cost of this one
+            fresh = (call for call in result.calls if not call.cached)
+            self._tokens += sum(call.prompt_tokens + call.reply_tokens for call in fresh)
         self._also(result)
         if self._console.is_terminal:
             if self._task is not None:
@@ -111,8 +114,9 @@ class Progress:
         if fresh and seconds > 0:
             speed = fresh / seconds
             rate = f"{speed:.{0 if speed >= _WHOLE else 1}f}/s"
+        tokens = f"{self._tokens:,} tokens" if self._tokens else ""
         unscored = f"{self._unscored} unscored" if self._unscored else ""
-        return ", ".join(part for part in (rate, unscored) if part)
+        return ", ".join(part for part in (rate, tokens, unscored) if part)
 
     def _say(self, text: str) -> None:
         self._console.print(Text(f"judge: {text}"), soft_wrap=True)

@@ -77,12 +77,18 @@ def _is_offline(summary: Summary) -> bool:
     """Whether similarity is the run's own judge, and not what stood in for a language model."""
     if summary.sources:
         return set(summary.sources) == {"similarity"} and not summary.fallen_back
-    return all(signature.startswith("similarity:") for signature in summary.signatures)
+    return all(map(_is_similarity, summary.signatures))
+
+
+def _is_similarity(signature: str) -> bool:
+    return signature.startswith("similarity:")
 
 
 def _full_from(summary: Summary) -> str:
     """What the probabilities in the list are to be held against."""
-    least = {threshold(signature) for signature in summary.signatures} - {None}
+    least = {
+        threshold(signature) for signature in summary.signatures if _is_similarity(signature)
+    } - {None}
     return f" (full from {', '.join(sorted(map(str, least)))})" if least else ""
 
 
@@ -156,7 +162,18 @@ def _counts(summary: Summary) -> list[Text]:
     if any(summary.flags.values()):
         lines.append(_line("flags", sum(summary.flags.values()), summary.flags))
     if summary.calls or summary.cache_hits:
-        lines.append(Text(f"  calls       {summary.calls} sent, {summary.cache_hits} from cache"))
+        lines.extend(_calls(summary))
+    return lines
+
+
+def _calls(summary: Summary) -> list[Text]:
+    sent = f"{summary.calls} sent"
+    if summary.retries:
+        sent += f" (and {summary.retries} {'retry' if summary.retries == 1 else 'retries'})"
+    tokens = f"{summary.prompt_tokens:,} tokens in, {summary.reply_tokens:,} out"
+    lines = [Text(f"  calls       {sent}, {summary.cache_hits} from cache; {tokens}")]
+    if len(summary.models) > 1:  # an alias that moved, or a gateway that picks
+        lines.append(_line("models", len(summary.models), summary.models))
     return lines
 
 

@@ -1,6 +1,6 @@
 """Frozen records, in the order they are made."""
 
-from judge.records.chat import ChatReply, ChatRequest
+from judge.records.chat import ChatFailure, ChatReply, ChatRequest
 from judge.records.citation import Citation, CitationStatus
 from judge.records.flag import Flag, FlagName
 from judge.records.label import Label
@@ -25,6 +25,7 @@ from judge.records.verdict import (
     JudgeOutcome,
     Judgment,
     Outcome,
+    Reply,
     Support,
     Unscored,
     UnscoredReason,
@@ -35,6 +36,7 @@ __all__ = [
     "SUPPORTED",
     "SUPPORT_WEIGHT",
     "Call",
+    "ChatFailure",
     "ChatReply",
     "ChatRequest",
     "Chunk",
@@ -52,6 +54,7 @@ __all__ = [
     "Judgment",
     "Label",
     "Outcome",
+    "Reply",
     "Rules",
     "RunInput",
     "RunRecord",

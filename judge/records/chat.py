@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from judge.records.record import Record
+from judge.records.verdict import UnscoredReason
 
 
 class ChatRequest(Record):
@@ -18,6 +19,8 @@ class ChatRequest(Record):
     """JSON schema of the reply."""
     max_tokens: int
     """Limit on the reply."""
+    deadline: float | None = None
+    """When the answer must be there, on the event loop's clock; null means no limit."""
 
 
 class ChatReply(Record):
@@ -34,4 +37,19 @@ class ChatReply(Record):
     reply_tokens: int
     """Tokens out."""
     seconds: float
-    """From sending to the last byte."""
+    """From sending to the last byte, failed attempts and the waits between them included."""
+    retries: int = 0
+    """Attempts that failed before this one."""
+
+
+class ChatFailure(Record):
+    """No reply. The world's failure is a value: what became of the request, and at what cost."""
+
+    reason: UnscoredReason
+    """Which failure: that of the last attempt."""
+    detail: str = ""
+    """What happened, in one line, without secrets."""
+    seconds: float = 0.0
+    """From the first sending until it was given up."""
+    retries: int = 0
+    """Attempts that failed before the last one."""

@@ -26,3 +26,5 @@ class JudgeRequest(Record):
     """For a sentence index, the 0-based positions in `chunks` that it cites; absent means none."""
     markers: tuple[tuple[int, int], ...] = ()
     """Spans of the citation markers, into the answer, ascending: no part of what is claimed."""
+    deadline: float | None = None
+    """When no more is asked about this answer, on the event loop's clock; null means never."""

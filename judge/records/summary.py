@@ -109,9 +109,11 @@ class Summary(Record):
     flags: dict[FlagName, int]
     """Flags by name."""
     models: dict[str, int]
-    """Calls by the model the server named."""
+    """Calls that were answered, now or when they were stored, by the model the server named."""
     calls: int
-    """Requests sent to a model."""
+    """Questions put to a model, answered or not."""
+    retries: int
+    """Attempts at them that failed and were made again."""
     cache_hits: int
     """Calls answered from the cache instead."""
     prompt_tokens: int

@@ -124,18 +124,31 @@ Outcome = Annotated[Verdict | Unscored | Excluded, Field(discriminator="type")]
 
 
 class Call(Record):
-    """One request to a model."""
+    """One question to a model, answered or not."""
 
     model: str
-    """The model the server named."""
+    """The model the server named; empty where no reply came."""
     prompt_tokens: int
     """Tokens in."""
     reply_tokens: int
     """Tokens out."""
     seconds: float
-    """From sending to the last byte."""
+    """From sending to the last byte, retries included."""
+    retries: int = 0
+    """Attempts that failed before the last one."""
     cached: bool = False
     """True where the reply came from the cache and nothing was sent."""
+
+
+class Reply(Record):
+    """A model's words, for whoever keeps them; they enter no result."""
+
+    text: str
+    """As received."""
+    call: Call
+    """The call that brought them."""
+    sentences: tuple[int, ...]
+    """The sentences whose verdicts were read from it."""
 
 
 class Judgment(Record):
@@ -145,7 +158,7 @@ class Judgment(Record):
     """One outcome per asked sentence index, no more and no fewer."""
     calls: tuple[Call, ...] = ()
     """What it took."""
-    replies: tuple[str, ...] = ()
-    """The raw reply of each call, for whoever keeps them; they enter no result."""
+    replies: tuple[Reply, ...] = ()
+    """The replies that verdicts were read from; a refused, broken or cut one is not among them."""
     flags: tuple[Flag, ...] = ()
     """What only the judge could see, such as chunks that say opposite things."""

@@ -82,7 +82,8 @@ class Totals:
         self._citations: Counter[CitationStatus] = Counter()
         self._flags: Counter[FlagName] = Counter()
         self._models: Counter[str] = Counter()
-        self._resolved = self._cited_fully = self._cache_hits = 0
+        self._resolved = self._cited_fully = 0
+        self._calls = self._retries = self._cache_hits = 0
         self._prompt_tokens = self._reply_tokens = 0
         self._seconds = 0.0
 
@@ -101,10 +102,13 @@ class Totals:
             self._kinds[sentence.kind] += 1
             self._count_outcome(sentence.outcome)
         for call in result.calls:
-            self._models[call.model] += 1
+            if call.model:
+                self._models[call.model] += 1
             if call.cached:
                 self._cache_hits += 1
                 continue
+            self._calls += 1
+            self._retries += call.retries
             self._prompt_tokens += call.prompt_tokens
             self._reply_tokens += call.reply_tokens
             self._seconds += call.seconds
@@ -142,7 +146,8 @@ class Totals:
             citations={status: self._citations[status] for status in CitationStatus},
             flags={name: self._flags[name] for name in FlagName},
             models=dict(self._models),
-            calls=self._models.total() - self._cache_hits,
+            calls=self._calls,
+            retries=self._retries,
             cache_hits=self._cache_hits,
             prompt_tokens=self._prompt_tokens,
             reply_tokens=self._reply_tokens,

@@ -4,6 +4,7 @@ import pytest
 from judge.backends.fake import FakeEmbedder, FakeJudge, FakeModel, FakeStore
 from judge.protocols import Embedder, Judge, Model, Store
 from judge.records import (
+    ChatFailure,
     ChatReply,
     ChatRequest,
     JudgeRequest,
@@ -35,23 +36,43 @@ async def test_a_judge_answers_what_it_was_asked_and_keeps_the_request() -> None
 
 
 async def test_an_embedder_gives_rows_of_unit_length_and_zeros_for_the_unknown() -> None:
-    embedder: Embedder = FakeEmbedder({"a": (3.0, 4.0), "零": (0.0, 0.0)})
-    rows = await embedder.embed(["a", "unknown", "零", "a"])
+    fake = FakeEmbedder({"a": (3.0, 4.0), "零": (0.0, 0.0)})
+    embedder: Embedder = fake
+    assert embedder.signature == "fake"
+    rows = await fake.embed(["a", "unknown", "零", "a"])
     assert rows.dtype == np.float32
     assert rows == pytest.approx(np.array([[0.6, 0.8], [0, 0], [0, 0], [0.6, 0.8]]))
-    assert (await embedder.embed([])).shape == (0, 2)
+    assert (await fake.embed([])).shape == (0, 2)
+
+
+REQUEST = ChatRequest(system="four", user="说", reply_schema={}, max_tokens=9)
 
 
 async def test_a_model_replies_in_order_and_then_repeats_the_last() -> None:
     reply = ChatReply(
-        text="{}", finish="stop", model="m", prompt_tokens=1, reply_tokens=1, seconds=0.0
+        text="{}", finish="length", model="m", prompt_tokens=1, reply_tokens=1, seconds=0.0
     )
-    failure = Unscored(reason=UnscoredReason.TIMEOUT)
+    failure = ChatFailure(reason=UnscoredReason.TIMEOUT)
     fake = FakeModel([failure, reply])
     model: Model = fake
-    request = ChatRequest(system="s", user="u", reply_schema={}, max_tokens=9)
-    assert [await model.chat(request) for _ in range(3)] == [failure, reply, reply]
-    assert fake.requests == [request] * 3
+    assert [await model.chat(REQUEST) for _ in range(3)] == [failure, reply, reply]
+    assert fake.requests == [REQUEST] * 3
+
+
+async def test_a_text_is_a_finished_reply_of_it() -> None:
+    assert await FakeModel(["eight le"]).chat(REQUEST) == ChatReply(
+        text="eight le", finish="stop", model="fake", prompt_tokens=2, reply_tokens=2, seconds=0.0
+    )
+
+
+async def test_a_function_replies_to_what_it_is_asked() -> None:
+    failure = ChatFailure(reason=UnscoredReason.CONNECTION)
+    model = FakeModel([lambda request: request.user, lambda _: failure], "llm:fake@here")
+    assert model.signature == "llm:fake@here"
+    first = await model.chat(REQUEST)
+    assert isinstance(first, ChatReply)
+    assert first.text == "说"
+    assert await model.chat(REQUEST) == failure
 
 
 def test_a_store_gives_back_what_it_was_given_and_no_more() -> None:

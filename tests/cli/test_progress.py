@@ -6,6 +6,7 @@ from rich.console import Console
 from judge.cli.progress import Progress
 from judge.job import Watcher
 from judge.records import (
+    Call,
     JudgeOutcome,
     Sample,
     SampleResult,
@@ -110,6 +111,18 @@ def test_a_resumed_run_says_so_and_its_rate_is_of_fresh_answers() -> None:
         "judge: 40/100 answers",
         "judge: 45/100 answers, 0.2/s",
     ]
+
+
+def test_tokens_of_this_session_are_counted() -> None:
+    shown = Shown()
+    shown.progress.begun(record(3), 1)
+    call = Call(model="m", prompt_tokens=1_000, reply_tokens=200, seconds=0.1)
+    paid = result().model_copy(update={"calls": (call, call.model_copy(update={"cached": True}))})
+    shown.progress.scored(paid)  # kept from an earlier session
+    shown.progress.scored(paid)
+    shown.now += 10
+    shown.progress.scored(paid)
+    assert shown.lines()[-1] == "judge: 3/3 answers, 0.2/s, 2,400 tokens"
 
 
 def test_lines_left_out_are_said() -> None:

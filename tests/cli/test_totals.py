@@ -205,7 +205,12 @@ def test_the_counts() -> None:
             qid="b",
             citations=[CitationStatus.VALID, CitationStatus.VALID, CitationStatus.DANGLING],
             flags=[FlagName.INJECTION_SUSPECTED],
-            calls=[sent, sent, sent.model_copy(update={"cached": True})],
+            calls=[
+                sent,
+                sent.model_copy(update={"prompt_tokens": 1200, "retries": 2}),
+                sent.model_copy(update={"cached": True}),
+                Call(model="", prompt_tokens=0, reply_tokens=0, seconds=9.0, retries=1),
+            ],
         ),
         answer(qid="c", others=[SentenceKind.ABSTENTION]),
     )
@@ -215,10 +220,24 @@ def test_the_counts() -> None:
         "  not claims  3: 1 heading, 1 abstention, 1 code",
         "  citations   3: 2 valid, 1 dangling",
         "  flags       1: 1 injection suspected",
-        "  calls       2 sent, 1 from cache",
+        "  calls       3 sent (and 3 retries), 1 from cache; 1,201 tokens in, 2 out",
     ):
         assert line in text.splitlines()
     assert row(text, "citation validity")[0] == "0.667"
+
+
+def test_several_models_are_named_for_one_run() -> None:
+    one = Call(model="m-1", prompt_tokens=1, reply_tokens=1, seconds=0.1)
+    other = one.model_copy(update={"model": "m-2"})
+    assert "models" not in printed(answer(FULL, calls=[one, one]))
+    assert "  models      2: 2 m-1, 1 m-2\n" in printed(answer(FULL, calls=[one, other, one]))
+
+
+def test_a_fallback_s_threshold_is_not_the_run_s() -> None:
+    result = answer(NONE).model_copy(
+        update={"signature": "llm:m@h|t:0|fallback:similarity:x|prior:0.9|t:0.8712|judge:1"}
+    )
+    assert "full from" not in printed(result)
 
 
 def test_a_count_that_does_not_fit_hangs() -> None:

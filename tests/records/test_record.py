@@ -100,6 +100,8 @@ EXAMPLES: list[Record] = [
     records.ChatReply(
         text="{}", finish="length", model="m", prompt_tokens=1, reply_tokens=1, seconds=0.1
     ),
+    records.ChatFailure(reason=records.UnscoredReason.TIMEOUT, seconds=1.0, retries=2),
+    records.Reply(text="{}", call=CALL, sentences=(0, 2)),
     records.Label(qid="q", sentence=0, supported=False, support=records.Support.NONE),
     records.Rules(citation_pattern="<(.+?)>"),
     RUN_INPUT,
