@@ -14,7 +14,15 @@ from judge.errors import ConfigError
 from judge.metrics.alignment import FEATURES, Alignment, align
 from judge.metrics.logistic import LogisticModel, expit, logit
 from judge.protocols import Embedder
-from judge.records import Evidence, JudgeRequest, Judgment, Sentence, Support, Verdict
+from judge.records import (
+    Evidence,
+    JudgeRequest,
+    Judgment,
+    Sentence,
+    Support,
+    Unscored,
+    Verdict,
+)
 from judge.text.shortfall import no_passages, shortfall
 from judge.text.terms import terms
 from judge.text.windows import Passages, locate
@@ -38,7 +46,7 @@ class Block:
 
 
 class SimilarityJudge:
-    """Says `full` or `none`, with P(supported) at a declared prior; never calls anyone.
+    """Says `full` or `none`, with P(supported) at a declared prior; asks no language model.
 
     A moved prior moves every score and the threshold alike: no label depends on it.
 
@@ -87,13 +95,21 @@ class SimilarityJudge:
         return self._signature
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """One verdict per asked sentence; without chunks nothing is supported."""
+        """One verdict per asked sentence; without chunks nothing is supported.
+
+        Where the embedder fails, its failure is the outcome of every asked sentence.
+
+        Raises:
+            JudgeUnavailable: from the embedder.
+        """
         if not request.chunks:
             return Judgment(
                 outcomes={i: self._unfounded(request.sentences[i]) for i in request.ask}
             )
         outcomes: dict[int, Verdict] = {}
         async for block in aligned(request, self._embedder):
+            if isinstance(block, Unscored):
+                return Judgment(outcomes=dict.fromkeys(request.ask, block))
             odds = self._model.logits(block.alignment.features)
             # "It is so" misses nothing that weighs. Still, where no number and no word that says
             # something was found, there is no evidence, and support without evidence is none.
@@ -142,11 +158,12 @@ def shipped_model() -> LogisticModel:
     return LogisticModel.load(text, FEATURES)
 
 
-async def aligned(request: JudgeRequest, embedder: Embedder) -> AsyncIterator[Block]:
+async def aligned(request: JudgeRequest, embedder: Embedder) -> AsyncIterator[Block | Unscored]:
     """Measure the asked sentences against the chunks, of which there is at least one.
 
     Yields:
-        The next sentences, at most 64. Between two blocks the event loop has its turn.
+        The next sentences, at most 64; or the embedder's failure, and then nothing more. Between
+        two blocks the event loop has its turn.
     """
     texts = [chunk.text for chunk in request.chunks]
     claimed = _claimed(request)
@@ -160,10 +177,16 @@ async def aligned(request: JudgeRequest, embedder: Embedder) -> AsyncIterator[Bl
         passages.chunk_of.tolist(), passages.starts.tolist(), passages.ends.tolist(), strict=True
     )
     rows = await embedder.embed([texts[chunk][start:end] for chunk, start, end in pieces])
+    if isinstance(rows, Unscored):
+        yield rows
+        return
     step = max(1, min(_BLOCK, _CELLS // max(len(rows), 1)))
     for low in range(0, len(request.ask), step):
         block = request.ask[low : low + step]
         own = await embedder.embed([blank_markup(claimed[i]) for i in block])
+        if isinstance(own, Unscored):
+            yield own
+            return
         cited = np.zeros((len(block), len(texts)), np.bool_)
         for row, index in enumerate(block):
             cited[row, list(request.cites.get(index, ()))] = True

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.backends.lexical import LexicalEmbedder
-from judge.judges.similarity import SimilarityJudge, aligned
+from judge.judges.similarity import Block, SimilarityJudge, aligned
 from judge.metrics.alignment import FEATURES
 from judge.records import Chunk, JudgeRequest, Sentence, SentenceKind, Support, Verdict
 from judge.steps.kinds import classify
@@ -100,7 +100,9 @@ async def measured(name: str) -> tuple[Floats, Floats, npt.NDArray[np.str_]]:
         asked, supported = request(row)
         if not supported or not asked.chunks:
             continue
-        features += [each.alignment.features[:, 0] async for each in aligned(asked, embedder)]
+        async for block in aligned(asked, embedder):
+            assert isinstance(block, Block)  # the built-in embedder does not fail
+            features.append(block.alignment.features[:, 0])
         labels += supported
         groups += [row["group"]] * len(supported)
     return np.concatenate(features), np.asarray(labels, np.float64), np.asarray(groups)

@@ -7,12 +7,21 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from judge.backends.lexical import LexicalEmbedder
 from judge.errors import ConfigError
 from judge.judges.similarity import SimilarityJudge, shipped_model
-from judge.records import Chunk, JudgeRequest, Sentence, Support, Verdict
+from judge.records import (
+    Chunk,
+    JudgeRequest,
+    Sentence,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
 
 TRAVEL = (
     "Travel must be booked ten days ahead. Hotels cost at most 120 euros a night in Berlin. "
@@ -310,3 +319,28 @@ async def test_nothing_found_is_never_full(sentence: str, chunk: str) -> None:
     assert (verdict.support, verdict.cited_support) == (Support.NONE, Support.NONE)
     assert verdict.supporting == ()
     assert verdict.reason
+
+
+class Failing:
+    """Fails after so many texts were embedded."""
+
+    signature = "failing"
+    failure = Unscored(reason=UnscoredReason.CONNECTION, detail="no embedding server")
+
+    def __init__(self, calls: int) -> None:
+        self.calls = calls
+
+    async def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32] | Unscored:
+        self.calls -= 1
+        return await LexicalEmbedder().embed(texts) if self.calls >= 0 else self.failure
+
+
+@pytest.mark.parametrize("calls", [0, 1, 2])
+async def test_where_the_embedder_fails_every_asked_sentence_has_its_failure(calls: int) -> None:
+    # One call for the chunks, then one for each 64 sentences.
+    request = asked(
+        ["Receipts are due.", "收据须交。"] * 50, [TRAVEL, TRAVEL_ZH], ask=range(1, 100)
+    )
+    judgment = await SimilarityJudge(Failing(calls)).judge(request)
+    assert judgment.outcomes == dict.fromkeys(range(1, 100), Failing.failure)
+    assert sorted(await verdicts(request)) == list(range(1, 100))

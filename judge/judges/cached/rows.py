@@ -1,0 +1,176 @@
+"""What stands in the store: JSON text, read as if somebody else had written it."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticSerializationError
+
+from judge.records import Call, Evidence, FlagName, Support, Verdict
+from judge.records.record import Record
+from judge.records.verdict import Reply
+
+ASKED: Final = "asked:"
+"""Begins the name of a row that tells what was asked."""
+REPLY: Final = "reply:"
+"""Begins the name of a row that holds a reply."""
+
+_Count = Annotated[int, Field(ge=0)]
+
+
+class Row(Record):
+    """A row: whatever has not its exact shape is none."""
+
+    model_config = ConfigDict(strict=True)
+
+    @classmethod
+    def read(cls, text: str) -> Self | None:
+        """The row, or None where the text is something else."""
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError:
+            return None
+
+    def write(self) -> str:
+        """The row as text."""
+        try:
+            return self.model_dump_json()
+        except PydanticSerializationError:  # a model wrote half a surrogate pair
+            text = json.dumps(self.model_dump(mode="json"), ensure_ascii=False)
+            return text.encode("utf-8", "replace").decode("utf-8")
+
+
+class Place(Row):
+    """Where a verdict belongs."""
+
+    sentence: int
+    """Index of the sentence."""
+    cites: tuple[_Count, ...]
+    """Positions of the chunks it cites."""
+    flags: tuple[FlagName, ...]
+    """Those of the sentence."""
+    replies: tuple[str, ...]
+    """Names of the rows with the replies it was read from."""
+    asked: str
+    """Name of the row that tells what was asked."""
+
+
+class VerdictRow(Row):
+    """A verdict, its chunks by position: their ids are the sample's, and may change."""
+
+    place: Place
+    """Where it belongs."""
+    support: Support
+    """As of `Verdict`, and so the fields below."""
+    evidence: tuple[tuple[_Count, str], ...]
+    """Position and quote; where in the chunk, code finds out anew."""
+    supporting: tuple[_Count, ...]
+    """Positions."""
+    cited_support: Support | None
+    """Given only what it cites."""
+    reason: str
+    """In a few words."""
+    source: Literal["llm"]
+    """Nobody else's verdicts are kept."""
+    signature: str
+    """As made."""
+
+    @classmethod
+    def of(cls, verdict: Verdict, place: Place, chunks: int) -> Self | None:
+        """The row of a verdict on so many chunks, which it names by their positions.
+
+        None where it is no language model's own, since a stand-in's must never pass for one; and
+        where it names a chunk that there is not.
+        """
+        positions = {str(position): position for position in range(chunks)}
+        named = {*(evidence.chunk_id for evidence in verdict.evidence), *verdict.supporting}
+        if verdict.source != "llm" or verdict.fallback_from or not named <= positions.keys():
+            return None
+        return cls(
+            place=place,
+            support=verdict.support,
+            evidence=tuple((positions[each.chunk_id], each.quote) for each in verdict.evidence),
+            supporting=tuple(positions[name] for name in verdict.supporting),
+            cited_support=verdict.cited_support,
+            reason=verdict.reason,
+            source=verdict.source,
+            signature=verdict.signature,
+        )
+
+    def belongs(self, index: int, cites: tuple[int, ...], chunks: int) -> bool:
+        """Whether it is about this sentence, and about no chunk that there is not."""
+        positions = (*(position for position, _ in self.evidence), *self.supporting)
+        here = self.place.sentence == index and self.place.cites == cites
+        return here and max(positions, default=-1) < chunks
+
+    def verdict(self, ids: tuple[str, ...]) -> Verdict:
+        """The verdict on chunks of these ids."""
+        return Verdict(
+            support=self.support,
+            evidence=tuple(Evidence(chunk_id=ids[at], quote=quote) for at, quote in self.evidence),
+            supporting=tuple(dict.fromkeys(ids[at] for at in self.supporting)),
+            cited_support=self.cited_support,
+            reason=self.reason,
+            source=self.source,
+            signature=self.signature,
+        )
+
+
+class ReplyRow(Row):
+    """A model's words, and what they cost."""
+
+    text: str
+    """As received."""
+    model: str
+    """The model the server named."""
+    prompt_tokens: _Count
+    """Tokens in."""
+    reply_tokens: _Count
+    """Tokens out."""
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    """From sending to the last byte."""
+    signature: str
+    """The judge that asked."""
+    stored: AwareDatetime
+    """When it was kept."""
+
+    @classmethod
+    def of(cls, reply: Reply, signature: str) -> Self:
+        """The row of a reply that has just come."""
+        return cls(
+            text=reply.text,
+            model=reply.call.model,
+            prompt_tokens=reply.call.prompt_tokens,
+            reply_tokens=reply.call.reply_tokens,
+            seconds=reply.call.seconds,
+            signature=signature,
+            stored=datetime.now(UTC).replace(microsecond=0),
+        )
+
+    def call(self) -> Call:
+        """The call that was not made for it this time."""
+        return Call(
+            model=self.model,
+            prompt_tokens=self.prompt_tokens,
+            reply_tokens=self.reply_tokens,
+            seconds=self.seconds,
+            cached=True,
+        )
+
+
+class AskedRow(Row):
+    """What the verdicts of an answer were asked about, its texts by hash."""
+
+    signature: str
+    """The judge's."""
+    url: str
+    """Where it asks."""
+    repeat: int
+    """Which of several askings of the same."""
+    query: str
+    """Hash."""
+    answer: str
+    """Hash."""
+    chunks: tuple[str, ...]
+    """Hashes, in order."""

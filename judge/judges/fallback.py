@@ -1,0 +1,63 @@
+"""The judge that asks a second one where the first fails, and says so."""
+
+from typing import Final
+
+from judge.protocols import Judge
+from judge.records import JudgeOutcome, JudgeRequest, Judgment, Unscored, UnscoredReason, Verdict
+
+# Another judge's opinion is no answer to a refusal, and a spent budget is a decision.
+_FINAL: Final = frozenset({UnscoredReason.REFUSED, UnscoredReason.BUDGET})
+
+
+class FallbackJudge:
+    """Sentence by sentence the first judge's verdict, else the second's. It hides nothing.
+
+    A verdict of the second bears the failure of the first in `fallback_from`. `refused` and
+    `budget` do not fall back. Where the second fails too, the first failure stands.
+
+    Args:
+        first: the run's own judge.
+        second: asked only about what the first could not judge.
+    """
+
+    def __init__(self, first: Judge, second: Judge) -> None:
+        self._first = first
+        self._second = second
+
+    @property
+    def signature(self) -> str:
+        """Both judges'."""
+        return f"{self._first.signature}|fallback:{self._second.signature}"
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        """One outcome per asked sentence.
+
+        Raises:
+            JudgeUnavailable: from either judge.
+        """
+        first = await self._first.judge(request)
+        failed = {
+            index: outcome
+            for index, outcome in first.outcomes.items()
+            if isinstance(outcome, Unscored) and outcome.reason not in _FINAL
+        }
+        if not failed:
+            return first
+        again = request.model_copy(update={"ask": tuple(sorted(failed))})
+        second = await self._second.judge(again)
+        instead = {
+            index: _instead(second.outcomes.get(index), failure)
+            for index, failure in failed.items()
+        }
+        return Judgment(
+            outcomes={**first.outcomes, **instead},
+            calls=(*first.calls, *second.calls),
+            replies=(*first.replies, *second.replies),
+            flags=(*first.flags, *second.flags),
+        )
+
+
+def _instead(outcome: JudgeOutcome | None, failure: Unscored) -> JudgeOutcome:
+    if isinstance(outcome, Verdict):
+        return outcome.model_copy(update={"fallback_from": failure})
+    return failure

@@ -1,0 +1,201 @@
+"""The rounds of asking: what is missing is asked again, what is cut is asked in halves."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from judge.errors import ConfigError
+from judge.judges.prompted.reading import parse
+from judge.judges.prompted.rendering import render, sentence_id
+from judge.prompt import Prompt
+from judge.protocols import Model
+from judge.records import (
+    Call,
+    ChatFailure,
+    ChatReply,
+    JudgeOutcome,
+    JudgeRequest,
+    Judgment,
+    Reply,
+    Unscored,
+    UnscoredReason,
+)
+
+MISSES: Final = 3
+"""A sentence without a verdict in so many replies is `Unscored(missing)`."""
+
+FAULTS: Final = 2
+"""A sentence with so many verdicts that cannot be used is `Unscored(malformed)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Sentences to ask about in one call."""
+
+    ids: tuple[int, ...]
+    faults: Mapping[int, str] = field(default_factory=dict)
+
+    def part(self, ids: tuple[int, ...]) -> "_Question":
+        return _Question(ids, {index: self.faults[index] for index in ids if index in self.faults})
+
+    def told(self) -> str:
+        """The faults of the earlier replies, each with the sentences that had it."""
+        names: dict[str, list[str]] = {}
+        for index, fault in self.faults.items():
+            names.setdefault(fault, []).append(sentence_id(index))
+        return "; ".join(f"{', '.join(ids)}: {fault}" for fault, ids in names.items())
+
+
+@dataclass(slots=True)
+class _Hearing:
+    """What is known so far about one answer."""
+
+    outcomes: dict[int, JudgeOutcome] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
+    replies: list[Reply] = field(default_factory=list)
+    misses: Counter[int] = field(default_factory=Counter)
+    faults: Counter[int] = field(default_factory=Counter)
+
+    def give_up(self, ids: Sequence[int], reason: UnscoredReason, detail: str) -> None:
+        line = " ".join(detail.split())
+        self.outcomes.update(dict.fromkeys(ids, Unscored(reason=reason, detail=line)))
+
+
+class PromptedJudge:
+    """Asks a model about up to `sentences_per_call` sentences at a time, one call after the other.
+
+    Args:
+        model: whom to ask.
+        prompt: in which words.
+        sentences_per_call: at least 1.
+        patience: seconds an answer may take, all its calls together; null means no limit. Where
+            the request bears a deadline, that holds.
+        max_reply_tokens: limit on each reply; one made from the number of sentences unless given.
+        edition: what else the verdicts depend on, as the last part of the signature.
+
+    Raises:
+        ConfigError: `sentences_per_call` is under 1.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        prompt: Prompt,
+        *,
+        sentences_per_call: int = 16,
+        patience: float | None = None,
+        max_reply_tokens: int | None = None,
+        edition: str = "",
+    ) -> None:
+        if sentences_per_call < 1:
+            raise ConfigError(
+                f"sentences_per_call must be at least 1, not {sentences_per_call!r}; try 16"
+            )
+        self._model = model
+        self._prompt = prompt
+        self._size = sentences_per_call
+        self._patience = patience
+        self._max_reply_tokens = max_reply_tokens
+        head, *options = model.signature.split("|")
+        parts = (head, f"prompt:{prompt.reference}", *options, f"n:{sentences_per_call}", edition)
+        self._signature = "|".join(part for part in parts if part)
+
+    @property
+    def signature(self) -> str:
+        """Model, prompt, the model's options, sentences a call, edition."""
+        return self._signature
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        """One outcome per asked sentence. Without chunks the model is asked all the same.
+
+        Raises:
+            JudgeUnavailable: from the model.
+        """
+        clock = asyncio.get_running_loop().time
+        if request.deadline is None and self._patience is not None:
+            request = request.model_copy(update={"deadline": clock() + self._patience})
+        hearing = _Hearing()
+        starts = range(0, len(request.ask), self._size)
+        open_ones = [_Question(request.ask[low : low + self._size]) for low in reversed(starts)]
+        while open_ones:
+            question = open_ones.pop()
+            if request.deadline is not None and clock() >= request.deadline:
+                hearing.give_up(question.ids, UnscoredReason.TIMEOUT, self._late())
+                continue
+            open_ones.extend(reversed(await self._ask(request, question, hearing)))
+        outcomes = {index: hearing.outcomes[index] for index in request.ask}
+        return Judgment(
+            outcomes=outcomes, calls=tuple(hearing.calls), replies=tuple(hearing.replies)
+        )
+
+    async def _ask(
+        self, request: JudgeRequest, question: _Question, hearing: _Hearing
+    ) -> list[_Question]:
+        """Make one call; what it leaves open."""
+        asked = request.model_copy(update={"ask": question.ids})
+        chat = render(
+            asked, self._prompt, faults=question.told(), max_reply_tokens=self._max_reply_tokens
+        )
+        answer = await self._model.chat(chat)
+        hearing.calls.append(_call(answer))
+        if isinstance(answer, ChatFailure):
+            hearing.give_up(question.ids, answer.reason, answer.detail)
+        elif answer.finish == "refusal":
+            hearing.give_up(question.ids, UnscoredReason.REFUSED, "the model refused")
+        elif answer.finish == "content_filter":
+            stopped = "the server's content filter stopped the reply"
+            hearing.give_up(question.ids, UnscoredReason.CONTENT_FILTER, stopped)
+        elif answer.finish == "stop":
+            return self._read(answer.text, asked, hearing)
+        elif len(question.ids) > 1:
+            half = len(question.ids) // 2
+            return [question.part(question.ids[:half]), question.part(question.ids[half:])]
+        else:
+            cut = f"the reply was cut at {chat.max_tokens} tokens, for this sentence alone"
+            hearing.give_up(question.ids, UnscoredReason.TRUNCATED, cut)
+        return []
+
+    def _read(self, text: str, asked: JudgeRequest, hearing: _Hearing) -> list[_Question]:
+        parsed = parse(text, asked, self._signature)
+        hearing.outcomes.update(parsed.verdicts)
+        if parsed.verdicts:
+            reply = Reply(text=text, call=hearing.calls[-1], sentences=tuple(parsed.verdicts))
+            hearing.replies.append(reply)
+        hearing.misses.update(parsed.missing.keys())
+        hearing.faults.update(parsed.faulty.keys())
+        again: dict[int, str] = {}
+        for index, fault in sorted({**parsed.missing, **parsed.faulty}.items()):
+            name = sentence_id(index)
+            if hearing.misses[index] >= MISSES:
+                detail = f"{name}: {fault} in {MISSES} replies"
+                hearing.give_up([index], UnscoredReason.MISSING, detail)
+            elif hearing.faults[index] >= FAULTS:
+                hearing.give_up([index], UnscoredReason.MALFORMED, f"{name}: {fault}")
+            else:
+                again[index] = fault
+        return [_Question(tuple(again), again)] if again else []
+
+    def _late(self) -> str:
+        if self._patience is None:
+            return "the time for this answer was up"
+        return f"not judged within {self._patience:g} s"
+
+
+def _call(answer: ChatReply | ChatFailure) -> Call:
+    if isinstance(answer, ChatFailure):
+        return Call(
+            model="",
+            prompt_tokens=0,
+            reply_tokens=0,
+            seconds=answer.seconds,
+            retries=answer.retries,
+        )
+    return Call(
+        model=answer.model,
+        prompt_tokens=answer.prompt_tokens,
+        reply_tokens=answer.reply_tokens,
+        seconds=answer.seconds,
+        retries=answer.retries,
+    )

@@ -1,0 +1,190 @@
+"""From a model's words to verdicts: a reply is believed where it says one plain thing."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from judge.judges.prompted.rendering import sentence_id
+from judge.records import Evidence, JudgeRequest, Support, Verdict
+from judge.text.objects import find_values
+
+_LONGEST_REASON: Final = 300
+_SAID: Final = 40
+_NUMBER_DIGITS: Final = 9
+_LABELS: Final = {label.value: label for label in Support}
+_UNBACKED: Final = frozenset({Support.NONE, Support.NO_CLAIM})
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What became of each asked sentence, by its index: it is in exactly one of the three."""
+
+    verdicts: Mapping[int, Verdict]
+    """Read."""
+    missing: Mapping[int, str]
+    """Named never, or more than once; and which of the two."""
+    faulty: Mapping[int, str]
+    """Not to be used, and why, in a few words; all of them where the reply is unreadable."""
+
+
+class _FaultError(Exception):
+    """A verdict cannot be used; the message says why."""
+
+
+def parse(text: str, request: JudgeRequest, signature: str) -> Parsed:
+    """Read a finished reply: `{"verdicts": […]}`, a list of verdicts, or verdicts one by one.
+
+    Only `s3` (or `S3`) names a sentence: a bare 3 may as well count the sentences asked. An id
+    that was not asked is ignored. A label is one of the five words or it is none.
+
+    Args:
+        text: as received; prose, code fences and thoughts around the JSON are passed over.
+        request: what was asked, with the chunks in the order they were numbered.
+        signature: put on every verdict.
+    """
+    found = find_values(text)
+    entries = _entries(found.values)
+    if entries is None:
+        fault = found.fault or 'its JSON has no list named "verdicts"'
+        return Parsed({}, {}, dict.fromkeys(request.ask, fault))
+    given: dict[str, list[Mapping[str, object]]] = {}
+    for entry in entries:
+        name = entry.get("id")
+        if isinstance(name, str):
+            given.setdefault(name.strip().lower(), []).append(entry)
+    verdicts: dict[int, Verdict] = {}
+    missing: dict[int, str] = {}
+    faulty: dict[int, str] = {}
+    for index in request.ask:
+        mine = given.get(sentence_id(index), [])
+        if len(mine) != 1:
+            missing[index] = "more than one verdict" if mine else "no verdict"
+            continue
+        try:
+            verdicts[index] = _verdict(mine[0], index, request, signature)
+        except _FaultError as fault:
+            faulty[index] = str(fault)
+    return Parsed(verdicts, missing, faulty)
+
+
+def _entries(values: Iterable[object]) -> list[Mapping[str, object]] | None:
+    """The objects that may be verdicts; null where no value is of a shape that holds them."""
+    entries: list[object] = []
+    recognised = False
+    for value in values:
+        for item in value if isinstance(value, list) else [value]:
+            if not isinstance(item, dict):
+                continue
+            listed = item.get("verdicts")
+            if isinstance(listed, list):
+                recognised = True
+                entries += listed
+            elif "id" in item:
+                recognised = True
+                entries.append(item)
+    return [entry for entry in entries if isinstance(entry, dict)] if recognised else None
+
+
+def _verdict(
+    entry: Mapping[str, object], index: int, request: JudgeRequest, signature: str
+) -> Verdict:
+    support = _label(entry.get("support"), "support")
+    evidence = tuple(_evidence(entry.get("evidence"), request))
+    supporting = sorted(
+        {_chunk(n, request) for n in _listed(entry.get("supporting"), "supporting")}
+    )
+    ids = dict.fromkeys(request.chunks[position].chunk_id for position in supporting)
+    reason = _text(entry.get("reason"), "reason")
+    return Verdict(
+        support=support,
+        evidence=evidence,
+        supporting=() if support in _UNBACKED else tuple(ids),
+        cited_support=_cited(
+            entry.get("cited_support"), support, cites=bool(request.cites.get(index))
+        ),
+        reason="" if support is Support.FULL else _clipped(reason),
+        source="llm",
+        signature=signature,
+    )
+
+
+def _label(value: object, field: str) -> Support:
+    if value is None:
+        raise _FaultError(f"{field} is absent")
+    label = _LABELS.get(value.strip().lower()) if isinstance(value, str) else None
+    if label is None:
+        raise _FaultError(f"{field} is {_said(value)}, not one of {', '.join(_LABELS)}")
+    return label
+
+
+def _cited(value: object, support: Support, *, cites: bool) -> Support | None:
+    """What the cited chunks give, of which all chunks give at least as much."""
+    if not cites or support is Support.NO_CLAIM:
+        return None
+    if value is None and support is Support.NONE:
+        return Support.NONE
+    cited = _label(value, "cited_support")
+    less_would_be_more = (
+        cited is Support.NO_CLAIM
+        or (support is Support.NONE and cited is not Support.NONE)
+        or (support is Support.PARTIAL and cited is Support.FULL)
+    )
+    if less_would_be_more:
+        raise _FaultError(f"cited_support {cited.value} does not go with support {support.value}")
+    return cited
+
+
+def _evidence(value: object, request: JudgeRequest) -> Iterable[Evidence]:
+    for item in _listed(value, "evidence"):
+        if not isinstance(item, dict):
+            raise _FaultError(f"evidence holds {_said(item)}, not objects")
+        quote = _text(item.get("quote"), "quote")
+        # Dots alone are what stands for a quote in the example of the prompt.
+        if quote.strip(" .…"):
+            chunk = request.chunks[_chunk(item.get("chunk"), request)]
+            yield Evidence(chunk_id=chunk.chunk_id, quote=quote)
+
+
+def _chunk(value: object, request: JudgeRequest) -> int:
+    """The 0-based position of a chunk that a reply names by its number."""
+    number: int | None = None
+    if isinstance(value, str):
+        digits = value.strip()
+        if digits.isascii() and digits.isdecimal() and len(digits) <= _NUMBER_DIGITS:
+            number = int(digits)
+    elif isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
+        number = int(value) if abs(value) < 10**_NUMBER_DIGITS else None
+    if number is None or not 1 <= number <= len(request.chunks):
+        raise _FaultError(f"there is no chunk {_said(value)}")
+    return number - 1
+
+
+def _listed(value: object, field: str) -> list[object]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise _FaultError(f"{field} is {_said(value)}, not a list")
+    return value
+
+
+def _text(value: object, field: str) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise _FaultError(f"{field} is {_said(value)}, not text")
+    # An escape can make half a character, which no file can hold.
+    return value.strip().encode(errors="replace").decode()
+
+
+def _clipped(reason: str) -> str:
+    line = " ".join(reason.split())
+    return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 1]}…"
+
+
+def _said(value: object) -> str:
+    """A value as a fault may name it: short, on one line."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= _SAID else f"{value[:_SAID]}…")
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return repr(value) if isinstance(value, int | float) else f"a {type(value).__name__}"

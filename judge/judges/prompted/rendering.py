@@ -1,0 +1,160 @@
+"""From a request to the words a model is sent."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pydantic import JsonValue
+
+from judge.prompt import Prompt
+from judge.records import ChatRequest, JudgeRequest, Support
+from judge.text.tokens import estimate_tokens
+
+LONG_ANSWER: Final = 4000
+"""Estimated tokens; a longer answer is shown only around the sentences asked about."""
+
+AROUND: Final = 10
+"""Sentences then shown on either side of each."""
+
+_CODE_DIGITS: Final = 12
+_TOKENS_ONCE: Final = 512
+_TOKENS_EACH: Final = 200
+_CHARACTERS_A_TOKEN: Final = 4
+# Whatever stands between "<" and our word, such as a slash, a blank or a character without width.
+_TAG: Final = re.compile(
+    r"<(?=[^\w<]*+(?:question|evidence|chunk|answer|context|s(?![^\W\d_]))|\|)",
+    re.IGNORECASE,
+)
+_LABELS: Final[JsonValue] = {"type": "string", "enum": [label.value for label in Support]}
+
+
+def _object(properties: dict[str, JsonValue]) -> JsonValue:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: JsonValue) -> JsonValue:
+    return {"type": "array", "items": items}
+
+
+REPLY_SCHEMA: Final[dict[str, JsonValue]] = {
+    "type": "object",
+    "properties": {
+        "verdicts": _list(
+            _object(
+                {
+                    "id": {"type": "string"},
+                    "evidence": _list(
+                        _object({"chunk": {"type": "integer"}, "quote": {"type": "string"}})
+                    ),
+                    "supporting": _list({"type": "integer"}),
+                    "support": _LABELS,
+                    "cited_support": {"anyOf": [_LABELS, {"type": "null"}]},
+                    "reason": {"type": "string"},
+                }
+            )
+        )
+    },
+    "required": ["verdicts"],
+    "additionalProperties": False,
+}
+"""The shape of every reply. It is one for all requests, for servers compile a schema once and keep
+it: ids and chunk numbers are checked when the reply is read. In OpenAI's strict subset, and in what
+llama.cpp and xgrammar turn into a grammar."""
+
+
+def render(
+    request: JudgeRequest, prompt: Prompt, *, faults: str = "", max_reply_tokens: int | None = None
+) -> ChatRequest:
+    """Write one request to a model. The same request gives the same words.
+
+    Sentence `i` is `s(i+1)`, chunk `k` is number `k+1`; chunk ids are not shown. The material
+    stands between tags that bear a code made of all of it, and holds nothing that looks like one.
+
+    Args:
+        request: with at most as many asked sentences as one reply can hold.
+        prompt: the pinned words.
+        faults: why an earlier reply could not be used.
+        max_reply_tokens: limit on the reply; 512 and 200 for each asked sentence unless given.
+    """
+    code = _code(request)
+    user = prompt.user.substitute(
+        code=code,
+        query=_harmless(request.query),
+        chunks="\n".join(
+            f"<chunk {number} {code}>\n{_harmless(chunk.text)}"
+            for number, chunk in enumerate(request.chunks, start=1)
+        ),
+        sentences="\n".join(_sentences(request, code)),
+        ask=", ".join(sentence_id(index) for index in request.ask),
+    )
+    if faults:
+        user = f"{user}\n{prompt.again.substitute(faults=_harmless(faults))}"
+    return ChatRequest(
+        system=prompt.system,
+        user=user,
+        reply_schema=REPLY_SCHEMA,
+        max_tokens=max_reply_tokens or _TOKENS_ONCE + _TOKENS_EACH * len(request.ask),
+        deadline=request.deadline,
+    )
+
+
+def sentence_id(index: int) -> str:
+    """What a sentence is called before a model: `s1` for index 0."""
+    return f"s{index + 1}"
+
+
+def _sentences(request: JudgeRequest, code: str) -> Iterator[str]:
+    asked = frozenset(request.ask)
+    after = 0
+    for index in _shown(request):
+        if index > after:
+            yield f"<context {code}>\n…"
+        after = index + 1
+        text = _harmless(request.sentences[index].text)
+        if index not in asked:
+            yield f"<context {code}>\n{text}"
+            continue
+        cited = ", ".join(str(position + 1) for position in request.cites.get(index, ()))
+        cites = f" cites {cited}" if cited else ""
+        yield f"<{sentence_id(index)}{cites} {code}>\n{text}"
+    if after < len(request.sentences):
+        yield f"<context {code}>\n…"
+
+
+def _shown(request: JudgeRequest) -> list[int]:
+    every = range(len(request.sentences))
+    # The length alone tells of most long answers, and counting five million characters takes time.
+    if (
+        len(request.answer) <= LONG_ANSWER * _CHARACTERS_A_TOKEN
+        and estimate_tokens(request.answer) <= LONG_ANSWER
+    ):
+        return list(every)
+    return sorted({i for at in request.ask for i in every[max(0, at - AROUND) : at + AROUND + 1]})
+
+
+def _code(request: JudgeRequest) -> str:
+    digest = hashlib.sha256()
+    groups = (
+        (request.query,),
+        (chunk.text for chunk in request.chunks),
+        (sentence.text for sentence in request.sentences),
+    )
+    for group in groups:
+        for text in group:
+            content = text.encode(errors="surrogatepass")
+            digest.update(b"%d:" % len(content))
+            digest.update(content)
+        digest.update(b";")
+    return digest.hexdigest()[:_CODE_DIGITS]
+
+
+def _harmless(text: str) -> str:
+    """The text without our tags, and without halves of characters, which cannot be sent."""
+    # NFKC folds the full-width sign back, so that a quote that holds it is still found.
+    return _TAG.sub("＜", text).encode(errors="replace").decode()

@@ -1,0 +1,214 @@
+"""The judge of more evidence than one request holds: window after window, nothing cut."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from judge.errors import ConfigError
+from judge.protocols import Judge
+from judge.records import (
+    SUPPORTED,
+    Chunk,
+    Flag,
+    FlagName,
+    JudgeOutcome,
+    JudgeRequest,
+    Judgment,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.text.tokens import estimate_tokens
+from judge.text.windows import segments
+
+_LEAST: Final = 100
+_OVERLAP: Final = 10
+_MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
+_DECIDES: Final = (
+    Support.FULL,
+    Support.CONTRADICTED,
+    Support.PARTIAL,
+    Support.NONE,
+    Support.NO_CLAIM,
+)
+_BEST_CITED: Final = (Support.FULL, Support.PARTIAL, Support.CONTRADICTED, Support.NONE)
+
+
+class _Piece(NamedTuple):
+    """Some characters of a chunk, `text[start:end]`, most often all of them."""
+
+    position: int
+    start: int
+    end: int
+
+
+class WindowedJudge:
+    """Shows another judge all chunks at once while they fit, else window by window.
+
+    Windows are asked one after the other, and their verdicts merged. What follows from two windows
+    together, but from neither alone, is not seen to follow.
+
+    Args:
+        inner: the judge of one window.
+        max_evidence_tokens: how much a window holds, in estimated tokens of the chunks' texts.
+        patience: seconds an answer may take, all its windows together; null means no limit.
+
+    Raises:
+        ConfigError: `max_evidence_tokens` is under 100.
+    """
+
+    def __init__(
+        self, inner: Judge, *, max_evidence_tokens: int = 24_000, patience: float | None = None
+    ) -> None:
+        if max_evidence_tokens < _LEAST:
+            raise ConfigError(
+                f"max_evidence_tokens must be at least {_LEAST}, not {max_evidence_tokens!r}; "
+                "leave it out for 24000"
+            )
+        self._inner = inner
+        self._limit = max_evidence_tokens
+        self._patience = patience
+
+    @property
+    def signature(self) -> str:
+        """The inner judge's, whose edition names the size of the windows."""
+        return self._inner.signature
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        """One outcome per asked sentence; where there are windows, merged.
+
+        Raises:
+            JudgeUnavailable: from the inner judge.
+        """
+        if request.deadline is None and self._patience is not None:
+            deadline = asyncio.get_running_loop().time() + self._patience
+            request = request.model_copy(update={"deadline": deadline})
+        sizes = [estimate_tokens(chunk.text) for chunk in request.chunks]
+        if sum(sizes) <= self._limit:
+            return await self._inner.judge(request)
+        parts = [_narrowed(request, window) for window in _windows(request, sizes, self._limit)]
+        return _joined(request, parts, [await self._inner.judge(part) for part in parts])
+
+
+def merge(outcomes: Sequence[JudgeOutcome], cited: Sequence[bool]) -> JudgeOutcome:
+    """One outcome of the outcomes of several windows, at least one, for one sentence.
+
+    The first that holds: any full → full; any Unscored → that; any contradicted → contradicted;
+    any partial → partial; any none → none; else no_claim. Evidence and reason are those of the
+    windows that gave the label, `supporting` is what all windows found, and `cited_support` the
+    best (full, partial, contradicted, none) of the windows that hold a cited chunk.
+
+    Args:
+        outcomes: one a window.
+        cited: whether that window holds a chunk the sentence cites.
+    """
+    verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
+    labels = {verdict.support for verdict in verdicts}
+    if Support.FULL not in labels:
+        for outcome in outcomes:
+            if isinstance(outcome, Unscored):
+                return outcome
+    label = next(each for each in _DECIDES if each in labels)
+    given = [verdict for verdict in verdicts if verdict.support is label]
+    found = [verdict for verdict in verdicts if verdict.support in SUPPORTED]
+    says = {
+        outcome.cited_support
+        for outcome, here in zip(outcomes, cited, strict=True)
+        if here and isinstance(outcome, Verdict)
+    }
+    return given[0].model_copy(
+        update={
+            # Pieces of one chunk overlap, so that two windows may quote the same words.
+            "evidence": tuple(dict.fromkeys(e for verdict in given for e in verdict.evidence)),
+            "supporting": tuple(dict.fromkeys(c for verdict in found for c in verdict.supporting)),
+            "cited_support": next((best for best in _BEST_CITED if best in says), None),
+        }
+    )
+
+
+def _at_odds(outcomes: Sequence[JudgeOutcome]) -> bool:
+    labels = {outcome.support for outcome in outcomes if isinstance(outcome, Verdict)}
+    return {Support.FULL, Support.CONTRADICTED} <= labels
+
+
+def _joined(
+    request: JudgeRequest, parts: Sequence[JudgeRequest], judgments: Sequence[Judgment]
+) -> Judgment:
+    outcomes: dict[int, JudgeOutcome] = {}
+    flags = [flag for judgment in judgments for flag in judgment.flags]
+    for index in request.ask:
+        found = [judgment.outcomes.get(index, _MISSING) for judgment in judgments]
+        outcomes[index] = merge(found, [index in part.cites for part in parts])
+        if _at_odds(found):
+            flags.append(Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index))
+    return Judgment(
+        outcomes=outcomes,
+        calls=tuple(call for judgment in judgments for call in judgment.calls),
+        replies=tuple(reply for judgment in judgments for reply in judgment.replies),
+        flags=tuple(dict.fromkeys(flags)),
+    )
+
+
+def _narrowed(request: JudgeRequest, window: Sequence[_Piece]) -> JudgeRequest:
+    """The request with the chunks of one window, and the citations that point into it."""
+    chunks = tuple(
+        Chunk(
+            chunk_id=request.chunks[piece.position].chunk_id,
+            text=request.chunks[piece.position].text[piece.start : piece.end],
+        )
+        for piece in window
+    )
+    cites = {}
+    for index, positions in request.cites.items():
+        here = tuple(n for n, piece in enumerate(window) if piece.position in positions)
+        if here:
+            cites[index] = here
+    return request.model_copy(update={"chunks": chunks, "cites": cites})
+
+
+def _windows(request: JudgeRequest, sizes: Sequence[int], limit: int) -> Iterator[list[_Piece]]:
+    window: list[_Piece] = []
+    held = 0
+    for position, (chunk, size) in enumerate(zip(request.chunks, sizes, strict=True)):
+        for start, end, tokens in _cut(chunk.text, size, limit):
+            if window and held + tokens > limit:
+                yield window
+                window, held = [], 0
+            window.append(_Piece(position, start, end))
+            held += tokens
+    yield window
+
+
+def _cut(text: str, size: int, limit: int) -> Iterator[tuple[int, int, int]]:
+    """Pieces of a chunk within the limit: start, end, tokens. They overlap, and leave nothing out.
+
+    At least the last sentence of a piece, and a tenth of it at most where sentences are short, is
+    said again in the next, so that no two neighbours are torn apart.
+    """
+    if size <= limit:
+        yield 0, len(text), size
+        return
+    units = list(_units(text, limit // 2))
+    first, held = 0, 0
+    for last, (start, _, tokens) in enumerate(units):
+        if held + tokens > limit:
+            yield units[first][0], start, held
+            first, held = last - 1, units[last - 1][2]
+            while first and held + units[first - 1][2] <= limit // _OVERLAP:
+                first -= 1
+                held += units[first][2]
+        held += tokens
+    yield units[first][0], len(text), held
+
+
+def _units(text: str, longest: int) -> Iterator[tuple[int, int, int]]:
+    """The sentences of a text with the blanks behind them; none costs more than `longest`."""
+    starts = [0, *(start for start, _ in segments(text)[1:]), len(text)]
+    for start, end in pairwise(starts):
+        tokens = estimate_tokens(text[start:end])
+        step = end - start if tokens <= longest else longest
+        for low in range(start, end, max(step, 1)):
+            high = min(low + step, end)
+            yield low, high, tokens if step == end - start else estimate_tokens(text[low:high])

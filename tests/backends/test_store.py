@@ -1,0 +1,429 @@
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import cast
+
+import pytest
+from diskcache import Cache
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.backends.store import DiskStore, TextDisk, empty
+from judge.errors import ConfigError, JudgeError, RunError
+from judge.protocols import Store
+
+WRITER = """
+import sys
+from pathlib import Path
+from judge.backends.store import DiskStore
+with DiskStore(Path(sys.argv[1])) as store:
+    for number in range(int(sys.argv[3])):
+        store.put({f"{sys.argv[2]}-{number}-{part}": "差旅标准" * 50 for part in range(3)})
+        print(number, flush=True)
+"""
+
+
+class Bomb:
+    """Makes a folder when unpickled."""
+
+    def __init__(self, crater: Path) -> None:
+        self._crater = crater
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (str(self._crater),)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def store(folder: Path) -> Iterator[DiskStore]:
+    with DiskStore(folder) as store:
+        yield store
+
+
+def plant(folder: Path, statement: str, *values: object) -> None:
+    database = sqlite3.connect(folder / "cache.db")
+    with database:
+        database.execute(statement, values)
+    database.close()
+
+
+def pragma(store: DiskStore, name: str) -> object:
+    database = sqlite3.connect(store.directory / "cache.db")
+    (value,) = database.execute(f"PRAGMA {name}").fetchone()
+    database.close()
+    return value
+
+
+def writer(folder: Path, name: str, count: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", WRITER, str(folder), name, str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def written(name: str, count: int) -> set[str]:
+    return {f"{name}-{number}-{part}" for number in range(count) for part in range(3)}
+
+
+def test_texts_outlive_the_store(folder: Path) -> None:
+    with DiskStore(folder) as first:
+        store: Store = first
+        store.put({"a": "old", "二": "报销流程"})
+        store.put({"a": "new", "": ""})
+    with DiskStore(folder) as again:
+        assert again.get(["二", "absent", "a", ""]) == {"a": "new", "二": "报销流程", "": ""}
+        assert again.get([]) == {}
+
+
+def test_any_text_comes_back_as_it_was() -> None:
+    with tempfile.TemporaryDirectory() as folder, DiskStore(Path(folder)) as store:
+
+        @settings(max_examples=60)
+        @given(st.dictionaries(st.text(), st.text(), max_size=4))
+        def check(texts: dict[str, str]) -> None:
+            store.put(texts)
+            assert store.get(list(texts)) == texts
+
+        check()
+        store.put({"long": "很长" * 100_000})
+        assert store.get(["long"]) == {"long": "很长" * 100_000}
+        assert [path.name for path in Path(folder).iterdir() if path.is_dir()] == []
+
+
+def test_many_keys_and_many_rows_come_in_pages(store: DiskStore) -> None:
+    texts = {f"key {number}": str(number) for number in range(1201)}
+    store.put(texts)
+    assert store.get(list(texts)) == texts
+    assert list(store.rows()) == list(texts.items())
+
+
+def test_a_transaction_is_whole_or_absent(store: DiskStore) -> None:
+    store.put({"before": "1"})
+    with pytest.raises(TypeError, match="a value is text, not int"):
+        store.put({"a": "1", "b": cast("str", 2)})
+    assert list(store.rows()) == [("before", "1")]
+    store.put({"after": "2"})
+    assert store.get(["before", "after"]) == {"before": "1", "after": "2"}
+
+
+def test_two_processes_lose_nothing(folder: Path) -> None:
+    one, two = writer(folder, "one", 40), writer(folder, "two", 40)
+    with DiskStore(folder) as store:
+        for number in range(40):
+            store.put({f"here-{number}-{part}": "x" for part in range(3)})
+        one.communicate()
+        two.communicate()
+        assert (one.returncode, two.returncode) == (0, 0)
+        keys = {key for key, _ in store.rows()}
+    assert keys == written("one", 40) | written("two", 40) | written("here", 40)
+
+
+def test_kill_9_loses_no_committed_row(folder: Path) -> None:
+    process = writer(folder, "killed", 100_000)
+    assert process.stdout is not None
+    seen = [int(process.stdout.readline()) for _ in range(20)]
+    process.send_signal(signal.SIGKILL)
+    rest, _ = process.communicate()
+    last = max([*seen, *(int(line) for line in rest.split("\n")[:-1])])
+    with DiskStore(folder) as store:
+        keys = {key for key, _ in store.rows()}
+        # At most one transaction more than was told of, and that one whole.
+        assert keys in (written("killed", last + 1), written("killed", last + 2))
+        assert pragma(store, "journal_mode") == "wal"
+
+
+def plant_pickle(folder: Path, where: str, crater: Path) -> None:
+    with closing(Cache(str(folder), disk_min_file_size=0 if where == "file" else 2**20)) as theirs:
+        if where == "key":
+            theirs[("k", Bomb(crater))] = "harmless"
+        else:
+            theirs["k"] = ["harmless", Bomb(crater)]
+
+
+@pytest.mark.parametrize("where", ["value", "key", "file"])
+def test_a_planted_pickle_is_not_unpickled(
+    folder: Path, tmp_path: Path, where: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    crater = tmp_path / "crater"
+    plant_pickle(folder, where, crater)
+    with DiskStore(folder) as store:
+        assert store.get(["k"]) == {}
+        assert list(store.rows()) == []
+        store.put({"k": "ours"})
+        assert store.get(["k"]) == {"k": "ours"}
+    assert not crater.exists()
+    assert [record.name for record in caplog.records] == ["judge"]
+    assert str(folder) in caplog.text
+    assert "harmless" not in caplog.text
+    with closing(Cache(str(folder.with_name("theirs")))) as theirs:
+        plant_pickle(Path(theirs.directory), where, crater)
+        list(theirs)
+        theirs.get("k")
+    assert crater.exists(), "the bomb was armed: diskcache by itself sets it off"
+
+
+@pytest.mark.parametrize("mode", [1, 2, 3, 4])
+def test_a_row_that_names_a_file_is_not_read_and_the_file_not_removed(
+    folder: Path, mode: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    DiskStore(folder).close()
+    victim = folder.with_name("victim")
+    victim.write_text("secret")
+    for key in ("a", "b"):
+        plant(
+            folder,
+            "INSERT INTO Cache(key, raw, mode, filename) VALUES (?, 1, ?, '../victim')",
+            key,
+            mode,
+        )
+    with DiskStore(folder) as store:
+        assert store.get(["a", "b"]) == {}
+        store.put({"a": "ours"})
+        assert list(store.rows()) == [("a", "ours")]
+        assert store.clear() == 2
+    assert victim.read_text() == "secret"
+    assert len(caplog.records) == 1
+    assert "secret" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("raw", "mode", "value"),
+    [(1, 1, b"text"), (1, 1, 7), (1, 1, None), (1, 2, "text"), (0, 1, "text"), ("x", 1, "text")],
+)
+def test_what_is_no_text_of_ours_is_absent(
+    folder: Path, raw: object, mode: int, value: object
+) -> None:
+    DiskStore(folder).close()
+    row = "INSERT INTO Cache(key, raw, mode, value) VALUES ('k', ?, ?, ?)"
+    plant(folder, row, raw, mode, value)
+    with DiskStore(folder) as store:
+        assert store.get(["k"]) == {}
+        assert list(store.rows()) == []
+
+
+def test_bytes_that_are_no_unicode_harm_no_other_row(folder: Path) -> None:
+    with DiskStore(folder) as store:
+        store.put({"good": "二"})
+    plant(folder, "UPDATE Cache SET rowid = 2")
+    row = "INSERT INTO Cache(rowid, key, raw, mode, value) VALUES (?, CAST(? AS TEXT), 1, 1, ?)"
+    plant(folder, row, 1, b"\xff\xfe", "x")
+    plant(folder, row.replace("1, 1, ?", "1, 1, CAST(? AS TEXT)"), 3, b"k", b"\xff")
+    with DiskStore(folder) as store:
+        assert store.get(["good"]) == {"good": "二"}
+        assert list(store.rows()) == [("\ufffd\ufffd", "x"), ("good", "二"), ("k", "\ufffd")]
+
+
+def test_settings_in_the_file_change_nothing(folder: Path) -> None:
+    DiskStore(folder).close()
+    elsewhere = folder.with_name("elsewhere")
+    elsewhere.mkdir()
+    foreign = {
+        "_directory": str(elsewhere),
+        "sqlite_journal_mode": "delete",
+        "sqlite_synchronous": 0,
+        "sqlite_writable_schema": 1,
+        "disk_bogus": 1,
+        "disk_min_file_size": 0,
+        "cull_limit": 10,
+        "eviction_policy": "least-recently-used",
+        "_sql": None,
+    }
+    for name, value in foreign.items():
+        plant(folder, "INSERT OR REPLACE INTO Settings VALUES (?, ?)", name, value)
+    with DiskStore(folder) as store:
+        store.put({"k": "x" * 100_000})
+        assert store.get(["k"]) == {"k": "x" * 100_000}
+        assert pragma(store, "journal_mode") == "wal"
+        kept = sqlite3.connect(folder / "cache.db")
+        settings = dict(kept.execute("SELECT key, value FROM Settings").fetchall())
+        kept.close()
+    assert list(elsewhere.iterdir()) == []
+    assert not settings.keys() & {"_directory", "_sql", "disk_bogus", "sqlite_writable_schema"}
+    assert (settings["cull_limit"], settings["eviction_policy"]) == (0, "none")
+    assert settings["sqlite_synchronous"] == 1
+
+
+def test_nothing_but_text_passes_the_disk(tmp_path: Path) -> None:
+    disk = TextDisk(str(tmp_path))
+    refused: list[Callable[[], object]] = [
+        lambda: disk.put(("k",)),
+        lambda: disk.put(b"k"),
+        lambda: disk.store(b"v", read=False),
+        lambda: disk.store(["v"], read=False),
+    ]
+    for attempt in refused:
+        with pytest.raises(TypeError, match="is text, not"):
+            attempt()
+    unread: list[Callable[[], object]] = [
+        lambda: disk.get(b"k", raw=True),
+        lambda: disk.get("k", raw=False),
+        lambda: disk.fetch(4, None, b"v", read=False),
+        lambda: disk.fetch(3, "file", None, read=False),
+        lambda: disk.fetch(1, "file", "v", read=False),
+        lambda: disk.fetch(1, None, b"v", read=False),
+    ]
+    for attempt in unread:
+        with pytest.raises(ValueError, match="is not read"):
+            attempt()
+    assert disk.fetch(1, None, "v", read=False) == "v"
+    assert disk.get("k", raw=True) == "k"
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_only_its_owner_enters_the_folder(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        DiskStore(tmp_path / "a" / "new").close()
+    finally:
+        os.umask(before)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    empty.chmod(0o755)
+    DiskStore(empty).close()
+    linked = tmp_path / "linked"
+    linked.symlink_to(empty)
+    empty.chmod(0o775)  # one that holds a cache by now
+    DiskStore(linked).close()
+    assert [mode(tmp_path / "a" / "new"), mode(empty)] == [0o700, 0o700]
+
+
+def test_a_folder_of_other_things_stays_as_it_is(tmp_path: Path) -> None:
+    shared = tmp_path / "project"
+    shared.mkdir()
+    shared.chmod(0o755)
+    (shared / "file").touch()
+    with pytest.raises(ConfigError, match=r"project.*holds other things.*another cache directory"):
+        DiskStore(shared)
+    assert mode(shared) == 0o755
+    assert [path.name for path in shared.iterdir()] == ["file"]
+
+
+def somebody_elses(tmp_path: Path) -> Path:
+    if os.geteuid() != 0:
+        return Path("/")
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    os.chown(folder, 12345, 12345)
+    return folder
+
+
+def test_places_that_cannot_be_trusted_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "trap").mkdir()
+    (tmp_path / "trap" / "cache.db").symlink_to(tmp_path / "file")
+    for place, why in (
+        (tmp_path / "file", "File exists"),
+        (tmp_path / "dangling", "File exists"),
+        (tmp_path / "trap", "cache.db in it is a link"),
+        (tmp_path / "$PATH", "bears a variable's name"),
+        (somebody_elses(tmp_path), "another user's"),
+    ):
+        for use in (DiskStore, empty):
+            with pytest.raises(ConfigError, match="name another cache directory") as caught:
+                use(place)
+            assert why in str(caught.value)
+            assert str(place) in str(caught.value)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def spoil(folder: Path, how: str) -> None:
+    if how == "no database":
+        folder.mkdir()
+        (folder / "cache.db").write_bytes(b"no database at all" * 100)
+        return
+    with DiskStore(folder) as store:
+        store.put({str(number): "x" * 5000 for number in range(50)})
+    if how == "another schema":
+        plant(folder, "DROP TABLE Cache")
+        plant(folder, "CREATE TABLE Cache (other)")
+    else:
+        database = folder / "cache.db"
+        database.write_bytes(database.read_bytes()[:40_000])
+
+
+@pytest.mark.parametrize("how", ["no database", "another schema", "torn"])
+def test_a_broken_database_is_named_and_can_be_emptied(folder: Path, how: str) -> None:
+    spoil(folder, how)
+    (folder / "notes").touch()
+    with pytest.raises(JudgeError, match="judge cache clear") as caught, DiskStore(folder) as store:
+        list(store.rows())
+    assert str(folder) in str(caught.value)
+    assert empty(folder) is None
+    assert [path.name for path in folder.iterdir()] == ["notes"]
+    with DiskStore(folder) as store:
+        store.put({"k": "v"})
+    assert empty(folder) == 1
+    assert empty(folder) == 0
+
+
+def test_clearing_leaves_nothing_to_read(store: DiskStore) -> None:
+    store.put({f"key {number}": "geheim 机密" * 500 for number in range(200)})
+    full = store.size
+    assert full > 200 * 500 * 13
+    assert store.clear() == 200
+    assert list(store.rows()) == []
+    assert store.size < full / 10
+    assert not any(b"geheim" in path.read_bytes() for path in store.directory.iterdir())
+    store.put({"k": "again"})
+    assert store.get(["k"]) == {"k": "again"}
+
+
+FILLER = """
+import resource, sys
+from pathlib import Path
+from judge.backends.store import DiskStore
+from judge.errors import RunError
+with DiskStore(Path(sys.argv[1])) as store:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+    try:
+        for number in range(1000):
+            store.put({str(number): "x" * 10_000})
+    except RunError as error:
+        print(number, error)
+"""
+
+
+def test_a_full_disk_ends_the_run_and_keeps_what_is_there(folder: Path) -> None:
+    command = [sys.executable, "-c", FILLER, str(folder)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    count, message = output.split(" ", 1)
+    assert str(folder) in message
+    assert "what is there stays: mend that, then run it again" in message
+    assert int(count) > 5
+    with DiskStore(folder) as store:
+        assert [key for key, _ in store.rows()] == [str(number) for number in range(int(count))]
+
+
+def test_errors_in_mid_run_are_translated_and_quote_no_text(store: DiskStore) -> None:
+    store.put({"k": "secret"})
+    plant(store.directory, "DROP TABLE Cache")
+    for use in (
+        lambda: store.get(["k"]),
+        lambda: store.put({"k": "secret"}),
+        lambda: list(store.rows()),
+        store.clear,
+    ):
+        with pytest.raises(RunError, match="no such table") as caught:
+            use()
+        assert str(store.directory) in str(caught.value)
+        assert "secret" not in str(caught.value)
+
+
+def test_a_text_that_sqlite_cannot_hold_is_refused_unquoted(store: DiskStore) -> None:
+    with pytest.raises(RunError, match="UnicodeEncodeError") as caught:
+        store.put({"k": "secret \ud800"})
+    assert "secret" not in str(caught.value)
+    assert list(store.rows()) == []

@@ -1,0 +1,345 @@
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from judge.backends.fake import FakeStore
+from judge.errors import JudgeUnavailable
+from judge.judges.cached import CachedJudge
+from judge.protocols import Judge
+from judge.records import (
+    Call,
+    Chunk,
+    Evidence,
+    Flag,
+    FlagName,
+    JudgeOutcome,
+    JudgeRequest,
+    Judgment,
+    Sentence,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.records.verdict import Reply
+
+URL = "http://127.0.0.1:8000/v1"
+TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT, detail="after 5 s")
+CALL = Call(model="m-1", prompt_tokens=70, reply_tokens=30, seconds=0.5)
+HIT = CALL.model_copy(update={"cached": True})
+
+
+def verdict(support: Support = Support.FULL, *chunks: str, quote: str = "每晚500元") -> Verdict:
+    return Verdict(
+        support=support,
+        evidence=tuple(Evidence(chunk_id=chunk, quote=quote) for chunk in chunks),
+        supporting=chunks,
+        source="llm",
+        signature="llm:m",
+    )
+
+
+class Inner:
+    """Answers by sentence index, one call for all, and remembers what it was asked."""
+
+    def __init__(self, outcomes: Mapping[int, JudgeOutcome], *flags: Flag) -> None:
+        self.outcomes = dict(outcomes)
+        self.signature = "llm:m"
+        self.flags = flags
+        self.requests: list[JudgeRequest] = []
+
+    @property
+    def asked(self) -> list[tuple[int, ...]]:
+        return [request.ask for request in self.requests]
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        self.requests.append(request)
+        await asyncio.sleep(0)
+        reply = Reply(text=f"reply to {request.ask}", call=CALL, sentences=request.ask)
+        return Judgment(
+            outcomes={index: self.outcomes[index] for index in request.ask},
+            calls=(CALL,),
+            replies=(reply,),
+            flags=tuple(flag for flag in self.flags if flag.sentence in request.ask),
+        )
+
+
+def request(
+    ask: Sequence[int] = (0, 1, 2), ids: Sequence[str] = ("docA", "docB"), query: str = "住宿?"
+) -> JudgeRequest:
+    texts = ("住宿每晚500元。", "Two.", "Three.")
+    return JudgeRequest(
+        query=query,
+        answer=" ".join(texts),
+        sentences=tuple(
+            Sentence(index=index, start=0, end=len(text), text=text)
+            for index, text in enumerate(texts)
+        ),
+        ask=tuple(ask),
+        chunks=tuple(Chunk(chunk_id=name, text=f"text {at}") for at, name in enumerate(ids)),
+        cites={0: (0,)},
+    )
+
+
+FULL = {0: verdict(Support.FULL, "0"), 1: verdict(Support.NONE), 2: verdict(Support.PARTIAL, "1")}
+
+
+async def test_what_was_asked_is_not_asked_again() -> None:
+    store = FakeStore()
+    first = await CachedJudge(Inner(FULL), store, URL).judge(request())
+    inner = Inner({})
+    cached: Judge = CachedJudge(inner, store, URL)
+    second = await cached.judge(request())
+    assert inner.requests == []
+    assert cached.signature == "llm:m"
+    assert second.outcomes == first.outcomes
+    assert list(second.outcomes) == [0, 1, 2]
+    assert first.outcomes[0] == verdict(Support.FULL, "docA")
+    assert first.outcomes[2] == verdict(Support.PARTIAL, "docB")
+    assert (first.calls, len(first.replies)) == ((CALL,), 1)
+    assert (second.calls, second.replies) == ((HIT,), ())
+
+
+async def test_the_judge_within_sees_positions_and_nothing_else_is_changed() -> None:
+    inner = Inner(FULL)
+    asked = request((0, 2))
+    await CachedJudge(inner, FakeStore(), URL).judge(asked)
+    (seen,) = inner.requests
+    assert [chunk.chunk_id for chunk in seen.chunks] == ["0", "1"]
+    assert seen == asked.model_copy(update={"chunks": seen.chunks})
+    assert [chunk.text for chunk in seen.chunks] == ["text 0", "text 1"]
+
+
+async def test_renamed_chunks_hit_and_bear_their_new_ids() -> None:
+    store = FakeStore()
+    await CachedJudge(Inner(FULL), store, URL).judge(request())
+    judgment = await CachedJudge(Inner({}), store, URL).judge(request(ids=("1", "0")))
+    assert judgment.outcomes[0] == verdict(Support.FULL, "1")
+    assert judgment.outcomes[2] == verdict(Support.PARTIAL, "0")
+
+
+async def test_chunks_that_share_an_id_support_once_fresh_and_stored() -> None:
+    store = FakeStore()
+    both = verdict(Support.FULL, "1", "0")
+    for inner in (Inner({0: both}), Inner({})):
+        judgment = await CachedJudge(inner, store, URL).judge(request((0,), ids=("same", "same")))
+        outcome = judgment.outcomes[0]
+        assert isinstance(outcome, Verdict)
+        assert outcome.supporting == ("same",)
+        assert [evidence.chunk_id for evidence in outcome.evidence] == ["same", "same"]
+
+
+async def test_only_the_rest_is_asked() -> None:
+    store = FakeStore()
+    inner = Inner(FULL)
+    judge = CachedJudge(inner, store, URL)
+    await judge.judge(request((1,)))
+    judgment = await judge.judge(request())
+    assert inner.asked == [(1,), (0, 2)]
+    assert list(judgment.outcomes) == [0, 1, 2]
+    assert judgment.calls == (HIT, CALL)
+    assert [reply.sentences for reply in judgment.replies] == [(0, 2)]
+    again = await judge.judge(request())
+    assert again.outcomes == judgment.outcomes
+    assert again.calls == (HIT, HIT), "one for each stored reply"
+    assert len(inner.requests) == 2
+
+
+async def test_a_failure_is_never_stored() -> None:
+    store = FakeStore()
+    inner = Inner(FULL | {1: TIMEOUT})
+    judge = CachedJudge(inner, store, URL)
+    judgment = await judge.judge(request())
+    assert judgment.outcomes[1] == TIMEOUT
+    inner.outcomes[1] = verdict(Support.CONTRADICTED)
+    assert (await judge.judge(request())).outcomes[1] == verdict(Support.CONTRADICTED)
+    assert inner.asked == [(0, 1, 2), (1,)]
+    failing = FakeStore()
+    everything = Inner(dict.fromkeys(range(3), TIMEOUT))
+    await CachedJudge(everything, failing, URL).judge(request())
+    assert failing.texts == {}
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        verdict().model_copy(update={"source": "similarity", "score": 0.7}),
+        verdict().model_copy(update={"fallback_from": TIMEOUT}),
+        verdict(Support.FULL, "no position"),
+    ],
+)
+async def test_what_is_not_the_models_own_is_never_stored(outcome: Verdict) -> None:
+    store = FakeStore()
+    inner = Inner({0: outcome})
+    for _ in range(2):
+        judgment = await CachedJudge(inner, store, URL).judge(request((0,)))
+        assert judgment.outcomes == {0: outcome}
+    assert store.texts == {}
+    assert inner.asked == [(0,), (0,)]
+
+
+async def test_another_judge_server_or_repeat_misses() -> None:
+    store = FakeStore()
+    inner = Inner(FULL)
+    await CachedJudge(inner, store, URL).judge(request())
+    await CachedJudge(inner, store, URL, repeat=1).judge(request())
+    await CachedJudge(inner, store, "http://127.0.0.1:8001/v1").judge(request())
+    inner.signature = "llm:m2"
+    await CachedJudge(inner, store, URL).judge(request())
+    assert len(inner.requests) == 4
+
+
+async def test_the_flags_of_a_sentence_come_back_with_its_verdict() -> None:
+    store = FakeStore()
+    flag = Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=2)
+    early = Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=0)
+    judge = CachedJudge(Inner(FULL, flag, early), store, URL)
+    assert (await judge.judge(request((1, 2)))).flags == (flag,)
+    assert (await judge.judge(request())).flags == (early, flag)
+    assert (await CachedJudge(Inner({}), store, URL).judge(request())).flags == (early, flag)
+
+
+class Torn(FakeStore):
+    """Counts its transactions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.puts: list[set[str]] = []
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        self.puts.append(set(texts))
+        super().put(texts)
+
+
+async def test_an_answer_is_one_transaction() -> None:
+    store = Torn()
+    await CachedJudge(Inner(FULL), store, URL).judge(request())
+    (names,) = store.puts
+    kinds = sorted(name.partition(":")[0] if ":" in name else "verdict" for name in names)
+    assert kinds == ["asked", "reply", "verdict", "verdict", "verdict"]
+    assert not any("docA" in text for text in store.texts.values())
+
+
+@pytest.mark.parametrize("spoilt", ["", "null", '{"support":"full"}', "\ufffd", "swap"])
+async def test_a_broken_row_is_a_miss(spoilt: str) -> None:
+    store = FakeStore()
+    await CachedJudge(Inner(FULL), store, URL).judge(request())
+    keys = [name for name in store.texts if ":" not in name]
+    texts = [store.texts[key] for key in keys]
+    swapped = texts[1:] + texts[:1]
+    store.put(dict(zip(keys, swapped, strict=True)) if spoilt == "swap" else {keys[1]: spoilt})
+    inner = Inner(FULL)
+    judge = CachedJudge(inner, store, URL)
+    judgment = await judge.judge(request())
+    assert inner.asked == [(0, 1, 2) if spoilt == "swap" else (1,)]
+    assert judgment.outcomes[1] == verdict(Support.NONE)
+    await judge.judge(request())
+    assert len(inner.requests) == 1, "the fresh verdict stands in its place"
+
+
+async def test_a_verdict_stands_without_its_reply() -> None:
+    store = FakeStore()
+    await CachedJudge(Inner(FULL), store, URL).judge(request())
+    (name,) = (name for name in store.texts if name.startswith("reply:"))
+    store.texts[name] = "no reply of ours"
+    judgment = await CachedJudge(Inner({}), store, URL).judge(request())
+    assert len(judgment.outcomes) == 3
+    assert judgment.calls == ()
+
+
+class Windows(Inner):
+    """Reads each verdict from two replies that say the same, as two windows would."""
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        judgment = await super().judge(request)
+        return judgment.model_copy(
+            update={"calls": judgment.calls * 2, "replies": judgment.replies * 2}
+        )
+
+
+async def test_every_reply_of_a_verdict_counts_as_a_hit() -> None:
+    store = FakeStore()
+    await CachedJudge(Windows(FULL), store, URL).judge(request())
+    judgment = await CachedJudge(Inner({}), store, URL).judge(request())
+    assert judgment.calls == (HIT, HIT)
+
+
+async def test_answers_alike_in_flight_are_asked_once() -> None:
+    inner = Inner(FULL)
+    judge = CachedJudge(inner, FakeStore(), URL)
+    asked = [request(), request((1, 2), ids=("x", "y")), request(), request(query="another")]
+    judgments = await asyncio.gather(*(judge.judge(each) for each in asked))
+    assert inner.asked == [(0, 1, 2), (0, 1, 2)]
+    assert judgments[1].outcomes[2] == verdict(Support.PARTIAL, "y")
+    assert [judgment.calls for judgment in judgments] == [(CALL,), (HIT,), (HIT,), (CALL,)]
+
+
+async def test_who_waited_for_a_failure_asks_for_itself() -> None:
+    inner = Inner(FULL | {1: TIMEOUT})
+    judge = CachedJudge(inner, FakeStore(), URL)
+    first, second = await asyncio.gather(judge.judge(request()), judge.judge(request()))
+    assert first.outcomes[1] == second.outcomes[1] == TIMEOUT
+    assert inner.asked == [(0, 1, 2), (1,)]
+
+
+class Stuck(Inner):
+    """Hangs on its first question, or fails for good."""
+
+    error: Exception | None = None
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        if self.requests:
+            return await super().judge(request)
+        self.requests.append(request)
+        if self.error:
+            await asyncio.sleep(0)
+            raise self.error
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+async def test_who_waited_for_a_cancelled_one_asks_for_itself() -> None:
+    inner = Stuck(FULL)
+    judge = CachedJudge(inner, FakeStore(), URL)
+    first = asyncio.create_task(judge.judge(request()))
+    second = asyncio.create_task(judge.judge(request()))
+    await asyncio.sleep(0)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert len((await second).outcomes) == 3
+    assert (await judge.judge(request())).calls == (HIT,)
+    assert len(inner.requests) == 2
+
+
+async def test_who_waited_for_an_error_asks_for_itself() -> None:
+    inner = Stuck(FULL)
+    inner.error = JudgeUnavailable("quota")
+    judge = CachedJudge(inner, FakeStore(), URL)
+    both = [judge.judge(request()), judge.judge(request())]
+    first, second = await asyncio.gather(*both, return_exceptions=True)
+    assert isinstance(first, JudgeUnavailable)
+    assert isinstance(second, Judgment)
+
+
+async def test_nothing_asked_asks_nobody() -> None:
+    inner = Inner({})
+    assert await CachedJudge(inner, FakeStore(), URL).judge(request(())) == Judgment()
+    assert inner.requests == []
+
+
+async def test_without_chunks_there_is_still_a_verdict_to_keep() -> None:
+    store = FakeStore()
+    bare = request((1,), ids=())
+    first = await CachedJudge(Inner({1: verdict(Support.NONE)}), store, URL).judge(bare)
+    again = await CachedJudge(Inner({}), store, URL).judge(bare)
+    assert first.outcomes == again.outcomes == {1: verdict(Support.NONE)}
+
+
+async def test_a_judge_explains_what_it_would_do() -> None:
+    store = FakeStore()
+    judge = CachedJudge(Inner(FULL), store, URL)
+    await judge.judge(request((0, 1)))
+    explained = judge.explain(request(), store.texts.items)
+    assert [each.found for each in explained] == ["hit", "hit", "not kept"]

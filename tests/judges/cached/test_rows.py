@@ -1,0 +1,178 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.judges.cached.rows import Place, ReplyRow, VerdictRow
+from judge.records import Call, Evidence, FlagName, Support, Unscored, UnscoredReason, Verdict
+from judge.records.verdict import Reply
+
+PLACE = Place(sentence=3, cites=(0, 2), flags=(), replies=("reply:1",), asked="asked:1")
+VERDICT = Verdict(
+    support=Support.PARTIAL,
+    evidence=(Evidence(chunk_id="1", quote="每晚500元"),),
+    supporting=("1", "0"),
+    cited_support=Support.NONE,
+    reason="一晚",
+    source="llm",
+    signature="llm:m",
+)
+IDS = tuple("abcde")
+CALL = Call(model="m-1", prompt_tokens=7, reply_tokens=3, seconds=1.5, retries=2)
+
+
+def row(verdict: Verdict = VERDICT, chunks: int = 5) -> VerdictRow | None:
+    return VerdictRow.of(verdict, PLACE, chunks)
+
+
+positions = st.integers(0, 4)
+verdicts = st.builds(
+    Verdict,
+    support=st.sampled_from(Support),
+    evidence=st.lists(
+        st.builds(Evidence, chunk_id=positions.map(str), quote=st.text()), max_size=3
+    ).map(tuple),
+    supporting=st.lists(positions.map(str), unique=True).map(tuple),
+    cited_support=st.none() | st.sampled_from(Support),
+    reason=st.text(),
+    source=st.just("llm"),
+    signature=st.text(),
+    score=st.none(),
+    fallback_from=st.none(),
+)
+
+
+@given(verdicts)
+def test_a_verdict_comes_back_equal(verdict: Verdict) -> None:
+    made = row(verdict)
+    assert made is not None
+    back = VerdictRow.read(made.write())
+    assert back == made
+    assert back.verdict(tuple("01234")) == verdict
+
+
+def test_positions_stand_for_ids() -> None:
+    made = row()
+    assert made is not None
+    assert json.loads(made.write())["evidence"] == [[1, "每晚500元"]]
+    renamed = made.verdict(IDS)
+    assert (renamed.evidence[0].chunk_id, renamed.supporting) == ("b", ("b", "a"))
+    same = made.verdict(("x", "x", "x", "x", "x"))
+    assert (same.evidence[0].chunk_id, same.supporting) == ("x", ("x",))
+
+
+def test_where_a_quote_stands_is_found_anew() -> None:
+    found = Evidence(chunk_id="1", quote="q", start=4, end=5, verified=True)
+    made = row(VERDICT.model_copy(update={"evidence": (found,)}))
+    assert made is not None
+    assert made.verdict(IDS).evidence == (Evidence(chunk_id="b", quote="q"),)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"source": "similarity", "score": 0.5},
+        {"fallback_from": Unscored(reason=UnscoredReason.TIMEOUT)},
+        {"supporting": ("5",)},
+        {"supporting": ("-1",)},
+        {"supporting": ("docA",)},
+        {"supporting": ("٣",)},
+        {"evidence": (Evidence(chunk_id="05", quote="q"),)},
+    ],
+)
+def test_what_is_no_models_own_verdict_makes_no_row(change: dict[str, object]) -> None:
+    assert row(VERDICT.model_copy(update=change)) is None
+
+
+def test_a_row_belongs_to_its_sentence_and_chunks_alone() -> None:
+    made = row()
+    assert made is not None
+    assert made.belongs(3, (0, 2), 2)
+    assert not made.belongs(2, (0, 2), 2)
+    assert not made.belongs(3, (0,), 2)
+    assert not made.belongs(3, (0, 2), 1)
+
+
+GOOD = json.loads(VerdictRow.model_validate(row()).write())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "null",
+        "[]",
+        '"verdict"',
+        "9" * 5000,
+        "[" * 100_000,
+        '{"support":"full"}',
+        *(json.dumps({k: v for k, v in GOOD.items() if k != left_out}) for left_out in GOOD),
+        *(
+            json.dumps(GOOD | change)
+            for change in (
+                {"more": 1},
+                {"support": "FULL"},
+                {"support": "yes"},
+                {"source": "similarity"},
+                {"supporting": ["1"]},
+                {"supporting": [-1]},
+                {"supporting": [1.0]},
+                {"evidence": [[0]]},
+                {"evidence": [[0, "q", 1]]},
+                {"evidence": [[True, "q"]]},
+                {"reason": None},
+                {"place": GOOD["place"] | {"flags": ["new_flag"]}},
+                {"place": GOOD["place"] | {"sentence": "3"}},
+            )
+        ),
+    ],
+    ids=lambda text: text[:40],
+)
+def test_a_text_of_any_other_shape_is_no_row(text: str) -> None:
+    assert VerdictRow.read(text) is None
+
+
+@given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
+def test_no_text_at_all_is_a_crash(text: str) -> None:
+    assert VerdictRow.read(text) is None
+    assert ReplyRow.read(text) is None
+
+
+def test_half_a_surrogate_pair_does_not_stop_a_run() -> None:
+    made = row(VERDICT.model_copy(update={"reason": "half \ud83d 二"}))
+    assert made is not None
+    back = VerdictRow.read(made.write())
+    assert back is not None
+    assert back.reason == "half ? 二"
+
+
+def test_a_reply_keeps_what_it_cost() -> None:
+    made = ReplyRow.of(Reply(text='{"二":1}', call=CALL, sentences=(1,)), "llm:m")
+    back = ReplyRow.read(made.write())
+    assert back is not None
+    assert back.text == '{"二":1}'
+    assert back.signature == "llm:m"
+    assert back.stored.utcoffset() is not None
+    assert back.call() == Call(
+        model="m-1", prompt_tokens=7, reply_tokens=3, seconds=1.5, cached=True
+    )
+
+
+@pytest.mark.parametrize(
+    "change", [{"prompt_tokens": -1}, {"seconds": -1}, {"stored": "2026-01-01T00:00:00"}]
+)
+def test_a_reply_of_impossible_cost_is_no_row(change: dict[str, object]) -> None:
+    good = json.loads(ReplyRow.of(Reply(text="", call=CALL, sentences=()), "s").write())
+    assert ReplyRow.read(json.dumps(good)) is not None
+    assert ReplyRow.read(json.dumps(good | change)) is None
+
+
+def test_flags_are_kept_by_name() -> None:
+    place = PLACE.model_copy(update={"flags": (FlagName.CONFLICTING_EVIDENCE,)})
+    made = VerdictRow.of(VERDICT, place, 5)
+    assert made is not None
+    back = VerdictRow.read(made.write())
+    assert back is not None
+    assert back.place.flags == (FlagName.CONFLICTING_EVIDENCE,)

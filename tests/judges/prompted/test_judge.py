@@ -1,0 +1,317 @@
+import asyncio
+import json
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from judge.backends.fake import FakeModel
+from judge.errors import ConfigError, JudgeUnavailable
+from judge.judges.prompted import PromptedJudge
+from judge.prompt import load_prompt
+from judge.records import (
+    Call,
+    ChatFailure,
+    ChatReply,
+    ChatRequest,
+    Chunk,
+    JudgeOutcome,
+    JudgeRequest,
+    Judgment,
+    Sentence,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+
+PROMPT = load_prompt("faithfulness", "v1")
+TIMED_OUT = ChatFailure(reason=UnscoredReason.TIMEOUT, detail="no\nreply", seconds=2.0, retries=3)
+
+
+def asked(count: int = 3, ask: Sequence[int] | None = None) -> JudgeRequest:
+    return JudgeRequest(
+        query="",
+        answer="x" * count,
+        sentences=tuple(
+            Sentence(index=i, start=i, end=i + 1, text=f"Satz {i}") for i in range(count)
+        ),
+        ask=tuple(range(count) if ask is None else ask),
+        chunks=(Chunk(chunk_id="a", text="text"),),
+    )
+
+
+def ids(chat: ChatRequest) -> list[str]:
+    line = re.search(r"^Judge these sentences: (.*)$", chat.user, re.MULTILINE)
+    assert line
+    return line[1].split(", ")
+
+
+def saying(*entries: tuple[str, str]) -> str:
+    return json.dumps({"verdicts": [{"id": name, "support": label} for name, label in entries]})
+
+
+def right(chat: ChatRequest) -> str:
+    return saying(*((name, "full") for name in ids(chat)))
+
+
+def finished(text: str, finish: str) -> ChatReply:
+    return ChatReply.model_validate(
+        {
+            "text": text,
+            "finish": finish,
+            "model": "m",
+            "prompt_tokens": 5,
+            "reply_tokens": 7,
+            "seconds": 0.5,
+        }
+    )
+
+
+def told(outcome: JudgeOutcome) -> str:
+    """A label, or a reason."""
+    return outcome.reason.value if isinstance(outcome, Unscored) else outcome.support.value
+
+
+def fates(judgment: Judgment) -> list[str]:
+    return [told(judgment.outcomes[index]) for index in sorted(judgment.outcomes)]
+
+
+async def test_one_call_judges_up_to_sixteen_sentences() -> None:
+    model = FakeModel([right])
+    request = asked(16)
+    judgment = await PromptedJudge(model, PROMPT).judge(request)
+    assert fates(judgment) == ["full"] * 16
+    assert [ids(chat) for chat in model.requests] == [[f"s{n}" for n in range(1, 17)]]
+    (reply,) = judgment.replies
+    assert reply.sentences == tuple(range(16))
+    assert reply.text == right(model.requests[0])
+    assert judgment.calls == (reply.call,)
+    assert judgment.flags == ()
+
+
+async def test_the_verdict_says_who_made_it() -> None:
+    judge = PromptedJudge(FakeModel([right]), PROMPT)
+    outcome = (await judge.judge(asked(1))).outcomes[0]
+    assert isinstance(outcome, Verdict)
+    assert (outcome.source, outcome.score) == ("llm", None)
+    assert outcome.signature == judge.signature
+
+
+async def test_more_sentences_take_more_calls_and_only_those_asked_are_judged() -> None:
+    model = FakeModel([right])
+    request = asked(9, ask=[0, 2, 3, 5, 8])
+    judgment = await PromptedJudge(model, PROMPT, sentences_per_call=2).judge(request)
+    assert [ids(chat) for chat in model.requests] == [["s1", "s3"], ["s4", "s6"], ["s9"]]
+    assert sorted(judgment.outcomes) == [0, 2, 3, 5, 8]
+    assert len(judgment.calls) == 3
+
+
+async def test_nothing_asked_is_no_call() -> None:
+    model = FakeModel([right])
+    assert await PromptedJudge(model, PROMPT).judge(asked(2, ask=[])) == Judgment()
+    assert model.requests == []
+
+
+async def test_without_chunks_the_model_is_asked_all_the_same() -> None:
+    model = FakeModel([lambda chat: saying(*((name, "none") for name in ids(chat)))])
+    request = asked(1).model_copy(update={"chunks": ()})
+    assert fates(await PromptedJudge(model, PROMPT).judge(request)) == ["none"]
+
+
+async def test_missing_double_and_unknown_ids_are_asked_again_alone() -> None:
+    model = FakeModel(
+        [saying(("s1", "full"), ("s2", "full"), ("s2", "none"), ("s9", "full")), right]
+    )
+    judgment = await PromptedJudge(model, PROMPT).judge(asked())
+    assert fates(judgment) == ["full"] * 3
+    assert [ids(chat) for chat in model.requests] == [["s1", "s2", "s3"], ["s2", "s3"]]
+    # What was said twice is told: at temperature 0 the same words would bring the same reply.
+    assert "s2: more than one verdict; s3: no verdict" in model.requests[1].user
+    assert [reply.sentences for reply in judgment.replies] == [(0,), (1, 2)]
+
+
+async def test_what_is_missing_three_times_is_missing() -> None:
+    model = FakeModel([saying(("s1", "full"))])
+    judgment = await PromptedJudge(model, PROMPT).judge(asked(2))
+    assert fates(judgment) == ["full", "missing"]
+    assert [ids(chat) for chat in model.requests] == [["s1", "s2"], ["s2"], ["s2"]]
+    assert len(judgment.replies) == 1
+    outcome = judgment.outcomes[1]
+    assert isinstance(outcome, Unscored)
+    assert outcome.detail == "s2: no verdict in 3 replies"
+
+
+@pytest.mark.parametrize(
+    ("bad", "fault"),
+    [
+        (saying(("s1", "maybe"), ("s2", "full")), "s1: support is 'maybe', not one of "),
+        ("I would say yes.", "s1, s2: it holds no JSON"),
+        ('{"verdicts": [{"id": "s1"', "s1, s2: its JSON is broken"),
+    ],
+)
+async def test_a_faulty_reply_is_asked_again_once_with_its_fault(bad: str, fault: str) -> None:
+    model = FakeModel([bad, right])
+    assert fates(await PromptedJudge(model, PROMPT).judge(asked(2))) == ["full"] * 2
+    assert fault in model.requests[1].user
+    model = FakeModel([bad])
+    judgment = await PromptedJudge(model, PROMPT).judge(asked(2))
+    assert told(judgment.outcomes[0]) == "malformed"
+    assert len(judgment.calls) == len(model.requests) == 2
+    outcome = judgment.outcomes[0]
+    assert isinstance(outcome, Unscored)
+    assert fault.split(": ", 1)[1] in outcome.detail
+
+
+async def test_missing_and_faulty_sentences_share_a_call_and_keep_their_own_count() -> None:
+    model = FakeModel([saying(("s1", "maybe"), ("s3", "full"))])
+    judgment = await PromptedJudge(model, PROMPT).judge(asked())
+    assert fates(judgment) == ["malformed", "missing", "full"]
+    # In the second reply s1 is faulty for the second time; s2 is asked once more.
+    assert [ids(chat) for chat in model.requests] == [["s1", "s2", "s3"], ["s1", "s2"], ["s2"]]
+
+
+async def test_a_cut_reply_is_asked_in_halves_and_none_of_it_is_believed() -> None:
+    def script(chat: ChatRequest) -> ChatReply | str:
+        return right(chat) if len(ids(chat)) <= 2 else finished(right(chat), "length")
+
+    model = FakeModel([script])
+    judgment = await PromptedJudge(model, PROMPT).judge(asked(5))
+    assert fates(judgment) == ["full"] * 5
+    assert [ids(chat) for chat in model.requests] == [
+        ["s1", "s2", "s3", "s4", "s5"],
+        ["s1", "s2"],
+        ["s3", "s4", "s5"],
+        ["s3"],
+        ["s4", "s5"],
+    ]
+    assert [reply.sentences for reply in judgment.replies] == [(0, 1), (2,), (3, 4)]
+    assert [call.reply_tokens for call in judgment.calls if call.model == "m"] == [7, 7]
+
+
+async def test_one_sentence_cut_alone_is_truncated() -> None:
+    model = FakeModel([lambda chat: finished(right(chat), "length")])
+    judgment = await PromptedJudge(model, PROMPT, max_reply_tokens=64).judge(asked(2))
+    assert fates(judgment) == ["truncated"] * 2
+    assert [chat.max_tokens for chat in model.requests] == [64] * 3
+    assert judgment.replies == ()
+
+
+async def test_a_half_is_told_its_own_faults_only() -> None:
+    model = FakeModel(
+        [saying(("s1", "maybe")), finished("", "length"), right, right],
+    )
+    await PromptedJudge(model, PROMPT).judge(asked(2))
+    assert "s1: support is" in model.requests[2].user
+    assert "s2: no verdict" not in model.requests[2].user
+    assert "s2: no verdict" in model.requests[3].user
+
+
+@pytest.mark.parametrize(
+    ("finish", "reason"), [("refusal", "refused"), ("content_filter", "content_filter")]
+)
+async def test_a_refused_or_filtered_reply_is_not_asked_again(finish: str, reason: str) -> None:
+    model = FakeModel([lambda chat: finished(right(chat), finish)])
+    judgment = await PromptedJudge(model, PROMPT).judge(asked(2))
+    assert fates(judgment) == [reason] * 2
+    assert (len(model.requests), judgment.replies) == (1, ())
+
+
+@pytest.mark.parametrize("reason", list(UnscoredReason))
+async def test_a_failure_is_that_of_its_call_and_of_no_other(reason: UnscoredReason) -> None:
+    failure = ChatFailure(reason=reason, detail="what\nhappened", seconds=2.0, retries=3)
+    model = FakeModel([failure, right])
+    judgment = await PromptedJudge(model, PROMPT, sentences_per_call=2).judge(asked(3))
+    lost = Unscored(reason=reason, detail="what happened")
+    assert [judgment.outcomes[0], judgment.outcomes[1]] == [lost, lost]
+    assert told(judgment.outcomes[2]) == "full"
+    assert judgment.calls[0] == Call(
+        model="", prompt_tokens=0, reply_tokens=0, seconds=2.0, retries=3
+    )
+
+
+async def test_a_failure_of_a_second_call_leaves_the_verdicts_of_the_first() -> None:
+    model = FakeModel([saying(("s2", "none")), TIMED_OUT])
+    judgment = await PromptedJudge(model, PROMPT).judge(asked(2))
+    assert fates(judgment) == ["timeout", "none"]
+
+
+async def test_after_the_deadline_nothing_more_is_asked() -> None:
+    loop = asyncio.get_running_loop()
+    model = FakeModel([right])
+    request = asked(2).model_copy(update={"deadline": loop.time()})
+    judgment = await PromptedJudge(model, PROMPT, patience=9).judge(request)
+    assert fates(judgment) == ["timeout"] * 2
+    assert (model.requests, judgment.calls) == ([], ())
+
+
+async def test_patience_is_for_all_calls_together_and_named() -> None:
+    def slow(chat: ChatRequest) -> str:
+        deadline = chat.deadline
+        assert deadline is not None
+        while asyncio.get_running_loop().time() < deadline:
+            pass
+        return right(chat)
+
+    model = FakeModel([slow])
+    judge = PromptedJudge(model, PROMPT, sentences_per_call=1, patience=0.01)
+    judgment = await judge.judge(asked(3))
+    assert fates(judgment) == ["full", "timeout", "timeout"]
+    assert len(model.requests) == 1
+    outcome = judgment.outcomes[1]
+    assert isinstance(outcome, Unscored)
+    assert outcome.detail == "not judged within 0.01 s"
+
+
+@pytest.mark.parametrize(("patience", "given"), [(None, None), (30.0, None), (30.0, 1e9)])
+async def test_the_deadline_is_the_request_s_or_made_of_the_patience(
+    patience: float | None, given: float | None
+) -> None:
+    model = FakeModel([right])
+    now = asyncio.get_running_loop().time()
+    request = asked(1).model_copy(update={"deadline": given})
+    await PromptedJudge(model, PROMPT, patience=patience).judge(request)
+    deadline = model.requests[0].deadline
+    if given is None and patience is not None:
+        assert deadline is not None
+        assert now + 30 <= deadline <= now + 31
+    else:
+        assert deadline == given
+
+
+async def test_a_model_that_cannot_be_asked_stops_everything() -> None:
+    def unavailable(chat: ChatRequest) -> str:
+        raise JudgeUnavailable(f"no such model: {len(chat.user)}")
+
+    with pytest.raises(JudgeUnavailable):
+        await PromptedJudge(FakeModel([unavailable]), PROMPT).judge(asked(1))
+
+
+async def test_the_same_request_is_asked_in_the_same_words() -> None:
+    model = FakeModel([right])
+    judge = PromptedJudge(model, PROMPT)
+    assert await judge.judge(asked()) == await judge.judge(asked())
+    assert model.requests[0] == model.requests[1]
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_fewer_than_one_sentence_a_call_is_refused(size: int) -> None:
+    with pytest.raises(ConfigError, match="sentences_per_call"):
+        PromptedJudge(FakeModel([right]), PROMPT, sentences_per_call=size)
+
+
+@pytest.mark.parametrize(
+    ("model", "edition", "signature"),
+    [
+        (
+            "llm:m@host:8000|served:m-1|json_schema|t:0|seed:7",
+            "w:24000|split:3",
+            "llm:m@host:8000|prompt:{}|served:m-1|json_schema|t:0|seed:7|n:16|w:24000|split:3",
+        ),
+        ("fake", "", "fake|prompt:{}|n:16"),
+    ],
+)
+def test_the_signature_says_who_was_asked_in_which_words(
+    model: str, edition: str, signature: str
+) -> None:
+    judge = PromptedJudge(FakeModel([right], model), PROMPT, edition=edition)
+    assert judge.signature == signature.format(PROMPT.reference)

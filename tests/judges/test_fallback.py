@@ -1,0 +1,120 @@
+from collections.abc import Mapping
+
+import pytest
+
+from judge.backends.fake import FakeJudge
+from judge.errors import JudgeUnavailable
+from judge.judges.fallback import FallbackJudge
+from judge.records import (
+    Call,
+    Flag,
+    FlagName,
+    JudgeOutcome,
+    JudgeRequest,
+    Judgment,
+    Reply,
+    Sentence,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+
+FULL = Verdict(support=Support.FULL, source="llm", signature="first")
+NONE = Verdict(support=Support.NONE, source="similarity", score=0.2, signature="second")
+TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT, detail="one")
+DOWN = Unscored(reason=UnscoredReason.CONNECTION, detail="two")
+FINAL = {UnscoredReason.REFUSED, UnscoredReason.BUDGET}
+
+REQUEST = JudgeRequest(
+    query="",
+    answer="",
+    sentences=tuple(Sentence(index=i, start=0, end=1, text=t) for i, t in enumerate("abcd")),
+    ask=(0, 2, 3),
+    chunks=(),
+    deadline=1e9,
+)
+
+
+class Fixed:
+    def __init__(self, judgment: Judgment | None, signature: str) -> None:
+        self.judgment = judgment
+        self.signature = signature
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        if self.judgment is None:
+            raise JudgeUnavailable(f"nobody to ask about {len(request.ask)}")
+        return self.judgment
+
+
+def fakes(
+    first: Mapping[str, JudgeOutcome], second: Mapping[str, JudgeOutcome]
+) -> tuple[FakeJudge, FakeJudge, FallbackJudge]:
+    one, two = FakeJudge(first, "one"), FakeJudge(second, "two")
+    return one, two, FallbackJudge(one, two)
+
+
+async def test_what_the_first_could_not_judge_the_second_does_and_says_so() -> None:
+    one, two, judge = fakes({"a": FULL, "c": TIMEOUT, "d": FULL}, {"a": NONE, "c": NONE, "d": NONE})
+    judgment = await judge.judge(REQUEST)
+    assert judgment.outcomes == {
+        0: FULL,
+        2: NONE.model_copy(update={"fallback_from": TIMEOUT}),
+        3: FULL,
+    }
+    assert one.requests == [REQUEST]
+    assert two.requests == [REQUEST.model_copy(update={"ask": (2,)})]
+
+
+async def test_where_nothing_failed_the_second_is_not_asked() -> None:
+    _, two, judge = fakes(dict.fromkeys("acd", FULL), {})
+    assert (await judge.judge(REQUEST)).outcomes == {0: FULL, 2: FULL, 3: FULL}
+    assert two.requests == []
+
+
+@pytest.mark.parametrize("reason", list(UnscoredReason))
+async def test_all_but_refusals_and_a_spent_budget_fall_back(reason: UnscoredReason) -> None:
+    failure = Unscored(reason=reason, detail="d")
+    _, two, judge = fakes({"a": FULL, "c": FULL, "d": failure}, {"d": NONE})
+    outcome = (await judge.judge(REQUEST)).outcomes[3]
+    if reason in FINAL:
+        assert (outcome, two.requests) == (failure, [])
+    else:
+        assert outcome == NONE.model_copy(update={"fallback_from": failure})
+
+
+async def test_where_both_fail_the_first_failure_stands() -> None:
+    _, _, judge = fakes({"a": FULL, "c": TIMEOUT, "d": FULL}, {"c": DOWN})
+    assert (await judge.judge(REQUEST)).outcomes[2] == TIMEOUT
+
+
+async def test_what_both_brought_is_kept() -> None:
+    def judgment(name: str, outcome: JudgeOutcome, flag: FlagName) -> Judgment:
+        call = Call(model=name, prompt_tokens=1, reply_tokens=1, seconds=1.0)
+        return Judgment(
+            outcomes={0: outcome, 2: outcome, 3: outcome},
+            calls=(call,),
+            replies=(Reply(text=name, call=call, sentences=()),),
+            flags=(Flag(name=flag, sentence=0),),
+        )
+
+    one = judgment("one", TIMEOUT, FlagName.CONFLICTING_EVIDENCE)
+    two = judgment("two", NONE, FlagName.UNVERIFIED_QUOTE)
+    found = await FallbackJudge(Fixed(one, "1"), Fixed(two, "2")).judge(REQUEST)
+    assert found.calls == (*one.calls, *two.calls)
+    assert found.replies == (*one.replies, *two.replies)
+    assert found.flags == (*one.flags, *two.flags)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+async def test_a_judge_that_cannot_be_asked_stops_everything(which: int) -> None:
+    works = Fixed(Judgment(outcomes={0: TIMEOUT}), "works")
+    judges = [works, works]
+    judges[which] = Fixed(None, "out")
+    with pytest.raises(JudgeUnavailable):
+        await FallbackJudge(*judges).judge(REQUEST)
+
+
+def test_the_signature_names_both() -> None:
+    _, _, judge = fakes({}, {})
+    assert judge.signature == "one|fallback:two"

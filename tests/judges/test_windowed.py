@@ -1,0 +1,371 @@
+import asyncio
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, permutations, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.backends.fake import FakeJudge
+from judge.errors import ConfigError, JudgeUnavailable
+from judge.judges.windowed import WindowedJudge, merge
+from judge.records import (
+    Call,
+    Chunk,
+    Evidence,
+    Flag,
+    FlagName,
+    JudgeOutcome,
+    JudgeRequest,
+    Judgment,
+    Reply,
+    Sentence,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.text.tokens import estimate_tokens
+
+LOST = Unscored(reason=UnscoredReason.TIMEOUT, detail="window")
+
+
+def verdict(label: str, cited: str | None = None, name: str = "", *quotes: str) -> Verdict:
+    return Verdict(
+        support=Support(label),
+        evidence=tuple(Evidence(chunk_id=name, quote=quote) for quote in quotes),
+        supporting=(name,) if name else (),
+        cited_support=Support(cited) if cited else None,
+        reason=f"because {name}",
+        source="llm",
+        signature="s",
+    )
+
+
+def outcome(word: str) -> JudgeOutcome:
+    return LOST if word == "unscored" else verdict(word)
+
+
+def told(found: JudgeOutcome) -> str:
+    return found.support.value if isinstance(found, Verdict) else "unscored"
+
+
+# The table: what the best of two or three windows makes of the others.
+MERGED = {
+    ("full", "full"): "full",
+    ("full", "unscored"): "full",
+    ("full", "contradicted"): "full",
+    ("full", "partial"): "full",
+    ("full", "none"): "full",
+    ("full", "no_claim"): "full",
+    ("unscored", "unscored"): "unscored",
+    ("unscored", "contradicted"): "unscored",
+    ("unscored", "partial"): "unscored",
+    ("unscored", "none"): "unscored",
+    ("unscored", "no_claim"): "unscored",
+    ("contradicted", "contradicted"): "contradicted",
+    ("contradicted", "partial"): "contradicted",
+    ("contradicted", "none"): "contradicted",
+    ("contradicted", "no_claim"): "contradicted",
+    ("partial", "partial"): "partial",
+    ("partial", "none"): "partial",
+    ("partial", "no_claim"): "partial",
+    ("none", "none"): "none",
+    ("none", "no_claim"): "none",
+    ("no_claim", "no_claim"): "no_claim",
+    ("none", "contradicted", "full"): "full",
+    ("contradicted", "unscored", "full"): "full",
+    ("unscored", "no_claim", "full"): "full",
+    ("partial", "contradicted", "unscored"): "unscored",
+    ("none", "partial", "contradicted"): "contradicted",
+    ("no_claim", "none", "partial"): "partial",
+    ("no_claim", "no_claim", "none"): "none",
+}
+WORDS = sorted({word for words in MERGED for word in words})
+
+
+@pytest.mark.parametrize(("words", "merged"), MERGED.items(), ids=str)
+def test_the_table(words: tuple[str, ...], merged: str) -> None:
+    for order in permutations(words):
+        found = merge([outcome(word) for word in order], [False] * len(order))
+        assert told(found) == merged
+
+
+def test_the_table_holds_every_pair() -> None:
+    pairs = {tuple(sorted(pair)) for pair in product(WORDS, repeat=2)}
+    assert pairs == {tuple(sorted(words)) for words in MERGED if len(words) == 2}
+
+
+def merged(words: Sequence[str]) -> str:
+    return told(merge([outcome(word) for word in words], [False] * len(words)))
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=2, max_size=6), st.data())
+def test_the_order_of_the_windows_does_not_matter(words: list[str], data: st.DataObject) -> None:
+    assert merged(data.draw(st.permutations(words))) == merged(words)
+    # Nor does it matter in what groups they come.
+    assert merged([words[0], merged(words[1:])]) == merged(words)
+
+
+def test_the_first_failure_is_the_one_that_is_told() -> None:
+    other = Unscored(reason=UnscoredReason.MISSING)
+    assert merge([verdict("none"), LOST, other], [False] * 3) == LOST
+
+
+def test_what_the_winners_said_is_kept_and_all_that_supports_is_named() -> None:
+    windows = [
+        verdict("contradicted", None, "a", "no"),
+        verdict("partial", None, "b", "one", "two"),
+        verdict("none", None, "", "nothing"),
+        verdict("partial", None, "b", "two", "three"),
+        verdict("partial", None, "c", "four"),
+    ]
+    found = merge(windows[1:], [False] * 4)
+    assert isinstance(found, Verdict)
+    assert [e.quote for e in found.evidence] == ["one", "two", "three", "four"]
+    assert found.supporting == ("b", "c")
+    assert (found.reason, found.source, found.signature) == ("because b", "llm", "s")
+    found = merge(windows, [False] * 5)
+    assert isinstance(found, Verdict)
+    assert [e.quote for e in found.evidence] == ["no"]
+    assert found.supporting == ("b", "c")
+    assert found.reason == "because a"
+
+
+@pytest.mark.parametrize(
+    ("cited", "best"),
+    [
+        (["full", "none"], "full"),
+        (["contradicted", "partial", "none"], "partial"),
+        (["none", "contradicted"], "contradicted"),
+        (["none", None], "none"),
+        ([None, None], None),
+    ],
+)
+def test_cited_support_is_the_best_of_the_windows_that_hold_a_cited_chunk(
+    cited: list[str | None], best: str | None
+) -> None:
+    windows = [verdict("full", each) for each in cited]
+    found = merge([*windows, verdict("full", "full"), LOST], [True] * len(cited) + [False, True])
+    assert isinstance(found, Verdict)
+    assert found.cited_support == best
+
+
+def asked(
+    chunks: Sequence[str],
+    cites: Mapping[int, tuple[int, ...]] | None = None,
+    sentences: str = "xy",
+) -> JudgeRequest:
+    return JudgeRequest(
+        query="q",
+        answer=sentences,
+        sentences=tuple(
+            Sentence(index=i, start=i, end=i + 1, text=text) for i, text in enumerate(sentences)
+        ),
+        ask=tuple(range(len(sentences))),
+        chunks=tuple(Chunk(chunk_id=f"c{i}", text=text) for i, text in enumerate(chunks)),
+        cites=cites or {},
+    )
+
+
+def always(label: str = "none") -> FakeJudge:
+    return FakeJudge({"x": verdict(label), "y": verdict(label)})
+
+
+class InTurn:
+    """Judges window after window by a script."""
+
+    signature = "in turn"
+
+    def __init__(self, *judgments: Judgment) -> None:
+        self.judgments = list(judgments)
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        assert request.chunks
+        return self.judgments.pop(0)
+
+
+@pytest.mark.parametrize("count", [0, 1, 10])
+async def test_what_fits_is_one_request_unchanged(count: int) -> None:
+    # Ten chunks of ten tokens: 100, the limit.
+    request = asked(["说" * 10] * count, {0: (0,)} if count else {})
+    inner = always()
+    judgment = await WindowedJudge(inner, max_evidence_tokens=100).judge(request)
+    assert [each is request for each in inner.requests] == [True]
+    assert len(judgment.outcomes) == 2
+
+
+async def test_what_does_not_fit_is_packed_in_order() -> None:
+    sizes = [60, 40, 30, 80, 10, 10, 90, 20]
+    request = asked([str(i) + "说" * (size - 1) for i, size in enumerate(sizes)])
+    inner = always()
+    await WindowedJudge(inner, max_evidence_tokens=100).judge(request)
+    windows = [[chunk.chunk_id for chunk in each.chunks] for each in inner.requests]
+    assert windows == [["c0", "c1"], ["c2"], ["c3", "c4", "c5"], ["c6"], ["c7"]]
+    assert [c for each in inner.requests for c in each.chunks] == list(request.chunks)
+    for each in inner.requests:
+        rest: dict[str, object] = {"chunks": (), "cites": {}}
+        assert each.model_copy(update=rest) == request.model_copy(update=rest)
+
+
+async def test_citations_point_into_their_window() -> None:
+    # Windows: (0, 1), (2, 3), (4,).
+    request = asked(["说" * 50] * 5, {0: (1, 2, 4), 1: (3,)})
+    inner = always()
+    await WindowedJudge(inner, max_evidence_tokens=100).judge(request)
+    assert [each.cites for each in inner.requests] == [{0: (1,)}, {0: (0,), 1: (1,)}, {0: (0,)}]
+
+
+async def test_two_hundred_chunks_are_judged_with_nothing_cut() -> None:
+    texts = [f"Chunk {i}. " + f"It says so in {i} words. 第{i}条。" * (i % 50) for i in range(200)]
+    inner = always()
+    await WindowedJudge(inner, max_evidence_tokens=2000).judge(asked(texts))
+    assert [c.text for each in inner.requests for c in each.chunks] == texts
+    sizes = [sum(estimate_tokens(c.text) for c in each.chunks) for each in inner.requests]
+    assert max(sizes) <= 2000
+    assert len(sizes) < 2 * sum(sizes) / 2000 + 1
+
+
+SENTENCE = "The hotel costs {} euros. "
+HAN = [chr(0x4E00 + i) for i in range(1000)]
+LONG = (
+    " \n" + "".join(SENTENCE.format(i) for i in range(100, 300)) + "\n\n 住".join(HAN[:300]) + " "
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "blanks"),
+    [
+        (LONG, False),
+        ("".join(HAN), False),
+        ("".join(f"{i:04d}" for i in range(1000)), False),
+        ("。".join(HAN[:300]), False),
+        (" " * 5000, True),
+        ("a. " + " " * 3000 + "B. " + "".join(HAN[:900]), True),
+    ],
+    ids=["sentences", "one long", "one word", "short", "blank", "gaps"],
+)
+@pytest.mark.parametrize("limit", [100, 101, 250])
+async def test_an_over_long_chunk_is_cut_with_overlap_and_nothing_left_out(
+    text: str, limit: int, *, blanks: bool
+) -> None:
+    request = asked(["Before.", text, "After."], {0: (1,)})
+    inner = always()
+    await WindowedJudge(inner, max_evidence_tokens=limit).judge(request)
+    pieces = []
+    for each in inner.requests:
+        assert sum(estimate_tokens(chunk.text) for chunk in each.chunks) <= limit
+        assert [c.chunk_id for c in each.chunks].count("c1") <= 1
+        pieces += [c.text for c in each.chunks if c.chunk_id == "c1"]
+        assert bool(each.cites) == any(c.chunk_id == "c1" for c in each.chunks)
+    assert len(pieces) > 1
+    end = 0
+    for piece in pieces:
+        # One of many equal runs of blanks may be any of them; all else stands in one place.
+        start = text.rfind(piece, 0, end + len(piece))
+        assert start >= 0
+        assert blanks or end == 0 or (start < end and text.count(piece) == 1)
+        end = start + len(piece)
+    assert end == len(text)
+
+
+async def test_a_piece_ends_with_a_sentence_and_the_next_begins_with_it() -> None:
+    text = "".join(SENTENCE.format(i) for i in range(100, 130))  # 7 tokens each
+    inner = always()
+    await WindowedJudge(inner, max_evidence_tokens=100).judge(asked([text]))
+    pieces = [each.chunks[0].text for each in inner.requests]
+    for before, after in pairwise(pieces):
+        last = before.rstrip().rsplit(". ", 1)[-1]
+        assert last.endswith("euros.")
+        assert after.startswith(last)
+
+
+async def test_short_sentences_are_said_again_up_to_a_tenth() -> None:
+    text = "".join(f"{character}。" for character in HAN[:140])  # 2 tokens each
+    inner = always()
+    await WindowedJudge(inner, max_evidence_tokens=100).judge(asked([text]))
+    pieces = [each.chunks[0].text for each in inner.requests]
+    # 50 sentences a piece, the last 5 of them again.
+    assert pieces == [text[:100], text[90:190], text[180:]]
+
+
+def call(name: str) -> Call:
+    return Call(model=name, prompt_tokens=1, reply_tokens=2, seconds=0.1)
+
+
+def window(name: str, first: JudgeOutcome, second: JudgeOutcome, *flags: Flag) -> Judgment:
+    return Judgment(
+        outcomes={0: first, 1: second},
+        calls=(call(name),),
+        replies=(Reply(text=name, call=call(name), sentences=(0, 1)),),
+        flags=flags,
+    )
+
+
+async def test_windows_are_merged_sentence_by_sentence_and_conflicts_flagged() -> None:
+    seen = Flag(name=FlagName.INJECTION_SUSPECTED)
+    inner = InTurn(
+        window("a", verdict("contradicted", None, "c0"), verdict("partial", "partial", "c0"), seen),
+        window("b", verdict("full", "full", "c1"), verdict("contradicted", "none"), seen),
+        window("c", LOST, verdict("none")),
+    )
+    judge = WindowedJudge(inner, max_evidence_tokens=100)
+    judgment = await judge.judge(asked(["说" * 90] * 3, {0: (1,), 1: (0, 1)}))
+    assert {i: told(each) for i, each in judgment.outcomes.items()} == {
+        0: "full",
+        1: "contradicted",
+    }
+    first, second = judgment.outcomes[0], judgment.outcomes[1]
+    assert isinstance(first, Verdict)
+    assert isinstance(second, Verdict)
+    assert (first.supporting, first.cited_support) == (("c1",), Support.FULL)
+    assert (second.supporting, second.cited_support) == (("c0",), Support.PARTIAL)
+    assert judgment.flags == (seen, Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=0))
+    assert [each.model for each in judgment.calls] == ["a", "b", "c"]
+    assert [each.text for each in judgment.replies] == ["a", "b", "c"]
+
+
+async def test_a_window_without_an_outcome_is_a_failure_of_it() -> None:
+    whole, gap = window("a", verdict("none"), verdict("full")), Judgment()
+    judge = WindowedJudge(InTurn(whole, gap), max_evidence_tokens=100)
+    judgment = await judge.judge(asked(["说" * 90] * 2))
+    lost = judgment.outcomes[0]
+    assert isinstance(lost, Unscored)
+    assert lost.reason is UnscoredReason.MISSING
+    assert told(judgment.outcomes[1]) == "full"
+    assert judgment.flags == ()
+
+
+@pytest.mark.parametrize("chunks", [1, 3])
+async def test_the_deadline_is_one_for_all_windows(chunks: int) -> None:
+    inner = always()
+    now = asyncio.get_running_loop().time()
+    judge = WindowedJudge(inner, max_evidence_tokens=100, patience=30)
+    await judge.judge(asked(["说" * 90] * chunks))
+    (deadline,) = {each.deadline for each in inner.requests}
+    assert deadline is not None
+    assert now + 30 <= deadline <= now + 31
+    given = asked(["说"]).model_copy(update={"deadline": 5.0})
+    await judge.judge(given)
+    assert inner.requests[-1] == given
+
+
+async def test_a_judge_that_cannot_be_asked_stops_everything() -> None:
+    class Out:
+        signature = "out"
+
+        async def judge(self, request: JudgeRequest) -> Judgment:
+            raise JudgeUnavailable(f"nobody to ask about {len(request.ask)}")
+
+    with pytest.raises(JudgeUnavailable):
+        await WindowedJudge(Out(), max_evidence_tokens=100).judge(asked(["说" * 90] * 2))
+
+
+def test_the_signature_is_the_inner_judge_s() -> None:
+    assert WindowedJudge(always()).signature == "fake"
+
+
+@pytest.mark.parametrize("limit", [99, 0, -1])
+def test_windows_too_small_for_a_few_sentences_are_refused(limit: int) -> None:
+    with pytest.raises(ConfigError, match="max_evidence_tokens"):
+        WindowedJudge(always(), max_evidence_tokens=limit)
