@@ -1,0 +1,98 @@
+"""Embeddings of an OpenAI-compatible server."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Final
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, Field
+
+from judge.backends.openai.connection import Connection
+from judge.backends.openai.failures import Failure
+from judge.records import Unscored, UnscoredReason
+
+_BATCH: Final = 256
+
+
+class _Row(BaseModel):
+    embedding: Annotated[list[float], Field(min_length=1)]
+    index: int | None = None
+
+
+class _Body(BaseModel):
+    data: list[_Row]
+
+
+class OpenAIEmbedder:
+    """Embeds texts with one model of a server.
+
+    Args:
+        connection: to the server; outlives this object.
+        model: as the server knows it.
+    """
+
+    def __init__(self, connection: Connection, model: str) -> None:
+        self._connection = connection
+        self._model = model
+        self._width = 0
+
+    @property
+    def signature(self) -> str:
+        """Which embedding this is."""
+        return f"embedding:{self._model}@{self._connection.host}"
+
+    async def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32] | Unscored:
+        """Rows of unit length (all zero for a blank text), shape (len(texts), d).
+
+        A failure of the world is a value; one failed batch fails all.
+
+        Raises:
+            JudgeUnavailable: wrong key, unknown model, exhausted quota.
+        """
+        filled = [index for index, text in enumerate(texts) if text.strip()]
+        asked = [texts[index] for index in filled]
+        if texts and not asked and not self._width:
+            # Blank texts alone do not tell how long the others' rows will be.
+            asked = ["a"]
+        batches = []
+        for low in range(0, len(asked), _BATCH):
+            batch = await self._ask(asked[low : low + _BATCH])
+            if isinstance(batch, Unscored):
+                return batch
+            width = batch.shape[1]
+            if width != (self._width or width):
+                detail = f"rows of {width} numbers, where earlier ones had {self._width}"
+                return Unscored(reason=UnscoredReason.SERVER_ERROR, detail=detail)
+            self._width = width
+            batches.append(batch)
+        rows = np.zeros((len(texts), self._width), np.float32)
+        if filled:
+            rows[filled] = np.concatenate(batches)
+        return rows
+
+    async def _ask(self, texts: Sequence[str]) -> npt.NDArray[np.float32] | Unscored:
+        exchange = await self._connection.ask(
+            "/embeddings",
+            # Servers of one's own often know no base64, the client's default.
+            {"model": self._model, "input": list(texts), "encoding_format": "float"},
+            _reader(len(texts)),
+        )
+        outcome = exchange.outcome
+        if isinstance(outcome, Failure):
+            return Unscored(reason=outcome.reason, detail=outcome.detail)
+        return outcome
+
+
+def _reader(count: int) -> Callable[[bytes], npt.NDArray[np.float32]]:
+    def read(body: bytes) -> npt.NDArray[np.float32]:
+        data = _Body.model_validate_json(body).data
+        if all(row.index is not None for row in data):
+            data.sort(key=lambda row: row.index or 0)
+        # Ragged rows raise here.
+        rows = np.array([row.embedding for row in data], np.float64)
+        if len(rows) != count or not np.isfinite(rows).all():
+            raise ValueError("not one row of numbers for each text")
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return (rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
+
+    return read

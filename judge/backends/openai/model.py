@@ -1,0 +1,114 @@
+"""A language model behind an OpenAI-compatible server."""
+
+import logging
+from collections.abc import Mapping
+from typing import Final
+
+from pydantic import JsonValue
+
+from judge.backends.openai.capabilities import Capabilities, remember
+from judge.backends.openai.completion import read_completion
+from judge.backends.openai.connection import Connection
+from judge.backends.openai.failures import Failure
+from judge.protocols import Store
+from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
+from judge.text.tokens import estimate_tokens
+
+_LOG: Final = logging.getLogger("judge")
+_THINKING: Final = 16_384
+"""Tokens a reasoning model gets on top: its limit covers what it thinks and what it says."""
+_REFUSES: Final = frozenset({400, 422})
+
+
+class OpenAIModel:
+    """Asks one model with the options that `settle` found.
+
+    Args:
+        connection: to the server; outlives this object.
+        model: as the server knows it.
+        capabilities: what the server takes.
+        memory: where `settle` remembered them, to be forgotten once they no longer hold.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        model: str,
+        capabilities: Capabilities,
+        memory: Store | None = None,
+    ) -> None:
+        self._connection = connection
+        self._model = model
+        self._capabilities = capabilities
+        self._memory = memory
+        self._warned = False
+        self._room = _THINKING if capabilities.limit == "max_completion_tokens" else 0
+
+    @property
+    def signature(self) -> str:
+        """`llm:MODEL@HOST|…`: then the options that the capability probe settled."""
+        return self._capabilities.signature(self._model, self._connection.host)
+
+    async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
+        """Ask once, retries included. A failure of the world is a value.
+
+        Raises:
+            JudgeUnavailable: wrong key, unknown model, exhausted quota, or the server no longer
+                takes an option that was settled: nothing steps down in the middle of a run.
+        """
+        body = self._capabilities.body(self._model, request)
+        body[self._capabilities.limit] = request.max_tokens + self._room
+        exchange = await self._connection.ask(
+            "/chat/completions", body, read_completion, deadline=request.deadline
+        )
+        outcome, seconds, retries = exchange.outcome, exchange.seconds, exchange.retries
+        if isinstance(outcome, Failure):
+            self._check(outcome, body)
+            return ChatFailure(
+                reason=outcome.reason, detail=outcome.detail, seconds=seconds, retries=retries
+            )
+        self._compare(outcome.model)
+        prompt, reply = outcome.prompt_tokens, outcome.reply_tokens
+        return ChatReply(
+            text=outcome.text,
+            finish=outcome.finish,
+            model=outcome.model or self._model,
+            prompt_tokens=(
+                estimate_tokens(request.system) + estimate_tokens(request.user)
+                if prompt is None
+                else prompt
+            ),
+            reply_tokens=estimate_tokens(outcome.text) if reply is None else reply,
+            seconds=seconds,
+            retries=retries,
+        )
+
+    def _check(self, failure: Failure, body: Mapping[str, JsonValue]) -> None:
+        """That the failure is not one of an option: then the next request would fail, too."""
+        refusal = failure.refusal
+        # A request too long or filtered may name a field as well, and refuses none.
+        if failure.reason is not UnscoredReason.SERVER_ERROR or refusal is None:
+            return
+        field = refusal.field(body) if refusal.status in _REFUSES else None
+        if field is not None:
+            self._forget()
+            raise self._connection.unavailable(
+                self._model,
+                f"the server no longer takes {field!r} ({failure.detail}); "
+                "the same command will find out anew what it takes",
+            )
+
+    def _compare(self, served: str) -> None:
+        expected = self._capabilities.served
+        if self._warned or served in {"", expected} or not expected:
+            return
+        self._warned = True
+        _LOG.warning(
+            "the server now answers with model %r, and no longer with %r as when it was probed",
+            served,
+            expected,
+        )
+        self._forget()
+
+    def _forget(self) -> None:
+        remember(self._memory, self._connection.base_url, self._model, None)

@@ -1,0 +1,129 @@
+import asyncio
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from judge.backends.openai import Connection, OpenAIEmbedder, Policy
+from judge.errors import JudgeUnavailable
+from judge.protocols import Embedder
+from judge.records import Unscored
+from tests.server import Answer, Body, JudgeServer, Reset, Status
+
+Rows = npt.NDArray[np.float32]
+Embed = Callable[..., list[Rows | Unscored]]
+
+
+@pytest.fixture
+def embed(key: str, quick: Policy) -> Embed:
+    """The rows of each list of texts, one after the other from one embedder."""
+
+    def embedded(url: str, *lists: Sequence[str]) -> list[Rows | Unscored]:
+        async def main() -> list[Rows | Unscored]:
+            async with Connection(url, key, policy=quick) as connection:
+                embedder: Embedder = OpenAIEmbedder(connection, "e")
+                assert embedder.signature == f"embedding:e@{connection.host}"
+                return [await embedder.embed(texts) for texts in lists]
+
+        return asyncio.run(main())
+
+    return embedded
+
+
+def by_length(texts: Sequence[str]) -> list[list[float]]:
+    """3-4-5 triangles and their multiples."""
+    return [[3.0 * len(text), 4.0 * len(text)] for text in texts]
+
+
+def only(outcomes: list[Rows | Unscored]) -> Rows:
+    (rows,) = outcomes
+    assert isinstance(rows, np.ndarray)
+    return rows
+
+
+def test_rows_of_unit_length_in_the_order_of_the_texts(embed: Embed) -> None:
+    with JudgeServer(embedding=lambda texts: [[len(text), 0.0] for text in texts]) as server:
+        rows = only(embed(server.base_url, ["a", "差旅标准"]))
+    assert rows.dtype == np.float32
+    assert rows.tolist() == [[1.0, 0.0], [1.0, 0.0]]
+    with JudgeServer(embedding=by_length) as server:
+        assert only(embed(server.base_url, ["ab"])) == pytest.approx(np.array([[0.6, 0.8]]))
+    assert server.embedded == [["ab"]]
+
+
+def test_blank_texts_are_zero_and_not_sent(embed: Embed) -> None:
+    with JudgeServer(embedding=by_length) as server:
+        rows = only(embed(server.base_url, ["", "ab", " \n", "\u3000"]))
+    assert server.embedded == [["ab"]]
+    assert rows == pytest.approx(np.array([[0, 0], [0.6, 0.8], [0, 0], [0, 0]]))
+
+
+def test_blank_texts_alone_have_rows_as_long_as_the_others(embed: Embed) -> None:
+    with JudgeServer(embedding=by_length) as server:
+        first, second, none = embed(server.base_url, [" "], ["", "a"], [])
+    assert isinstance(first, np.ndarray)
+    assert isinstance(second, np.ndarray)
+    assert isinstance(none, np.ndarray)
+    assert first.tolist() == [[0.0, 0.0]]
+    assert second == pytest.approx(np.array([[0, 0], [0.6, 0.8]]))
+    assert none.shape == (0, 2)
+
+
+def test_many_texts_go_in_batches(embed: Embed) -> None:
+    texts = [f"{'x' * (i % 7)}" for i in range(700)]
+    with JudgeServer(embedding=by_length) as server:
+        rows = only(embed(server.base_url, texts))
+    assert [len(batch) for batch in server.embedded] == [256, 256, 88]
+    assert rows.any(axis=1).tolist() == [bool(text) for text in texts]
+
+
+def test_rows_are_put_in_the_order_that_their_numbers_say(embed: Embed) -> None:
+    body = '{"data": [{"index": 1, "embedding": [0, 2]}, {"index": 0, "embedding": [5, 0]}]}'
+    with JudgeServer(embedding=lambda _: Body(body)) as server:
+        assert only(embed(server.base_url, ["a", "b"])).tolist() == [[1, 0], [0, 1]]
+    # Without numbers the order is theirs, and a row of zeros stays one.
+    body = '{"data": [{"embedding": [0, 0]}, {"embedding": [5, 0]}]}'
+    with JudgeServer(embedding=lambda _: Body(body)) as server:
+        assert only(embed(server.base_url, ["a", "b"])).tolist() == [[0, 0], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Body('{"data": [{"embedding": [1]}]}'), "server_error"),
+        (Body('{"data": [{"embedding": [1]}, {"embedding": [1, 2]}]}'), "server_error"),
+        (Body('{"data": [{"embedding": []}, {"embedding": []}]}'), "server_error"),
+        (Body('{"data": [{"embedding": [1]}, {"embedding": [NaN]}]}'), "server_error"),
+        (Body('{"data": [{"embedding": "AAAA"}, {"embedding": "AAAA"}]}'), "server_error"),
+        (Body("<html></html>", "text/html"), "server_error"),
+        (Status(400, {"error": "too long"}), "server_error"),
+        (Status(429, {"error": "slow down"}), "rate_limited"),
+        (Reset(), "connection"),
+    ],
+)
+def test_a_failure_is_a_value(embed: Embed, answer: Answer, reason: str) -> None:
+    with JudgeServer(embedding=lambda _: answer) as server:
+        (outcome,) = embed(server.base_url, ["a", "b"])
+    assert isinstance(outcome, Unscored)
+    assert outcome.reason == reason
+    assert outcome.detail
+
+
+def test_rows_of_another_width_than_before_are_refused(embed: Embed) -> None:
+    def growing(texts: Sequence[str]) -> list[list[float]]:
+        return [[1.0] * len(texts) for _ in texts]
+
+    with JudgeServer(embedding=growing) as server:
+        first, second = embed(server.base_url, ["a"], ["b", "c"])
+    assert isinstance(first, np.ndarray)
+    assert isinstance(second, Unscored)
+    assert second.reason == "server_error"
+
+
+def test_an_unknown_model_stops_the_run(embed: Embed) -> None:
+    with (
+        JudgeServer(embedding=lambda _: Status(404, {"error": "no such model"})) as server,
+        pytest.raises(JudgeUnavailable, match="'e'"),
+    ):
+        embed(server.base_url, ["a"])

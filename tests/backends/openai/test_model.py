@@ -1,0 +1,200 @@
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+import pytest
+from pydantic import JsonValue
+
+from judge.backends.fake import FakeStore
+from judge.backends.openai import Capabilities, Connection, OpenAIModel, Policy
+from judge.backends.openai.capabilities import recall, remember
+from judge.errors import JudgeUnavailable
+from judge.protocols import Model
+from judge.records import ChatFailure, ChatReply, ChatRequest
+from tests.replies import calls
+from tests.server import Answer, Body, JudgeServer, Reset, Says, Status
+
+REASONING = Capabilities(temperature=False, limit="max_completion_tokens", served="m")
+
+
+def run(
+    url: str,
+    use: Callable[[OpenAIModel, Connection], Awaitable[object]],
+    settled: Capabilities | None = None,
+    memory: FakeStore | None = None,
+) -> object:
+    async def main() -> object:
+        policy = Policy(timeout=5.0, attempts=3, first_wait=0.004)
+        async with Connection(url, "sk-secret-0123456789", policy=policy) as connection:
+            capabilities = settled or Capabilities(served="m")
+            return await use(OpenAIModel(connection, "m", capabilities, memory), connection)
+
+    return asyncio.run(main())
+
+
+def chat(
+    url: str,
+    question: ChatRequest,
+    settled: Capabilities | None = None,
+    memory: FakeStore | None = None,
+) -> ChatReply | ChatFailure:
+    outcome = run(url, lambda model, _: model.chat(question), settled, memory)
+    assert isinstance(outcome, (ChatReply, ChatFailure))
+    return outcome
+
+
+def test_a_reply(question: ChatRequest) -> None:
+    with JudgeServer(calls(Reset(), Says("{}", model="m"))) as server:
+        reply = chat(server.base_url, question)
+    assert isinstance(reply, ChatReply)
+    assert (reply.text, reply.finish, reply.model, reply.retries) == ("{}", "stop", "m", 1)
+    assert (reply.prompt_tokens, reply.reply_tokens) == (server.prompt_tokens, 1)
+    assert 0 < reply.seconds < 5
+
+
+def test_the_request_is_made_of_what_was_settled(question: ChatRequest) -> None:
+    settled = Capabilities(response_format="json_object", seed=False, served="m")
+    with JudgeServer(calls(Says("{}"))) as server:
+        chat(server.base_url, question, settled)
+    (asked,) = server.requests
+    assert asked.body == settled.body("m", question)
+    assert asked.ids == ["s1"]
+
+
+def test_a_reasoning_model_gets_room_to_think(question: ChatRequest) -> None:
+    with JudgeServer(calls(Says("{}"))) as server:
+        chat(server.base_url, question, REASONING)
+    assert server.requests[0].body["max_completion_tokens"] == 100 + 16_384
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "finish"),
+    [
+        (Says("{", finish="length"), "{", "length"),
+        (Says("", finish="content_filter"), "", "content_filter"),
+        (Says(None, refusal="I cannot."), "I cannot.", "refusal"),
+        (Says(None), "", "stop"),
+        (Says("x", finish="tool_calls"), "x", "stop"),
+    ],
+)
+def test_how_a_reply_ended(question: ChatRequest, said: Says, text: str, finish: str) -> None:
+    with JudgeServer(calls(said)) as server:
+        reply = chat(server.base_url, question)
+    assert isinstance(reply, ChatReply)
+    assert (reply.text, reply.finish) == (text, finish)
+
+
+def test_tokens_that_are_not_counted_are_estimated(question: ChatRequest) -> None:
+    body = '{"choices": [{"message": {"content": "好的 ok"}}], "usage": null}'
+    changed = question.model_copy(update={"system": "判断 Judge", "user": "abcd" * 5})
+    with JudgeServer(lambda _: Body(body)) as server:
+        reply = chat(server.base_url, changed)
+    assert isinstance(reply, ChatReply)
+    # A token for each CJK character and for every four others: 2 and 6; 0 and 20; 2 and 3.
+    assert reply.prompt_tokens == (2 + 2) + 5
+    assert reply.reply_tokens == 2 + 1
+    assert reply.model == "m"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason", "retries"),
+    [
+        (Reset(), "connection", 2),
+        (Status(500, {"error": "oops"}), "server_error", 2),
+        (Status(429, {"error": "slow down"}), "rate_limited", 2),
+        (Body("<html></html>", "text/html"), "server_error", 2),
+        (Status(400, {"error": {"message": "x", "code": "content_filter"}}), "content_filter", 0),
+        (
+            Status(400, {"error": {"message": "max_tokens, maximum context length"}}),
+            "truncated",
+            0,
+        ),
+        (Status(400, {"error": {"message": "odd", "param": "messages"}}), "server_error", 0),
+        (Status(500, {"error": "seed: the sampler failed"}), "server_error", 2),
+    ],
+)
+def test_a_failure_is_a_value(
+    question: ChatRequest, answer: Answer, reason: str, retries: int
+) -> None:
+    with JudgeServer(calls(answer)) as server:
+        failure = chat(server.base_url, question)
+    assert isinstance(failure, ChatFailure)
+    assert (failure.reason, failure.retries) == (reason, retries)
+    assert failure.detail
+    assert failure.seconds > 0
+
+
+def test_the_deadline_of_a_request_is_kept(question: ChatRequest) -> None:
+    async def use(model: OpenAIModel, _: Connection) -> object:
+        deadline = asyncio.get_running_loop().time() + 1.0
+        return await model.chat(question.model_copy(update={"deadline": deadline}))
+
+    with JudgeServer(calls(Status(429, {"error": "x"}, {"Retry-After": "9"}))) as server:
+        failure = run(server.base_url, use)
+    assert isinstance(failure, ChatFailure)
+    assert failure.reason == "rate_limited"
+    assert failure.seconds < 0.9
+
+
+@pytest.mark.parametrize(
+    ("error", "field"),
+    [
+        ({"message": "no", "param": "temperature"}, "temperature"),
+        ({"message": "json_schema is not supported any more"}, "response_format"),
+    ],
+)
+def test_nothing_steps_down_in_the_middle_of_a_run(
+    question: ChatRequest, error: JsonValue, field: str
+) -> None:
+    memory = FakeStore()
+    with JudgeServer(calls(Status(400, {"error": error}))) as server:
+        remember(memory, server.base_url, "m", Capabilities())
+        with pytest.raises(JudgeUnavailable, match=f"no longer takes '{field}'") as caught:
+            chat(server.base_url, question, memory=memory)
+        assert recall(memory, server.base_url, "m") is None
+    assert server.base_url in str(caught.value)
+    assert "the same command" in str(caught.value)
+    assert len(server.requests) == 1
+
+
+def test_a_wrong_key_stops_the_run(question: ChatRequest) -> None:
+    with (
+        JudgeServer(calls(Status(401, {"error": "bad key"}))) as server,
+        pytest.raises(JudgeUnavailable, match="OPENAI_API_KEY"),
+    ):
+        chat(server.base_url, question)
+
+
+def test_another_model_behind_the_name_is_told_once_and_probed_anew(
+    question: ChatRequest, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def use(model: OpenAIModel, _: Connection) -> object:
+        return [await model.chat(question) for _ in range(3)]
+
+    memory = FakeStore()
+    with JudgeServer(calls(Says("{}", model="m-2"))) as server:
+        remember(memory, server.base_url, "m", Capabilities(served="m-1"))
+        run(server.base_url, use, Capabilities(served="m-1"), memory)
+        assert recall(memory, server.base_url, "m") is None
+    (warning,) = (r for r in caplog.records if r.levelno >= logging.WARNING)
+    assert warning.name == "judge"
+    assert "'m-2'" in warning.getMessage()
+    assert "'m-1'" in warning.getMessage()
+
+
+def test_the_model_that_was_probed_is_nothing_to_tell(
+    question: ChatRequest, caplog: pytest.LogCaptureFixture
+) -> None:
+    for settled in (Capabilities(served="m-1"), Capabilities()):
+        with JudgeServer(calls(Says("{}", model="m-1"))) as server:
+            chat(server.base_url, question, settled)
+    assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
+
+
+def test_the_signature_names_model_host_and_options() -> None:
+    async def use(model: OpenAIModel, _: Connection) -> object:
+        same: Model = model
+        return same.signature
+
+    signature = "llm:m@127.0.0.1:9|json_schema|t:default|seed:7|max_completion_tokens"
+    assert run("http://127.0.0.1:9/v1", use, REASONING) == signature

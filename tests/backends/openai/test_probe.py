@@ -1,0 +1,218 @@
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+from pydantic import JsonValue
+
+from judge.backends.fake import FakeStore
+from judge.backends.openai import Capabilities, Connection, Policy, settle
+from judge.errors import JudgeUnavailable
+from judge.protocols import Store
+from tests.replies import picky
+from tests.server import (
+    Answer,
+    Asked,
+    Body,
+    Hang,
+    JudgeServer,
+    Says,
+    Script,
+    Status,
+    refused_url,
+)
+
+SCHEMA: dict[str, JsonValue] = {"type": "object", "properties": {"verdicts": {"type": "array"}}}
+
+Settle = Callable[..., Capabilities]
+
+
+@pytest.fixture
+def probe(key: str, quick: Policy) -> Settle:
+    def settled(
+        url: str, memory: Store | None = None, model: str = "m", timeout: float = 5.0
+    ) -> Capabilities:
+        async def main() -> Capabilities:
+            policy = replace(quick, timeout=timeout)
+            async with Connection(url, key, policy=policy) as connection:
+                return await settle(connection, model, SCHEMA, memory)
+
+        return asyncio.run(main())
+
+    return settled
+
+
+def refuses(message: str, param: str | None = None, code: int = 400) -> Status:
+    return Status(code, {"error": {"message": message, "param": param}})
+
+
+def fine(_: Asked) -> Answer:
+    return Says('{"verdicts": []}')
+
+
+TEMPERATURE = refuses(
+    "Unsupported value: 'temperature' does not support 0 with this model.", "temperature"
+)
+LIMIT = refuses(
+    "Unsupported parameter: 'max_tokens' is not supported with this model. "
+    "Use 'max_completion_tokens' instead."
+)
+
+
+def test_a_server_that_takes_everything_is_asked_once(probe: Settle) -> None:
+    with JudgeServer(fine) as server:
+        assert probe(server.base_url) == Capabilities(served="m")
+    (asked,) = server.requests
+    assert asked.is_probe
+    assert asked.body["max_tokens"] == 256
+    assert (asked.body["temperature"], asked.body["seed"]) == (0, 7)
+    shape = asked.body["response_format"]
+    assert isinstance(shape, dict)
+    assert shape["json_schema"] == {"name": "reply", "strict": True, "schema": SCHEMA}
+    # OpenAI refuses json_object where no message holds the word.
+    assert "JSON" in asked.user
+
+
+@pytest.mark.parametrize(
+    ("refused", "settled", "requests"),
+    [
+        ({"temperature": TEMPERATURE}, Capabilities(temperature=False), 2),
+        ({"seed": refuses("Extra inputs: seed", code=422)}, Capabilities(seed=False), 2),
+        (
+            {"seed": Status(422, {"detail": [{"loc": ["body", "seed"], "msg": "temperature"}]})},
+            Capabilities(seed=False),
+            2,
+        ),
+        ({"max_tokens": LIMIT}, Capabilities(limit="max_completion_tokens"), 2),
+        (
+            {"json_schema": refuses("'json_schema' is unknown", code=500)},
+            Capabilities(response_format="json_object+schema"),
+            2,
+        ),
+        (
+            {
+                "json_schema": refuses("This model has no structured output"),
+                "schema": refuses("extra field: schema", "response_format.schema"),
+            },
+            Capabilities(response_format="json_object"),
+            3,
+        ),
+        (
+            {"response_format": refuses("response_format is not supported")},
+            Capabilities(response_format="text"),
+            4,
+        ),
+        (
+            {
+                "max_tokens": LIMIT,
+                "temperature": TEMPERATURE,
+                "seed": refuses("Unknown parameter: 'seed'", "seed"),
+                "response_format": Status(500, "<html>failed to parse grammar</html>"),
+            },
+            Capabilities(
+                response_format="text",
+                temperature=False,
+                seed=False,
+                limit="max_completion_tokens",
+            ),
+            7,
+        ),
+    ],
+)
+def test_it_steps_down_to_what_is_taken(
+    probe: Settle, refused: Mapping[str, Answer], settled: Capabilities, requests: int
+) -> None:
+    with JudgeServer(picky(refused, fine)) as server:
+        assert probe(server.base_url) == settled.model_copy(update={"served": "m"})
+    assert len(server.requests) == requests
+
+
+def test_what_was_settled_is_asked_only_once(probe: Settle) -> None:
+    memory = FakeStore()
+    with JudgeServer(picky({"seed": refuses("no seed")}, fine)) as server:
+        first = probe(server.base_url, memory)
+        assert not first.remembered
+        asked = len(server.requests)
+        second = probe(server.base_url, memory)
+        assert second == first.model_copy(update={"remembered": True})
+        assert len(server.requests) == asked
+        probe(server.base_url, memory, model="another")
+        assert len(server.requests) == 2 * asked
+
+
+def test_what_cannot_be_read_is_asked_anew(probe: Settle) -> None:
+    memory = FakeStore()
+    with JudgeServer(fine) as server:
+        settled = probe(server.base_url, memory)
+        for text in ("", "{", "null"):
+            memory.put(dict.fromkeys(memory.texts, text))
+            assert probe(server.base_url, memory) == settled
+    assert len(server.requests) == 4
+
+
+def test_the_name_the_server_gives_is_kept(probe: Settle) -> None:
+    with JudgeServer(lambda _: Says("{}", model="m-2024-07-18")) as server:
+        assert probe(server.base_url).served == "m-2024-07-18"
+
+
+@pytest.mark.parametrize(
+    "answer", [Says('{"verd', finish="length"), Says(None), Says("", refusal="no")]
+)
+def test_a_cut_or_odd_reply_settles_it_as_well(probe: Settle, answer: Answer) -> None:
+    with JudgeServer(lambda _: answer) as server:
+        assert probe(server.base_url) == Capabilities(served="m")
+
+
+def test_a_model_that_thinks_beyond_the_limit_has_taken_the_options(probe: Settle) -> None:
+    cut = refuses(
+        "Could not finish the message because max_tokens or model output limit was reached."
+    )
+    script = picky({"max_tokens": LIMIT, "temperature": TEMPERATURE}, lambda _: cut)
+    with JudgeServer(script) as server:
+        settled = probe(server.base_url)
+    assert settled == Capabilities(temperature=False, limit="max_completion_tokens")
+
+
+def test_a_passing_fault_is_tried_again_and_steps_nothing_down(probe: Settle) -> None:
+    faults: list[Answer] = [Status(500, {"error": "oops"}), Body("<html>", "text/html")]
+
+    def script(asked: Asked) -> Answer:
+        return faults[asked.number] if asked.number < len(faults) else fine(asked)
+
+    with JudgeServer(script) as server:
+        assert probe(server.base_url) == Capabilities(served="m")
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        (lambda _: refuses("The sky is falling"), "The sky is falling"),
+        (lambda _: Status(500, {"error": "CUDA out of memory"}), "CUDA out of memory"),
+        (lambda _: refuses("max_completion_tokens: nor that", code=422), "nor that"),
+        (lambda _: refuses("temperature must not be set at all"), "at all"),
+        (lambda _: Body("<html>Welcome to nginx</html>", "text/html"), "Welcome to nginx"),
+        (lambda _: Status(401, {"error": "no such key"}), "OPENAI_API_KEY"),
+        (lambda _: Status(404, {"error": "model 'm' not found"}), "model 'm' not found"),
+    ],
+)
+def test_a_refusal_that_no_option_explains_ends_it(
+    probe: Settle, script: Script, said: str
+) -> None:
+    memory = FakeStore()
+    with JudgeServer(script) as server, pytest.raises(JudgeUnavailable) as caught:
+        probe(server.base_url, memory)
+    message = str(caught.value)
+    assert said in message
+    assert server.base_url in message
+    assert "--base-url" in message or "OPENAI_API_KEY" in message
+    assert len(server.requests) <= 6
+    assert not memory.texts
+
+
+def test_nobody_there_is_said_with_the_next_step(probe: Settle) -> None:
+    with pytest.raises(JudgeUnavailable, match=r"no connection.*is the server running\?"):
+        probe(refused_url())
+    with JudgeServer(lambda _: Hang()) as server:
+        with pytest.raises(JudgeUnavailable, match=r"no whole answer.*is the server running\?"):
+            probe(server.base_url, timeout=0.05)
+        assert len(server.requests) <= 2

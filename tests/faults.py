@@ -1,0 +1,197 @@
+"""Replies that are wrong, as real models and servers have sent them."""
+
+from typing import Final
+
+from pydantic import JsonValue
+
+from tests.asked import Asked
+from tests.replies import Answer, Body, Says, Status, packed, verdict, verdicts
+
+# Replies: status 200, and something is the matter with the text.
+
+
+def fewer(asked: Asked) -> Answer:
+    """The last id is left out."""
+    return Says(packed([verdict(asked, each) for each in asked.ids[:-1]]))
+
+
+def double(asked: Asked) -> Answer:
+    """The first id comes twice, and the two differ."""
+    listed = [verdict(asked, each) for each in asked.ids]
+    return Says(packed([*listed, verdict(asked, asked.ids[0], "none")]))
+
+
+def unknown(asked: Asked) -> Answer:
+    """All that was asked, and one that was not."""
+    return Says(packed([verdict(asked, each) for each in [*asked.ids, "s99"]]))
+
+
+def renamed(asked: Asked) -> Answer:
+    """An id that nobody asked stands where the last one should."""
+    return Says(packed([verdict(asked, each) for each in [*asked.ids[:-1], "s99"]]))
+
+
+def off_menu(asked: Asked) -> Answer:
+    """The first label is none of ours."""
+    return Says(verdicts(asked, **{asked.ids[0]: "supported"}))
+
+
+def fenced(asked: Asked) -> Answer:
+    """In a Markdown fence."""
+    return Says(f"```json\n{verdicts(asked)}\n```")
+
+
+def prose(asked: Asked) -> Answer:
+    """Between remarks that hold brackets and braces of their own."""
+    before = "Sure! Here is my judgement of {all sentences} [1]:"
+    return Says(f"{before}\n\n{verdicts(asked)}\n\nLet me know if you need more :-}}")
+
+
+def tricky_quotes(asked: Asked) -> Answer:
+    """Braces, brackets, a fence and escapes inside the strings."""
+    return Says(verdicts(asked, quote='he said: "}]} [1] {\\n```json {"id":"s1"}```'))
+
+
+def glued(asked: Asked) -> Answer:
+    """One object per sentence, with nothing between them."""
+    return Says("".join(packed([verdict(asked, each)]) for each in asked.ids))
+
+
+def broken(asked: Asked) -> Answer:
+    """The last brackets are missing, though the server says that it was done."""
+    return Says(verdicts(asked)[:-2])
+
+
+def cut(asked: Asked) -> Answer:
+    """Half of it, cut off by the token limit."""
+    text = verdicts(asked)
+    return Says(text[: len(text) // 2], finish="length")
+
+
+REFUSED: Final = Says(None, refusal="I'm sorry, I can't help with that.")
+FILTERED: Final = Says(None, finish="content_filter")
+NULL_CONTENT: Final = Says(None)
+HTML: Final = Body("<html><body><h1>Sign in</h1></body></html>", "text/html")
+BROKEN_BODY: Final = Body('{"id": "chatcmpl-1", "object": "chat.completion", "choices": [')
+NO_CHOICES: Final = Body('{"id": "chatcmpl-1", "object": "chat.completion", "model": "m"}')
+EMPTY_CHOICES: Final = Body('{"id": "chatcmpl-1", "object": "chat.completion", "choices": []}')
+
+# Errors: a status, and a body in the manner of the server named.
+
+
+def error(code: int, message: str, param: str | None = None, name: str | None = None) -> Status:
+    """An error as OpenAI words it."""
+    kind = "invalid_request_error" if code < 500 else "server_error"
+    return Status(code, {"error": {"message": message, "type": kind, "param": param, "code": name}})
+
+
+_SHAPE_FAULT: Final = "Input should be 'text' or 'json_object'"
+
+NO_JSON_SCHEMA: Final = error(
+    400,
+    "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
+    "response_format",
+)
+NO_JSON_OBJECT: Final = error(
+    400, "'response_format.type' must be 'text'.", "response_format.type", "invalid_value"
+)
+NO_TEMPERATURE: Final = error(
+    400,
+    "Unsupported value: 'temperature' does not support 0 with this model. "
+    "Only the default (1) value is supported.",
+    "temperature",
+    "unsupported_value",
+)
+NO_SEED: Final = error(
+    400, "Unrecognized request argument supplied: seed", "seed", "unknown_parameter"
+)
+NO_MAX_TOKENS: Final = error(
+    400,
+    "Unsupported parameter: 'max_tokens' is not supported with this model. "
+    "Use 'max_completion_tokens' instead.",
+    "max_tokens",
+    "unsupported_parameter",
+)
+TOO_LONG: Final = error(
+    400,
+    "This model's maximum context length is 8192 tokens. However, your messages resulted in "
+    "9000 tokens. Please reduce the length of the messages.",
+    "messages",
+    "context_length_exceeded",
+)
+AZURE_FILTERED: Final = Status(
+    400,
+    {
+        "error": {
+            "message": "The response was filtered due to the prompt triggering Azure OpenAI's "
+            "content management policy.",
+            "type": None,
+            "param": "prompt",
+            "code": "content_filter",
+            "status": 400,
+            "innererror": {
+                "code": "ResponsibleAIPolicyViolation",
+                "content_filter_result": {"violence": {"filtered": True, "severity": "high"}},
+            },
+        }
+    },
+)
+
+
+def unprocessable(*place: str, message: str = _SHAPE_FAULT) -> Status:
+    """422 as FastAPI's validation words it: the field stands in `loc`."""
+    where: list[JsonValue] = ["body", *place]
+    return Status(422, {"detail": [{"type": "literal_error", "loc": where, "msg": message}]})
+
+
+NO_JSON_SCHEMA_422: Final = unprocessable("response_format", "type")
+NO_SEED_422: Final = unprocessable("seed", message="Extra inputs are not permitted")
+NO_JSON_SCHEMA_VLLM: Final = Status(
+    400,
+    {
+        "object": "error",
+        "message": "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), "
+        f"'msg': \"{_SHAPE_FAULT}\", 'input': 'json_schema'}}]",
+        "type": "BadRequestError",
+        "param": None,
+        "code": 400,
+    },
+)
+NO_JSON_SCHEMA_500: Final = Status(
+    500,
+    {
+        "error": {
+            "message": "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), "
+            f"'msg': \"{_SHAPE_FAULT}\", 'input': 'json_schema'}}]",
+            "type": "internal_server_error",
+            "param": None,
+            "code": None,
+        }
+    },
+)
+
+QUOTA: Final = Status(
+    429,
+    {
+        "error": {
+            "message": "You exceeded your current quota, please check your plan and billing.",
+            "type": "insufficient_quota",
+            "param": None,
+            "code": "insufficient_quota",
+        }
+    },
+)
+
+
+def wrong_key(asked: Asked) -> Answer:
+    """401 that repeats the key it was given, as a careless server does."""
+    key = asked.headers.get("Authorization", "").removeprefix("Bearer ")
+    return error(401, f"Incorrect API key provided: {key}.", None, "invalid_api_key")
+
+
+UNAUTHORIZED: Final = Status(401, {"error": "Unauthorized"})
+FORBIDDEN: Final = error(403, "Country, region, or territory not supported", None, "unsupported")
+NO_MODEL: Final = error(404, "The model `tiny` does not exist", None, "model_not_found")
+CRASHED: Final = error(500, "The server had an error while processing your request.")
+OVERLOADED: Final = error(503, "The engine is currently overloaded, please try again later.")
+BAD_GATEWAY: Final = Status(502, "<html><body><h1>502 Bad Gateway</h1></body></html>")

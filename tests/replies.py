@@ -1,0 +1,216 @@
+"""What the test server can say: right replies, and every way a real server has of going wrong."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from zlib import crc32
+
+from pydantic import JsonValue
+
+from tests.asked import Asked
+
+_FIRST_WORDS: Final = re.compile(r"\s*(\S+(?:\s+\S+){0,11})")
+
+
+@dataclass(frozen=True)
+class Says:
+    """A chat completion with this text; `text=None` sends `content: null`."""
+
+    text: str | None
+    finish: str = "stop"
+    refusal: str | None = None
+    model: str | None = None
+    """The name the server gives its model; by default the one it was asked for."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """An HTTP error. A text goes out as HTML, as a proxy's would."""
+
+    code: int
+    body: JsonValue
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Body:
+    """Status 200, and this body as it is."""
+
+    text: str
+    content_type: str = "application/json"
+
+
+@dataclass(frozen=True)
+class Hang:
+    """Takes the request and never answers."""
+
+
+@dataclass(frozen=True)
+class Trickle:
+    """Status 200, then one blank every so many seconds, for ever."""
+
+    every: float = 0.005
+
+
+@dataclass(frozen=True)
+class Reset:
+    """Reads the request and resets the connection."""
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Waits, then answers."""
+
+    seconds: float
+    then: "Answer"
+
+
+Answer = Says | Status | Body | Hang | Trickle | Reset | Slow
+Script = Callable[[Asked], Answer]
+
+
+def verdict(
+    asked: Asked, sentence: str, support: str = "full", quote: str | None = None
+) -> dict[str, JsonValue]:
+    """A right verdict on one id, its quote by default the first 12 words of chunk 1."""
+    cites = asked.cites.get(sentence, [])
+    if quote is None and asked.chunks:
+        found = _FIRST_WORDS.match(asked.chunks[0])
+        # Chinese has no spaces: without this its twelve "words" could be the whole chunk.
+        quote = found[1][:100] if found else None
+    tells = quote is not None and support in {"full", "partial", "contradicted"}
+    evidence: list[JsonValue] = [{"chunk": 1, "quote": quote}] if tells else []
+    supporting = sorted({1, *cites}) if tells and support != "contradicted" else []
+    return {
+        "id": sentence,
+        "evidence": evidence,
+        "supporting": list[JsonValue](supporting),
+        "support": support,
+        "cited_support": support if cites else None,
+        "reason": "" if support == "full" else "the chunks do not say all of it",
+    }
+
+
+def verdicts(
+    asked: Asked,
+    support: str = "full",
+    quote: str | None = None,
+    **overrides: str | dict[str, JsonValue],
+) -> str:
+    """The JSON text of a right reply to all asked ids.
+
+    Args:
+        asked: the request.
+        support: the label of every sentence.
+        quote: stands in place of the true one.
+        overrides: for an id another label, or fields to put over the right ones.
+    """
+    listed: list[dict[str, JsonValue]] = []
+    for sentence in asked.ids:
+        other = overrides.get(sentence, support)
+        if isinstance(other, str):
+            listed.append(verdict(asked, sentence, other, quote))
+        else:
+            listed.append(verdict(asked, sentence, support, quote) | other)
+    return packed(listed)
+
+
+def packed(listed: Sequence[Mapping[str, JsonValue]]) -> str:
+    """Verdicts as the text of a reply."""
+    return json.dumps({"verdicts": listed}, ensure_ascii=False, separators=(",", ":"))
+
+
+def right(asked: Asked) -> Answer:
+    """`full` for every sentence, with a true quote out of chunk 1."""
+    return Says(verdicts(asked))
+
+
+# Scripts made of scripts.
+
+
+def calls(*answers: Answer | Script) -> Script:
+    """The first call gets the first answer, and so on; the last stays. Probes get right ones."""
+
+    def script(asked: Asked) -> Answer:
+        if asked.is_probe:
+            return right(asked)
+        chosen = answers[min(asked.number, len(answers) - 1)]
+        return chosen(asked) if callable(chosen) else chosen
+
+    return script
+
+
+def failing(share: float, fault: Answer, then: Script = right) -> Script:
+    """Fails a share of the calls for good: by what is asked, so that asking again helps nobody."""
+
+    def script(asked: Asked) -> Answer:
+        drawn = crc32("\n".join(asked.sentences.values()).encode()) / 2**32
+        return fault if not asked.is_probe and drawn < share else then(asked)
+
+    return script
+
+
+def picky(refused: Mapping[str, Answer], then: Script = right) -> Script:
+    """Answers so where a body has one of these fields, or a response format of such a type.
+
+    The names are those of the body (`temperature`, `max_tokens`), and `json_schema`, `json_object`
+    and `schema` inside its `response_format`.
+    """
+
+    def script(asked: Asked) -> Answer:
+        shape = asked.body.get("response_format")
+        fields = set(asked.body)
+        if isinstance(shape, dict):
+            fields |= {*shape, str(shape["type"])}
+        for name, answer in refused.items():
+            if name in fields:
+                return answer
+        return then(asked)
+
+    return script
+
+
+class Bucket:
+    """A token bucket: so many requests, filled again every so many seconds; until then 429."""
+
+    def __init__(self, size: int, every: float, then: Script = right) -> None:
+        self._size = size
+        self._every = every
+        self._then = then
+        self._filled = float("-inf")  # the first request fills it, however late it comes
+        self._left = 0
+        self.refused = 0
+        """How many requests found it empty."""
+
+    def __call__(self, asked: Asked) -> Answer:
+        now = time.monotonic()
+        if now - self._filled >= self._every:
+            self._filled, self._left = now, self._size
+        if self._left == 0:
+            self.refused += 1
+            return TOO_MANY
+        self._left -= 1
+        return self._then(asked)
+
+
+def too_many(retry_after: str | None = None) -> Status:
+    """429, with `Retry-After` or without."""
+    headers = {} if retry_after is None else {"Retry-After": retry_after}
+    return Status(
+        429,
+        {
+            "error": {
+                "message": "Rate limit reached for requests per min (RPM): Limit 60, Used 60.",
+                "type": "requests",
+                "param": None,
+                "code": "rate_limit_exceeded",
+            }
+        },
+        headers,
+    )
+
+
+TOO_MANY: Final = too_many()

@@ -1,0 +1,250 @@
+"""A real OpenAI-compatible server on loopback, scripted request by request.
+
+    python -m tests.server --delay 0.3 --port 0
+
+prints its base URL and serves right replies until it is told to stop (SIGTERM, SIGINT).
+"""
+
+import argparse
+import asyncio
+import base64
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Final, Self
+from zlib import crc32
+
+import numpy as np
+from aiohttp import web
+
+from tests.asked import Asked, tokens
+from tests.replies import (
+    Answer,
+    Body,
+    Hang,
+    Reset,
+    Says,
+    Script,
+    Slow,
+    Status,
+    Trickle,
+    right,
+    verdicts,
+)
+from tests.sending import send
+
+__all__ = [
+    "Answer",
+    "Asked",
+    "Body",
+    "Hang",
+    "JudgeServer",
+    "Reset",
+    "Says",
+    "Script",
+    "Slow",
+    "Status",
+    "Trickle",
+    "refused_url",
+    "right",
+    "vectors",
+    "verdicts",
+]
+
+_WIDTH: Final = 64
+_BODY_LIMIT: Final = 64 << 20
+_BACKLOG: Final = 1024  # at the default of 128 a burst of clients waits a second to connect
+
+
+def vectors(texts: Sequence[str]) -> list[list[float]]:
+    """Character pairs, hashed: equal texts have equal vectors, alike ones near ones."""
+    rows = np.zeros((len(texts), _WIDTH), dtype=np.float32)
+    for row, text in zip(rows, texts, strict=True):
+        for i in range(len(text) - 1):
+            row[crc32(text[i : i + 2].encode()) % _WIDTH] += 1
+    listed: list[list[float]] = rows.tolist()
+    return listed
+
+
+def refused_url() -> str:
+    """A base URL on a port where nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+
+
+class JudgeServer:
+    """Serves from a thread with a loop of its own while its `with` block lasts.
+
+    Args:
+        script: what to say to each chat request, probes included.
+        embedding: the vectors of a request's texts, or an answer in their place.
+    """
+
+    def __init__(
+        self,
+        script: Script = right,
+        embedding: Callable[[Sequence[str]], list[list[float]] | Answer] = vectors,
+    ) -> None:
+        self._script = script
+        self._embedding = embedding
+        self._loop: asyncio.AbstractEventLoop
+        self._stop: asyncio.Event
+        self._serving = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self.serve(0)))
+        self._mistake: Exception | None = None
+        self.base_url = ""
+        """Such as `http://127.0.0.1:PORT/v1`; known once it serves."""
+        self.requests: list[Asked] = []
+        """Every chat request, probes too, in the order of arrival."""
+        self.embedded: list[list[str]] = []
+        """The texts of every embedding request."""
+        self.calls = 0
+        self.probes = 0
+        self.prompt_tokens = 0
+        """Characters ÷ 4 of the calls that got a reply: what their `usage` added up to."""
+        self.reply_tokens = 0
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._serving.wait(10), "the test server does not start"
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+        # A mistake in a test's script must not pass for the server's failure that it looked like.
+        if error is None and self._mistake is not None:
+            raise self._mistake
+
+    async def serve(self, port: int, started: Callable[[str], None] | None = None) -> None:
+        """Serve until stopped; port 0: one that is free."""
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        app = web.Application(client_max_size=_BODY_LIMIT)
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/v1/embeddings", self._embed)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/stats", self._stats)
+        # A hanging handler ends with its client or with the server. Zero would mean: wait for ever.
+        runner = web.AppRunner(
+            app, handler_cancellation=True, shutdown_timeout=0.001, access_log=None
+        )
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", port, backlog=_BACKLOG).start()
+        self.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        self._serving.set()
+        if started is not None:
+            started(self.base_url)
+        await self._stop.wait()
+        await runner.cleanup()
+
+    def stop(self) -> None:
+        """End `serve`; called within its loop."""
+        self._stop.set()
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        raw, headers = await request.read(), request.headers
+        asked = Asked(self.calls, raw, headers)
+        if asked.is_probe:
+            asked = Asked(self.probes, raw, headers)
+            self.probes += 1
+        else:
+            self.calls += 1
+        self.requests.append(asked)
+        try:
+            answer = self._script(asked)
+        except Exception as mistake:  # noqa: BLE001  kept, and raised where the test ends
+            self._mistake = self._mistake or mistake
+            answer = Status(500, "the script failed")
+        while isinstance(answer, Slow):
+            await asyncio.sleep(answer.seconds)
+            answer = answer.then
+        return (
+            self._completion(asked, answer)
+            if isinstance(answer, Says)
+            else await send(request, answer)
+        )
+
+    def _completion(self, asked: Asked, said: Says) -> web.Response:
+        prompt, reply = asked.prompt_tokens, tokens(said.text or "")
+        if not asked.is_probe:
+            self.prompt_tokens += prompt
+            self.reply_tokens += reply
+        message = {"role": "assistant", "content": said.text, "refusal": said.refusal}
+        body = {
+            "id": f"chatcmpl-{asked.number}",
+            "object": "chat.completion",
+            "created": 0,
+            "model": said.model or asked.body["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": said.finish}],
+            "usage": {
+                "prompt_tokens": prompt,
+                "completion_tokens": reply,
+                "total_tokens": prompt + reply,
+            },
+        }
+        return web.json_response(body)
+
+    async def _embed(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        given = body["input"]
+        texts = [given] if isinstance(given, str) else list(given)
+        self.embedded.append(texts)
+        answer = self._embedding(texts)
+        if not isinstance(answer, list):
+            return await send(request, answer)
+        packed = body.get("encoding_format") == "base64"
+        data = [
+            {"object": "embedding", "index": i, "embedding": encoded(row) if packed else row}
+            for i, row in enumerate(answer)
+        ]
+        used = sum(tokens(text) for text in texts)
+        usage = {"prompt_tokens": used, "total_tokens": used}
+        return web.json_response(
+            {"object": "list", "model": body["model"], "data": data, "usage": usage}
+        )
+
+    async def _models(self, _request: web.Request) -> web.Response:
+        model = {"id": "tiny", "object": "model", "created": 0, "owned_by": "tests"}
+        return web.json_response({"object": "list", "data": [model]})
+
+    async def _stats(self, _request: web.Request) -> web.Response:
+        names = ("calls", "probes", "prompt_tokens", "reply_tokens")
+        return web.json_response({name: getattr(self, name) for name in names})
+
+
+def encoded(row: Sequence[float]) -> str:
+    """A vector as the openai client asks for it."""
+    return base64.b64encode(np.array(row, dtype="<f4").tobytes()).decode()
+
+
+async def main() -> None:
+    reading = argparse.ArgumentParser(prog="python -m tests.server")
+    reading.add_argument("--delay", type=float, default=0.0, help="seconds before each reply")
+    reading.add_argument("--port", type=int, default=0)
+    options = reading.parse_args()
+
+    def slow(asked: Asked) -> Answer:
+        return Slow(options.delay, right(asked))
+
+    server = JudgeServer(slow if options.delay else right)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, server.stop)
+
+    def started(url: str) -> None:
+        sys.stdout.write(f"{url}\n")
+        sys.stdout.flush()
+
+    await server.serve(options.port, started)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
