@@ -1,15 +1,169 @@
 """The one place that names concrete classes: settings in, a judge out."""
 
+import logging
+import os
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from judge.backends.lexical import LexicalEmbedder
 from judge.config import Config
+from judge.config.config import checked_url
+from judge.errors import ConfigError
 from judge.judges.similarity import SimilarityJudge
-from judge.protocols import Judge
+from judge.protocols import Embedder, Judge, Model
 from judge.steps.split import EDITION
 
+if TYPE_CHECKING:
+    from judge.backends.openai import Connection
+    from judge.backends.store import DiskStore
+    from judge.judges.cached import CachedJudge
+    from judge.judges.windowed import WindowedJudge
 
-def compose(config: Config) -> Judge:
-    """The judge that `config` describes."""
-    edition = f"split:{EDITION}|judge:{version('judge')}"
-    return SimilarityJudge(LexicalEmbedder(), prior=config.prior, edition=edition)
+_LOG: Final = logging.getLogger("judge")
+OPENAI: Final = "https://api.openai.com/v1"
+PROMPT: Final = ("faithfulness", "v1")
+_NO_KEY: Final = "none"
+"""What a server that asks for no key is sent."""
+
+
+@asynccontextmanager
+async def compose(config: Config) -> AsyncGenerator[Judge]:
+    """The judge that `config` describes, ready to be asked; its connections close on leaving.
+
+    Where a language model judges, its server is probed once: what it takes is in the signature.
+
+    Raises:
+        ConfigError: no key, an address that is none, or a cache that cannot be opened.
+        JudgeUnavailable: the server cannot be reached, or refuses the key or the model.
+    """
+    async with AsyncExitStack() as stack:
+        yield await _composed(config, stack)
+
+
+def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge:
+    """The judge that asks no language model; nobody at all without an `embedder` of your own."""
+    return SimilarityJudge(
+        embedder or LexicalEmbedder(), prior=config.prior, edition=_edition(config, windows=False)
+    )
+
+
+async def _composed(config: Config, stack: AsyncExitStack) -> Judge:
+    if not config.asks_model and config.embedding_model is None:
+        return offline(config)
+    # Half a second of imports, for those who use them.
+    from judge.backends.openai import Connection, OpenAIEmbedder, Policy  # noqa: PLC0415
+
+    url = address(config)
+    policy = Policy(timeout=config.timeout, attempts=config.attempts)
+    connection = await stack.enter_async_context(Connection(url, _key(url), policy=policy))
+    embedder = config.embedding_model and OpenAIEmbedder(connection, config.embedding_model)
+    second = offline(config, embedder or None)
+    if config.model is None or not config.asks_model:
+        return second
+    first = await _asking(config, config.model, connection, stack)
+    if not config.fallback:
+        return first
+    from judge.judges.fallback import FallbackJudge  # noqa: PLC0415
+
+    return FallbackJudge(first, second)
+
+
+async def _asking(
+    config: Config, name: str, connection: "Connection", stack: AsyncExitStack
+) -> Judge:
+    from judge.backends.openai import OpenAIModel, settle  # noqa: PLC0415
+    from judge.judges.cached import CachedJudge  # noqa: PLC0415
+    from judge.judges.prompted.rendering import REPLY_SCHEMA  # noqa: PLC0415
+
+    store = stack.enter_context(open_store(config)) if config.cache else None
+    settled = await settle(connection, name, REPLY_SCHEMA, store)
+    model = OpenAIModel(connection, name, settled, store)
+    how = "remembered" if settled.remembered else "asked"
+    _LOG.info("what the server takes (%s): %s", how, model.signature.replace("|", ", "))
+    windowed = _windowed(config, model)
+    return windowed if store is None else CachedJudge(windowed, store, connection.base_url)
+
+
+def remembered(config: Config, store: "DiskStore") -> "CachedJudge":
+    """The cache before the model that `config` names, to look things up without asking anyone.
+
+    Its server counts as found by an earlier run, or as taking everything where there was none.
+    """
+    from judge.backends.fake import FakeModel  # noqa: PLC0415
+    from judge.backends.openai import Capabilities, Connection  # noqa: PLC0415
+    from judge.backends.openai.capabilities import recall  # noqa: PLC0415
+    from judge.judges.cached import CachedJudge  # noqa: PLC0415
+
+    name = config.model or ""
+    server = Connection(address(config), _NO_KEY)  # not entered: nothing is opened
+    known = recall(store, server.base_url, name) or Capabilities()
+    model = FakeModel([], signature=known.signature(name, server.host))
+    return CachedJudge(_windowed(config, model), store, server.base_url)
+
+
+def _windowed(config: Config, model: Model) -> "WindowedJudge":
+    from judge.judges.prompted import PromptedJudge  # noqa: PLC0415
+    from judge.judges.windowed import WindowedJudge  # noqa: PLC0415
+    from judge.prompt import load_prompt  # noqa: PLC0415
+
+    prompted = PromptedJudge(
+        model,
+        load_prompt(*PROMPT),
+        sentences_per_call=config.sentences_per_call,
+        patience=config.deadline,
+        max_reply_tokens=config.max_reply_tokens,
+        edition=_edition(config, windows=True),
+    )
+    return WindowedJudge(
+        prompted, max_evidence_tokens=config.max_evidence_tokens, patience=config.deadline
+    )
+
+
+def open_store(config: Config) -> "DiskStore":
+    """The cache of verdicts.
+
+    Raises:
+        ConfigError: its folder cannot be used.
+    """
+    from judge.backends.store import DiskStore  # noqa: PLC0415
+
+    return DiskStore(cache_folder(config))
+
+
+def cache_folder(config: Config) -> Path:
+    """Where verdicts are kept: as set, else in the user's cache folder (XDG)."""
+    if config.cache_dir is not None:
+        return config.cache_dir.expanduser()
+    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    try:
+        return Path(caches).expanduser() / "judge"
+    except RuntimeError:
+        raise ConfigError("there is no home folder to keep verdicts in; set --cache-dir") from None
+
+
+def address(config: Config) -> str:
+    """The server's base URL: as set, else of the environment, else OpenAI's."""
+    return config.base_url or checked_url(os.environ.get("OPENAI_BASE_URL") or OPENAI)
+
+
+def _key(url: str) -> str:
+    key = os.environ.get("OPENAI_API_KEY", "").strip()
+    if not key.isascii() or not key.isprintable():
+        raise ConfigError("OPENAI_API_KEY holds characters that no key has; copy it again")
+    if not key and url == OPENAI:
+        raise ConfigError(
+            "OPENAI_API_KEY is not set; set it, or name your own server with --base-url"
+        )
+    return key or _NO_KEY
+
+
+def _edition(config: Config, *, windows: bool) -> str:
+    parts = (
+        *((f"w:{config.max_evidence_tokens}",) if windows else ()),
+        f"split:{EDITION}",
+        f"judge:{version('judge')}",
+    )
+    return "|".join(parts)

@@ -4,12 +4,13 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, Coroutine, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import aclosing, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
-from judge.compose import compose
+from judge.compose import compose, offline
 from judge.config import Config
+from judge.errors import ConfigError
 from judge.pipeline import evaluate_sample, sign
 from judge.protocols import Judge
 from judge.records import Sample, SampleResult
@@ -34,6 +35,9 @@ class _Flight:
 class Evaluator:
     """Scores samples.
 
+    Entered with `async with`, it keeps its connections and its cache open until it is left;
+    otherwise each `evaluate` opens and closes them for itself.
+
     Args:
         config: settings; the defaults where left out.
         judge: a judge of your own instead of the one the settings describe.
@@ -41,12 +45,57 @@ class Evaluator:
 
     def __init__(self, config: Config | None = None, *, judge: Judge | None = None) -> None:
         self._config = config or Config()
-        self._judge = judge or compose(self._config)
+        self._given = judge
+        self._signature: str | None = None
+        self._open: tuple[Judge, AsyncExitStack] | None = None
+        if judge is not None or not (self._config.asks_model or self._config.embedding_model):
+            # Nothing to connect to, so what is wrong and what is comparable shows at once.
+            self._given = judge or offline(self._config)
+            self._signature = sign(self._given, self._config.rules)
 
     @property
     def signature(self) -> str:
-        """How the numbers of this evaluator are made; equal means comparable."""
-        return sign(self._judge, self._config.rules)
+        """How the numbers of this evaluator are made; equal means comparable.
+
+        Raises:
+            ConfigError: a language model judges, and has not been probed yet.
+        """
+        if self._signature is None:
+            raise ConfigError(
+                "the signature is known once the model was probed; "
+                "enter the evaluator first: async with evaluator: …"
+            )
+        return self._signature
+
+    async def __aenter__(self) -> Self:
+        """Open what the judge needs.
+
+        Raises:
+            ConfigError: as of `evaluate`.
+            JudgeUnavailable: likewise.
+        """
+        async with AsyncExitStack() as stack:
+            judge = await stack.enter_async_context(self._judge())
+            self._open = (judge, stack.pop_all())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close it."""
+        if self._open is not None:
+            stack = self._open[1]
+            self._open = None
+            await stack.aclose()
+
+    @asynccontextmanager
+    async def _judge(self) -> AsyncGenerator[Judge]:
+        if self._given is not None:
+            yield self._given
+        elif self._open is not None:
+            yield self._open[0]
+        else:
+            async with compose(self._config) as judge:
+                self._signature = sign(judge, self._config.rules)
+                yield judge
 
     async def evaluate(
         self, samples: Iterable[Sample] | AsyncIterable[Sample]
@@ -58,11 +107,19 @@ class Evaluator:
         the samples before it.
 
         Raises:
+            ConfigError: no key, or a cache that cannot be opened.
             JudgeUnavailable: the model cannot be asked at all.
         """
+        async with self._judge() as judge, aclosing(self._flown(samples, judge)) as results:
+            async for result in results:
+                yield result
+
+    async def _flown(
+        self, samples: Iterable[Sample] | AsyncIterable[Sample], judge: Judge
+    ) -> AsyncGenerator[SampleResult]:
         flight = _Flight(room=asyncio.Semaphore(_AHEAD * self._config.concurrency))
         # One task reads the whole source: a timeout or a task group of its own stays whole.
-        reading = asyncio.create_task(self._read(samples, flight))
+        reading = asyncio.create_task(self._read(samples, judge, flight))
         reading.add_done_callback(lambda _: flight.news.set())
         try:
             while flight.begun or not reading.done():
@@ -81,18 +138,18 @@ class Evaluator:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read(
-        self, samples: Iterable[Sample] | AsyncIterable[Sample], flight: _Flight
+        self, samples: Iterable[Sample] | AsyncIterable[Sample], judge: Judge, flight: _Flight
     ) -> None:
         gate = asyncio.Semaphore(self._config.concurrency)
         async with aclosing(_each(samples)) as source:
             async for sample in source:
                 await flight.room.acquire()
-                flight.begun.append(asyncio.create_task(self._one(sample, gate)))
+                flight.begun.append(asyncio.create_task(self._one(sample, judge, gate)))
                 flight.news.set()
 
-    async def _one(self, sample: Sample, gate: asyncio.Semaphore) -> SampleResult:
+    async def _one(self, sample: Sample, judge: Judge, gate: asyncio.Semaphore) -> SampleResult:
         async with gate:
-            return await evaluate_sample(sample, self._judge, self._config.rules)
+            return await evaluate_sample(sample, judge, self._config.rules)
 
 
 def evaluate(

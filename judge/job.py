@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import IO, Final, Protocol
+from typing import IO, Final, NamedTuple, Protocol
 
 from judge.config import Config
 from judge.errors import InputError, RunError
@@ -36,6 +36,13 @@ class Watcher(Protocol):
 
     def scored(self, result: SampleResult) -> None:
         """One more result stands on disk; those kept come first."""
+
+
+class _Task(NamedTuple):
+    path: Path
+    checked: Checked
+    bad: IO[str]
+    """The lines that were set aside."""
 
 
 class Job:
@@ -79,75 +86,79 @@ class Job:
             JudgeUnavailable: the model cannot be asked at all.
         """
         clock = time.monotonic()
-        with RunFolder(self._folder, force=self._force) as folder:
+        with (
+            tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as bad,
+            RunFolder(self._folder, force=self._force) as folder,
+        ):
             # Outside the loop, which would put off a Ctrl-C until a blocking read has ended.
-            record, path, kept = self._begin(folder)
-            watcher.begun(record, kept)
-            summary = asyncio.run(self._score(folder, record, path, kept, watcher))
+            task = self._check(folder, bad)
+            summary, record, kept = asyncio.run(self._score(folder, task, watcher))
             seconds = round(time.monotonic() - clock, 3)
             whole = {"finished": _now(), "seconds": seconds, "resumed": kept}
             folder.finish(summary, record.model_copy(update=whole))
             return summary
 
     async def _score(
-        self, folder: RunFolder, record: RunRecord, path: Path, kept: int, watcher: Watcher
-    ) -> Summary:
-        totals = Totals(seed=self._config.seed, max_unscored=self._config.max_unscored)
-        digest = hashlib.sha256()
-        async with aclosing(self._results(path, kept, digest)) as results:
-            position = 0
-            async for result in results:
-                if position >= kept:
-                    folder.append(result)
-                position += 1
-                totals.add(result)
-                watcher.scored(result)
-        if digest.hexdigest() != record.input.sha256:
-            # Some results may be of the new text, and nobody can tell which.
-            folder.discard()
-            raise _changed(path)
-        return totals.summary()
-
-    def _begin(self, folder: RunFolder) -> tuple[RunRecord, Path, int]:
-        """Check the input, then take the folder: in this order a bad input costs nothing."""
-        source = self._fetch(folder)
-        copied = source is not self._source
-        name = str(self._source) if isinstance(self._source, Path) else "standard input"
-        with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as bad:
-
-            def reject(line: Rejected) -> None:
-                error = line.error.at(name, line.line)
-                text = line.text.rstrip("\r\n")
-                entry = {"line": line.line, "error": str(error), "text": text}
-                bad.write(json.dumps(entry, ensure_ascii=False) + "\n")
-
-            try:
-                checked = check_samples(source, on_bad=reject if self._skip else None)
-            except InputError as error:
-                # The copy is gone when the message is read.
-                raise error.at(name, error.line) from None
-            path = folder.input if copied else source.absolute()
-            record = self._record(path, checked)
+        self, folder: RunFolder, task: _Task, watcher: Watcher
+    ) -> tuple[Summary, RunRecord, int]:
+        # A judge that cannot be asked costs nothing that is in the folder, so it is opened first.
+        async with self._evaluator:
+            record = self._record(task)
             kept = folder.begin(record)
             if self._skip:
-                bad.seek(0)
-                folder.write_lines(REJECTED, bad)
-        return record, path, kept
+                folder.write_lines(REJECTED, task.bad)
+            watcher.begun(record, kept)
+            totals = Totals(seed=self._config.seed, max_unscored=self._config.max_unscored)
+            digest = hashlib.sha256()
+            position = 0
+            async with aclosing(self._results(task.path, kept, digest)) as results:
+                async for result in results:
+                    if position >= kept:
+                        folder.append(result)
+                    position += 1
+                    totals.add(result)
+                    watcher.scored(result)
+            if digest.hexdigest() != record.input.sha256:
+                # Some results may be of the new text, and nobody can tell which.
+                folder.discard()
+                raise _changed(task.path)
+            return totals.summary(), record, kept
 
-    def _record(self, path: Path, checked: Checked) -> RunRecord:
+    def _check(self, folder: RunFolder, bad: IO[str]) -> _Task:
+        """Read the whole input before the folder is touched: so a bad input costs nothing."""
+        source = self._fetch(folder)
+        name = str(self._source) if isinstance(self._source, Path) else "standard input"
+
+        def reject(line: Rejected) -> None:
+            error = line.error.at(name, line.line)
+            text = line.text.rstrip("\r\n")
+            entry = {"line": line.line, "error": str(error), "text": text}
+            bad.write(json.dumps(entry, ensure_ascii=False) + "\n")
+
+        try:
+            checked = check_samples(source, on_bad=reject if self._skip else None)
+        except InputError as error:
+            # The copy is gone when the message is read.
+            raise error.at(name, error.line) from None
+        path = folder.input if source is not self._source else source.absolute()
+        bad.seek(0)
+        return _Task(path, checked, bad)
+
+    def _record(self, task: _Task) -> RunRecord:
+        libraries = (*_LIBRARIES, "openai") if self._config.asks_model else _LIBRARIES
         return RunRecord(
             signature=self._evaluator.signature,
             config=self._config.model_dump(mode="json"),
             versions={
                 "python": platform.python_version(),
-                **{name: version(name) for name in _LIBRARIES},
+                **{name: version(name) for name in libraries},
             },
             input=RunInput(
                 # A file's name is bytes, and need not be text.
-                path=os.fsencode(path).decode(errors="backslashreplace"),
-                sha256=checked.sha256,
-                samples=checked.samples,
-                rejected=checked.rejected,
+                path=os.fsencode(task.path).decode(errors="backslashreplace"),
+                sha256=task.checked.sha256,
+                samples=task.checked.samples,
+                rejected=task.checked.rejected,
             ),
             started=_now(),
         )

@@ -2,23 +2,23 @@ from importlib.metadata import version
 
 import pytest
 
-from judge.compose import compose
+from judge.compose import offline
 from judge.config import Config
 from judge.errors import ConfigError
 from judge.records import Chunk, JudgeRequest, Sentence, Verdict
 
 
 def test_settings_without_a_model_give_the_similarity_judge() -> None:
-    signature = compose(Config()).signature
+    signature = offline(Config()).signature
     assert signature.startswith("similarity:")
     assert "|prior:0.9|" in signature
     assert signature.endswith(f"|judge:{version('judge')}")
 
 
 def test_what_moves_a_number_is_in_the_signature_and_nothing_else() -> None:
-    usual = compose(Config()).signature
-    assert compose(Config(prior=0.5)).signature != usual
-    assert compose(Config(concurrency=1, seed=9, max_unscored=0.5)).signature == usual
+    usual = offline(Config()).signature
+    assert offline(Config(prior=0.5)).signature != usual
+    assert offline(Config(concurrency=1, seed=9, max_unscored=0.5)).signature == usual
 
 
 async def test_the_judge_judges_in_both_languages() -> None:
@@ -26,7 +26,7 @@ async def test_the_judge_judges_in_both_languages() -> None:
     sentences = tuple(Sentence(index=i, start=0, end=1, text=text) for i, text in enumerate(texts))
     chunks = tuple(Chunk(chunk_id=text, text=text) for text in texts)
     request = JudgeRequest(query="", answer="", sentences=sentences, ask=(0, 1), chunks=chunks)
-    outcomes = (await compose(Config()).judge(request)).outcomes
+    outcomes = (await offline(Config()).judge(request)).outcomes
     assert outcomes.keys() == {0, 1}
     for index, text in enumerate(texts):
         verdict = outcomes[index]
@@ -38,4 +38,4 @@ async def test_the_judge_judges_in_both_languages() -> None:
 @pytest.mark.parametrize("prior", [0, 1, -0.1, float("nan")])
 def test_a_prior_that_is_no_share_is_refused(prior: float) -> None:
     with pytest.raises(ConfigError, match="prior"):
-        compose(Config(prior=prior))
+        offline(Config(prior=prior))

@@ -1,7 +1,7 @@
 import pytest
 
 from judge.backends.fake import FakeJudge
-from judge.compose import compose
+from judge.compose import offline
 from judge.config import Config
 from judge.pipeline import evaluate_sample, sign
 from judge.records import (
@@ -176,9 +176,9 @@ async def test_how_a_chunk_is_called_changes_no_verdict(chunk_id: str, form: str
     chunk = Chunk(chunk_id=chunk_id, text="Refunds take five days after the request.")
     answer = f"The refund takes five days {form.format(chunk_id)}."
     sample = Sample(qid="1", answer=answer, chunks=(chunk,))
-    result = await evaluate_sample(sample, compose(Config()), Rules())
+    result = await evaluate_sample(sample, offline(Config()), Rules())
     bare = sample.model_copy(update={"answer": "The refund takes five days."})
-    expected = (await evaluate_sample(bare, compose(Config()), Rules())).sentences[0].outcome
+    expected = (await evaluate_sample(bare, offline(Config()), Rules())).sentences[0].outcome
     outcome = result.sentences[0].outcome
     assert isinstance(outcome, Verdict)
     assert isinstance(expected, Verdict)

@@ -7,6 +7,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
+from judge.cli.notes import debugging, listen
 from judge.cli.visible import visible
 from judge.errors import JudgeError
 
@@ -55,11 +56,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if hasattr(stream, "reconfigure"):
             # A terminal that cannot show a character shows a question mark, and the run goes on.
             stream.reconfigure(errors="replace")
+    listen()
     try:
         _register()
         app(arguments, prog_name="judge")
     except JudgeError as error:
-        _stop(f"judge: {error}", WRONG_USE)
+        trace = traceback.format_exc() if debugging() else ""
+        _stop(f"{trace}judge: {error}", WRONG_USE)
     except Exception:  # noqa: BLE001  the last line of defence
         trace = traceback.format_exc()
         _stop(
@@ -69,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _register() -> None:
-    from judge.cli import score, show  # noqa: F401, PLC0415  importing a command adds it to `app`
+    from judge.cli import cache, prompts, score, show  # noqa: F401, PLC0415  importing a command adds it to `app`
 
 
 def _stop(message: str, code: int) -> NoReturn:

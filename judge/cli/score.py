@@ -2,12 +2,16 @@
 
 import sys
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.cli.app import app
+from judge.cli.options import takes_settings
 from judge.errors import ConfigError
+
+if TYPE_CHECKING:
+    from judge.config import Config
 
 
 def _named(value: str | None) -> str | None:
@@ -45,33 +49,13 @@ StrictGate = Annotated[
     bool,
     typer.Option("--strict-gate", help="Gate on the lower 95 % limit, failures counted 0."),
 ]
-MaxUnscored = Annotated[
-    float, typer.Option(metavar="SHARE", help="Share of unscored claims over which to exit 3.")
-]
-Prior = Annotated[
-    float,
-    typer.Option(metavar="SHARE", help="Share of sentences expected to be supported (similarity)."),
-]
-Concurrency = Annotated[int, typer.Option(metavar="N", help="Answers in flight at once.")]
-ProseCitations = Annotated[
-    bool, typer.Option("--prose-citations", help='Also read "passage 2", "文档2" as citations.')
-]
-CitationPattern = Annotated[
-    str | None,
-    typer.Option(
-        metavar="REGEX", help="One more citation syntax: the marker alone, group 1 the id."
-    ),
-]
-RequireQuotes = Annotated[
-    bool,
-    typer.Option("--require-quotes", help="Count support without a verified quote as unscored."),
-]
 WorstCount = Annotated[
     int, typer.Option(metavar="N", min=0, help="How many worst sentences to print.")
 ]
 
 
 @app.command()
+@takes_settings
 def score(  # noqa: PLR0913  each is an option of the command line
     source: Source,
     output: Output = None,
@@ -80,13 +64,8 @@ def score(  # noqa: PLR0913  each is an option of the command line
     skip_bad_lines: SkipBadLines = False,
     fail_under: FailUnder = None,
     strict_gate: StrictGate = False,
-    max_unscored: MaxUnscored = 0.05,
-    concurrency: Concurrency = 64,
-    prior: Prior = 0.9,
-    prose_citations: ProseCitations = False,
-    citation_pattern: CitationPattern = None,
-    require_quotes: RequireQuotes = False,
     worst: WorstCount = 5,
+    settings: "Config",
 ) -> None:
     """Score a file of answers into a run folder; an interrupted run is taken up.
 
@@ -94,21 +73,12 @@ def score(  # noqa: PLR0913  each is an option of the command line
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.scoring import score_into  # noqa: PLC0415
-    from judge.config import Config  # noqa: PLC0415
     from judge.job import Job  # noqa: PLC0415
     from judge.reports.gate import parse_gate  # noqa: PLC0415
 
     gates = [parse_gate(text) for text in fail_under or []]
-    config = Config(
-        prior=prior,
-        max_unscored=max_unscored,
-        concurrency=concurrency,
-        prose_citations=prose_citations,
-        citation_pattern=citation_pattern,
-        require_quotes=require_quotes,
-    )
     folder = _default_folder(source) if output is None else Path(output)
-    job = Job(_stream(source), folder, config, force=force, skip_bad_lines=skip_bad_lines)
+    job = Job(_stream(source), folder, settings, force=force, skip_bad_lines=skip_bad_lines)
     raise typer.Exit(score_into(folder, job, gates, strict=strict_gate, worst=worst))
 
 

@@ -11,49 +11,28 @@ ratios; the machine moves the rest.
 
 import asyncio
 import json
-import random
+import sys
 import time
 from collections.abc import Callable
 from importlib.resources import files
-from itertools import accumulate
+from pathlib import Path
 from typing import Final
 
-from judge import Chunk, JudgeRequest, Sample, evaluate
-from judge.compose import compose
+# Run as a file, Python looks for modules beside it and not where `tests` stands.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from judge import JudgeRequest, Sample, evaluate
+from judge.compose import offline
 from judge.config import Config
 from judge.pipeline import request
 from judge.records import Rules
 from judge.steps.citations import find
 from judge.steps.kinds import classify
 from judge.steps.split import split
+from tests.bench.workload import Writer
 
 ANSWERS: Final = 200
-SENTENCES: Final = 8
-CHUNKS: Final = 5
 ROUNDS: Final = 3
-
-
-class Writer:
-    """Prose without sense, its words as frequent as words are."""
-
-    def __init__(self) -> None:
-        self._random = random.Random(0)  # noqa: S311  no secret is made of it
-        table = json.loads((files("judge") / "data" / "background.json").read_text("utf-8"))
-        self._words = sorted(table["counts"])
-        self._weights = list(accumulate(1 / rank for rank in range(1, len(self._words) + 1)))
-
-    def sentence(self) -> str:
-        drawn = self._random.choices(self._words, cum_weights=self._weights, k=20)
-        return " ".join(drawn).capitalize()
-
-    def sample(self, number: int) -> Sample:
-        chunks = [". ".join(self.sentence() for _ in range(6)) + "." for _ in range(CHUNKS)]
-        answer = " ".join(f"{self.sentence()} [{1 + i % CHUNKS}]." for i in range(SENTENCES))
-        return Sample(
-            qid=str(number),
-            answer=answer,
-            chunks=tuple(Chunk(chunk_id=f"d#{i}", text=text) for i, text in enumerate(chunks)),
-        )
 
 
 def ask(sample: Sample) -> JudgeRequest:
@@ -79,10 +58,11 @@ def best(work: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    writer = Writer()
+    table = json.loads((files("judge") / "data" / "background.json").read_text("utf-8"))
+    writer = Writer(sorted(table["counts"]), flatness=0, length=(20, 20))
     samples = [writer.sample(i) for i in range(ANSWERS)]
     requests = [ask(sample) for sample in samples]
-    judge = compose(Config())
+    judge = offline(Config())
 
     async def judge_all() -> None:
         for each in requests:

@@ -1,4 +1,3 @@
-import inspect
 import json
 import os
 import signal
@@ -11,8 +10,6 @@ from pathlib import Path
 import pytest
 
 from judge.cli.app import main
-from judge.cli.score import score
-from judge.config import Config
 from judge.runs import read_results, read_summary
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -171,11 +168,3 @@ def test_standard_input_and_ctrl_c_while_it_is_read(tmp_path: Path) -> None:
     assert "interrupted; nothing was written" in err
     assert "Traceback" not in err
     assert not (tmp_path / "run").exists()
-
-
-def test_an_option_left_out_means_the_setting_s_own_default() -> None:
-    options = inspect.signature(score).parameters
-    shared = options.keys() & Config.model_fields.keys()
-    assert shared >= {"prior", "concurrency", "max_unscored", "require_quotes"}
-    for name in shared:
-        assert options[name].default == Config.model_fields[name].default, name

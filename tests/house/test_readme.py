@@ -1,12 +1,15 @@
 import re
 import shlex
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from judge import Evaluator
 from judge.cli.app import app, main
+from judge.config import Config
+from tests.server import JudgeServer
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -18,6 +21,7 @@ COMMANDS = [
     for line in block.splitlines()
     if line.strip()
 ]
+_ADDRESS = re.compile(r"https?://\S+/v1")
 PYTHON = [block for language, block in BLOCKS if language == "python"]
 
 
@@ -34,18 +38,22 @@ def test_every_command_runs(
     shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
     shutil.copy(tmp_path / "fixtures" / "quickstart.jsonl", tmp_path / "samples.jsonl")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-readme")
     assert COMMANDS
-    for command in COMMANDS:
-        line, _, comment = command.partition("  # ")
-        words = shlex.split(line)
-        assert words[0] == "judge", f"README runs {command!r}; only judge commands are tested"
-        with pytest.raises(SystemExit) as stopped:
-            main(words[1:])
-        expected = re.search(r"exits (\d+)", comment)
-        assert stopped.value.code == (int(expected[1]) if expected else 0), (
-            command,
-            capsys.readouterr().err,
-        )
+    with JudgeServer() as server:
+        # Where a command names no address, OpenAI's is meant.
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        for command in COMMANDS:
+            line, _, comment = command.partition("  # ")
+            words = shlex.split(_ADDRESS.sub(server.base_url, line))
+            assert words[0] == "judge", f"README runs {command!r}; only judge commands are tested"
+            with pytest.raises(SystemExit) as stopped:
+                main(words[1:])
+            expected = re.search(r"exits (\d+)", comment)
+            error = capsys.readouterr().err
+            code = int(expected[1]) if expected else 0
+            assert (stopped.value.code or 0) == code, (command, error)
 
 
 def test_every_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,12 +65,27 @@ def test_every_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_every_command_and_option_is_documented() -> None:
-    from judge.cli import score, show  # noqa: F401, PLC0415  importing adds them to `app`
+    from judge.cli import cache, prompts, score, show  # noqa: F401, PLC0415  importing adds them
 
-    names = [command.name or command.callback.__name__ for command in app.registered_commands]  # type: ignore[union-attr]
-    assert names
+    groups = [
+        ("", app),
+        *((f"{group.name} ", group.typer_instance) for group in app.registered_groups),
+    ]
+    names = [
+        group + (command.name or command.callback.__name__)  # type: ignore[union-attr]
+        for group, commands in groups
+        for command in commands.registered_commands  # type: ignore[union-attr]
+    ]
+    assert {"score", "cache explain", "prompts list"} <= set(names)
     for name in names:
         assert f"judge {name}" in README, name
+
+
+def test_the_settings_file_shown_is_one() -> None:
+    shown = [block for language, block in BLOCKS if language == "toml"]
+    assert shown
+    for block in shown:
+        assert Config.model_validate(tomllib.loads(block)).asks_model
 
 
 def test_the_signature_shown_is_the_one_that_ships() -> None:

@@ -53,3 +53,48 @@ def test_the_rules_are_the_part_about_reading() -> None:
         prose_citations=True, citation_pattern=r"<(\d+)>", require_quotes=True
     )
     assert Config().rules == Rules()
+
+
+def test_a_model_is_asked_where_one_is_named_unless_similarity_is_wanted() -> None:
+    assert not Config().asks_model
+    assert Config(model="m").asks_model
+    assert Config(model="m", judge="llm").asks_model
+    assert not Config(model="m", judge="similarity").asks_model
+    with pytest.raises(ConfigError, match="needs a model"):
+        Config(judge="llm")
+
+
+@pytest.mark.parametrize(
+    ("url", "kept"),
+    [
+        ("http://localhost:8000/v1/", "http://localhost:8000/v1"),
+        (" https://名.example/openai/v1 ", "https://名.example/openai/v1"),
+        ("http://[::1]:8000", "http://[::1]:8000"),
+    ],
+)
+def test_an_address_loses_its_last_slash(url: str, kept: str) -> None:
+    assert Config(base_url=url).base_url == kept
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:8000", "ftp://h/v1", "http://", "http://h:port", "http://[::1", "/v1"]
+)
+def test_what_is_no_address_is_named(url: str) -> None:
+    with pytest.raises(ConfigError, match="no http address") as caught:
+        Config(base_url=url)
+    assert repr(url) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://me:pass1234@h/v1",
+        "https://h/v1?api-key=pass1234",
+        "http://pass1234@[::1",
+        "http://h/#pass1234",
+    ],
+)
+def test_an_address_that_holds_a_secret_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY") as caught:
+        Config(base_url=url)
+    assert "pass1234" not in str(caught.value)

@@ -1,0 +1,175 @@
+"""`judge cache`: the verdicts kept on disk."""
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from judge.cli.app import app
+from judge.cli.options import takes_settings
+from judge.cli.visible import flat, visible
+from judge.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from judge.config import Config
+    from judge.judges.cached import Explained, Tally
+    from judge.records import JudgeRequest
+
+_WIDTH: Final = 60
+"""Characters of a sentence that are enough to know it by."""
+_MEGA: Final = 1_000_000
+
+cache = typer.Typer(no_args_is_help=True, help="The verdicts that are kept: stats, explain, clear.")
+app.add_typer(cache, name="cache")
+
+CacheFolder = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Where verdicts are kept [~/.cache/judge]."),
+]
+
+
+@cache.command()
+def stats(cache_dir: CacheFolder = None) -> None:
+    """Count what is kept, by the signature of the judge that made it.
+
+    Example: judge cache stats
+    """
+    from judge.backends.store import DiskStore  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.judges.cached import contents  # noqa: PLC0415  likewise
+
+    folder = _folder(cache_dir)
+    if not _kept(folder):
+        return
+    with DiskStore(folder) as store:
+        counted, size = contents(store.rows()), store.size
+    typer.echo(visible(f"{folder}  {size / _MEGA:.1f} MB"))
+    counts = f"{_count(counted.verdicts, 'verdict')}, {_replies(counted.replies)}"
+    typer.echo(f"{counts}, {_count(counted.answers, 'answer')}")
+    for signature, tally in counted.signatures.items():
+        typer.echo(f"\n{flat(signature)}\n  {_told(tally)}")
+
+
+@cache.command()
+@takes_settings
+def explain(
+    source: Annotated[Path, typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz.")],
+    qid: Annotated[str, typer.Argument(metavar="QID", help="Which answer.")],
+    *,
+    settings: "Config",
+) -> None:
+    """Tell of each claim whether its verdict is kept, or what differs from what is kept.
+
+    Takes the settings of `judge score`; asks nobody.
+
+    Example: judge cache explain samples.jsonl q_001 --model gpt-4.1-mini
+    """
+    from judge.compose import cache_folder, open_store, remembered  # noqa: PLC0415  likewise
+
+    if not settings.asks_model:
+        raise ConfigError("only a language model's verdicts are kept; name one with --model")
+    asked = _request(source, qid, settings)
+    if not _kept(cache_folder(settings)):
+        return
+    with open_store(settings) as store:
+        explained = remembered(settings, store).explain(asked, store.rows)
+    hits = sum(each.found == "hit" for each in explained)
+    typer.echo(visible(f"{flat(qid)}: {_count(len(explained), 'claim')}, {hits} kept"))
+    shown: Explained | None = None
+    for each in explained:
+        if shown is None or (each.found, each.differences) != (shown.found, shown.differences):
+            typer.echo("".join(f"\n{line}" for line in _reasons(each)))
+        shown = each
+        text = flat(asked.sentences[each.sentence].text)
+        clipped = text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
+        typer.echo(f"  {each.sentence + 1:>3}  {clipped}")
+
+
+@cache.command()
+def clear(
+    cache_dir: CacheFolder = None,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+) -> None:
+    """Remove every verdict that is kept; the next run pays for them again.
+
+    Example: judge cache clear --yes
+    """
+    from judge.backends.store import empty  # noqa: PLC0415  heavy, and --help stays quick
+
+    folder = _folder(cache_dir)
+    if not _kept(folder):
+        return
+    if not yes:
+        if sys.stdin is None or not sys.stdin.isatty():
+            raise ConfigError(f"{folder}: nobody is there to be asked; say --yes to empty it")
+        typer.confirm(visible(f"Remove every verdict kept in {folder}?"), abort=True)
+    rows = empty(folder)
+    what = "a database that could not be read" if rows is None else _count(rows, "row")
+    typer.echo(visible(f"removed {what} from {folder}"))
+
+
+def _folder(given: Path | None) -> Path:
+    from judge.compose import cache_folder  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.config import load_config  # noqa: PLC0415  likewise
+
+    # A file may ask for a language model and leave its name to the command line.
+    settings: dict[str, object] = {"judge": "auto"}
+    if given is not None:
+        settings["cache_dir"] = given
+    return cache_folder(load_config(settings, os.environ))
+
+
+def _kept(folder: Path) -> bool:
+    """Whether there is such a folder; where not, none is made, and it is said."""
+    there = os.path.exists(folder)  # noqa: PTH110  False, too, where one may not look
+    if not there:
+        typer.echo(visible(f"nothing is kept in {folder}"))
+    return there
+
+
+def _request(source: Path, qid: str, settings: "Config") -> "JudgeRequest":
+    from judge.pipeline import request  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.samples import read_samples  # noqa: PLC0415  likewise
+    from judge.steps.citations import find  # noqa: PLC0415  likewise
+    from judge.steps.kinds import classify  # noqa: PLC0415  likewise
+    from judge.steps.split import split  # noqa: PLC0415  likewise
+
+    samples = read_samples(source, on_bad=lambda _: None)
+    sample = next((sample for sample in samples if sample.qid == qid), None)
+    if sample is None:
+        raise InputError(f"no answer {qid!r}", path=str(source))
+    sentences = classify(split(sample.answer))
+    return request(sample, sentences, find(sample, sentences, settings.rules))
+
+
+def _reasons(explained: "Explained") -> Iterable[str]:
+    match explained.found:
+        case "hit":
+            yield "kept"
+        case "not kept":
+            yield "asked before, and no verdict came of it"
+        case "nothing":
+            yield "never asked, nor anything like it"
+        case "differs":
+            yield "would be asked: the nearest that is kept differs in"
+            for part in explained.differences:
+                yield "  " + flat(f"{part.part}: kept {part.stored}, now {part.now}")
+
+
+def _told(tally: "Tally") -> str:
+    told = f"{_count(tally.verdicts, 'verdict')}, {_replies(tally.replies)}"
+    if tally.oldest is None or tally.newest is None:
+        return told
+    first, last = (f"{when:%Y-%m-%d %H:%M}" for when in (tally.oldest, tally.newest))
+    return f"{told}, {first} UTC" if first == last else f"{told}, {first} to {last} UTC"
+
+
+def _replies(count: int) -> str:
+    return f"{count:,} {'reply' if count == 1 else 'replies'}"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

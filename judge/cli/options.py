@@ -1,0 +1,97 @@
+"""The options that are settings: they win over the environment and `judge.toml`."""
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from judge.cli.notes import debug
+
+
+def _option(kind: Any, help_: str, metavar: str | None = None, *names: str) -> Any:  # noqa: ANN401  a type made at run time is a value
+    return Annotated[kind | None, typer.Option(*names, metavar=metavar, help=help_)]
+
+
+# The defaults are those of `Config`: here None means "not given".
+SETTINGS: Final = {
+    "model": _option(str, "The judging model; also JUDGE_MODEL.", "NAME"),
+    "base_url": _option(str, "OpenAI-compatible server; also OPENAI_BASE_URL.", "URL"),
+    "judge": _option(str, "Which judge [auto].", "auto|llm|similarity"),
+    "no_fallback": _option(
+        bool, "Show no similarity verdict where the model failed.", None, "--no-fallback"
+    ),
+    "concurrency": _option(int, "Answers in flight at once [64].", "N"),
+    "sentences_per_call": _option(int, "Sentences asked in one call [16].", "N"),
+    "max_evidence_tokens": _option(
+        int, "Tokens of chunks in one call; more are judged in windows [24000].", "N"
+    ),
+    "max_reply_tokens": _option(int, "Limit on a reply [512, and 200 a sentence].", "N"),
+    "timeout": _option(float, "For one attempt at a call [120].", "SECONDS"),
+    "deadline": _option(float, "For one answer, retries and all [600].", "SECONDS"),
+    "cache_dir": _option(Path, "Where verdicts are kept [~/.cache/judge].", "FOLDER"),
+    "no_cache": _option(bool, "Neither read nor keep verdicts.", None, "--no-cache"),
+    "max_unscored": _option(
+        float, "Share of unscored claims over which to exit 3 [0.05].", "SHARE"
+    ),
+    "require_quotes": _option(
+        bool, "Count support without a verified quote as unscored.", None, "--require-quotes"
+    ),
+    "prior": _option(float, "Similarity: share of sentences thought supported [0.9].", "SHARE"),
+    "embedding_model": _option(str, "Similarity: an embedding model of the server.", "NAME"),
+    "prose_citations": _option(
+        bool, 'Also read "passage 2", "文档2" as citations.', None, "--prose-citations"
+    ),
+    "citation_pattern": _option(
+        str, "One more citation syntax: the marker alone, group 1 the id.", "REGEX"
+    ),
+}
+_FILE: Final = "config"
+_OTHERS: Final = {
+    _FILE: _option(Path, "File of settings [judge.toml, where there is one].", "FILE"),
+    "debug": Annotated[
+        bool,
+        typer.Option(
+            "--debug", callback=debug, is_eager=True, help="Say more, and where an error arose."
+        ),
+    ],
+}
+
+
+def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command these options; as `settings` it is handed the `Config` they make."""
+
+    @wraps(command)
+    def run(**options: Any) -> None:  # noqa: ANN401  the settings check them
+        given = {name: options.pop(name) for name in SETTINGS}
+        file = options.pop(_FILE)
+        del options["debug"]  # its callback has seen to it
+        command(**options, settings=_load(given, file))
+
+    own = [p for name, p in signature(command).parameters.items() if name != "settings"]
+    added = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in SETTINGS.items()
+    ]
+    others = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=_OTHERS[name])
+        for name, default in ((_FILE, None), ("debug", False))
+    ]
+    run.__annotations__ = {
+        name: kind for name, kind in run.__annotations__.items() if name != "settings"
+    }
+    vars(run)["__signature__"] = signature(command).replace(parameters=[*own, *added, *others])
+    return run
+
+
+def _load(options: dict[str, Any], file: Path | None) -> object:
+    from judge.config import load_config  # noqa: PLC0415  heavy, and --help stays quick without it
+
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in ("fallback", "cache"):
+        if given.pop(f"no_{name}", False):
+            given[name] = False
+    return load_config(given, os.environ, file)

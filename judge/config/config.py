@@ -1,0 +1,134 @@
+"""The settings of a run, checked when they are made."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
+
+from judge.errors import ConfigError
+from judge.records import Rules
+from judge.records.record import Record
+from judge.text.patterns import compile_pattern
+
+_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class Config(Record):
+    """Every setting; secrets are none: a key comes from the environment alone.
+
+    Raises:
+        ConfigError: a setting is unknown or out of range; the message names it and its value.
+    """
+
+    judge: Literal["auto", "llm", "similarity"] = "auto"
+    """Which judge; `auto` asks a language model where one is named."""
+    model: _Name | None = None
+    """The judging model, as its server calls it."""
+    base_url: _Name | None = None
+    """An OpenAI-compatible server, such as http://localhost:8000/v1; OpenAI's where left out."""
+    embedding_model: _Name | None = None
+    """An embedding model of that server for similarity, instead of the built-in one."""
+    fallback: bool = True
+    """Show what similarity says of a sentence for which the language model gave no verdict."""
+    sentences_per_call: int = Field(default=16, ge=1, le=100)
+    """Sentences asked in one call."""
+    max_evidence_tokens: int = Field(default=24_000, ge=500)
+    """Estimated tokens of chunks in one call; more are judged in windows."""
+    max_reply_tokens: int | None = Field(default=None, ge=1)
+    """Limit on one reply; grows with the sentences asked where left out."""
+    timeout: float = Field(default=120.0, gt=0, allow_inf_nan=False)
+    """Seconds for one attempt."""
+    deadline: float = Field(default=600.0, gt=0, allow_inf_nan=False)
+    """Seconds for one answer, retries and all."""
+    attempts: int = Field(default=6, ge=1)
+    """Attempts at one call; a server that says "too many requests" is asked until the deadline."""
+    cache: bool = True
+    """Keep a language model's verdicts, and ask for none twice."""
+    cache_dir: Path | None = None
+    """Where; `judge` in the user's cache folder where left out."""
+    prior: float = Field(default=0.9, gt=0, lt=1)
+    """Share of sentences expected to be supported, for the similarity judge's probabilities."""
+    concurrency: int = Field(default=64, ge=1)
+    """Answers in flight at once."""
+    max_unscored: float = Field(default=0.05, ge=0, le=1)
+    """Share of claims without a verdict over which a run is not to be trusted."""
+    seed: int = Field(default=0, ge=0)
+    """Of the bootstrap intervals."""
+    prose_citations: bool = False
+    """Also read "passage 2", "文档2" as citations."""
+    citation_pattern: str | None = None
+    """One more regular expression for citations."""
+    require_quotes: bool = False
+    """Count a `full` or `partial` without a verified quote as unscored."""
+
+    @property
+    def rules(self) -> Rules:
+        """The part of the settings that concerns the reading of answers."""
+        return Rules(
+            prose_citations=self.prose_citations,
+            citation_pattern=self.citation_pattern,
+            require_quotes=self.require_quotes,
+        )
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether a language model judges."""
+        return self.judge != "similarity" and self.model is not None
+
+    @field_validator("citation_pattern")
+    @classmethod
+    def _is_a_pattern(cls, pattern: str | None) -> str | None:
+        compile_pattern(pattern or "")
+        return pattern
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_an_address(cls, url: str | None) -> str | None:
+        return None if url is None else checked_url(url)
+
+    @model_validator(mode="after")
+    def _has_a_model(self) -> Self:
+        if self.judge == "llm" and self.model is None:
+            raise ConfigError("judge 'llm' needs a model: name one with --model or JUDGE_MODEL")
+        return self
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _name_the_setting(cls, data: Any, handler: Callable[[Any], Self]) -> Self:  # noqa: ANN401
+        try:
+            return handler(data)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            name = ".".join(map(str, first["loc"]))
+            if first["type"] == "extra_forbidden":
+                known = ", ".join(cls.model_fields)
+                raise ConfigError(f"unknown setting {name!r}; there are: {known}") from None
+            value = first["input"]
+            message = first["msg"].removeprefix("Value error, ")
+            raise ConfigError(f"setting {name} = {value!r}: {message}") from None
+
+
+def checked_url(url: str) -> str:
+    """A base URL without its last slash.
+
+    Raises:
+        ConfigError: it is no http address, or holds what might be a secret, which is not repeated.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        secret = "@" in parts.netloc or bool(parts.query or parts.fragment)
+        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        secret, sound = "@" in url, False
+    if secret:
+        raise ConfigError(
+            "setting base_url holds a user name, a password, or something behind ? or #; "
+            "give the bare address, and the key as OPENAI_API_KEY"
+        )
+    if not sound:
+        raise ConfigError(
+            f"setting base_url = {url!r}: no http address; try http://localhost:8000/v1"
+        )
+    return url.strip().rstrip("/")

@@ -1,0 +1,74 @@
+"""Made-up answers and chunks for the benchmarks: prose without sense, the same on every run."""
+
+import random
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Final
+
+from judge import Chunk, Sample
+
+SENTENCES: Final = 8
+CHUNKS: Final = 5
+CHUNK_WORDS: Final = 120
+
+WORDS: Final = """
+the of and in to a for is that on was with as by are from at which were their or this its has
+been more than other after also between during under over most some each where into through
+about only company report health city market people water government years research system
+energy price project policy school data members public growth team cost region service history
+product family period study season office country program treatment population building
+industry support language island museum river bridge railway airport hospital library
+university committee agreement contract payment deadline receipt travel allowance insurance
+manager employee customer supplier software network machine engine battery temperature pressure
+protein vitamin disease symptom patient doctor clinical annual regional national international
+economic political financial medical technical early recent large small common average
+increased reduced reported published opened closed announced approved rejected founded moved
+expected required measured produced delivered received remained began ended changed described
+"""
+
+
+class Writer:
+    """Writes prose, its words as frequent as words are.
+
+    Args:
+        words: the most frequent first.
+        flatness: the word of rank r is as frequent as 1 / (r + flatness). Zipf's 0 suits many
+            words; of few, "the" and its like would crowd out the rest, and English has 6
+            characters a word, blank included.
+        length: words in a sentence, the least and the most.
+    """
+
+    def __init__(
+        self, words: Sequence[str] = (), flatness: int = 20, length: tuple[int, int] = (14, 18)
+    ) -> None:
+        self._random = random.Random(0)  # noqa: S311  no secret is made of it
+        self._words = words or WORDS.split()
+        self._length = length
+        ranks = range(1, len(self._words) + 1)
+        self._weights = list(accumulate(1 / (rank + flatness) for rank in ranks))
+
+    def sentence(self, count: int | None = None) -> str:
+        """A sentence without its full stop."""
+        drawn = self._random.choices(
+            self._words, cum_weights=self._weights, k=count or self._random.randint(*self._length)
+        )
+        return " ".join(drawn).capitalize()
+
+    def chunk(self) -> str:
+        """Sentences of 120 words together."""
+        sentences: list[str] = []
+        left = CHUNK_WORDS
+        while left:
+            sentences.append(self.sentence(min(left, self._random.randint(*self._length))))
+            left -= len(sentences[-1].split())
+        return ". ".join(sentences) + "."
+
+    def sample(self, number: int) -> Sample:
+        """An answer of 8 sentences, each citing one of its 5 chunks."""
+        answer = " ".join(f"{self.sentence()} [{1 + i % CHUNKS}]." for i in range(SENTENCES))
+        return Sample(
+            qid=str(number),
+            query=f"What is known about the {self.sentence(6).lower()}?",
+            answer=answer,
+            chunks=tuple(Chunk(chunk_id=f"d#{i}", text=self.chunk()) for i in range(CHUNKS)),
+        )

@@ -1,0 +1,177 @@
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from judge.backends.store import DiskStore
+from judge.cli import cache  # noqa: F401  importing adds the commands
+from judge.cli.app import main
+from tests.server import JudgeServer
+
+ANSWER = "住宿每晚不超过500元[1]。 Breakfast is free. Thank you!"
+
+
+@pytest.fixture
+def server() -> Iterator[JudgeServer]:
+    with JudgeServer() as server:
+        yield server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> Path:
+    return write(tmp_path / "samples.jsonl")
+
+
+def write(path: Path, answer: str = ANSWER, *more: str) -> Path:
+    texts = ("住宿每晚不超过500元，早餐另计，超出部分由员工本人承担。", *more)
+    chunks = [{"chunk_id": f"doc{at}", "text": text} for at, text in enumerate(texts)]
+    sample = {"qid": "q_1", "query": "多少?", "answer": answer, "chunks": chunks}
+    path.write_text(json.dumps(sample, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+def judge(*words: object) -> int:
+    with pytest.raises(SystemExit) as stopped:
+        main([str(word) for word in words])
+    assert isinstance(stopped.value.code, int)
+    return stopped.value.code
+
+
+def settings(server: JudgeServer, folder: Path, model: str = "m-1") -> list[object]:
+    return ["--model", model, "--base-url", server.base_url, "--cache-dir", folder]
+
+
+def score(server: JudgeServer, folder: Path, samples: Path, model: str = "m-1") -> None:
+    run = folder.with_name(f"run-{model}")
+    words = ["score", samples, "-o", run, "--force", *settings(server, folder, model)]
+    assert judge(*words) == 0
+
+
+def test_what_is_kept_is_counted_by_signature(
+    server: JudgeServer, folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    score(server, folder, samples)
+    score(server, folder, samples, "m-2")
+    capsys.readouterr()
+    assert judge("cache", "stats", "--cache-dir", folder) == 0
+    out = capsys.readouterr().out
+    assert str(folder) in out
+    assert "4 verdicts, 2 replies, 2 answers" in out
+    signed = re.findall(r"^(llm:m-\d)@\S+\n  (.*) UTC$", out, flags=re.MULTILINE)
+    assert [name for name, _ in signed] == ["llm:m-1", "llm:m-2"]
+    assert all(told.startswith("2 verdicts, 1 reply, 20") for _, told in signed)
+
+
+def test_where_nothing_is_kept_nothing_is_made(
+    folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["stats"], ["clear"], ["explain", samples, "q_1", "--model", "m"]):
+        assert judge("cache", *words, "--cache-dir", folder) == 0
+        assert capsys.readouterr().out == f"nothing is kept in {folder}\n"
+    assert not folder.exists()
+
+
+def test_a_kept_answer_is_told_as_kept(
+    server: JudgeServer, folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    score(server, folder, samples)
+    capsys.readouterr()
+    before = server.calls, server.probes
+    assert judge("cache", "explain", samples, "q_1", *settings(server, folder)) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "q_1: 2 claims, 2 kept",
+        "",
+        "kept",
+        "    1  住宿每晚不超过500元[1]。",
+        "    2  Breakfast is free.",
+    ]
+    assert (server.calls, server.probes) == before
+
+
+def test_what_differs_is_named(
+    server: JudgeServer, folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    score(server, folder, samples)
+    capsys.readouterr()
+    before = server.calls, server.probes
+    other = write(samples.with_name("other.jsonl"), ANSWER, "New.")
+    assert judge("cache", "explain", other, "q_1", *settings(server, folder, "m-2")) == 0
+    out = capsys.readouterr().out
+    host = server.base_url.split("/")[2]
+    assert out.startswith("q_1: 2 claims, 0 kept\n\nwould be asked:")
+    assert f"  model: kept m-1@{host}, now m-2@{host}\n" in out
+    assert re.search(r"^  chunk 2: kept none, now [0-9a-f]{16}$", out, flags=re.MULTILINE)
+    assert out.count("would be asked") == 1, "the reason of both claims"
+    assert (server.calls, server.probes) == before
+
+
+def test_only_the_claims_that_differ_are_told_apart(
+    server: JudgeServer, folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    score(server, folder, samples)
+    with DiskStore(folder) as store:
+        (key,) = (k for k, t in store.rows() if ":" not in k and '"sentence":1' in t)
+        store.put({key: "spoilt"})
+    capsys.readouterr()
+    assert judge("cache", "explain", samples, "q_1", *settings(server, folder)) == 0
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        "kept",
+        "    1  住宿每晚不超过500元[1]。",
+        "",
+        "asked before, and no verdict came of it",
+        "    2  Breakfast is free.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["SAMPLES", "q_1"], "name one with --model"),
+        (["SAMPLES", "q_2", "--model", "m"], "no answer 'q_2'"),
+        (["nowhere.jsonl", "q_1", "--model", "m"], "nowhere.jsonl"),
+    ],
+)
+def test_what_cannot_be_explained_is_one_line(
+    folder: Path,
+    samples: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    message: str,
+) -> None:
+    named = [samples if word == "SAMPLES" else word for word in words]
+    assert judge("cache", "explain", *named, "--cache-dir", folder) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_clearing_removes_all_once_it_is_meant(
+    server: JudgeServer, folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    score(server, folder, samples)
+    capsys.readouterr()
+    assert judge("cache", "clear", "--cache-dir", folder) == 2
+    assert "say --yes" in capsys.readouterr().err
+    assert judge("cache", "clear", "--yes", "--cache-dir", folder) == 0
+    # Two verdicts, a reply, what was asked, and the probe.
+    assert capsys.readouterr().out == f"removed 5 rows from {folder}\n"
+    score(server, folder, samples)
+    assert (server.calls, server.probes) == (2, 2)
+
+
+def test_a_broken_cache_can_be_cleared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder.mkdir(mode=0o700)
+    (folder / "cache.db").write_text("no database, and long enough to be looked at" * 30)
+    assert judge("cache", "stats", "--cache-dir", folder) == 2
+    assert "judge cache clear" in capsys.readouterr().err
+    assert judge("cache", "clear", "--yes", "--cache-dir", folder) == 0
+    assert capsys.readouterr().out == f"removed a database that could not be read from {folder}\n"
+    assert judge("cache", "stats", "--cache-dir", folder) == 0
+    assert "0 verdicts, 0 replies, 0 answers" in capsys.readouterr().out

@@ -1,0 +1,81 @@
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from judge.cli.app import app, main
+from judge.cli.options import SETTINGS, takes_settings
+from judge.config import Config
+from judge.errors import ConfigError
+
+_DEFAULT = re.compile(r"\[([\d.]+|auto)\]")
+
+
+def made(tmp: Path, monkeypatch: pytest.MonkeyPatch, **options: object) -> Config:
+    """The settings that a command gets from these options."""
+    monkeypatch.chdir(tmp)
+    for name in ("JUDGE_MODEL", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    got: list[Config] = []
+
+    @takes_settings
+    def command(*, settings: Config) -> None:
+        got.append(settings)
+
+    left_out = dict.fromkeys((*SETTINGS, "config", "debug"))
+    command(**{**left_out, **options})
+    return got[0]
+
+
+def test_an_option_left_out_means_the_setting_s_own_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert made(tmp_path, monkeypatch) == Config()
+
+
+def test_options_become_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = made(tmp_path, monkeypatch, model="m", no_fallback=True, no_cache=True, timeout=3.0)
+    assert config == Config(model="m", fallback=False, cache=False, timeout=3.0)
+    with pytest.raises(ConfigError, match="concurrency"):
+        made(tmp_path, monkeypatch, concurrency=0)
+
+
+def test_an_option_wins_over_the_file_it_stands_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.toml").write_text('model = "a"\nprior = 0.5\n', encoding="utf-8")
+    config = made(tmp_path, monkeypatch, config=tmp_path / "mine.toml", model="b")
+    assert (config.model, config.prior) == ("b", 0.5)
+
+
+def test_every_option_is_a_setting_and_its_help_states_the_default() -> None:
+    for name, kind in SETTINGS.items():
+        setting = name.removeprefix("no_")
+        field = Config.model_fields[setting]
+        said = _DEFAULT.search(kind.__metadata__[0].help)
+        if said:
+            assert said[1] == str(field.default).removesuffix(".0"), name
+        assert name == setting or field.default is True
+
+
+def test_a_command_shows_its_own_options_and_the_settings() -> None:
+    callback = next(c.callback for c in app.registered_commands if c.callback.__name__ == "score")  # type: ignore[union-attr]
+    assert callback is not None
+    names = inspect.signature(callback).parameters.keys()
+    assert names >= {"source", "worst", *SETTINGS, "config", "debug"}
+    assert "settings" not in names
+
+
+def test_debug_shows_where_an_error_arose(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = str(tmp_path / "missing.jsonl")
+    with pytest.raises(SystemExit, match="2"):
+        main(["score", missing, "-o", str(tmp_path / "run")])
+    assert "Traceback" not in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["score", missing, "-o", str(tmp_path / "run"), "--debug"])
+    error = capsys.readouterr().err
+    assert "Traceback" in error
+    assert f"judge: {missing}: " in error
