@@ -23,6 +23,10 @@ _INVISIBLE = frozenset(
 )
 # Putting marks in order takes the square of their number; Unicode's stream-safe format allows 30.
 _LONGEST_CLUSTER: Final = 31
+# Folding such a character changes its case at most. The last before any other may bear a mark.
+_PLAIN: Final = re.compile(
+    r"(?:[!-~]+(?: [!-~]+)*|[\u4e00-\u9fff]+)(?=[\s!-~\u4e00-\u9fff。]|\Z)"
+)
 _VOICED = "\uff9e\uff9f"  # half-width kana write a letter's voicing as a character of its own
 # Models straighten quotation marks and dashes when they copy; a quote is no less verbatim for it.
 _STRAIGHT = str.maketrans(
@@ -55,12 +59,12 @@ def fold(text: str) -> Folded:
     starts: list[int] = []
     ends: list[int] = []
     gap = -1
-    for start, end in _clusters(text):
-        cluster = text[start:end]
-        if cluster.isspace():
+    for start, end, plain in _parts(text):
+        part = text[start:end]
+        if part.isspace():
             gap = start if gap < 0 else gap
             continue
-        folded = _fold_cluster(cluster)
+        folded = part.lower() if plain else _fold_cluster(part)
         if not folded:
             continue
         if gap >= 0 and pieces and not (_WIDE.match(folded) or _WIDE.match(pieces[-1][-1])):
@@ -69,8 +73,8 @@ def fold(text: str) -> Folded:
             ends.append(start)
         gap = -1
         pieces.append(folded)
-        starts.extend([start] * len(folded))
-        ends.extend([end] * len(folded))
+        starts.extend(range(start, end) if plain else [start] * len(folded))
+        ends.extend(range(start + 1, end + 1) if plain else [end] * len(folded))
     return Folded("".join(pieces), tuple(starts), tuple(ends))
 
 
@@ -83,19 +87,23 @@ def _fold_cluster(cluster: str) -> str:
     return "".join(folded.split())
 
 
-def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of one character and the combining marks that follow it.
+def _parts(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Spans of plain characters (true), and of one other and the combining marks behind it.
 
     Composing goes over such a span, so that a letter and its accent meet the letter with accent.
     """
     start = 0
     size = len(text)
     while start < size:
+        if run := _PLAIN.match(text, start):
+            yield start, run.end(), True
+            start = run.end()
+            continue
         end = start + 1
         limit = min(size, start + _LONGEST_CLUSTER)
         while end < limit and (unicodedata.combining(text[end]) or text[end] in _VOICED):
             end += 1
-        yield start, end
+        yield start, end, False
         start = end
 
 
