@@ -151,8 +151,6 @@ def address(config: Config) -> str:
 
 def _key(url: str) -> str:
     key = os.environ.get("OPENAI_API_KEY", "").strip()
-    if not key.isascii() or not key.isprintable():
-        raise ConfigError("OPENAI_API_KEY holds characters that no key has; copy it again")
     if not key and url == OPENAI:
         raise ConfigError(
             "OPENAI_API_KEY is not set; set it, or name your own server with --base-url"

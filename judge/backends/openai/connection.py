@@ -50,19 +50,19 @@ class Connection:
     An async context manager, made and closed in the event loop it is used in.
 
     Args:
-        base_url: such as "http://127.0.0.1:8000/v1".
+        base_url: an http address such as "http://127.0.0.1:8000/v1", as `Config` checks it.
         api_key: shown by nothing this object makes, says or raises.
         policy: how often, how long and how soon again.
 
     Raises:
-        ConfigError: `base_url` is no http address, or the key cannot be sent.
+        ConfigError: the key cannot be sent.
     """
 
     def __init__(self, base_url: str, api_key: str, *, policy: Policy | None = None) -> None:
-        url = _checked(base_url)
+        url = httpx2.URL(base_url)
         key = api_key.strip()
         if not key.isascii() or not key.isprintable():
-            raise ConfigError("the API key holds characters that no key has; copy it anew")
+            raise ConfigError("OPENAI_API_KEY holds characters that no key has; copy it again")
         self.policy: Final = policy or Policy()
         self.host: Final = url.netloc.decode("ascii")
         self.base_url: Final = f"{url.scheme}://{self.host}{url.path.rstrip('/')}"
@@ -158,16 +158,3 @@ class Connection:
             return read(response.content)
         except ValueError:
             return broken(response, self._key)
-
-
-def _checked(base_url: str) -> httpx2.URL:
-    try:
-        url = httpx2.URL(base_url)
-    except httpx2.InvalidURL:
-        url = httpx2.URL()
-    # Not repeated: it may hold a secret.
-    if "@" in base_url or url.query or url.fragment:
-        raise ConfigError("give the base URL alone; the key belongs in OPENAI_API_KEY")
-    if url.scheme not in {"http", "https"} or not url.host:
-        raise ConfigError(f"base URL {base_url!r} is no http address; try http://127.0.0.1:8000/v1")
-    return url
