@@ -30,6 +30,29 @@ class _Flight:
     begun: deque[asyncio.Task[SampleResult]] = field(default_factory=deque)
     news: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when an answer is begun, or none is any more."""
+    broken: asyncio.Future[BaseException] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+    """The error of the first answer that had one: it ends the run, whoever is still under way."""
+
+    def begin(self, work: Coroutine[None, None, SampleResult]) -> None:
+        task = asyncio.create_task(work)
+        task.add_done_callback(self._landed)
+        self.begun.append(task)
+        self.news.set()
+
+    def _landed(self, task: asyncio.Task[SampleResult]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not self.broken.done():
+            self.broken.set_result(error)
+
+    async def oldest(self) -> SampleResult:
+        head = self.begun[0]
+        if not head.done():
+            await asyncio.wait((head, self.broken), return_when=asyncio.FIRST_COMPLETED)
+        if not head.done():
+            raise self.broken.result()
+        return head.result()
 
 
 class Evaluator:
@@ -124,7 +147,7 @@ class Evaluator:
         try:
             while flight.begun or not reading.done():
                 if flight.begun:
-                    yield await flight.begun[0]
+                    yield await flight.oldest()
                     flight.begun.popleft()
                     flight.room.release()
                 else:
@@ -144,8 +167,7 @@ class Evaluator:
         async with aclosing(_each(samples)) as source:
             async for sample in source:
                 await flight.room.acquire()
-                flight.begun.append(asyncio.create_task(self._one(sample, judge, gate)))
-                flight.news.set()
+                flight.begin(self._one(sample, judge, gate))
 
     async def _one(self, sample: Sample, judge: Judge, gate: asyncio.Semaphore) -> SampleResult:
         async with gate:

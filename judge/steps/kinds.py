@@ -23,6 +23,7 @@ _HASH = re.compile(r"#{1,6}(?:\s|$)")
 _SETEXT = re.compile(r"[\n\r\u2028]\s*(?:=+|-+)$")
 _BOLD = re.compile(r"(\*\*|__)([^*_]{1,200})\1[:：]?$")
 _TITLE_COLON = re.compile(r"[^.!?。！？；;:：\n]{1,80}[:：]$")
+_FIRST_FRAGMENT = re.compile(r"\^(?:<\w+>)?")
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,40}\][:：]")
 _CONTENT = re.compile(r"\w")
 _COMMA = re.compile(r"[,，](?!\d)")
@@ -181,7 +182,7 @@ def _patterns() -> _Patterns:
         )
 
     def wording(kind: dict[str, list[str]]) -> _Wording:
-        patterns = tuple(build(pattern) for pattern in (*kind["en"], *kind["zh"]))
+        patterns = tuple(build(pattern) for pattern in _joined([*kind["en"], *kind["zh"]]))
         return _Wording(patterns, build(*kind["unless"]))
 
     references, heading, question = table["references"], table["heading"], table["question"]
@@ -201,6 +202,16 @@ def _patterns() -> _Patterns:
         amount=build(references["amount"]),
         statement=build(question["tag_en"], question["tag_zh"], question["quoted"]),
     )
+
+
+def _joined(patterns: Sequence[str]) -> list[str]:
+    """The patterns, those that begin with the same fragment as one: it is then tried once."""
+    rests: dict[str, list[str]] = {}
+    for pattern in patterns:
+        found = _FIRST_FRAGMENT.match(pattern)
+        head = found[0] if found else "^"
+        rests.setdefault(head, []).append(pattern.removeprefix(head))
+    return [f"{head}(?:{'|'.join(rest)})" for head, rest in rests.items()]
 
 
 def _filled(pattern: str, fragments: dict[str, str]) -> str:
