@@ -51,24 +51,24 @@ def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge
 
 
 async def _composed(config: Config, stack: AsyncExitStack) -> Judge:
-    if not config.asks_model and config.embedding_model is None:
+    if not config.asks_server:
         return offline(config)
     # Half a second of imports, for those who use them.
     from judge.backends.openai import Connection, OpenAIEmbedder, Policy  # noqa: PLC0415
+    from judge.judges.fallback import FallbackJudge  # noqa: PLC0415
+    from judge.judges.patient import PatientJudge  # noqa: PLC0415
 
     url = address(config)
     policy = Policy(timeout=config.timeout, attempts=config.attempts)
     connection = await stack.enter_async_context(Connection(url, _key(url), policy=policy))
     embedder = config.embedding_model and OpenAIEmbedder(connection, config.embedding_model)
-    second = offline(config, embedder or None)
-    if config.model is None or not config.asks_model:
-        return second
-    first = await _asking(config, config.model, connection, stack)
-    if not config.fallback:
-        return first
-    from judge.judges.fallback import FallbackJudge  # noqa: PLC0415
-
-    return FallbackJudge(first, second)
+    if embedder:
+        await embedder.check()
+    judge: Judge = offline(config, embedder or None)
+    if config.model is not None and config.asks_model:
+        first = await _asking(config, config.model, connection, stack)
+        judge = FallbackJudge(first, judge) if config.fallback else first
+    return PatientJudge(judge, config.deadline)
 
 
 async def _asking(
@@ -80,11 +80,15 @@ async def _asking(
 
     store = stack.enter_context(open_store(config)) if config.cache else None
     settled = await settle(connection, name, REPLY_SCHEMA, store)
-    model = OpenAIModel(connection, name, settled, store)
+    # A limit that the user set is meant as it stands.
+    room = {} if config.max_reply_tokens is None else {"room": 0}
+    model = OpenAIModel(connection, name, settled, store, **room)
     how = "remembered" if settled.remembered else "asked"
     _LOG.info("what the server takes (%s): %s", how, model.signature.replace("|", ", "))
     windowed = _windowed(config, model)
-    return windowed if store is None else CachedJudge(windowed, store, connection.base_url)
+    if store is None:
+        return windowed
+    return CachedJudge(windowed, store, connection.base_url, group=config.sentences_per_call)
 
 
 def remembered(config: Config, store: "DiskStore") -> "CachedJudge":
@@ -113,13 +117,10 @@ def _windowed(config: Config, model: Model) -> "WindowedJudge":
         model,
         load_prompt(*PROMPT),
         sentences_per_call=config.sentences_per_call,
-        patience=config.deadline,
         max_reply_tokens=config.max_reply_tokens,
         edition=_edition(config, windows=True),
     )
-    return WindowedJudge(
-        prompted, max_evidence_tokens=config.max_evidence_tokens, patience=config.deadline
-    )
+    return WindowedJudge(prompted, max_evidence_tokens=config.max_evidence_tokens)
 
 
 def open_store(config: Config) -> "DiskStore":

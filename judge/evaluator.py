@@ -3,9 +3,10 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, Coroutine, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from threading import Thread
 from typing import Final, Self, TypeVar
 
 from judge.compose import compose, offline
@@ -20,6 +21,8 @@ _Result = TypeVar("_Result")
 _AHEAD: Final = 2
 """Answers begun, for each that may be in flight: one slow answer at the head of the queue does not
 leave the others idle, and memory stays bounded."""
+_GLANCE: Final = 0.2
+"""Seconds between two looks for a Ctrl-C, where a thread is waited for."""
 
 
 @dataclass(slots=True)
@@ -71,7 +74,7 @@ class Evaluator:
         self._given = judge
         self._signature: str | None = None
         self._open: tuple[Judge, AsyncExitStack] | None = None
-        if judge is not None or not (self._config.asks_model or self._config.embedding_model):
+        if judge is not None or not self._config.asks_server:
             # Nothing to connect to, so what is wrong and what is comparable shows at once.
             self._given = judge or offline(self._config)
             self._signature = sign(self._given, self._config.rules)
@@ -94,9 +97,11 @@ class Evaluator:
         """Open what the judge needs.
 
         Raises:
-            ConfigError: as of `evaluate`.
+            ConfigError: as of `evaluate`, or it is open already.
             JudgeUnavailable: likewise.
         """
+        if self._open is not None:
+            raise ConfigError("this evaluator is open already; make another, or use it as it is")
         async with AsyncExitStack() as stack:
             judge = await stack.enter_async_context(self._judge())
             self._open = (judge, stack.pop_all())
@@ -127,7 +132,7 @@ class Evaluator:
 
         At most `config.concurrency` answers are in flight. Closing the generator, or cancelling
         the task that reads it, cancels them. An error of the source comes after the results of
-        the samples before it.
+        the samples before it; an error of the judge comes at once.
 
         Raises:
             ConfigError: no key, or a cache that cannot be opened.
@@ -194,24 +199,36 @@ def evaluate(
 
 def _run_beside(work: Coroutine[None, None, _Result]) -> _Result:
     """Run in a thread of its own: this one has a loop already, and a loop is not entered twice."""
-    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[_Result]]] = Future()
+    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[_Result]]] = Future()
+    done: Future[_Result] = Future()
 
     async def announced() -> _Result:
         task = asyncio.ensure_future(work)
-        started.set_result((asyncio.get_running_loop(), task))
+        begun.set_result((asyncio.get_running_loop(), task))
         return await task
 
-    with ThreadPoolExecutor(max_workers=1) as threads:
-        done = threads.submit(asyncio.run, announced())
+    def run() -> None:
         try:
-            return done.result()
-        except BaseException:
-            # Ctrl-C reaches this thread, not that one, and leaving would wait for it to end.
-            if not done.done():
-                loop, task = started.result()
-                with suppress(RuntimeError):  # it has ended, and its loop is closed, since we asked
-                    loop.call_soon_threadsafe(task.cancel)
-            raise
+            done.set_result(asyncio.run(announced()))
+        except BaseException as error:  # noqa: BLE001  raised where it is waited for
+            done.set_exception(error)
+
+    thread = Thread(target=run)
+    try:
+        thread.start()
+        # A signal that comes right before a wait is seen only after it: so none is long.
+        while not wait([done], timeout=_GLANCE).done:
+            pass
+        return done.result()
+    except BaseException:
+        # Ctrl-C reaches this thread, not that one, and may do so while that one is being started.
+        with suppress(RuntimeError, TimeoutError):  # its loop has closed since; it never began
+            loop, task = begun.result(timeout=1)
+            loop.call_soon_threadsafe(task.cancel)
+        raise
+    finally:
+        if thread.ident is not None:
+            thread.join()
 
 
 async def _each(samples: Iterable[Sample] | AsyncIterable[Sample]) -> AsyncGenerator[Sample]:

@@ -145,7 +145,7 @@ class Job:
         return _Task(path, checked, bad)
 
     def _record(self, task: _Task) -> RunRecord:
-        libraries = (*_LIBRARIES, "openai") if self._config.asks_model else _LIBRARIES
+        libraries = (*_LIBRARIES, "openai") if self._config.asks_server else _LIBRARIES
         return RunRecord(
             signature=self._evaluator.signature,
             config=self._config.model_dump(mode="json"),

@@ -69,6 +69,12 @@ def request(
     )
 
 
+def asked(sample: Sample, rules: Rules) -> JudgeRequest:
+    """What a judge would be asked about one sample, without asking it."""
+    sentences = classify(split(sample.answer))
+    return request(sample, sentences, find(sample, sentences, rules))
+
+
 def sign(judge: Judge, rules: Rules) -> str:
     """The judge's signature, and those rules that are not the usual ones."""
     parts = [judge.signature]

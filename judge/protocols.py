@@ -37,10 +37,13 @@ class Embedder(Protocol):
     def signature(self) -> str:
         """Which embedding this is."""
 
-    async def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32] | Unscored:
+    async def embed(
+        self, texts: Sequence[str], deadline: float | None = None
+    ) -> npt.NDArray[np.float32] | Unscored:
         """Rows of unit length (all zero for a text without content), shape (len(texts), d).
 
-        A failure of the world is a value.
+        A failure of the world is a value. `deadline`, on the event loop's clock, is when the rows
+        must be there.
 
         Raises:
             JudgeUnavailable: as of `Model.chat`.

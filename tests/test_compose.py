@@ -1,11 +1,15 @@
+from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
-from judge.compose import offline
+from judge.compose import OPENAI, address, cache_folder, compose, offline
 from judge.config import Config
-from judge.errors import ConfigError
+from judge.errors import ConfigError, JudgeUnavailable
 from judge.records import Chunk, JudgeRequest, Sentence, Verdict
+from tests import faults, replies
+from tests.server import JudgeServer, refused_url
 
 
 def test_settings_without_a_model_give_the_similarity_judge() -> None:
@@ -39,3 +43,148 @@ async def test_the_judge_judges_in_both_languages() -> None:
 def test_a_prior_that_is_no_share_is_refused(prior: float) -> None:
     with pytest.raises(ConfigError, match="prior"):
         offline(Config(prior=prior))
+
+
+TEXTS = ("The canteen opens at seven.", "食堂七点开门。")
+REQUEST = JudgeRequest(
+    query="When?",
+    answer="".join(TEXTS),
+    sentences=tuple(Sentence(index=i, start=0, end=1, text=text) for i, text in enumerate(TEXTS)),
+    ask=(0, 1),
+    chunks=(Chunk(chunk_id="a", text="The canteen opens at seven. 食堂七点开门。"),),
+)
+
+
+@pytest.fixture
+def server() -> Iterator[JudgeServer]:
+    with JudgeServer() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "JUDGE_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+def asking(server: JudgeServer, **settings: object) -> Config:
+    plain = {"model": "tiny", "base_url": server.base_url, "attempts": 1}
+    return Config.model_validate(plain | settings)
+
+
+async def test_a_model_judges_and_similarity_stands_by(server: JudgeServer) -> None:
+    async with compose(asking(server)) as judge:
+        outcomes = (await judge.judge(REQUEST)).outcomes
+        first, _, second = judge.signature.partition("|fallback:")
+    assert first.startswith("llm:tiny@127.0.0.1:")
+    assert second.startswith("similarity:lexical")
+    verdicts = [outcomes[index] for index in (0, 1)]
+    assert all(isinstance(v, Verdict) and v.source == "llm" for v in verdicts)
+    assert (server.probes, server.calls) == (1, 1)
+
+
+async def test_where_the_model_fails_similarity_answers() -> None:
+    with JudgeServer(replies.calls(faults.CRASHED)) as server:
+        async with compose(asking(server)) as judge:
+            shown = (await judge.judge(REQUEST)).outcomes[0]
+        assert isinstance(shown, Verdict)
+        assert shown.source == "similarity"
+        assert shown.fallback_from is not None
+        assert shown.fallback_from.reason == "server_error"
+        async with compose(asking(server, fallback=False)) as judge:
+            assert not isinstance((await judge.judge(REQUEST)).outcomes[0], Verdict)
+            assert "fallback" not in judge.signature
+
+
+async def test_what_moves_a_models_verdict_is_in_its_signature(server: JudgeServer) -> None:
+    async def signature(**settings: object) -> str:
+        async with compose(asking(server, **settings)) as judge:
+            return judge.signature
+
+    usual = await signature()
+    assert "|n:16|w:24000|" in usual
+    for same in ({"concurrency": 1}, {"timeout": 5}, {"deadline": 5}, {"cache": False}):
+        assert await signature(**same) == usual
+    others = ({"model": "m"}, {"sentences_per_call": 2}, {"max_evidence_tokens": 900})
+    assert len({usual, *[await signature(**other) for other in others]}) == 4
+
+
+async def test_embeddings_of_the_server_judge_similarity(server: JudgeServer) -> None:
+    config = Config(judge="similarity", embedding_model="e", base_url=server.base_url)
+    async with compose(config) as judge:
+        outcomes = (await judge.judge(REQUEST)).outcomes
+        assert "embedding:e@127.0.0.1:" in judge.signature
+    assert all(isinstance(outcomes[index], Verdict) for index in (0, 1))
+    assert server.requests == []
+    embedded = {text for texts in server.embedded for text in texts}
+    assert any("canteen" in text for text in embedded)
+    assert any("食堂" in text for text in embedded)
+
+
+async def test_embeddings_of_the_server_stand_by_a_model() -> None:
+    with JudgeServer(replies.calls(faults.CRASHED)) as server:
+        async with compose(asking(server, embedding_model="e")) as judge:
+            shown = (await judge.judge(REQUEST)).outcomes[0]
+    assert isinstance(shown, Verdict)
+    assert "embedding:e@" in shown.signature
+    assert server.embedded
+
+
+async def test_openai_wants_a_key() -> None:
+    for config in (
+        Config(model="m"),
+        Config(embedding_model="e"),
+        Config(model="m", base_url=OPENAI),
+    ):
+        with pytest.raises(ConfigError, match="OPENAI_API_KEY is not set"):
+            async with compose(config):
+                raise AssertionError("not reached")
+
+
+async def test_a_server_of_ones_own_wants_none(server: JudgeServer) -> None:
+    async with compose(asking(server)):
+        pass
+    assert server.requests[0].headers["Authorization"] == "Bearer none"
+
+
+@pytest.mark.parametrize("settings", [{"model": "m"}, {"embedding_model": "e"}])
+async def test_nobody_is_there(settings: dict[str, str]) -> None:
+    config = Config.model_validate({"base_url": refused_url(), "attempts": 1} | settings)
+    with pytest.raises(JudgeUnavailable, match="cannot be asked"):
+        async with compose(config):
+            raise AssertionError("not reached")
+
+
+async def test_what_a_server_takes_is_asked_once(server: JudgeServer) -> None:
+    for _ in range(2):
+        async with compose(asking(server)):
+            pass
+    assert server.probes == 1
+    async with compose(asking(server, cache=False)):
+        pass
+    assert server.probes == 2
+
+
+async def test_a_cache_that_cannot_be_opened(server: JudgeServer, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ConfigError, match="name another cache directory"):
+        async with compose(asking(server, cache_dir=tmp_path / "file")):
+            raise AssertionError("not reached")
+    assert server.requests == []
+
+
+def test_where_verdicts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cache_folder(Config()) == tmp_path / "judge"
+    assert cache_folder(Config(cache_dir=tmp_path / "x")) == tmp_path / "x"
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert cache_folder(Config(cache_dir=Path("~/x"))) == tmp_path / "home" / "x"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_folder(Config()) == tmp_path / "home" / ".cache" / "judge"
+
+
+def test_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert address(Config()) == OPENAI
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1/")
+    assert address(Config()) == "http://localhost:1/v1"
+    assert address(Config(base_url="http://localhost:2")) == "http://localhost:2"

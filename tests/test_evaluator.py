@@ -1,13 +1,25 @@
 import asyncio
+import gc
 import signal
 import threading
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from judge import Config, Evaluator, InputError, JudgeUnavailable, Sample, Status, evaluate
+from judge import (
+    Config,
+    ConfigError,
+    Evaluator,
+    InputError,
+    JudgeUnavailable,
+    Sample,
+    Status,
+    evaluate,
+)
 from judge.backends.fake import FakeJudge
 from judge.records import Chunk, JudgeRequest, Judgment, Support, Verdict
+from tests.faults import UNAUTHORIZED
+from tests.server import JudgeServer
 
 
 def sample(qid: object, answer: str = "The limit is 500 yuan.") -> Sample:
@@ -207,3 +219,144 @@ async def test_what_is_no_sample_does_not_end_the_run_in_silence() -> None:
     source = [sample("a"), None, sample("b")]
     with pytest.raises(AttributeError):
         [r async for r in Evaluator(judge=FakeJudge({})).evaluate(source)]  # type: ignore[arg-type]
+
+
+class Stuck(FakeJudge):
+    """The first answer takes for ever; the second finds that nobody can be asked."""
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        self.requests.append(request)
+        if len(self.requests) == 1:
+            await asyncio.Event().wait()
+        raise JudgeUnavailable("the key was withdrawn")
+
+
+async def test_an_unavailable_judge_stops_the_run_at_once() -> None:
+    judge = Stuck({})
+    stream = Evaluator(Config(concurrency=2), judge=judge).evaluate(sample(i) for i in range(50))
+    async with asyncio.timeout(5):
+        with pytest.raises(JudgeUnavailable, match="withdrawn"):
+            await anext(stream)
+    assert len(judge.requests) <= 4  # those begun ahead
+
+
+async def test_an_unavailable_judge_takes_nothing_back() -> None:
+    class Third(FakeJudge):
+        async def judge(self, request: JudgeRequest) -> Judgment:
+            if len(self.requests) == 2:
+                raise JudgeUnavailable("the key was withdrawn")
+            return await super().judge(request)
+
+    stream = Evaluator(Config(concurrency=1), judge=Third({})).evaluate(sample(i) for i in range(9))
+    assert [(await anext(stream)).qid for _ in range(2)] == ["0", "1"]
+    with pytest.raises(JudgeUnavailable):
+        await anext(stream)
+
+
+@pytest.fixture
+def server() -> Iterator[JudgeServer]:
+    with JudgeServer() as server:
+        yield server
+
+
+def asking(server: JudgeServer, **settings: object) -> Config:
+    plain = {"model": "tiny", "base_url": server.base_url, "cache": False, "attempts": 1}
+    return Config.model_validate(plain | settings)
+
+
+async def test_the_signature_of_a_model_is_known_once_it_was_asked(server: JudgeServer) -> None:
+    evaluator = Evaluator(asking(server))
+    with pytest.raises(ConfigError, match="async with"):
+        _ = evaluator.signature
+    async with evaluator as entered:
+        assert entered is evaluator
+        signature = evaluator.signature
+        results = [result async for result in evaluator.evaluate([sample("a"), sample("b")])]
+    assert signature.startswith(f"llm:tiny@{server.base_url.split('/')[2]}|prompt:faithfulness-v1@")
+    assert {result.signature for result in results} == {signature}
+    assert evaluator.signature == signature  # still, once it is closed
+
+
+async def test_entered_it_probes_once_and_otherwise_each_time(server: JudgeServer) -> None:
+    evaluator = Evaluator(asking(server))
+    async with evaluator:
+        for _ in range(3):
+            assert [r.qid async for r in evaluator.evaluate([sample("a")])] == ["a"]
+        assert (server.probes, server.calls) == (1, 3)
+    for probes in (2, 3):  # opened anew, and closed again
+        assert [r.qid async for r in evaluator.evaluate([sample("a")])] == ["a"]
+        assert server.probes == probes
+
+
+async def test_entered_twice_is_refused_and_the_first_goes_on(server: JudgeServer) -> None:
+    # A session left open would warn, and a warning fails a test.
+    evaluator = Evaluator(asking(server))
+    async with evaluator:
+        with pytest.raises(ConfigError, match="open already"):
+            async with evaluator:
+                raise AssertionError("not reached")
+        assert [r.qid async for r in evaluator.evaluate([sample("a")])] == ["a"]
+        assert (server.probes, server.calls) == (1, 1)
+    gc.collect()
+    async with evaluator:
+        assert [r.qid async for r in evaluator.evaluate([sample("b")])] == ["b"]
+    assert server.probes == 2
+
+
+async def test_an_error_within_closes_it(server: JudgeServer) -> None:
+    evaluator = Evaluator(asking(server))
+
+    async def broken() -> None:
+        async with evaluator:
+            async for _ in evaluator.evaluate(sample(i) for i in range(5)):
+                raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await broken()
+    gc.collect()
+    async with evaluator:  # and it can be entered again
+        assert [r.qid async for r in evaluator.evaluate([sample("a")])] == ["a"]
+
+
+async def test_a_server_that_refuses_leaves_nothing_open() -> None:
+    with JudgeServer(lambda _: UNAUTHORIZED) as server:
+        evaluator = Evaluator(asking(server))
+        for _ in range(2):
+            with pytest.raises(JudgeUnavailable, match="OPENAI_API_KEY"):
+                async with evaluator:
+                    raise AssertionError("not reached")
+            with pytest.raises(JudgeUnavailable):
+                evaluate([sample("a")], asking(server))
+    gc.collect()
+    with pytest.raises(ConfigError):
+        _ = evaluator.signature
+
+
+def test_two_loops_one_after_the_other(server: JudgeServer) -> None:
+    evaluator = Evaluator(asking(server))
+
+    async def once() -> list[str]:
+        async with evaluator:
+            return [r.qid async for r in evaluator.evaluate([sample("a"), sample("中")])]
+
+    assert [asyncio.run(once()) for _ in range(2)] == [["a", "中"]] * 2
+    assert (server.probes, server.calls) == (2, 4)
+
+
+def test_sync_with_a_model(server: JudgeServer) -> None:
+    first, second = (evaluate([sample("a")], asking(server)) for _ in range(2))
+    assert first[0].scores.faithfulness == second[0].scores.faithfulness == 1.0
+    assert first[0].calls[0].model == "tiny"
+
+
+async def test_sync_with_a_model_inside_a_running_loop(server: JudgeServer) -> None:
+    assert [r.qid for r in evaluate([sample("a"), sample("b")], asking(server))] == ["a", "b"]
+    assert (server.probes, server.calls) == (1, 2)
+
+
+async def test_left_early_it_closes_its_connections(server: JudgeServer) -> None:
+    stream = Evaluator(asking(server)).evaluate(sample(i) for i in range(50))
+    assert (await anext(stream)).qid == "0"
+    await stream.aclose()
+    gc.collect()
+    assert server.calls <= 50

@@ -52,7 +52,11 @@ class FakeEmbedder:
     def __init__(self, vectors: Mapping[str, Sequence[float]]) -> None:
         self._vectors = vectors
 
-    async def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    async def embed(
+        self,
+        texts: Sequence[str],
+        deadline: float | None = None,  # noqa: ARG002 (nothing is waited for)
+    ) -> npt.NDArray[np.float32]:
         """Rows of unit length, shape (len(texts), d)."""
         width = len(next(iter(self._vectors.values()), (0.0,)))
         rows = np.array([self._vectors.get(t, [0.0] * width) for t in texts], dtype=np.float32)

@@ -31,7 +31,11 @@ class LexicalEmbedder:
         """Bumped with every change that moves a vector, one of the word weights too."""
         return "lexical-v1"
 
-    async def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    async def embed(
+        self,
+        texts: Sequence[str],
+        deadline: float | None = None,  # noqa: ARG002 (no server is waited for)
+    ) -> npt.NDArray[np.float32]:
         """Rows of unit length, zero for a text without words, shape (len(texts), 512)."""
         rows = np.zeros((len(texts), _WIDTH), np.float32)
         for low in range(0, len(texts), _BATCH):

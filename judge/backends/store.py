@@ -12,9 +12,10 @@ from typing import Final, Self
 from diskcache import Cache, Disk, Timeout
 from diskcache.core import DBNAME, DEFAULT_SETTINGS, METADATA, MODE_RAW
 
-from judge.errors import ConfigError, JudgeError, RunError
+from judge.errors import ConfigError, JudgeError, RunError, UsageError
 
-_FILES: Final = (DBNAME, f"{DBNAME}-wal", f"{DBNAME}-shm")
+DATABASE: Final = DBNAME
+_FILES: Final = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")
 _PATIENCE: Final = 60.0
 """Seconds to wait for another process's transaction, which takes milliseconds."""
 _AT_ONCE: Final = 500
@@ -39,7 +40,6 @@ _UNUSABLE: Final = "cannot be used ({}); name another cache directory"
 _UNREAD: Final = "cannot be read ({}); try `judge cache clear`, or name another cache directory"
 _UNWRITTEN: Final = "cannot be written ({}); what is there stays: mend that, then run it again"
 _COLUMNS: Final = "rowid, key, raw, mode, filename, value"
-_Row = tuple[int, object, object, object, object, object]
 
 
 class TextDisk(Disk):  # type: ignore[misc]  # diskcache ships no types
@@ -80,15 +80,14 @@ class TextDisk(Disk):  # type: ignore[misc]  # diskcache ships no types
 class DiskStore:
     """A store that processes share, and that outlives them; close it, or use it in a `with`.
 
-    A row that is not plain text (a pickle, a row that names a file) counts as absent; the first
-    one is mentioned on the logger `judge`. Reading and writing name the next step in a `RunError`
-    where the database cannot be read or written.
+    A row that is not plain text (a pickle, one that names a file) counts as absent; the first is
+    told to the logger `judge`. Reading and writing raise a `RunError` that names the next step
+    where the database fails, and a `UsageError` once the store is closed.
 
     Args:
-        directory: its own folder, made where it does not exist. It holds questions, answers and
-            verdicts, so only its owner may enter: one of ours that others may enter is tightened.
-            A link is followed, for where it leads is what counts; a folder that is somebody
-            else's is refused, since its owner could change what is in it.
+        directory: its own folder, made where it does not exist. It holds questions and verdicts,
+            so only its owner may enter: one of ours that others may enter is tightened; somebody
+            else's is refused, since they could change what is in it. A link is followed.
 
     Raises:
         ConfigError: the folder cannot be used, or does not hold a sound database.
@@ -98,7 +97,7 @@ class DiskStore:
         self.directory = _private(directory)
         self._warned = False
         with _translated(self.directory, ConfigError, _UNREAD), ExitStack() as stack:
-            self._database = stack.enter_context(closing(_connect(self.directory / DBNAME)))
+            self._database = stack.enter_context(closing(_connect(self.directory / DATABASE)))
             _drop_foreign_settings(self._database)
             self._cache = Cache(str(self.directory), timeout=_PATIENCE, disk=TextDisk, **_SETTINGS)
             stack.pop_all()
@@ -124,13 +123,14 @@ class DiskStore:
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep all of these in one transaction, or none; what is kept outlives a kill -9."""
+        self._select("0", [])  # fails once closed, where diskcache would open it anew
         with _translated(self.directory, RunError, _UNWRITTEN), self._cache.transact():
             for key, text in texts.items():
                 self._cache.set(key, text)
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Every key and its text, oldest first, a page at a time."""
-        last = -(2**63)
+        last: object = -(2**63)
         while page := self._select(f"rowid > ? ORDER BY rowid LIMIT {_AT_ONCE}", [last]):
             last = page[-1][0]
             yield from self._sound(page)
@@ -139,8 +139,8 @@ class DiskStore:
     def size(self) -> int:
         """Bytes on disk."""
         with _translated(self.directory, RunError, _UNREAD):
-            paths = [self.directory / name for name in _FILES]
-            return sum(path.stat().st_size for path in paths if path.exists())
+            files = (path for path in self.directory.iterdir() if path.name in _FILES)
+            return sum(path.stat().st_size for path in files)
 
     def clear(self) -> int:
         """Remove every row, give the room back, and tell how many rows there were."""
@@ -150,12 +150,12 @@ class DiskStore:
             self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return removed
 
-    def _select(self, condition: str, values: Sequence[object]) -> list[_Row]:
+    def _select(self, condition: str, values: Sequence[object]) -> list[tuple[object, ...]]:
         query = f"SELECT {_COLUMNS} FROM Cache WHERE {condition}"  # noqa: S608  the values are bound
         with _translated(self.directory, RunError, _UNREAD):
             return self._database.execute(query, values).fetchall()
 
-    def _sound(self, rows: Sequence[_Row]) -> Iterator[tuple[str, str]]:
+    def _sound(self, rows: Sequence[tuple[object, ...]]) -> Iterator[tuple[str, str]]:
         for _, key, raw, mode, filename, value in rows:
             text = raw == 1 and mode == MODE_RAW and filename is None
             if text and isinstance(key, str) and isinstance(value, str):
@@ -163,8 +163,7 @@ class DiskStore:
             elif not self._warned:
                 self._warned = True
                 logging.getLogger("judge").warning(
-                    "cache %s: holds rows that are no text of ours; they are not read",
-                    self.directory,
+                    "cache %s: rows that are no text of ours are not read", self.directory
                 )
 
 
@@ -203,7 +202,7 @@ def _private(directory: Path) -> Path:
             why = "it bears a variable's name"  # diskcache would go where the variable says
         elif strange:
             why = f"{strange[0]} in it is a link"
-        elif open_to_others and not (real / DBNAME).exists() and any(real.iterdir()):
+        elif open_to_others and not (real / DATABASE).exists() and any(real.iterdir()):
             why = "others may enter it, and it holds other things, so it stays as it is"
         elif open_to_others:
             real.chmod(_PRIVATE)
@@ -222,13 +221,12 @@ def _connect(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _drop_foreign_settings(database: sqlite3.Connection) -> None:
+def _drop_foreign_settings(db: sqlite3.Connection) -> None:
     """Remove settings not ours: diskcache makes attributes and PRAGMAs of any it finds."""
-    if database.execute("SELECT 1 FROM sqlite_master WHERE name = 'Settings'").fetchone():
-        query = "SELECT rowid, key, value FROM Settings"
-        for row, key, value in database.execute(query).fetchall():
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'Settings'").fetchone():
+        for row, key, value in db.execute("SELECT rowid, key, value FROM Settings").fetchall():
             if key not in METADATA and (key not in _SETTINGS or _SETTINGS[key] != value):
-                database.execute("DELETE FROM Settings WHERE rowid = ?", (row,))
+                db.execute("DELETE FROM Settings WHERE rowid = ?", (row,))
 
 
 @contextmanager
@@ -236,6 +234,8 @@ def _translated(directory: Path, kind: Callable[[str], JudgeError], what: str) -
     """Errors of the disk and of the database become ours."""
     try:
         yield
+    except sqlite3.ProgrammingError:  # of all its causes, only a closed database is possible
+        raise UsageError(f"cache {directory}: closed; ask while its `with` is open") from None
     except (sqlite3.Error, OSError, Timeout, ValueError) as error:
         # A ValueError is diskcache's surprise at more rows than it expects.
         raise kind(f"cache {directory}: {what.format(_why(error))}") from None

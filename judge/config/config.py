@@ -77,6 +77,11 @@ class Config(Record):
         """Whether a language model judges."""
         return self.judge != "similarity" and self.model is not None
 
+    @property
+    def asks_server(self) -> bool:
+        """Whether anybody is asked: a language model, or one of embeddings."""
+        return self.asks_model or self.embedding_model is not None
+
     @field_validator("citation_pattern")
     @classmethod
     def _is_a_pattern(cls, pattern: str | None) -> str | None:
@@ -128,7 +133,7 @@ def checked_url(url: str) -> str:
             "give the bare address, and the key as OPENAI_API_KEY"
         )
     if not sound:
-        raise ConfigError(
-            f"setting base_url = {url!r}: no http address; try http://localhost:8000/v1"
-        )
+        # What has no scheme may be a key that was pasted in the wrong place.
+        said = f" = {url!r}" if "://" in url else ""
+        raise ConfigError(f"setting base_url{said}: no http address; try http://localhost:8000/v1")
     return url.strip().rstrip("/")

@@ -176,14 +176,15 @@ async def aligned(request: JudgeRequest, embedder: Embedder) -> AsyncIterator[Bl
     pieces = zip(
         passages.chunk_of.tolist(), passages.starts.tolist(), passages.ends.tolist(), strict=True
     )
-    rows = await embedder.embed([texts[chunk][start:end] for chunk, start, end in pieces])
+    windows = [texts[chunk][start:end] for chunk, start, end in pieces]
+    rows = await embedder.embed(windows, request.deadline)
     if isinstance(rows, Unscored):
         yield rows
         return
     step = max(1, min(_BLOCK, _CELLS // max(len(rows), 1)))
     for low in range(0, len(request.ask), step):
         block = request.ask[low : low + step]
-        own = await embedder.embed([blank_markup(claimed[i]) for i in block])
+        own = await embedder.embed([blank_markup(claimed[i]) for i in block], request.deadline)
         if isinstance(own, Unscored):
             yield own
             return

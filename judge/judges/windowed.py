@@ -1,6 +1,5 @@
 """The judge of more evidence than one request holds: window after window, nothing cut."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -53,15 +52,12 @@ class WindowedJudge:
     Args:
         inner: the judge of one window.
         max_evidence_tokens: how much a window holds, in estimated tokens of the chunks' texts.
-        patience: seconds an answer may take, all its windows together; null means no limit.
 
     Raises:
         ConfigError: `max_evidence_tokens` is under 100.
     """
 
-    def __init__(
-        self, inner: Judge, *, max_evidence_tokens: int = 24_000, patience: float | None = None
-    ) -> None:
+    def __init__(self, inner: Judge, *, max_evidence_tokens: int = 24_000) -> None:
         if max_evidence_tokens < _LEAST:
             raise ConfigError(
                 f"max_evidence_tokens must be at least {_LEAST}, not {max_evidence_tokens!r}; "
@@ -69,7 +65,6 @@ class WindowedJudge:
             )
         self._inner = inner
         self._limit = max_evidence_tokens
-        self._patience = patience
 
     @property
     def signature(self) -> str:
@@ -82,9 +77,6 @@ class WindowedJudge:
         Raises:
             JudgeUnavailable: from the inner judge.
         """
-        if request.deadline is None and self._patience is not None:
-            deadline = asyncio.get_running_loop().time() + self._patience
-            request = request.model_copy(update={"deadline": deadline})
         sizes = [estimate_tokens(chunk.text) for chunk in request.chunks]
         if sum(sizes) <= self._limit:
             return await self._inner.judge(request)
@@ -96,9 +88,11 @@ def merge(outcomes: Sequence[JudgeOutcome], cited: Sequence[bool]) -> JudgeOutco
     """One outcome of the outcomes of several windows, at least one, for one sentence.
 
     The first that holds: any full → full; any Unscored → that; any contradicted → contradicted;
-    any partial → partial; any none → none; else no_claim. Evidence and reason are those of the
-    windows that gave the label, `supporting` is what all windows found, and `cited_support` the
-    best (full, partial, contradicted, none) of the windows that hold a cited chunk.
+    any partial → partial; any none → none; else no_claim. But where a window that holds a cited
+    chunk is Unscored, that comes before full: citations that were not judged would count as not
+    supported. Evidence and reason are those of the windows that gave the label, `supporting` is
+    what all windows found, and `cited_support` the best (full, partial, contradicted, none) of the
+    windows that hold a cited chunk.
 
     Args:
         outcomes: one a window.
@@ -106,18 +100,14 @@ def merge(outcomes: Sequence[JudgeOutcome], cited: Sequence[bool]) -> JudgeOutco
     """
     verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
     labels = {verdict.support for verdict in verdicts}
-    if Support.FULL not in labels:
-        for outcome in outcomes:
-            if isinstance(outcome, Unscored):
-                return outcome
+    holding = [outcome for outcome, here in zip(outcomes, cited, strict=True) if here]
+    for outcome in holding if Support.FULL in labels else outcomes:
+        if isinstance(outcome, Unscored):
+            return outcome
+    says = {outcome.cited_support for outcome in holding if isinstance(outcome, Verdict)}
     label = next(each for each in _DECIDES if each in labels)
     given = [verdict for verdict in verdicts if verdict.support is label]
     found = [verdict for verdict in verdicts if verdict.support in SUPPORTED]
-    says = {
-        outcome.cited_support
-        for outcome, here in zip(outcomes, cited, strict=True)
-        if here and isinstance(outcome, Verdict)
-    }
     return given[0].model_copy(
         update={
             # Pieces of one chunk overlap, so that two windows may quote the same words.

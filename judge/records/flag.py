@@ -13,7 +13,7 @@ class FlagName(StrEnum):
     CONFLICTING_EVIDENCE = "conflicting_evidence"
     """One part of the evidence supports the sentence, another contradicts it."""
     INJECTION_SUSPECTED = "injection_suspected"
-    """Judged text reads like orders to a judge."""
+    """Question, answer or chunks read like orders to a judge."""
 
 
 class Flag(Record):

@@ -17,7 +17,7 @@ _SLICE = 1000
 def raise_flags(sample: Sample, outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
     """The flags of one answer: those of its texts, then those of its sentences in order."""
     flags: list[Flag] = []
-    texts = (sample.answer, *(chunk.text for chunk in sample.chunks))
+    texts = (sample.query, sample.answer, *(chunk.text for chunk in sample.chunks))
     if any(reads_like_orders(text) for text in texts):
         flags.append(Flag(name=FlagName.INJECTION_SUSPECTED))
     flags.extend(

@@ -24,9 +24,7 @@ _INVISIBLE = frozenset(
 # Putting marks in order takes the square of their number; Unicode's stream-safe format allows 30.
 _LONGEST_CLUSTER: Final = 31
 # Folding such a character changes its case at most. The last before any other may bear a mark.
-_PLAIN: Final = re.compile(
-    r"(?:[!-~]+(?: [!-~]+)*|[\u4e00-\u9fff]+)(?=[\s!-~\u4e00-\u9fff。]|\Z)"
-)
+_PLAIN: Final = re.compile(r"(?:[!-~]+(?: [!-~]+)*|[\u4e00-\u9fff]+)(?=[\s!-~\u4e00-\u9fff。]|\Z)")
 _VOICED = "\uff9e\uff9f"  # half-width kana write a letter's voicing as a character of its own
 # Models straighten quotation marks and dashes when they copy; a quote is no less verbatim for it.
 _STRAIGHT = str.maketrans(

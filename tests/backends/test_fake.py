@@ -43,6 +43,7 @@ async def test_an_embedder_gives_rows_of_unit_length_and_zeros_for_the_unknown()
     assert rows.dtype == np.float32
     assert rows == pytest.approx(np.array([[0.6, 0.8], [0, 0], [0, 0], [0.6, 0.8]]))
     assert (await fake.embed([])).shape == (0, 2)
+    assert np.array_equal(await fake.embed(["a"], deadline=0.0), rows[:1])
 
 
 REQUEST = ChatRequest(system="four", user="说", reply_schema={}, max_tokens=9)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.backends.store import DiskStore, TextDisk, empty
-from judge.errors import ConfigError, JudgeError, RunError
+from judge.errors import ConfigError, JudgeError, RunError, UsageError
 from judge.protocols import Store
 
 WRITER = """
@@ -420,6 +420,26 @@ def test_errors_in_mid_run_are_translated_and_quote_no_text(store: DiskStore) ->
             use()
         assert str(store.directory) in str(caught.value)
         assert "secret" not in str(caught.value)
+
+
+def test_a_closed_store_is_the_caller_s_mistake_and_stays_closed(folder: Path) -> None:
+    with DiskStore(folder) as store:
+        store.put({str(number): "" for number in range(600)})
+        rows = store.rows()
+        next(rows)
+    for use in (
+        lambda: store.get(["1"]),
+        lambda: store.put({"k": "v"}),
+        lambda: list(rows),
+        store.clear,
+    ):
+        with pytest.raises(UsageError, match="closed; ask while its `with` is open") as caught:
+            use()
+        assert not isinstance(caught.value, ConfigError | RunError)
+        assert str(folder) in str(caught.value)
+    with DiskStore(folder) as again:
+        assert len(list(again.rows())) == 600
+    assert [path.name for path in folder.iterdir()] == ["cache.db"], "nobody has it open"
 
 
 def test_a_text_that_sqlite_cannot_hold_is_refused_unquoted(store: DiskStore) -> None:

@@ -77,12 +77,19 @@ def test_an_address_loses_its_last_slash(url: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["localhost:8000", "ftp://h/v1", "http://", "http://h:port", "http://[::1", "/v1"]
+    "url", ["ftp://h/v1", "http://", "http://h:port", "http://[::1", "://h/v1"]
 )
 def test_what_is_no_address_is_named(url: str) -> None:
     with pytest.raises(ConfigError, match="no http address") as caught:
         Config(base_url=url)
     assert repr(url) in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["sk-pass1234", "localhost:8000", "/v1"])
+def test_what_may_be_a_key_in_the_wrong_place_is_not_repeated(url: str) -> None:
+    with pytest.raises(ConfigError, match="base_url: no http address") as caught:
+        Config(base_url=url)
+    assert url not in str(caught.value).replace("http://localhost:8000/v1", "")
 
 
 @pytest.mark.parametrize(

@@ -321,8 +321,11 @@ async def test_nothing_found_is_never_full(sentence: str, chunk: str) -> None:
     assert verdict.reason
 
 
+LATE = 1e9
+
+
 class Failing:
-    """Fails after so many texts were embedded."""
+    """Fails after so many calls, each of which must be told the deadline."""
 
     signature = "failing"
     failure = Unscored(reason=UnscoredReason.CONNECTION, detail="no embedding server")
@@ -330,7 +333,10 @@ class Failing:
     def __init__(self, calls: int) -> None:
         self.calls = calls
 
-    async def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32] | Unscored:
+    async def embed(
+        self, texts: Sequence[str], deadline: float | None = None
+    ) -> npt.NDArray[np.float32] | Unscored:
+        assert deadline == LATE
         self.calls -= 1
         return await LexicalEmbedder().embed(texts) if self.calls >= 0 else self.failure
 
@@ -341,6 +347,7 @@ async def test_where_the_embedder_fails_every_asked_sentence_has_its_failure(cal
     request = asked(
         ["Receipts are due.", "收据须交。"] * 50, [TRAVEL, TRAVEL_ZH], ask=range(1, 100)
     )
+    request = request.model_copy(update={"deadline": LATE})
     judgment = await SimilarityJudge(Failing(calls)).judge(request)
     assert judgment.outcomes == dict.fromkeys(range(1, 100), Failing.failure)
     assert sorted(await verdicts(request)) == list(range(1, 100))

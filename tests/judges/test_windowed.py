@@ -1,4 +1,3 @@
-import asyncio
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, permutations, product
 
@@ -146,9 +145,43 @@ def test_cited_support_is_the_best_of_the_windows_that_hold_a_cited_chunk(
     cited: list[str | None], best: str | None
 ) -> None:
     windows = [verdict("full", each) for each in cited]
-    found = merge([*windows, verdict("full", "full"), LOST], [True] * len(cited) + [False, True])
+    found = merge([*windows, verdict("full", "full"), LOST], [True] * len(cited) + [False, False])
     assert isinstance(found, Verdict)
     assert found.cited_support == best
+
+
+# What was said of the sentence, and of the cited chunks by the windows that hold one.
+CITED: dict[tuple[tuple[str, str | None], ...], str] = {
+    (("full", None), ("full", "full")): "full",
+    (("full", None), ("unscored", None)): "full",
+    (("full", None), ("unscored", "lost")): "unscored",
+    (("full", "none"), ("unscored", None)): "full",
+    (("full", "none"), ("unscored", "lost")): "unscored",
+    (("full", "partial"), ("unscored", "lost")): "unscored",
+    (("full", "contradicted"), ("unscored", "lost")): "unscored",
+    # One of two cited chunks is not judged: its citation must not count as unsupported.
+    (("full", "full"), ("unscored", "lost")): "unscored",
+    (("full", "full"), ("unscored", None)): "full",
+    (("full", "full"), ("unscored", "lost"), ("none", "none")): "unscored",
+    (("full", None), ("none", "none"), ("unscored", None)): "full",
+    (("none", "none"), ("unscored", "lost")): "unscored",
+    (("no_claim", None), ("unscored", "lost")): "unscored",
+}
+
+
+@pytest.mark.parametrize(("windows", "merged"), CITED.items(), ids=str)
+def test_a_full_does_not_hide_that_what_is_cited_was_not_judged(
+    windows: Sequence[tuple[str, str | None]], merged: str
+) -> None:
+    for order in permutations(windows):
+        outcomes = [LOST if word == "unscored" else verdict(word, says) for word, says in order]
+        assert told(merge(outcomes, [says is not None for _, says in order])) == merged
+
+
+def test_the_failure_of_a_cited_chunk_is_the_one_that_is_told() -> None:
+    other = Unscored(reason=UnscoredReason.MISSING)
+    found = merge([other, verdict("full"), LOST, other], [False, False, True, True])
+    assert found == LOST
 
 
 def asked(
@@ -325,6 +358,38 @@ async def test_windows_are_merged_sentence_by_sentence_and_conflicts_flagged() -
     assert [each.text for each in judgment.replies] == ["a", "b", "c"]
 
 
+class Lost:
+    """Scores every sentence but in the windows that hold a certain chunk: there it fails once."""
+
+    signature = "lost"
+
+    def __init__(self, chunk_id: str) -> None:
+        self.chunk_id = chunk_id
+        self.left = 1
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        if self.left and self.chunk_id in {chunk.chunk_id for chunk in request.chunks}:
+            self.left -= 1
+            return Judgment(outcomes=dict.fromkeys(request.ask, LOST))
+        name = request.chunks[0].chunk_id
+        given = {i: verdict("full", "full" if i in request.cites else None, name) for i in (0, 1)}
+        return Judgment(outcomes=dict[int, JudgeOutcome](given))
+
+
+async def test_a_failure_where_the_citation_points_is_a_number_neither_then_nor_later() -> None:
+    # The chunk that x cites is lost at first; y cites what was judged.
+    inner = Lost("c1")
+    judge = WindowedJudge(inner, max_evidence_tokens=100)
+    request = asked(["说" * 90] * 2, {0: (1,), 1: (0,)})
+    first = (await judge.judge(request)).outcomes
+    assert {i: told(each) for i, each in first.items()} == {0: "unscored", 1: "full"}
+    second = (await judge.judge(request)).outcomes
+    assert [each.cited_support for each in second.values() if isinstance(each, Verdict)] == [
+        Support.FULL,
+        Support.FULL,
+    ]
+
+
 async def test_a_window_without_an_outcome_is_a_failure_of_it() -> None:
     whole, gap = window("a", verdict("none"), verdict("full")), Judgment()
     judge = WindowedJudge(InTurn(whole, gap), max_evidence_tokens=100)
@@ -337,17 +402,12 @@ async def test_a_window_without_an_outcome_is_a_failure_of_it() -> None:
 
 
 @pytest.mark.parametrize("chunks", [1, 3])
-async def test_the_deadline_is_one_for_all_windows(chunks: int) -> None:
+@pytest.mark.parametrize("deadline", [None, 5.0])
+async def test_the_deadline_is_one_for_all_windows(chunks: int, deadline: float | None) -> None:
     inner = always()
-    now = asyncio.get_running_loop().time()
-    judge = WindowedJudge(inner, max_evidence_tokens=100, patience=30)
-    await judge.judge(asked(["说" * 90] * chunks))
-    (deadline,) = {each.deadline for each in inner.requests}
-    assert deadline is not None
-    assert now + 30 <= deadline <= now + 31
-    given = asked(["说"]).model_copy(update={"deadline": 5.0})
-    await judge.judge(given)
-    assert inner.requests[-1] == given
+    request = asked(["说" * 90] * chunks).model_copy(update={"deadline": deadline})
+    await WindowedJudge(inner, max_evidence_tokens=100).judge(request)
+    assert [each.deadline for each in inner.requests] == [deadline] * chunks
 
 
 async def test_a_judge_that_cannot_be_asked_stops_everything() -> None:

@@ -1,18 +1,32 @@
 """The reply in a chat completion, read as it is and not as it should be."""
 
+import json
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, Field, JsonValue
 
-from judge.backends.openai.refusal import clip, redact
+from judge.backends.openai.refusal import clip, one_line
 
 Finish = Literal["stop", "length", "refusal", "content_filter"]
 
 _FINISHES: Final[dict[JsonValue, Finish]] = {
     "length": "length",
+    "max_tokens": "length",  # Anthropic
+    "MAX_TOKENS": "length",  # Gemini
+    "model_length": "length",  # Mistral
+    "model_context_window_exceeded": "length",  # GLM
     "content_filter": "content_filter",
+    "sensitive": "content_filter",  # GLM
+    # Gemini passes its own names on.
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
 }
+_BROKEN_OFF: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
+"""How OpenRouter, GLM and DeepSeek say that the model did not come to an end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +67,12 @@ def read_completion(body: bytes) -> Completion:
     Raises:
         ValueError: there is none.
     """
-    read = _Body.model_validate_json(body)
+    read = _Body.model_validate(_parsed(body))
     choice = read.choices[0]
-    if choice.finish_reason == "error":
-        # How OpenRouter passes on that the model behind it broke off.
+    ended = _word(choice.finish_reason)
+    if ended in _BROKEN_OFF:
         raise ValueError("the choice is an error")
-    finish = _FINISHES.get(_word(choice.finish_reason), "stop")
+    finish = _FINISHES.get(ended, "stop")
     text = _text(choice.message.content)
     if refused := _word(choice.message.refusal):
         text = text or refused
@@ -66,10 +80,19 @@ def read_completion(body: bytes) -> Completion:
     return Completion(
         text=text,
         finish=finish,
-        model=clip(redact(_word(read.model), "")),
+        model=clip(one_line(_word(read.model))),
         prompt_tokens=_count(read.usage, "prompt_tokens"),
         reply_tokens=_count(read.usage, "completion_tokens"),
     )
+
+
+def _parsed(body: bytes) -> JsonValue:
+    # pydantic's own parser refuses half a surrogate pair, which models do write.
+    try:
+        read: JsonValue = json.loads(body.decode())
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return read
 
 
 def _word(value: JsonValue) -> str:

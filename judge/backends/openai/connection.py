@@ -11,8 +11,10 @@ import httpx2
 import openai
 from pydantic import JsonValue
 
+from judge.backends.openai.body import Guard, Secret
 from judge.backends.openai.failures import TRANSPORT, Failure, broken, from_error
 from judge.backends.openai.policy import Policy
+from judge.backends.openai.refusal import clip, one_line
 from judge.errors import ConfigError, JudgeUnavailable
 from judge.records import UnscoredReason
 
@@ -55,18 +57,20 @@ class Connection:
         policy: how often, how long and how soon again.
 
     Raises:
-        ConfigError: the key cannot be sent.
+        ConfigError: the key cannot be sent, or the address leads nowhere.
     """
 
     def __init__(self, base_url: str, api_key: str, *, policy: Policy | None = None) -> None:
-        url = httpx2.URL(base_url)
+        url = _url(base_url)
         key = api_key.strip()
         if not key.isascii() or not key.isprintable():
             raise ConfigError("OPENAI_API_KEY holds characters that no key has; copy it again")
         self.policy: Final = policy or Policy()
         self.host: Final = url.netloc.decode("ascii")
-        self.base_url: Final = f"{url.scheme}://{self.host}{url.path.rstrip('/')}"
-        self._key = key
+        self.base_url: Final = (
+            f"{url.scheme}://{self.host}{url.raw_path.decode('ascii').rstrip('/')}"
+        )
+        self._secret = Secret(key)
         # A proxy set for the outside world does not lead to this machine.
         direct = {_LOOPBACK[url.host]: None} if url.host in _LOOPBACK else {}
         self._client = openai.AsyncOpenAI(
@@ -77,6 +81,7 @@ class Connection:
                 timeout=httpx2.Timeout(None, connect=min(_CONNECT, self.policy.timeout)),
                 limits=httpx2.Limits(max_connections=_SOCKETS, keepalive_expiry=_KEPT_ALIVE),
                 mounts=direct,
+                event_hooks={"response": [Guard(self._secret)]},
             ),
         )
 
@@ -106,6 +111,7 @@ class Connection:
         *,
         deadline: float | None = None,
         final: Callable[[Failure], bool] = lambda _: False,
+        option: str = "--model",
     ) -> Exchange[T]:
         """Post `body` to `path` until it is answered or the policy's patience is used up.
 
@@ -115,6 +121,7 @@ class Connection:
             read: makes the answer of a response's bytes; a `ValueError` says that they hold none.
             deadline: on the event loop's clock.
             final: whether a failure that others would try again ends this request.
+            option: which one names the model, for the hint what to do.
 
         Raises:
             JudgeUnavailable: no request to this model can succeed before the user has acted.
@@ -133,7 +140,8 @@ class Connection:
 
         outcome, retries = await self.policy.persist(attempt, deadline)
         if isinstance(outcome, Failure) and outcome.step:
-            raise self.unavailable(str(body.get("model", "")), f"{outcome.detail}; {outcome.step}")
+            step = outcome.step.format(option=option)
+            raise self.unavailable(str(body.get("model", "")), f"{outcome.detail}; {step}")
         return Exchange(outcome, clock() - started, retries)
 
     def unavailable(self, model: str, why: str) -> JudgeUnavailable:
@@ -153,8 +161,19 @@ class Connection:
             waited = f"no whole answer within {clock() - started:.3g} s"
             return Failure(UnscoredReason.TIMEOUT, waited)
         except TRANSPORT as error:
-            return from_error(error, self._key)
+            return from_error(error, self._secret)
         try:
             return read(response.content)
         except ValueError:
-            return broken(response, self._key)
+            return broken(response)
+
+
+def _url(base_url: str) -> httpx2.URL:
+    try:
+        return httpx2.URL(base_url)
+    except (httpx2.InvalidURL, ValueError) as error:
+        why = clip(one_line(str(error)))
+        raise ConfigError(
+            f"setting base_url = {clip(repr(base_url))}: no address ({why}); "
+            "try http://localhost:8000/v1"
+        ) from None

@@ -9,9 +9,12 @@ from pydantic import BaseModel, Field
 
 from judge.backends.openai.connection import Connection
 from judge.backends.openai.failures import Failure
+from judge.backends.openai.watch import Watch
 from judge.records import Unscored, UnscoredReason
 
-_BATCH: Final = 256
+_OPTION: Final = "--embedding-model"
+_BATCH: Final = 32
+"""As many as Hugging Face's server takes unless told otherwise."""
 
 
 class _Row(BaseModel):
@@ -41,10 +44,24 @@ class OpenAIEmbedder:
         """Which embedding this is."""
         return f"embedding:{self._model}@{self._connection.host}"
 
-    async def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32] | Unscored:
+    async def check(self) -> None:
+        """Embed one word, to learn now what would fail later.
+
+        Raises:
+            JudgeUnavailable: there is no such server or model, or it embeds nothing.
+        """
+        watch = Watch(self._connection, self._model, _OPTION, "embed")
+        outcome = await self._ask(["word"], watch.start(), watch.gives_up)
+        if isinstance(outcome, Failure):
+            raise watch.hopeless(outcome)
+
+    async def embed(
+        self, texts: Sequence[str], deadline: float | None = None
+    ) -> npt.NDArray[np.float32] | Unscored:
         """Rows of unit length (all zero for a blank text), shape (len(texts), d).
 
-        A failure of the world is a value; one failed batch fails all.
+        A failure of the world is a value; one failed batch fails all. `deadline`, on the event
+        loop's clock, is when the rows must be there.
 
         Raises:
             JudgeUnavailable: wrong key, unknown model, exhausted quota.
@@ -56,9 +73,9 @@ class OpenAIEmbedder:
             asked = ["a"]
         batches = []
         for low in range(0, len(asked), _BATCH):
-            batch = await self._ask(asked[low : low + _BATCH])
-            if isinstance(batch, Unscored):
-                return batch
+            batch = await self._ask(asked[low : low + _BATCH], deadline)
+            if isinstance(batch, Failure):
+                return Unscored(reason=batch.reason, detail=batch.detail)
             width = batch.shape[1]
             if width != (self._width or width):
                 detail = f"rows of {width} numbers, where earlier ones had {self._width}"
@@ -70,17 +87,22 @@ class OpenAIEmbedder:
             rows[filled] = np.concatenate(batches)
         return rows
 
-    async def _ask(self, texts: Sequence[str]) -> npt.NDArray[np.float32] | Unscored:
+    async def _ask(
+        self,
+        texts: Sequence[str],
+        deadline: float | None,
+        final: Callable[[Failure], bool] = lambda _: False,
+    ) -> npt.NDArray[np.float32] | Failure:
         exchange = await self._connection.ask(
             "/embeddings",
             # Servers of one's own often know no base64, the client's default.
             {"model": self._model, "input": list(texts), "encoding_format": "float"},
             _reader(len(texts)),
+            deadline=deadline,
+            final=final,
+            option=_OPTION,
         )
-        outcome = exchange.outcome
-        if isinstance(outcome, Failure):
-            return Unscored(reason=outcome.reason, detail=outcome.detail)
-        return outcome
+        return exchange.outcome
 
 
 def _reader(count: int) -> Callable[[bytes], npt.NDArray[np.float32]]:

@@ -14,7 +14,8 @@ import httpx2
 import openai
 from aiohttp import http_exceptions
 
-from judge.backends.openai.refusal import Refusal, clip, read_refusal, redact
+from judge.backends.openai.body import Secret, TooLargeError
+from judge.backends.openai.refusal import Refusal, clip, one_line, read_refusal
 from judge.records import UnscoredReason
 
 TRANSPORT: Final = (openai.OpenAIError, aiohttp.ClientError, OSError)
@@ -32,7 +33,8 @@ class Failure:
     again: bool = True
     """Whether another attempt may go better."""
     step: str = ""
-    """What the user must do; set where no request can succeed before that."""
+    """What the user must do; set where no request can succeed before that. `{option}` stands for
+    the option that names the model."""
     refusal: Refusal | None = None
     """What the server said, where it said something."""
 
@@ -101,12 +103,12 @@ _STATUS: Final = (
     _Row(
         UnscoredReason.SERVER_ERROR,
         frozenset({403}),
-        step="check that this key may use this model (OPENAI_API_KEY, --model)",
+        step="check that this key may use this model (OPENAI_API_KEY, {option})",
     ),
     _Row(
         UnscoredReason.SERVER_ERROR,
         frozenset({404}),
-        step="check --model, and that --base-url ends as the server wants it, mostly in /v1",
+        step="check {option}, and that --base-url ends as the server wants it, mostly in /v1",
     ),
     _Row(UnscoredReason.RATE_LIMITED, frozenset({429}), again=True),
     _Row(UnscoredReason.TIMEOUT, frozenset({408}), again=True),
@@ -121,33 +123,36 @@ _ROOTS: Final[tuple[tuple[type[Exception], UnscoredReason, str], ...]] = (
     (aiohttp.ClientConnectionError, UnscoredReason.CONNECTION, "the connection broke off"),
     (http_exceptions.PayloadEncodingError, UnscoredReason.CONNECTION, "the reply broke off"),
     (http_exceptions.HttpProcessingError, UnscoredReason.SERVER_ERROR, "the reply is not HTTP"),
+    (TooLargeError, UnscoredReason.SERVER_ERROR, "the reply is too long"),
     (zlib.error, UnscoredReason.SERVER_ERROR, "the reply cannot be decompressed"),
     (Exception, UnscoredReason.SERVER_ERROR, "the request failed"),
 )
 
 
-def from_response(response: httpx2.Response, key: str) -> Failure:
+def from_response(response: httpx2.Response) -> Failure:
     """What an error response means."""
-    refusal = read_refusal(response, key)
+    refusal = read_refusal(response)
     row = next(row for row in _STATUS if row.holds(refusal))
     detail = clip(f"{row.hint} ({refusal.detail})") if row.hint else refusal.detail
     return Failure(row.reason, detail, row.again, row.step, refusal)
 
 
-def from_error(error: Exception, key: str) -> Failure:
+def from_error(error: Exception, secret: Secret) -> Failure:
     """What an exception of the client means."""
     if isinstance(error, openai.APIStatusError):
-        return from_response(error.response, key)
+        return from_response(error.response)
     root: BaseException = error
     while cause := root.__cause__ or root.__context__:
         root = cause
     reason, words = next((why, words) for kind, why, words in _ROOTS if isinstance(root, kind))
-    said = redact(str(root), key) or type(root).__name__
+    # What is no HTTP comes in the error's own words, and no guard has seen it.
+    told = secret.blot(str(root).encode(errors="replace")).decode(errors="replace")
+    said = one_line(told) or type(root).__name__
     return Failure(reason, clip(f"{words}: {said}"))
 
 
-def broken(response: httpx2.Response, key: str) -> Failure:
+def broken(response: httpx2.Response) -> Failure:
     """What a response of status 200 means whose body is no reply."""
-    said = read_refusal(response, key).message or "an empty body"
+    said = read_refusal(response).message or "an empty body"
     detail = clip(f"HTTP {response.status_code}, but no reply in it: {said}")
     return Failure(UnscoredReason.SERVER_ERROR, detail)

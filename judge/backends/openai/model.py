@@ -15,8 +15,6 @@ from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
 from judge.text.tokens import estimate_tokens
 
 _LOG: Final = logging.getLogger("judge")
-_THINKING: Final = 16_384
-"""Tokens a reasoning model gets on top: its limit covers what it thinks and what it says."""
 _REFUSES: Final = frozenset({400, 422})
 
 
@@ -27,7 +25,8 @@ class OpenAIModel:
         connection: to the server; outlives this object.
         model: as the server knows it.
         capabilities: what the server takes.
-        memory: where `settle` remembered them, to be forgotten once they no longer hold.
+        memory: where `settle` remembered them, to be corrected once they no longer hold.
+        room: tokens for thinking, where the limit covers what a model thinks and what it says.
     """
 
     def __init__(
@@ -36,17 +35,23 @@ class OpenAIModel:
         model: str,
         capabilities: Capabilities,
         memory: Store | None = None,
+        *,
+        room: int = 16_384,
     ) -> None:
         self._connection = connection
         self._model = model
         self._capabilities = capabilities
         self._memory = memory
-        self._warned = False
-        self._room = _THINKING if capabilities.limit == "max_completion_tokens" else 0
+        self._told: set[tuple[str, str]] = set()
+        self._room = room if capabilities.limit == "max_completion_tokens" else 0
 
     @property
     def signature(self) -> str:
-        """`llm:MODEL@HOST|…`: then the options that the capability probe settled."""
+        """`llm:MODEL@HOST|…`: then the options that the capability probe settled.
+
+        Names the model that served last: another after a reply than before it, where the server
+        changed models in between.
+        """
         return self._capabilities.signature(self._model, self._connection.host)
 
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
@@ -89,26 +94,33 @@ class OpenAIModel:
         # A request too long or filtered may name a field as well, and refuses none.
         if failure.reason is not UnscoredReason.SERVER_ERROR or refusal is None:
             return
-        field = refusal.field(body) if refusal.status in _REFUSES else None
-        if field is not None:
-            self._forget()
+        if refusal.status not in _REFUSES or refusal.field(body) is None:
+            return
+        self._forget()
+        # A message alone may quote what is judged: that is no reason to stop all the others.
+        if field := refusal.named_field(body):
+            step = "the same command will find out anew what it takes"
+            if field == self._capabilities.limit:
+                # It may be taken, and only be too high for a model: no probe finds that out.
+                step += ", or try a smaller --max-reply-tokens"
             raise self._connection.unavailable(
-                self._model,
-                f"the server no longer takes {field!r} ({failure.detail}); "
-                "the same command will find out anew what it takes",
+                self._model, f"the server no longer takes {field!r} ({failure.detail}); {step}"
             )
 
     def _compare(self, served: str) -> None:
-        expected = self._capabilities.served
-        if self._warned or served in {"", expected} or not expected:
+        before = self._capabilities.served
+        if served in {"", before}:
             return
-        self._warned = True
-        _LOG.warning(
-            "the server now answers with model %r, and no longer with %r as when it was probed",
-            served,
-            expected,
-        )
-        self._forget()
+        self._capabilities = self._capabilities.model_copy(update={"served": served})
+        remember(self._memory, self._connection.base_url, self._model, self._capabilities)
+        # A gateway may go to and fro between two: each way is told once.
+        if before and (before, served) not in self._told:
+            self._told.add((before, served))
+            _LOG.warning(
+                "the server now answers with model %r, and no longer with %r", served, before
+            )
 
     def _forget(self) -> None:
         remember(self._memory, self._connection.base_url, self._model, None)
+        # What served since is not to bring it back.
+        self._memory = None

@@ -1,6 +1,5 @@
 """The question before the first one: what does this server take?"""
 
-import asyncio
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -11,14 +10,12 @@ from judge.backends.openai.capabilities import Capabilities, recall, remember
 from judge.backends.openai.completion import read_completion
 from judge.backends.openai.connection import Connection
 from judge.backends.openai.failures import Failure
-from judge.errors import JudgeUnavailable
+from judge.backends.openai.watch import Watch
 from judge.protocols import Store
 from judge.records import ChatRequest
 
 _MAX_TOKENS: Final = 256
 """Enough to see that the options are taken; few enough for a model that never ends by itself."""
-_PATIENCE: Final = 2
-"""How many attempts' time the probe may take: a server that hangs is to be known soon."""
 _STATUSES: Final = frozenset({400, 422, 500})
 _CUT_OFF: Final = re.compile(
     r"output limit was reached|could not finish the message", re.IGNORECASE
@@ -52,17 +49,18 @@ async def settle(
     known = recall(memory, connection.base_url, model)
     if known is not None:
         return known
-    request = ChatRequest(
-        system=_SYSTEM, user=_USER, reply_schema=dict(schema), max_tokens=_MAX_TOKENS
-    )
+    request = _request(schema)
     settled = Capabilities()
-    while isinstance(outcome := await _ask(connection, model, request, settled), Failure):
+    watch = Watch(connection, model, "--model", "chat")
+    while isinstance(
+        outcome := await _ask(connection, settled.body(model, request), watch), Failure
+    ):
         if _cut_off(outcome):
             break
         field = _refused(outcome, settled.body(model, request))
         less = settled.without(field) if field else None
         if less is None:
-            raise _hopeless(connection, model, outcome)
+            raise watch.hopeless(outcome)
         settled = less
     else:
         settled = settled.model_copy(update={"served": outcome})
@@ -70,18 +68,22 @@ async def settle(
     return settled
 
 
+def _request(schema: Mapping[str, JsonValue]) -> ChatRequest:
+    return ChatRequest(
+        system=_SYSTEM, user=_USER, reply_schema=dict(schema), max_tokens=_MAX_TOKENS
+    )
+
+
 async def _ask(
-    connection: Connection, model: str, request: ChatRequest, settled: Capabilities
+    connection: Connection, body: Mapping[str, JsonValue], watch: Watch
 ) -> str | Failure:
     """The model that the server says has answered, or what it says instead."""
-    body = settled.body(model, request)
-    deadline = asyncio.get_running_loop().time() + _PATIENCE * connection.policy.timeout
     exchange = await connection.ask(
         "/chat/completions",
         body,
         lambda content: read_completion(content).model,
-        deadline=deadline,
-        final=lambda failure: _refused(failure, body) is not None,
+        deadline=watch.start(),
+        final=lambda failure: _refused(failure, body) is not None or watch.gives_up(failure),
     )
     return exchange.outcome
 
@@ -97,11 +99,3 @@ def _cut_off(failure: Failure) -> bool:
     """Whether a reasoning model ran out of tokens: its options were taken, then."""
     refusal = failure.refusal
     return refusal is not None and bool(_CUT_OFF.search(refusal.message))
-
-
-def _hopeless(connection: Connection, model: str, failure: Failure) -> JudgeUnavailable:
-    if failure.refusal is None:
-        step = "is the server running? is --base-url right?"
-    else:
-        step = "is --base-url right, and can this model chat?"
-    return connection.unavailable(model, f"{failure.detail}; {step}")

@@ -1,4 +1,4 @@
-"""What a server says when it does not answer: an error response, read once and without secrets."""
+"""What a server says when it does not answer: an error response, read once."""
 
 import json
 import math
@@ -12,8 +12,6 @@ from typing import Final
 import httpx2
 from pydantic import JsonValue
 
-_PLACEHOLDER: Final = 8
-"""A key below this length is none ("EMPTY", "none"); blotting it out would garble messages."""
 _KEPT: Final = 2_000
 _SHOWN: Final = 200
 _READ: Final = 400
@@ -45,7 +43,7 @@ class Refusal:
     param: str = ""
     """The field it is about, where it says so."""
     message: str = ""
-    """Its words on one line, the key blotted out."""
+    """Its words on one line."""
     wait: float | None = None
     """Seconds it asks to wait; null where it does not say."""
 
@@ -58,11 +56,11 @@ class Refusal:
         """Which optional field of the sent body it is about, null if none.
 
         `param` decides where there is one. Else the field named first: "Unsupported parameter:
-        'max_tokens'. Use 'max_completion_tokens' instead" is about the former.
+        'max_tokens'. Use 'max_completion_tokens' instead" is about the former. A guess: the
+        message may quote what it was sent.
         """
-        named = re.split(r"[.\[]", self.param)[0]
-        if named in sent:
-            return named if named in _FIELDS else None
+        if self._param in sent:
+            return self.named_field(sent)
         found = (
             (match.start(), field)
             for field, pattern in _FIELDS.items()
@@ -70,10 +68,18 @@ class Refusal:
         )
         return min(found, default=(0, None))[1]
 
+    def named_field(self, sent: Mapping[str, JsonValue]) -> str | None:
+        """The optional field of the sent body that `param` says it is about, null if none."""
+        return self._param if self._param in sent and self._param in _FIELDS else None
 
-def read_refusal(response: httpx2.Response, key: str) -> Refusal:
+    @property
+    def _param(self) -> str:
+        return re.split(r"[.\[]", self.param)[0]
+
+
+def read_refusal(response: httpx2.Response) -> Refusal:
     """What an error response says, whatever its body is."""
-    text = _blot(response.text, key)
+    text = response.text
     try:
         body: JsonValue = json.loads(text)
     except (ValueError, RecursionError):
@@ -83,26 +89,21 @@ def read_refusal(response: httpx2.Response, key: str) -> Refusal:
     message = parts.get("message") or parts.get("detail") or error
     return Refusal(
         status=response.status_code,
-        codes=frozenset(redact(code, key) for code in _codes(parts)),
-        param=redact(_param(parts), key),
-        message=redact(message if isinstance(message, str) else json.dumps(message), key)[:_KEPT],
+        codes=frozenset(_codes(parts)),
+        param=_param(parts),
+        message=one_line(message if isinstance(message, str) else json.dumps(message))[:_KEPT],
         wait=_wait(response.headers),
     )
 
 
-def redact(text: str, key: str) -> str:
-    """The text on one line, without control characters and without the key."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return _blot(line, key)
+def one_line(text: str) -> str:
+    """The text on one line, without control characters."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def clip(text: str) -> str:
     """The text, or as much of it as fits a line."""
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-
-
-def _blot(text: str, key: str) -> str:
-    return text.replace(key, "[key]") if len(key) >= _PLACEHOLDER else text
 
 
 def _codes(error: Mapping[str, JsonValue]) -> Iterator[str]:

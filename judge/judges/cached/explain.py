@@ -32,7 +32,7 @@ class Explained(Record):
     sentence: int
     """Its index."""
     found: Literal["hit", "differs", "not kept", "nothing"]
-    """Stored; something like it is; it was asked, and no verdict came of it; nothing like it."""
+    """Stored; something like it is; its answer was asked about, no more; nothing like it."""
     differences: tuple[Difference, ...] = ()
     """From the nearest that is stored; empty unless it differs."""
 

@@ -1,40 +1,62 @@
 """Nothing is paid for twice: verdicts are kept under everything that led to them."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
-from weakref import WeakValueDictionary
+from typing import Final
 
+from judge.errors import ConfigError
 from judge.judges.cached.explain import Explained, Rows, explain
+from judge.judges.cached.flights import Flight, share
 from judge.judges.cached.key import AnswerKey, digest
 from judge.judges.cached.rows import REPLY, Place, ReplyRow, VerdictRow
 from judge.protocols import Judge, Store
-from judge.records import Call, Chunk, Flag, JudgeRequest, Judgment, Verdict
+from judge.records import (
+    Call,
+    Chunk,
+    Flag,
+    JudgeRequest,
+    Judgment,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
 
 _Found = Mapping[int, VerdictRow]
+
+_MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
 
 
 class CachedJudge:
     """Gives the verdicts that are stored, and asks `inner` for the others alone.
 
-    Verdicts of `inner` are stored before they are returned, one transaction an answer: after a
-    kill -9 the same command asks for nothing that was stored. An `Unscored` is never stored. Two
-    answers alike in flight at once are asked once: the second waits for the first, and then asks
-    for what the first did not get.
+    Verdicts of `inner` are stored group by group, each in one transaction, before the next group
+    is asked: whatever becomes of that, and after a kill -9, the same command asks for nothing that
+    was stored. An `Unscored` is never stored. What is asked for two answers at once is asked once:
+    the second shares what the first gets, and looks again where the first was stopped.
 
     Args:
         inner: sees the chunks under their positions, "0" and up, for ids are no part of a key.
         store: shared with other processes, and not trusted: what is no row of ours is a miss.
-        url: base URL of the server that `inner` asks.
+        url: base URL of the server that `inner` asks, as its connection has it: without secrets,
+            and always written the same way.
+        group: how many sentences `inner` is asked about at a time, at least 1; as many as it sends
+            in one call, so that no call is added. None: all of an answer's.
         repeat: which of several askings of the same this is.
+
+    Raises:
+        ConfigError: `group` is under 1.
     """
 
-    def __init__(self, inner: Judge, store: Store, url: str, *, repeat: int = 0) -> None:
+    def __init__(
+        self, inner: Judge, store: Store, url: str, *, group: int | None = None, repeat: int = 0
+    ) -> None:
+        if group is not None and group < 1:
+            raise ConfigError(f"group must be at least 1, not {group!r}; try 16")
         self._inner = inner
         self._store = store
         self._url = url
+        self._group = group
         self._repeat = repeat
-        # Weakly held: a flight is forgotten once nobody flies it or waits for it.
-        self._flights = WeakValueDictionary[str, asyncio.Event]()
+        self._flights: dict[str, Flight] = {}
 
     @property
     def signature(self) -> str:
@@ -46,20 +68,26 @@ class CachedJudge:
         key = AnswerKey(request, self.signature, self._url, self._repeat)
         keys = {index: key.verdict(index) for index in request.ask}
         found = self._read(request, keys)
-        unknown = (name for index, name in keys.items() if index not in found)
-        if flights := {flight for name in unknown if (flight := self._flights.get(name))}:
-            for flight in flights:
-                await flight.wait()
-            found = self._read(request, keys)
-        rest = tuple(index for index in request.ask if index not in found)
-        fresh = await self._ask(request, rest, key, keys) if rest else Judgment()
+        fresh = Judgment()
+        while rest := {
+            index: name
+            for index, name in keys.items()
+            if index not in found and index not in fresh.outcomes
+        }:
+            # Looked up before the first await: one that lands meanwhile is shared all the same.
+            others = {i: self._flights[name] for i, name in rest.items() if name in self._flights}
+            if mine := {i: name for i, name in rest.items() if i not in others}:
+                fresh = _joined(fresh, await self._ask(request, mine, key))
+            if others:
+                fresh = _joined(fresh, await share(others, request.deadline))
+                found |= self._read(request, {index: rest[index] for index in others})
         ids = tuple(chunk.chunk_id for chunk in request.chunks)
-        outcomes = {index: row.verdict(ids) for index, row in found.items()} | {
+        outcomes = {
             index: _named(outcome, ids) if isinstance(outcome, Verdict) else outcome
             for index, outcome in fresh.outcomes.items()
-        }
+        } | {index: row.verdict(ids) for index, row in found.items()}
         return Judgment(
-            outcomes={index: outcomes[index] for index in request.ask if index in outcomes},
+            outcomes={index: outcomes[index] for index in request.ask},
             calls=(*self._calls(found), *fresh.calls),
             replies=fresh.replies,
             flags=_sorted((*_flags(found), *fresh.flags)),
@@ -92,22 +120,30 @@ class CachedJudge:
         return [reply.call() for reply in replies if reply]
 
     async def _ask(
-        self, request: JudgeRequest, rest: tuple[int, ...], key: AnswerKey, keys: Mapping[int, str]
+        self, request: JudgeRequest, mine: Mapping[int, str], key: AnswerKey
     ) -> Judgment:
         chunks = tuple(
             Chunk(chunk_id=str(position), text=chunk.text)
             for position, chunk in enumerate(request.chunks)
         )
-        flight = asyncio.Event()
-        self._flights.update((keys[index], flight) for index in rest)
+        size = self._group or len(mine)
+        groups = [tuple(mine)[low : low + size] for low in range(0, len(mine), size)]
+        flights = [Flight([mine[index] for index in group], self._flights) for group in groups]
+        given = Judgment()
         try:
-            judgment = await self._inner.judge(
-                request.model_copy(update={"ask": rest, "chunks": chunks})
-            )
-            self._keep(request, judgment, key, keys)
+            for group, flight in zip(groups, flights, strict=True):
+                judgment = await self._inner.judge(
+                    request.model_copy(update={"ask": group, "chunks": chunks})
+                )
+                whole = {index: judgment.outcomes.get(index, _MISSING) for index in group}
+                judgment = judgment.model_copy(update={"outcomes": whole})
+                self._keep(request, judgment, key, mine)
+                flight.land(judgment)
+                given = _joined(given, judgment)
         finally:
-            flight.set()  # however it ended: who waits looks, and asks
-        return judgment
+            for flight in flights:
+                flight.land()
+        return given
 
     def _keep(
         self, request: JudgeRequest, judgment: Judgment, key: AnswerKey, keys: Mapping[int, str]
@@ -117,7 +153,7 @@ class CachedJudge:
             for number, reply in enumerate(judgment.replies)
         ]
         texts: dict[str, str] = {}
-        used: set[str] = set()
+        signatures: dict[str, str] = {}
         for index, outcome in judgment.outcomes.items():
             replies = zip(names, judgment.replies, strict=True)
             place = Place(
@@ -131,12 +167,21 @@ class CachedJudge:
             row = verdict and VerdictRow.of(verdict, place, len(request.chunks))
             if row:
                 texts[keys[index]] = row.write()
-                used.update(place.replies)
+                signatures |= dict.fromkeys(place.replies, row.signature)
         for name, reply in zip(names, judgment.replies, strict=True):
-            if name in used:
-                texts[name] = ReplyRow.of(reply, self.signature).write()
+            if name in signatures:
+                texts[name] = ReplyRow.of(reply, signatures[name]).write()
         if texts:
             self._store.put({key.asked: key.asked_row().write()} | texts)
+
+
+def _joined(first: Judgment, second: Judgment) -> Judgment:
+    return Judgment(
+        outcomes={**first.outcomes, **second.outcomes},
+        calls=(*first.calls, *second.calls),
+        replies=(*first.replies, *second.replies),
+        flags=(*first.flags, *second.flags),
+    )
 
 
 def _named(verdict: Verdict, ids: tuple[str, ...]) -> Verdict:
@@ -157,5 +202,9 @@ def _flags(found: _Found) -> Sequence[Flag]:
 
 
 def _sorted(flags: tuple[Flag, ...]) -> tuple[Flag, ...]:
-    """In one order, however many of them come from the store."""
-    return tuple(sorted(flags, key=lambda flag: -1 if flag.sentence is None else flag.sentence))
+    """In one order and each once, however many of them come from the store or from others."""
+    return tuple(
+        sorted(
+            dict.fromkeys(flags), key=lambda flag: -1 if flag.sentence is None else flag.sentence
+        )
+    )

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable
 from typing import Final
-from urllib.parse import urlsplit
 
 from judge.judges.cached.rows import ASKED, AskedRow
 from judge.records import JudgeRequest
@@ -20,18 +19,20 @@ class AnswerKey:
 
     Args:
         request: chunk ids are no part of the key, chunk positions are.
-        signature: the judge's.
-        url: base URL; its scheme, host and path count, and nothing else of it is kept.
+        signature: the judge's, of which all counts but the model that the server named.
+        url: base URL, kept as it is.
         repeat: which of several askings of the same.
     """
 
     def __init__(self, request: JudgeRequest, signature: str, url: str, repeat: int) -> None:
         self._request = request
-        self._signature = signature
-        self._url = _address(url)
+        # Which model stands behind a name shows in replies alone, and may change with each.
+        parts = (part for part in signature.split("|") if not part.startswith("served:"))
+        self._signature = "|".join(parts)
+        self._url = url
         self._repeat = repeat
         texts = (chunk.text for chunk in request.chunks)
-        fields = (_EDITION, signature, self._url, request.query, request.answer)
+        fields = (_EDITION, self._signature, self._url, request.query, request.answer)
         self._shared = hashlib.sha256(
             _framed((*fields, str(len(request.chunks)), *texts, str(repeat)))
         )
@@ -78,9 +79,3 @@ def _framed(fields: Iterable[str]) -> bytes:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")  # a sample may hold half a pair
-
-
-def _address(url: str) -> str:
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2].lower()
-    return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"

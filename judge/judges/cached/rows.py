@@ -131,7 +131,7 @@ class ReplyRow(Row):
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     """From sending to the last byte."""
     signature: str
-    """The judge that asked."""
+    """Of the verdicts read from it."""
     stored: AwareDatetime
     """When it was kept."""
 
@@ -163,7 +163,7 @@ class AskedRow(Row):
     """What the verdicts of an answer were asked about, its texts by hash."""
 
     signature: str
-    """The judge's."""
+    """The judge's, without the model that the server named: as it counts in the key."""
     url: str
     """Where it asks."""
     repeat: int

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from judge.errors import ConfigError
 from judge.judges.prompted.reading import parse
@@ -28,6 +28,15 @@ MISSES: Final = 3
 
 FAULTS: Final = 2
 """A sentence with so many verdicts that cannot be used is `Unscored(malformed)`."""
+
+_LATE: Final = "the time for this answer was up"
+
+
+class _Signature(NamedTuple):
+    """The judge's, made from the model's as it was then."""
+
+    model: str
+    whole: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +79,6 @@ class PromptedJudge:
         model: whom to ask.
         prompt: in which words.
         sentences_per_call: at least 1.
-        patience: seconds an answer may take, all its calls together; null means no limit. Where
-            the request bears a deadline, that holds.
         max_reply_tokens: limit on each reply; one made from the number of sentences unless given.
         edition: what else the verdicts depend on, as the last part of the signature.
 
@@ -85,7 +92,6 @@ class PromptedJudge:
         prompt: Prompt,
         *,
         sentences_per_call: int = 16,
-        patience: float | None = None,
         max_reply_tokens: int | None = None,
         edition: str = "",
     ) -> None:
@@ -96,33 +102,43 @@ class PromptedJudge:
         self._model = model
         self._prompt = prompt
         self._size = sentences_per_call
-        self._patience = patience
         self._max_reply_tokens = max_reply_tokens
-        head, *options = model.signature.split("|")
-        parts = (head, f"prompt:{prompt.reference}", *options, f"n:{sentences_per_call}", edition)
-        self._signature = "|".join(part for part in parts if part)
+        self._edition = edition
+        self._signature = self._signed(model.signature)
 
     @property
     def signature(self) -> str:
-        """Model, prompt, the model's options, sentences a call, edition."""
-        return self._signature
+        """Model, prompt, the model's options, sentences a call, edition.
+
+        It follows the model's own signature, which changes when another model comes to answer.
+        """
+        now = self._model.signature
+        if now != self._signature.model:
+            self._signature = self._signed(now)
+        return self._signature.whole
+
+    def _signed(self, model: str) -> _Signature:
+        head, *options = model.split("|")
+        prompt, size = f"prompt:{self._prompt.reference}", f"n:{self._size}"
+        parts = (head, prompt, *options, size, self._edition)
+        return _Signature(model, "|".join(part for part in parts if part))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence. Without chunks the model is asked all the same.
+
+        After the request's deadline nothing more is asked: what is open then is a timeout.
 
         Raises:
             JudgeUnavailable: from the model.
         """
         clock = asyncio.get_running_loop().time
-        if request.deadline is None and self._patience is not None:
-            request = request.model_copy(update={"deadline": clock() + self._patience})
         hearing = _Hearing()
         starts = range(0, len(request.ask), self._size)
         open_ones = [_Question(request.ask[low : low + self._size]) for low in reversed(starts)]
         while open_ones:
             question = open_ones.pop()
             if request.deadline is not None and clock() >= request.deadline:
-                hearing.give_up(question.ids, UnscoredReason.TIMEOUT, self._late())
+                hearing.give_up(question.ids, UnscoredReason.TIMEOUT, _LATE)
                 continue
             open_ones.extend(reversed(await self._ask(request, question, hearing)))
         outcomes = {index: hearing.outcomes[index] for index in request.ask}
@@ -158,7 +174,8 @@ class PromptedJudge:
         return []
 
     def _read(self, text: str, asked: JudgeRequest, hearing: _Hearing) -> list[_Question]:
-        parsed = parse(text, asked, self._signature)
+        # Read now, for it is this reply that may have shown that another model answers.
+        parsed = parse(text, asked, self.signature)
         hearing.outcomes.update(parsed.verdicts)
         if parsed.verdicts:
             reply = Reply(text=text, call=hearing.calls[-1], sentences=tuple(parsed.verdicts))
@@ -176,11 +193,6 @@ class PromptedJudge:
             else:
                 again[index] = fault
         return [_Question(tuple(again), again)] if again else []
-
-    def _late(self) -> str:
-        if self._patience is None:
-            return "the time for this answer was up"
-        return f"not judged within {self._patience:g} s"
 
 
 def _call(answer: ChatReply | ChatFailure) -> Call:

@@ -6,13 +6,13 @@ from typing import Final
 
 from judge.judges.prompted.rendering import sentence_id
 from judge.records import Evidence, JudgeRequest, Support, Verdict
+from judge.text.clip import clip
 from judge.text.objects import find_values
 
 _LONGEST_REASON: Final = 300
 _SAID: Final = 40
 _NUMBER_DIGITS: Final = 9
 _LABELS: Final = {label.value: label for label in Support}
-_UNBACKED: Final = frozenset({Support.NONE, Support.NO_CLAIM})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +89,33 @@ def _verdict(
     entry: Mapping[str, object], index: int, request: JudgeRequest, signature: str
 ) -> Verdict:
     support = _label(entry.get("support"), "support")
+    if not request.chunks and support is not Support.NO_CLAIM:
+        _check_nothing_follows(support, entry.get("cited_support"))
     evidence = tuple(_evidence(entry.get("evidence"), request))
     supporting = sorted(
         {_chunk(n, request) for n in _listed(entry.get("supporting"), "supporting")}
     )
     ids = dict.fromkeys(request.chunks[position].chunk_id for position in supporting)
     reason = _text(entry.get("reason"), "reason")
+    cited = _cited(entry.get("cited_support"), support, cites=bool(request.cites.get(index)))
+    if ids and support is Support.NONE:
+        raise _FaultError("supporting names chunks, but support is none")
     return Verdict(
         support=support,
         evidence=evidence,
-        supporting=() if support in _UNBACKED else tuple(ids),
-        cited_support=_cited(
-            entry.get("cited_support"), support, cites=bool(request.cites.get(index))
-        ),
-        reason="" if support is Support.FULL else _clipped(reason),
+        # What asserts nothing needs no support: there, the field has no meaning.
+        supporting=() if support is Support.NO_CLAIM else tuple(ids),
+        cited_support=cited,
+        reason="" if support is Support.FULL else clip(" ".join(reason.split()), _LONGEST_REASON),
         source="llm",
         signature=signature,
     )
+
+
+def _check_nothing_follows(support: Support, cited: object) -> None:
+    labels = {support} if cited is None else {support, _label(cited, "cited_support")}
+    if labels != {Support.NONE}:
+        raise _FaultError("there are no chunks, so nothing is supported or contradicted")
 
 
 def _label(value: object, field: str) -> Support:
@@ -176,15 +186,10 @@ def _text(value: object, field: str) -> str:
     return value.strip().encode(errors="replace").decode()
 
 
-def _clipped(reason: str) -> str:
-    line = " ".join(reason.split())
-    return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 1]}…"
-
-
 def _said(value: object) -> str:
     """A value as a fault may name it: short, on one line."""
     if isinstance(value, str):
-        return repr(value if len(value) <= _SAID else f"{value[:_SAID]}…")
+        return repr(clip(value, _SAID))
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return repr(value) if isinstance(value, int | float) else f"a {type(value).__name__}"

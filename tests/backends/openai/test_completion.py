@@ -25,7 +25,14 @@ def test_a_plain_reply() -> None:
     ("message", "finish", "text", "ended"),
     [
         ({"content": "{"}, "length", "{", "length"),
+        ({"content": "{"}, "max_tokens", "{", "length"),
+        ({"content": "{"}, "MAX_TOKENS", "{", "length"),
+        ({"content": "{"}, "model_length", "{", "length"),
+        ({"content": "{"}, "model_context_window_exceeded", "{", "length"),
         ({"content": ""}, "content_filter", "", "content_filter"),
+        ({"content": ""}, "SAFETY", "", "content_filter"),
+        ({"content": ""}, "PROHIBITED_CONTENT", "", "content_filter"),
+        ({"content": ""}, "sensitive", "", "content_filter"),
         ({"content": None, "refusal": "I cannot."}, "stop", "I cannot.", "refusal"),
         ({"content": "x", "refusal": "no"}, "content_filter", "x", "content_filter"),
         ({"content": "x", "refusal": ""}, "stop", "x", "stop"),
@@ -45,6 +52,13 @@ def test_a_plain_reply() -> None:
 def test_how_it_ended(message: JsonValue, finish: JsonValue, text: str, ended: str) -> None:
     read = read_completion(body(message, finish))
     assert (read.text, read.finish) == (text, ended)
+
+
+def test_half_a_surrogate_pair_is_no_reason_to_lose_a_reply() -> None:
+    sent = body({"content": "a\ud83d"}, model="m\ud83d")
+    assert b"a\\ud83d" in sent
+    read = read_completion(sent)
+    assert (read.text, read.model) == ("a\ud83d", "m")
 
 
 @pytest.mark.parametrize(
@@ -76,10 +90,14 @@ def test_an_odd_model_name_breaks_no_line(model: JsonValue, name: str) -> None:
         b'{"error": {"message": "x"}}',
         b"\xff\xfe",
         body({"content": "half"}, "error"),
+        body({"content": "half"}, "network_error"),
+        body({"content": "half"}, "insufficient_system_resource"),
+        b'{"choices": ' + b"[" * 100_000,
+        b'{"choices": [{"message": {"content": ' + b"[" * 900 + b"]" * 900 + b"}}]}",
     ],
 )
 def test_what_holds_no_reply_is_refused(broken: bytes) -> None:
-    with pytest.raises(ValueError, match=r"validation error|is an error"):
+    with pytest.raises(ValueError, match=r"validation error|is an error|line 1|codec|nested"):
         read_completion(broken)
 
 

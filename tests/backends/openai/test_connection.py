@@ -307,11 +307,49 @@ async def test_closing_twice_or_unused_is_no_fault(key: str) -> None:
         ("http://127.0.0.1:8000/v1", "127.0.0.1:8000", "http://127.0.0.1:8000/v1"),
         ("http://[::1]:8000", "[::1]:8000", "http://[::1]:8000"),
         ("https://h:443/openai/v1", "h", "https://h/openai/v1"),
+        ("http://h/a%2Fb/v1/", "h", "http://h/a%2Fb/v1"),
+        ("http://h/模型/v1", "h", "http://h/%E6%A8%A1%E5%9E%8B/v1"),
     ],
 )
 async def test_where_the_server_is(key: str, url: str, host: str, shown: str) -> None:
     async with Connection(url, key) as connection:
         assert (connection.host, connection.base_url) == (host, shown)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://a\u200bb/v1",
+        "http://h\x01/v1",
+        "http://256.256.256.256/v1",
+        "http://①/v1",
+        "http://h/\ud83d/v1",
+        "http://h/" + "a" * 70_000,
+    ],
+    ids=ascii,
+)
+def test_an_address_that_is_none_is_named(key: str, url: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Connection(url, key)
+    message = str(caught.value)
+    assert message.startswith(f"setting base_url = {url[:9]!r}"[:-1])
+    assert "try http://localhost:8000/v1" in message
+    assert message.isprintable()
+    assert len(message) < 500
+
+
+async def test_a_path_is_asked_as_it_is_written(key: str, quick: Policy) -> None:
+    lines = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        lines.append(await reader.readline())
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/a%2Fb/v1"
+        async with Connection(url, key, policy=replace(quick, attempts=1)) as connection:
+            await connection.ask("/chat/completions", BODY, words)
+    assert lines == [b"POST /a%2Fb/v1/chat/completions HTTP/1.1\r\n"]
 
 
 @pytest.mark.parametrize("key", ["sk-密钥", "sk-a\nb", "sk-\x00"])

@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +10,7 @@ from judge.backends.openai import Connection, OpenAIEmbedder, Policy
 from judge.errors import JudgeUnavailable
 from judge.protocols import Embedder
 from judge.records import Unscored
-from tests.server import Answer, Body, JudgeServer, Reset, Status
+from tests.server import Answer, Body, Hang, JudgeServer, Reset, Status
 
 Rows = npt.NDArray[np.float32]
 Embed = Callable[..., list[Rows | Unscored]]
@@ -71,10 +72,10 @@ def test_blank_texts_alone_have_rows_as_long_as_the_others(embed: Embed) -> None
 
 
 def test_many_texts_go_in_batches(embed: Embed) -> None:
-    texts = [f"{'x' * (i % 7)}" for i in range(700)]
+    texts = [f"{'x' * (i % 7)}" for i in range(84)]
     with JudgeServer(embedding=by_length) as server:
         rows = only(embed(server.base_url, texts))
-    assert [len(batch) for batch in server.embedded] == [256, 256, 88]
+    assert [len(batch) for batch in server.embedded] == [32, 32, 8]
     assert rows.any(axis=1).tolist() == [bool(text) for text in texts]
 
 
@@ -121,9 +122,66 @@ def test_rows_of_another_width_than_before_are_refused(embed: Embed) -> None:
     assert second.reason == "server_error"
 
 
-def test_an_unknown_model_stops_the_run(embed: Embed) -> None:
+@pytest.mark.parametrize("code", [403, 404])
+def test_an_unknown_model_stops_the_run_and_names_its_own_option(embed: Embed, code: int) -> None:
     with (
-        JudgeServer(embedding=lambda _: Status(404, {"error": "no such model"})) as server,
-        pytest.raises(JudgeUnavailable, match="'e'"),
+        JudgeServer(embedding=lambda _: Status(code, {"error": "no such model"})) as server,
+        pytest.raises(JudgeUnavailable, match="'e'") as caught,
     ):
         embed(server.base_url, ["a"])
+    assert "--embedding-model" in str(caught.value)
+    assert "--model" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [(Hang(), "timeout"), (Status(429, {"error": "x"}, {"Retry-After": "9"}), "rate_limited")],
+)
+async def test_the_deadline_is_kept(key: str, quick: Policy, answer: Answer, reason: str) -> None:
+    clock = asyncio.get_running_loop().time
+    with JudgeServer(embedding=lambda _: answer) as server:
+        async with Connection(server.base_url, key, policy=quick) as connection:
+            started = clock()
+            outcome = await OpenAIEmbedder(connection, "e").embed(["a"], started + 0.05)
+            assert clock() - started < 0.5
+    assert isinstance(outcome, Unscored)
+    assert outcome.reason == reason
+
+
+async def check(url: str, key: str, policy: Policy) -> None:
+    async with Connection(url, key, policy=policy) as connection:
+        await OpenAIEmbedder(connection, "e").check()
+
+
+async def test_a_check_does_not_wait_for_a_server_to_start(key: str, quick: Policy) -> None:
+    with JudgeServer(embedding=lambda _: Reset()) as server:
+        with pytest.raises(JudgeUnavailable, match=r"is the server running\?"):
+            await check(server.base_url, key, replace(quick, attempts=6))
+        assert len(server.embedded) == 3
+
+
+async def test_a_check_embeds_one_word(key: str, quick: Policy) -> None:
+    with JudgeServer(embedding=by_length) as server:
+        await check(server.base_url, key, quick)
+    assert [len(texts) for texts in server.embedded] == [1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Status(400, {"error": "no embeddings here"}), "can this model embed (--embedding-model)?"),
+        (Body("<html>Sign in</html>", "text/html"), "is --base-url right?"),
+        (Status(404, {"error": "no such model"}), "check --embedding-model"),
+        (Reset(), "is the server running?"),
+    ],
+)
+async def test_a_check_that_fails_ends_the_run_with_the_next_step(
+    key: str, quick: Policy, answer: Answer, said: str
+) -> None:
+    with JudgeServer(embedding=lambda _: answer) as server:
+        with pytest.raises(JudgeUnavailable) as caught:
+            await check(server.base_url, key, quick)
+        assert server.base_url in str(caught.value)
+    assert said in str(caught.value)
+    assert "'e'" in str(caught.value)
+    assert "--model" not in str(caught.value)

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import logging
 from collections.abc import Awaitable, Callable
 
@@ -14,6 +15,8 @@ from judge.records import ChatFailure, ChatReply, ChatRequest
 from tests.replies import calls
 from tests.server import Answer, Body, JudgeServer, Reset, Says, Status
 
+KEY = "sk-secret-0123456789"
+COMPLETION: dict[str, JsonValue] = {"choices": [{"message": {"content": "{}"}}]}
 REASONING = Capabilities(temperature=False, limit="max_completion_tokens", served="m")
 
 
@@ -25,11 +28,17 @@ def run(
 ) -> object:
     async def main() -> object:
         policy = Policy(timeout=5.0, attempts=3, first_wait=0.004)
-        async with Connection(url, "sk-secret-0123456789", policy=policy) as connection:
+        async with Connection(url, KEY, policy=policy) as connection:
             capabilities = settled or Capabilities(served="m")
             return await use(OpenAIModel(connection, "m", capabilities, memory), connection)
 
     return asyncio.run(main())
+
+
+def known(memory: FakeStore, url: str) -> Capabilities | None:
+    """What the next run starts from."""
+    found = recall(memory, url, "m")
+    return found and found.model_copy(update={"remembered": False})
 
 
 def chat(
@@ -140,7 +149,7 @@ def test_the_deadline_of_a_request_is_kept(question: ChatRequest) -> None:
     ("error", "field"),
     [
         ({"message": "no", "param": "temperature"}, "temperature"),
-        ({"message": "json_schema is not supported any more"}, "response_format"),
+        ({"message": "no", "param": "response_format.type"}, "response_format"),
     ],
 )
 def test_nothing_steps_down_in_the_middle_of_a_run(
@@ -151,10 +160,44 @@ def test_nothing_steps_down_in_the_middle_of_a_run(
         remember(memory, server.base_url, "m", Capabilities())
         with pytest.raises(JudgeUnavailable, match=f"no longer takes '{field}'") as caught:
             chat(server.base_url, question, memory=memory)
-        assert recall(memory, server.base_url, "m") is None
+        assert known(memory, server.base_url) is None
     assert server.base_url in str(caught.value)
     assert "the same command" in str(caught.value)
+    assert "--max-reply-tokens" not in str(caught.value)
     assert len(server.requests) == 1
+
+
+def test_a_limit_too_high_for_the_model_names_the_option_that_lowers_it(
+    question: ChatRequest,
+) -> None:
+    error: JsonValue = {"message": "max_tokens is too large: 9999", "param": "max_tokens"}
+    with (
+        JudgeServer(calls(Status(400, {"error": error}))) as server,
+        pytest.raises(JudgeUnavailable, match="--max-reply-tokens"),
+    ):
+        chat(server.base_url, question)
+
+
+@pytest.mark.parametrize("code", [400, 422])
+def test_a_message_that_may_quote_what_is_judged_stops_nobody(
+    question: ChatRequest, code: int
+) -> None:
+    async def use(model: OpenAIModel, _: Connection) -> object:
+        return [await model.chat(question) for _ in range(2)]
+
+    memory = FakeStore()
+    quoting = Status(code, {"error": {"message": "cannot read 'the temperature is 21 degrees'"}})
+    with JudgeServer(calls(quoting, Says("{}", model="m-2"))) as server:
+        remember(memory, server.base_url, "m", Capabilities())
+        outcomes = run(server.base_url, use, memory=memory)
+        # Nor does a model that serves later bring back what the next run is to find out anew.
+        assert known(memory, server.base_url) is None
+    assert isinstance(outcomes, list)
+    failure, reply = outcomes
+    assert isinstance(failure, ChatFailure)
+    assert (failure.reason, failure.retries) == ("server_error", 0)
+    assert "21 degrees" in failure.detail
+    assert isinstance(reply, ChatReply)
 
 
 def test_a_wrong_key_stops_the_run(question: ChatRequest) -> None:
@@ -165,21 +208,92 @@ def test_a_wrong_key_stops_the_run(question: ChatRequest) -> None:
         chat(server.base_url, question)
 
 
-def test_another_model_behind_the_name_is_told_once_and_probed_anew(
+def test_another_model_behind_the_name_is_told_and_remembered(
+    question: ChatRequest, caplog: pytest.LogCaptureFixture
+) -> None:
+    signatures = []
+
+    async def use(model: OpenAIModel, _: Connection) -> object:
+        signatures.append(model.signature)
+        for _name in names:
+            await model.chat(question)
+            signatures.append(model.signature)
+        return None
+
+    memory = FakeStore()
+    first = Capabilities(served="m-1", seed=False)
+    names = ["m-2", "m-2", "", "m-3"]
+    bodies = [Body(json.dumps(COMPLETION | {"model": name})) for name in names]
+    with JudgeServer(calls(*bodies)) as server:
+        remember(memory, server.base_url, "m", first)
+        run(server.base_url, use, first, memory)
+        assert known(memory, server.base_url) == first.model_copy(update={"served": "m-3"})
+    told = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert [message.count("'m-2'") for message in told] == [1, 1]
+    assert "'m-1'" in told[0]
+    assert "'m-3'" in told[1]
+    served = [signature.split("|")[1] for signature in signatures]
+    assert served == ["served:m-1", "served:m-2", "served:m-2", "served:m-2", "served:m-3"]
+
+
+def test_a_gateway_that_goes_to_and_fro_is_told_once_each_way(
     question: ChatRequest, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def use(model: OpenAIModel, _: Connection) -> object:
-        return [await model.chat(question) for _ in range(3)]
+        return [await model.chat(question) for _ in range(6)]
+
+    with JudgeServer(calls(*[Says("{}", model=f"m-{i % 2}") for i in range(6)])) as server:
+        run(server.base_url, use, Capabilities(served="m-1"))
+    assert len([r for r in caplog.records if r.levelno >= logging.WARNING]) == 2
+
+
+def test_a_model_first_named_by_a_reply_is_learnt_without_a_word(
+    question: ChatRequest, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def use(model: OpenAIModel, _: Connection) -> object:
+        await model.chat(question)
+        return model.signature
+
+    with JudgeServer(calls(Says("{}", model="m-1"))) as server:
+        assert "|served:m-1|" in str(run(server.base_url, use, Capabilities()))
+    assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
+
+
+def test_the_key_in_a_reply_reaches_neither_text_nor_signature(question: ChatRequest) -> None:
+    seen: list[object] = []
+
+    async def use(model: OpenAIModel, _: Connection) -> object:
+        reply = await model.chat(question)
+        seen.extend([reply, model.signature, memory.texts])
+        return reply
 
     memory = FakeStore()
-    with JudgeServer(calls(Says("{}", model="m-2"))) as server:
-        remember(memory, server.base_url, "m", Capabilities(served="m-1"))
-        run(server.base_url, use, Capabilities(served="m-1"), memory)
-        assert recall(memory, server.base_url, "m") is None
-    (warning,) = (r for r in caplog.records if r.levelno >= logging.WARNING)
-    assert warning.name == "judge"
-    assert "'m-2'" in warning.getMessage()
-    assert "'m-1'" in warning.getMessage()
+    with JudgeServer(calls(Says(f'{{"a": "{KEY}"}}', model=f"m {KEY}"))) as server:
+        remember(memory, server.base_url, "m", Capabilities(served="m"))
+        reply = run(server.base_url, use, memory=memory)
+    assert isinstance(reply, ChatReply)
+    assert (reply.text, reply.model) == ('{"a": "[key]"}', "m [key]")
+    assert "served:m [key]" in str(seen[1])
+    assert KEY not in repr(seen)
+
+
+def test_half_a_surrogate_pair_is_a_reply(question: ChatRequest) -> None:
+    with JudgeServer(calls(Says("好 \ud83d ok", model="m"))) as server:
+        reply = chat(server.base_url, question)
+    assert isinstance(reply, ChatReply)
+    assert (reply.text, reply.retries, len(server.requests)) == ("好 \ud83d ok", 0, 1)
+
+
+@pytest.mark.parametrize(("settled", "limit"), [(REASONING, 107), (Capabilities(), 100)])
+def test_the_room_to_think_can_be_set(
+    question: ChatRequest, settled: Capabilities, limit: int
+) -> None:
+    async def use(_: OpenAIModel, connection: Connection) -> object:
+        return await OpenAIModel(connection, "m", settled, room=7).chat(question)
+
+    with JudgeServer(calls(Says("{}"))) as server:
+        run(server.base_url, use)
+    assert server.requests[0].body[settled.limit] == limit
 
 
 def test_the_model_that_was_probed_is_nothing_to_tell(

@@ -1,4 +1,6 @@
 import asyncio
+import logging
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -16,6 +18,7 @@ from tests.server import (
     Body,
     Hang,
     JudgeServer,
+    Reset,
     Says,
     Script,
     Status,
@@ -30,11 +33,11 @@ Settle = Callable[..., Capabilities]
 @pytest.fixture
 def probe(key: str, quick: Policy) -> Settle:
     def settled(
-        url: str, memory: Store | None = None, model: str = "m", timeout: float = 5.0
+        url: str, memory: Store | None = None, model: str = "m", **policy: float
     ) -> Capabilities:
         async def main() -> Capabilities:
-            policy = replace(quick, timeout=timeout)
-            async with Connection(url, key, policy=policy) as connection:
+            changed = replace(quick, **policy)  # type: ignore[arg-type]  # attempts is an int
+            async with Connection(url, key, policy=changed) as connection:
                 return await settle(connection, model, SCHEMA, memory)
 
         return asyncio.run(main())
@@ -212,7 +215,25 @@ def test_a_refusal_that_no_option_explains_ends_it(
 def test_nobody_there_is_said_with_the_next_step(probe: Settle) -> None:
     with pytest.raises(JudgeUnavailable, match=r"no connection.*is the server running\?"):
         probe(refused_url())
+
+
+def test_who_does_not_answer_is_asked_three_times_and_it_is_said_once(
+    probe: Settle, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "judge")
+    with JudgeServer(lambda _: Reset()) as server:
+        with pytest.raises(JudgeUnavailable, match=r"is the server running\?"):
+            probe(server.base_url, attempts=6)
+        assert len(server.requests) == 3
+    (told,) = (r.getMessage() for r in caplog.records if r.name == "judge")
+    assert told.startswith(f"no answer yet from {server.base_url} (")
+    assert told.endswith("; trying again")
+
+
+def test_a_server_that_hangs_gets_the_time_of_one_attempt(probe: Settle) -> None:
+    started = time.monotonic()
     with JudgeServer(lambda _: Hang()) as server:
         with pytest.raises(JudgeUnavailable, match=r"no whole answer.*is the server running\?"):
-            probe(server.base_url, timeout=0.05)
-        assert len(server.requests) <= 2
+            probe(server.base_url, timeout=0.2)
+        assert time.monotonic() - started < 0.39
+        assert len(server.requests) == 1

@@ -7,7 +7,7 @@ from judge.judges.cached.key import AnswerKey, brief
 from judge.judges.cached.rows import AskedRow, Place, VerdictRow
 from judge.records import Chunk, JudgeRequest, Sentence, Support, Verdict
 
-SIGNATURE = "llm:m@host|served:m-1|prompt:faithfulness-v1@0a9e6375|json_schema|t:0|max_tokens"
+SIGNATURE = "llm:m@host|served:m-1|prompt:faithfulness-v1@8a3f1d0f|json_schema|t:0|max_tokens"
 URL = "https://api.example.com/v1"
 
 
@@ -76,10 +76,9 @@ def test_a_stored_sentence_is_a_hit_and_another_was_not_kept() -> None:
     [
         (SIGNATURE.replace("m@host", "m2@host"), apart("model", "m@host", "m2@host")),
         (
-            SIGNATURE.replace("v1@0a9e6375", "v2@00000000"),
-            apart("prompt", "faithfulness-v1@0a9e6375", "faithfulness-v2@00000000"),
+            SIGNATURE.replace("v1@8a3f1d0f", "v2@00000000"),
+            apart("prompt", "faithfulness-v1@8a3f1d0f", "faithfulness-v2@00000000"),
         ),
-        (SIGNATURE.replace("|served:m-1", ""), apart("served", "m-1", "none")),
         (SIGNATURE + "|seed:7", apart("seed", "none", "7")),
         (
             SIGNATURE.replace("json_schema", "text"),
@@ -93,6 +92,13 @@ def test_the_part_of_the_signature_that_differs_is_named(
     explained = why(request(), rows(request()), key(request(), signature=signature))
     assert [each.found for each in explained] == ["differs", "differs"]
     assert [each.differences for each in explained] == [(difference,), (difference,)]
+
+
+def test_another_model_behind_the_same_name_makes_no_difference() -> None:
+    now = key(request(), signature=SIGNATURE.replace("served:m-1", "served:m-2"))
+    assert [each.found for each in why(request(), rows(request()), now)] == ["hit", "hit"]
+    half = why(request(), rows(request(), kept=[1]), now)
+    assert half[0] == Explained(sentence=0, found="not kept")
 
 
 @pytest.mark.parametrize(

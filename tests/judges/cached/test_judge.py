@@ -1,14 +1,20 @@
 import asyncio
+import json
+import re
 from collections.abc import Mapping, Sequence
 
 import pytest
 
-from judge.backends.fake import FakeStore
-from judge.errors import JudgeUnavailable
-from judge.judges.cached import CachedJudge
+from judge.backends.fake import FakeModel, FakeStore
+from judge.errors import ConfigError, JudgeUnavailable
+from judge.judges.cached import CachedJudge, contents
+from judge.judges.prompted import PromptedJudge
+from judge.judges.windowed import WindowedJudge
+from judge.prompt import load_prompt
 from judge.protocols import Judge
 from judge.records import (
     Call,
+    ChatRequest,
     Chunk,
     Evidence,
     Flag,
@@ -212,7 +218,7 @@ class Torn(FakeStore):
         super().put(texts)
 
 
-async def test_an_answer_is_one_transaction() -> None:
+async def test_an_answer_without_groups_is_one_transaction() -> None:
     store = Torn()
     await CachedJudge(Inner(FULL), store, URL).judge(request())
     (names,) = store.puts
@@ -275,12 +281,56 @@ async def test_answers_alike_in_flight_are_asked_once() -> None:
     assert [judgment.calls for judgment in judgments] == [(CALL,), (HIT,), (HIT,), (CALL,)]
 
 
-async def test_who_waited_for_a_failure_asks_for_itself() -> None:
-    inner = Inner(FULL | {1: TIMEOUT})
+async def test_a_failure_is_shared_by_all_who_ask_alike() -> None:
+    flag = Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=1)
+    inner = Inner(dict.fromkeys(range(3), TIMEOUT), flag)
     judge = CachedJudge(inner, FakeStore(), URL)
-    first, second = await asyncio.gather(judge.judge(request()), judge.judge(request()))
+    judgments = await asyncio.gather(*(judge.judge(request()) for _ in range(10)))
+    assert inner.asked == [(0, 1, 2)]
+    assert all(judgment.outcomes == inner.outcomes for judgment in judgments)
+    assert [judgment.calls for judgment in judgments] == [(CALL,), *[()] * 9]
+    assert {judgment.flags for judgment in judgments} == {(flag,)}
+    await judge.judge(request((1,)))
+    assert inner.asked == [(0, 1, 2), (1,)], "later it is asked again"
+
+
+async def test_a_flag_that_is_both_shared_and_stored_is_raised_once() -> None:
+    flag = Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=1)
+    judge = CachedJudge(Inner(FULL, flag), FakeStore(), URL)
+    judgments = await asyncio.gather(judge.judge(request()), judge.judge(request()))
+    assert [judgment.flags for judgment in judgments] == [(flag,), (flag,)]
+
+
+async def test_a_verdict_that_is_not_stored_is_shared_under_the_other_s_ids() -> None:
+    stand_in = verdict(Support.FULL, "1").model_copy(update={"source": "similarity"})
+    inner = Inner({0: stand_in, 1: TIMEOUT, 2: verdict(Support.PARTIAL, "0")})
+    judge = CachedJudge(inner, FakeStore(), URL)
+    other = request(ids=("x", "y"))
+    _, shared = await asyncio.gather(judge.judge(request()), judge.judge(other))
+    outcomes = [shared.outcomes[index] for index in (0, 2)]
+    assert [each.supporting for each in outcomes if isinstance(each, Verdict)] == [("y",), ("x",)]
+    assert (shared.calls, inner.asked) == ((HIT,), [(0, 1, 2)])
+
+
+class Slow(Inner):
+    """Takes its time for the third sentence."""
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        for _ in range(20 if 2 in request.ask else 0):
+            await asyncio.sleep(0)
+        return await super().judge(request)
+
+
+async def test_what_lands_while_one_asks_for_the_rest_is_shared() -> None:
+    inner = Slow(FULL | {1: TIMEOUT})
+    judge = CachedJudge(inner, FakeStore(), URL)
+    first, second = await asyncio.gather(
+        judge.judge(request((0, 1))), judge.judge(request((0, 1, 2)))
+    )
+    assert inner.asked == [(0, 1), (2,)]
     assert first.outcomes[1] == second.outcomes[1] == TIMEOUT
-    assert inner.asked == [(0, 1, 2), (1,)]
+    assert list(second.outcomes) == [0, 1, 2]
+    assert second.calls == (HIT, CALL)
 
 
 class Stuck(Inner):
@@ -299,28 +349,161 @@ class Stuck(Inner):
         raise AssertionError
 
 
-async def test_who_waited_for_a_cancelled_one_asks_for_itself() -> None:
-    inner = Stuck(FULL)
+@pytest.mark.parametrize("outcome", [TIMEOUT, verdict(Support.NONE)])
+async def test_where_the_first_is_cancelled_one_of_the_others_asks(outcome: JudgeOutcome) -> None:
+    inner = Stuck({0: outcome})
     judge = CachedJudge(inner, FakeStore(), URL)
-    first = asyncio.create_task(judge.judge(request()))
-    second = asyncio.create_task(judge.judge(request()))
+    first, *others = (asyncio.create_task(judge.judge(request((0,)))) for _ in range(5))
     await asyncio.sleep(0)
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
         await first
-    assert len((await second).outcomes) == 3
-    assert (await judge.judge(request())).calls == (HIT,)
+    async with asyncio.timeout(1):
+        judgments = await asyncio.gather(*others)
+    assert all(judgment.outcomes == {0: outcome} for judgment in judgments)
+    assert len(inner.requests) == 2
+    fresh = [call for judgment in judgments for call in judgment.calls if not call.cached]
+    assert fresh == [CALL]
+
+
+async def test_where_the_first_meets_an_error_one_of_the_others_asks() -> None:
+    inner = Stuck(FULL | {2: TIMEOUT})
+    inner.error = JudgeUnavailable("quota")
+    judge = CachedJudge(inner, FakeStore(), URL)
+    asked = [judge.judge(request()) for _ in range(5)]
+    async with asyncio.timeout(1):
+        first, *others = await asyncio.gather(*asked, return_exceptions=True)
+    assert isinstance(first, JudgeUnavailable)
+    assert all(isinstance(other, Judgment) and len(other.outcomes) == 3 for other in others)
     assert len(inner.requests) == 2
 
 
-async def test_who_waited_for_an_error_asks_for_itself() -> None:
+async def test_nobody_waits_for_another_past_the_deadline() -> None:
     inner = Stuck(FULL)
-    inner.error = JudgeUnavailable("quota")
     judge = CachedJudge(inner, FakeStore(), URL)
-    both = [judge.judge(request()), judge.judge(request())]
-    first, second = await asyncio.gather(*both, return_exceptions=True)
-    assert isinstance(first, JudgeUnavailable)
-    assert isinstance(second, Judgment)
+    first = asyncio.create_task(judge.judge(request()))
+    await asyncio.sleep(0)
+    deadline = asyncio.get_running_loop().time() + 0.005
+    async with asyncio.timeout(1):
+        late = await judge.judge(request((0, 1)).model_copy(update={"deadline": deadline}))
+    assert [type(late.outcomes[index]) for index in (0, 1)] == [Unscored, Unscored]
+    assert {each.reason for each in late.outcomes.values() if isinstance(each, Unscored)} == {
+        UnscoredReason.TIMEOUT
+    }
+    assert (late.calls, len(inner.requests), first.done()) == ((), 1, False)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+
+
+async def test_groups_are_asked_and_stored_one_after_the_other() -> None:
+    store = Torn()
+    flags = [Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index) for index in (0, 2)]
+    inner = Inner(FULL, *flags)
+    judgment = await CachedJudge(inner, store, URL, group=2).judge(request())
+    assert inner.asked == [(0, 1), (2,)]
+    assert [sum(":" not in name for name in names) for names in store.puts] == [2, 1]
+    assert list(judgment.outcomes) == [0, 1, 2]
+    assert judgment.calls == (CALL, CALL)
+    assert [reply.sentences for reply in judgment.replies] == [(0, 1), (2,)]
+    assert judgment.flags == tuple(flags)
+    again = await CachedJudge(Inner({}), store, URL).judge(request())
+    assert (again.outcomes, again.calls) == (judgment.outcomes, (HIT, HIT))
+
+
+class Quota(Inner):
+    """Has an end."""
+
+    left = 1
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        if not self.left:
+            raise JudgeUnavailable("quota")
+        self.left -= 1
+        return await super().judge(request)
+
+
+async def test_what_earlier_groups_gave_is_kept_where_a_later_one_fails() -> None:
+    store = FakeStore()
+    inner = Quota(FULL)
+    judge = CachedJudge(inner, store, URL, group=1)
+    with pytest.raises(JudgeUnavailable):
+        await judge.judge(request())
+    inner.left = 2
+    judgment = await judge.judge(request())
+    assert inner.asked == [(0,), (1,), (2,)], "nothing is asked twice"
+    assert judgment.calls == (HIT, CALL, CALL)
+    assert judge.explain(request(), store.texts.items)[2].found == "hit"
+
+
+async def test_groups_of_what_one_call_holds_add_no_call() -> None:
+    texts = [f"第{n}句。" for n in range(40)]
+    many = JudgeRequest(
+        query="",
+        answer="".join(texts),
+        sentences=tuple(Sentence(index=n, start=0, end=1, text=t) for n, t in enumerate(texts)),
+        ask=tuple(n for n in range(40) if n % 8),
+        chunks=tuple(Chunk(chunk_id=str(n), text="long " * 400) for n in range(3)),
+    )
+    counts = []
+    for group in (None, 16, 5):
+        model = FakeModel([lambda chat: json.dumps([{"id": each} for each in asked_of(chat)])])
+        inner = PromptedJudge(model, load_prompt("faithfulness", "v1"))
+        windowed = WindowedJudge(inner, max_evidence_tokens=1000)
+        await CachedJudge(windowed, FakeStore(), URL, group=group).judge(many)
+        counts.append(len(model.requests))
+    # 35 sentences: 16 + 16 + 3, in two windows; each faulty and so asked once again.
+    assert counts == [12, 12, 28]
+
+
+def asked_of(chat: ChatRequest) -> list[str]:
+    (line,) = re.findall(r"^Judge these sentences: (.*)$", chat.user, re.MULTILINE)
+    return str(line).split(", ")
+
+
+@pytest.mark.parametrize("group", [0, -1])
+def test_a_group_holds_at_least_one(group: int) -> None:
+    with pytest.raises(ConfigError, match=f"at least 1, not {group}"):
+        CachedJudge(Inner({}), FakeStore(), URL, group=group)
+
+
+async def test_a_verdict_keeps_the_signature_it_was_made_under() -> None:
+    store = FakeStore()
+    one = verdict().model_copy(update={"signature": "llm:m|served:m-1"})
+    two = verdict().model_copy(update={"signature": "llm:m|served:m-2"})
+    inner = Inner({0: one, 1: two})
+    inner.signature = "llm:m|served:m-1"
+    judge = CachedJudge(inner, store, URL, group=1)
+    first = await judge.judge(request((0, 1)))
+    inner.signature = "llm:m|served:m-2"
+    again = await judge.judge(request((0, 1)))
+    assert inner.asked == [(0,), (1,)], "which model stands behind the name is no part of the key"
+    assert first.outcomes == again.outcomes == {0: one, 1: two}
+    tallies = contents(store.texts.items()).signatures
+    assert {name: (t.verdicts, t.replies) for name, t in tallies.items()} == {
+        "llm:m|served:m-1": (1, 1),
+        "llm:m|served:m-2": (1, 1),
+    }
+
+
+class Careless(Inner):
+    """Leaves out one sentence that it was asked about, and judges one that it was not."""
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        judgment = await super().judge(request)
+        return judgment.model_copy(update={"outcomes": {1: verdict(), 2: verdict()}})
+
+
+async def test_a_gap_is_missing_and_a_surplus_is_left_out() -> None:
+    inner = Careless(FULL)
+    judge = CachedJudge(inner, FakeStore(), URL)
+    first, second = await asyncio.gather(*(judge.judge(request((0, 1))) for _ in range(2)))
+    assert first.outcomes == second.outcomes
+    assert list(first.outcomes) == [0, 1]
+    missing = first.outcomes[0]
+    assert isinstance(missing, Unscored)
+    assert missing.reason is UnscoredReason.MISSING
+    assert len(inner.requests) == 1
 
 
 async def test_nothing_asked_asks_nobody() -> None:

@@ -6,7 +6,7 @@ from judge.judges.cached.key import AnswerKey, brief, digest
 from judge.records import Chunk, JudgeRequest, Sentence
 
 URL = "https://api.example.com/v1"
-SIGNATURE = "llm:m@host|prompt:faithfulness-v1@0a9e6375|t:0"
+SIGNATURE = "llm:m@host|prompt:faithfulness-v1@8a3f1d0f|t:0"
 
 
 def request(
@@ -40,7 +40,7 @@ KEY = key(request())
 
 OTHERS = {
     "model": key(request(), signature=SIGNATURE.replace("m@host", "m2@host")),
-    "prompt": key(request(), signature=SIGNATURE.replace("-v1@0a9e6375", "-v2@0a9e6375")),
+    "prompt": key(request(), signature=SIGNATURE.replace("-v1@8a3f1d0f", "-v2@8a3f1d0f")),
     "server": key(request(), url="https://other.example.com/v1"),
     "port": key(request(), url="https://api.example.com:8443/v1"),
     "scheme": key(request(), url="http://api.example.com/v1"),
@@ -68,17 +68,22 @@ def test_every_part_of_what_is_asked_makes_another_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "url"),
+    "asked",
     [
-        (request(ids=("renamed", "renamed")), URL),
-        (request().model_copy(update={"ask": (1,)}), URL),
-        (request().model_copy(update={"deadline": 5.0}), URL),
-        (request(), "https://user:secret@api.example.com/v1/?key=secret#secret"),
-        (request(), "HTTPS://API.example.com/v1"),
+        request(ids=("renamed", "renamed")),
+        request().model_copy(update={"ask": (1,)}),
+        request().model_copy(update={"deadline": 5.0}),
     ],
 )
-def test_what_the_judge_does_not_see_is_no_part_of_it(asked: JudgeRequest, url: str) -> None:
-    assert key(asked, url=url) == KEY
+def test_what_the_judge_does_not_see_is_no_part_of_it(asked: JudgeRequest) -> None:
+    assert key(asked) == KEY
+
+
+def test_the_model_that_the_server_named_is_no_part_of_it() -> None:
+    head, rest = SIGNATURE.split("|", 1)
+    named = f"{head}|served:m-2026-05|{rest}"
+    assert key(request(), signature=named) == KEY
+    assert AnswerKey(request(), named, URL, 0).asked_row().signature == SIGNATURE
 
 
 def test_a_sentence_said_twice_has_two_keys() -> None:
@@ -86,12 +91,12 @@ def test_a_sentence_said_twice_has_two_keys() -> None:
 
 
 def test_the_asked_row_tells_the_parts_and_no_text() -> None:
-    asked = AnswerKey(request(), SIGNATURE, "https://user:secret@api.example.com/v1?k=secret", 2)
+    asked = AnswerKey(request(), SIGNATURE, URL, 2)
     row = asked.asked_row()
     assert (row.signature, row.url, row.repeat) == (SIGNATURE, URL, 2)
     assert (row.query, row.answer) == (brief("q"), brief("One. Two."))
     assert row.chunks == (brief("甲"), brief("b"))
-    assert not any(text in row.write() for text in ("Two", "甲", "secret"))
+    assert not any(text in row.write() for text in ("Two", "甲"))
     assert asked.asked.startswith("asked:")
     assert asked.asked == AnswerKey(request(cites=()), SIGNATURE, URL, 2).asked
     assert asked.asked != AnswerKey(request(), SIGNATURE, URL, 1).asked

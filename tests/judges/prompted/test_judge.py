@@ -239,12 +239,12 @@ async def test_after_the_deadline_nothing_more_is_asked() -> None:
     loop = asyncio.get_running_loop()
     model = FakeModel([right])
     request = asked(2).model_copy(update={"deadline": loop.time()})
-    judgment = await PromptedJudge(model, PROMPT, patience=9).judge(request)
+    judgment = await PromptedJudge(model, PROMPT).judge(request)
     assert fates(judgment) == ["timeout"] * 2
     assert (model.requests, judgment.calls) == ([], ())
 
 
-async def test_patience_is_for_all_calls_together_and_named() -> None:
+async def test_the_deadline_is_for_all_calls_together() -> None:
     def slow(chat: ChatRequest) -> str:
         deadline = chat.deadline
         assert deadline is not None
@@ -253,29 +253,20 @@ async def test_patience_is_for_all_calls_together_and_named() -> None:
         return right(chat)
 
     model = FakeModel([slow])
-    judge = PromptedJudge(model, PROMPT, sentences_per_call=1, patience=0.01)
-    judgment = await judge.judge(asked(3))
+    request = asked(3).model_copy(update={"deadline": asyncio.get_running_loop().time() + 0.01})
+    judgment = await PromptedJudge(model, PROMPT, sentences_per_call=1).judge(request)
     assert fates(judgment) == ["full", "timeout", "timeout"]
     assert len(model.requests) == 1
     outcome = judgment.outcomes[1]
     assert isinstance(outcome, Unscored)
-    assert outcome.detail == "not judged within 0.01 s"
+    assert outcome.detail == "the time for this answer was up"
 
 
-@pytest.mark.parametrize(("patience", "given"), [(None, None), (30.0, None), (30.0, 1e9)])
-async def test_the_deadline_is_the_request_s_or_made_of_the_patience(
-    patience: float | None, given: float | None
-) -> None:
+@pytest.mark.parametrize("deadline", [None, 1e9])
+async def test_the_model_is_told_the_deadline_of_the_request(deadline: float | None) -> None:
     model = FakeModel([right])
-    now = asyncio.get_running_loop().time()
-    request = asked(1).model_copy(update={"deadline": given})
-    await PromptedJudge(model, PROMPT, patience=patience).judge(request)
-    deadline = model.requests[0].deadline
-    if given is None and patience is not None:
-        assert deadline is not None
-        assert now + 30 <= deadline <= now + 31
-    else:
-        assert deadline == given
+    await PromptedJudge(model, PROMPT).judge(asked(1).model_copy(update={"deadline": deadline}))
+    assert [chat.deadline for chat in model.requests] == [deadline]
 
 
 async def test_a_model_that_cannot_be_asked_stops_everything() -> None:
@@ -315,3 +306,20 @@ def test_the_signature_says_who_was_asked_in_which_words(
 ) -> None:
     judge = PromptedJudge(FakeModel([right], model), PROMPT, edition=edition)
     assert judge.signature == signature.format(PROMPT.reference)
+
+
+async def test_a_verdict_bears_the_signature_of_the_model_that_gave_it() -> None:
+    """A gateway may send the second call to another model, and the reply says so."""
+
+    def moved(chat: ChatRequest) -> str:
+        model.signature = "llm:m@host|served:m-2"
+        return right(chat)
+
+    model = FakeModel([right, moved, right], "llm:m@host|served:m-1")
+    judge = PromptedJudge(model, PROMPT, sentences_per_call=1)
+    first, second = (f"llm:m@host|prompt:{PROMPT.reference}|served:m-{n}|n:1" for n in (1, 2))
+    assert judge.signature == first
+    outcomes = (await judge.judge(asked(3))).outcomes
+    signatures = [o.signature for o in outcomes.values() if isinstance(o, Verdict)]
+    assert signatures == [first, second, second]
+    assert judge.signature == second

@@ -1,0 +1,30 @@
+"""How time grows with the length of a text: a ratio within one run, never a time."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+TIMES: Final = 8
+"""How many times as long the longer text is."""
+
+LINEAR: Final = 24.0
+"""Under this is linear, which gives 8 and some noise; a square gives 64."""
+
+_TRIES: Final = 3
+
+
+def growth(action: Callable[[str], object], make: Callable[[int], str], size: int) -> float:
+    """How many times as long `action` takes for `make(8 * size)` as for `make(size)`.
+
+    Only the time that this thread computes is counted, and of several tries the best, so that a
+    busy machine does not matter. `size` must be large enough for a square to tell.
+    """
+    short, long = make(size), make(TIMES * size)
+    little = min(_seconds(action, short) for _ in range(_TRIES))
+    return min(_seconds(action, long) for _ in range(_TRIES)) / little
+
+
+def _seconds(action: Callable[[str], object], text: str) -> float:
+    began = time.thread_time()
+    action(text)
+    return time.thread_time() - began
