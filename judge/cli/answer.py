@@ -157,7 +157,9 @@ def _heading(sentence: SentenceResult, console: Console) -> Text:
 
 
 def _failure(failure: Unscored) -> str:
-    return f"{failure.reason.value.replace('_', ' ')} {flat(failure.detail)}".rstrip()
+    name, detail = failure.reason.value.replace("_", " "), flat(failure.detail)
+    # A detail may begin with the name: "connection: no route".
+    return detail if detail.startswith(name) else f"{name}: {detail}" if detail else name
 
 
 def _grounds(outcome: Outcome, chunks: dict[str, list[str]], console: Console) -> Iterator[Text]:

@@ -12,11 +12,12 @@ from judge.cli.app import app
 from judge.cli.options import takes_settings
 from judge.cli.visible import flat, visible
 from judge.errors import ConfigError, InputError
+from judge.text.clip import clip
 
 if TYPE_CHECKING:
     from judge.config import Config
     from judge.judges.cached import Explained, Tally
-    from judge.records import JudgeRequest
+    from judge.records import Sample
 
 _WIDTH: Final = 60
 """Characters of a sentence that are enough to know it by."""
@@ -67,14 +68,15 @@ def explain(
     Example: judge cache explain samples.jsonl q_001 --model gpt-4.1-mini
     """
     from judge.compose import cache_folder, open_store, remembered  # noqa: PLC0415  likewise
+    from judge.pipeline import asked  # noqa: PLC0415  likewise
 
     if not settings.asks_model:
         raise ConfigError("only a language model's verdicts are kept; name one with --model")
-    asked = _request(source, qid, settings)
+    would = asked(_sample(source, qid), settings.rules)
     if not _kept(cache_folder(settings)):
         return
     with open_store(settings) as store:
-        explained = remembered(settings, store).explain(asked, store.rows)
+        explained = remembered(settings, store).explain(would, store.rows)
     hits = sum(each.found == "hit" for each in explained)
     typer.echo(visible(f"{flat(qid)}: {_count(len(explained), 'claim')}, {hits} kept"))
     shown: Explained | None = None
@@ -82,9 +84,8 @@ def explain(
         if shown is None or (each.found, each.differences) != (shown.found, shown.differences):
             typer.echo("".join(f"\n{line}" for line in _reasons(each)))
         shown = each
-        text = flat(asked.sentences[each.sentence].text)
-        clipped = text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
-        typer.echo(f"  {each.sentence + 1:>3}  {clipped}")
+        text = flat(would.sentences[each.sentence].text)
+        typer.echo(f"  {each.sentence + 1:>3}  {clip(text, _WIDTH)}")
 
 
 @cache.command()
@@ -123,26 +124,23 @@ def _folder(given: Path | None) -> Path:
 
 
 def _kept(folder: Path) -> bool:
-    """Whether there is such a folder; where not, none is made, and it is said."""
-    there = os.path.exists(folder)  # noqa: PTH110  False, too, where one may not look
+    """Whether anything is kept there; where not, nothing is made, and it is said."""
+    from judge.backends.store import DATABASE  # noqa: PLC0415  heavy, and --help stays quick
+
+    there = os.path.exists(folder / DATABASE)  # noqa: PTH110  False, too, where one may not look
     if not there:
         typer.echo(visible(f"nothing is kept in {folder}"))
     return there
 
 
-def _request(source: Path, qid: str, settings: "Config") -> "JudgeRequest":
-    from judge.pipeline import request  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.samples import read_samples  # noqa: PLC0415  likewise
-    from judge.steps.citations import find  # noqa: PLC0415  likewise
-    from judge.steps.kinds import classify  # noqa: PLC0415  likewise
-    from judge.steps.split import split  # noqa: PLC0415  likewise
+def _sample(source: Path, qid: str) -> "Sample":
+    from judge.samples import read_samples  # noqa: PLC0415  heavy, and --help stays quick
 
     samples = read_samples(source, on_bad=lambda _: None)
     sample = next((sample for sample in samples if sample.qid == qid), None)
     if sample is None:
         raise InputError(f"no answer {qid!r}", path=str(source))
-    sentences = classify(split(sample.answer))
-    return request(sample, sentences, find(sample, sentences, settings.rules))
+    return sample
 
 
 def _reasons(explained: "Explained") -> Iterable[str]:
@@ -150,9 +148,9 @@ def _reasons(explained: "Explained") -> Iterable[str]:
         case "hit":
             yield "kept"
         case "not kept":
-            yield "asked before, and no verdict came of it"
+            yield "no verdict of it is kept, though its answer was asked about"
         case "nothing":
-            yield "never asked, nor anything like it"
+            yield "nothing is kept of it, nor of anything like it"
         case "differs":
             yield "would be asked: the nearest that is kept differs in"
             for part in explained.differences:

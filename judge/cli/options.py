@@ -16,14 +16,17 @@ def _option(kind: Any, help_: str, metavar: str | None = None, *names: str) -> A
     return Annotated[kind | None, typer.Option(*names, metavar=metavar, help=help_)]
 
 
+def _switch(name: str, help_: str) -> Any:  # noqa: ANN401  likewise
+    # Both ways: whatever the file says, the command line can say otherwise.
+    return _option(bool, help_, None, f"--{name}/--no-{name}")
+
+
 # The defaults are those of `Config`: here None means "not given".
 SETTINGS: Final = {
     "model": _option(str, "The judging model; also JUDGE_MODEL.", "NAME"),
     "base_url": _option(str, "OpenAI-compatible server; also OPENAI_BASE_URL.", "URL"),
     "judge": _option(str, "Which judge [auto].", "auto|llm|similarity"),
-    "no_fallback": _option(
-        bool, "Show no similarity verdict where the model failed.", None, "--no-fallback"
-    ),
+    "fallback": _switch("fallback", "Show similarity's verdict where the model failed [on]."),
     "concurrency": _option(int, "Answers in flight at once [64].", "N"),
     "sentences_per_call": _option(int, "Sentences asked in one call [16].", "N"),
     "max_evidence_tokens": _option(
@@ -33,17 +36,17 @@ SETTINGS: Final = {
     "timeout": _option(float, "For one attempt at a call [120].", "SECONDS"),
     "deadline": _option(float, "For one answer, retries and all [600].", "SECONDS"),
     "cache_dir": _option(Path, "Where verdicts are kept [~/.cache/judge].", "FOLDER"),
-    "no_cache": _option(bool, "Neither read nor keep verdicts.", None, "--no-cache"),
+    "cache": _switch("cache", "Keep verdicts, and ask for none twice [on]."),
     "max_unscored": _option(
         float, "Share of unscored claims over which to exit 3 [0.05].", "SHARE"
     ),
-    "require_quotes": _option(
-        bool, "Count support without a verified quote as unscored.", None, "--require-quotes"
+    "require_quotes": _switch(
+        "require-quotes", "Count support without a verified quote as unscored [off]."
     ),
     "prior": _option(float, "Similarity: share of sentences thought supported [0.9].", "SHARE"),
     "embedding_model": _option(str, "Similarity: an embedding model of the server.", "NAME"),
-    "prose_citations": _option(
-        bool, 'Also read "passage 2", "文档2" as citations.', None, "--prose-citations"
+    "prose_citations": _switch(
+        "prose-citations", 'Also read "passage 2", "文档2" as citations [off].'
     ),
     "citation_pattern": _option(
         str, "One more citation syntax: the marker alone, group 1 the id.", "REGEX"
@@ -91,7 +94,4 @@ def _load(options: dict[str, Any], file: Path | None) -> object:
     from judge.config import load_config  # noqa: PLC0415  heavy, and --help stays quick without it
 
     given = {name: value for name, value in options.items() if value is not None}
-    for name in ("fallback", "cache"):
-        if given.pop(f"no_{name}", False):
-            given[name] = False
     return load_config(given, os.environ, file)

@@ -9,7 +9,10 @@ from rich.console import Console
 from judge.cli.progress import Progress
 from judge.cli.terminal import output
 from judge.cli.totals import print_totals
+from judge.errors import JudgeUnavailable
 from judge.job import Job
+from judge.records import SampleResult
+from judge.reports.failures import Failures
 from judge.reports.gate import Gate, exit_code, hold
 from judge.reports.worst import Worst
 
@@ -19,11 +22,18 @@ INTERRUPTED: Final = 130
 
 def score_into(folder: Path, job: Job, gates: Sequence[Gate], *, strict: bool, worst: int) -> int:
     """Run the job, print what came of it, and return the exit code."""
-    kept = Worst(worst)
-    progress = Progress(also=kept.add)
+    kept, failures = Worst(worst), Failures()
+
+    def keep(result: SampleResult) -> None:
+        kept.add(result)
+        failures.add(result)
+
+    progress = Progress(also=keep)
     try:
         with progress:
             summary = job.run(progress)
+    except JudgeUnavailable as error:
+        raise JudgeUnavailable(f"{error}; {progress.said}") from None
     except KeyboardInterrupt:
         Console(stderr=True).print(
             f"judge: interrupted; {progress.said}", highlight=False, soft_wrap=True
@@ -31,5 +41,5 @@ def score_into(folder: Path, job: Job, gates: Sequence[Gate], *, strict: bool, w
         return INTERRUPTED
     results = [hold(gate, summary, strict=strict) for gate in gates]
     with output() as console:
-        print_totals(summary, kept.sentences(), results, folder, console)
+        print_totals(summary, kept.sentences(), results, folder, console, failures.first)
     return exit_code(summary, results)

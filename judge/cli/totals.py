@@ -13,9 +13,11 @@ from rich.text import Text
 from judge.cli.paint import look_of, mark, number, threshold
 from judge.cli.visible import flat, visible
 from judge.cli.wrap import wrap
-from judge.records import CorpusBounds, CorpusScore, Summary
+from judge.records import CorpusBounds, CorpusScore, Summary, UnscoredReason
+from judge.reports.failures import Example
 from judge.reports.gate import GateResult
 from judge.reports.worst import WorstSentence
+from judge.text.clip import clip
 
 _Part = TypeVar("_Part", bound=str)
 
@@ -42,6 +44,7 @@ def print_totals(
     gates: Sequence[GateResult],
     folder: Path,
     console: Console,
+    failures: Mapping[UnscoredReason, Example],
 ) -> None:
     """Print the table, the counts, the worst sentences, the gates, and where to look next."""
 
@@ -50,7 +53,7 @@ def print_totals(
 
     offline = _is_offline(summary)
     _print(_scores(summary, offline=offline), console)
-    for line in _counts(summary):
+    for line in _counts(summary, failures):
         say(line, _COUNTS)
     if worst:
         console.print()
@@ -146,7 +149,7 @@ def _score(name: str, score: CorpusScore | None) -> tuple[str, ...]:
     return number(score.macro), interval, pooled, str(score.answers), f"{score.items} {items}"
 
 
-def _counts(summary: Summary) -> list[Text]:
+def _counts(summary: Summary, failures: Mapping[UnscoredReason, Example]) -> list[Text]:
     kinds = {kind: count for kind, count in summary.kinds.items() if kind.value != "claim"}
     lines = [
         _line("answers", summary.answers, summary.statuses),
@@ -158,12 +161,18 @@ def _counts(summary: Summary) -> list[Text]:
         unscored = _line("unscored", sum(summary.unscored.values()), summary.unscored)
         if summary.fallen_back:
             unscored.append(f"; {summary.fallen_back} of them answered by the fallback")
-        lines.insert(2, unscored)
+        such_as = [_example(reason, example) for reason, example in failures.items()]
+        lines[2:2] = [unscored, *such_as]
     if any(summary.flags.values()):
         lines.append(_line("flags", sum(summary.flags.values()), summary.flags))
     if summary.calls or summary.cache_hits:
         lines.extend(_calls(summary))
     return lines
+
+
+def _example(reason: UnscoredReason, example: Example) -> Text:
+    text = f"{reason.value.replace('_', ' ')}, {flat(example.qid)}: {flat(example.failure.detail)}"
+    return Text(f"  {'such as':<11} {clip(text, _WIDEST)}")
 
 
 def _calls(summary: Summary) -> list[Text]:
@@ -187,10 +196,11 @@ def _line(name: str, total: int, parts: Mapping[_Part, int]) -> Text:
 def _sentence(item: WorstSentence, console: Console) -> Text:
     look = look_of(item.sentence.outcome)
     score = "" if item.verdict.score is None else f" {number(item.verdict.score)}"
-    line = Text(f"{mark(look, console)} {look.word}{score}", style=look.style)
+    stand_in = f" (fallback: {item.verdict.source})" if item.verdict.fallback_from else ""
+    line = Text(f"{mark(look, console)} {look.word}{score}{stand_in}", style=look.style)
     line.append(f"  {flat(item.qid)} ", style="bold")
     text = flat(item.sentence.text)
-    line.append(text if len(text) <= 160 else text[:159] + "…", style="default")  # noqa: PLR2004
+    line.append(clip(text, 160), style="default")
     if item.verdict.reason:
         line.append(f"  ({flat(item.verdict.reason)})", style="dim")
     return line
@@ -208,4 +218,6 @@ def _untrusted(summary: Summary) -> Text:
     text = (
         f"untrusted: {share} of the claims have no verdict of the run's judge; do not report this"
     )
+    if summary.calls or summary.cache_hits:
+        text += ". With --force the same command asks again only for what failed"
     return Text(text, style="bold red")

@@ -8,6 +8,7 @@ from typing import Final
 from judge.records import SampleResult, SentenceResult, Support, Verdict
 
 _ORDER: Final = {Support.CONTRADICTED: 0, Support.NONE: 1, Support.PARTIAL: 2}
+_STAND_IN: Final = len(_ORDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,8 @@ class WorstSentence:
 class Worst:
     """Keeps the `size` worst sentences of a stream, in memory that does not grow with it.
 
-    Contradicted before none before partial; among equals the least probable, then the first.
+    The run's own verdicts before those of a fallback; contradicted before none before partial;
+    among equals the least probable, then the first.
     """
 
     def __init__(self, size: int) -> None:
@@ -40,6 +42,7 @@ class Worst:
             self._seen += 1
             verdict = sentence.outcome
             rank, score = _ORDER[verdict.support], verdict.score or 0.0
+            rank += _STAND_IN if verdict.fallback_from else 0
             item = (-rank, -score, -self._seen, WorstSentence(result.qid, sentence, verdict))
             if len(self._heap) < self._size:
                 heapq.heappush(self._heap, item)

@@ -113,8 +113,8 @@ def test_every_outcome_has_mark_and_word_without_colour() -> None:
         "✗5   none",
         "     not mentioned",
         "·6   no claim",
-        "?7   unscored: rate limited gave up after 60 s",
-        "✗8   none, P(supported) 0.250, by similarity: rate limited gave up after 60 s",
+        "?7   unscored: rate limited: gave up after 60 s",
+        "✗8   none, P(supported) 0.250, by similarity: rate limited: gave up after 60 s",
         "Rooms.",
         "≠4 早餐另付。",
         "?7 Parking is free.",
@@ -130,12 +130,12 @@ TINTS = {
     "≠4   contradicted": "1;35",
     "✗5   none": "31",
     "·6   no claim": "2",
-    "?7   unscored: rate limited gave up after 60 s": "36",
+    "?7   unscored: rate limited: gave up after 60 s": "36",
     "Rooms.": "2",
     "Rooms cost 600.": "32",
     "早餐另付。": "1;35",
     "Towels are extra.": "31",
-    ", by similarity: rate limited gave up after 60 s": "36",
+    ", by similarity: rate limited: gave up after 60 s": "36",
 }
 
 
@@ -255,7 +255,7 @@ def test_citations_stand_with_their_sentence() -> None:
         "     cites [1] = a valid",
         "     cites [docA#1] unsupported, c would hold",
         "     cites [7] dangling, docB#2 would hold",
-        "?3   unscored: rate limited gave up after 60 s",
+        "?3   unscored: rate limited: gave up after 60 s",
         "     cites 【2】 = b unjudged",
         "·1   cites [1] = a not counted",
     ]

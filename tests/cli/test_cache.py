@@ -8,7 +8,7 @@ import pytest
 from judge.backends.store import DiskStore
 from judge.cli import cache  # noqa: F401  importing adds the commands
 from judge.cli.app import main
-from tests.server import JudgeServer
+from tests.server import JudgeServer, Says
 
 ANSWER = "住宿每晚不超过500元[1]。 Breakfast is free. Thank you!"
 
@@ -78,6 +78,43 @@ def test_where_nothing_is_kept_nothing_is_made(
     assert not folder.exists()
 
 
+@pytest.mark.parametrize("others", ["", "notes"])
+def test_a_folder_without_a_cache_stays_as_it_is(
+    folder: Path, samples: Path, capsys: pytest.CaptureFixture[str], others: str
+) -> None:
+    folder.mkdir(mode=0o700)
+    if others:
+        (folder / others).touch()
+        folder.chmod(0o755)
+    before = folder.stat()
+    for words in (["stats"], ["clear", "--yes"], ["explain", samples, "q_1", "--model", "m"]):
+        assert judge("cache", *words, "--cache-dir", folder) == 0
+        assert capsys.readouterr().out == f"nothing is kept in {folder}\n"
+    assert [path.name for path in folder.iterdir()] == [others] * bool(others)
+    assert (folder.stat().st_mode, folder.stat().st_mtime_ns) == (
+        before.st_mode,
+        before.st_mtime_ns,
+    )
+
+
+def test_of_what_failed_wholly_it_is_only_said_that_nothing_is_kept(
+    folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with JudgeServer(lambda _: Says("", refusal="No.")) as server:
+        run = folder.with_name("run")
+        judge("score", samples, "-o", run, *settings(server, folder))
+        assert server.calls == 1
+        capsys.readouterr()
+        assert judge("cache", "explain", samples, "q_1", *settings(server, folder)) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "q_1: 2 claims, 0 kept",
+        "",
+        "nothing is kept of it, nor of anything like it",
+        "    1  住宿每晚不超过500元[1]。",
+        "    2  Breakfast is free.",
+    ]
+
+
 def test_a_kept_answer_is_told_as_kept(
     server: JudgeServer, folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -125,7 +162,7 @@ def test_only_the_claims_that_differ_are_told_apart(
         "kept",
         "    1  住宿每晚不超过500元[1]。",
         "",
-        "asked before, and no verdict came of it",
+        "no verdict of it is kept, though its answer was asked about",
         "    2  Breakfast is free.",
     ]
 
@@ -174,4 +211,4 @@ def test_a_broken_cache_can_be_cleared(folder: Path, capsys: pytest.CaptureFixtu
     assert judge("cache", "clear", "--yes", "--cache-dir", folder) == 0
     assert capsys.readouterr().out == f"removed a database that could not be read from {folder}\n"
     assert judge("cache", "stats", "--cache-dir", folder) == 0
-    assert "0 verdicts, 0 replies, 0 answers" in capsys.readouterr().out
+    assert capsys.readouterr().out == f"nothing is kept in {folder}\n"

@@ -24,6 +24,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
+from judge.reports.failures import Failures
 from judge.reports.gate import hold, parse_gate
 from judge.reports.worst import Worst
 from judge.steps.aggregate import aggregate
@@ -101,12 +102,13 @@ def printed(
 ) -> str:
     file = io.StringIO()
     console = console or Console(file=file, width=width, force_terminal=False, no_color=True)
-    worst = Worst(5)
+    worst, failures = Worst(5), Failures()
     for result in results:
         worst.add(result)
+        failures.add(result)
     summary: Summary = summarize(results)
     held = [hold(parse_gate(gate), summary, strict=strict) for gate in gates]
-    print_totals(summary, worst.sentences(), held, folder, console)
+    print_totals(summary, worst.sentences(), held, folder, console, failures.first)
     return file.getvalue()
 
 
@@ -177,6 +179,26 @@ def test_fallback_is_a_row_of_its_own() -> None:
 def test_an_untrusted_run_says_so() -> None:
     text = printed(answer(*[FULL] * 5, *[TIMEOUT] * 3))
     assert "untrusted: 37.5 % of the claims have no verdict" in text
+    assert "--force" not in text  # nothing of it was kept
+    call = Call(model="m", prompt_tokens=1, reply_tokens=1, seconds=0.1)
+    asked = answer(*[FULL] * 5, *[TIMEOUT] * 3).model_copy(update={"calls": (call,)})
+    assert "--force the same command asks again only for what failed" in " ".join(
+        printed(asked).split()
+    )
+
+
+def test_a_failure_of_each_reason_is_shown() -> None:
+    late = Unscored(reason=UnscoredReason.RATE_LIMITED, detail="gave up\nafter 60 s")
+    text = printed(answer(FULL, late, TIMEOUT), answer(late, qid="b"))
+    assert "  unscored    3: 2 rate limited, 1 timeout\n" in text
+    assert "  such as     rate limited, q: gave up after 60 s\n" in text
+    assert "  such as     timeout, q: \n".rstrip() in text
+
+
+def test_a_fallback_s_verdict_is_named_in_the_list() -> None:
+    text = printed(answer(NONE, similar(0.1, TIMEOUT)))
+    assert "✗ none  q" in text
+    assert "✗ none 0.100 (fallback: similarity)  q" in text
 
 
 def test_nothing_to_measure_is_a_dash_and_no_zero() -> None:

@@ -48,6 +48,11 @@ def test_contradicted_before_none_before_partial_and_the_first_among_equals() ->
         assert texts(size, *results) == everything[:size]
 
 
+def test_what_a_fallback_said_comes_after_the_run_s_own_verdicts() -> None:
+    stood_in = said("none", 0.01).model_copy(update={"fallback_from": TIMEOUT})
+    assert texts(3, answer("a", stood_in, said("partial"), said("none"))) == ["a2", "a1", "a0"]
+
+
 def test_among_equals_the_least_probable_comes_first() -> None:
     scores = [0.4, 0.1, 0.3, 0.0, 0.2]
     result = answer("a", *(said("none", score) for score in scores))

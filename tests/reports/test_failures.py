@@ -1,0 +1,33 @@
+from judge.records import (
+    JudgeOutcome,
+    Sample,
+    SampleResult,
+    Sentence,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.reports.failures import Example, Failures
+from judge.steps.aggregate import aggregate
+
+TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT, detail="no answer")
+LATE = Unscored(reason=UnscoredReason.TIMEOUT, detail="a later one")
+MISSING = Unscored(reason=UnscoredReason.MISSING, detail="s2: no verdict")
+FULL = Verdict(support=Support.FULL, source="llm", signature="s")
+
+
+def answer(qid: str, *outcomes: JudgeOutcome) -> SampleResult:
+    sentences = [Sentence(index=i, start=i, end=i + 1, text="句") for i in range(len(outcomes))]
+    return aggregate(Sample(qid=qid), sentences, dict(enumerate(outcomes)), [], signature="s")
+
+
+def test_the_first_failure_of_each_reason_is_kept_fallen_back_or_not() -> None:
+    failures = Failures()
+    stood_in = FULL.model_copy(update={"source": "similarity", "fallback_from": MISSING})
+    for result in (answer("a", FULL), answer("b", FULL, TIMEOUT), answer("c", LATE, stood_in)):
+        failures.add(result)
+    assert failures.first == {
+        UnscoredReason.TIMEOUT: Example("b", TIMEOUT),
+        UnscoredReason.MISSING: Example("c", MISSING),
+    }
