@@ -1,0 +1,67 @@
+"""The command line, run in this process or in one of its own, and the files it is given."""
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from pydantic import JsonValue
+
+from judge.cli.app import main
+from judge.records import SampleResult
+from judge.runs import read_results
+
+CHUNKS = ("The canteen opens at seven and closes at three, from Monday to Friday, all year round.",)
+
+
+class Ran(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+def judge(*words: object) -> Ran:
+    """Run `judge` in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as stopped:
+        main([str(word) for word in words])
+    assert isinstance(stopped.value.code, int)
+    return Ran(stopped.value.code, out.getvalue(), err.getvalue())
+
+
+def start(*words: object) -> subprocess.Popen[str]:
+    """Run `judge` in a process of its own, where it can be killed."""
+    command = [sys.executable, "-c", "from judge.cli.app import main; main()", *map(str, words)]
+    return subprocess.Popen(command, stdout=-1, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+
+
+def line(
+    qid: str,
+    answer: str,
+    chunks: Sequence[str] | Mapping[str, str] = CHUNKS,
+    query: str = "When is it open?",
+) -> dict[str, JsonValue]:
+    """A line of a samples file; chunks without ids are called 1, 2, …"""
+    if not isinstance(chunks, Mapping):
+        chunks = {str(number): text for number, text in enumerate(chunks, start=1)}
+    listed: list[JsonValue] = [{"chunk_id": name, "text": text} for name, text in chunks.items()]
+    return {"qid": qid, "query": query, "answer": answer, "chunks": listed}
+
+
+def write(path: Path, lines: Iterable[Mapping[str, JsonValue]]) -> Path:
+    """A samples file."""
+    texts = [json.dumps(each, ensure_ascii=False) + "\n" for each in lines]
+    path.write_text("".join(texts), encoding="utf-8")
+    return path
+
+
+def results(run: Path) -> list[SampleResult]:
+    """Those of a run, in order."""
+    return list(read_results(run))

@@ -1,0 +1,187 @@
+"""What is kept is not paid for again, and what differs in anything that counts is."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from string import Template
+
+import pytest
+from pydantic import JsonValue
+
+from judge import Evaluator, Sample, Verdict
+from judge.backends.openai import Connection, OpenAIModel, settle
+from judge.backends.store import DiskStore
+from judge.judges.cached import CachedJudge
+from judge.judges.prompted import PromptedJudge
+from judge.judges.prompted.rendering import REPLY_SCHEMA
+from judge.prompt import Prompt, load_prompt
+from judge.records import Chunk, SampleResult
+from judge.runs import read_summary
+from tests.commands import Ran, judge, line, results, write
+from tests.server import JudgeServer
+
+ANSWER = "The canteen opens at seven [a#1]. 周末不营业[1]。 It is large."
+HALL = "The canteen opens at seven, and closes at three, on every day of the week that is not off."
+HOURS = "食堂周末和法定节假日不营业，工作日七点开门。"
+
+
+@pytest.fixture
+def server(place: Path) -> Iterator[JudgeServer]:  # noqa: ARG001  nobody's settings but ours
+    with JudgeServer() as server:
+        yield server
+
+
+def sample(**changes: JsonValue) -> dict[str, JsonValue]:
+    chunks = {"a#1": HALL, "b#2": HOURS}
+    return line("q1", ANSWER, chunks, "什么时候开门?") | changes
+
+
+def chunked(**texts: str) -> JsonValue:
+    """Chunks whose ids have their `_` as a `#`."""
+    return [{"chunk_id": name.replace("_", "#"), "text": text} for name, text in texts.items()]
+
+
+def score(place: Path, name: str, url: str, *more: object, **changes: JsonValue) -> Ran:
+    source = write(place / f"{name}.jsonl", [sample(**changes)])
+    ran = judge("score", source, "-o", place / name, "--base-url", url, "--model", "tiny", *more)
+    assert ran.code == 0, ran.err
+    return ran
+
+
+def test_a_second_run_asks_nobody(place: Path, server: JudgeServer) -> None:
+    lines = [
+        sample(qid=f"q{n}", answer=f"{ANSWER} Its number is {n}. 共{n}层。") for n in range(20)
+    ]
+    source = write(place / "in.jsonl", lines)
+    words = ("--model", "tiny", "--base-url", server.base_url)
+    assert judge("score", source, "-o", place / "one", *words).code == 0
+    assert (server.calls, server.probes) == (20, 1)
+    second = judge("score", source, "-o", place / "two", *words)
+    assert (second.code, server.calls, server.probes) == (0, 20, 1)
+    one, two = ((place / name / "results.jsonl").read_text("utf-8") for name in ("one", "two"))
+    assert one.count('"cached":false') == 20
+    assert two == one.replace('"cached":false', '"cached":true')
+    summary = read_summary(place / "two")
+    assert (summary.calls, summary.cache_hits, summary.prompt_tokens) == (0, 20, 0)
+    assert "0 sent, 20 from cache; 0 tokens in, 0 out" in second.out
+    assert len(server.requests) == 21
+
+
+def test_of_an_answer_half_kept_the_other_half_is_asked(place: Path, server: JudgeServer) -> None:
+    # The cited positions are each sentence's own: the second's are changed, and it alone asks.
+    score(place, "one", server.base_url)
+    ids = chunked(b_2=HALL, a_1=HOURS)
+    score(place, "two", server.base_url, chunks=ids)
+    assert [asked.ids for asked in server.requests if not asked.is_probe] == [
+        ["s1", "s2", "s3"],
+        ["s1"],
+    ]
+    (result,) = results(place / "two")
+    assert [call.cached for call in result.calls] == [True, False]
+    assert server.requests[-1].cites == {"s1": [2]}
+    score(place, "three", server.base_url)  # and what was cited first is still known
+    assert server.calls == 2
+
+
+CHANGES: Mapping[str, tuple[Sequence[str], Mapping[str, JsonValue]]] = {
+    "model": (("--model", "other"), {}),
+    "sentences a call": (("--sentences-per-call", "3"), {}),
+    "windows": (("--max-evidence-tokens", "9000"), {}),
+    "query": ((), {"query": "什么时候关门?"}),
+    "a chunk's text": ((), {"chunks": chunked(a_1=HALL, b_2=f"{HOURS}。")}),
+    "a chunk more": ((), {"chunks": chunked(a_1=HALL, b_2=HOURS, c_3="x")}),
+    "order of chunks": ((), {"chunks": chunked(a_1=HOURS, b_2=HALL)}),
+    "answer": ((), {"answer": f"{ANSWER} Thanks!"}),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_counts_is_asked_anew(place: Path, server: JudgeServer, name: str) -> None:
+    words, changes = CHANGES[name]
+    score(place, "one", server.base_url)
+    score(place, "two", server.base_url, *words, **changes)
+    assert server.calls == 2
+    assert server.requests[-1].ids == ["s1", "s2", "s3"]
+    (result,) = results(place / "two")
+    assert [call.cached for call in result.calls] == [False]
+    score(place, "three", server.base_url)  # and the first is still kept
+    assert server.calls == 2
+
+
+@pytest.mark.parametrize(
+    "words", [("--no-fallback",), ("--require-quotes",), ("--concurrency", "1"), ("--prior", "0.5")]
+)
+def test_what_does_not_count_is_not(place: Path, server: JudgeServer, words: Sequence[str]) -> None:
+    score(place, "one", server.base_url)
+    score(place, "two", server.base_url, *words, qid="another", metadata={"x": 1})
+    assert server.calls == 1
+
+
+def test_another_address_is_another_server(place: Path, server: JudgeServer) -> None:
+    score(place, "one", server.base_url)
+    score(place, "two", server.base_url.replace("127.0.0.1", "localhost"))
+    assert (server.calls, server.probes) == (2, 2)
+    with JudgeServer() as other:
+        score(place, "three", other.base_url)
+        assert (other.calls, other.probes) == (1, 1)
+    score(place, "four", f"{server.base_url}/")  # a slash at the end is none
+    assert (server.calls, server.probes) == (2, 2)
+
+
+def test_renamed_chunks_are_known_and_shown_by_their_new_names(
+    place: Path, server: JudgeServer
+) -> None:
+    answer = "The canteen opens at seven [1]. 周末不营业[2]。 It is large [9]."
+    score(place, "one", server.base_url, answer=answer)
+    renamed = chunked(handbook_1=HALL, 手册_2=HOURS)
+    score(place, "two", server.base_url, answer=answer, chunks=renamed)
+    assert server.calls == 1
+    (one,), (two,) = results(place / "one"), results(place / "two")
+    shown = [s.outcome for s in two.sentences]
+    assert all(isinstance(verdict, Verdict) for verdict in shown)
+    ids = [
+        (verdict.supporting, [e.chunk_id for e in verdict.evidence])
+        for verdict in shown
+        if isinstance(verdict, Verdict)
+    ]
+    first = "handbook#1"
+    assert ids == [((first,), [first]), ((first, "手册#2"), [first]), ((first,), [first])]
+    cited = [(c.marker, c.chunk_id, c.status) for c in two.citations]
+    assert cited == [
+        ("[1]", first, "valid"),
+        ("[2]", "手册#2", "valid"),
+        ("[9]", None, "dangling"),
+    ]
+    assert one.scores == two.scores
+
+
+async def once(
+    place: Path, server: JudgeServer, change: Callable[[Prompt], Prompt]
+) -> SampleResult:
+    """One answer, judged in the words of a prompt."""
+    async with Connection(server.base_url, "none") as connection:
+        with DiskStore(place / "store") as store:
+            settled = await settle(connection, "tiny", REPLY_SCHEMA, store)
+            model = OpenAIModel(connection, "tiny", settled, store)
+            asking = PromptedJudge(model, change(load_prompt("faithfulness", "v1")))
+            kept = CachedJudge(asking, store, server.base_url)
+            asked = Sample(qid="q", answer="七点开门。", chunks=(Chunk(chunk_id="a", text=HALL),))
+            (result,) = [each async for each in Evaluator(judge=kept).evaluate([asked])]
+            return result
+
+
+async def test_another_prompt_asks_anew(place: Path, server: JudgeServer) -> None:
+    changes: list[Callable[[Prompt], Prompt]] = [
+        lambda prompt: prompt,
+        lambda prompt: replace(prompt, version="v2"),
+        lambda prompt: replace(
+            prompt, sha256="0" * 64, user=Template(f"Please.\n{prompt.user.template}")
+        ),
+    ]
+    for known in range(2):
+        for number, change in enumerate(changes, start=1):
+            result = await once(place, server, change)
+            assert [call.cached for call in result.calls] == [bool(known)]
+            assert server.calls == (3 if known else number)
+    assert server.probes == 1
+    assert server.requests[-1].user.startswith("Please.")

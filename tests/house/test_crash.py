@@ -1,0 +1,140 @@
+"""Runs that are cut off: nothing that was paid for is paid for again.
+
+A process is needed for each that dies, and takes a second to start.
+"""
+
+import hashlib
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from judge.backends.store import DiskStore
+from judge.judges.cached.rows import ASKED, AskedRow, VerdictRow
+from judge.records import Support, UnscoredReason
+from judge.runs import read_record, read_summary
+from tests.commands import Ran, judge, line, results, start, write
+from tests.replies import Answer, right
+from tests.server import Asked, JudgeServer, Slow
+
+CONCURRENCY = 4
+# No sentence is part of another one.
+ANSWERS = [
+    f"Room {n}a is open. Room {n}b is shut [1]." if n % 2 else f"第{n}号楼开放。第{n}号馆关闭[1]。"
+    for n in range(30)
+]
+Name = tuple[str, int]
+"""A sentence: its answer and its index there."""
+
+
+@pytest.fixture
+def samples(place: Path) -> Path:
+    return write(place / "in.jsonl", [line(f"q{n}", text) for n, text in enumerate(ANSWERS)])
+
+
+def slowly(asked: Asked) -> Answer:
+    return right(asked) if asked.is_probe else Slow(0.02, right(asked))
+
+
+def command(server: JudgeServer, samples: Path) -> list[object]:
+    address = ["--model", "tiny", "--base-url", server.base_url]
+    run = samples.with_name("run")
+    return ["score", samples, "-o", run, *address, "--concurrency", CONCURRENCY]
+
+
+def wait_for(met: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    until = time.monotonic() + 60
+    while not met():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until, "it takes too long"
+        time.sleep(0.002)
+
+
+def stored(samples: Path) -> set[Name]:
+    """The sentences whose verdicts are kept."""
+    hashes = {hashlib.sha256(answer.encode()).hexdigest()[:16]: answer for answer in ANSWERS}
+    with DiskStore(samples.with_name("caches") / "judge") as store:
+        rows = dict(store.rows())
+    asked = {
+        name: AskedRow.model_validate_json(text)
+        for name, text in rows.items()
+        if name.startswith(ASKED)
+    }
+    places = [row.place for text in rows.values() if (row := VerdictRow.read(text))]
+    return {(hashes[asked[place.asked].answer], place.sentence) for place in places}
+
+
+def asked_since(server: JudgeServer, first: int) -> set[Name]:
+    """The sentences the server was asked about, from one request on."""
+    return {
+        (next(answer for answer in ANSWERS if text in answer), int(name[1:]) - 1)
+        for asked in server.requests[first:]
+        for name, text in asked.sentences.items()
+    }
+
+
+def is_whole(samples: Path, ran: Ran) -> None:
+    """That all answers are scored, each by one call, its first."""
+    run = samples.with_name("run")
+    assert ran.code == 0
+    assert [result.qid for result in results(run)] == [f"q{n}" for n in range(len(ANSWERS))]
+    assert read_summary(run).supports[Support.FULL] == 2 * len(ANSWERS)
+    assert read_summary(run).unscored == {}
+    assert stored(samples) == {(answer, n) for answer in ANSWERS for n in (0, 1)}
+
+
+def test_kill_9_twice(samples: Path) -> None:
+    with JudgeServer(slowly) as server:
+        begun, kept = 0, set[Name]()
+        for calls in (7, 16):
+            with start(*command(server, samples)) as process:
+                wait_for(lambda calls=calls: server.calls >= calls, process)  # type: ignore[misc]
+                process.kill()
+            assert not asked_since(server, begun) & kept
+            begun, before, kept = len(server.requests), kept, stored(samples)
+            assert before < kept  # nothing is lost, and each attempt gets on
+        ran = judge(*command(server, samples))
+        assert not asked_since(server, begun) & kept
+        assert len(ANSWERS) <= server.calls <= len(ANSWERS) + 2 * CONCURRENCY
+        assert server.probes == 1
+    is_whole(samples, ran)
+    assert "(remembered)" in ran.err
+
+
+def test_ctrl_c(samples: Path) -> None:
+    run = samples.with_name("run")
+    with JudgeServer(slowly) as server:
+        with start(*command(server, samples)) as process:
+            wait_for(lambda: server.calls >= 12, process)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate()
+        assert (process.returncode, out) == (130, "")
+        kept = len(results(run))
+        assert 0 < kept < len(ANSWERS)
+        told = f"{kept} of 30 answers are kept; the same command goes on from there"
+        assert err.splitlines()[1:] == [f"judge: interrupted; {told}"]
+        begun, before = len(server.requests), stored(samples)
+        ran = judge(*command(server, samples))
+        assert not asked_since(server, begun) & before
+        assert server.calls <= len(ANSWERS) + CONCURRENCY
+    is_whole(samples, ran)
+    assert read_record(run).resumed == kept
+
+
+def test_a_server_that_dies_leaves_failures_and_no_crash(samples: Path) -> None:
+    samples.with_name("judge.toml").write_text("attempts = 1\n")
+    with JudgeServer(slowly) as server:
+        process = start(*command(server, samples))
+        wait_for(lambda: server.calls >= 10, process)
+    with process:
+        out, err = process.communicate()
+    assert process.returncode == 3
+    assert "Traceback" not in err
+    assert "untrusted" in out
+    summary = read_summary(samples.with_name("run"))
+    assert summary.unscored.keys() == {UnscoredReason.CONNECTION}
+    assert summary.judged + sum(summary.unscored.values()) == 2 * len(ANSWERS)
+    assert summary.judged >= 2 * (10 - CONCURRENCY)

@@ -1,0 +1,247 @@
+"""Every way a reply can go wrong, from the wire to the numbers: none ends in one nobody said."""
+
+import threading
+from collections.abc import Mapping
+
+import pytest
+
+from judge import Config, Evaluator, Sample, SampleResult, Verdict
+from judge.records import Chunk, FlagName, SentenceResult, Unscored
+from tests import faults, replies
+from tests.replies import Answer, Hang, Reset, Says, Script, Trickle, verdicts
+from tests.server import Asked, JudgeServer
+
+ENGLISH = Sample(
+    qid="en",
+    query="When is the canteen open?",
+    answer="The canteen opens at seven. It closes at three [1]. It is shut on Sundays.",
+    chunks=(Chunk(chunk_id="hall", text="The canteen is open from seven to three on weekdays."),),
+)
+CHINESE = Sample(
+    qid="zh",
+    query="食堂几点开门?",
+    answer="食堂七点开门。下午三点关门[1]。周日不营业。",
+    chunks=(Chunk(chunk_id="厅", text="食堂工作日七点至十五点开放，周末和法定节假日一律不营业。"),),
+)
+LABELS = {"full", "partial", "none", "contradicted", "no_claim"}
+
+
+async def run(script: Script, **settings: object) -> tuple[list[SampleResult], list[int], str]:
+    """The results, how often each of the two answers was asked about, and the signature."""
+    with JudgeServer(script) as server:
+        plain = {"model": "tiny", "base_url": server.base_url, "cache": False, "attempts": 1}
+        evaluator = Evaluator(Config.model_validate(plain | settings))
+        results = [result async for result in evaluator.evaluate([ENGLISH, CHINESE])]
+        asked = [asked.user for asked in server.requests if not asked.is_probe]
+    counts = [sum(sample.query in user for user in asked) for sample in (ENGLISH, CHINESE)]
+    return results, counts, evaluator.signature
+
+
+def said(sentence: SentenceResult) -> str:
+    """The label that the model gave, or why it gave none, whatever stands in for it."""
+    outcome = sentence.outcome
+    if isinstance(outcome, Verdict) and outcome.fallback_from is None:
+        assert outcome.source == "llm"
+        return outcome.support.value
+    failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
+    assert isinstance(failure, Unscored)
+    # Nobody stands in for a model that refuses.
+    assert isinstance(outcome, Verdict) is (failure.reason != "refused")
+    assert failure.detail
+    return failure.reason.value
+
+
+def hold(result: SampleResult, words: str) -> None:
+    """That the outcomes are these, and that the numbers are made of these alone."""
+    expected = words.split()
+    assert [said(sentence) for sentence in result.sentences] == expected
+    weights = [float(word == "full") for word in expected if word in LABELS]
+    scores = result.scores
+    assert (scores.claims, scores.judged) == (3, len(weights))
+    assert scores.unscored == 3 - len(weights)
+    assert scores.faithfulness == (sum(weights) / len(weights) if weights else None)
+    assert scores.faithfulness_bounds == (sum(weights) / 3, (sum(weights) + scores.unscored) / 3)
+    assert result.status == ("scored" if weights else "unscored")
+
+
+NOTHING_SAID: Mapping[str, Answer] = {
+    "refused": faults.REFUSED,
+    "content_filter": faults.FILTERED,
+    "truncated": faults.TOO_LONG,
+    "rate_limited": replies.too_many("30"),
+    "timeout": Hang(),
+    "connection": Reset(),
+    "server_error": faults.CRASHED,
+}
+# The fault in every reply; what becomes of the three sentences; requests an answer.
+FOREVER: Mapping[str, tuple[Answer | Script, str, int]] = {
+    **{reason: (fault, f"{reason} " * 3, 1) for reason, fault in NOTHING_SAID.items()},
+    "fewer ids": (faults.fewer, "full full missing", 3),
+    "a double id": (faults.double, "missing full full", 3),
+    "one id too many": (faults.unknown, "full full full", 1),
+    "an unknown id instead": (faults.renamed, "full full missing", 3),
+    "a label off the menu": (faults.off_menu, "malformed full full", 2),
+    "fenced": (faults.fenced, "full full full", 1),
+    "prose around": (faults.prose, "full full full", 1),
+    "brackets in quotes": (faults.tricky_quotes, "full full full", 1),
+    "glued": (faults.glued, "full full full", 1),
+    "broken JSON": (faults.broken, "malformed " * 3, 2),
+    "no words": (faults.NULL_CONTENT, "malformed " * 3, 2),
+    # Three; then one and two; then these two one by one.
+    "cut": (faults.cut, "truncated " * 3, 5),
+    "filtered by Azure": (faults.AZURE_FILTERED, "content_filter " * 3, 1),
+    "trickle": (Trickle(), "timeout " * 3, 1),
+    "overloaded": (faults.OVERLOADED, "server_error " * 3, 1),
+    "bad gateway": (faults.BAD_GATEWAY, "server_error " * 3, 1),
+    "a page": (faults.HTML, "server_error " * 3, 1),
+    "half a body": (faults.BROKEN_BODY, "server_error " * 3, 1),
+    "no choices": (faults.NO_CHOICES, "server_error " * 3, 1),
+    "empty choices": (faults.EMPTY_CHOICES, "server_error " * 3, 1),
+}
+
+
+@pytest.mark.parametrize("name", FOREVER)
+async def test_a_fault_that_stays(name: str) -> None:
+    fault, words, requests = FOREVER[name]
+    results, counts, _ = await run(replies.calls(fault), timeout=0.3, deadline=5)
+    for result in results:
+        hold(result, words)
+        doubted = [flag.sentence for flag in result.flags]
+        assert doubted == ([0, 1, 2] if name == "brackets in quotes" else [])
+    assert counts == [requests, requests]
+
+
+async def test_no_fallback_shows_nothing_instead() -> None:
+    results, _, _ = await run(replies.calls(faults.CRASHED), fallback=False)
+    for result in results:
+        assert all(isinstance(sentence.outcome, Unscored) for sentence in result.sentences)
+        assert result.scores.faithfulness is None
+        assert result.scores.faithfulness_with_fallback is None
+
+
+class Once:
+    """The fault in the first reply to each question, then right ones."""
+
+    def __init__(self, fault: Answer | Script) -> None:
+        self._fault = fault
+        self._seen: set[str] = set()
+        self._lock = threading.Lock()
+
+    def __call__(self, asked: Asked) -> Answer:
+        query = next((s.query for s in (ENGLISH, CHINESE) if s.query in asked.user), "probe")
+        with self._lock:
+            if query == "probe" or query in self._seen:
+                return replies.right(asked)
+            self._seen.add(query)
+        return self._fault(asked) if callable(self._fault) else self._fault
+
+
+# Requests an answer; what a server failed at is sent again, what a model said is asked about.
+PASSING: Mapping[str, tuple[Answer | Script, int]] = {
+    "fewer ids": (faults.fewer, 2),
+    "a double id": (faults.double, 2),
+    "an unknown id instead": (faults.renamed, 2),
+    "a label off the menu": (faults.off_menu, 2),
+    "broken JSON": (faults.broken, 2),
+    "no words": (faults.NULL_CONTENT, 2),
+    "cut": (faults.cut, 3),
+    "too many": (replies.TOO_MANY, 2),
+    "too many, and when to come back": (replies.too_many("0.01"), 2),
+    "crashed": (faults.CRASHED, 2),
+    "overloaded": (faults.OVERLOADED, 2),
+    "bad gateway": (faults.BAD_GATEWAY, 2),
+    "hang": (Hang(), 2),
+    "trickle": (Trickle(), 2),
+    "reset": (Reset(), 2),
+    "a page": (faults.HTML, 2),
+    "half a body": (faults.BROKEN_BODY, 2),
+    "no choices": (faults.NO_CHOICES, 2),
+    "empty choices": (faults.EMPTY_CHOICES, 2),
+}
+
+
+@pytest.mark.parametrize("name", PASSING)
+async def test_a_fault_that_passes(name: str) -> None:
+    fault, requests = PASSING[name]
+    results, counts, _ = await run(Once(fault), timeout=0.3, attempts=2)
+    for result in results:
+        hold(result, "full full full")
+        assert sum(1 + call.retries for call in result.calls) == requests
+    assert counts == [requests, requests]
+
+
+async def test_a_token_bucket_is_waited_for() -> None:
+    bucket = replies.Bucket(1, every=0.05)
+    results, counts, _ = await run(bucket, attempts=1, deadline=20)
+    for result in results:
+        hold(result, "full full full")
+    assert bucket.refused >= 1
+    assert sum(counts) <= 2 + bucket.refused  # some of which the probe met
+    assert sum(call.retries for result in results for call in result.calls) == sum(counts) - 2
+
+
+async def test_a_reask_names_the_fault_and_asks_for_the_rest_alone() -> None:
+    seen: list[Asked] = []
+
+    def script(asked: Asked) -> Answer:
+        seen.append(asked)
+        again = asked.is_probe or asked.again
+        return replies.right(asked) if again else faults.off_menu(asked)
+
+    await run(script)
+    first, second = (asked for asked in seen if ENGLISH.query in asked.user)
+    assert (first.ids, second.ids) == (["s1", "s2", "s3"], ["s1"])
+    assert not first.again
+    assert "'supported'" in second.user.rpartition("\n")[2]
+    assert second.sentences == {"s1": "The canteen opens at seven."}
+
+
+async def test_what_is_said_counts_as_it_was_said() -> None:
+    def script(asked: Asked) -> Answer:
+        return Says(verdicts(asked, "none", s1="partial", s3="contradicted"))
+
+    for result in (await run(script))[0]:
+        words = [said(sentence) for sentence in result.sentences]
+        assert words == ["partial", "none", "contradicted"]
+        assert result.scores.faithfulness == 0.5 / 3
+        assert FlagName.UNVERIFIED_QUOTE not in {flag.name for flag in result.flags}
+
+
+# What the server refuses; how many probes that takes; what of it stands in the signature.
+STEPS: Mapping[str, tuple[dict[str, Answer], int, str]] = {
+    "nothing": ({}, 1, "json_schema|t:0|seed:7|max_tokens"),
+    "json_schema": ({"json_schema": faults.NO_JSON_SCHEMA}, 2, "json_object+schema|t:0|seed:7"),
+    "json_schema, 422": ({"json_schema": faults.NO_JSON_SCHEMA_422}, 2, "json_object+schema|"),
+    "json_schema, vLLM": ({"json_schema": faults.NO_JSON_SCHEMA_VLLM}, 2, "json_object+schema|"),
+    "json_schema, 500": ({"json_schema": faults.NO_JSON_SCHEMA_500}, 2, "json_object+schema|"),
+    "any format": ({"response_format": faults.NO_JSON_OBJECT}, 4, "|text|t:0"),
+    "temperature": ({"temperature": faults.NO_TEMPERATURE}, 2, "json_schema|t:default|seed:7"),
+    "seed": ({"seed": faults.NO_SEED}, 2, "json_schema|t:0|seed:none"),
+    "max_tokens": ({"max_tokens": faults.NO_MAX_TOKENS}, 2, "seed:7|max_completion_tokens"),
+    "all": (
+        {
+            "json_schema": faults.NO_JSON_SCHEMA,
+            "temperature": faults.NO_TEMPERATURE,
+            "max_tokens": faults.NO_MAX_TOKENS,
+        },
+        4,
+        "json_object+schema|t:default|seed:7|max_completion_tokens",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+async def test_an_option_refused_is_left_out_before_the_run(name: str) -> None:
+    refused, probes, signed = STEPS[name]
+    seen: list[bool] = []
+
+    def script(asked: Asked) -> Answer:
+        seen.append(asked.is_probe)
+        return replies.picky(refused)(asked)
+
+    results, counts, signature = await run(script)
+    for result in results:
+        hold(result, "full full full")
+    assert counts == [1, 1]
+    assert seen == [True] * probes + [False] * 2
+    assert signed in signature

@@ -1,0 +1,192 @@
+"""The key is sent to the server, and shown to nobody: a search through all that is left behind."""
+
+import logging
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from judge import Config, ConfigError, Evaluator, JudgeError, JudgeUnavailable, Sample
+from judge.records import Chunk
+from tests.commands import Ran, judge, line, write
+from tests.faults import error
+from tests.replies import Answer, Body, Says, Script, Status, packed, right, verdict, verdicts
+from tests.server import Asked, JudgeServer, refused_url
+
+KEY = "sk-proj-Zebra0123456789Quagga"
+PASSWORD = "hunter2hunter2"  # noqa: S105  no secret of anybody's
+FIELDS = ("message", "type", "param", "code")
+SAMPLE = Sample(qid="q", answer="七点开门。", chunks=(Chunk(chunk_id="a", text="七点开门。"),))
+
+
+@pytest.fixture
+def keyed(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    (place / "judge.toml").write_text("attempts = 1\n")
+    write(place / "in.jsonl", [line(f"q{n}", f"Room {n} is open. 第{n}室开放。") for n in range(3)])
+    return place
+
+
+def given(asked: Asked) -> str:
+    """The key, as the server was sent it."""
+    key = asked.headers["Authorization"].removeprefix("Bearer ")
+    assert key == KEY
+    return key
+
+
+def in_calls(answer: Callable[[str], Answer]) -> Script:
+    """Right probes; the calls are answered with the key."""
+    return lambda asked: right(asked) if asked.is_probe else answer(given(asked))
+
+
+def always(answer: Callable[[str], Answer]) -> Script:
+    return lambda asked: answer(given(asked))
+
+
+def escaped(key: str) -> Answer:
+    """JSON may write a letter as its number."""
+    letters = "".join(f"\\u{ord(letter):04x}" for letter in key)
+    return Status(500, f'{{"error": {{"message": "no {letters}"}}}}')
+
+
+def telling(asked: Asked) -> Answer:
+    """Right verdicts, and the key is the reason for each."""
+    key = given(asked)
+    return Says(packed([verdict(asked, name, "none") | {"reason": key} for name in asked.ids]))
+
+
+# What the server says that knows no discretion, and how the run ends.
+ECHOES: Mapping[str, tuple[Script, int]] = {
+    "nothing": (right, 0),
+    "401": (always(lambda key: error(401, f"Incorrect API key provided: {key}.")), 2),
+    "401 in mid-run": (in_calls(lambda key: error(401, f"Wrong key: {key}")), 2),
+    "403": (always(lambda key: error(403, f"{key} may not", key, key)), 2),
+    "400": (always(lambda key: error(400, f"what is {key}?", key)), 2),
+    "400 in mid-run": (in_calls(lambda key: error(400, f"what is {key}?", key)), 3),
+    "404": (always(lambda key: Status(404, {"detail": f"no {key} here"})), 2),
+    "500": (always(lambda key: error(500, f"crashed at {key}")), 2),
+    "500 in mid-run": (in_calls(lambda key: error(500, f"crashed at {key}")), 3),
+    "500 in every field": (
+        in_calls(lambda key: Status(500, {"error": dict.fromkeys(FIELDS, key)})),
+        3,
+    ),
+    "500 in escapes": (in_calls(escaped), 3),
+    "a page": (in_calls(lambda key: Body(f"<html>{key}</html>", "text/html")), 3),
+    "a page of status 502": (in_calls(lambda key: Status(502, f"<p>{key}</p>")), 3),
+    "half a body": (in_calls(lambda key: Body(f'{{"key": "{key}')), 3),
+    "a model's name": (lambda asked: Says(verdicts(asked), model=given(asked)), 0),
+    "a verdict's reason": (telling, 0),
+}
+
+
+def look(ran: Ran, place: Path, *secrets: str) -> None:
+    """Through standard output and error, and every byte of every file."""
+    files = [path for path in place.rglob("*") if path.is_file()]
+    for secret in secrets:
+        assert secret not in ran.out
+        assert secret not in ran.err
+        for path in files:
+            assert secret.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("name", ECHOES)
+def test_what_a_server_repeats_is_not_repeated(
+    keyed: Path, caplog: pytest.LogCaptureFixture, name: str, *, debug: bool
+) -> None:
+    script, code = ECHOES[name]
+    caplog.set_level(logging.DEBUG)
+    with JudgeServer(script) as server:
+        words = ("--base-url", server.base_url, "--model", "tiny", *(["--debug"] * debug))
+        ran = judge("score", keyed / "in.jsonl", "-o", keyed / "run", *words)
+        assert all(given(asked) for asked in server.requests)
+        assert server.requests
+    assert ran.code == code, ran.err
+    look(ran, keyed, KEY, KEY[3:], KEY[:-3])
+    assert (keyed / "run" / "results.jsonl").exists() is (code != 2)
+    # Those of the libraries, too.
+    assert not any(KEY in record.getMessage() for record in caplog.records)
+
+
+def trace(raised: BaseException) -> str:
+    return "".join(traceback.format_exception(raised))
+
+
+@pytest.mark.usefixtures("keyed")
+async def test_what_is_printed_of_objects_and_errors() -> None:
+    with JudgeServer(in_calls(lambda key: error(401, f"no {key}", key, key))) as server:
+        config = Config(model="tiny", base_url=server.base_url, cache=False, attempts=1)
+        evaluator = Evaluator(config)
+        async with evaluator:
+            shown = [repr(config), repr(evaluator), str(vars(evaluator)), evaluator.signature]
+            with pytest.raises(JudgeUnavailable) as raised:
+                [result async for result in evaluator.evaluate([SAMPLE])]
+    shown += [str(raised.value), repr(raised.value), trace(raised.value)]
+    shown += [config.model_dump_json(), str(config)]
+    assert "OPENAI_API_KEY" in str(raised.value)  # the next step
+    assert not any(KEY in text for text in shown)
+
+
+@pytest.mark.usefixtures("keyed")
+async def test_a_server_that_is_not_there() -> None:
+    with pytest.raises(JudgeUnavailable) as raised:
+        async with Evaluator(Config(model="m", base_url=refused_url(), cache=False, attempts=1)):
+            pass
+    assert KEY not in trace(raised.value)
+
+
+ADDRESSES = (
+    "http://user:{}@127.0.0.1:9/v1",
+    "http://{}@127.0.0.1:9/v1",
+    "http://127.0.0.1:9/v1?key={}",
+    "http://127.0.0.1:9/v1#{}",
+    "http://a:{}@[::1",
+)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_an_address_with_a_password_is_refused_unrepeated(
+    keyed: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    url = address.format(PASSWORD)
+    words = ("score", keyed / "in.jsonl", "-o", keyed / "run", "--model", "tiny", "--debug")
+    given = judge(*words, "--base-url", url)
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    named = judge(*words)
+    for ran in (given, named):
+        assert (ran.code, ran.out) == (2, "")
+        assert "setting base_url holds a user name" in ran.err
+        look(ran, keyed, PASSWORD)
+    with pytest.raises(ConfigError) as raised:
+        Config(base_url=url)
+    assert PASSWORD not in trace(raised.value)
+
+
+@pytest.mark.parametrize("name", ["api_key", "OPENAI_API_KEY", "openai_api_key", "client_secret"])
+def test_a_key_in_the_settings_file_is_refused_unrepeated(keyed: Path, name: str) -> None:
+    (keyed / "other.toml").write_text(f'{name} = "{PASSWORD}"\n')
+    words = ("score", keyed / "in.jsonl", "-o", keyed / "run", "--debug")
+    ran = judge(*words, "--config", keyed / "other.toml")
+    assert (ran.code, ran.out) == (2, "")
+    assert "set OPENAI_API_KEY in the environment" in ran.err
+    assert PASSWORD not in ran.err
+    assert not (keyed / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["api_key", "token"])
+def test_a_key_among_the_settings_is_refused_unrepeated(name: str) -> None:
+    with pytest.raises(JudgeError) as raised:
+        Config.model_validate({name: PASSWORD})
+    assert PASSWORD not in trace(raised.value)
+
+
+def test_a_key_that_is_none_is_refused_unrepeated(
+    keyed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{PASSWORD}。")
+    words = ("--model", "tiny", "--base-url", refused_url(), "--debug")
+    ran = judge("score", keyed / "in.jsonl", "-o", keyed / "run", *words)
+    assert ran.code == 2
+    assert "OPENAI_API_KEY" in ran.err
+    assert PASSWORD not in ran.err

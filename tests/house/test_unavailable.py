@@ -1,0 +1,153 @@
+"""A server that cannot be asked at all: one line, nothing lost, and the same command goes on."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from judge.runs import read_summary
+from tests import faults
+from tests.commands import Ran, judge, line, results, write
+from tests.faults import error
+from tests.replies import Answer, Script, Status, right
+from tests.server import Asked, JudgeServer, refused_url
+
+ANSWERS = 12
+CONCURRENCY = 2
+
+# What the server says, and a word of the next step.
+REFUSALS: Mapping[str, tuple[Answer | Script, str]] = {
+    "401": (faults.UNAUTHORIZED, "set OPENAI_API_KEY"),
+    "a wrong key": (faults.wrong_key, "set OPENAI_API_KEY"),
+    "402": (error(402, "Insufficient credits"), "add credit"),
+    "403": (faults.FORBIDDEN, "may use this model"),
+    "404": (faults.NO_MODEL, "check --model"),
+    "404 page": (Status(404, "<h1>Not found</h1>"), "--base-url ends"),
+    "quota": (faults.QUOTA, "add credit"),
+}
+
+
+@pytest.fixture
+def samples(place: Path) -> Path:
+    (place / "judge.toml").write_text(f"attempts = 1\nconcurrency = {CONCURRENCY}\n")
+    lines = [line(f"q{n}", f"Room {n} is open. 第{n}室开放[1]。") for n in range(ANSWERS)]
+    return write(place / "in.jsonl", lines)
+
+
+def score(samples: Path, url: str, *more: object) -> Ran:
+    run = samples.with_name("run")
+    return judge("score", samples, "-o", run, "--model", "tiny", "--base-url", url, *more)
+
+
+def is_told(ran: Ran, url: str, step: str) -> None:
+    """In one line, that names the model, the server and the next step."""
+    assert (ran.code, ran.out) == (2, "")
+    told = ran.err.splitlines()[-1]
+    assert told.startswith(f"judge: model 'tiny' at {url} cannot be asked: ")
+    assert step in told
+    assert "Traceback" not in ran.err
+
+
+def say(answer: Answer | Script, asked: Asked) -> Answer:
+    return answer(asked) if callable(answer) else answer
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_before_the_first_answer(samples: Path, name: str) -> None:
+    answer, step = REFUSALS[name]
+    with JudgeServer(lambda asked: say(answer, asked)) as server:
+        ran = score(samples, server.base_url)
+        assert (server.probes, server.calls) == (1, 0)
+    is_told(ran, server.base_url, step)
+    assert ran.err.count("\n") == 1
+    assert not samples.with_name("run").exists()
+
+
+class Failing:
+    """Right until so many calls, then not, until it is mended."""
+
+    def __init__(self, after: int, answer: Answer | Script) -> None:
+        self._after, self._answer = after, answer
+        self.mended = False
+
+    def __call__(self, asked: Asked) -> Answer:
+        if self.mended or asked.is_probe or asked.number < self._after:
+            return right(asked)
+        return say(self._answer, asked)
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_in_mid_run(samples: Path, name: str) -> None:
+    answer, step = REFUSALS[name]
+    script = Failing(5, answer)
+    run = samples.with_name("run")
+    with JudgeServer(script) as server:
+        ran = score(samples, server.base_url)
+        is_told(ran, server.base_url, step)
+        assert ran.err.count("\n") == 2  # and the line about what the server takes
+        asked = [tuple(asked.sentences.values()) for asked in server.requests if asked.ids]
+        assert 6 <= len(asked) <= 5 + 2 * CONCURRENCY  # the first that is refused stops all
+        kept = results(run)
+        assert len(kept) == 5
+        assert not (run / "summary.json").exists()
+
+        script.mended = True
+        again = score(samples, server.base_url)
+        assert again.code == 0
+        assert "taking up an unfinished run: 5 of 12 answers" in again.err
+        later = [tuple(asked.sentences.values()) for asked in server.requests if asked.ids]
+        assert not set(asked[:5]) & set(later[len(asked) :])
+        assert server.calls == len(asked) + ANSWERS - 5
+        assert server.probes == 1
+    assert len(results(run)) == ANSWERS
+    assert read_summary(run).unscored == {}
+
+
+def test_an_option_that_is_no_longer_taken(samples: Path) -> None:
+    refusing = Failing(5, faults.NO_TEMPERATURE)
+
+    def script(asked: Asked) -> Answer:
+        if refusing.mended and "temperature" in asked.body:
+            return faults.NO_TEMPERATURE
+        return refusing(asked)
+
+    with JudgeServer(script) as server:
+        ran = score(samples, server.base_url)
+        is_told(ran, server.base_url, "the same command will find out anew")
+        assert "no longer takes 'temperature'" in ran.err
+        refusing.mended = True
+        # Numbers made otherwise are no part of that run.
+        other = score(samples, server.base_url)
+        assert (other.code, other.out) == (2, "")
+        assert "unfinished run with another signature" in other.err
+        assert len(results(samples.with_name("run"))) == 5
+        assert score(samples, server.base_url, "--force").code == 0
+    signatures = read_summary(samples.with_name("run")).signatures
+    assert list(signatures.values()) == [ANSWERS]
+    assert all("|t:default|" in signature for signature in signatures)
+
+
+def test_nobody_is_there(samples: Path) -> None:
+    url = refused_url()
+    ran = score(samples, url)
+    is_told(ran, url, "is the server running? is --base-url right?")
+    assert ran.err.count("\n") == 1
+    assert not samples.with_name("run").exists()
+
+
+def test_a_finished_run_outlives_a_server_that_is_gone(samples: Path) -> None:
+    run = samples.with_name("run")
+    with JudgeServer() as server:
+        assert score(samples, server.base_url, "--no-cache").code == 0
+    before = {path.name: path.read_bytes() for path in run.iterdir()}
+    ran = score(samples, server.base_url, "--no-cache", "--force")
+    is_told(ran, server.base_url, "is the server running?")
+    assert {path.name: path.read_bytes() for path in run.iterdir()} == before
+    assert judge("show", run, "q3").code == 0
+
+
+def test_a_run_all_of_which_is_kept_needs_no_server(samples: Path) -> None:
+    with JudgeServer() as server:
+        assert score(samples, server.base_url).code == 0
+    ran = score(samples, server.base_url, "--force")
+    assert (ran.code, len(results(samples.with_name("run")))) == (0, ANSWERS)

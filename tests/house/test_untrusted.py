@@ -1,0 +1,168 @@
+"""A run in which calls fail for good: what it prints, and what its numbers are made of."""
+
+from pathlib import Path
+from statistics import mean
+from zlib import crc32
+
+import pytest
+
+from judge import SampleResult, Status, Summary, Verdict
+from judge.records import SUPPORT_WEIGHT, CorpusScore, SentenceResult, Unscored
+from judge.runs import read_summary
+from tests.commands import Ran, judge, line, results, write
+from tests.faults import CRASHED
+from tests.replies import Answer, Script, failing, right, verdicts
+from tests.server import Asked, JudgeServer, Says
+
+LABELS = ("full", "full", "full", "full", "partial", "none", "contradicted")
+ANSWERS = 40
+SENTENCES = 6
+CLAIMS = ANSWERS * SENTENCES
+
+
+def labelled(asked: Asked) -> Answer:
+    """Labels that hang on the sentence alone, so that two runs agree on it."""
+    if asked.is_probe:
+        return right(asked)
+    labels = {name: LABELS[crc32(text.encode()) % 7] for name, text in asked.sentences.items()}
+    return Says(verdicts(asked, **labels))
+
+
+@pytest.fixture
+def samples(place: Path) -> Path:
+    """Answers whose calls hold two sentences each, in both languages."""
+    # No waiting for a server that will not do better.
+    (place / "judge.toml").write_text("attempts = 1\nsentences_per_call = 2\ncache = false\n")
+    lines = []
+    for number in range(ANSWERS):
+        english = [f"Room {number}.{n} is open from {n} to nine." for n in range(SENTENCES)]
+        chinese = [f"{number}号楼{n}室九点开放。" for n in range(SENTENCES)]
+        answer = " ".join(english) if number % 2 else "".join(chinese)
+        lines.append(line(f"q{number}", answer))
+    return write(place / "samples.jsonl", lines)
+
+
+def score(script: Script, samples: Path, name: str, *more: object) -> Ran:
+    with JudgeServer(script) as server:
+        address = ("--model", "tiny", "--base-url", server.base_url)
+        return judge("score", samples, "-o", samples.with_name(name), *address, *more)
+
+
+def macro(score: CorpusScore | None) -> float:
+    assert score is not None
+    return score.macro
+
+
+def weight(sentence: SentenceResult) -> float:
+    assert isinstance(sentence.outcome, Verdict)
+    return SUPPORT_WEIGHT[sentence.outcome.support]
+
+
+def failed(sentence: SentenceResult) -> bool:
+    outcome = sentence.outcome
+    return isinstance(outcome, Unscored) or (
+        isinstance(outcome, Verdict) and outcome.fallback_from is not None
+    )
+
+
+def hold(summary: Summary, clean: list[SampleResult], broken: list[SampleResult]) -> None:
+    """That the scores are those of the clean run's verdicts on the sentences judged."""
+    kept: list[list[float]] = []
+    low, high = [], []
+    for whole, part in zip(clean, broken, strict=True):
+        assert [s.text for s in whole.sentences] == [s.text for s in part.sentences]
+        pairs = zip(whole.sentences, part.sentences, strict=True)
+        weights = [weight(told) for told, left in pairs if not failed(left)]
+        kept += [weights] if weights else []
+        low.append(sum(weights) / SENTENCES)
+        high.append((sum(weights) + SENTENCES - len(weights)) / SENTENCES)
+    assert summary.faithfulness is not None
+    assert summary.faithfulness.answers == len(kept)
+    assert summary.faithfulness.macro == pytest.approx(mean(map(mean, kept)), abs=1e-12)
+    assert summary.faithfulness.items == summary.judged == sum(map(len, kept))
+    pooled = [weight for weights in kept for weight in weights]
+    assert summary.faithfulness.micro == pytest.approx(mean(pooled), abs=1e-12)
+    bounds = summary.faithfulness_bounds
+    assert bounds is not None
+    assert bounds.low == pytest.approx(mean(low), abs=1e-12)
+    assert bounds.high == pytest.approx(mean(high), abs=1e-12)
+    assert bounds.low < macro(summary.faithfulness) < bounds.high
+
+
+def draw(texts: list[str], share: float) -> set[str]:
+    """The sentences of which the server gives no verdict, call by call."""
+    pairs = [texts[low : low + 2] for low in range(0, len(texts), 2)]
+    return {
+        text for pair in pairs if crc32("\n".join(pair).encode()) / 2**32 < share for text in pair
+    }
+
+
+@pytest.mark.parametrize("fallback", [True, False])
+def test_a_tenth_of_the_calls_fails(samples: Path, *, fallback: bool) -> None:
+    assert score(labelled, samples, "clean").code == 0
+    more = () if fallback else ("--no-fallback",)
+    ran = score(failing(0.1, CRASHED, labelled), samples, "broken", *more)
+    assert ran.code == 3
+
+    clean, broken = results(samples.with_name("clean")), results(samples.with_name("broken"))
+    lost = [s.text for result in broken for s in result.sentences if failed(s)]
+    every = [[s.text for s in result.sentences] for result in clean]
+    assert set(lost) == set().union(*(draw(texts, 0.1) for texts in every))
+    assert 0.06 * CLAIMS < len(lost) < 0.14 * CLAIMS  # about as many as were meant to
+
+    summary = read_summary(samples.with_name("broken"))
+    hold(summary, clean, broken)
+    assert summary.untrusted
+    assert summary.unscored == {"server_error": len(lost)}
+    assert summary.fallen_back == (len(lost) if fallback else 0)
+    assert summary.calls == CLAIMS // 2
+    show_it(ran, summary, fallback=fallback)
+
+    with_fallback = summary.faithfulness_with_fallback
+    if not fallback:
+        assert with_fallback is None
+        return
+    everything = [mean(weight(s) for s in result.sentences) for result in broken]
+    assert macro(with_fallback) == pytest.approx(mean(everything), abs=1e-12)
+    assert macro(with_fallback) != macro(summary.faithfulness)
+
+
+def show_it(ran: Ran, summary: Summary, *, fallback: bool) -> None:
+    bounds = summary.faithfulness_bounds
+    assert bounds is not None
+    assert f"{bounds.low:.3f}–{bounds.high:.3f}" in ran.out
+    assert "failures 0, then 1" in ran.out
+    share = 100 * (summary.unscored_share or 0)
+    assert f"untrusted: {share:.1f} % of the claims have no verdict" in ran.out
+    assert ("with fallback" in ran.out) is fallback
+    assert "Traceback" not in ran.err
+
+
+def test_a_few_failures_are_an_accident(samples: Path) -> None:
+    ran = score(failing(0.03, CRASHED, labelled), samples, "run")
+    summary = read_summary(samples.with_name("run"))
+    assert 3 <= sum(summary.unscored.values()) <= 0.05 * CLAIMS
+    assert (ran.code, summary.untrusted) == (0, False)
+    assert "failures 0, then 1" in ran.out
+    assert "untrusted" not in ran.out
+    strict = score(failing(0.03, CRASHED, labelled), samples, "strict", "--max-unscored", "0.001")
+    assert strict.code == 3
+
+
+def test_gates_give_way_to_an_untrusted_run(samples: Path) -> None:
+    script = failing(0.1, CRASHED, labelled)
+    for least in ("0.01", "0.99"):
+        gate = f"faithfulness={least}"
+        assert score(script, samples, f"run-{least}", "--fail-under", gate).code == 3
+
+
+def test_a_run_of_failures_alone_has_no_score(samples: Path) -> None:
+    ran = score(failing(1, CRASHED), samples, "run")
+    assert ran.code == 3
+    summary = read_summary(samples.with_name("run"))
+    assert summary.faithfulness is None
+    bounds = summary.faithfulness_bounds
+    assert bounds is not None
+    assert (bounds.low, bounds.high, bounds.answers) == (0, 1, ANSWERS)
+    assert summary.faithfulness_with_fallback is not None
+    assert summary.statuses[Status.UNSCORED] == ANSWERS
