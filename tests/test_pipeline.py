@@ -3,7 +3,7 @@ import pytest
 from judge.backends.fake import FakeJudge
 from judge.compose import offline
 from judge.config import Config
-from judge.pipeline import evaluate_sample, sign
+from judge.pipeline import asked, evaluate_sample, sign
 from judge.records import (
     Chunk,
     CitationStatus,
@@ -91,6 +91,17 @@ async def test_citations_quotes_and_kinds_meet() -> None:
     (request,) = judge.requests
     assert request.ask == (1, 2)
     assert request.cites == {1: (0,), 2: (0,)}
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(prose_citations=True)])
+async def test_what_would_be_asked_is_what_is_asked(rules: Rules) -> None:
+    answer = "## Leave\n\nIt is paid, see passage 2. 年假15天[hr#1]。 Thank you!"
+    sample = Sample(qid="1", query="Leave?", answer=answer, chunks=CHUNKS)
+    judge = FakeJudge({})
+    await evaluate_sample(sample, judge, rules)
+    assert [asked(sample, rules)] == judge.requests
+    cited = {1: (1,), 2: (0,)} if rules.prose_citations else {2: (0,)}
+    assert (asked(sample, rules).ask, asked(sample, rules).cites) == ((1, 2), cited)
 
 
 async def test_identical_sentences_are_kept_apart() -> None:
