@@ -135,14 +135,22 @@ def open_store(config: Config) -> "DiskStore":
 
 
 def cache_folder(config: Config) -> Path:
-    """Where verdicts are kept: as set, else in the user's cache folder (XDG)."""
-    if config.cache_dir is not None:
-        return config.cache_dir.expanduser()
-    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    try:
-        return Path(caches).expanduser() / "judge"
-    except RuntimeError:
-        raise ConfigError("there is no home folder to keep verdicts in; set --cache-dir") from None
+    """Where verdicts are kept: as set, else in the user's cache folder (XDG).
+
+    Raises:
+        ConfigError: it is in a home folder that there is not.
+    """
+    place = config.cache_dir
+    if place is None:
+        caches = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        # A relative one is to be ignored, says the standard.
+        place = (caches if caches.is_absolute() else Path("~/.cache")) / "judge"
+    if os.environ.get("HOME") != "" or place.parts[0] != "~":  # an empty one would mean /
+        try:
+            return place.expanduser()
+        except RuntimeError:
+            pass
+    raise ConfigError(f"cache {place}: there is no such home folder; name another: --cache-dir")
 
 
 def address(config: Config) -> str:

@@ -25,6 +25,8 @@ from judge.runs import REJECTED, RunFolder, read_results
 from judge.samples import Checked, Digest, Rejected, check_samples, read_samples
 from judge.steps.totals import Totals
 
+BEAT: Final = 1.0
+"""Seconds."""
 _LIBRARIES: Final = ("judge", "nltk", "numpy", "pydantic")
 
 
@@ -36,6 +38,9 @@ class Watcher(Protocol):
 
     def scored(self, result: SampleResult) -> None:
         """One more result stands on disk; those kept come first."""
+
+    def waiting(self) -> None:
+        """Time goes by; called every `BEAT` seconds from the moment the input is checked."""
 
 
 class _Task(NamedTuple):
@@ -59,6 +64,7 @@ class Job:
         evaluator: what scores; the one `config` describes where left out.
         force: replace a run that stands there.
         skip_bad_lines: write bad lines to `rejected.jsonl` and go on.
+        beat: seconds between two calls of `Watcher.waiting`.
     """
 
     def __init__(
@@ -70,6 +76,7 @@ class Job:
         evaluator: Evaluator | None = None,
         force: bool = False,
         skip_bad_lines: bool = False,
+        beat: float = BEAT,
     ) -> None:
         self._source = source
         self._folder = folder
@@ -77,6 +84,7 @@ class Job:
         self._evaluator = evaluator or Evaluator(config)
         self._force = force
         self._skip = skip_bad_lines
+        self._beat = beat
 
     def run(self, watcher: Watcher) -> Summary:
         """Do the job, in an event loop of its own; returns the totals, kept results included.
@@ -92,11 +100,25 @@ class Job:
         ):
             # Outside the loop, which would put off a Ctrl-C until a blocking read has ended.
             task = self._check(folder, bad)
-            summary, record, kept = asyncio.run(self._score(folder, task, watcher))
+            summary, record, kept = asyncio.run(self._watched(folder, task, watcher))
             seconds = round(time.monotonic() - clock, 3)
             whole = {"finished": _now(), "seconds": seconds, "resumed": kept}
             folder.finish(summary, record.model_copy(update=whole))
             return summary
+
+    async def _watched(
+        self, folder: RunFolder, task: _Task, watcher: Watcher
+    ) -> tuple[Summary, RunRecord, int]:
+        async def beat() -> None:
+            while True:
+                await asyncio.sleep(self._beat)
+                watcher.waiting()
+
+        beating = asyncio.create_task(beat())
+        try:
+            return await self._score(folder, task, watcher)
+        finally:
+            beating.cancel()
 
     async def _score(
         self, folder: RunFolder, task: _Task, watcher: Watcher

@@ -188,3 +188,21 @@ def test_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1/")
     assert address(Config()) == "http://localhost:1/v1"
     assert address(Config(base_url="http://localhost:2")) == "http://localhost:2"
+
+
+def test_a_home_that_there_is_not_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    with pytest.raises(ConfigError, match=r"~nobody-at-all/x.*--cache-dir"):
+        cache_folder(Config(cache_dir=Path("~nobody-at-all/x")))
+    monkeypatch.setenv("HOME", "")
+    with pytest.raises(ConfigError, match=r"~/\.cache/judge.*--cache-dir"):
+        cache_folder(Config())
+    assert cache_folder(Config(cache_dir=tmp_path)) == tmp_path
+
+
+def test_a_relative_cache_folder_of_the_environment_is_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", "caches")
+    assert cache_folder(Config()) == tmp_path / ".cache" / "judge"

@@ -1,3 +1,4 @@
+import asyncio
 import gzip
 import json
 import os
@@ -11,6 +12,7 @@ import pytest
 from judge import Config, Evaluator, InputError, RunError, SampleResult, Support, Verdict
 from judge.backends.fake import FakeJudge
 from judge.job import Job
+from judge.records import JudgeRequest, Judgment
 from judge.records.run import RunRecord
 from judge.runs import read_record, read_results, read_summary
 
@@ -31,10 +33,14 @@ class Log:
     def __init__(self, stop_after: int | None = None) -> None:
         self.kept = 0
         self.qids: list[str] = []
+        self.waited = asyncio.Event()
         self._stop_after = stop_after
 
     def begun(self, record: RunRecord, kept: int) -> None:
         self.record, self.kept = record, kept
+
+    def waiting(self) -> None:
+        self.waited.set()
 
     def scored(self, result: SampleResult) -> None:
         self.qids.append(result.qid)
@@ -246,3 +252,23 @@ def test_a_link_to_the_copied_input_is_the_copied_input(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="is a file of the run it would replace"):
         run(job(tmp_path / "link.jsonl", tmp_path / "run", force=True))
     assert [r.qid for r in read_results(tmp_path / "run")] == ["a"]
+
+
+class Slow(FakeJudge):
+    """Waits until the watcher was told that time goes by."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__({"It is paid.": FULL})
+        self._log = log
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        await self._log.waited.wait()
+        return await super().judge(request)
+
+
+def test_whoever_waits_is_told_that_time_goes_by(tmp_path: Path) -> None:
+    log = Log()
+    evaluator = Evaluator(judge=Slow(log))
+    source = write(tmp_path / "in.jsonl", [line("a")])
+    Job(source, tmp_path / "run", Config(), evaluator=evaluator, beat=0.001).run(log)
+    assert log.qids == ["a"]

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -17,7 +18,7 @@ from judge.text.clip import clip
 if TYPE_CHECKING:
     from judge.config import Config
     from judge.judges.cached import Explained, Tally
-    from judge.records import Sample
+    from judge.records import JudgeRequest, Sample
 
 _WIDTH: Final = 60
 """Characters of a sentence that are enough to know it by."""
@@ -39,6 +40,7 @@ def stats(cache_dir: CacheFolder = None) -> None:
     Example: judge cache stats
     """
     from judge.backends.store import DiskStore  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
     from judge.judges.cached import contents  # noqa: PLC0415  likewise
 
     folder = _folder(cache_dir)
@@ -46,11 +48,12 @@ def stats(cache_dir: CacheFolder = None) -> None:
         return
     with DiskStore(folder) as store:
         counted, size = contents(store.rows()), store.size
-    typer.echo(visible(f"{folder}  {size / _MEGA:.1f} MB"))
     counts = f"{_count(counted.verdicts, 'verdict')}, {_replies(counted.replies)}"
-    typer.echo(f"{counts}, {_count(counted.answers, 'answer')}")
-    for signature, tally in counted.signatures.items():
-        typer.echo(f"\n{flat(signature)}\n  {_told(tally)}")
+    say(
+        f"{folder}  {size / _MEGA:.1f} MB",
+        f"{counts}, {_count(counted.answers, 'answer')}",
+        *(f"\n{flat(name)}\n  {_told(tally)}" for name, tally in counted.signatures.items()),
+    )
 
 
 @cache.command()
@@ -67,6 +70,7 @@ def explain(
 
     Example: judge cache explain samples.jsonl q_001 --model gpt-4.1-mini
     """
+    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
     from judge.compose import cache_folder, open_store, remembered  # noqa: PLC0415  likewise
     from judge.pipeline import asked  # noqa: PLC0415  likewise
 
@@ -78,14 +82,7 @@ def explain(
     with open_store(settings) as store:
         explained = remembered(settings, store).explain(would, store.rows)
     hits = sum(each.found == "hit" for each in explained)
-    typer.echo(visible(f"{flat(qid)}: {_count(len(explained), 'claim')}, {hits} kept"))
-    shown: Explained | None = None
-    for each in explained:
-        if shown is None or (each.found, each.differences) != (shown.found, shown.differences):
-            typer.echo("".join(f"\n{line}" for line in _reasons(each)))
-        shown = each
-        text = flat(would.sentences[each.sentence].text)
-        typer.echo(f"  {each.sentence + 1:>3}  {clip(text, _WIDTH)}")
+    say(f"{flat(qid)}: {_count(len(explained), 'claim')}, {hits} kept", *_listed(explained, would))
 
 
 @cache.command()
@@ -99,6 +96,7 @@ def clear(
     Example: judge cache clear --yes
     """
     from judge.backends.store import empty  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
 
     folder = _folder(cache_dir)
     if not _kept(folder):
@@ -109,7 +107,7 @@ def clear(
         typer.confirm(visible(f"Remove every verdict kept in {folder}?"), abort=True)
     rows = empty(folder)
     what = "a database that could not be read" if rows is None else _count(rows, "row")
-    typer.echo(visible(f"removed {what} from {folder}"))
+    say(f"removed {what} from {folder}")
 
 
 def _folder(given: Path | None) -> Path:
@@ -126,21 +124,35 @@ def _folder(given: Path | None) -> Path:
 def _kept(folder: Path) -> bool:
     """Whether anything is kept there; where not, nothing is made, and it is said."""
     from judge.backends.store import DATABASE  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
 
     there = os.path.exists(folder / DATABASE)  # noqa: PTH110  False, too, where one may not look
     if not there:
-        typer.echo(visible(f"nothing is kept in {folder}"))
+        say(f"nothing is kept in {folder}")
     return there
 
 
 def _sample(source: Path, qid: str) -> "Sample":
     from judge.samples import read_samples  # noqa: PLC0415  heavy, and --help stays quick
 
+    if str(source) == "-":
+        raise ConfigError("explain reads a file, not standard input; name one")
     samples = read_samples(source, on_bad=lambda _: None)
     sample = next((sample for sample in samples if sample.qid == qid), None)
     if sample is None:
-        raise InputError(f"no answer {qid!r}", path=str(source))
+        raise InputError(f"no answer {qid!r}; name a qid of this file", path=str(source))
     return sample
+
+
+def _listed(explained: Sequence["Explained"], would: "JudgeRequest") -> Iterable[str]:
+    """The claims, those of one reason together under it as long as they follow one another."""
+    alike = groupby(explained, key=lambda each: (each.found, each.differences))
+    for _, group in alike:
+        first, *rest = group
+        yield "".join(f"\n{line}" for line in _reasons(first))
+        for each in (first, *rest):
+            text = flat(would.sentences[each.sentence].text)
+            yield f"  {each.sentence + 1:>3}  {clip(text, _WIDTH)}"
 
 
 def _reasons(explained: "Explained") -> Iterable[str]:

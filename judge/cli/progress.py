@@ -99,6 +99,15 @@ class Progress:
             rate = self._rate()
             self._say(f"{self._done}/{self._total} answers" + (f", {rate}" if rate else ""))
 
+    def waiting(self) -> None:
+        """Nothing may have come for a while: say at least that."""
+        if not self._total and self._task is not None:
+            self._bar.update(self._task, description="waiting for the server")
+        if not self._console.is_terminal and self._clock() - self._spoke >= _EVERY:
+            self._spoke = self._clock()
+            done = f"{self._done}/{self._total} answers" if self._total else "for the server"
+            self._say(f"waiting; {done}" if self._total else f"waiting {done}")
+
     @property
     def said(self) -> str:
         """Where the job stands, for someone who stops it."""

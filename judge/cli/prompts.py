@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from judge.cli.app import app
-from judge.cli.visible import visible
 
 prompts = typer.Typer(no_args_is_help=True, help="The pinned prompts: list, verify, show.")
 app.add_typer(prompts, name="prompts")
@@ -17,11 +16,11 @@ def list_() -> None:
 
     Example: judge prompts list
     """
+    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
     from judge.prompt import load_prompt, verify_prompts  # noqa: PLC0415  --help stays quick
 
-    for file in verify_prompts():
-        name, version = file.removesuffix(".toml").split("/")
-        typer.echo(load_prompt(name, version).reference)
+    names = (file.removesuffix(".toml").rpartition("/") for file in verify_prompts())
+    say(*(load_prompt(name, version).reference for name, _, version in names))
 
 
 @prompts.command()
@@ -30,11 +29,12 @@ def verify() -> None:
 
     Example: judge prompts verify
     """
+    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
     from judge.prompt import prompts_folder, verify_prompts  # noqa: PLC0415  --help stays quick
 
     count = len(verify_prompts())
     noun = "prompt has" if count == 1 else "prompts have"
-    typer.echo(visible(f"{count} {noun} the pinned bytes, in {prompts_folder()}"))
+    say(f"{count} {noun} the pinned bytes, in {prompts_folder()}")
 
 
 @prompts.command()
@@ -48,10 +48,13 @@ def show(
 
     Example: judge prompts show faithfulness v1
     """
+    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
     from judge.prompt import load_prompt, newest  # noqa: PLC0415  --help stays quick
 
     prompt = load_prompt(name, version or newest(name))
     user, again = prompt.user.template, prompt.again.template
-    typer.echo(f"{prompt.reference}  sha256 {prompt.sha256}")
-    for title, text in (("system", prompt.system), ("user", user), ("again", again)):
-        typer.echo(f"\n--- {title}\n{text}")
+    parts = (("system", prompt.system), ("user", user), ("again", again))
+    say(
+        f"{prompt.reference}  sha256 {prompt.sha256}",
+        *(f"\n--- {title}\n{text}" for title, text in parts),
+    )

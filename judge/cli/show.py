@@ -31,7 +31,7 @@ def show(
     if qid is None:
         result = worst_answer(results)
         if result is None:
-            raise RunError(f"{run}: no answer has a score; name one: judge show {run} QID")
+            raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
     else:
         result = next((result for result in results if result.qid == qid), None)
         if result is None:

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from typing import Final
 
 from rich.console import Console
+from rich.text import Text
 
+from judge.cli.visible import visible
 from judge.errors import RunError
 
 _NARROWEST: Final = 20
@@ -42,3 +44,14 @@ def output() -> Iterator[Console]:
         console.on_broken_pipe()
         message = f"standard output: cannot be written ({error.strerror}); "
         raise RunError(message + "what was to be kept is in the run folder") from None
+
+
+def say(*lines: str) -> None:
+    """Print lines as they are, however wide.
+
+    Raises:
+        RunError: as of `output`.
+    """
+    with output() as console:
+        for line in lines:
+            console.print(Text(visible(line)), soft_wrap=True)

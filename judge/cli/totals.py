@@ -70,7 +70,7 @@ def print_totals(
     for signature in summary.signatures:
         console.print(Text(f"made by {visible(signature)}", style="dim"), soft_wrap=True)
     console.print(Text(f"written to {visible(str(folder))}"), soft_wrap=True)
-    if worst or summary.faithfulness is not None:
+    if worst or summary.claims:
         qid = f" {shlex.quote(worst[0].qid)}" if worst else ""
         command = f"judge show {shlex.quote(str(folder))}{qid}"
         console.print(Text(f"look closer: {visible(command)}"), soft_wrap=True)
@@ -143,7 +143,8 @@ def _scores(summary: Summary, *, offline: bool) -> Table:
 def _score(name: str, score: CorpusScore | None) -> tuple[str, ...]:
     if score is None:
         return number(None), "", "", "0", ""
-    items = "citations" if name == "citation_validity" else "sentences"
+    items = "citation" if name == "citation_validity" else "sentence"
+    items += "" if score.items == 1 else "s"
     interval = f"{number(score.interval.low)}–{number(score.interval.high)}"
     pooled = number(score.micro)
     return number(score.macro), interval, pooled, str(score.answers), f"{score.items} {items}"

@@ -88,6 +88,21 @@ class Config(Record):
         compile_pattern(pattern or "")
         return pattern
 
+    @field_validator("model", "embedding_model")
+    @classmethod
+    def _is_a_name(cls, name: str | None) -> str | None:
+        if name is not None and ("|" in name or not name.isprintable()):
+            # It becomes a part of signatures, which "|" keeps apart.
+            raise ValueError("holds what no model's name does")
+        return name
+
+    @field_validator("cache_dir", mode="before")
+    @classmethod
+    def _is_a_place(cls, path: object) -> object:
+        if path == "" or path == Path() or not isinstance(path, str | Path | None):
+            raise ValueError("no folder; leave it out, or name one")
+        return path
+
     @field_validator("base_url")
     @classmethod
     def _is_an_address(cls, url: str | None) -> str | None:
@@ -112,6 +127,8 @@ class Config(Record):
                 raise ConfigError(f"unknown setting {name!r}; there are: {known}") from None
             value = first["input"]
             message = first["msg"].removeprefix("Value error, ")
+            if first["type"] == "string_too_short":
+                message = "is empty; leave it out, or name one"
             raise ConfigError(f"setting {name} = {value!r}: {message}") from None
 
 
@@ -125,6 +142,7 @@ def checked_url(url: str) -> str:
         parts = urlsplit(url.strip())
         secret = "@" in parts.netloc or bool(parts.query or parts.fragment)
         sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        sound = sound and url.strip().isprintable() and len(url.split()) == 1
     except ValueError:
         secret, sound = "@" in url, False
     if secret:

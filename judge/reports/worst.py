@@ -57,11 +57,16 @@ class Worst:
 def worst_answer(results: Iterable[SampleResult]) -> SampleResult | None:
     """The scored answer with the lowest faithfulness; among equals the one with most unsupported.
 
-    None where no answer is scored: an answer nobody could judge is not a bad answer.
+    Where none is scored, the one with the most failures, the first of them; None where no answer
+    claims anything. An answer nobody could judge is not a bad answer.
     """
-    scored = (result for result in results if result.scores.faithfulness is not None)
     return min(
-        scored,
-        key=lambda r: (r.scores.faithfulness, -len(r.scores.unsupported)),
+        (result for result in results if result.scores.claims),
+        key=lambda r: (
+            r.scores.faithfulness is None,
+            r.scores.faithfulness or 0.0,
+            -len(r.scores.unsupported),
+            -r.scores.unscored,
+        ),
         default=None,
     )

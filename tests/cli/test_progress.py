@@ -125,6 +125,20 @@ def test_tokens_of_this_session_are_counted() -> None:
     assert shown.lines()[-1] == "judge: 3/3 answers, 0.2/s, 2,400 tokens"
 
 
+def test_a_long_wait_is_no_silent_one() -> None:
+    shown = Shown()
+    shown.now += 10
+    shown.progress.waiting()
+    shown.progress.begun(record(3), 0)
+    for seconds in (9, 1, 9, 1):
+        shown.now += seconds
+        shown.progress.waiting()
+    assert shown.lines() == [
+        "judge: waiting for the server",
+        *["judge: waiting; 0/3 answers"] * 2,
+    ]
+
+
 def test_lines_left_out_are_said() -> None:
     for rejected, words in ((1, "1 bad line"), (2, "2 bad lines")):
         shown = Shown()

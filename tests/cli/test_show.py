@@ -73,6 +73,6 @@ def test_a_run_without_a_score(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert judge("score", tmp_path / "in.jsonl", "-o", tmp_path / "run") == 0
     capsys.readouterr()
     assert judge("show", tmp_path / "run") == 2
-    assert "no answer has a score" in capsys.readouterr().err
+    assert "no answer claims anything" in capsys.readouterr().err
     assert judge("show", tmp_path / "run", "x") == 0
     assert "(an empty answer)" in capsys.readouterr().out

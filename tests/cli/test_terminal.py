@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli.terminal import output
+from judge.cli.terminal import output, say
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SCORE = "from judge.cli.app import main; main()"
@@ -68,3 +68,18 @@ def test_standard_output_that_is_closed(tmp_path: Path) -> None:
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "run" / "summary.json").exists()
+
+
+def test_lines_are_printed_whole_and_steer_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    say("一" * 300, "a\x1b[31mb [x]")
+    assert capsys.readouterr().out == f"{'一' * 300}\na␛[31mb [x]\n"
+
+
+def test_a_command_that_only_prints_is_one_line_on_a_full_disk() -> None:
+    command = [sys.executable, "-c", SCORE, "prompts", "show", "faithfulness"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=buffered()
+        )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "standard output: cannot be written" in done.stderr

@@ -204,7 +204,15 @@ def test_a_fallback_s_verdict_is_named_in_the_list() -> None:
 def test_nothing_to_measure_is_a_dash_and_no_zero() -> None:
     text = printed(answer(TIMEOUT))
     assert row(text, "faithfulness") == ["–", "0"]
-    assert "look closer" not in text
+    # What went wrong is there to be seen; where nothing was claimed, nothing is.
+    assert "look closer: judge show runs/today\n" in text
+    assert "look closer" not in printed(answer(others=[SentenceKind.HEADING]))
+
+
+def test_one_of_a_kind_is_singular() -> None:
+    text = printed(answer(FULL, citations=[CitationStatus.VALID]))
+    assert row(text, "faithfulness")[-2:] == ["1", "sentence"]
+    assert row(text, "citation validity")[-2:] == ["1", "citation"]
 
 
 def test_gates() -> None:

@@ -26,6 +26,12 @@ def test_the_defaults_are_in_range_and_described() -> None:
         ("max_unscored", float("nan")),
         ("seed", -1),
         ("require_quotes", "perhaps"),
+        ("model", ""),
+        ("model", "a|b"),
+        ("model", "a\nb"),
+        ("embedding_model", "\u202e"),
+        ("cache_dir", ""),
+        ("cache_dir", 3),
         ("citation_pattern", 3),
         ("citation_pattern", "(unclosed"),
     ],
@@ -77,7 +83,16 @@ def test_an_address_loses_its_last_slash(url: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://h/v1", "http://", "http://h:port", "http://[::1", "://h/v1"]
+    "url",
+    [
+        "http://h h/v1",
+        "http://h\u200b/v1",
+        "ftp://h/v1",
+        "http://",
+        "http://h:port",
+        "http://[::1",
+        "://h/v1",
+    ],
 )
 def test_what_is_no_address_is_named(url: str) -> None:
     with pytest.raises(ConfigError, match="no http address") as caught:

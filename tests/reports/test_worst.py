@@ -86,5 +86,7 @@ def test_the_worst_answer_has_the_lowest_faithfulness_then_the_most_unsupported(
     failed = answer("failed", TIMEOUT)
     assert worst_answer([good, half, failed, more]) == more
     assert worst_answer([good, failed]) == good
-    assert worst_answer([failed]) is None
+    worse = answer("worse", TIMEOUT, TIMEOUT)
+    assert worst_answer([failed, worse, worse.model_copy(update={"qid": "later"})]) == worse
+    assert worst_answer([answer("says nothing")]) is None
     assert worst_answer([]) is None

@@ -14,6 +14,10 @@ _ATTEMPTS: Final = 3
 """Enough where nobody answers at all: a server that is about to start is not waited for."""
 
 
+_OWN_FAULT: Final = 500
+"""From this status on it is the server that failed."""
+
+
 class Watch:
     """Gives up sooner than in the middle of a run, and says once that it takes longer.
 
@@ -59,8 +63,12 @@ class Watch:
 
     def hopeless(self, failure: Failure) -> JudgeUnavailable:
         """The error that says what to do about the last failure."""
-        if failure.refusal is None:
+        if failure.reason is UnscoredReason.RATE_LIMITED:
+            step = "try again later"
+        elif failure.refusal is None:
             step = "is the server running? is --base-url right?"
+        elif failure.refusal.status >= _OWN_FAULT:
+            step = "the server has trouble of its own; see its log, or try again later"
         else:
             step = f"is --base-url right, and can this model {self._purpose} ({self._option})?"
         return self._connection.unavailable(self._model, f"{failure.detail}; {step}")

@@ -71,4 +71,7 @@ async def test_the_last_failure_comes_with_the_next_step() -> None:
     message = str(watch().hopeless(REFUSED))
     assert message.startswith(f"model 'm' at {URL} cannot be asked: no connection: refused; ")
     assert "is the server running?" in message
-    assert "can this model chat (--model)?" in str(watch().hopeless(BUSY))
+    assert "the server has trouble of its own" in str(watch().hopeless(BUSY))
+    wrong = Failure(UnscoredReason.SERVER_ERROR, "HTTP 400: no", refusal=Refusal(400))
+    assert "can this model chat (--model)?" in str(watch().hopeless(wrong))
+    assert str(watch().hopeless(LIMITED)).endswith("; try again later")
