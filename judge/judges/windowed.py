@@ -77,6 +77,9 @@ class WindowedJudge:
         Raises:
             JudgeUnavailable: from the inner judge.
         """
+        # No text has more tokens than characters, and characters are counted at once.
+        if sum(len(chunk.text) for chunk in request.chunks) <= self._limit:
+            return await self._inner.judge(request)
         sizes = [estimate_tokens(chunk.text) for chunk in request.chunks]
         if sum(sizes) <= self._limit:
             return await self._inner.judge(request)

@@ -1,7 +1,9 @@
 """What a server sends back: bounded, in UTF-8 and without the key before anyone reads it."""
 
+import codecs
 import re
 from collections.abc import AsyncIterable, AsyncIterator
+from contextlib import suppress
 from typing import Final
 
 import httpx2
@@ -10,6 +12,14 @@ import openai
 _LIMIT_MIB: Final = 16
 """Thousands of times a reply, and more than the rows of any batch of embeddings."""
 _LIMIT: Final = _LIMIT_MIB * 2**20
+_IN_UTF8: Final = frozenset(
+    f"application/json;{blank}charset={name}" for blank in ("", " ") for name in ("utf-8", "UTF-8")
+)
+_CHARSETS: Final = frozenset(
+    {"big5", "cp1251", "cp1252", "euc_jp", "euc_kr", "gb18030", "gb2312", "gbk", "iso8859-1"}
+    | {"shift_jis", "utf-16"}
+)
+"""Those of pages in the world; others, such as punycode, take time in the square of the length."""
 _PLACEHOLDER: Final = 8
 """A key below this length is none ("EMPTY", "none"); blotting it out would garble messages."""
 
@@ -34,11 +44,18 @@ class Secret:
         )
         self._tell = max(re.split(r"[^\w.-]", key), key=len).encode()
 
+    def stands_in(self, text: bytes) -> bool:
+        """Whether the text holds the key as it is."""
+        return bool(self._key) and self._key.encode() in text
+
     def blot(self, text: bytes) -> bytes:
         """The text with "[key]" in place of the key."""
         if not self._key or (self._tell not in text and b"\\u00" not in text):
             return text
         return self._escaped.sub(b"[key]", text)
+
+
+_NO_SECRET: Final = Secret("")
 
 
 class Guard:
@@ -56,14 +73,18 @@ class Guard:
         headers, coming = response.headers, response.stream
         if not isinstance(coming, httpx2.AsyncByteStream):
             raise TypeError("a response of a client that is not asynchronous")
-        charset = response.charset_encoding
+        # Nearly all say just this, and taking it apart takes a parser of mail.
+        plain = headers.get("Content-Type") in _IN_UTF8
+        charset = "utf-8" if plain else response.charset_encoding
         parts: AsyncIterable[bytes] = coming
         if "Content-Encoding" in headers:
             parts = httpx2.Response(200, headers=headers, stream=coming).aiter_bytes()
             del headers["Content-Encoding"]
         if charset is not None:
             del headers["Content-Type"]
-        response.stream = _Body(coming, parts, charset, self._secret)
+        # What the material says as well is a word, and a server may well repeat it.
+        own = self._secret.stands_in(response.request.content)
+        response.stream = _Body(coming, parts, charset, _NO_SECRET if own else self._secret)
 
 
 class _Body(httpx2.AsyncByteStream):
@@ -106,8 +127,7 @@ def _in_utf8(text: bytes, charset: str | None) -> bytes:
     try:
         text.decode()
     except UnicodeDecodeError:
-        try:
-            return text.decode(charset or "", "replace").encode(errors="replace")
-        except (LookupError, ValueError):
-            return text
+        with suppress(LookupError, ValueError):
+            if codecs.lookup(charset or "").name in _CHARSETS:
+                return text.decode(charset or "", "replace").encode(errors="replace")
     return text

@@ -36,7 +36,8 @@ class Capabilities(Record):
         """`llm:MODEL@HOST|…`, then the options."""
         parts = [f"llm:{model}@{host}"]
         if self.served not in {"", model}:
-            parts.append(f"served:{self.served}")
+            # A bar would end the part.
+            parts.append(f"served:{self.served.replace('|', '/')}")
         parts += (
             self.response_format,
             "t:0" if self.temperature else "t:default",

@@ -89,7 +89,7 @@ def read_completion(body: bytes) -> Completion:
 def _parsed(body: bytes) -> JsonValue:
     # pydantic's own parser refuses half a surrogate pair, which models do write.
     try:
-        read: JsonValue = json.loads(body.decode())
+        read: JsonValue = json.loads(body.decode("utf-8-sig"))
     except RecursionError:
         raise ValueError("nested too deeply") from None
     return read

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from types import TracebackType
 from typing import Final, Generic, Self, TypeVar
 
@@ -73,12 +74,15 @@ class Connection:
         self._secret = Secret(key)
         # A proxy set for the outside world does not lead to this machine.
         direct = {_LOOPBACK[url.host]: None} if url.host in _LOOPBACK else {}
+        timeout = httpx2.Timeout(None, connect=min(_CONNECT, self.policy.timeout))
+        # The client's own defaults: what is left out, it copies deep for each request.
+        self._options: openai.RequestOptions = {"headers": {}, "max_retries": 0, "timeout": timeout}
         self._client = openai.AsyncOpenAI(
             base_url=self.base_url,
             api_key=key or "none",
             max_retries=0,
             http_client=openai.DefaultAioHttpClient(
-                timeout=httpx2.Timeout(None, connect=min(_CONNECT, self.policy.timeout)),
+                timeout=timeout,
                 limits=httpx2.Limits(max_connections=_SOCKETS, keepalive_expiry=_KEPT_ALIVE),
                 mounts=direct,
                 event_hooks={"response": [Guard(self._secret)]},
@@ -128,16 +132,7 @@ class Connection:
         """
         clock = asyncio.get_running_loop().time
         started = clock()
-
-        async def attempt(end: float) -> T | Failure:
-            outcome = await self._attempt(path, body, read, end)
-            if isinstance(outcome, Failure):
-                status = outcome.refusal.status if outcome.refusal else 0
-                _LOG.debug("attempt failed: %s, status %d", outcome.reason, status)
-                if outcome.again and final(outcome):
-                    return replace(outcome, again=False)
-            return outcome
-
+        attempt = partial(self._attempt, path, body, read, final)
         outcome, retries = await self.policy.persist(attempt, deadline)
         if isinstance(outcome, Failure) and outcome.step:
             step = outcome.step.format(option=option)
@@ -149,23 +144,39 @@ class Connection:
         return JudgeUnavailable(f"model {model!r} at {self.base_url} cannot be asked: {why}")
 
     async def _attempt(
-        self, path: str, body: Mapping[str, JsonValue], read: Callable[[bytes], T], end: float
+        self,
+        path: str,
+        body: Mapping[str, JsonValue],
+        read: Callable[[bytes], T],
+        final: Callable[[Failure], bool],
+        end: float,
     ) -> T | Failure:
         clock = asyncio.get_running_loop().time
         started = clock()
         try:
             # A body that trickles in outruns the client's own timeout, which is between two reads.
             async with asyncio.timeout_at(end):
-                response = await self._client.post(path, cast_to=httpx2.Response, body=body)
+                # Whole, for the client takes its base address apart again for each request.
+                url = self.base_url + path
+                response = await self._client.post(
+                    url, cast_to=httpx2.Response, body=body, options=self._options
+                )
         except TimeoutError:
             waited = f"no whole answer within {clock() - started:.3g} s"
-            return Failure(UnscoredReason.TIMEOUT, waited)
+            return _told(Failure(UnscoredReason.TIMEOUT, waited), final)
         except TRANSPORT as error:
-            return from_error(error, self._secret)
+            return _told(from_error(error, self._secret), final)
         try:
             return read(response.content)
         except ValueError:
-            return broken(response)
+            return _told(broken(response), final)
+
+
+def _told(failure: Failure, final: Callable[[Failure], bool]) -> Failure:
+    """The failure of an attempt, after which there is no other where `final` says so."""
+    status = failure.refusal.status if failure.refusal else 0
+    _LOG.debug("attempt failed: %s, status %d", failure.reason, status)
+    return replace(failure, again=False) if failure.again and final(failure) else failure
 
 
 def _url(base_url: str) -> httpx2.URL:

@@ -15,6 +15,8 @@ from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
 from judge.text.tokens import estimate_tokens
 
 _LOG: Final = logging.getLogger("judge")
+_WARNINGS: Final = 20
+"""A server that makes up a name for each reply is not to fill the log."""
 _REFUSES: Final = frozenset({400, 422})
 
 
@@ -114,7 +116,7 @@ class OpenAIModel:
         self._capabilities = self._capabilities.model_copy(update={"served": served})
         remember(self._memory, self._connection.base_url, self._model, self._capabilities)
         # A gateway may go to and fro between two: each way is told once.
-        if before and (before, served) not in self._told:
+        if before and (before, served) not in self._told and len(self._told) < _WARNINGS:
             self._told.add((before, served))
             _LOG.warning(
                 "the server now answers with model %r, and no longer with %r", served, before

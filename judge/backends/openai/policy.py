@@ -42,29 +42,46 @@ class Policy:
         """
         clock = asyncio.get_running_loop().time
         end = clock() + self.attempts * self.timeout if deadline is None else deadline
+        if clock() >= end:
+            return Failure(UnscoredReason.TIMEOUT, "no time was left to ask", again=False), 0
+        first = await attempt(min(clock() + self.timeout, end))
+        if not _fails(first):
+            return first, 0
+        return await self._persist(attempt, first, end, sits_out=deadline is not None)
+
+    async def _persist(
+        self,
+        attempt: Callable[[float], Awaitable[T | Failure]],
+        first: T | Failure,
+        end: float,
+        *,
+        sits_out: bool,
+    ) -> tuple[T | Failure, int]:
+        """What becomes of a request whose first attempt failed, which most do not."""
+        clock = asyncio.get_running_loop().time
         made, spent = 0, 0
-        last = Failure(UnscoredReason.TIMEOUT, "no time was left to ask")
+        last = first
 
         async def once() -> T | Failure:
             nonlocal made, spent, last
-            if clock() >= end:
+            if made and clock() >= end:
                 # Woken too late: what stood in the way is still the last failure.
-                return replace(last, again=False)
+                return replace(last, again=False) if isinstance(last, Failure) else last
+            outcome = await attempt(min(clock() + self.timeout, end)) if made else first
             made += 1
-            outcome = await attempt(min(clock() + self.timeout, end))
             if isinstance(outcome, Failure):
                 last = outcome
-                spent += deadline is None or outcome.reason is not UnscoredReason.RATE_LIMITED
+                spent += not sits_out or outcome.reason is not UnscoredReason.RATE_LIMITED
             return outcome
 
         # Made anew for each request: what it keeps while running is no business of another's.
         outcome: T | Failure = await AsyncRetrying(
-            retry=retry_if_result(lambda outcome: isinstance(outcome, Failure) and outcome.again),
+            retry=retry_if_result(_fails),
             wait=self._wait,
             stop=lambda state: spent >= self.attempts or clock() + state.upcoming_sleep >= end,
             retry_error_callback=_last,
         )(once)
-        return outcome, max(made - 1, 0)
+        return outcome, made - 1
 
     def _wait(self, state: RetryCallState) -> float:
         refusal = _last(state).refusal
@@ -72,6 +89,11 @@ class Policy:
             return wait_random_exponential(self.first_wait, self.longest_wait)(state)
         # All that were told the same moment shall not come back at the same moment.
         return refusal.wait + random.uniform(0, self.first_wait)  # noqa: S311 - hides nothing
+
+
+def _fails(outcome: object) -> bool:
+    """Whether another attempt may go better."""
+    return isinstance(outcome, Failure) and outcome.again
 
 
 def _last(state: RetryCallState) -> Failure:

@@ -38,6 +38,8 @@ class Flight:
 async def share(flights: Mapping[int, Flight], deadline: float | None) -> Judgment:
     """What others get for these sentences: the failures, too, but not the calls, which are theirs.
 
+    A timeout is shared like any failure, though they began, and so ran out of time, earlier.
+
     Args:
         flights: by sentence index; at least one.
         deadline: on the event loop's clock; None: for as long as it takes.

@@ -1,6 +1,6 @@
 """Nothing is paid for twice: verdicts are kept under everything that led to them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final
 
 from judge.errors import ConfigError
@@ -13,6 +13,7 @@ from judge.records import (
     Call,
     Chunk,
     Flag,
+    JudgeOutcome,
     JudgeRequest,
     Judgment,
     Unscored,
@@ -22,6 +23,7 @@ from judge.records import (
 
 _Found = Mapping[int, VerdictRow]
 
+_NOTHING: Final = Judgment()
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
 
 
@@ -66,26 +68,20 @@ class CachedJudge:
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence; a hit adds its stored call, marked `cached`."""
         key = AnswerKey(request, self.signature, self._url, self._repeat)
-        keys = {index: key.verdict(index) for index in request.ask}
-        found = self._read(request, keys)
-        fresh = Judgment()
-        while rest := {
-            index: name
-            for index, name in keys.items()
-            if index not in found and index not in fresh.outcomes
-        }:
+        rest = key.verdicts()
+        found = self._read(request, rest)
+        fresh = _NOTHING
+        while rest := _without(rest, found, fresh.outcomes):
             # Looked up before the first await: one that lands meanwhile is shared all the same.
-            others = {i: self._flights[name] for i, name in rest.items() if name in self._flights}
-            if mine := {i: name for i, name in rest.items() if i not in others}:
+            others = self._in_flight(rest)
+            if mine := _without(rest, others):
                 fresh = _joined(fresh, await self._ask(request, mine, key))
             if others:
                 fresh = _joined(fresh, await share(others, request.deadline))
-                found |= self._read(request, {index: rest[index] for index in others})
+                found |= self._read(request, _without(rest, mine))
+        outcomes = _named(fresh, request.chunks)
         ids = tuple(chunk.chunk_id for chunk in request.chunks)
-        outcomes = {
-            index: _named(outcome, ids) if isinstance(outcome, Verdict) else outcome
-            for index, outcome in fresh.outcomes.items()
-        } | {index: row.verdict(ids) for index, row in found.items()}
+        outcomes |= {index: row.verdict(ids) for index, row in found.items()}
         return Judgment(
             outcomes={index: outcomes[index] for index in request.ask},
             calls=(*self._calls(found), *fresh.calls),
@@ -101,8 +97,11 @@ class CachedJudge:
             rows: the store's rows, gone through twice.
         """
         key = AnswerKey(request, self.signature, self._url, self._repeat)
-        found = self._read(request, {index: key.verdict(index) for index in request.ask})
+        found = self._read(request, key.verdicts())
         return explain(request, key, found.keys(), rows)
+
+    def _in_flight(self, keys: Mapping[int, str]) -> dict[int, Flight]:
+        return {i: self._flights[name] for i, name in keys.items() if name in self._flights}
 
     def _read(self, request: JudgeRequest, keys: Mapping[int, str]) -> dict[int, VerdictRow]:
         texts = self._store.get(list(keys.values()))
@@ -122,22 +121,15 @@ class CachedJudge:
     async def _ask(
         self, request: JudgeRequest, mine: Mapping[int, str], key: AnswerKey
     ) -> Judgment:
-        chunks = tuple(
-            Chunk(chunk_id=str(position), text=chunk.text)
-            for position, chunk in enumerate(request.chunks)
-        )
-        size = self._group or len(mine)
-        groups = [tuple(mine)[low : low + size] for low in range(0, len(mine), size)]
-        flights = [Flight([mine[index] for index in group], self._flights) for group in groups]
-        given = Judgment()
+        asked = _by_position(request)
+        groups = _groups(mine, self._group or len(mine))
+        flights = [Flight(group.values(), self._flights) for group in groups]
+        given = _NOTHING
         try:
             for group, flight in zip(groups, flights, strict=True):
-                judgment = await self._inner.judge(
-                    request.model_copy(update={"ask": group, "chunks": chunks})
-                )
-                whole = {index: judgment.outcomes.get(index, _MISSING) for index in group}
-                judgment = judgment.model_copy(update={"outcomes": whole})
-                self._keep(request, judgment, key, mine)
+                judgment = await self._inner.judge(asked.model_copy(update={"ask": tuple(group)}))
+                judgment = _whole(judgment, group)
+                self._keep(request, judgment, key, group)
                 flight.land(judgment)
                 given = _joined(given, judgment)
         finally:
@@ -154,7 +146,10 @@ class CachedJudge:
         ]
         texts: dict[str, str] = {}
         signatures: dict[str, str] = {}
+        positions = {str(position): position for position in range(len(request.chunks))}
         for index, outcome in judgment.outcomes.items():
+            if not isinstance(outcome, Verdict):
+                continue
             replies = zip(names, judgment.replies, strict=True)
             place = Place(
                 sentence=index,
@@ -163,11 +158,10 @@ class CachedJudge:
                 replies=tuple(name for name, reply in replies if index in reply.sentences),
                 asked=key.asked,
             )
-            verdict = outcome if isinstance(outcome, Verdict) else None
-            row = verdict and VerdictRow.of(verdict, place, len(request.chunks))
-            if row:
-                texts[keys[index]] = row.write()
-                signatures |= dict.fromkeys(place.replies, row.signature)
+            text = VerdictRow.text(outcome, place, positions)
+            if text:
+                texts[keys[index]] = text
+                signatures |= dict.fromkeys(place.replies, outcome.signature)
         for name, reply in zip(names, judgment.replies, strict=True):
             if name in signatures:
                 texts[name] = ReplyRow.of(reply, signatures[name]).write()
@@ -175,7 +169,32 @@ class CachedJudge:
             self._store.put({key.asked: key.asked_row().write()} | texts)
 
 
+def _by_position(request: JudgeRequest) -> JudgeRequest:
+    chunks = tuple(
+        Chunk(chunk_id=str(position), text=chunk.text)
+        for position, chunk in enumerate(request.chunks)
+    )
+    return request.model_copy(update={"chunks": chunks})
+
+
+def _groups(keys: Mapping[int, str], size: int) -> list[dict[int, str]]:
+    items = list(keys.items())
+    return [dict(items[low : low + size]) for low in range(0, len(items), size)]
+
+
+def _without(keys: Mapping[int, str], *known: Container[int]) -> dict[int, str]:
+    """The keys of the sentences that none of these holds."""
+    return {i: name for i, name in keys.items() if not any(i in each for each in known)}
+
+
+def _whole(judgment: Judgment, ask: Iterable[int]) -> Judgment:
+    outcomes = {index: judgment.outcomes.get(index, _MISSING) for index in ask}
+    return judgment.model_copy(update={"outcomes": outcomes})
+
+
 def _joined(first: Judgment, second: Judgment) -> Judgment:
+    if first is _NOTHING:
+        return second
     return Judgment(
         outcomes={**first.outcomes, **second.outcomes},
         calls=(*first.calls, *second.calls),
@@ -184,15 +203,20 @@ def _joined(first: Judgment, second: Judgment) -> Judgment:
     )
 
 
-def _named(verdict: Verdict, ids: tuple[str, ...]) -> Verdict:
-    """The verdict with the sample's chunk ids for positions."""
-    names = {str(position): name for position, name in enumerate(ids)}
-    evidence = tuple(
-        each.model_copy(update={"chunk_id": names.get(each.chunk_id, each.chunk_id)})
-        for each in verdict.evidence
-    )
-    supporting = tuple(dict.fromkeys(names.get(name, name) for name in verdict.supporting))
-    return verdict.model_copy(update={"evidence": evidence, "supporting": supporting})
+def _named(judgment: Judgment, chunks: Sequence[Chunk]) -> dict[int, JudgeOutcome]:
+    """The outcomes with the sample's chunk ids for positions."""
+    names = {str(position): chunk.chunk_id for position, chunk in enumerate(chunks)}
+    outcomes = dict(judgment.outcomes)
+    for index, verdict in judgment.outcomes.items():
+        if isinstance(verdict, Verdict) and (verdict.evidence or verdict.supporting):
+            evidence = tuple(
+                each.model_copy(update={"chunk_id": names.get(each.chunk_id, each.chunk_id)})
+                for each in verdict.evidence
+            )
+            supporting = tuple(dict.fromkeys(names.get(name, name) for name in verdict.supporting))
+            named = {"evidence": evidence, "supporting": supporting}
+            outcomes[index] = verdict.model_copy(update=named)
+    return outcomes
 
 
 def _flags(found: _Found) -> Sequence[Flag]:

@@ -39,6 +39,10 @@ class AnswerKey:
         self.asked = ASKED + self._shared.hexdigest()
         """Name of the row that tells what was asked."""
 
+    def verdicts(self) -> dict[int, str]:
+        """The keys of the asked sentences' verdicts, by index."""
+        return {index: self.verdict(index) for index in self._request.ask}
+
     def verdict(self, index: int) -> str:
         """The key of one sentence's verdict."""
         whole = self._shared.copy()

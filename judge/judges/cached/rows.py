@@ -1,11 +1,12 @@
 """What stands in the store: JSON text, read as if somebody else had written it."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, to_json
 
 from judge.records import Call, Evidence, FlagName, Support, Verdict
 from judge.records.record import Record
@@ -77,26 +78,33 @@ class VerdictRow(Row):
     """As made."""
 
     @classmethod
-    def of(cls, verdict: Verdict, place: Place, chunks: int) -> Self | None:
-        """The row of a verdict on so many chunks, which it names by their positions.
+    def text(cls, verdict: Verdict, place: Place, positions: Mapping[str, int]) -> str | None:
+        """The text of a verdict's row, which names chunks by these positions.
 
-        None where it is no language model's own, since a stand-in's must never pass for one; and
-        where it names a chunk that there is not.
+        It is checked when it is read, and not here. None where it is no language model's own,
+        since a stand-in's must never pass for one; and where it names a chunk that there is not.
         """
-        positions = {str(position): position for position in range(chunks)}
-        named = {*(evidence.chunk_id for evidence in verdict.evidence), *verdict.supporting}
-        if verdict.source != "llm" or verdict.fallback_from or not named <= positions.keys():
+        if verdict.source != "llm" or verdict.fallback_from:
             return None
-        return cls(
-            place=place,
-            support=verdict.support,
-            evidence=tuple((positions[each.chunk_id], each.quote) for each in verdict.evidence),
-            supporting=tuple(positions[name] for name in verdict.supporting),
-            cited_support=verdict.cited_support,
-            reason=verdict.reason,
-            source=verdict.source,
-            signature=verdict.signature,
-        )
+        try:
+            quotes = tuple((positions[each.chunk_id], each.quote) for each in verdict.evidence)
+            supporting = tuple(positions[name] for name in verdict.supporting)
+        except KeyError:
+            return None
+        fields = {
+            "place": place,
+            "support": verdict.support,
+            "evidence": quotes,
+            "supporting": supporting,
+            "cited_support": verdict.cited_support,
+            "reason": verdict.reason,
+            "source": verdict.source,
+            "signature": verdict.signature,
+        }
+        try:
+            return to_json(fields).decode()
+        except PydanticSerializationError:
+            return cls.model_validate(fields).write()
 
     def belongs(self, index: int, cites: tuple[int, ...], chunks: int) -> bool:
         """Whether it is about this sentence, and about no chunk that there is not."""

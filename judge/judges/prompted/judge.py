@@ -29,7 +29,7 @@ MISSES: Final = 3
 FAULTS: Final = 2
 """A sentence with so many verdicts that cannot be used is `Unscored(malformed)`."""
 
-_LATE: Final = "the time for this answer was up"
+_LATE: Final = "the time for this answer was up; see --deadline"
 
 
 class _Signature(NamedTuple):
@@ -150,7 +150,8 @@ class PromptedJudge:
         self, request: JudgeRequest, question: _Question, hearing: _Hearing
     ) -> list[_Question]:
         """Make one call; what it leaves open."""
-        asked = request.model_copy(update={"ask": question.ids})
+        same = question.ids == request.ask
+        asked = request if same else request.model_copy(update={"ask": question.ids})
         chat = render(
             asked, self._prompt, faults=question.told(), max_reply_tokens=self._max_reply_tokens
         )
@@ -170,7 +171,8 @@ class PromptedJudge:
             return [question.part(question.ids[:half]), question.part(question.ids[half:])]
         else:
             cut = f"the reply was cut at {chat.max_tokens} tokens, for this sentence alone"
-            hearing.give_up(question.ids, UnscoredReason.TRUNCATED, cut)
+            hint = f"{cut}; see --max-reply-tokens"
+            hearing.give_up(question.ids, UnscoredReason.TRUNCATED, hint)
         return []
 
     def _read(self, text: str, asked: JudgeRequest, hearing: _Hearing) -> list[_Question]:

@@ -89,7 +89,8 @@ def _verdict(
     entry: Mapping[str, object], index: int, request: JudgeRequest, signature: str
 ) -> Verdict:
     support = _label(entry.get("support"), "support")
-    if not request.chunks and support is not Support.NO_CLAIM:
+    empty = not any(chunk.text.strip() for chunk in request.chunks)
+    if empty and support is not Support.NO_CLAIM:
         _check_nothing_follows(support, entry.get("cited_support"))
     evidence = tuple(_evidence(entry.get("evidence"), request))
     supporting = sorted(
@@ -115,7 +116,7 @@ def _verdict(
 def _check_nothing_follows(support: Support, cited: object) -> None:
     labels = {support} if cited is None else {support, _label(cited, "cited_support")}
     if labels != {Support.NONE}:
-        raise _FaultError("there are no chunks, so nothing is supported or contradicted")
+        raise _FaultError("no chunk has any text, so nothing is supported or contradicted")
 
 
 def _label(value: object, field: str) -> Support:
@@ -137,7 +138,7 @@ def _cited(value: object, support: Support, *, cites: bool) -> Support | None:
     less_would_be_more = (
         cited is Support.NO_CLAIM
         or (support is Support.NONE and cited is not Support.NONE)
-        or (support is Support.PARTIAL and cited is Support.FULL)
+        or (support is not Support.FULL and cited is Support.FULL)
     )
     if less_would_be_more:
         raise _FaultError(f"cited_support {cited.value} does not go with support {support.value}")

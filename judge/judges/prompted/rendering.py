@@ -95,7 +95,8 @@ def render(
     )
     if faults:
         user = f"{user}\n{prompt.again.substitute(faults=_harmless(faults))}"
-    return ChatRequest(
+    # Not validated, for that would copy the schema, the same for all, once more for each request.
+    return ChatRequest.model_construct(
         system=prompt.system,
         user=user,
         reply_schema=REPLY_SCHEMA,
@@ -129,9 +130,10 @@ def _sentences(request: JudgeRequest, code: str) -> Iterator[str]:
 
 def _shown(request: JudgeRequest) -> list[int]:
     every = range(len(request.sentences))
-    # The length alone tells of most long answers, and counting five million characters takes time.
-    if (
-        len(request.answer) <= LONG_ANSWER * _CHARACTERS_A_TOKEN
+    # The length alone tells of most answers, and counting five million characters takes time.
+    length = len(request.answer)
+    if length <= LONG_ANSWER or (
+        length <= LONG_ANSWER * _CHARACTERS_A_TOKEN
         and estimate_tokens(request.answer) <= LONG_ANSWER
     ):
         return list(every)

@@ -73,7 +73,19 @@ async def test_what_is_no_utf_8_is_read_in_the_charset_it_names() -> None:
     assert response.text == "好"
 
 
-@pytest.mark.parametrize("charset", ["", "none-such", "hex", "undefined", "idna"])
+async def test_a_key_that_the_material_says_as_well_is_a_word() -> None:
+    # Blotted out, it would spoil a quote, and the cache would keep that.
+    stream = Stream([f'{{"quote": "{KEY}"}}'.encode()])
+    request = httpx2.Request("POST", "http://h/", content=f"The chunk says {KEY}.".encode())
+    response = httpx2.Response(200, stream=stream, request=request)
+    await Guard(Secret(KEY))(response)
+    await response.aread()
+    assert response.json() == {"quote": KEY}
+
+
+@pytest.mark.parametrize(
+    "charset", ["", "none-such", "hex", "undefined", "idna", "punycode", "unicode_escape", "utf-7"]
+)
 async def test_an_odd_charset_is_no_fault(charset: str) -> None:
     page = b"\xff " + KEY.encode()
     response = await guarded(Stream([page]), {"Content-Type": f"text/html; charset={charset}"})

@@ -71,6 +71,10 @@ def test_each_option_goes_once_and_takes_no_other_with_it() -> None:
         (Capabilities(), "llm:m@h:1|json_schema|t:0|seed:7|max_tokens"),
         (Capabilities(served="m"), "llm:m@h:1|json_schema|t:0|seed:7|max_tokens"),
         (
+            Capabilities(served="m|t:1"),
+            "llm:m@h:1|served:m/t:1|json_schema|t:0|seed:7|max_tokens",
+        ),
+        (
             Capabilities(served="m-2024", temperature=False, limit="max_completion_tokens"),
             "llm:m@h:1|served:m-2024|json_schema|t:default|seed:7|max_completion_tokens",
         ),

@@ -19,6 +19,7 @@ def test_a_plain_reply() -> None:
     usage: JsonValue = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
     read = read_completion(body({"role": "assistant", "content": "好"}, usage=usage))
     assert read == Completion("好", "stop", "m", 12, 3)
+    assert read_completion(b"\xef\xbb\xbf" + body({"content": "好"})).text == "好"
 
 
 @pytest.mark.parametrize(

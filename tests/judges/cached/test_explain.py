@@ -7,7 +7,7 @@ from judge.judges.cached.key import AnswerKey, brief
 from judge.judges.cached.rows import AskedRow, Place, VerdictRow
 from judge.records import Chunk, JudgeRequest, Sentence, Support, Verdict
 
-SIGNATURE = "llm:m@host|served:m-1|prompt:faithfulness-v1@8a3f1d0f|json_schema|t:0|max_tokens"
+SIGNATURE = "llm:m@host|served:m-1|prompt:faithfulness-v1@a77cf08f|json_schema|t:0|max_tokens"
 URL = "https://api.example.com/v1"
 
 
@@ -46,9 +46,9 @@ def rows(
     for index in kept:
         cites = asked.cites.get(index, ())
         place = Place(sentence=index, cites=cites, flags=(), replies=(), asked=its.asked)
-        row = VerdictRow.of(verdict, place, len(asked.chunks))
+        row = VerdictRow.text(verdict, place, {str(n): n for n in range(len(asked.chunks))})
         assert row is not None
-        texts[its.verdict(index)] = row.write()
+        texts[its.verdict(index)] = row
     return texts
 
 
@@ -76,8 +76,8 @@ def test_a_stored_sentence_is_a_hit_and_another_was_not_kept() -> None:
     [
         (SIGNATURE.replace("m@host", "m2@host"), apart("model", "m@host", "m2@host")),
         (
-            SIGNATURE.replace("v1@8a3f1d0f", "v2@00000000"),
-            apart("prompt", "faithfulness-v1@8a3f1d0f", "faithfulness-v2@00000000"),
+            SIGNATURE.replace("v1@a77cf08f", "v2@00000000"),
+            apart("prompt", "faithfulness-v1@a77cf08f", "faithfulness-v2@00000000"),
         ),
         (SIGNATURE + "|seed:7", apart("seed", "none", "7")),
         (

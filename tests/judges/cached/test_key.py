@@ -6,7 +6,7 @@ from judge.judges.cached.key import AnswerKey, brief, digest
 from judge.records import Chunk, JudgeRequest, Sentence
 
 URL = "https://api.example.com/v1"
-SIGNATURE = "llm:m@host|prompt:faithfulness-v1@8a3f1d0f|t:0"
+SIGNATURE = "llm:m@host|prompt:faithfulness-v1@a77cf08f|t:0"
 
 
 def request(
@@ -40,7 +40,7 @@ KEY = key(request())
 
 OTHERS = {
     "model": key(request(), signature=SIGNATURE.replace("m@host", "m2@host")),
-    "prompt": key(request(), signature=SIGNATURE.replace("-v1@8a3f1d0f", "-v2@8a3f1d0f")),
+    "prompt": key(request(), signature=SIGNATURE.replace("-v1@a77cf08f", "-v2@a77cf08f")),
     "server": key(request(), url="https://other.example.com/v1"),
     "port": key(request(), url="https://api.example.com:8443/v1"),
     "scheme": key(request(), url="http://api.example.com/v1"),

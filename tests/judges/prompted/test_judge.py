@@ -259,7 +259,7 @@ async def test_the_deadline_is_for_all_calls_together() -> None:
     assert len(model.requests) == 1
     outcome = judgment.outcomes[1]
     assert isinstance(outcome, Unscored)
-    assert outcome.detail == "the time for this answer was up"
+    assert outcome.detail == "the time for this answer was up; see --deadline"
 
 
 @pytest.mark.parametrize("deadline", [None, 1e9])

@@ -250,7 +250,7 @@ def test_reasons_are_one_short_line_and_empty_for_full() -> None:
         ("full", "contradicted", CONTRADICTED),
         ("partial", "partial", PARTIAL),
         ("partial", "none", NONE),
-        ("contradicted", "full", FULL),
+        ("contradicted", "partial", PARTIAL),
         ("contradicted", " None", NONE),
         ("none", "none", NONE),
         ("none", None, NONE),
@@ -275,6 +275,7 @@ def test_what_the_cited_chunks_give(support: str, said: object, cited: Support |
         ("none", "full"),
         ("none", "partial"),
         ("none", "contradicted"),
+        ("contradicted", "full"),
         ("none", "maybe"),
     ],
 )
@@ -304,15 +305,22 @@ def test_without_chunks_nothing_is_supported(
     assert (verdict.support, verdict.cited_support) == (label, None)
 
 
+def test_chunks_without_text_are_none() -> None:
+    request = asked(chunks=["a", "b"])
+    blank = tuple(chunk.model_copy(update={"text": " \n"}) for chunk in request.chunks)
+    parsed = read(reply(entry(1, "full")), request.model_copy(update={"chunks": blank}))
+    assert parsed.faulty[0].startswith("no chunk has any text")
+
+
 @pytest.mark.parametrize(
     ("support", "fields", "said"),
     [
-        ("full", {}, "there are no chunks"),
-        ("partial", {}, "there are no chunks"),
-        ("contradicted", {}, "there are no chunks"),
-        ("full", {"supporting": [1]}, "there are no chunks"),
-        ("none", {"cited_support": "full"}, "there are no chunks"),
-        ("none", {"cited_support": "no_claim"}, "there are no chunks"),
+        ("full", {}, "no chunk has any text"),
+        ("partial", {}, "no chunk has any text"),
+        ("contradicted", {}, "no chunk has any text"),
+        ("full", {"supporting": [1]}, "no chunk has any text"),
+        ("none", {"cited_support": "full"}, "no chunk has any text"),
+        ("none", {"cited_support": "no_claim"}, "no chunk has any text"),
         ("none", {"cited_support": "yes"}, "cited_support is 'yes'"),
         ("none", {"supporting": [1]}, "there is no chunk 1"),
         ("no_claim", {"evidence": [{"chunk": 1, "quote": "q"}]}, "there is no chunk 1"),
