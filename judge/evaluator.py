@@ -73,6 +73,7 @@ class Evaluator:
         self._config = config or Config()
         self._given = judge
         self._signature: str | None = None
+        self._entered = False
         self._open: tuple[Judge, AsyncExitStack] | None = None
         if judge is not None or not self._config.asks_server:
             # Nothing to connect to, so what is wrong and what is comparable shows at once.
@@ -100,9 +101,11 @@ class Evaluator:
             ConfigError: as of `evaluate`, or it is open already.
             JudgeUnavailable: likewise.
         """
-        if self._open is not None:
+        if self._entered:
             raise ConfigError("this evaluator is open already; make another, or use it as it is")
+        self._entered = True
         async with AsyncExitStack() as stack:
+            stack.callback(self._leave)
             judge = await stack.enter_async_context(self._judge())
             self._open = (judge, stack.pop_all())
         return self
@@ -110,9 +113,10 @@ class Evaluator:
     async def __aexit__(self, *_: object) -> None:
         """Close it."""
         if self._open is not None:
-            stack = self._open[1]
-            self._open = None
-            await stack.aclose()
+            await self._open[1].aclose()
+
+    def _leave(self) -> None:
+        self._open, self._entered = None, False
 
     @asynccontextmanager
     async def _judge(self) -> AsyncGenerator[Judge]:

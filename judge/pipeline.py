@@ -1,7 +1,7 @@
 """The main path: one sample in, one result out."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from judge.protocols import Judge
 from judge.records import (
@@ -16,6 +16,7 @@ from judge.records import (
     SentenceKind,
     Unscored,
     UnscoredReason,
+    Verdict,
 )
 from judge.steps.aggregate import aggregate
 from judge.steps.audit import audit
@@ -24,6 +25,7 @@ from judge.steps.evidence import verify
 from judge.steps.flags import raise_flags
 from judge.steps.kinds import classify
 from judge.steps.split import split
+from judge.text.signature import as_served
 
 
 async def evaluate_sample(sample: Sample, judge: Judge, rules: Rules) -> SampleResult:
@@ -44,7 +46,7 @@ async def evaluate_sample(sample: Sample, judge: Judge, rules: Rules) -> SampleR
         audit(citations, outcomes),
         flags=(*raise_flags(sample, outcomes), *judgment.flags),
         calls=judgment.calls,
-        signature=sign(judge, rules),
+        signature=_signed(judge, rules, outcomes),
     )
 
 
@@ -73,6 +75,14 @@ def asked(sample: Sample, rules: Rules) -> JudgeRequest:
     """What a judge would be asked about one sample, without asking it."""
     sentences = classify(split(sample.answer))
     return request(sample, sentences, find(sample, sentences, rules))
+
+
+def _signed(judge: Judge, rules: Rules, outcomes: Mapping[int, JudgeOutcome]) -> str:
+    """The judge's signature, with the model that gave the verdicts, kept ones too."""
+    verdicts = (each for each in outcomes.values() if isinstance(each, Verdict))
+    made = {verdict.signature for verdict in verdicts if verdict.fallback_from is None}
+    signature = sign(judge, rules)
+    return as_served(signature, made.pop()) if len(made) == 1 else signature
 
 
 def sign(judge: Judge, rules: Rules) -> str:

@@ -288,6 +288,18 @@ async def test_entered_it_probes_once_and_otherwise_each_time(server: JudgeServe
         assert server.probes == probes
 
 
+async def test_entered_twice_at_once_opens_one(server: JudgeServer) -> None:
+    evaluator = Evaluator(asking(server))
+    first, second = await asyncio.gather(
+        evaluator.__aenter__(), evaluator.__aenter__(), return_exceptions=True
+    )
+    assert first is evaluator
+    assert isinstance(second, ConfigError)
+    await evaluator.__aexit__()
+    async with evaluator:
+        assert server.probes >= 1
+
+
 async def test_entered_twice_is_refused_and_the_first_goes_on(server: JudgeServer) -> None:
     # A session left open would warn, and a warning fails a test.
     evaluator = Evaluator(asking(server))

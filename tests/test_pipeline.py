@@ -195,3 +195,22 @@ async def test_how_a_chunk_is_called_changes_no_verdict(chunk_id: str, form: str
     assert isinstance(expected, Verdict)
     assert outcome.score == pytest.approx(expected.score, abs=0.01)
     assert [c.status for c in result.citations] == [CitationStatus.VALID]
+
+
+async def test_a_result_names_the_model_that_gave_its_verdicts() -> None:
+    def said(model: str) -> Verdict:
+        made = f"llm:m@h|served:{model}|t:0"
+        return verdict(Support.FULL).model_copy(update={"signature": made})
+
+    texts = {"It is paid.": said("m-1"), "It is late.": said("m-2")}
+    now = "llm:m@h|served:m-2|t:0|fallback:similarity:x"
+    judge = FakeJudge(texts, signature=now)
+
+    async def signature(answer: str) -> str:
+        return (await evaluate_sample(Sample(qid="q", answer=answer), judge, Rules())).signature
+
+    # A verdict may have been kept since another model served.
+    assert await signature("It is paid.") == now.replace("m-2", "m-1")
+    assert await signature("It is late.") == now
+    assert await signature("It is paid. It is late.") == now
+    assert await signature("It is unknown.") == now

@@ -16,6 +16,7 @@ from judge.errors import RunError
 from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
 from judge.runs.reading import INPUT, PART, RECORD, REJECTED, RESULTS, SUMMARY, read_record
+from judge.text.signature import requested
 
 _LOCK: Final = ".lock"
 _TAKEN: Final = ".input.part"
@@ -239,6 +240,7 @@ def _difference(earlier: RunRecord, record: RunRecord) -> str | None:
     """What keeps the earlier run from being gone on with; None where nothing does."""
     if earlier.input.sha256 != record.input.sha256:
         return f"input ({earlier.input.path})"
-    if earlier.signature != record.signature:
+    # Which of its models a server picks is no choice of the user's: the results say it themselves.
+    if requested(earlier.signature) != requested(record.signature):
         return f"signature ({earlier.signature})"
     return None

@@ -238,3 +238,12 @@ def test_somebody_elses_record_is_not_replaced_even_by_force(tmp_path: Path) -> 
     with pytest.raises(RunError, match="damaged"):
         RunFolder(tmp_path, force=True).__enter__()
     assert (tmp_path / "results.jsonl").read_text() == "mine"
+
+
+def test_a_model_that_was_renamed_meanwhile_does_not_end_a_run(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    with RunFolder(path) as folder:
+        folder.begin(record(signature="llm:m@h|t:0"))
+        folder.append(result("a"))
+    with RunFolder(path) as folder:
+        assert folder.begin(record(signature="llm:m@h|served:m-2|t:0")) == 1
