@@ -79,7 +79,16 @@ def score(  # noqa: PLR0913  each is an option of the command line
     gates = [parse_gate(text) for text in fail_under or []]
     folder = _default_folder(source) if output is None else Path(output)
     job = Job(_stream(source), folder, settings, force=force, skip_bad_lines=skip_bad_lines)
-    raise typer.Exit(score_into(folder, job, gates, strict=strict_gate, worst=worst))
+    raise typer.Exit(
+        score_into(
+            folder,
+            job,
+            gates,
+            strict=strict_gate,
+            worst=worst,
+            cached=settings.cache and settings.asks_model,
+        )
+    )
 
 
 def _stream(source: str) -> Path | IO[bytes]:

@@ -20,8 +20,13 @@ INTERRUPTED: Final = 130
 """The shell's code for a command stopped by Ctrl-C."""
 
 
-def score_into(folder: Path, job: Job, gates: Sequence[Gate], *, strict: bool, worst: int) -> int:
-    """Run the job, print what came of it, and return the exit code."""
+def score_into(
+    folder: Path, job: Job, gates: Sequence[Gate], *, strict: bool, worst: int, cached: bool = False
+) -> int:
+    """Run the job, print what came of it, and return the exit code.
+
+    `cached` says that verdicts are kept, so that another run asks only for what failed.
+    """
     kept, failures = Worst(worst), Failures()
 
     def keep(result: SampleResult) -> None:
@@ -41,5 +46,7 @@ def score_into(folder: Path, job: Job, gates: Sequence[Gate], *, strict: bool, w
         return INTERRUPTED
     results = [hold(gate, summary, strict=strict) for gate in gates]
     with output() as console:
-        print_totals(summary, kept.sentences(), results, folder, console, failures.first)
+        print_totals(
+            summary, kept.sentences(), results, folder, console, failures.first, cached=cached
+        )
     return exit_code(summary, results)

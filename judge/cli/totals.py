@@ -45,6 +45,8 @@ def print_totals(
     folder: Path,
     console: Console,
     failures: Mapping[UnscoredReason, Example],
+    *,
+    cached: bool = False,
 ) -> None:
     """Print the table, the counts, the worst sentences, the gates, and where to look next."""
 
@@ -65,7 +67,7 @@ def print_totals(
     for gate in gates:
         say(_gate(gate), hang=2)
     if summary.untrusted:
-        say(_untrusted(summary), hang=2)
+        say(_untrusted(summary, cached=cached), hang=2)
     # Signatures and commands are copied: they are not broken into lines.
     for signature in summary.signatures:
         console.print(Text(f"made by {visible(signature)}", style="dim"), soft_wrap=True)
@@ -214,11 +216,11 @@ def _gate(result: GateResult) -> Text:
     return Text(text, style="green" if result.passed else "bold red")
 
 
-def _untrusted(summary: Summary) -> Text:
+def _untrusted(summary: Summary, *, cached: bool) -> Text:
     share = f"{100 * (summary.unscored_share or 0):.1f} %"
     text = (
         f"untrusted: {share} of the claims have no verdict of the run's judge; do not report this"
     )
-    if summary.calls or summary.cache_hits:
+    if cached:
         text += ". With --force the same command asks again only for what failed"
     return Text(text, style="bold red")
