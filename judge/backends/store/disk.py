@@ -64,11 +64,21 @@ class TextDisk(Disk):  # type: ignore[misc]  # diskcache ships no types
         """Remove nothing: no file is ours, and only a planted row names one."""
 
 
+class _Layout(Cache):  # type: ignore[misc]  # diskcache ships no types
+    """Lays the database out and lets go of it, also where that fails."""
+
+    def __init__(self, *arguments: object, **settings: object) -> None:
+        try:
+            super().__init__(*arguments, **settings)
+        finally:
+            self.close()
+
+
 def connect(folder: Path) -> sqlite3.Connection:
     """The folder's database, laid out where it is new; whoever gets it closes it."""
     with closing(_opened(folder / DATABASE)) as db:
         _drop_foreign_settings(db)
-    Cache(str(folder), timeout=PATIENCE, disk=TextDisk, **_SETTINGS).close()
+    _Layout(str(folder), timeout=PATIENCE, disk=TextDisk, **_SETTINGS)
     # Opened anew: one that was open before knows of no write-ahead log yet.
     return _opened(folder / DATABASE)
 
@@ -76,8 +86,12 @@ def connect(folder: Path) -> sqlite3.Connection:
 def _opened(path: Path) -> sqlite3.Connection:
     # Whichever thread: SQLite itself takes turns.
     db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-    for name, value in (_WARY | _SYNCHRONOUS).items():
-        db.execute(f"PRAGMA {name} = {value}")
+    try:
+        for name, value in (_WARY | _SYNCHRONOUS).items():
+            db.execute(f"PRAGMA {name} = {value}")
+    except sqlite3.Error:
+        db.close()
+        raise
     # Bytes that are no UTF-8 would end the query; so they end as a row that nobody understands.
     db.text_factory = lambda data: data.decode("utf-8", "replace")
     return db
