@@ -15,6 +15,10 @@ from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
 from judge.text.tokens import estimate_tokens
 
 _LOG: Final = logging.getLogger("judge")
+_SPARSE: Final = 8
+"""Characters a token stands for at most; English has four or five, Chinese fewer than two."""
+_LONG: Final = 4000
+"""Characters of a prompt that might not fit."""
 _WARNINGS: Final = 20
 """A server that makes up a name for each reply is not to fill the log."""
 _REFUSES: Final = frozenset({400, 422})
@@ -44,6 +48,7 @@ class OpenAIModel:
         self._model = model
         self._capabilities = capabilities
         self._memory = memory
+        self._weighed = False
         self._told: set[tuple[str, str]] = set()
         self._room = room if capabilities.limit == "max_completion_tokens" else 0
 
@@ -76,6 +81,7 @@ class OpenAIModel:
             )
         self._compare(outcome.model)
         prompt, reply = outcome.prompt_tokens, outcome.reply_tokens
+        self._weigh(prompt, len(request.system) + len(request.user))
         return ChatReply(
             text=outcome.text,
             finish=outcome.finish,
@@ -121,6 +127,18 @@ class OpenAIModel:
             _LOG.warning(
                 "the server now answers with model %r, and no longer with %r", served, before
             )
+
+    def _weigh(self, tokens: int | None, characters: int) -> None:
+        """Warn once where a prompt may have been cut, as Ollama does beyond its context length."""
+        if not tokens or self._weighed or characters < _LONG or tokens * _SPARSE >= characters:
+            return
+        self._weighed = True
+        _LOG.warning(
+            "the server counted %d tokens in a prompt of %d characters; if it cuts prompts, raise "
+            "its context length or lower --max-evidence-tokens",
+            tokens,
+            characters,
+        )
 
     def _forget(self) -> None:
         remember(self._memory, self._connection.base_url, self._model, None)

@@ -312,3 +312,21 @@ def test_the_signature_names_model_host_and_options() -> None:
 
     signature = "llm:m@127.0.0.1:9|json_schema|t:default|seed:7|max_completion_tokens"
     assert run("http://127.0.0.1:9/v1", use, REASONING) == signature
+
+
+@pytest.mark.parametrize(("counted", "warned"), [(499, 1), (500, 0), (0, 0)])
+def test_a_prompt_that_seems_cut_is_told_once(
+    question: ChatRequest, caplog: pytest.LogCaptureFixture, counted: int, warned: int
+) -> None:
+    usage: JsonValue = {"prompt_tokens": counted, "completion_tokens": 1}
+    long = question.model_copy(update={"system": "", "user": "字" * 4000})
+
+    async def ask(model: OpenAIModel, _: Connection) -> None:
+        for _again in range(2):
+            await model.chat(long)
+
+    with JudgeServer(lambda _: Body(json.dumps(COMPLETION | {"usage": usage}))) as server:
+        run(server.base_url, ask)
+    told = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert len(told) == warned
+    assert all("--max-evidence-tokens" in each for each in told)
