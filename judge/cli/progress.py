@@ -94,19 +94,15 @@ class Progress:
         if self._console.is_terminal:
             if self._task is not None:
                 self._bar.update(self._task, completed=self._done, rate=self._rate())
-        elif self._clock() - self._spoke >= _EVERY:
-            self._spoke = self._clock()
-            rate = self._rate()
-            self._say(f"{self._done}/{self._total} answers" + (f", {rate}" if rate else ""))
+        else:
+            self._tell()
 
     def waiting(self) -> None:
         """Nothing may have come for a while: say at least that."""
         if not self._total and self._task is not None:
             self._bar.update(self._task, description="waiting for the server")
-        if not self._console.is_terminal and self._clock() - self._spoke >= _EVERY:
-            self._spoke = self._clock()
-            done = f"{self._done}/{self._total} answers" if self._total else "for the server"
-            self._say(f"waiting; {done}" if self._total else f"waiting {done}")
+        if not self._console.is_terminal:
+            self._tell()
 
     @property
     def said(self) -> str:
@@ -115,6 +111,14 @@ class Progress:
             return "nothing was written"
         kept = max(self._done, self._kept)
         return f"{kept} of {self._total} answers are kept; the same command goes on from there"
+
+    def _tell(self) -> None:
+        if self._clock() - self._spoke < _EVERY:
+            return
+        self._spoke = self._clock()
+        rate = self._rate()
+        done = f"{self._done}/{self._total} answers" + (f", {rate}" if rate else "")
+        self._say(done if self._total else "waiting for the server")
 
     def _rate(self) -> str:
         seconds = self._clock() - self._began
