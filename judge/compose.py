@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -33,10 +34,12 @@ _NO_KEY: Final = "none"
 async def compose(config: Config) -> AsyncGenerator[Judge]:
     """The judge that `config` describes, ready to be asked; its connections close on leaving.
 
-    Where a language model judges, its server is probed once: what it takes is in the signature.
+    Where a language model judges, its server is probed once: what it takes is in the signature. A
+    model of this machine is loaded, once, on a thread of its own.
 
     Raises:
-        ConfigError: no key, an address that is none, or a cache that cannot be opened.
+        ConfigError: no key, an address that is none, a cache that cannot be opened, or a model that
+            cannot be loaded.
         JudgeUnavailable: the server cannot be reached, or refuses the key or the model.
     """
     async with AsyncExitStack() as stack:
@@ -52,23 +55,48 @@ def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge
 
 async def _composed(config: Config, stack: AsyncExitStack) -> Judge:
     if not config.asks_server:
-        return offline(config)
+        return await _second(config, None, stack)
     # Half a second of imports, for those who use them.
-    from judge.backends.openai import Connection, OpenAIEmbedder, Policy  # noqa: PLC0415
+    from judge.backends.openai import Connection, Policy  # noqa: PLC0415
     from judge.judges.fallback import FallbackJudge  # noqa: PLC0415
     from judge.judges.patient import PatientJudge  # noqa: PLC0415
 
     url = address(config)
     policy = Policy(timeout=config.timeout, attempts=config.attempts)
     connection = await stack.enter_async_context(Connection(url, _key(url), policy=policy))
-    embedder = config.embedding_model and OpenAIEmbedder(connection, config.embedding_model)
-    if embedder:
-        await embedder.check()
-    judge: Judge = offline(config, embedder or None)
-    if config.model is not None and config.asks_model:
-        first = await _asking(config, config.model, connection, stack)
-        judge = FallbackJudge(first, judge) if config.fallback else first
+    if config.model is None or not config.asks_model:
+        judge = await _second(config, connection, stack)
+    else:
+        judge = await _asking(config, config.model, connection, stack)
+        if config.fallback:
+            judge = FallbackJudge(judge, await _second(config, connection, stack))
     return PatientJudge(judge, config.deadline)
+
+
+async def _second(config: Config, connection: "Connection | None", stack: AsyncExitStack) -> Judge:
+    """The judge that needs no language model: alone, or for what the language model leaves."""
+    if config.loads_model:
+        return await _loaded(config, stack)
+    if connection is None or config.served_embedding is None:
+        return offline(config)
+    from judge.backends.openai import OpenAIEmbedder  # noqa: PLC0415
+
+    embedder = OpenAIEmbedder(connection, config.served_embedding)
+    await embedder.check()
+    return offline(config, embedder)
+
+
+async def _loaded(config: Config, stack: AsyncExitStack) -> Judge:
+    from judge.backends.local import SentenceEmbedder, TransformersScorer  # noqa: PLC0415
+    from judge.judges.nli import NliJudge  # noqa: PLC0415
+
+    worker = ThreadPoolExecutor(1, "judge-model")
+    # Leaving waits for nobody: the batch under way ends by itself.
+    stack.callback(worker.shutdown, wait=False, cancel_futures=True)
+    if config.infers and config.nli_model is not None:
+        scorer = await TransformersScorer.opened(config.nli_model, worker)
+        return NliJudge(scorer, edition=_edition(config, windows=False))
+    return offline(config, await SentenceEmbedder.opened(config.local_embedding or "", worker))
 
 
 async def _asking(

@@ -75,8 +75,9 @@ class Evaluator:
         self._signature: str | None = None
         self._entered = False
         self._open: tuple[Judge, AsyncExitStack] | None = None
-        if judge is not None or not self._config.asks_server:
-            # Nothing to connect to, so what is wrong and what is comparable shows at once.
+        opens = self._config.asks_server or self._config.loads_model
+        if judge is not None or not opens:
+            # Nothing to connect to or load: what is wrong and what is comparable shows at once.
             self._given = judge or offline(self._config)
             self._signature = sign(self._given, self._config.rules)
 
@@ -85,11 +86,11 @@ class Evaluator:
         """How the numbers of this evaluator are made; equal means comparable.
 
         Raises:
-            ConfigError: a language model judges, and has not been probed yet.
+            ConfigError: a model judges that has not been probed or loaded yet.
         """
         if self._signature is None:
             raise ConfigError(
-                "the signature is known once the model was probed; "
+                "the signature is known once the model was probed or loaded; "
                 "enter the evaluator first: async with evaluator: …"
             )
         return self._signature

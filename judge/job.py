@@ -28,6 +28,7 @@ from judge.steps.totals import Totals
 BEAT: Final = 1.0
 """Seconds."""
 _LIBRARIES: Final = ("judge", "nltk", "numpy", "pydantic")
+_LOADING: Final = ("sentence-transformers", "torch", "transformers")
 
 
 class Watcher(Protocol):
@@ -167,7 +168,11 @@ class Job:
         return _Task(path, checked, bad)
 
     def _record(self, task: _Task) -> RunRecord:
-        libraries = (*_LIBRARIES, "openai") if self._config.asks_server else _LIBRARIES
+        libraries = (
+            *_LIBRARIES,
+            *(("openai",) if self._config.asks_server else ()),
+            *(_LOADING if self._config.loads_model else ()),
+        )
         return RunRecord(
             signature=self._evaluator.signature,
             config=self._config.model_dump(mode="json"),

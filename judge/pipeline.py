@@ -24,6 +24,7 @@ from judge.steps.citations import find, positions
 from judge.steps.evidence import verify
 from judge.steps.flags import raise_flags
 from judge.steps.kinds import classify
+from judge.steps.mismatch import mismatches
 from judge.steps.split import split
 from judge.text.signature import as_served
 
@@ -44,7 +45,11 @@ async def evaluate_sample(sample: Sample, judge: Judge, rules: Rules) -> SampleR
         sentences,
         outcomes,
         audit(citations, outcomes),
-        flags=(*raise_flags(sample, outcomes), *judgment.flags),
+        flags=(
+            *raise_flags(sample, outcomes),
+            *mismatches(asked, outcomes),
+            *judgment.flags,
+        ),
         calls=judgment.calls,
         signature=_signed(judge, rules, outcomes),
     )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from judge.records.chat import ChatFailure, ChatReply, ChatRequest
+    from judge.records.relation import Relation
     from judge.records.request import JudgeRequest
     from judge.records.verdict import Judgment, Unscored
 
@@ -47,6 +48,21 @@ class Embedder(Protocol):
 
         Raises:
             JudgeUnavailable: as of `Model.chat`.
+        """
+
+
+class PairScorer(Protocol):
+    """Tells of pairs of texts whether the second follows from the first."""
+
+    @property
+    def signature(self) -> str:
+        """`NAME@HASH`: which model, and which weights of it."""
+
+    async def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Relation | None] | Unscored:
+        """One relation per pair (premise, hypothesis), in order.
+
+        None stands for a pair that is longer than the model takes: nothing is ever cut off. A
+        failure of the world is a value, and concerns all pairs.
         """
 
 

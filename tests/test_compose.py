@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from judge.compose import OPENAI, address, cache_folder, compose, offline
 from judge.config import Config
 from judge.errors import ConfigError, JudgeUnavailable
 from judge.records import Chunk, JudgeRequest, Sentence, Verdict
-from tests import faults, replies
+from tests import faults, replies, tiny
 from tests.server import JudgeServer, refused_url
 
 
@@ -129,6 +130,77 @@ async def test_embeddings_of_the_server_stand_by_a_model() -> None:
     assert isinstance(shown, Verdict)
     assert "embedding:e@" in shown.signature
     assert server.embedded
+
+
+LABELS = ("contradiction", "neutral", "entailment")
+"""The first speaks for itself by 门, the last by "open"."""
+
+
+def tiny_classifier(folder: Path) -> str:
+    pytest.importorskip("transformers", reason="needs the extra `local`: transformers and torch")
+    words = {"门": 0, "open": 2}
+    return str(tiny.save_classifier(folder / "tiny", LABELS, (0.0, 4.0, 0.0), words))
+
+
+ROOMS = REQUEST.model_copy(update={"chunks": (Chunk(chunk_id="a", text="The room is open."),)})
+
+
+async def test_an_nli_model_judges_alone(tmp_path: Path) -> None:
+    config = Config(nli_model=tiny_classifier(tmp_path), prior=0.5)
+    async with compose(config) as judge:
+        outcomes = (await judge.judge(ROOMS)).outcomes
+        assert judge.signature.startswith("nli:tiny@")
+        assert judge.signature.endswith(f"|judge:{version('judge')}")
+    for index in (0, 1):
+        verdict = outcomes[index]
+        assert isinstance(verdict, Verdict)
+        assert (verdict.support, verdict.source, verdict.supporting) == ("full", "nli", ("a",))
+        assert verdict.score is not None
+        assert verdict.score > 0.9
+
+
+async def test_an_nli_model_stands_by_a_language_model(tmp_path: Path) -> None:
+    name = tiny_classifier(tmp_path)
+    with JudgeServer(replies.calls(faults.CRASHED)) as server:
+        async with compose(asking(server, nli_model=name)) as judge:
+            shown = (await judge.judge(ROOMS)).outcomes[0]
+            assert "|fallback:nli:tiny@" in judge.signature
+        assert isinstance(shown, Verdict)
+        assert (shown.source, shown.support) == ("nli", "full")
+        assert shown.fallback_from is not None
+        async with compose(asking(server, nli_model="./none", fallback=False)) as judge:
+            assert "nli" not in judge.signature
+
+
+async def test_embeddings_of_this_machine_judge_similarity(tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers", reason="needs the extra `local`")
+    folder = tiny.save_encoder(tmp_path / "words")
+    config = Config(embedding_model=f"local:{folder}")
+    async with compose(config) as judge:
+        outcomes = (await judge.judge(REQUEST)).outcomes
+        assert judge.signature.startswith("similarity:embedding:words@")
+    assert all(isinstance(outcomes[index], Verdict) for index in (0, 1))
+
+
+@pytest.mark.parametrize("setting", ["nli_model", "embedding_model"])
+async def test_a_model_that_is_not_there_is_named(setting: str) -> None:
+    value = "./none" if setting == "nli_model" else "local:./none"
+    with pytest.raises(ConfigError, match=rf"{value}': there is no such folder"):
+        async with compose(Config.model_validate({setting: value})):
+            raise AssertionError("not reached")
+
+
+@pytest.mark.skipif(find_spec("transformers") is not None, reason="the extra is installed")
+@pytest.mark.parametrize("setting", ["nli_model", "embedding_model"])
+async def test_without_the_extra_it_is_named(setting: str, tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("")
+    for name in ("owner/model", str(tmp_path)):
+        value = name if setting == "nli_model" else f"local:{name}"
+        with pytest.raises(
+            ConfigError, match=r"needs more packages .*pip install 'judge\[local\]'"
+        ):
+            async with compose(Config.model_validate({setting: value})):
+                raise AssertionError("not reached")
 
 
 async def test_openai_wants_a_key() -> None:

@@ -214,3 +214,13 @@ async def test_a_result_names_the_model_that_gave_its_verdicts() -> None:
     assert await signature("It is late.") == now
     assert await signature("It is paid. It is late.") == now
     assert await signature("It is unknown.") == now
+
+
+async def test_a_full_whose_quote_lacks_its_number_keeps_its_label_and_is_flagged() -> None:
+    text = "Employees get 25 days of paid leave [hr#1]."
+    judge = FakeJudge({text: verdict(Support.FULL, "hr#1", quote="get 15 days of paid leave")})
+    result = await evaluate_sample(Sample(qid="1", answer=text, chunks=CHUNKS), judge, Rules())
+    assert [(f.name.value, f.sentence, f.detail) for f in result.flags] == [
+        ("mismatch:number", 0, "25 days")
+    ]
+    assert result.scores.faithfulness == 1

@@ -13,6 +13,7 @@ from judge.records import (
     JudgeOutcome,
     JudgeRequest,
     Judgment,
+    Relation,
     Unscored,
     UnscoredReason,
 )
@@ -64,6 +65,31 @@ class FakeEmbedder:
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         unit: npt.NDArray[np.float32] = rows / np.maximum(lengths, np.finfo(np.float32).tiny)
         return unit
+
+
+class FakePairScorer:
+    """Says what a function says of premise and hypothesis; keeps the pairs.
+
+    Args:
+        says: None for a pair that is too long. One failure instead fails all pairs.
+        signature: what it calls itself.
+    """
+
+    def __init__(
+        self, says: Callable[[str, str], Relation | None] | Unscored, signature: str = "fake"
+    ) -> None:
+        self._says = says
+        self.signature = signature
+        self.pairs: list[tuple[str, str]] = []
+        """Every pair it was given, in order."""
+
+    async def score(self, pairs: Sequence[tuple[str, str]]) -> list[Relation | None] | Unscored:
+        """What the function says of each."""
+        self.pairs += pairs
+        await asyncio.sleep(0)  # a real model gives way, too
+        if isinstance(self._says, Unscored):
+            return self._says
+        return [self._says(premise, hypothesis) for premise, hypothesis in pairs]
 
 
 Scripted = ChatReply | ChatFailure | str

@@ -21,6 +21,7 @@ from judge.cli.paint import (
     threshold,
 )
 from judge.cli.visible import flat, visible
+from judge.cli.wording import meaning
 from judge.cli.wrap import wrap
 from judge.records import (
     Citation,
@@ -179,7 +180,8 @@ def _notes(result: SampleResult) -> defaultdict[int, list[Text]]:
         notes[citation.sentence].append(_citation(citation))
     for flag in result.flags:
         if flag.sentence is not None:
-            notes[flag.sentence].append(Text(f"flag {flag.name.value}", style="yellow"))
+            line = f"flag {flag.name.value}  {meaning(flag)}"
+            notes[flag.sentence].append(Text(line, style="yellow"))
     return notes
 
 

@@ -25,8 +25,8 @@ def _switch(name: str, help_: str) -> Any:  # noqa: ANN401  likewise
 SETTINGS: Final = {
     "model": _option(str, "The judging model; also JUDGE_MODEL.", "NAME"),
     "base_url": _option(str, "OpenAI-compatible server; also OPENAI_BASE_URL.", "URL"),
-    "judge": _option(str, "Which judge [auto].", "auto|llm|similarity"),
-    "fallback": _switch("fallback", "Show similarity's verdict where the model failed [on]."),
+    "judge": _option(str, "Which judge [auto].", "auto|llm|nli|similarity"),
+    "fallback": _switch("fallback", "Show the second judge's verdict where the model failed [on]."),
     "concurrency": _option(int, "Answers in flight at once [64].", "N"),
     "sentences_per_call": _option(int, "Sentences asked in one call [16].", "N"),
     "max_evidence_tokens": _option(
@@ -44,7 +44,10 @@ SETTINGS: Final = {
         "require-quotes", "Count support without a verified quote as unscored [off]."
     ),
     "prior": _option(float, "Similarity: share of sentences thought supported [0.9].", "SHARE"),
-    "embedding_model": _option(str, "Similarity: an embedding model of the server.", "NAME"),
+    "embedding_model": _option(
+        str, "Similarity: an embedding model of the server, or local:MODEL.", "NAME"
+    ),
+    "nli_model": _option(str, "An NLI model here: a folder, or its name on the hub.", "MODEL"),
     "prose_citations": _switch(
         "prose-citations", 'Also read "passage 2", "文档2" as citations [off].'
     ),

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from judge.cli.paint import look_of, mark, number, threshold
 from judge.cli.visible import flat, visible
+from judge.cli.wording import meaning
 from judge.cli.wrap import wrap
 from judge.records import CorpusBounds, CorpusScore, Summary, UnscoredReason
 from judge.reports.failures import Example
@@ -59,8 +60,8 @@ def print_totals(
         say(line, _COUNTS)
     if worst:
         console.print()
-        title = "Sentences that look unsupported" if offline else "Unsupported sentences"
-        say(Text(f"{title}, worst first", style="bold").append(_full_from(summary), "not bold dim"))
+        title = Text(f"{_title(worst, offline=offline)}, worst first", style="bold")
+        say(title.append(_full_from(summary), "not bold dim"))
         for item in worst:
             say(_sentence(item, console), hang=2)
     console.print()
@@ -76,6 +77,13 @@ def print_totals(
         qid = f" {shlex.quote(worst[0].qid)}" if worst else ""
         command = f"judge show {shlex.quote(str(folder))}{qid}"
         console.print(Text(f"look closer: {visible(command)}"), soft_wrap=True)
+
+
+def _title(worst: Sequence[WorstSentence], *, offline: bool) -> str:
+    flagged = any(item.flags for item in worst)
+    if offline:
+        return "Sentences that look unsupported" + (" or are flagged" if flagged else "")
+    return "Unsupported or flagged sentences" if flagged else "Unsupported sentences"
 
 
 def _is_offline(summary: Summary) -> bool:
@@ -204,6 +212,8 @@ def _sentence(item: WorstSentence, console: Console) -> Text:
     line.append(f"  {flat(item.qid)} ", style="bold")
     text = flat(item.sentence.text)
     line.append(clip(text, 160), style="default")
+    for flag in item.flags:
+        line.append(f"  ({flag.name.value}: {meaning(flag)})", style="yellow")
     if item.verdict.reason:
         line.append(f"  ({flat(item.verdict.reason)})", style="dim")
     return line

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
@@ -11,6 +11,9 @@ from judge.errors import ConfigError
 from judge.records import Rules
 from judge.records.record import Record
 from judge.text.patterns import compile_pattern
+
+LOCAL: Final = "local:"
+"""Before the name of an embedding model that is loaded here, and not asked for of a server."""
 
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -22,16 +25,18 @@ class Config(Record):
         ConfigError: a setting is unknown or out of range; the message names it and its value.
     """
 
-    judge: Literal["auto", "llm", "similarity"] = "auto"
-    """Which judge; `auto` asks a language model where one is named."""
+    judge: Literal["auto", "llm", "nli", "similarity"] = "auto"
+    """Which judge; `auto` is a language model where one is named, else an NLI model likewise."""
     model: _Name | None = None
     """The judging model, as its server calls it."""
     base_url: _Name | None = None
     """An OpenAI-compatible server, such as http://localhost:8000/v1; OpenAI's where left out."""
     embedding_model: _Name | None = None
-    """An embedding model of that server for similarity, instead of the built-in one."""
+    """For similarity, instead of the built-in one: of that server, or `local:` and a model here."""
+    nli_model: _Name | None = None
+    """A model of natural language inference on this machine: its folder, or its name on the hub."""
     fallback: bool = True
-    """Show what similarity says of a sentence for which the language model gave no verdict."""
+    """Show what NLI or similarity says where the language model gave no verdict."""
     sentences_per_call: int = Field(default=16, ge=1, le=100)
     """Sentences asked in one call."""
     max_evidence_tokens: int = Field(default=24_000, ge=500)
@@ -75,12 +80,35 @@ class Config(Record):
     @property
     def asks_model(self) -> bool:
         """Whether a language model judges."""
-        return self.judge != "similarity" and self.model is not None
+        return self.judge in {"auto", "llm"} and self.model is not None
+
+    @property
+    def infers(self) -> bool:
+        """Whether the judge that needs no language model is an NLI model, and not similarity."""
+        return self.judge != "similarity" and self.nli_model is not None
+
+    @property
+    def local_embedding(self) -> str | None:
+        """The embedding model of this machine, where similarity uses one."""
+        name = self.embedding_model or ""
+        return name.removeprefix(LOCAL) if name.startswith(LOCAL) and not self.infers else None
+
+    @property
+    def served_embedding(self) -> str | None:
+        """The embedding model of the server, where similarity uses one."""
+        name = self.embedding_model
+        return None if not name or name.startswith(LOCAL) or self.infers else name
 
     @property
     def asks_server(self) -> bool:
         """Whether anybody is asked: a language model, or one of embeddings."""
-        return self.asks_model or self.embedding_model is not None
+        return self.asks_model or self.served_embedding is not None
+
+    @property
+    def loads_model(self) -> bool:
+        """Whether a model on this machine is loaded."""
+        local = self.infers or self.local_embedding is not None
+        return local and (self.fallback or not self.asks_model)
 
     @field_validator("citation_pattern")
     @classmethod
@@ -88,12 +116,14 @@ class Config(Record):
         compile_pattern(pattern or "")
         return pattern
 
-    @field_validator("model", "embedding_model")
+    @field_validator("model", "embedding_model", "nli_model")
     @classmethod
     def _is_a_name(cls, name: str | None) -> str | None:
         if name is not None and ("|" in name or not name.isprintable()):
             # It becomes a part of signatures, which "|" keeps apart.
             raise ValueError("holds what no model's name does")
+        if name == LOCAL:
+            raise ValueError("names no model; give its folder, or its name on the hub, behind it")
         return name
 
     @field_validator("cache_dir", mode="before")
@@ -112,6 +142,8 @@ class Config(Record):
     def _has_a_model(self) -> Self:
         if self.judge == "llm" and self.model is None:
             raise ConfigError("judge 'llm' needs a model: name one with --model or JUDGE_MODEL")
+        if self.judge == "nli" and self.nli_model is None:
+            raise ConfigError("judge 'nli' needs a model: name one with --nli-model")
         return self
 
     @model_validator(mode="wrap")

@@ -15,6 +15,9 @@ ENVIRONMENT: Final = {"JUDGE_MODEL": "model", "OPENAI_BASE_URL": "base_url"}
 """Variables that are settings. OPENAI_API_KEY is none: it is read where it is needed alone."""
 
 
+_ELSEWHERE: Final = dict.fromkeys(("model", "nli_model"), "named elsewhere")
+
+
 def load_config(
     given: Mapping[str, object], environment: Mapping[str, str], file: Path | None = None
 ) -> Config:
@@ -34,7 +37,7 @@ def load_config(
     if settings:
         try:
             # On its own first, so that the message can name the file; a model may yet be named.
-            Config.model_validate({"model": "named elsewhere"} | settings)
+            Config.model_validate(_ELSEWHERE | settings)
         except ConfigError as error:
             raise ConfigError(f"{path}: {error}") from None
     named = {name: environment.get(variable, "") for variable, name in ENVIRONMENT.items()}

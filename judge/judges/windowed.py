@@ -1,7 +1,6 @@
 """The judge of more evidence than one request holds: window after window, nothing cut."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 from judge.errors import ConfigError
@@ -19,11 +18,10 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
+from judge.text.pieces import pieces
 from judge.text.tokens import estimate_tokens
-from judge.text.windows import segments
 
 _LEAST: Final = 100
-_OVERLAP: Final = 10
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
 _DECIDES: Final = (
     Support.FULL,
@@ -80,10 +78,9 @@ class WindowedJudge:
         # No text has more tokens than characters, and characters are counted at once.
         if sum(len(chunk.text) for chunk in request.chunks) <= self._limit:
             return await self._inner.judge(request)
-        sizes = [estimate_tokens(chunk.text) for chunk in request.chunks]
-        if sum(sizes) <= self._limit:
+        if sum(estimate_tokens(chunk.text) for chunk in request.chunks) <= self._limit:
             return await self._inner.judge(request)
-        parts = [_narrowed(request, window) for window in _windows(request, sizes, self._limit)]
+        parts = [_narrowed(request, window) for window in _windows(request, self._limit)]
         return _joined(request, parts, [await self._inner.judge(part) for part in parts])
 
 
@@ -161,47 +158,14 @@ def _narrowed(request: JudgeRequest, window: Sequence[_Piece]) -> JudgeRequest:
     return request.model_copy(update={"chunks": chunks, "cites": cites})
 
 
-def _windows(request: JudgeRequest, sizes: Sequence[int], limit: int) -> Iterator[list[_Piece]]:
+def _windows(request: JudgeRequest, limit: int) -> Iterator[list[_Piece]]:
     window: list[_Piece] = []
     held = 0
-    for position, (chunk, size) in enumerate(zip(request.chunks, sizes, strict=True)):
-        for start, end, tokens in _cut(chunk.text, size, limit):
+    for position, chunk in enumerate(request.chunks):
+        for start, end, tokens in pieces(chunk.text, limit):
             if window and held + tokens > limit:
                 yield window
                 window, held = [], 0
             window.append(_Piece(position, start, end))
             held += tokens
     yield window
-
-
-def _cut(text: str, size: int, limit: int) -> Iterator[tuple[int, int, int]]:
-    """Pieces of a chunk within the limit: start, end, tokens. They overlap, and leave nothing out.
-
-    At least the last sentence of a piece, and a tenth of it at most where sentences are short, is
-    said again in the next, so that no two neighbours are torn apart.
-    """
-    if size <= limit:
-        yield 0, len(text), size
-        return
-    units = list(_units(text, limit // 2))
-    first, held = 0, 0
-    for last, (start, _, tokens) in enumerate(units):
-        if held + tokens > limit:
-            yield units[first][0], start, held
-            first, held = last - 1, units[last - 1][2]
-            while first and held + units[first - 1][2] <= limit // _OVERLAP:
-                first -= 1
-                held += units[first][2]
-        held += tokens
-    yield units[first][0], len(text), held
-
-
-def _units(text: str, longest: int) -> Iterator[tuple[int, int, int]]:
-    """The sentences of a text with the blanks behind them; none costs more than `longest`."""
-    starts = [0, *(start for start, _ in segments(text)[1:]), len(text)]
-    for start, end in pairwise(starts):
-        tokens = estimate_tokens(text[start:end])
-        step = end - start if tokens <= longest else longest
-        for low in range(start, end, max(step, 1)):
-            high = min(low + step, end)
-            yield low, high, tokens if step == end - start else estimate_tokens(text[low:high])

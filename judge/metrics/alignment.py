@@ -1,187 +1,197 @@
-"""How much of a sentence stands in the passages it is judged against: words, numbers, names.
+"""What of a sentence stands where in the passages it is judged against.
 
 A sentence is broken into terms, the chunks into windows; what is left is counting. Nothing here
 knows a language: a Chinese character is a word, two neighbours are a pair.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from judge.text.terms import CONTENT, Kind, Term
+from judge.text.laid import Laid
+from judge.text.terms import Kind, Term
+from judge.text.vocabulary import Vocabulary
 from judge.text.windows import RUN, Passages
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-FEATURES: Final = (
-    "cover_best",
-    "pairs_best",
-    "pairs_all",
-    "missing_share",
-    "missing_rarest",
-    "numbers_changed",
-    "numbers_changed_best",
-    "names_missing_best",
-    "names_missing_share",
-    "names_none",
-    "negation",
-    "length",
-    "cosine",
+TERM_FEATURES: Final = (
+    "one",
+    "weight",
+    "out",
+    "out_weight",
+    "gone",
+    "gone_weight",
+    "name_out",
+    "name_gone",
+    "number",
+    "number_out",
+    "number_gone",
+    "number_changed",
+    "gone_late",
 )
-"""What `align` measures, in the order of its last axis.
+"""What is measured of each item: a word that says something, a number, a denial.
 
-`best` is in the best window, `all` in any chunk of the column; `cover` and `pairs` are shares of
-the sentence's weight, `cover_best` squared; `missing_share` is a share of its content words,
-`missing_rarest` the weight of the rarest absent word; `numbers_changed` is the cover by the best
-window where a number is absent, for then the rest matters the more, else 0; `names` and `length`
-are ln(1 + weight or count); `negation` is 1 for a denial that the best window does not make.
+`out`: it does not stand in the best window, `gone`: in no chunk of the column; times the weight,
+or for names, numbers and the last third of a sentence alone.
 """
 
-_PAIR_SHARE: Final = 0.5
+SENTENCE_FEATURES: Final = ("pairs", "skips", "cosine")
+"""What is measured of each sentence.
+
+The shares of its pairs and skips that stand in the best window, and the cosine to the nearest
+segment, each to the fourth power: only what stands there nearly word by word is safe.
+"""
+
+# The rows there are to train on hold too few other words and contrasts to weigh them, so these
+# are declared: another word with the meaning makes up for half of a missing one, and one that
+# excludes it counts as two more missing.
+_CREDIT: Final = 0.8
+_DENIED: Final = 4.0
+_SAID_WORTH: Final = 0.9
+_PAIR_WORTH: Final = 0.5
+_NO_SKIP: Final = 0.5
+_STEEP: Final = 4
 # A longer window never holds less: it has to earn its length.
 _LONGER: Final = 0.02
-_CELLS: Final = 4_000_000
-_NOTHING: Final = Term("", Kind.WORD, 0.0, name=False, start=0, end=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Features of sentences against some columns."""
+
+    terms: Floats
+    """Of the items, shape (items, columns, len(TERM_FEATURES))."""
+    owner: Ints
+    """For each item its sentence, ascending."""
+    sentences: Floats
+    """Shape (sentences, columns, len(SENTENCE_FEATURES))."""
+    grounded: Bools
+    """Whether any item was found in the best window, shape (sentences, columns)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
     """Sentences against chunks. Columns: all chunks, the cited ones, then every chunk alone."""
 
-    features: Floats
-    """Shape (sentences, chunks + 2, len(FEATURES))."""
+    laid: Laid
+    passages: Passages
     windows: Ints
     """The best window, -1 where none shares a word, shape (sentences, chunks + 2)."""
-    grounded: Bools
-    """Whether a number, or a word that says something, stands in that window; same shape."""
-    missing: tuple[tuple[Term, ...], ...]
-    """For each sentence, its words and numbers that stand in no chunk."""
-    scattered: tuple[tuple[Term, ...], ...]
-    """For each sentence, its words and numbers that do not stand in the best window of all."""
+    held: Bools
+    """Whether a row's term stands in the column's chunks, shape (rows, chunks + 2)."""
+    meant: Bools
+    """Whether its meaning does, in whatever word; same shape."""
+    cosine: Floats
+    """To the nearest segment, shape (sentences, chunks + 2)."""
 
+    def missing(self) -> tuple[tuple[Term, ...], ...]:
+        """For each sentence, its words and numbers that stand in no chunk."""
+        return self.laid.without(self.held[:, 0] | self.meant[:, 0])
 
-@dataclass(frozen=True, slots=True)
-class _Terms:
-    """The terms of all sentences end to end."""
+    def scattered(self) -> tuple[tuple[Term, ...], ...]:
+        """For each sentence, its words and numbers that do not stand in the best window of all."""
+        inside = self._inside(self.laid.number, slice(1)) | self._inside(self.laid.said, slice(1))
+        return self.laid.without(inside[:, 0])
 
-    rows: tuple[Term, ...]
-    owner: Ints
-    first: Ints
-    number: Ints
-    kind: Ints
-    weight: Floats
-    name: Bools
-
-    @classmethod
-    def lay(cls, sentences: Sequence[Sequence[Term]], vocabulary: Mapping[str, int]) -> "_Terms":
-        # Every sentence gets a row, for `reduceat` cannot sum over none.
-        padded = [each or (_NOTHING,) for each in sentences]
-        sizes = [len(each) for each in padded]
-        rows = tuple(term for each in padded for term in each)
-        return cls(
-            rows=rows,
-            owner=np.repeat(np.arange(len(padded)), sizes),
-            first=np.asarray([0, *accumulate(sizes[:-1])], np.int64),
-            number=np.asarray([vocabulary.get(term.key, -1) for term in rows], np.int64),
-            kind=np.asarray([term.kind for term in rows], np.int64),
-            weight=np.asarray([term.weight for term in rows], np.float64),
-            name=np.asarray([term.name for term in rows], np.bool_),
+    def measured(self, columns: slice) -> Measured:
+        """The features against some of the columns."""
+        laid = self.laid
+        found = self._inside(laid.number, columns)
+        other = self._inside(laid.said, columns) & ~found
+        denied = self._inside(laid.rival, columns) & ~found & ~other
+        # "Nobody ran" is not denied by people who sit.
+        negated = laid.sums((laid.kind == Kind.NEGATION).astype(np.float64)) > 0
+        denied &= ~(negated[laid.owner] & (laid.kind == Kind.WORD))[:, None]
+        shares = [laid.sums(laid.shares(kind)[:, None] * found) for kind in (Kind.PAIR, Kind.SKIP)]
+        skipless = laid.sums((laid.kind == Kind.SKIP).astype(np.float64)) == 0
+        shares[1][skipless] = _NO_SKIP
+        rows = np.flatnonzero(laid.item)
+        held, meant = self.held[rows, columns], self.meant[rows, columns]
+        return Measured(
+            terms=_terms(
+                laid,
+                rows,
+                out=~found[rows] * (1 - _CREDIT * other[rows]),
+                gone=~held * (1 - _CREDIT * meant),
+                denied=denied[rows],
+            ),
+            owner=laid.owner[rows],
+            sentences=np.stack([*shares, self.cosine[:, columns]], axis=2) ** _STEEP,
+            grounded=laid.sums((laid.item[:, None] & (found | other)).astype(np.float64)) > 0,
         )
 
-    def weights(self, kind: Kind) -> Floats:
-        own: Floats = self.weight * (self.kind == kind)
-        return own
-
-    def shares(self, kind: Kind) -> Floats:
-        """The weights of a kind, as shares of their sentence's."""
-        own = self.weights(kind)
-        whole = self.sums(own)
-        return own / np.where(whole > 0, whole, 1.0)[self.owner]
-
-    def sums(self, values: Floats) -> Floats:
-        """Totals per sentence, along the first axis."""
-        totals: Floats = np.add.reduceat(values, self.first, axis=0)
-        return totals
-
-    def says(self) -> Floats:
-        """1 for each number, and for each word that says something of its own; else 0."""
-        own = (self.weights(Kind.WORD) > CONTENT) | (self.kind == Kind.NUMBER)
-        weight: Floats = own.astype(np.float64)
-        return weight
-
-    def absent(self, present: Bools) -> tuple[tuple[Term, ...], ...]:
-        """Per sentence, the words and numbers that are not present."""
-        lost: list[list[Term]] = [[] for _ in self.first]
-        plain = (self.kind == Kind.WORD) | (self.kind == Kind.NUMBER)
-        for row in np.flatnonzero(plain & ~present).tolist():
-            if self.rows[row] is not _NOTHING:
-                lost[self.owner[row]].append(self.rows[row])
-        return tuple(map(tuple, lost))
+    def _inside(self, number: Ints, columns: slice) -> Bools:
+        """Whether what a row's number stands for is in its sentence's best window, per column."""
+        mine = self.windows[self.laid.owner, columns]
+        if not len(self.passages.term):
+            return np.zeros(mine.shape, np.bool_)
+        stride = len(self.passages.legal)
+        postings = self.passages.term * stride + self.passages.window
+        asked = number[:, None] * stride + mine
+        at = np.minimum(np.searchsorted(postings, asked), len(postings) - 1)
+        inside: Bools = (postings[at] == asked) & (mine >= 0) & (number >= 0)[:, None]
+        return inside
 
 
 def align(
     sentences: Sequence[Sequence[Term]],
-    vocabulary: Mapping[str, int],
+    vocabulary: Vocabulary,
     passages: Passages,
     cosine: Floats,
     cited: Bools,
 ) -> Alignment:
-    """Count what of each sentence stands where.
+    """Find what of each sentence stands where.
 
     Args:
         sentences: their terms.
-        vocabulary: key → number, the one the passages were located with.
+        vocabulary: the one the passages were located with.
         passages: at least one chunk.
         cosine: of each sentence to the nearest segment of each chunk, shape (sentences, chunks).
         cited: which chunks each sentence cites, same shape.
     """
-    laid = _Terms.lay(sentences, vocabulary)
-    hit, window = _hits(laid, passages)
-    alone, worth = _best(laid, hit, window, passages)
-    best = np.column_stack(
-        [_pick(alone, worth), _pick(alone, np.where(cited, worth, -np.inf)), alone]
-    )
-    nearest = np.column_stack([cosine.max(1), np.where(cited, cosine, 0.0).max(1), cosine])
-    held = np.zeros((len(laid.rows), cosine.shape[1]), np.bool_)
-    held[hit, passages.chunk_of[window // RUN]] = True
-    present = np.column_stack([held.any(1), (held & cited[laid.owner]).any(1), held])
-    step = max(1, _CELLS // len(laid.rows))
-    parts, grounds = [], []
-    for low in range(0, best.shape[1], step):
-        part = slice(low, low + step)
-        inside = _inside(laid, passages, best[:, part])
-        parts.append(_features(laid, present[:, part], inside, nearest[:, part]))
-        grounds.append(laid.sums(laid.says()[:, None] * inside) > 0)
+    laid = Laid.lay(sentences, vocabulary)
+    own, said = _hits(laid.number, passages), _hits(laid.said, passages)
+    alone, worth = _best(laid, own, said, passages)
     return Alignment(
-        features=np.concatenate(parts, axis=1),
-        windows=best,
-        grounded=np.concatenate(grounds, axis=1),
-        missing=laid.absent(present[:, 0]),
-        scattered=laid.absent(_inside(laid, passages, best[:, :1])[:, 0]),
+        laid=laid,
+        passages=passages,
+        windows=np.column_stack(
+            [_pick(alone, worth), _pick(alone, np.where(cited, worth, -np.inf)), alone]
+        ),
+        held=_held(own, laid, passages, cited),
+        meant=_held(said, laid, passages, cited),
+        cosine=np.column_stack([cosine.max(1), np.where(cited, cosine, 0.0).max(1), cosine]),
     )
 
 
-def _hits(laid: _Terms, passages: Passages) -> tuple[Ints, Ints]:
-    """Every (row, window that holds its term)."""
-    low = np.searchsorted(passages.term, laid.number, "left")
-    count = np.searchsorted(passages.term, laid.number, "right") - low
-    hit = np.repeat(np.arange(len(laid.rows)), count)
+def _hits(number: Ints, passages: Passages) -> tuple[Ints, Ints]:
+    """Every (row, window that holds what its number stands for), ascending."""
+    low = np.searchsorted(passages.term, number, "left")
+    count = np.searchsorted(passages.term, number, "right") - low
+    hit = np.repeat(np.arange(len(number)), count)
     within = np.arange(len(hit)) - np.repeat(np.cumsum(count) - count, count)
     return hit, passages.window[np.repeat(low, count) + within]
 
 
-def _best(laid: _Terms, hit: Ints, window: Ints, passages: Passages) -> tuple[Ints, Floats]:
+def _best(
+    laid: Laid, own: tuple[Ints, Ints], said: tuple[Ints, Ints], passages: Passages
+) -> tuple[Ints, Floats]:
     """The best window of each chunk for each sentence and what it is worth, -1 and -∞ for none."""
     many, windows = len(laid.first), len(passages.legal)
-    word, pair = laid.shares(Kind.WORD), laid.shares(Kind.PAIR)
-    value = word + _PAIR_SHARE * pair
-    flat = np.bincount(laid.owner[hit] * windows + window, value[hit], many * windows)
+    word = laid.shares(Kind.WORD)
+    value = word + _PAIR_WORTH * laid.shares(Kind.PAIR)
+    only = ~np.isin(said[0] * windows + said[1], own[0] * windows + own[1], assume_unique=True)
+    row = np.concatenate([own[0], said[0][only]])
+    window = np.concatenate([own[1], said[1][only]])
+    gain = np.concatenate([value[own[0]], _SAID_WORTH * word[said[0][only]]])
+    flat = np.bincount(laid.owner[row] * windows + window, gain, many * windows)
     cost = np.tile(np.arange(RUN) * _LONGER, windows // RUN)
     cost[~passages.legal] = np.inf
     worth = flat.reshape(many, windows) - cost
@@ -203,45 +213,31 @@ def _pick(best: Ints, worth: Floats) -> Ints:
     return np.where(worth[rows, chunk] > 0, best[rows, chunk], -1)
 
 
-def _inside(laid: _Terms, passages: Passages, best: Ints) -> Bools:
-    """Whether a row's term stands in its sentence's best window, per column."""
-    if not len(passages.term):
-        return np.zeros((len(laid.rows), best.shape[1]), np.bool_)
-    stride = len(passages.legal)
-    postings = passages.term * stride + passages.window
-    mine = best[laid.owner]
-    asked = laid.number[:, None] * stride + mine
-    at = np.minimum(np.searchsorted(postings, asked), len(postings) - 1)
-    inside: Bools = (postings[at] == asked) & (mine >= 0) & (laid.number >= 0)[:, None]
-    return inside
+def _held(hits: tuple[Ints, Ints], laid: Laid, passages: Passages, cited: Bools) -> Bools:
+    """Whether what was hit stands in each column's chunks, shape (rows, columns)."""
+    held = np.zeros((len(laid.rows), cited.shape[1]), np.bool_)
+    held[hits[0], passages.chunk_of[hits[1] // RUN]] = True
+    return np.column_stack([held.any(1), (held & cited[laid.owner]).any(1), held])
 
 
-def _features(laid: _Terms, present: Bools, inside: Bools, cosine: Floats) -> Floats:
-    total = laid.sums
-    absent, outside = ~present, ~inside
-    word, pair = laid.shares(Kind.WORD)[:, None], laid.shares(Kind.PAIR)[:, None]
-    heavy = laid.weights(Kind.WORD)[:, None]
-    content = (heavy > CONTENT).astype(np.float64)
-    name = heavy * laid.name[:, None]
-    number = laid.weights(Kind.NUMBER)[:, None]
-    denial = laid.weights(Kind.NEGATION)[:, None]
-    contents, names = total(content), total(name)
-    unnamed = total(name * absent)
-    cover = total(word * inside)
-    every = np.ones_like(cosine)
+def _terms(laid: Laid, rows: Ints, out: Floats, gone: Floats, denied: Bools) -> Floats:
+    weight, name = laid.weight[rows, None], laid.name[rows, None]
+    number, late = (laid.kind[rows] == Kind.NUMBER)[:, None], laid.late[rows, None]
+    changed = number & denied
+    every = np.ones_like(out)
     columns = {
-        "cover_best": cover**2,
-        "pairs_best": total(pair * inside),
-        "pairs_all": total(pair * present),
-        "missing_share": total(content * absent) / np.maximum(contents, 1.0),
-        "missing_rarest": np.maximum.reduceat(heavy * absent, laid.first, axis=0),
-        "numbers_changed": cover * (total(number * absent) > 0),
-        "numbers_changed_best": cover * (total(number * outside) > 0),
-        "names_missing_best": np.log1p(total(name * outside)),
-        "names_missing_share": unnamed / np.where(names > 0, names, 1.0),
-        "names_none": (names == 0) * every,
-        "negation": total(denial * outside),
-        "length": np.log1p(contents) * every,
-        "cosine": cosine,
+        "one": every,
+        "weight": weight * every,
+        "out": out + _DENIED * (denied & ~number),
+        "out_weight": out * weight,
+        "gone": gone,
+        "gone_weight": gone * weight,
+        "name_out": name * out,
+        "name_gone": name * gone,
+        "number": number * every,
+        "number_out": number * out,
+        "number_gone": number * gone,
+        "number_changed": changed.astype(np.float64),
+        "gone_late": late * gone,
     }
-    return np.stack([columns[name] for name in FEATURES], axis=2)
+    return np.stack([columns[name] for name in TERM_FEATURES], axis=2)

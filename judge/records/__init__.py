@@ -4,6 +4,7 @@ from judge.records.chat import ChatFailure, ChatReply, ChatRequest
 from judge.records.citation import Citation, CitationStatus
 from judge.records.flag import Flag, FlagName
 from judge.records.label import Label
+from judge.records.relation import Relation
 from judge.records.request import JudgeRequest
 from judge.records.result import (
     SampleResult,
@@ -54,6 +55,7 @@ __all__ = [
     "Judgment",
     "Label",
     "Outcome",
+    "Relation",
     "Reply",
     "Rules",
     "RunInput",

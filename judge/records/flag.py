@@ -14,6 +14,14 @@ class FlagName(StrEnum):
     """One part of the evidence supports the sentence, another contradicts it."""
     INJECTION_SUSPECTED = "injection_suspected"
     """Question, answer or chunks read like orders to a judge."""
+    MISMATCH_NUMBER = "mismatch:number"
+    """A `full` whose evidence lacks a number of the sentence, and no rounding explains it."""
+    MISMATCH_DATE = "mismatch:date"
+    """A `full` whose evidence lacks a date of the sentence, or gives one that does not hold it."""
+    MISMATCH_UNIT = "mismatch:unit"
+    """A `full` whose evidence gives a number of the sentence with another unit."""
+    MISMATCH_NAME = "mismatch:name"
+    """A `full` with a name that neither the chunks of its evidence nor the question mention."""
 
 
 class Flag(Record):
@@ -23,3 +31,5 @@ class Flag(Record):
     """Which."""
     sentence: int | None = None
     """Index of the sentence; null where it concerns the whole sample."""
+    detail: str = ""
+    """For a mismatch, what is missing, in the sentence's own characters; several joined by `; `."""

@@ -95,8 +95,8 @@ class Verdict(Record):
     reason: str = ""
     """Empty for `full`; else a few words in the answer's language."""
     score: float | None = None
-    """P(supported), 0 to 1, for a similarity verdict; null for a language model's."""
-    source: Literal["llm", "similarity"]
+    """P(supported), 0 to 1, of similarity or an NLI model; null for a language model's."""
+    source: Literal["llm", "nli", "similarity"]
     """What kind of judge made it."""
     signature: str
     """How it was made. Equal signatures mean comparable verdicts."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from judge.records import Excluded, SampleResult, SentenceResult, Unscored, Verdict
+from judge.records import Excluded, Flag, SampleResult, SentenceResult, Unscored, Verdict
 
 Cell = str | int | float | bool | None
 
@@ -11,7 +11,8 @@ def to_rows(results: Iterable[SampleResult]) -> list[dict[str, Cell]]:
     """One row per sentence, excluded ones too, with the scores of its answer beside it.
 
     Every row has the same keys. `support`, `source`, `score` and `quote` are None where there is
-    no verdict; `unscored` and `detail` say why. `flags` and `citations` join theirs with a space.
+    no verdict; `unscored` and `detail` say why. `flags` and `citations` join theirs with a space;
+    `missing` holds what the evidence lacks, in the sentence's own characters.
 
     >>> to_rows([])
     []
@@ -24,10 +25,11 @@ def _rows(result: SampleResult) -> Iterator[dict[str, Cell]]:
     for citation in result.citations:
         status = f"={citation.status.value}" if citation.status else ""
         citations.setdefault(citation.sentence, []).append(citation.marker + status)
-    flags: dict[int | None, list[str]] = {}
+    flags: dict[int | None, list[Flag]] = {}
     for flag in result.flags:
-        flags.setdefault(flag.sentence, []).append(flag.name.value)
+        flags.setdefault(flag.sentence, []).append(flag)
     for sentence in result.sentences:
+        own = flags.get(sentence.index, [])
         yield {
             "qid": result.qid,
             "status": result.status.value,
@@ -39,7 +41,8 @@ def _rows(result: SampleResult) -> Iterator[dict[str, Cell]]:
             "kind": sentence.kind.value,
             **_outcome(sentence),
             "citations": " ".join(citations.get(sentence.index, ())),
-            "flags": " ".join(flags.get(sentence.index, ())),
+            "flags": " ".join(flag.name.value for flag in own),
+            "missing": "; ".join(flag.detail for flag in own if flag.detail),
             "signature": result.signature,
         }
 

@@ -5,26 +5,39 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from judge.records import SampleResult, SentenceResult, Support, Verdict
+from judge.records import Flag, FlagName, SampleResult, SentenceResult, Support, Verdict
 
-_ORDER: Final = {Support.CONTRADICTED: 0, Support.NONE: 1, Support.PARTIAL: 2}
-_STAND_IN: Final = len(_ORDER)
+_ORDER: Final = {Support.CONTRADICTED: 0, Support.NONE: 2, Support.PARTIAL: 3}
+_MISMATCHED: Final = 1
+_FLAGGED: Final = 4
+"""Only its quote is in doubt, or another chunk says otherwise: nothing speaks against the label."""
+_STAND_IN: Final = 5
+_MISMATCHES: Final = frozenset(
+    {
+        FlagName.MISMATCH_NUMBER,
+        FlagName.MISMATCH_DATE,
+        FlagName.MISMATCH_UNIT,
+        FlagName.MISMATCH_NAME,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
 class WorstSentence:
-    """A sentence that is not fully supported, and whose answer it stands in."""
+    """A sentence that is flagged or not fully supported, and whose answer it stands in."""
 
     qid: str
     sentence: SentenceResult
     verdict: Verdict
+    flags: tuple[Flag, ...] = ()
 
 
 class Worst:
     """Keeps the `size` worst sentences of a stream, in memory that does not grow with it.
 
-    The run's own verdicts before those of a fallback; contradicted before none before partial;
-    among equals the least probable, then the first.
+    The run's own verdicts before those of a fallback; contradicted, then a number, date, unit or
+    name that the evidence lacks, then none, partial, other flags; among equals the least probable,
+    then the first.
     """
 
     def __init__(self, size: int) -> None:
@@ -35,15 +48,19 @@ class Worst:
 
     def add(self, result: SampleResult) -> None:
         """Take in one answer."""
-        for index in result.scores.unsupported:
+        flags = _flags(result)
+        for index in sorted({*result.scores.unsupported, *flags}):
             sentence = result.sentences[index]
             if not isinstance(sentence.outcome, Verdict):
                 continue
             self._seen += 1
-            verdict = sentence.outcome
-            rank, score = _ORDER[verdict.support], verdict.score or 0.0
+            verdict, own = sentence.outcome, flags.get(index, ())
+            rank, score = _ORDER.get(verdict.support, _FLAGGED), verdict.score or 0.0
+            if any(flag.name in _MISMATCHES for flag in own):
+                rank = min(rank, _MISMATCHED)
             rank += _STAND_IN if verdict.fallback_from else 0
-            item = (-rank, -score, -self._seen, WorstSentence(result.qid, sentence, verdict))
+            worst = WorstSentence(result.qid, sentence, verdict, own)
+            item = (-rank, -score, -self._seen, worst)
             if len(self._heap) < self._size:
                 heapq.heappush(self._heap, item)
             elif self._heap:
@@ -55,7 +72,7 @@ class Worst:
 
 
 def worst_answer(results: Iterable[SampleResult]) -> SampleResult | None:
-    """The scored answer with the lowest faithfulness; among equals the one with most unsupported.
+    """The scored answer with the lowest faithfulness; among equals most unsupported or flagged.
 
     Where none is scored, the one with the most failures, the first of them; None where no answer
     claims anything. An answer nobody could judge is not a bad answer.
@@ -65,8 +82,16 @@ def worst_answer(results: Iterable[SampleResult]) -> SampleResult | None:
         key=lambda r: (
             r.scores.faithfulness is None,
             r.scores.faithfulness or 0.0,
-            -len(r.scores.unsupported),
+            -len({*r.scores.unsupported, *_flags(r)}),
             -r.scores.unscored,
         ),
         default=None,
     )
+
+
+def _flags(result: SampleResult) -> dict[int, tuple[Flag, ...]]:
+    flags: dict[int, tuple[Flag, ...]] = {}
+    for flag in result.flags:
+        if flag.sentence is not None:
+            flags[flag.sentence] = (*flags.get(flag.sentence, ()), flag)
+    return flags

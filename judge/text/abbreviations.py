@@ -12,6 +12,8 @@ class Abbreviations(NamedTuple):
     """Titles and the like: what follows always belongs to them."""
     may_end: frozenset[str]
     """Also the last word of a sentence, if a word of `starters` follows."""
+    closes_list: frozenset[str]
+    """The last word of a sentence, if any capitalised word follows."""
     before_number: frozenset[str]
     """Abbreviations only if a number follows."""
     starters: frozenset[str]
@@ -33,6 +35,7 @@ def abbreviations() -> Abbreviations:
     return Abbreviations(
         never_end=frozenset(sections["never ends a sentence"]),
         may_end=frozenset(sections["may end a sentence"]),
+        closes_list=frozenset(sections["ends a sentence before a capital"]),
         before_number=frozenset(sections["before a number"]),
         starters=frozenset(sections["begins a sentence"]),
     )

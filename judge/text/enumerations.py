@@ -11,16 +11,10 @@ _SAME_SENTENCE = re.compile(r"(?:,|\band|\bor|\bof|\bin)\s*$")
 _URL_BEFORE_URL = re.compile(r"(?<!\S)https?://\S++\s++(?=https?://)")
 
 _FACE_BEFORE_SENTENCE = re.compile(r"(?<=\w)\s++[:;]-?[)(DP]\s++(?=[A-Z])")
-_FAREWELL = re.compile(
-    r"(?:^|(?<=[.!?])\s+)(?:(?:Best|Kind|Kindest|Warm|Warmest)\s)?"
-    r"(?:Regards|regards|Sincerely|Respectfully|Cheers|Thanks|Yours truly|Yours sincerely),\s+"
-    r"(?=[A-Z][\w'-]*+(?:\s[A-Z][\w.'-]*+){0,3}+\s*+(?:$|[^\w\s]))"
-)
 
 # One look tells most texts from lists, which the looks below would take apart at length.
 _WORTH_A_LOOK = re.compile(
     r"[•⁃▪●◦‣]|\*{3}|([-=_~])\1{4}|https?://|(?<!\S)[2b]\.?[.)]|\s[:;]-?[)(DP]\s"
-    r"|(?:egards|Sincerely|Respectfully|Cheers|Thanks|Yours truly|Yours sincerely),"
 )
 
 
@@ -28,7 +22,7 @@ def items(text: str) -> list[int]:
     """Where the items of inline lists begin, the first item of a text left out.
 
     A numbered list counts only if its numbers follow one another and none stands behind a comma;
-    a row of signs is an item, and so is what follows it, and a name behind "Regards,".
+    a row of signs is an item, and so is what follows it.
 
     Args:
         text: running text without white space at its ends.
@@ -47,7 +41,6 @@ def items(text: str) -> list[int]:
     places.update(_sequence(text, list(_NUMBERED.finditer(text)), "1"))
     places.update(_sequence(text, list(_LETTERED.finditer(text)), "a"))
     places.update(found.end() for found in _URL_BEFORE_URL.finditer(text))
-    places.update(found.end() for found in _FAREWELL.finditer(text))
     places.update(found.end() for found in _FACE_BEFORE_SENTENCE.finditer(text))
     return sorted(place for place in places if 0 < place < len(text))
 

@@ -32,12 +32,16 @@ _MYRIAD: Final = 10_000
 # Beyond that many signs it is no quantity; reading it would overflow a float.
 _LONGEST: Final = 40
 
+_NO_VALUE: Final = str.maketrans("", "", ",， ")
+
 _WORD: Final = "|".join(sorted(_WORDS, key=len, reverse=True))
 _SCALE: Final = "hundred|" + "|".join(_SCALES)
 _SIGNS: Final = "".join(_HAN)
+# `26, 000` and `1. 1 million` stand in text that was cut into tokens; no list goes on like that.
 _NUMBER: Final = re.compile(
     rf"""
-      (?P<digits> (?<![\d.,]) \d{{1,3}} (?:[,，]\d{{3}})+ (?!\d) (?:\.\d+)? | \d+ (?:\.\d+)? )
+      (?P<digits> (?<![\d.,]) \d{{1,3}} (?:[,，]\d{{3}}|,[ ]0\d\d)+ (?!\d) (?:\.\d+)?
+        | \d+ (?: \.\d+ | \.[ ]\d{{1,2}}(?=[ ](?:million|billion|trillion|per[ ]?cent)) )? )
       (?: [ -]?(?P<scale>{_SCALE})(?![^\W_]) | (?P<short>bn|[km])(?![^\W_])
         | \s?(?P<han_scale>[{"".join(_HAN_SCALES)}]+) )?
     | (?<![^\W_])
@@ -93,7 +97,7 @@ def _value(match: re.Match[str]) -> float:
         return _spelled(match["word"].lower())
     if match["han"]:
         return _han(match["han"])
-    value = float(match["digits"].replace(",", "").replace("，", ""))
+    value = float(match["digits"].translate(_NO_VALUE))
     if match["scale"]:
         value *= _SCALES.get(match["scale"].lower(), 100)
     if match["short"]:

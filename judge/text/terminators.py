@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from judge.text.abbreviations import abbreviations
 from judge.text.fold import CJK_CHAR
 
 _BRACKETS = r"\[\]［］【】〔〕"
@@ -57,6 +58,7 @@ def candidates(text: str, *, spaced_marks: bool) -> Iterator[Candidate]:
     Yields:
         Candidates that do not overlap.
     """
+    notes = spaced_marks and not _NUMBER_FIRST.match(text)
     for found in _CANDIDATE.finditer(text):
         if found[0][0] in "[［":
             continue
@@ -65,10 +67,32 @@ def candidates(text: str, *, spaced_marks: bool) -> Iterator[Candidate]:
         marked = found["close"] is not None
         if marked and not spaced_marks and (gap := _GAP.search(text, found.end("close"), end)):
             end = gap.start()
+        elif notes and found["stop"] == ".":
+            end = _note_end(text, found.start(), end)
         yield Candidate(found.start(), end, found["stop"] or "", found["close"] or "")
 
 
 _GAP = re.compile(r"\s")
+
+_NUMBER_FIRST = re.compile(r"\d{1,3}\s")
+_WORD_BEFORE = re.compile(r"\w+\W*$")
+# Two spaces behind the number are what is left of an item of a list; "5 May" is a date.
+_NOTE_NUMBER = re.compile(r" \d{1,3}(?= (?!May\b)([A-Z]\w*+))")
+
+
+def _note_end(text: str, stop: int, end: int) -> int:
+    """`end`, or behind it the end of a footnote's number: `It was late. 4 Even so they left`."""
+    note = _NOTE_NUMBER.match(text, end)
+    if not note:
+        return end
+    words = abbreviations()
+    before = _WORD_BEFORE.search(text[max(0, stop - 40) : stop])
+    word = before[0].rstrip(".").lower() if before else ""
+    initial = len(word) == 1
+    short = initial or word in words.before_number | words.never_end | words.may_end
+    plain = word and not short and note[1].lower() in words.starters
+    return note.end() if plain else end
+
 
 _PAIRS = re.compile(
     r"《[^《》]{1,100}》|〈[^〈〉]{1,100}〉|（[^（）]{1,200}）|\([^()]{1,200}\)"
@@ -77,9 +101,13 @@ _PAIRS = re.compile(
 
 
 def enclosed(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of short bracketed or quoted matter, brackets included; a stop in one is not an end."""
+    """Spans of short bracketed or quoted matter, brackets included; a stop in one is not an end.
+
+    A quotation that is the whole text is left out: what it holds are the sentences.
+    """
     for found in _PAIRS.finditer(text):
-        yield found.span()
+        if len(found[0]) < len(text) or text[0] not in "“「":
+            yield found.span()
 
 
 _FULL_WIDTH = re.compile("[。！？｡]")

@@ -1,13 +1,18 @@
 """What a sentence says, as terms that can be looked up in a passage. No language is known here.
 
-A word is an alphabetic word or one CJK character, a pair two of them side by side.
+A word is an alphabetic word or one CJK character, a pair two of them side by side, a skip two
+that say something with at most one such word between them.
 """
 
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from itertools import pairwise
 from typing import Final, NamedTuple
 
-from judge.text.numbers import numbers
-from judge.text.words import blank_markup, is_negation, weight, words
+from judge.text.senses import Sense, english_senses, han_senses
+from judge.text.sequence import sequence
+from judge.text.values import Value, days, figures
+from judge.text.words import LIGHT, Words, blank_markup, grammar, is_negation, weight, words
 
 CONTENT: Final = 0.2
 """A word that weighs more says something of its own."""
@@ -15,8 +20,7 @@ GAP: Final = 3
 """Words at most so many characters apart make a pair, whatever stands between."""
 DENIAL: Final = "!"
 """Key of the one term that all negations share."""
-NUMBER: Final = "#"
-"""What the keys of numbers begin with, and no word's key."""
+_SKIPS: Final = (1, 2)
 
 
 class Kind(IntEnum):
@@ -26,6 +30,7 @@ class Kind(IntEnum):
     PAIR = 1
     NUMBER = 2
     NEGATION = 3
+    SKIP = 4
 
 
 class Term(NamedTuple):
@@ -42,40 +47,97 @@ class Term(NamedTuple):
     """First character, into the sentence."""
     end: int
     """One past the last."""
+    sense: Sense | None = None
+    """What the word means, where the table of meanings knows it."""
+    counts: str = ""
+    """What a number counts, as `counted` says."""
 
 
 def terms(sentence: str) -> list[Term]:
     """Break a sentence into distinct terms; citation markers and list numbers are none.
 
-    >>> [term.key for term in terms("1. Rain fell for 45 days [2].")]
-    ['rain', 'fell', 'rain fell', 'for', 'fell for', 'day', '#45']
+    >>> ", ".join(term.key for term in terms("1. Rain: 45 days [2]."))
+    'rain, #45, day, rain #45, #45 day, rain…#45, #45…day, rain…day'
     """
     text = blank_markup(sentence)
+    said = words(text)
+    numbers = figures(text, said)
+    plain = list(_tokens(text, said, numbers))
     found: dict[str, Term] = {}
-    before, weight_before, end_before = "", 0.0, 0
-    for stem, start, end in zip(*words(text), strict=True):
-        own = weight(stem)
-        if is_negation(stem):
-            found.setdefault(
-                DENIAL, Term(DENIAL, Kind.NEGATION, 1.0, name=False, start=start, end=end)
-            )
-        name = bool(before) and own > CONTENT and text[start].isupper()
-        if stem not in found or (name and not found[stem].name):
-            found[stem] = Term(stem, Kind.WORD, own, name, start, end)
-        if before and start - end_before <= GAP:
-            pair, both = f"{before} {stem}", (own + weight_before) / 2
-            found.setdefault(pair, Term(pair, Kind.PAIR, both, name=False, start=start, end=end))
-        before, weight_before, end_before = stem, own, end
-    # An answer may be a bare "70": there the number is the word that must be found.
-    kind = Kind.NUMBER if found else Kind.WORD
-    for number in numbers(text):
-        if number.certain:
-            key = number_key(number.value)
-            term = Term(key, kind, 1.0, name=False, start=number.start, end=number.end)
-            found.setdefault(key, term)
+    for term in (*plain, *_negations(said)):
+        if term.key not in found or (term.name and not found[term.key].name):
+            found[term.key] = term
+    dated = days(text) if numbers else []
+    for term in (*_pairs(plain), *_skips(plain), *map(_figure, dated)):
+        found.setdefault(term.key, term)
     return list(found.values())
 
 
-def number_key(value: float) -> str:
-    """The key of a number: equal for equal values."""
-    return f"{NUMBER}{value:.12g}"
+def skip_key(first: str, second: str) -> str:
+    """The key of two words that stand near one another in this order."""
+    return f"{first}…{second}"
+
+
+def _tokens(text: str, said: Words, numbers: Sequence[Value]) -> Iterator[Term]:
+    """The words and certain numbers in reading order, as often as they stand there."""
+    senses = _senses(text, said)
+    light = {place for span in grammar(text) for place in range(*span)}
+    tokens = sequence(said, numbers)
+    # An answer may be a bare "70": there the number is the word that must be found.
+    kind = Kind.NUMBER if any(token.value is None for token in tokens) else Kind.WORD
+    for at, (key, start, end, value) in enumerate(tokens):
+        if value is not None:
+            yield _figure(value)._replace(kind=kind)
+            continue
+        own = LIGHT if start in light else weight(key)
+        name = at > 0 and own > CONTENT and text[start].isupper()
+        yield Term(key, Kind.WORD, own, name, start, end, senses.get(start))
+
+
+def _figure(value: Value) -> Term:
+    return Term(
+        value.key,
+        Kind.NUMBER,
+        1.0,
+        name=False,
+        start=value.start,
+        end=value.end,
+        counts=value.counts,
+    )
+
+
+def _senses(text: str, said: Words) -> dict[int, Sense]:
+    """Where a word begins → its sense; every character of a Chinese word has the word's."""
+    known = {
+        said.starts[at]: sense
+        for sense, low, high in english_senses(said.stems)
+        for at in range(low, high)
+    }
+    for sense, start, end in han_senses(text):
+        known.update(dict.fromkeys(range(start, end), sense))
+    return known
+
+
+def _negations(said: Words) -> Iterator[Term]:
+    for stem, start, end in zip(*said, strict=True):
+        if is_negation(stem):
+            yield Term(DENIAL, Kind.NEGATION, 1.0, name=False, start=start, end=end)
+
+
+def _pairs(plain: Sequence[Term]) -> Iterator[Term]:
+    for before, after in pairwise(plain):
+        if after.start - before.end <= GAP:
+            yield _both(f"{before.key} {after.key}", Kind.PAIR, before, after)
+
+
+def _skips(plain: Sequence[Term]) -> Iterator[Term]:
+    telling = [term for term in plain if term.weight > CONTENT]
+    for step in _SKIPS:
+        for before, after in zip(telling, telling[step:], strict=False):
+            if before.key != after.key:
+                yield _both(skip_key(before.key, after.key), Kind.SKIP, before, after)
+
+
+def _both(key: str, kind: Kind, before: Term, after: Term) -> Term:
+    together = (before.weight + after.weight) / 2
+    return Term(key, kind, together, name=False, start=after.start, end=after.end)

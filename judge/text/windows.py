@@ -1,7 +1,7 @@
 """Windows of chunks: cheap units of evidence, and the terms that stand in them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
@@ -9,9 +9,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from judge.text.numbers import numbers
-from judge.text.terms import DENIAL, GAP, NUMBER, number_key
-from judge.text.words import is_negation, words
+from judge.text.occurrences import occurrences
+from judge.text.vocabulary import Vocabulary
 
 RUN: Final = 3
 """A window is a run of one to so many segments."""
@@ -80,7 +79,7 @@ class Passages:
     legal: npt.NDArray[np.bool_]
     """Whether a window stays within one chunk, shape (3 · segments,)."""
     term: npt.NDArray[np.int64]
-    """Postings, sorted: the term …"""
+    """Postings, sorted: what the vocabulary numbers …"""
     window: npt.NDArray[np.int64]
     """… and a window that holds it."""
 
@@ -94,8 +93,8 @@ class Passages:
         )
 
 
-def locate(chunks: Sequence[str], vocabulary: Mapping[str, int]) -> Passages:
-    """Cut the chunks into segments and find the terms of a vocabulary (key → number) in them.
+def locate(chunks: Sequence[str], vocabulary: Vocabulary) -> Passages:
+    """Cut the chunks into segments and find what a vocabulary holds in them.
 
     Time and space are linear in the characters of the chunks.
     """
@@ -104,57 +103,17 @@ def locate(chunks: Sequence[str], vocabulary: Mapping[str, int]) -> Passages:
     first = np.asarray([0, *accumulate(map(len, cut))], np.int64)
     edges = np.asarray([edge for part in cut for edge in part], np.int64).reshape(-1, 2)
     chunk_of = np.repeat(np.arange(len(chunks)), np.diff(first))
-    ids: list[int] = []
-    places: list[int] = []
-    counted = any(key.startswith(NUMBER) for key in vocabulary)
-    for text, base in zip(chunks, bases, strict=False):
-        _scan(text, base, vocabulary, ids, places)
-        if counted:
-            _count(text, base, vocabulary, ids, places)
     ahead = np.arange(len(edges))[:, None] + np.arange(RUN)
     legal = (ahead < first[chunk_of + 1][:, None]).ravel()
     begins = edges[:, 0] + np.asarray(bases, np.int64)[chunk_of]
-    segment = np.searchsorted(begins, np.asarray(places, np.int64), "right") - 1
+    ids, segment = occurrences(chunks, vocabulary, begins)
     windows = [(segment - back) * RUN + n for n in range(RUN) for back in range(n + 1)]
     window = np.concatenate(windows)
     # A window that starts before the chunk is one that runs over its end from the chunk before.
     fits = window >= 0
     fits[fits] = legal[window[fits]]
     stride = max(len(legal), 1)
-    key = np.unique(np.tile(np.asarray(ids, np.int64), len(windows))[fits] * stride + window[fits])
+    key = np.unique(np.tile(ids, len(windows))[fits] * stride + window[fits])
     return Passages(
         chunk_of, edges[:, 0], edges[:, 1], first, legal, term=key // stride, window=key % stride
     )
-
-
-def _scan(
-    text: str, base: int, vocabulary: Mapping[str, int], ids: list[int], places: list[int]
-) -> None:
-    get, denial = vocabulary.get, vocabulary.get(DENIAL)
-    before, end_before = "", 0
-    for stem, start, end in zip(*words(text), strict=True):
-        if denial is not None and is_negation(stem):
-            ids.append(denial)
-            places.append(base + start)
-        found = get(stem)
-        if found is None:
-            before = ""
-            continue
-        ids.append(found)
-        places.append(base + start)
-        if before and start - end_before <= GAP:
-            pair = get(f"{before} {stem}")
-            if pair is not None:
-                ids.append(pair)
-                places.append(base + start)
-        before, end_before = stem, end
-
-
-def _count(
-    text: str, base: int, vocabulary: Mapping[str, int], ids: list[int], places: list[int]
-) -> None:
-    for number in numbers(text):
-        found = vocabulary.get(number_key(number.value))
-        if found is not None:
-            ids.append(found)
-            places.append(base + number.start)

@@ -130,10 +130,26 @@ def is_negation(stemmed: str) -> bool:
     return stemmed in _lists().negation
 
 
+def is_classifier(stemmed: str) -> bool:
+    """Whether a CJK character counts things where a number stands before it: `个`, `位`."""
+    return stemmed in _lists().classifiers
+
+
+def grammar(text: str) -> list[tuple[int, int]]:
+    """Spans of Chinese words that say nothing of their own: `正在`, `这些`, `个` behind `三`.
+
+    >>> grammar("三个人正在跑，个人")
+    [(1, 2), (3, 5)]
+    """
+    return [] if text.isascii() else [found.span() for found in _lists().grammar.finditer(text)]
+
+
 class _Lists(NamedTuple):
     light: frozenset[str]
     negation: frozenset[str]
     rank: dict[str, int]
+    classifiers: frozenset[str]
+    grammar: re.Pattern[str]
 
 
 @cache
@@ -144,6 +160,11 @@ def _lists() -> _Lists:
         light=light | frozenset(raw["stop_zh"] + raw["frame_zh"]),
         negation=frozenset(map(stem, raw["negation"].split())) | frozenset(raw["negation_zh"]),
         rank={char: rank for rank, char in enumerate(raw["common_zh"])},
+        classifiers=frozenset(raw["classifiers_zh"]),
+        grammar=re.compile(
+            f"(?<=[{raw['counting_zh']}])[{raw['classifiers_zh']}]|"
+            + "|".join(sorted(raw["grammar_zh"].split(), key=len, reverse=True))
+        ),
     )
 
 

@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 
-from judge.backends.fake import FakeEmbedder, FakeJudge, FakeModel, FakeStore
-from judge.protocols import Embedder, Judge, Model, Store
+from judge.backends.fake import FakeEmbedder, FakeJudge, FakeModel, FakePairScorer, FakeStore
+from judge.protocols import Embedder, Judge, Model, PairScorer, Store
 from judge.records import (
     ChatFailure,
     ChatReply,
     ChatRequest,
     JudgeRequest,
+    Relation,
     Sentence,
     Support,
     Unscored,
@@ -44,6 +45,21 @@ async def test_an_embedder_gives_rows_of_unit_length_and_zeros_for_the_unknown()
     assert rows == pytest.approx(np.array([[0.6, 0.8], [0, 0], [0, 0], [0.6, 0.8]]))
     assert (await fake.embed([])).shape == (0, 2)
     assert np.array_equal(await fake.embed(["a"], deadline=0.0), rows[:1])
+
+
+async def test_a_pair_scorer_says_what_its_function_says_and_keeps_the_pairs() -> None:
+    half = Relation(entailed=0.5)
+    fake = FakePairScorer(lambda premise, hypothesis: half if premise == hypothesis else None)
+    scorer: PairScorer = fake
+    assert scorer.signature == "fake"
+    assert await scorer.score([("a", "a"), ("一", "二")]) == [half, None]
+    assert await scorer.score([]) == []
+    assert fake.pairs == [("a", "a"), ("一", "二")]
+
+
+async def test_a_pair_scorer_that_fails_fails_for_all_pairs() -> None:
+    failure = Unscored(reason=UnscoredReason.SERVER_ERROR)
+    assert await FakePairScorer(failure).score([("a", "b")]) == failure
 
 
 REQUEST = ChatRequest(system="four", user="说", reply_schema={}, max_tokens=9)

@@ -228,7 +228,7 @@ def test_a_quote_that_is_not_in_the_chunk_says_so() -> None:
     )
     lines = shown(result, sample).splitlines()
     assert "     a#1  not found there: «never said»" in lines
-    assert "     flag unverified_quote" in lines
+    assert "     flag unverified_quote  no quote was found in its chunk" in lines
 
 
 def cited(sentence: int, marker: str, chunk_id: str | None, **rest: object) -> Citation:
@@ -273,8 +273,16 @@ def test_flags_stand_with_their_sentence_or_on_top() -> None:
     )
     lines = shown(result, sample).splitlines()
     assert "flags  injection_suspected" in lines
-    assert lines[lines.index("✓2   full") + 1] == "     flag conflicting_evidence"
+    said = "     flag conflicting_evidence  the chunks say opposite things"
+    assert lines[lines.index("✓2   full") + 1] == said
     assert lines[lines.index("✓1   full") + 1] == "✓2   full"
+
+
+def test_what_the_evidence_lacks_is_named() -> None:
+    flag = Flag(name=FlagName.MISMATCH_NUMBER, sentence=0, detail="9.9 billion")
+    result, sample = made([("One.", verdict(Support.FULL))], flags=[flag])
+    line = "     flag mismatch:number  9.9 billion: not in the evidence"
+    assert line in shown(result, sample).splitlines()
 
 
 def hostile() -> tuple[SampleResult, Sample]:

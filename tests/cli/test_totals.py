@@ -370,3 +370,12 @@ def test_a_terminal_that_is_not_utf_gets_plain_marks() -> None:
     text = file.read()
     assert "! contradicted  q A." in text
     assert "x none  q A." in text
+
+
+def test_a_mismatch_stands_among_the_worst_with_what_is_missing() -> None:
+    flag = Flag(name=FlagName.MISMATCH_DATE, sentence=0, detail="in\n2021")
+    result = answer(llm(Support.FULL), texts={0: "A."})
+    text = printed(result.model_copy(update={"flags": (flag,)}), width=400)
+    lines = text.splitlines()
+    first = lines.index("Unsupported or flagged sentences, worst first") + 1
+    assert lines[first] == "✓ full  q A.  (mismatch:date: in 2021: not in the evidence)"

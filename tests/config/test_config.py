@@ -30,6 +30,10 @@ def test_the_defaults_are_in_range_and_described() -> None:
         ("model", "a|b"),
         ("model", "a\nb"),
         ("embedding_model", "\u202e"),
+        ("embedding_model", "local:"),
+        ("nli_model", ""),
+        ("nli_model", "a|b"),
+        ("judge", "oracle"),
         ("cache_dir", ""),
         ("cache_dir", 3),
         ("citation_pattern", 3),
@@ -68,6 +72,33 @@ def test_a_model_is_asked_where_one_is_named_unless_similarity_is_wanted() -> No
     assert not Config(model="m", judge="similarity").asks_model
     with pytest.raises(ConfigError, match="needs a model"):
         Config(judge="llm")
+    with pytest.raises(ConfigError, match="judge 'nli' needs a model: name one with --nli-model"):
+        Config(judge="nli", model="m")
+
+
+def test_an_nli_model_judges_where_no_language_model_does_and_else_stands_by() -> None:
+    for config in (Config(nli_model="n"), Config(nli_model="n", judge="nli", model="m")):
+        assert (config.asks_model, config.infers, config.loads_model) == (False, True, True)
+    both = Config(nli_model="n", model="m")
+    assert (both.asks_model, both.infers, both.loads_model) == (True, True, True)
+    alone = Config(nli_model="n", model="m", fallback=False)
+    assert (alone.asks_model, alone.loads_model) == (True, False)
+    unwanted = Config(nli_model="n", judge="similarity")
+    assert (unwanted.infers, unwanted.loads_model) == (False, False)
+
+
+def test_an_embedding_model_is_of_a_server_or_of_this_machine() -> None:
+    served = Config(embedding_model="sentence-transformers/x")
+    assert (served.served_embedding, served.local_embedding) == ("sentence-transformers/x", None)
+    assert (served.asks_server, served.loads_model) == (True, False)
+    local = Config(embedding_model="local:models/x")
+    assert (local.served_embedding, local.local_embedding) == (None, "models/x")
+    assert (local.asks_server, local.loads_model) == (False, True)
+    # Where similarity is not asked, nobody embeds.
+    for name in ("x", "local:x"):
+        config = Config(embedding_model=name, nli_model="n")
+        assert (config.served_embedding, config.local_embedding) == (None, None)
+        assert not config.asks_server
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,10 @@ def test_the_file_may_leave_the_model_to_others(tmp_path: Path) -> None:
     assert load_config({"model": "m"}, {}, file).asks_model
     with pytest.raises(ConfigError, match="needs a model"):
         load_config({}, {}, file)
+    file = written(tmp_path, 'judge = "nli"\n')
+    assert load_config({"nli_model": "n"}, {}, file).infers
+    with pytest.raises(ConfigError, match="needs a model"):
+        load_config({}, {}, file)
 
 
 @pytest.mark.parametrize(

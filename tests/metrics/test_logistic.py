@@ -1,51 +1,39 @@
-import json
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.errors import ConfigError
-from judge.metrics.logistic import LogisticModel, expit, logit
+from judge.metrics.logistic import expit, logit, shift
 
-TEXT = json.dumps(
-    {
-        "model": "tiny-v1",
-        "features": ["a", "b"],
-        "mean": [1.0, 2.0],
-        "scale": [1.0, 2.0],
-        "coefficients": [0.5, -1.0],
-        "intercept": 0.25,
-        "base_rate": 0.5,
-        "threshold": 0.4,
-    }
+SHARES = st.floats(min_value=0.001, max_value=0.999)
+
+
+@pytest.mark.parametrize(
+    ("share", "odds"), [(0.5, 0.0), (0.9, math.log(9)), (0.1, -math.log(9)), (0.75, math.log(3))]
 )
-
-
-def test_log_odds_by_hand() -> None:
-    model = LogisticModel.load(TEXT, ["a", "b"])
-    # ½ · (3 - 1) / 1 - 1 · (4 - 2) / 2 + ¼ = ¼, and at the mean the intercept alone.
-    assert model.logits(np.array([[3.0, 4.0], [1.0, 2.0]])).tolist() == [0.25, 0.25]
-    assert model.logits(np.array([[[3.0, 2.0]]])).tolist() == [[1.25]]
+def test_log_odds_by_hand(share: float, odds: float) -> None:
+    assert logit(share) == pytest.approx(odds)
+    assert expit(odds) == pytest.approx(share)
 
 
 def test_shift_by_hand() -> None:
-    # From even odds to 9 : 1.
-    assert LogisticModel.load(TEXT, ["a", "b"]).shift(0.9) == pytest.approx(math.log(9))
+    # From even odds to 9 : 1, and from 1 : 3 to 9 : 1.
+    assert shift(0.9, 0.5) == pytest.approx(math.log(9))
+    assert shift(0.9, 0.25) == pytest.approx(math.log(27))
 
 
-def test_another_list_of_features_is_refused() -> None:
-    with pytest.raises(ConfigError, match="train it again"):
-        LogisticModel.load(TEXT, ["b", "a"])
-
-
-def test_the_name_follows_the_content() -> None:
-    name = LogisticModel.load(TEXT, ["a", "b"]).name
-    assert name.startswith("tiny-v1@")
-    assert LogisticModel.load(TEXT + " ", ["a", "b"]).name != name
-
-
-@given(st.floats(min_value=0.001, max_value=0.999))
+@given(SHARES)
 def test_expit_undoes_logit(share: float) -> None:
     assert expit(logit(share)) == pytest.approx(share)
+
+
+@given(SHARES, SHARES)
+def test_what_was_learned_at_a_prior_is_moved_to_it(prior: float, base_rate: float) -> None:
+    assert expit(logit(base_rate) + shift(prior, base_rate)) == pytest.approx(prior)
+
+
+@given(st.floats(allow_nan=False))
+def test_a_probability_for_any_log_odds(odds: float) -> None:
+    assert 0 <= expit(odds) <= 1
+    assert expit(odds) + expit(-odds) == pytest.approx(1)

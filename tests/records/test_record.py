@@ -103,6 +103,7 @@ EXAMPLES: list[Record] = [
     records.ChatFailure(reason=records.UnscoredReason.TIMEOUT, seconds=1.0, retries=2),
     records.Reply(text="{}", call=CALL, sentences=(0, 2)),
     records.Label(qid="q", sentence=0, supported=False, support=records.Support.NONE),
+    records.Relation(entailed=0.25, contradicted=0.5),
     records.Rules(citation_pattern="<(.+?)>"),
     RUN_INPUT,
     RunRecord(

@@ -88,6 +88,15 @@ def test_a_verdict() -> None:
     assert row["flags"] == "conflicting_evidence unverified_quote"
 
 
+def test_what_the_evidence_lacks_stands_beside_the_flags() -> None:
+    flag = Flag(name=FlagName.MISMATCH_NUMBER, sentence=1, detail="9.9 billion")
+    made = result()
+    row = to_rows([made.model_copy(update={"flags": (*made.flags, flag)})])[1]
+    assert row["flags"] == "conflicting_evidence unverified_quote mismatch:number"
+    assert row["missing"] == "9.9 billion"
+    assert to_rows([made])[1]["missing"] == ""
+
+
 def test_a_failure_is_no_verdict_and_a_fallback_shows_both() -> None:
     failed, stood_in = to_rows([result()])[2:]
     assert (failed["judged"], failed["support"], failed["score"]) == (True, None, None)

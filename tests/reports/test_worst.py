@@ -1,6 +1,8 @@
 import random
 
 from judge.records import (
+    Flag,
+    FlagName,
     JudgeOutcome,
     Sample,
     SampleResult,
@@ -90,3 +92,26 @@ def test_the_worst_answer_has_the_lowest_faithfulness_then_the_most_unsupported(
     assert worst_answer([failed, worse, worse.model_copy(update={"qid": "later"})]) == worse
     assert worst_answer([answer("says nothing")]) is None
     assert worst_answer([]) is None
+
+
+def flagged(result: SampleResult, name: FlagName, sentence: int) -> SampleResult:
+    flag = Flag(name=name, sentence=sentence)
+    return result.model_copy(update={"flags": (*result.flags, flag)})
+
+
+def test_a_mismatch_comes_behind_a_contradiction_and_any_other_flag_last() -> None:
+    plain = answer("a", said("full"), said("none"), said("contradicted"), said("full"))
+    result = flagged(plain, FlagName.MISMATCH_DATE, 0)
+    assert texts(5, flagged(result, FlagName.UNVERIFIED_QUOTE, 3)) == ["a2", "a0", "a1", "a3"]
+
+
+def test_a_flagged_sentence_brings_its_flags() -> None:
+    worst = Worst(1)
+    worst.add(flagged(answer("a", said("full")), FlagName.MISMATCH_NAME, 0))
+    (one,) = worst.sentences()
+    assert [flag.name for flag in one.flags] == [FlagName.MISMATCH_NAME]
+
+
+def test_among_faithful_answers_the_flagged_one_is_the_worst() -> None:
+    one, two = answer("a", said("full")), answer("b", said("full"))
+    assert worst_answer([one, flagged(two, FlagName.MISMATCH_NUMBER, 0)]) is not one

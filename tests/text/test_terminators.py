@@ -55,9 +55,33 @@ def test_not_markers(text: str) -> None:
     assert not MARKER.match(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("It rose. 4 Even so", 10),
+        ("It rose (again). 12 The", 19),
+        # A date, an item of a list, no word that begins a sentence, numbered abbreviations.
+        ("It rose. 5 May 2008", 8),
+        ("It rose. 4  The next", 8),
+        ("It rose. 4 Swiss left", 8),
+        ("See Vol. 2 The Growth", 8),
+        ("Arsenal F.C. 20 The", 12),
+        ("1 It rose. 2 The", 10),
+    ],
+)
+def test_the_number_of_a_footnote_belongs_to_the_stop_before_it(text: str, end: int) -> None:
+    *_, last = candidates(text, spaced_marks=True)
+    assert last.end == end
+
+
 def test_enclosed_matter() -> None:
     text = "看《你好！李焕英》（好。）"
     assert [text[start:end] for start, end in enclosed(text)] == ["《你好！李焕英》", "（好。）"]
+
+
+def test_a_quotation_that_is_the_whole_text_encloses_nothing() -> None:
+    assert list(enclosed("“好。很好。”")) == list(enclosed("“Good. Very good.”")) == []
+    assert list(enclosed("(Good. Very good.)")) == [(0, 18)]
 
 
 def decided(text: str) -> list[bool]:

@@ -1,0 +1,10 @@
+"""Models on this machine: weights from a folder or the Hugging Face cache, never downloaded here.
+
+torch, transformers and sentence-transformers come with `pip install 'judge[local]'`, and are
+imported only once a model is loaded.
+"""
+
+from judge.backends.local.embedder import SentenceEmbedder
+from judge.backends.local.scorer import TransformersScorer
+
+__all__ = ["SentenceEmbedder", "TransformersScorer"]

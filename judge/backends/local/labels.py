@@ -1,0 +1,86 @@
+"""Which number of a classifier's output says what, by the names in the model's own config."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.errors import ConfigError
+from judge.records import Relation
+
+# As in configs of models for MNLI, XNLI, OCNLI and FEVER, and of those that tell what is grounded.
+_NAMES: Final = {
+    "entailed": "entailment entailed entails entail supported supports support consistent faithful"
+    " factual grounded attributable 蕴含 蕴涵 支持 一致",
+    "contradicted": "contradiction contradicted contradicts contradict contradictory refuted"
+    " refutes refute 矛盾 反驳",
+    "neither": "neutral notentailment notentailed unsupported notsupported nonsupported"
+    " inconsistent unfaithful nonfactual ungrounded hallucination hallucinated notenoughinfo nei"
+    " extrapolatory notattributable 中立 中性 不支持 不一致 无关",
+}
+_MEANS: Final = {name: role for role, names in _NAMES.items() for name in names.split()}
+# Models made without names: of two labels the second is the one trained on as 1, that is, as yes.
+_UNNAMED: Final = (("label0", "label1"), ("label0",))
+
+
+class Roles(NamedTuple):
+    """Where in a row of logits the answers stand.
+
+    A single logit is read as the second of two, the first being 0: softmax is then its sigmoid.
+    """
+
+    entailed: int
+    contradicted: int | None
+    single: bool
+
+
+def read_labels(id2label: Mapping[int, str]) -> Roles:
+    """The roles of the labels, in whatever order and spelling they come.
+
+    Two labels, such as consistent and inconsistent, tell nothing of contradiction: what is not
+    supported may be merely absent.
+
+    Raises:
+        ConfigError: the names do not say which label is entailment.
+
+    >>> read_labels({0: "CONTRADICTION", 1: "Neutral", 2: "entailment"})
+    Roles(entailed=2, contradicted=0, single=False)
+    >>> read_labels({0: "LABEL_0", 1: "LABEL_1"})
+    Roles(entailed=1, contradicted=None, single=False)
+    """
+    names = [_plain(id2label[position]) for position in sorted(id2label)]
+    single = len(names) == 1
+    if tuple(names) in _UNNAMED:
+        return Roles(1, None, single)
+    roles = [_MEANS.get(name, "") for name in names]
+    if single and roles[0]:
+        return Roles(int(roles[0] == "entailed"), None, single)
+    if roles.count("entailed") != 1 or roles.count("contradicted") > 1 or "" in roles:
+        said = ", ".join(repr(id2label[position]) for position in sorted(id2label))
+        raise ConfigError(
+            f"its labels ({said}) do not say which means that the passage entails the sentence; "
+            "where you know, name them entailment, neutral and contradiction in id2label of its "
+            "config.json"
+        )
+    contradicted = roles.index("contradicted") if "contradicted" in roles else None
+    return Roles(roles.index("entailed"), contradicted, single)
+
+
+def relations(logits: npt.NDArray[np.float64], roles: Roles) -> list[Relation]:
+    """Probabilities from logits, finite, of shape (pairs, labels)."""
+    if roles.single:
+        logits = np.concatenate([np.zeros_like(logits), logits], axis=1)
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    shares = powers / powers.sum(axis=1, keepdims=True)
+    return [
+        Relation(
+            entailed=row[roles.entailed],
+            contradicted=0.0 if roles.contradicted is None else row[roles.contradicted],
+        )
+        for row in shares.tolist()
+    ]
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())

@@ -1,0 +1,247 @@
+"""The judge by inference: does a passage entail the sentence, or contradict it?"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from judge.errors import ConfigError
+from judge.protocols import PairScorer
+from judge.records import (
+    Evidence,
+    Flag,
+    FlagName,
+    JudgeOutcome,
+    JudgeRequest,
+    Judgment,
+    Relation,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.text.claims import claims
+from judge.text.fold import CJK_CHAR
+from judge.text.pieces import pieces
+from judge.text.shortfall import no_passages
+from judge.text.tokens import estimate_tokens
+from judge.text.words import blank_markup
+
+WINDOW: Final = 300
+"""Estimated tokens. Most such models take 512 at once, premise and hypothesis together."""
+
+_LEAST: Final = 16
+"""Estimated tokens: a window is not cut further."""
+_LONG: Final = 400
+"""Characters of a claim for which the model is first asked whether it takes the claim alone."""
+_BLOCK: Final = 64
+"""Sentences asked about together, so that memory does not grow with the answer."""
+_TOO_LONG: Final = Unscored(
+    reason=UnscoredReason.TRUNCATED,
+    detail="the sentence leaves no room for a passage in what the model takes at once",
+)
+
+
+class Window(NamedTuple):
+    """A passage: some characters of a chunk, blanks at neither end."""
+
+    position: int
+    """Of its chunk."""
+    start: int
+    end: int
+    text: str
+
+
+class Finding(NamedTuple):
+    """What a passage makes of a sentence."""
+
+    window: Window
+    relation: Relation
+
+
+class NliJudge:
+    """Holds each sentence against every passage with a model of natural language inference.
+
+    `full` where some passage entails it, else `contradicted` where some passage contradicts it,
+    else `none`; `score` is the best passage's P(entailment). What follows from two passages
+    together, but from neither alone, is not seen to follow, and `partial` is never said.
+
+    Args:
+        scorer: the model.
+        threshold: the least probability that counts, within (0, 1); of two labels that reach it,
+            entailment is the one.
+        window: how much of a chunk is shown at once, in estimated tokens, 16 or more; a longer
+            chunk is shown in overlapping windows, cut at sentences. Where the model takes less, a
+            window is halved until it fits.
+        edition: what else the verdicts depend on, as the last part of the signature.
+
+    Raises:
+        ConfigError: `threshold` or `window` is out of range.
+    """
+
+    def __init__(
+        self,
+        scorer: PairScorer,
+        *,
+        threshold: float = 0.5,
+        window: int = WINDOW,
+        edition: str = "",
+    ) -> None:
+        if not 0 < threshold < 1:
+            raise ConfigError(f"threshold must lie within 0 and 1, not {threshold!r}; try 0.5")
+        if window < _LEAST:
+            raise ConfigError(f"window must be at least {_LEAST}, not {window!r}; try {WINDOW}")
+        self._scorer = scorer
+        self._least = threshold
+        self._window = window
+        parts = (f"nli:{scorer.signature}", f"t:{threshold:g}", f"w:{window}", edition)
+        self._signature = "|".join(part for part in parts if part)
+
+    @property
+    def signature(self) -> str:
+        """Model, threshold, window, edition."""
+        return self._signature
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        """One outcome per asked sentence; without a passage nothing is supported.
+
+        Where the model fails, its failure is the outcome of every asked sentence. A sentence so
+        long that no passage fits beside it is `Unscored(truncated)`.
+        """
+        windows = [
+            window
+            for position, chunk in enumerate(request.chunks)
+            for window in _cut(position, chunk.text, self._window)
+        ]
+        outcomes: dict[int, JudgeOutcome] = {}
+        flags: list[Flag] = []
+        for low in range(0, len(request.ask), _BLOCK):
+            block = request.ask[low : low + _BLOCK]
+            found = await self._findings(windows, _hypotheses(request, block))
+            if isinstance(found, Unscored):
+                return Judgment(outcomes=dict.fromkeys(request.ask, found))
+            for index, findings in found.items():
+                outcomes[index] = self._outcome(request, index, findings)
+                if findings and self._at_odds(findings):
+                    flags.append(Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index))
+        return Judgment(outcomes=outcomes, flags=tuple(flags))
+
+    async def _findings(
+        self, windows: Sequence[Window], said: Mapping[int, str]
+    ) -> dict[int, list[Finding] | None] | Unscored:
+        """By sentence what each passage makes of it, in reading order; None where none fits."""
+        lost = await self._unfit({i: text for i, text in said.items() if len(text) > _LONG})
+        if isinstance(lost, Unscored):
+            return lost
+        found: dict[int, list[Finding] | None] = {i: None if i in lost else [] for i in said}
+        asked = [(index, window) for index in said for window in windows]
+        while asked := [(i, window) for i, window in asked if found[i] is not None]:
+            # Passages are often retrieved twice; each is read once.
+            pairs = list(dict.fromkeys((window.text, said[i]) for i, window in asked))
+            relations = await self._scorer.score(pairs)
+            if isinstance(relations, Unscored):
+                return relations
+            told = dict(zip(pairs, relations, strict=True))
+            again: list[tuple[int, Window]] = []
+            for index, window in asked:
+                relation, findings = told[window.text, said[index]], found[index]
+                if relation is None:
+                    halves = _halved(window)
+                    again += [(index, half) for half in halves]
+                    found[index] = findings if halves else None
+                elif findings is not None:
+                    findings.append(Finding(window, relation))
+            asked = again
+        for each in found.values():
+            (each or []).sort(key=lambda finding: finding.window)
+        return found
+
+    async def _unfit(self, long: Mapping[int, str]) -> set[int] | Unscored:
+        """Which of these the model cannot take even alone, so that no window needs to be tried."""
+        if not long:
+            return set()
+        relations = await self._scorer.score([("", text) for text in long.values()])
+        if isinstance(relations, Unscored):
+            return relations
+        return {i for i, relation in zip(long, relations, strict=True) if relation is None}
+
+    def _outcome(
+        self, request: JudgeRequest, index: int, findings: Sequence[Finding] | None
+    ) -> JudgeOutcome:
+        if findings is None:
+            return _TOO_LONG
+        sentence = request.sentences[index].text
+        cited = request.cites.get(index, ())
+        label = self._label(findings)
+        best = max(findings, key=lambda finding: finding.relation.entailed, default=None)
+        shown = best
+        if label is Support.CONTRADICTED:
+            shown = max(findings, key=lambda finding: finding.relation.contradicted)
+        names = [request.chunks[f.window.position].chunk_id for f in findings if self._full(f)]
+        return Verdict(
+            support=label,
+            evidence=_evidence(request, shown.window) if shown else (),
+            supporting=tuple(dict.fromkeys(names)),
+            cited_support=self._label([f for f in findings if f.window.position in cited])
+            if cited
+            else None,
+            reason=_reason(sentence, label) if findings else no_passages(sentence),
+            score=round(best.relation.entailed, 6) if best else 0.0,
+            source="nli",
+            signature=self._signature,
+        )
+
+    def _label(self, findings: Sequence[Finding]) -> Support:
+        if any(map(self._full, findings)):
+            return Support.FULL
+        return Support.CONTRADICTED if any(map(self._denies, findings)) else Support.NONE
+
+    def _full(self, finding: Finding) -> bool:
+        return finding.relation.entailed >= self._least
+
+    def _denies(self, finding: Finding) -> bool:
+        return not self._full(finding) and finding.relation.contradicted >= self._least
+
+    def _at_odds(self, findings: Sequence[Finding]) -> bool:
+        return any(map(self._full, findings)) and any(map(self._denies, findings))
+
+
+def _hypotheses(request: JudgeRequest, block: Sequence[int]) -> dict[int, str]:
+    bare = {i: " ".join(blank_markup(text).split()) for i, text in claims(request, block).items()}
+    return {index: text or request.sentences[index].text for index, text in bare.items()}
+
+
+def _cut(position: int, text: str, limit: int, first: int = 0) -> list[Window]:
+    """The passages of a text that begins at the character `first` of its chunk."""
+    windows = []
+    for start, end, _ in pieces(text, limit):
+        piece = text[start:end]
+        if bare := piece.strip():
+            begin = first + start + len(piece) - len(piece.lstrip())
+            windows.append(Window(position, begin, begin + len(bare), bare))
+    return windows
+
+
+def _halved(window: Window) -> list[Window]:
+    """Two windows or more in its place; none where it is too small for that."""
+    half = estimate_tokens(window.text) // 2
+    return _cut(window.position, window.text, half, window.start) if half >= _LEAST else []
+
+
+def _evidence(request: JudgeRequest, window: Window) -> tuple[Evidence, ...]:
+    return (
+        Evidence(
+            chunk_id=request.chunks[window.position].chunk_id,
+            quote=window.text,
+            start=window.start,
+            end=window.end,
+            verified=True,
+        ),
+    )
+
+
+def _reason(sentence: str, label: Support) -> str:
+    """Why it is not `full`, in its own language."""
+    english, chinese = {
+        Support.NONE: ("follows from no passage", "没有段落能推出"),
+        Support.CONTRADICTED: ("a passage says otherwise", "与段落矛盾"),
+    }.get(label, ("", ""))
+    return chinese if CJK_CHAR.search(sentence) else english

@@ -1,0 +1,214 @@
+"""From what stands where to verdicts."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from importlib import resources
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.errors import ConfigError
+from judge.judges.similarity.blocks import aligned
+from judge.metrics.alignment import SENTENCE_FEATURES, TERM_FEATURES, Alignment
+from judge.metrics.conjunction import ConjunctionModel
+from judge.metrics.logistic import expit, logit, shift
+from judge.protocols import Embedder
+from judge.records import (
+    Evidence,
+    JudgeRequest,
+    Judgment,
+    Sentence,
+    SentenceKind,
+    Support,
+    Unscored,
+    Verdict,
+)
+from judge.text.shortfall import no_passages, shortfall
+from judge.text.terms import Term
+from judge.text.windows import Passages
+
+_CELLS: Final = 250_000
+_MARGIN: Final = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """A sentence and what speaks for it."""
+
+    index: int
+    odds: npt.NDArray[np.float64]
+    """At the training base rate, by itself: against all chunks, the cited ones, each alone."""
+    grounded: npt.NDArray[np.bool_]
+    """Whether anything it says was found there."""
+    passages: Passages
+    window: int
+    """The best."""
+    lost: tuple[tuple[Term, ...], tuple[Term, ...]]
+    """What stands in no chunk, and what not in the best window."""
+
+
+class SimilarityJudge:
+    """Says `full` or `none`, with P(supported) at a declared prior; asks no language model.
+
+    A moved prior moves every score and the threshold alike: no label depends on it.
+
+    Args:
+        embedder: gives the cosine to the nearest segment.
+        prior: the share of sentences believed to be supported before any is looked at, within
+            (0, 1). Most sentences of real answers are.
+        model: the one that ships unless given.
+        edition: what else the verdicts depend on, as the last part of the signature.
+
+    Raises:
+        ConfigError: `prior` is not within (0, 1).
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        *,
+        prior: float = 0.9,
+        model: ConjunctionModel | None = None,
+        edition: str = "",
+    ) -> None:
+        if not 0 < prior < 1:
+            raise ConfigError(f"prior must lie within 0 and 1, not {prior!r}; try 0.9")
+        self._embedder = embedder
+        self._model = model or shipped_model()
+        self._shift = shift(prior, self._model.base_rate)
+        self._least = logit(self._model.threshold)
+        parts = (
+            f"similarity:{embedder.signature}",
+            f"model:{self._model.name}",
+            f"prior:{prior:g}",
+            f"t:{self.threshold:.4g}",
+            edition,
+        )
+        self._signature = "|".join(part for part in parts if part)
+
+    @property
+    def threshold(self) -> float:
+        """The lowest score that is `full`, at this judge's prior."""
+        return expit(self._least + self._shift)
+
+    @property
+    def signature(self) -> str:
+        """Embedder, model, prior, threshold, edition."""
+        return self._signature
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        """One verdict per asked sentence; without chunks nothing is supported.
+
+        Where the embedder fails, its failure is the outcome of every asked sentence.
+
+        Raises:
+            JudgeUnavailable: from the embedder.
+        """
+        if not request.chunks:
+            return Judgment(
+                outcomes={i: self._unfounded(request.sentences[i]) for i in request.ask}
+            )
+        asked = frozenset(request.ask)
+        outcomes: dict[int, Verdict] = {}
+        before: float | None = None
+        held: _Weighed | None = None
+        async for weighed in self._weighed(request):
+            if isinstance(weighed, Unscored):
+                return Judgment(outcomes=dict.fromkeys(request.ask, weighed))
+            own = self._settled(weighed, 0.0)[0]
+            if held is not None:
+                if held.index in asked:
+                    pull = self._model.pull(before, own)
+                    outcomes[held.index] = self._verdict(request, held, pull)
+                before = self._settled(held, 0.0)[0]
+            held = weighed
+        if held is not None and held.index in asked:
+            pull = self._model.pull(before, None)
+            outcomes[held.index] = self._verdict(request, held, pull)
+        return Judgment(outcomes=outcomes)
+
+    async def _weighed(self, request: JudgeRequest) -> AsyncIterator[_Weighed | Unscored]:
+        """Every claim in reading order, asked or not: the sentences beside one bear on it."""
+        claims = {s.index for s in request.sentences if s.kind is SentenceKind.CLAIM}
+        indexes = sorted(claims.union(request.ask))
+        async for block in aligned(request, indexes, self._embedder):
+            if isinstance(block, Unscored):
+                yield block
+                return
+            odds, grounded = self._odds(block.alignment)
+            lost = zip(block.alignment.missing(), block.alignment.scattered(), strict=True)
+            for row, (index, each) in enumerate(zip(block.indexes, lost, strict=True)):
+                window = int(block.alignment.windows[row, 0])
+                yield _Weighed(index, odds[row], grounded[row], block.passages, window, each)
+
+    def _odds(self, alignment: Alignment) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+        rows, columns = alignment.held.shape
+        step = max(1, _CELLS // rows)
+        odds, grounded = [], []
+        for low in range(0, columns, step):
+            found = alignment.measured(slice(low, low + step))
+            odds.append(self._model.logits(found.terms, found.owner, found.sentences))
+            grounded.append(found.grounded)
+        return np.concatenate(odds, axis=1), np.concatenate(grounded, axis=1)
+
+    def _settled(self, weighed: _Weighed, pull: float) -> list[float]:
+        """The log odds that count."""
+        odds = weighed.odds + pull
+        # "It is so" misses nothing that weighs. Still, where no number and no word that says
+        # something was found, there is no evidence, and support without evidence is none.
+        capped = np.minimum(odds, self._least - _MARGIN)
+        settled: list[float] = np.where(weighed.grounded, odds, capped).tolist()
+        return settled
+
+    def _verdict(self, request: JudgeRequest, weighed: _Weighed, pull: float) -> Verdict:
+        odds = self._settled(weighed, pull)
+        whole, cited, *alone = (self._support(each) for each in odds)
+        sentence = request.sentences[weighed.index]
+        alike = zip(request.chunks, alone, strict=True)
+        return Verdict(
+            support=whole,
+            evidence=_evidence(request, weighed.passages, weighed.window),
+            supporting=tuple(
+                dict.fromkeys(chunk.chunk_id for chunk, own in alike if own is Support.FULL)
+            ),
+            cited_support=cited if request.cites.get(weighed.index) else None,
+            reason="" if whole is Support.FULL else shortfall(sentence.text, *weighed.lost),
+            score=round(expit(odds[0] + self._shift), 6),
+            source="similarity",
+            signature=self._signature,
+        )
+
+    def _unfounded(self, sentence: Sentence) -> Verdict:
+        return Verdict(
+            support=Support.NONE,
+            reason=no_passages(sentence.text),
+            score=0.0,
+            source="similarity",
+            signature=self._signature,
+        )
+
+    def _support(self, odds: float) -> Support:
+        return Support.FULL if odds >= self._least else Support.NONE
+
+
+def shipped_model() -> ConjunctionModel:
+    """The model in `judge/data`, trained by `tests/bench/train_similarity.py`."""
+    text = resources.files("judge").joinpath("data", "similarity.json").read_text("utf-8")
+    return ConjunctionModel.load(text, TERM_FEATURES, SENTENCE_FEATURES)
+
+
+def _evidence(request: JudgeRequest, passages: Passages, window: int) -> tuple[Evidence, ...]:
+    if window < 0:
+        return ()
+    position, start, end = passages.span(window)
+    chunk = request.chunks[position]
+    return (
+        Evidence(
+            chunk_id=chunk.chunk_id,
+            quote=chunk.text[start:end],
+            start=start,
+            end=end,
+            verified=True,
+        ),
+    )

@@ -1,0 +1,109 @@
+"""A sentence holds if all it says holds: a model of one probability for each thing said."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.errors import ConfigError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ConjunctionModel:
+    """Log odds that a sentence of n items holds, where item i holds with probability 1 - u_i.
+
+    u_i = expit(θ · features of item i), and the log odds are
+    intercept + (usual / n)^damping · Σ ln(1 - u_i) + Σ coefficient · (feature - mean) / scale,
+    the last sum over features of the sentence. With damping 0 the items are independent, as in a
+    noisy-or network (Pearl 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3); with 1
+    their mean counts. Sentences side by side then move each other, by `pull`.
+    """
+
+    name: str
+    """What kind it is, and the first eight digits of its file's sha256."""
+    terms: Floats
+    """θ, shape (term features,)."""
+    usual: float
+    """The number of items at which nothing is damped."""
+    damping: float
+    """Within [0, 1]."""
+    mean: Floats
+    """Of the features of sentences over the training rows."""
+    scale: Floats
+    """Their standard deviations there, never 0."""
+    coefficients: Floats
+    """Of those features, standardised."""
+    intercept: float
+    """At the training base rate."""
+    neighbours: float
+    """What the mean log odds of the sentences beside it add to a sentence's own."""
+    centre: float
+    """The mean log odds in training, which neighbours are measured from."""
+    base_rate: float
+    """Share of positives in training, within (0, 1)."""
+    threshold: float
+    """The lowest probability that counts as positive, at the training base rate."""
+
+    @classmethod
+    def load(
+        cls, text: str, term_features: Sequence[str], sentence_features: Sequence[str]
+    ) -> "ConjunctionModel":
+        """Read a model file's text.
+
+        Raises:
+            ConfigError: it was trained on other features, or on these in another order.
+        """
+        raw = json.loads(text)
+        for key, own in (("terms", term_features), ("sentences", sentence_features)):
+            if list(raw[key]) != list(own):
+                raise ConfigError(
+                    f"model was trained on {list(raw[key])!r}, not on {list(own)!r}; train it again"
+                )
+        sentences = raw["sentences"].values()
+        return cls(
+            name=f"{raw['model']}@{hashlib.sha256(text.encode()).hexdigest()[:8]}",
+            terms=np.asarray(list(raw["terms"].values()), np.float64),
+            usual=raw["usual"],
+            damping=raw["damping"],
+            mean=np.asarray([each["mean"] for each in sentences], np.float64),
+            scale=np.asarray([each["scale"] for each in sentences], np.float64),
+            coefficients=np.asarray([each["coefficient"] for each in sentences], np.float64),
+            intercept=raw["intercept"],
+            neighbours=raw["neighbours"],
+            centre=raw["centre"],
+            base_rate=raw["base_rate"],
+            threshold=raw["threshold"],
+        )
+
+    def logits(self, terms: Floats, owner: Ints, sentences: Floats) -> Floats:
+        """Log odds at the training base rate, of each sentence by itself.
+
+        Args:
+            terms: features of the items, shape (items, columns, term features).
+            owner: for each item its sentence, shape (items,).
+            sentences: features of the sentences, shape (sentences, columns, sentence features).
+
+        Returns:
+            Shape (sentences, columns).
+        """
+        many = np.bincount(owner, minlength=len(sentences))
+        damped = (self.usual / np.maximum(many, 1)) ** self.damping
+        kept = np.zeros(sentences.shape[:2])
+        np.add.at(kept, owner, -np.logaddexp(0.0, terms @ self.terms))
+        standard = (sentences - self.mean) / self.scale
+        odds: Floats = self.intercept + damped[:, None] * kept + standard @ self.coefficients
+        return odds
+
+    def pull(self, before: float | None, after: float | None) -> float:
+        """What the sentences beside one, by their own log odds, add to its log odds.
+
+        Sentences that leave the passages come in runs. Without a neighbour, 0.
+        """
+        beside = [odds for odds in (before, after) if odds is not None]
+        return self.neighbours * (sum(beside) / len(beside) - self.centre) if beside else 0.0

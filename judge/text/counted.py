@@ -1,0 +1,43 @@
+"""What a number counts: `45 days` days, `三个孩子` 孩, `3.5 %` hundredths, `in 1995` years."""
+
+from bisect import bisect_left
+from typing import Final
+
+from judge.text.numbers import Number
+from judge.text.words import LIGHT, Words, is_classifier, weight
+
+_NEAR: Final = 2
+_YEARS: Final = range(1000, 2100)
+_SIGNS: Final = frozenset("%％‰°℃$€£¥￥")
+_YEAR: Final = "年"
+
+
+def counted(text: str, number: Number, said: Words) -> str:
+    """What stands behind a number, or its sign; "" where that says nothing.
+
+    Args:
+        text: where the number stands.
+        number: one of it.
+        said: the words of it.
+
+    Returns:
+        The stem of a word, the character of a sign, `年` for a lone number that may be a year.
+
+    >>> from judge.text.numbers import numbers
+    >>> from judge.text.words import words
+    >>> text = "In 1995 it rained for 45 days, 70 % of 三个孩子"
+    >>> [counted(text, number, words(text)) for number in numbers(text)]
+    ['年', 'day', '%', '孩']
+    """
+    before = text[max(number.start - _NEAR, 0) : number.start].rstrip()[-1:]
+    behind = text[number.end : number.end + _NEAR].lstrip()[:1]
+    for sign in (behind, before):
+        if sign in _SIGNS and sign:
+            return sign
+    at = bisect_left(said.starts, number.end)
+    if at < len(said.stems) and is_classifier(said.stems[at]):
+        at += 1
+    near = at < len(said.stems) and said.starts[at] - number.end <= _NEAR
+    if near and weight(said.stems[at]) > 2 * LIGHT:
+        return said.stems[at]
+    return _YEAR if number.value in _YEARS else ""

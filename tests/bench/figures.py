@@ -1,0 +1,225 @@
+"""Statistics of the benchmarks: what a score is worth, with intervals clustered by group.
+
+`python -m doctest tests/bench/figures.py` checks them against values worked by hand.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+REPLICATES: Final = 1000
+BINS: Final = 10
+_TINY: Final = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure, and its values in the same resamples as those of every other of its rows."""
+
+    value: float
+    """Over all rows."""
+    replicates: Floats = field(repr=False)
+    """In each resample, shape (1000,); NaN where it is not defined there."""
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The middle 95 % of the resamples."""
+        if np.isnan(self.replicates).all():
+            return float("nan"), float("nan")
+        low, high = np.nanquantile(self.replicates, [0.025, 0.975])
+        return float(low), float(high)
+
+    @property
+    def not_above_zero(self) -> float:
+        """The share of the resamples in which it is 0 or less."""
+        defined = self.replicates[~np.isnan(self.replicates)]
+        return float((defined <= 0).mean()) if len(defined) else float("nan")
+
+    def minus(self, other: "Estimate") -> "Estimate":
+        """The difference, paired: both are taken of the same resample."""
+        return Estimate(self.value - other.value, self.replicates - other.replicates)
+
+    def mean_with(self, other: "Estimate") -> "Estimate":
+        """The mean of both, such as balanced accuracy of two recalls."""
+        return Estimate((self.value + other.value) / 2, (self.replicates + other.replicates) / 2)
+
+
+class Resamples:
+    """The cluster bootstrap: groups are drawn with replacement, all their rows with them.
+
+    Equal groups in equal order give equal resamples, so that differences can be paired.
+
+    Args:
+        groups: the group of each row.
+        seed: of the draw.
+    """
+
+    def __init__(self, groups: Sequence[str], seed: int = 0) -> None:
+        names, self._of = np.unique(np.asarray(groups), return_inverse=True)
+        rng = np.random.default_rng(seed)
+        size = len(names)
+        self._drawn = np.zeros((REPLICATES, size))
+        for replicate in range(REPLICATES):
+            drawn = rng.integers(0, size, size)
+            self._drawn[replicate] = np.bincount(drawn, minlength=size)
+
+    def share(self, hits: npt.ArrayLike, among: npt.ArrayLike | None = None) -> Estimate:
+        """Σ hits / Σ among, over the rows in `among`, or over all.
+
+        Args:
+            hits: what is counted, shape (rows,); numbers other than 0 and 1 give a mean.
+            among: which rows count, shape (rows,), 0 or 1, or how much each does.
+
+        >>> Resamples(["a", "a", "b", "c"]).share([1, 0, 1, 1], [1, 1, 0, 1]).value
+        0.6666666666666666
+        """
+        hit = np.asarray(hits, np.float64)
+        weight = np.ones(len(hit)) if among is None else np.asarray(among, np.float64)
+        return self.ratio(hit * weight, weight)
+
+    def ratio(self, above: npt.ArrayLike, below: npt.ArrayLike) -> Estimate:
+        """Σ above / Σ below over rows, such as F1 = Σ 2·right / Σ (predicted + wanted)."""
+        both = np.column_stack([np.asarray(above, np.float64), np.asarray(below, np.float64)])
+        (over, under), found = both.sum(axis=0), self._totals(both)
+        return Estimate(_divide(over, under), _divided(found[:, 0], found[:, 1]))
+
+    def auroc(self, scores: npt.ArrayLike, labels: npt.ArrayLike) -> Estimate:
+        """`auroc`, in every resample too.
+
+        >>> Resamples(["a", "b", "c", "d"]).auroc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1]).value
+        0.75
+        """
+        of, positive = _cells(scores), np.asarray(labels, np.bool_)
+        replicates = [_weighted_auroc(of, positive, drawn[self._of]) for drawn in self._drawn]
+        return Estimate(
+            _weighted_auroc(of, positive, np.ones(len(positive))), np.asarray(replicates)
+        )
+
+    def balanced(self, called: npt.ArrayLike, labels: npt.ArrayLike) -> Estimate:
+        """Balanced accuracy: the mean of both recalls.
+
+        >>> Resamples(["a", "b", "c", "d"]).balanced([1, 1, 0, 1], [1, 1, 0, 0]).value
+        0.75
+        """
+        call, label = np.asarray(called, np.bool_), np.asarray(labels, np.bool_)
+        return self.share(call, label).mean_with(self.share(~call, ~label))
+
+    def brier(self, scores: npt.ArrayLike, labels: npt.ArrayLike) -> Estimate:
+        """Mean squared distance of a score from 0 or 1.
+
+        >>> round(Resamples(["a", "b"]).brier([0.9, 0.2], [1, 0]).value, 6)
+        0.025
+        """
+        return self.share((np.asarray(scores) - np.asarray(labels, np.float64)) ** 2)
+
+    def calibration_error(self, scores: npt.ArrayLike, labels: npt.ArrayLike) -> Estimate:
+        """ECE: mean |share supported - mean score| over 10 equal-width bins, weighted by size.
+
+        Resamples have a larger error than the rows they are drawn of: the interval is not centred.
+        Source: Naeini, Cooper and Hauskrecht (2015), AAAI.
+
+        >>> three = Resamples(["a", "b", "c"])
+        >>> round(three.calibration_error([0.95, 0.95, 0.3], [1, 0, 0]).value, 6)
+        0.4
+        """
+        score, label = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
+        gaps = np.zeros((len(score), BINS))
+        gaps[np.arange(len(score)), _bins(score)] = label - score
+        found, rows = self._totals(gaps), self._totals(np.ones((len(score), 1)))
+        whole = float(np.abs(gaps.sum(axis=0)).sum() / len(score))
+        return Estimate(whole, np.abs(found).sum(axis=1) / rows[:, 0])
+
+    def _totals(self, columns: Floats) -> Floats:
+        """Sums over the rows of each resample, shape (1000, columns)."""
+        sums = np.zeros((self._drawn.shape[1], columns.shape[1]))
+        np.add.at(sums, self._of, columns)
+        totals: Floats = self._drawn @ sums
+        return totals
+
+
+def auroc(scores: npt.ArrayLike, labels: npt.ArrayLike) -> float:
+    """Share of (supported, unsupported) pairs in the right order, ties half (Mann-Whitney U).
+
+    NaN where there is no such pair.
+
+    >>> auroc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
+    0.75
+    >>> auroc([0.5, 0.5, 0.2], [1, 0, 0])
+    0.75
+    """
+    positive = np.asarray(labels, np.bool_)
+    return _weighted_auroc(_cells(scores), positive, np.ones(len(positive)))
+
+
+def moved(scores: npt.ArrayLike, prior: float, to: float) -> Floats:
+    """Probabilities given at one prior, at another: log odds + logit(to) - logit(prior).
+
+    >>> moved([0.9, 0.5], prior=0.9, to=0.5).round(4).tolist()
+    [0.5, 0.1]
+    """
+    held = np.clip(np.asarray(scores, np.float64), _TINY, 1 - _TINY)
+    odds = np.log(held / (1 - held)) + np.log(to / (1 - to)) - np.log(prior / (1 - prior))
+    away: Floats = 1 / (1 + np.exp(-odds))
+    return away
+
+
+def terciles(values: npt.ArrayLike) -> tuple[float, float]:
+    """The two bounds that cut values into thirds; a value on a bound is below it.
+
+    >>> terciles([1, 2, 3, 4, 5, 6, 7])
+    (3.0, 5.0)
+    """
+    low, high = np.quantile(np.asarray(values, np.float64), [1 / 3, 2 / 3])
+    return float(low), float(high)
+
+
+def reliability(
+    scores: npt.ArrayLike, labels: npt.ArrayLike
+) -> list[tuple[int, float | None, float | None]]:
+    """Of each of 10 equal-width bins: rows, mean score, share supported; null where it is empty.
+
+    >>> reliability([0.95, 0.93, 0.3], [1, 0, 0])[9]
+    (2, 0.94, 0.5)
+    """
+    score, label = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
+    at = _bins(score)
+    return [
+        (int(here.sum()), float(score[here].mean()), float(label[here].mean()))
+        if here.any()
+        else (0, None, None)
+        for here in (at == each for each in range(BINS))
+    ]
+
+
+def _bins(scores: Floats) -> npt.NDArray[np.int64]:
+    return np.minimum((scores * BINS).astype(np.int64), BINS - 1)
+
+
+def _cells(scores: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """The rank of each score; equal scores share one."""
+    ranks: npt.NDArray[np.int64] = np.unique(np.asarray(scores, np.float64), return_inverse=True)[1]
+    return ranks
+
+
+def _weighted_auroc(of: npt.NDArray[np.int64], positive: Bools, weights: Floats) -> float:
+    """AUROC of rows that count `weights` times, `of` being the rank of each row's score."""
+    size = int(of.max(initial=0)) + 1
+    above = np.bincount(of[positive], weights[positive], size)
+    below = np.bincount(of[~positive], weights[~positive], size)
+    pairs = float(above.sum() * below.sum())
+    return _divide(float(above @ (np.cumsum(below) - below / 2)), pairs)
+
+
+def _divide(over: float, under: float) -> float:
+    return float(over / under) if under else float("nan")
+
+
+def _divided(over: Floats, under: Floats) -> Floats:
+    shares: Floats = np.divide(over, under, out=np.full(len(over), np.nan), where=under != 0)
+    return shares

@@ -1,0 +1,82 @@
+"""Models of this machine, from the command line to the files of a run."""
+
+from pathlib import Path
+
+import pytest
+
+from judge.records import Support, Verdict
+from judge.runs import read_record, read_summary
+from tests import tiny
+from tests.commands import judge, line, results, write
+
+LABELS = ("entailment", "neutral", "contradiction")
+WORDS = {"open": 0, "开": 0, "shut": 2, "关": 2}
+CHUNKS = {"one": "The room is open.", "two": "第一室门关。", "three": "a word"}
+
+
+@pytest.fixture
+def samples(place: Path) -> Path:
+    pytest.importorskip("transformers", reason="needs the extra `local`: transformers and torch")
+    lines = [
+        line("q1", "The room is open all day [one]. 门是关的【two】。", CHUNKS),
+        line("q2", "The door was shut at nine [two].", {"two": CHUNKS["two"]}),
+        line("q3", "It is a word.", {"three": CHUNKS["three"]}),
+        line("q4", "It is a word.", []),
+    ]
+    tiny.save_classifier(place / "tiny", LABELS, (0.0, 4.0, 0.0), WORDS)
+    return write(place / "in.jsonl", lines)
+
+
+def test_an_nli_model_scores_a_file(samples: Path, place: Path) -> None:
+    ran = judge("score", samples, "-o", place / "run", "--judge", "nli", "--nli-model", "tiny")
+    assert (ran.code, ran.err) == (0, "")
+    assert "looks supported" not in ran.out
+    found = results(place / "run")
+    outcomes = [sentence.outcome for result in found for sentence in result.sentences]
+    verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
+    assert [verdict.support for verdict in verdicts] == [
+        Support.FULL,
+        Support.FULL,
+        Support.CONTRADICTED,
+        Support.NONE,
+        Support.NONE,
+    ]
+    assert {verdict.source for verdict in verdicts} == {"nli"}
+    # What one passage entails and another denies is to be looked at.
+    assert [flag.sentence for flag in found[0].flags] == [0, 1]
+    assert [citation.status for citation in found[0].citations] == ["valid", "unsupported"]
+    summary, record = read_summary(place / "run"), read_record(place / "run")
+    assert summary.sources == {"nli": 5}
+    assert record.signature.startswith("nli:tiny@")
+    assert record.versions.keys() >= {"torch", "transformers"}
+    shown = judge("show", place / "run", "q2")
+    assert shown.code == 0
+    assert "contradicted" in shown.out
+    assert "第一室门关" in shown.out
+
+
+def test_the_settings_file_names_it_as_well(samples: Path, place: Path) -> None:
+    (place / "judge.toml").write_text('nli_model = "tiny"\n', encoding="utf-8")
+    assert judge("score", samples, "-o", place / "run").code == 0
+    assert read_record(place / "run").signature.startswith("nli:tiny@")
+    assert judge("score", samples, "-o", place / "two", "--judge", "similarity").code == 0
+    assert read_record(place / "two").signature.startswith("similarity:lexical")
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--judge", "nli"), "--nli-model"),
+        (("--judge", "nli", "--nli-model", "./none"), "./none"),
+        (("--nli-model", "nobody/judge-none"), "nobody/judge-none"),
+        (("--embedding-model", "local:./none"), "local:./none"),
+    ],
+)
+def test_a_model_that_is_not_there_is_one_line(
+    place: Path, words: tuple[str, ...], named: str
+) -> None:
+    samples = write(place / "in.jsonl", [line("q1", "It is open.")])
+    ran = judge("score", samples, "-o", place / "run", *words)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert named in ran.err
+    assert not (place / "run").exists()

@@ -1,0 +1,556 @@
+import asyncio
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.backends.lexical import LexicalEmbedder
+from judge.errors import ConfigError
+from judge.judges.similarity import SimilarityJudge, shipped_model
+from judge.metrics.alignment import SENTENCE_FEATURES, TERM_FEATURES
+from judge.metrics.conjunction import ConjunctionModel
+from judge.records import (
+    Chunk,
+    JudgeRequest,
+    Sentence,
+    SentenceKind,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+
+TRAVEL = (
+    "Travel must be booked ten days ahead. Hotels cost at most 120 euros a night in Berlin. "
+    "Receipts are due within 45 days."
+)
+CANTEEN = "Lunch is served at noon. The canteen closes on Friday."
+TRAVEL_ZH = "差旅费须在返回后四十五天内报销。住宿标准为每晚六百元。"
+CANTEEN_ZH = "食堂每周五关闭。员工可享受十五天年假。"
+
+
+def asked(
+    sentences: Sequence[str],
+    chunks: Sequence[str],
+    cites: Mapping[int, tuple[int, ...]] | None = None,
+    ask: Sequence[int] | None = None,
+    kinds: Mapping[int, SentenceKind] | None = None,
+) -> JudgeRequest:
+    starts = np.cumsum([0, *map(len, sentences)]).tolist()
+    return JudgeRequest(
+        query="",
+        answer="".join(sentences),
+        sentences=tuple(
+            Sentence(
+                index=i,
+                start=starts[i],
+                end=starts[i + 1],
+                text=text,
+                kind=(kinds or {}).get(i, SentenceKind.CLAIM),
+            )
+            for i, text in enumerate(sentences)
+        ),
+        ask=tuple(range(len(sentences)) if ask is None else ask),
+        chunks=tuple(Chunk(chunk_id=f"c{i}", text=text) for i, text in enumerate(chunks)),
+        cites=cites or {},
+    )
+
+
+async def verdicts(
+    request: JudgeRequest, prior: float = 0.9, model: ConjunctionModel | None = None
+) -> dict[int, Verdict]:
+    judgment = await SimilarityJudge(LexicalEmbedder(), prior=prior, model=model).judge(request)
+    assert judgment.calls == ()
+    found = {i: each for i, each in judgment.outcomes.items() if isinstance(each, Verdict)}
+    assert sorted(found) == sorted(request.ask)
+    return found
+
+
+async def verdict(sentence: str, chunks: Sequence[str]) -> Verdict:
+    """Of a sentence that is the whole answer."""
+    return (await verdicts(asked([sentence], chunks)))[0]
+
+
+def score(verdict: Verdict) -> float:
+    assert verdict.score is not None
+    return verdict.score
+
+
+def odds(verdict: Verdict) -> float:
+    return math.log(score(verdict) / (1 - score(verdict)))
+
+
+def made(neighbours: float = 0.0, centre: float = 0.0, intercept: float = 1.0) -> ConjunctionModel:
+    """Every item holds with odds of e : 1, or e² : 1 against where it is gone; even prior odds."""
+    coefficients = {"one": -1.0, "gone": 3.0}
+    own = len(SENTENCE_FEATURES)
+    return ConjunctionModel(
+        name="made",
+        terms=np.asarray([coefficients.get(name, 0.0) for name in TERM_FEATURES]),
+        usual=4.0,
+        damping=0.0,
+        mean=np.zeros(own),
+        scale=np.ones(own),
+        coefficients=np.zeros(own),
+        intercept=intercept,
+        neighbours=neighbours,
+        centre=centre,
+        base_rate=0.5,
+        threshold=0.5,
+    )
+
+
+LN_HELD, LN_GONE = -math.log1p(math.exp(-1)), -math.log1p(math.exp(2))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "chunks", "start", "end"),
+    [
+        ("Hotels cost at most 120 euros a night in Berlin.", [CANTEEN, TRAVEL], 38, 86),
+        ("住宿标准为每晚六百元。", [CANTEEN_ZH, TRAVEL_ZH], 16, 27),
+    ],
+)
+async def test_a_verbatim_sentence_is_full(
+    sentence: str, chunks: list[str], start: int, end: int
+) -> None:
+    found = await verdict(sentence, chunks)
+    assert found.support is Support.FULL
+    assert found.reason == ""
+    assert found.source == "similarity"
+    assert found.supporting == ("c1",)
+    (evidence,) = found.evidence
+    assert (evidence.chunk_id, evidence.start, evidence.end) == ("c1", start, end)
+    assert evidence.quote == chunks[1][start:end] == sentence
+    assert evidence.verified
+
+
+@pytest.mark.parametrize(
+    ("sentence", "chunks"),
+    [
+        ("Zebras danced under purple moons of Saturn.", [TRAVEL, CANTEEN]),
+        ("火星上的企鹅喜欢吃巧克力。", [TRAVEL_ZH, CANTEEN_ZH]),
+    ],
+)
+async def test_an_unrelated_sentence_is_none(sentence: str, chunks: list[str]) -> None:
+    found = await verdict(sentence, chunks)
+    assert found.support is Support.NONE
+    assert found.supporting == ()
+    assert found.reason
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "chunk"),
+    [
+        ("Receipts are due within 45 days.", "Receipts are due within 30 days.", TRAVEL),
+        ("报销须在返回后45天内。", "报销须在返回后30天内。", TRAVEL_ZH),
+        ("Booked ten days ahead.", "Booked 20 days ahead.", TRAVEL),
+        ("A man slept in Hamburg.", "A woman slept in Hamburg.", "A man slept in Hamburg."),
+        ("一个男孩在睡觉。", "一个女孩在睡觉。", "一个男孩在睡觉。"),
+        ("Lunch is served in Berlin.", "Lunch is served in Kowalski.", "Lunch is in Berlin."),
+    ],
+)
+async def test_a_changed_number_or_word_scores_lower(right: str, wrong: str, chunk: str) -> None:
+    assert score(await verdict(right, [chunk])) > score(await verdict(wrong, [chunk]))
+
+
+async def test_reasons_name_what_is_missing() -> None:
+    found = await verdicts(
+        asked(
+            [
+                "Mr Kowalski flies to Hamburg within 30 days.",
+                "经理须在30天内签字盖章并寄往汉堡。",
+                "Zebras, giraffes, penguins, elephants, walruses sang.",
+            ],
+            [TRAVEL, TRAVEL_ZH],
+        )
+    )
+    english = found[0].reason.removeprefix("not in the passage: ").split(", ")
+    assert {"30", "Kowalski", "Hamburg"} < set(english)
+    assert found[1].reason.startswith("段落中没有：")
+    assert "30天" in found[1].reason
+    assert found[2].reason.count(",") == 3
+    assert all(len(each.reason.split()) <= 12 for each in found.values())
+
+
+@pytest.mark.parametrize(
+    ("sentence", "chunks", "reason"),
+    [
+        ("Prague, 45.", ["Vienna.", "Prague.", "45"], "not in one place: 45"),
+        ("Vienna.", ["Vienna."], "too little in common with the passages"),
+        ("企鹅。", ["企鹅。"], "与段落相似度低"),
+        ("企鹅，45天。", ["企鹅。", "海象。", "45天。"], "不在同一处：45天"),
+        ("下周六企鹅放假。", ["下周企鹅。"], "段落中没有：周六、放假"),
+    ],
+)
+async def test_reasons_beyond_missing_words(sentence: str, chunks: list[str], reason: str) -> None:
+    # No sentence reaches a threshold of practically 1, so that the reason must be told.
+    strict = replace(shipped_model(), threshold=1 - 1e-12)
+    found = (await verdicts(asked([sentence], chunks), model=strict))[0]
+    assert found.support is Support.NONE
+    assert found.reason == reason
+
+
+async def test_scores_by_hand() -> None:
+    # Words of grammar are no items: "receipt", "due", 45 and "day", of which 45 is gone once.
+    sentences = ["Receipts are due within 45 days.", "Receipts are due within 30 days."]
+    found = await verdicts(asked(sentences, [TRAVEL]), prior=0.5, model=made())
+    assert odds(found[0]) == pytest.approx(1 + 4 * LN_HELD, abs=1e-4)
+    assert odds(found[1]) == pytest.approx(1 + 3 * LN_HELD + LN_GONE, abs=1e-4)
+
+
+async def test_the_prior_is_added_to_the_log_odds() -> None:
+    found = await verdicts(asked(["Berlin hotels."], [TRAVEL]), prior=0.9, model=made())
+    assert odds(found[0]) == pytest.approx(1 + 2 * LN_HELD + math.log(9), abs=1e-4)
+
+
+async def test_neighbours_pull_by_hand() -> None:
+    # A half of what the mean of the neighbours' own log odds lies over -2; across blocks of 64.
+    sentences = ["Berlin hotels. ", "Berlin zebras. ", "Lunch in Kowalski. "] * 50
+    held, half = 1 + 2 * LN_HELD, 1 + LN_HELD + LN_GONE
+    own = [held, half, 1 + 2 * LN_GONE] * 50
+    found = await verdicts(asked(sentences, [TRAVEL]), prior=0.5, model=made(0.5, -2.0))
+    for index in range(150):
+        beside = [own[i] for i in (index - 1, index + 1) if 0 <= i < 150]
+        expected = own[index] + (sum(beside) / len(beside) + 2) / 2
+        assert odds(found[index]) == pytest.approx(expected, abs=1e-4)
+
+
+async def test_one_sentence_has_no_neighbours() -> None:
+    request = asked(["Berlin hotels."], [TRAVEL, CANTEEN])
+    pulled = await verdicts(request, prior=0.5, model=made(0.5, -2.0))
+    assert odds(pulled[0]) == pytest.approx(1 + 2 * LN_HELD, abs=1e-4)
+
+
+MIXED = [
+    "Receipts are due within 45 days. ",
+    "Zebras danced on Saturn. ",
+    "住宿标准为每晚六百元。",
+    "It is so. ",
+    "Hotels cost 120 euros in Hamburg. ",
+    "*** ",
+    "The canteen closes on Friday. ",
+]
+CHUNKS = [TRAVEL, CANTEEN, TRAVEL_ZH]
+
+
+@pytest.mark.parametrize("ask", [[0], [1], [6], [0, 6], [2, 3, 4], []])
+async def test_a_verdict_is_the_same_whichever_others_are_asked(ask: list[int]) -> None:
+    whole = await verdicts(asked(MIXED, CHUNKS, {0: (0,), 4: (1,)}))
+    part = await verdicts(asked(MIXED, CHUNKS, {0: (0,), 4: (1,)}, ask))
+    assert part == {index: whole[index] for index in ask}
+
+
+async def test_what_is_no_claim_is_no_neighbour() -> None:
+    sentences = ["Berlin hotels. ", "What of Berlin? ", "Zebras in Berlin."]
+    kinds = {1: SentenceKind.QUESTION}
+    found = await verdicts(
+        asked(sentences, [TRAVEL], ask=[0, 2], kinds=kinds), prior=0.5, model=made(0.5)
+    )
+    held, half = 1 + 2 * LN_HELD, 1 + LN_HELD + LN_GONE
+    assert odds(found[0]) == pytest.approx(held + half / 2, abs=1e-4)
+    assert odds(found[2]) == pytest.approx(half + held / 2, abs=1e-4)
+
+
+async def test_nothing_found_is_not_full_between_well_supported_sentences() -> None:
+    good = "Receipts are due within 45 days. "
+    for strange in ("It is so. ", "Zebras danced. ", "*** ", "企鹅。"):
+        request = asked([good, strange, good], [TRAVEL], {1: (0,)})
+        found = await verdicts(request, model=made(5.0, -50.0))
+        assert [found[i].support for i in range(3)] == [Support.FULL, Support.NONE, Support.FULL]
+        assert found[1].cited_support is Support.NONE
+        assert found[1].supporting == ()
+        assert found[1].reason
+
+
+async def test_a_long_answer_is_judged_the_same_from_any_beginning() -> None:
+    sentences = [MIXED[i % 7].replace("45", str(40 + i % 9)) for i in range(1000)]
+    # Ten sentences later the edges of all blocks lie elsewhere.
+    whole = await verdicts(asked(sentences, CHUNKS))
+    later = await verdicts(asked(sentences[10:], CHUNKS))
+    assert sorted(whole) == list(range(1000))
+    # The first sentence of the shorter answer has lost a neighbour.
+    for index in range(11, 1000):
+        one, other = whole[index], later[index - 10]
+        assert score(one) == pytest.approx(score(other), abs=2e-6)
+        assert (one.support, one.evidence, one.reason) == (
+            other.support,
+            other.evidence,
+            other.reason,
+        )
+
+
+async def test_a_chunk_supports_as_if_it_were_alone() -> None:
+    sentences = ["Receipts are due within 45 days.", "Lunch is served.", "Hotels in Hamburg.", "中"]
+    chunks = [TRAVEL, CANTEEN, "", "Lunch is dear. Hotels, too.", TRAVEL_ZH]
+    for sentence in sentences:
+        alone = [(await verdict(sentence, [chunk])).support for chunk in chunks]
+        supporting = (await verdict(sentence, chunks)).supporting
+        assert supporting == tuple(
+            f"c{i}" for i, support in enumerate(alone) if support is Support.FULL
+        )
+
+
+async def test_one_verdict_for_each_asked_index_and_no_other() -> None:
+    request = asked(["Rain.", "Receipts are due.", "Lunch."], [TRAVEL], ask=[0, 2])
+    assert set(await verdicts(request)) == {0, 2}
+    assert await verdicts(asked(["Rain."], [TRAVEL], ask=[])) == {}
+
+
+async def test_cited_support_judges_the_cited_chunks_alone() -> None:
+    sentence = "The canteen closes on Friday."
+    expected = {(1,): Support.FULL, (0,): Support.NONE, (0, 1): Support.FULL, (): None}
+    for cited, support in expected.items():
+        found = (await verdicts(asked([sentence], [TRAVEL, CANTEEN], {0: cited})))[0]
+        assert found.cited_support is support
+        assert found.support is Support.FULL
+        assert found.supporting == ("c1",)
+
+
+async def test_every_chunk_that_suffices_supports_once() -> None:
+    request = asked(["Lunch is served at noon."], [CANTEEN, TRAVEL, CANTEEN])
+    twice = request.model_copy(update={"chunks": (request.chunks[0],) * 2})
+    assert (await verdicts(request))[0].supporting == ("c0", "c2")
+    assert (await verdicts(twice))[0].supporting == ("c0",)
+
+
+async def test_without_chunks_nothing_is_supported() -> None:
+    found = await verdicts(asked(["It rained.", "下雨了。"], []))
+    assert [each.support for each in found.values()] == [Support.NONE] * 2
+    assert [each.score for each in found.values()] == [0.0, 0.0]
+    assert [each.reason for each in found.values()] == ["no chunks", "没有段落"]
+    assert all(each.evidence == () for each in found.values())
+
+
+async def test_blank_chunks_hold_nothing() -> None:
+    found = await verdict("Receipts are due.", ["", " \n"])
+    assert found.support is Support.NONE
+    assert found.evidence == ()
+
+
+@pytest.mark.parametrize(
+    ("plain", "marked"),
+    [
+        ("Receipts are due within 45 days", "2. **Receipts** are due within 45 days [1][c0#2]"),
+        ("差旅费须在返回后45天内报销", "3、差旅费须在返回后45天内报销【2】"),
+    ],
+)
+async def test_markup_is_no_content(plain: str, marked: str) -> None:
+    chunks = [TRAVEL, TRAVEL_ZH]
+    assert score(await verdict(plain, chunks)) == score(await verdict(marked, chunks))
+
+
+async def test_the_markers_of_the_request_are_no_content() -> None:
+    text = "Receipts are due (zebra)."
+    request = asked([text], [TRAVEL]).model_copy(
+        update={"markers": ((text.index("("), len(text) - 1),)}
+    )
+    found = (await verdicts(request))[0]
+    assert found.score == (await verdict("Receipts are due.", [TRAVEL])).score
+
+
+async def test_a_moved_prior_moves_the_score_by_the_log_odds_and_no_label() -> None:
+    sentences = [
+        "Receipts are due within 45 days.",
+        "Receipts go to Hamburg within 30 days.",
+        "Zebras danced.",
+        "A night in Berlin costs money.",
+    ]
+    for sentence in sentences:
+        low, high = [
+            (await verdicts(asked([sentence], [TRAVEL]), prior, made()))[0] for prior in (0.5, 0.9)
+        ]
+        assert low.support is high.support
+        # Odds of 9 : 1 rather than 1 : 1 multiply the odds of the score by 9.
+        assert odds(high) - odds(low) == pytest.approx(math.log(9), abs=0.01)
+    even, likely = [await verdicts(asked(sentences, [TRAVEL]), prior) for prior in (0.5, 0.9)]
+    assert [v.support for v in even.values()] == [v.support for v in likely.values()]
+
+
+async def test_full_means_at_or_above_the_threshold() -> None:
+    judge = SimilarityJudge(LexicalEmbedder())
+    for found in (await verdicts(asked([TRAVEL, CANTEEN, "Zebras."], [TRAVEL]))).values():
+        assert (found.support is Support.FULL) == (score(found) >= judge.threshold)
+
+
+def test_the_signature_says_how_the_number_was_made() -> None:
+    judge = SimilarityJudge(LexicalEmbedder(), prior=0.8, edition="judge:1")
+    parts = judge.signature.split("|")
+    assert [part.split(":")[0] for part in parts] == ["similarity", "model", "prior", "t", "judge"]
+    assert parts[0] == f"similarity:{LexicalEmbedder().signature}"
+    assert parts[1] == f"model:{shipped_model().name}"
+    assert parts[2] == "prior:0.8"
+    assert parts[3] == f"t:{judge.threshold:.4g}"
+
+
+@pytest.mark.parametrize("prior", [0.0, 1.0, -0.1, math.nan])
+def test_an_impossible_prior_is_refused(prior: float) -> None:
+    with pytest.raises(ConfigError, match="prior"):
+        SimilarityJudge(LexicalEmbedder(), prior=prior)
+
+
+async def test_the_same_request_gets_the_same_judgment() -> None:
+    request = asked([TRAVEL, "Zebras.", TRAVEL_ZH], [TRAVEL, CANTEEN_ZH], {0: (0,)})
+    assert await verdicts(request) == await verdicts(request)
+
+
+async def test_others_get_their_turn_while_a_long_answer_is_judged() -> None:
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(others())
+    await verdicts(asked(["Receipts are due."] * 640, [TRAVEL]))
+    task.cancel()
+    assert turns >= 10
+
+
+def real_answers() -> list[tuple[JudgeRequest, list[bool]]]:
+    shared = Path(__file__).resolve().parents[3].parent / "shared" / "data"
+    path = shared / "faithfulness" / "ragtruth_qa_dev.jsonl"
+    if not path.exists():
+        pytest.skip("no shared data beside this checkout")
+    with path.open(encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in islice(lines, 0, None, 4)]
+    return [
+        (
+            asked(
+                [s["text"] for s in row["labels"]["sentences"]], [c["text"] for c in row["chunks"]]
+            ),
+            [s["supported"] for s in row["labels"]["sentences"]],
+        )
+        for row in rows
+    ]
+
+
+async def test_real_answers_are_told_apart() -> None:
+    scores: dict[bool, list[float]] = {True: [], False: []}
+    for request, labels in real_answers():
+        for index, found in (await verdicts(request)).items():
+            scores[labels[index]].append(score(found))
+    above = np.asarray(scores[True])[:, None] - np.asarray(scores[False])[None, :]
+    assert np.mean((above > 0) + 0.5 * (above == 0)) >= 0.8
+
+
+@pytest.mark.parametrize(
+    ("answer", "chunk", "support"),
+    [
+        ("70", "第六届立法会共有70个议席。", Support.FULL),
+        ("71", "第六届立法会共有70个议席。", Support.NONE),
+        ("70.", "There were 70 seats.", Support.FULL),
+        ("70。", "第六届立法会共有70个议席。", Support.FULL),
+        ("(25)", "The limit is 25 days.", Support.FULL),
+        ("5.48‰", "人口出生率为5.48‰。", Support.FULL),
+        ("12.3%", "The economy grew by 2.3% over the year.", Support.NONE),
+        ("1949", "The company was founded in 1949 in Lyon.", Support.FULL),
+    ],
+)
+async def test_a_bare_number_must_be_found(answer: str, chunk: str, support: Support) -> None:
+    found = await verdict(answer, [chunk])
+    assert found.support is support
+    assert [e.chunk_id for e in found.evidence] == (["c0"] if support is Support.FULL else [])
+
+
+@pytest.mark.parametrize(
+    "chunk", ["Wien liegt an der Donau.", "It is so that 这是的 annual leave is 25."]
+)
+@pytest.mark.parametrize("sentence", ["中", "这是一个。", "Sure!", "It was so, and so it is.", "…"])
+async def test_nothing_found_is_never_full(sentence: str, chunk: str) -> None:
+    found = (await verdicts(asked([sentence], [chunk], {0: (0,)})))[0]
+    assert (found.support, found.cited_support) == (Support.NONE, Support.NONE)
+    assert found.supporting == ()
+    assert found.reason
+
+
+PARTS = [
+    "Receipts",
+    "men",
+    "boys",
+    "not",
+    "the",
+    "45",
+    " ",
+    ". ",
+    "[1]",
+    "男孩",
+    "没",
+    "四十天",
+    "。",
+]
+PROSE = st.text(max_size=40) | st.lists(st.sampled_from(PARTS), max_size=12).map(" ".join)
+
+
+@settings(max_examples=50)
+@given(st.lists(PROSE, min_size=1, max_size=3), st.lists(PROSE, max_size=3), st.booleans())
+def test_any_text_gets_a_score(sentences: list[str], chunks: list[str], cite: bool) -> None:  # noqa: FBT001
+    cites = {0: tuple(range(len(chunks)))} if cite else {}
+    judge = SimilarityJudge(LexicalEmbedder())
+    for found in asyncio.run(verdicts(asked(sentences, chunks, cites))).values():
+        assert 0 <= score(found) <= 1
+        assert (found.support is Support.FULL) == (score(found) >= judge.threshold)
+        assert (found.support is Support.FULL) == (found.reason == "")
+        for evidence in found.evidence:
+            assert evidence.start is not None
+            assert evidence.end is not None
+            text = chunks[int(evidence.chunk_id[1:])]
+            assert evidence.quote == text[evidence.start : evidence.end] != ""
+
+
+@settings(max_examples=50)
+@given(PROSE, PROSE, st.text(alphabet="абвгд .\n", max_size=60), st.booleans())
+def test_a_chunk_of_other_words_takes_no_support_away(
+    sentence: str,
+    chunk: str,
+    other: str,
+    first: bool,  # noqa: FBT001
+) -> None:
+    rising = replace(made(), coefficients=np.ones(len(SENTENCE_FEATURES)))
+
+    def judged(chunks: list[str]) -> Verdict:
+        return asyncio.run(verdicts(asked([sentence], chunks), model=rising))[0]
+
+    alone, beside = judged([chunk]), judged([other, chunk] if first else [chunk, other])
+    assert score(beside) >= score(alone) - 2e-6
+
+
+LATE = 1e9
+
+
+class Failing:
+    """Fails after so many calls, each of which must be told the deadline."""
+
+    signature = "failing"
+    failure = Unscored(reason=UnscoredReason.CONNECTION, detail="no embedding server")
+
+    def __init__(self, calls: int) -> None:
+        self.calls = calls
+
+    async def embed(
+        self, texts: Sequence[str], deadline: float | None = None
+    ) -> npt.NDArray[np.float32] | Unscored:
+        assert deadline == LATE
+        self.calls -= 1
+        return await LexicalEmbedder().embed(texts) if self.calls >= 0 else self.failure
+
+
+@pytest.mark.parametrize("calls", [0, 1, 2])
+async def test_where_the_embedder_fails_every_asked_sentence_has_its_failure(calls: int) -> None:
+    # One call for the chunks, then one for each 64 sentences.
+    request = asked(
+        ["Receipts are due.", "收据须交。"] * 50, [TRAVEL, TRAVEL_ZH], ask=range(1, 100)
+    )
+    request = request.model_copy(update={"deadline": LATE})
+    judgment = await SimilarityJudge(Failing(calls)).judge(request)
+    assert judgment.outcomes == dict.fromkeys(range(1, 100), Failing.failure)
+    assert sorted(await verdicts(request)) == list(range(1, 100))

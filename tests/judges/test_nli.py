@@ -1,0 +1,260 @@
+from collections.abc import Callable, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.backends.fake import FakePairScorer
+from judge.errors import ConfigError
+from judge.judges.nli import NliJudge
+from judge.records import (
+    Chunk,
+    Evidence,
+    Flag,
+    FlagName,
+    JudgeOutcome,
+    JudgeRequest,
+    Judgment,
+    Relation,
+    Sentence,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+
+YES = Relation(entailed=0.9, contradicted=0.05)
+NO = Relation(entailed=0.1, contradicted=0.8)
+NOTHING = Relation(entailed=0.2, contradicted=0.3)
+LONG = 200
+"""Characters: with more, premise and hypothesis are too long for `short_sighted`."""
+
+
+def request(
+    texts: Sequence[str], chunks: Sequence[str], cites: dict[int, tuple[int, ...]] | None = None
+) -> JudgeRequest:
+    """One sentence a text, and chunks called a, b, …"""
+    sentences, start = [], 0
+    for index, text in enumerate(texts):
+        sentences.append(Sentence(index=index, start=start, end=start + len(text), text=text))
+        start += len(text)
+    return JudgeRequest(
+        query="",
+        answer="".join(texts),
+        sentences=tuple(sentences),
+        ask=tuple(range(len(texts))),
+        chunks=tuple(Chunk(chunk_id=chr(97 + i), text=text) for i, text in enumerate(chunks)),
+        cites=cites or {},
+    )
+
+
+def by_word(premise: str, _: str) -> Relation:
+    """A premise with "yes" or 是 entails everything, one with "no" or 否 denies it."""
+    if {"yes", "是"} & {*premise.split(), *premise}:
+        return YES
+    return NO if {"no", "否"} & {*premise.split(), *premise} else NOTHING
+
+
+def short_sighted(premise: str, hypothesis: str) -> Relation | None:
+    return None if len(premise + hypothesis) > LONG else by_word(premise, hypothesis)
+
+
+async def judged(
+    asked: JudgeRequest, says: Callable[[str, str], Relation | None] = by_word, window: int = 300
+) -> Judgment:
+    return await NliJudge(FakePairScorer(says), window=window).judge(asked)
+
+
+async def verdict(chunks: Sequence[str], *cited: int, text: str = "It is so.") -> Verdict:
+    outcome = (await judged(request([text], chunks, {0: cited} if cited else {}))).outcomes[0]
+    assert isinstance(outcome, Verdict)
+    return outcome
+
+
+async def test_a_passage_that_entails_makes_it_full() -> None:
+    assert await verdict(["maybe", " yes it is\n"]) == Verdict(
+        support=Support.FULL,
+        evidence=(Evidence(chunk_id="b", quote="yes it is", start=1, end=10, verified=True),),
+        supporting=("b",),
+        score=0.9,
+        source="nli",
+        signature="nli:fake|t:0.5|w:300",
+    )
+
+
+async def test_else_a_passage_that_contradicts_makes_it_contradicted() -> None:
+    found = await verdict(["maybe", "no"])
+    assert (found.support, found.supporting) == (Support.CONTRADICTED, ())
+    assert found.reason == "a passage says otherwise"
+    # The evidence is the passage that contradicts; the score is that of the best.
+    assert [each.quote for each in found.evidence] == ["no"]
+    assert found.score == 0.2
+
+
+async def test_else_it_is_none_and_the_nearest_passage_is_shown() -> None:
+    found = await verdict(["", "maybe"])
+    assert (found.support, found.supporting, found.score) == (Support.NONE, (), 0.2)
+    assert found.reason == "follows from no passage"
+    assert [(each.chunk_id, each.quote) for each in found.evidence] == [("b", "maybe")]
+
+
+async def test_reasons_are_in_the_language_of_the_sentence() -> None:
+    assert (await verdict(["可能"], text="下雨了。")).reason == "没有段落能推出"
+    assert (await verdict(["否"], text="下雨了。")).reason == "与段落矛盾"
+    assert (await verdict(["是"], text="下雨了。")).reason == ""
+
+
+@pytest.mark.parametrize("chunks", [[], [""], [" \n", "\t"]])
+async def test_without_a_passage_nothing_is_supported(chunks: list[str]) -> None:
+    found = await verdict(chunks, *range(len(chunks)))
+    assert (found.support, found.score, found.evidence) == (Support.NONE, 0.0, ())
+    assert found.reason == "no chunks"
+    assert found.cited_support == (Support.NONE if chunks else None)
+
+
+async def test_every_chunk_that_entails_alone_is_supporting() -> None:
+    assert (await verdict(["yes", "no", "maybe", "yes"])).supporting == ("a", "d")
+
+
+async def test_cited_support_is_that_of_the_cited_chunks() -> None:
+    chunks = ["yes", "no", "maybe"]
+    assert (await verdict(chunks)).cited_support is None
+    assert (await verdict(chunks, 0)).cited_support is Support.FULL
+    assert (await verdict(chunks, 1)).cited_support is Support.CONTRADICTED
+    assert (await verdict(chunks, 2)).cited_support is Support.NONE
+    assert (await verdict(chunks, 1, 2)).cited_support is Support.CONTRADICTED
+
+
+async def test_full_beside_contradicted_is_flagged() -> None:
+    judgment = await judged(request(["A.", "B."], ["no", "yes"]))
+    supports = [getattr(outcome, "support", None) for outcome in judgment.outcomes.values()]
+    assert supports == [Support.FULL, Support.FULL]
+    assert judgment.flags == tuple(
+        Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index) for index in (0, 1)
+    )
+    assert (await judged(request(["A."], ["no", "maybe"]))).flags == ()
+    assert (await judged(request(["A."], ["yes", "maybe"]))).flags == ()
+
+
+async def test_the_threshold_decides_and_is_in_the_signature() -> None:
+    judge = NliJudge(FakePairScorer(by_word), threshold=0.95, edition="split:1")
+    outcome = (await judge.judge(request(["A."], ["yes"]))).outcomes[0]
+    assert isinstance(outcome, Verdict)
+    assert outcome.support is Support.NONE
+    assert judge.signature == outcome.signature == "nli:fake|t:0.95|w:300|split:1"
+    even = NliJudge(FakePairScorer(by_word), threshold=0.9)
+    outcome = (await even.judge(request(["A."], ["yes"]))).outcomes[0]
+    assert isinstance(outcome, Verdict)
+    assert outcome.support is Support.FULL
+
+
+async def test_of_one_passage_entailment_is_the_label_and_no_conflict() -> None:
+    torn = Relation(entailed=0.4, contradicted=0.6)
+    judge = NliJudge(FakePairScorer(lambda *_: torn), threshold=0.4)
+    judgment = await judge.judge(request(["A."], ["x"]))
+    assert getattr(judgment.outcomes[0], "support", None) is Support.FULL
+    assert judgment.flags == ()
+
+
+@pytest.mark.parametrize("threshold", [0, 1, -0.1, float("nan")])
+def test_a_threshold_that_is_no_probability_is_refused(threshold: float) -> None:
+    with pytest.raises(ConfigError, match="threshold"):
+        NliJudge(FakePairScorer(by_word), threshold=threshold)
+
+
+def test_a_window_without_room_is_refused() -> None:
+    with pytest.raises(ConfigError, match="window must be at least 16, not 15"):
+        NliJudge(FakePairScorer(by_word), window=15)
+
+
+async def test_a_citation_is_no_part_of_what_is_asked_and_a_passage_is_read_once() -> None:
+    scorer = FakePairScorer(by_word)
+    asked = request(["1. It  is so [b].", "[1]"], ["x", "y", "x"])
+    await NliJudge(scorer).judge(asked.model_copy(update={"markers": ((13, 16),)}))
+    # What is nothing but a marker is asked about as it stands.
+    assert scorer.pairs == [(x, text) for text in ("It is so .", "[1]") for x in ("x", "y")]
+
+
+async def test_the_models_failure_is_that_of_every_sentence() -> None:
+    lost = Unscored(reason=UnscoredReason.SERVER_ERROR, detail="out of memory")
+    for texts in (["A.", "B."], ["A.", "B" * 500]):
+        judgment = await NliJudge(FakePairScorer(lost)).judge(request(texts, ["x"]))
+        assert judgment.outcomes == {0: lost, 1: lost}
+
+
+async def test_only_what_is_asked_is_judged() -> None:
+    asked = request(["A.", "B.", "C."], ["yes"]).model_copy(update={"ask": (0, 2)})
+    assert (await judged(asked)).outcomes.keys() == {0, 2}
+
+
+async def test_answers_of_many_sentences() -> None:
+    texts = [f"Room {n} is open." for n in range(150)]
+    outcomes = (await judged(request(texts, ["yes"]))).outcomes
+    assert list(outcomes) == list(range(150))
+    assert all(isinstance(outcome, Verdict) for outcome in outcomes.values())
+
+
+LINES = st.lists(st.sampled_from(["maybe. ", "no rain\n", "也许。", "x" * 90, "  ", "雨" * 60]))
+
+
+@given(st.lists(LINES.map("".join), max_size=3), st.integers(16, 60))
+async def test_every_window_stands_in_its_chunk_and_none_is_left_out(
+    chunks: list[str], window: int
+) -> None:
+    scorer = FakePairScorer(by_word)
+    await NliJudge(scorer, window=window).judge(request(["A."], chunks))
+    premises = [premise for premise, _ in scorer.pairs]
+    assert all(any(premise in chunk for chunk in chunks) for premise in premises)
+    assert len(set(premises)) == len(premises)
+    shown = "".join(premises)
+    assert all(word in shown for chunk in chunks for word in chunk.split() if len(word) < 16)
+
+
+async def test_the_word_that_decides_may_stand_anywhere() -> None:
+    for before in range(0, 60, 7):
+        chunk = "也许。" * before + "是。" + "也许。" * (60 - before)
+        outcome = (await judged(request(["下雨。"], [chunk]), window=40)).outcomes[0]
+        assert isinstance(outcome, Verdict)
+        (evidence,) = outcome.evidence
+        assert outcome.support is Support.FULL
+        assert "是" in evidence.quote
+        assert chunk[evidence.start : evidence.end] == evidence.quote
+
+
+async def outcome_of(text: str, chunk: str) -> JudgeOutcome:
+    return (await judged(request([text], [chunk]), short_sighted)).outcomes[0]
+
+
+async def test_a_window_too_long_for_the_model_is_halved_until_it_fits() -> None:
+    rooms = [f"第{n}室也许。" for n in range(60)]
+    chunk = "".join([*rooms[:50], "是。", *rooms[50:]])
+    scorer = FakePairScorer(short_sighted)
+    outcome = (await NliJudge(scorer).judge(request(["下雨。"], [chunk]))).outcomes[0]
+    assert isinstance(outcome, Verdict)
+    assert outcome.support is Support.FULL
+    (evidence,) = outcome.evidence
+    assert len(evidence.quote) + 3 <= LONG
+    assert chunk[evidence.start : evidence.end] == evidence.quote
+    fitting = [premise for premise, _ in scorer.pairs if len(premise) + 3 <= LONG]
+    assert all(any(room in premise for premise in fitting) for room in rooms)
+
+
+async def test_a_sentence_beside_which_no_passage_fits_is_unscored() -> None:
+    asked = request(["下" * 185, "雨" * 500, "短。"], ["是" * 40])
+    outcomes = (await judged(asked, short_sighted)).outcomes
+    for index in (0, 1):
+        outcome = outcomes[index]
+        assert isinstance(outcome, Unscored)
+        assert outcome.reason is UnscoredReason.TRUNCATED
+    last = outcomes[2]
+    assert isinstance(last, Verdict)
+    assert last.support is Support.FULL
+
+
+async def test_a_long_sentence_is_tried_alone_first() -> None:
+    scorer = FakePairScorer(short_sighted)
+    await NliJudge(scorer).judge(request(["雨" * 500], ["是"] * 50))
+    assert scorer.pairs == [("", "雨" * 500)]
+    roomy = FakePairScorer(by_word)
+    outcome = (await NliJudge(roomy).judge(request(["雨" * 500], ["是"]))).outcomes[0]
+    assert isinstance(outcome, Verdict)

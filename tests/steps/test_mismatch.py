@@ -1,0 +1,168 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.records import (
+    Chunk,
+    Evidence,
+    JudgeOutcome,
+    JudgeRequest,
+    Sentence,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.steps.mismatch import mismatches
+
+CHUNK = (
+    "Acme Corp was founded on 3 May 1990 by Ana Silva. The company sold 3,512,000 pumps in 2021, "
+    "12 % more than planned, along 5 km of coast. 公司总部设在杭州市，员工1200人。"
+)
+
+
+def quoted(quote: str, *, supporting: tuple[str, ...] = (), support: str = "full") -> Verdict:
+    start = CHUNK.find(quote)
+    found = start >= 0 and bool(quote)
+    place = (start, start + len(quote)) if found else (None, None)
+    evidence = Evidence(chunk_id="a", quote=quote, start=place[0], end=place[1], verified=found)
+    return Verdict(
+        support=Support(support),
+        evidence=(evidence,),
+        supporting=supporting,
+        source="llm",
+        signature="s",
+    )
+
+
+def flags(
+    text: str, outcome: JudgeOutcome, *, query: str = "", markers: tuple[tuple[int, int], ...] = ()
+) -> list[tuple[str, str]]:
+    request = JudgeRequest(
+        query=query,
+        answer=text,
+        sentences=(Sentence(index=0, start=0, end=len(text), text=text),),
+        ask=(0,),
+        chunks=(Chunk(chunk_id="a", text=CHUNK),),
+        cites={},
+        markers=markers,
+    )
+    return [(flag.name.value, flag.detail) for flag in mismatches(request, {0: outcome})]
+
+
+SOLD = quoted("sold 3,512,000 pumps")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It sold 3.5 million pumps.",
+        "It sold about 3,510,000 pumps in 2021.",
+        "它在2021年卖出351.2万台泵，比计划多百分之12。",
+        "The coast is 5 kilometres long, or 5公里.",
+        "Ana Silva's company sold pumps.",
+        "There are three reasons for it.",
+        "1. It sold 3,512,000 pumps.",
+    ],
+)
+def test_what_the_sentence_of_the_quote_holds_is_not_flagged(text: str) -> None:
+    assert flags(text, SOLD) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "flag"),
+    [
+        ("It sold 9.9 billion pumps.", ("mismatch:number", "9.9 billion")),
+        ("It sold 3,512,999 pumps.", ("mismatch:number", "3,512,999")),
+        ("它卖出500万台泵。", ("mismatch:number", "500万")),
+        ("It sold them in 2022.", ("mismatch:date", "2022")),
+        ("It sold them in June 2021.", ("mismatch:date", "June 2021")),
+        ("它在2022年卖出。", ("mismatch:date", "2022年")),
+        ("It is 5 miles of coast.", ("mismatch:unit", "5 miles")),
+        ("It was founded by Jane Okoye.", ("mismatch:name", "Jane Okoye")),
+        ("它设在宁波市。", ("mismatch:name", "宁波市")),
+    ],
+)
+def test_what_it_lacks_is_flagged_in_the_sentence_s_own_characters(
+    text: str, flag: tuple[str, str]
+) -> None:
+    assert flags(text, SOLD) == [flag]
+
+
+def test_several_of_a_kind_make_one_flag() -> None:
+    text = "It sold 17 pumps and 19 taps in Chile."
+    assert flags(text, SOLD) == [("mismatch:number", "17; 19"), ("mismatch:name", "Chile")]
+
+
+def test_a_figure_must_stand_near_the_quote_and_a_name_anywhere_in_its_chunk() -> None:
+    founded = quoted("founded on 3 May 1990")
+    assert flags("Founded on 3 May 1990 near 杭州市.", founded) == []
+    assert flags("Founded in 2021.", founded) == [("mismatch:date", "2021")]
+
+
+def test_what_the_question_says_needs_no_evidence() -> None:
+    text = "In 2022 Jane Okoye sold 77 pumps."
+    assert flags(text, SOLD, query="What did Jane Okoye do with 77 pumps in 2022?") == []
+
+
+def test_a_name_may_stand_half_in_the_question_and_half_in_the_chunk() -> None:
+    text = "It was run by Jane Silva."
+    assert flags(text, SOLD, query="What did Jane do?") == []
+    assert flags(text, SOLD) == [("mismatch:name", "Jane Silva")]
+
+
+def test_markers_are_no_figures() -> None:
+    text = "It sold pumps [Doc-77 of Jane]."
+    assert flags(text, SOLD, markers=((14, 30),)) == []
+
+
+@pytest.mark.parametrize("support", ["partial", "none", "contradicted", "no_claim"])
+def test_only_full_is_compared(support: str) -> None:
+    verdict = SOLD.model_copy(update={"support": Support(support)})
+    assert flags("It sold 99 pumps.", verdict) == []
+
+
+def test_a_failure_is_not_compared() -> None:
+    assert flags("It sold 99 pumps.", Unscored(reason=UnscoredReason.TIMEOUT)) == []
+
+
+def test_without_a_found_quote_the_supporting_chunks_stand_in() -> None:
+    text = "Founded in 1990, it sold 99 pumps."
+    assert flags(text, quoted("not in it", supporting=("a",))) == [("mismatch:number", "99")]
+    assert flags(text, quoted("not in it")) == []
+
+
+@pytest.mark.parametrize(("count", "flagged"), [("two", False), ("three", True)])
+def test_a_small_count_is_compared_where_the_evidence_counts_the_same(
+    count: str,
+    flagged: bool,  # noqa: FBT001
+) -> None:
+    chunk = "Police say that two men were held."
+    request = JudgeRequest(
+        query="",
+        answer=f"They held {count} men.",
+        sentences=(Sentence(index=0, start=0, end=0, text=f"They held {count} men."),),
+        ask=(0,),
+        chunks=(Chunk(chunk_id="a", text=chunk),),
+        cites={},
+        markers=(),
+    )
+    evidence = Evidence(chunk_id="a", quote=chunk, start=0, end=len(chunk), verified=True)
+    verdict = Verdict(support=Support.FULL, evidence=(evidence,), source="llm", signature="s")
+    assert bool(mismatches(request, {0: verdict})) is flagged
+
+
+@given(st.text(max_size=80))
+def test_a_sentence_that_is_its_own_evidence_is_never_flagged(text: str) -> None:
+    request = JudgeRequest(
+        query="",
+        answer=text,
+        sentences=(Sentence(index=0, start=0, end=len(text), text=text),),
+        ask=(0,),
+        chunks=(Chunk(chunk_id="a", text=text),),
+        cites={},
+        markers=(),
+    )
+    evidence = Evidence(chunk_id="a", quote=text, start=0, end=len(text), verified=True)
+    verdict = Verdict(support=Support.FULL, evidence=(evidence,), source="llm", signature="s")
+    assert mismatches(request, {0: verdict}) == ()

@@ -1,0 +1,39 @@
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.text.pieces import pieces
+from judge.text.tokens import estimate_tokens
+
+TEXTS = st.text(st.sampled_from("ab .。\n下雨！"), max_size=200)
+
+
+def test_what_fits_is_one_piece() -> None:
+    assert list(pieces("It rained. 下雨了。", 100)) == [(0, 15, 6)]
+    assert list(pieces("", 2)) == [(0, 0, 0)]
+
+
+def test_pieces_end_where_sentences_do_and_neighbours_stay_together() -> None:
+    # Four tokens each, so two fit; the second of a piece is the first of the next.
+    text = "下雨了。刮风了。打雷了。天晴了。"
+    assert [text[a:b] for a, b, _ in pieces(text, 8)] == [
+        "下雨了。刮风了。",
+        "刮风了。打雷了。",
+        "打雷了。天晴了。",
+    ]
+
+
+def test_a_sentence_of_more_than_half_a_piece_is_cut() -> None:
+    assert [b - a for a, b, _ in pieces("雨" * 10, 4)] == [4, 4, 4, 4]
+
+
+@given(TEXTS, st.integers(2, 40))
+def test_pieces_leave_nothing_out_and_keep_to_the_limit(text: str, limit: int) -> None:
+    cut = list(pieces(text, limit))
+    assert cut[0][0] == 0
+    assert cut[-1][1] == len(text)
+    assert all(later[0] <= earlier[1] for earlier, later in pairwise(cut))
+    assert all(earlier[:2] < later[:2] for earlier, later in pairwise(cut))
+    for start, end, tokens in cut:
+        assert estimate_tokens(text[start:end]) <= tokens <= limit
