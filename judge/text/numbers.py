@@ -37,9 +37,11 @@ _NO_VALUE: Final = str.maketrans("", "", ",， ")
 _WORD: Final = "|".join(sorted(_WORDS, key=len, reverse=True))
 _SCALE: Final = "hundred|" + "|".join(_SCALES)
 _SIGNS: Final = "".join(_HAN)
+# Most characters begin no number, and need not be tried.
+_STARTS: Final = "".join(sorted({word[0] for word in _WORDS})) + _SIGNS + "".join(_HAN_SCALES)
 # `26, 000` and `1. 1 million` stand in text that was cut into tokens; no list goes on like that.
 _NUMBER: Final = re.compile(
-    rf"""
+    rf"""(?=[\d{_STARTS}]) (?:
       (?P<digits> (?<![\d.,]) \d{{1,3}} (?:[,，]\d{{3}}|,[ ]0\d\d)+ (?!\d) (?:\.\d+)?
         | \d+ (?: \.\d+ | \.[ ]\d{{1,2}}(?=[ ](?:million|billion|trillion|per[ ]?cent)) )? )
       (?: [ -]?(?P<scale>{_SCALE})(?![^\W_]) | (?P<short>bn|[km])(?![^\W_])
@@ -47,7 +49,7 @@ _NUMBER: Final = re.compile(
     | (?<![^\W_])
       (?P<word> (?:{_WORD}) (?: [ -](?:and[ ])?(?:{_WORD}|{_SCALE})(?![^\W_]) )* ) (?![^\W_])
     | (?P<percent>百分之)? (?P<han> [{_SIGNS}{"".join(_HAN_SCALES)}]+ (?:点[{_SIGNS}]+)? )
-    """,
+    )""",
     re.VERBOSE | re.IGNORECASE,
 )
 

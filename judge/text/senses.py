@@ -54,16 +54,16 @@ def english_senses(stemmed: Sequence[str]) -> list[tuple[Sense, int, int]]:
     """
     table = _table()
     found: list[tuple[Sense, int, int]] = []
-    at = 0
-    while at < len(stemmed):
-        size = min(table.words.get(stemmed[at], 0), len(stemmed) - at)
-        while size:
+    past = 0
+    for at in [place for place, first in enumerate(stemmed) if first in table.words]:
+        if at < past:
+            continue
+        for size in range(min(table.words[stemmed[at]], len(stemmed) - at), 0, -1):
             own = table.english.get(tuple(stemmed[at : at + size]))
             if own is not None:
-                found.append((own, at, at + size))
+                past = at + size
+                found.append((own, at, past))
                 break
-            size -= 1
-        at += size or 1
     return found
 
 

@@ -1,6 +1,7 @@
 """Words and numbers side by side, as they follow one another in a text."""
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 from judge.text.values import Value
@@ -33,8 +34,10 @@ def sequence(said: Words, numbers: Sequence[Value]) -> list[Token]:
     >>> [token.key for token in sequence(words(text), figures(text, words(text)))]
     ['#45', 'day', '#30', '天']
     """
-    tokens: list[Token] = []
     waiting = [number for number in reversed(numbers) if number.certain]
+    if not waiting:
+        return list(map(Token, said.stems, said.starts, said.ends, repeat(None)))
+    tokens: list[Token] = []
     past = 0
     for key, start, end in zip(*said, strict=True):
         while waiting and waiting[-1].start < end:

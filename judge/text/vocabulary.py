@@ -46,11 +46,8 @@ class Vocabulary:
     """Which of them are skips."""
     meanings: Mapping[str, Sense]
     """The senses of the words among them, by concept."""
-
-    @property
-    def counts(self) -> bool:
-        """Whether it holds a number."""
-        return any(key.startswith(NUMBER) for key in self.number)
+    counts: bool
+    """Whether it holds a number."""
 
     def posted(self, found: Sense) -> tuple[int, ...]:
         """What a word of a passage is evidence of: the meanings it implies, those it excludes."""
@@ -90,4 +87,5 @@ class Vocabulary:
                 np.asarray([number[key] for key in skips], np.int64),
             ),
             meanings=meanings,
+            counts=any(key.startswith(NUMBER) for key in number),
         )
