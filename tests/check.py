@@ -12,6 +12,7 @@ CHECKS: Final = (
     "mypy",
     "lint-imports",
     "pytest --cov --cov-report=term",
+    "python -m doctest tests/bench/figures.py",
 )
 
 

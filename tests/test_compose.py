@@ -196,9 +196,7 @@ async def test_without_the_extra_it_is_named(setting: str, tmp_path: Path) -> No
     (tmp_path / "vocab.txt").write_text("")
     for name in ("owner/model", str(tmp_path)):
         value = name if setting == "nli_model" else f"local:{name}"
-        with pytest.raises(
-            ConfigError, match=r"needs more packages .*pip install 'judge\[local\]'"
-        ):
+        with pytest.raises(ConfigError, match=r"needs more packages .*pip install '\.\[local\]'"):
             async with compose(Config.model_validate({setting: value})):
                 raise AssertionError("not reached")
 

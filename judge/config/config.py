@@ -32,7 +32,8 @@ class Config(Record):
     base_url: _Name | None = None
     """An OpenAI-compatible server, such as http://localhost:8000/v1; OpenAI's where left out."""
     embedding_model: _Name | None = None
-    """For similarity, instead of the built-in one: of that server, or `local:` and a model here."""
+    """For similarity, instead of the built-in one: of that server, or `local:` and a model here.
+    Not beside an NLI model, which takes the place of similarity."""
     nli_model: _Name | None = None
     """A model of natural language inference on this machine: its folder, or its name on the hub."""
     fallback: bool = True
@@ -91,13 +92,13 @@ class Config(Record):
     def local_embedding(self) -> str | None:
         """The embedding model of this machine, where similarity uses one."""
         name = self.embedding_model or ""
-        return name.removeprefix(LOCAL) if name.startswith(LOCAL) and not self.infers else None
+        return name.removeprefix(LOCAL) if name.startswith(LOCAL) else None
 
     @property
     def served_embedding(self) -> str | None:
         """The embedding model of the server, where similarity uses one."""
         name = self.embedding_model
-        return None if not name or name.startswith(LOCAL) or self.infers else name
+        return None if not name or name.startswith(LOCAL) else name
 
     @property
     def asks_server(self) -> bool:
@@ -144,6 +145,11 @@ class Config(Record):
             raise ConfigError("judge 'llm' needs a model: name one with --model or JUDGE_MODEL")
         if self.judge == "nli" and self.nli_model is None:
             raise ConfigError("judge 'nli' needs a model: name one with --nli-model")
+        if self.infers and self.embedding_model is not None:
+            raise ConfigError(
+                f"nli_model {self.nli_model!r} and embedding_model {self.embedding_model!r}: one "
+                "judges or stands by, not both; leave one out, or say judge 'similarity'"
+            )
         return self
 
     @model_validator(mode="wrap")

@@ -15,7 +15,9 @@ ENVIRONMENT: Final = {"JUDGE_MODEL": "model", "OPENAI_BASE_URL": "base_url"}
 """Variables that are settings. OPENAI_API_KEY is none: it is read where it is needed alone."""
 
 
-_ELSEWHERE: Final = dict.fromkeys(("model", "nli_model"), "named elsewhere")
+_ELSEWHERE: Final = {
+    judge: {model: "named elsewhere"} for judge, model in (("llm", "model"), ("nli", "nli_model"))
+}
 
 
 def load_config(
@@ -37,7 +39,7 @@ def load_config(
     if settings:
         try:
             # On its own first, so that the message can name the file; a model may yet be named.
-            Config.model_validate(_ELSEWHERE | settings)
+            Config.model_validate(_ELSEWHERE.get(str(settings.get("judge")), {}) | settings)
         except ConfigError as error:
             raise ConfigError(f"{path}: {error}") from None
     named = {name: environment.get(variable, "") for variable, name in ENVIRONMENT.items()}

@@ -1,5 +1,6 @@
 """The judge by inference: does a passage entail the sentence, or contradict it?"""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -20,16 +21,13 @@ from judge.records import (
 )
 from judge.text.claims import claims
 from judge.text.fold import CJK_CHAR
-from judge.text.pieces import pieces
+from judge.text.passages import LEAST, Passage, halved, passages
 from judge.text.shortfall import no_passages
-from judge.text.tokens import estimate_tokens
 from judge.text.words import blank_markup
 
 WINDOW: Final = 300
 """Estimated tokens. Most such models take 512 at once, premise and hypothesis together."""
 
-_LEAST: Final = 16
-"""Estimated tokens: a window is not cut further."""
 _LONG: Final = 400
 """Characters of a claim for which the model is first asked whether it takes the claim alone."""
 _BLOCK: Final = 64
@@ -38,23 +36,26 @@ _TOO_LONG: Final = Unscored(
     reason=UnscoredReason.TRUNCATED,
     detail="the sentence leaves no room for a passage in what the model takes at once",
 )
-
-
-class Window(NamedTuple):
-    """A passage: some characters of a chunk, blanks at neither end."""
-
-    position: int
-    """Of its chunk."""
-    start: int
-    end: int
-    text: str
+_UNREAD: Final = Unscored(
+    reason=UnscoredReason.TRUNCATED,
+    detail="some passages do not fit beside the sentence in what the model takes at once",
+)
 
 
 class Finding(NamedTuple):
     """What a passage makes of a sentence."""
 
-    window: Window
+    passage: Passage
     relation: Relation
+
+
+class Found(NamedTuple):
+    """What all passages make of a sentence."""
+
+    findings: list[Finding]
+    """In reading order."""
+    unread: set[int]
+    """Positions of the chunks of which some part does not fit beside the sentence."""
 
 
 class NliJudge:
@@ -87,11 +88,12 @@ class NliJudge:
     ) -> None:
         if not 0 < threshold < 1:
             raise ConfigError(f"threshold must lie within 0 and 1, not {threshold!r}; try 0.5")
-        if window < _LEAST:
-            raise ConfigError(f"window must be at least {_LEAST}, not {window!r}; try {WINDOW}")
+        if window < LEAST:
+            raise ConfigError(f"window must be at least {LEAST}, not {window!r}; try {WINDOW}")
         self._scorer = scorer
         self._least = threshold
         self._window = window
+        self._turn = asyncio.Lock()
         parts = (f"nli:{scorer.signature}", f"t:{threshold:g}", f"w:{window}", edition)
         self._signature = "|".join(part for part in parts if part)
 
@@ -103,59 +105,67 @@ class NliJudge:
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence; without a passage nothing is supported.
 
-        Where the model fails, its failure is the outcome of every asked sentence. A sentence so
-        long that no passage fits beside it is `Unscored(truncated)`.
+        Where the model fails, its failure is the outcome of every asked sentence. Where a passage
+        does not fit beside a sentence, and no other entails it, or none of the cited chunks does of
+        which one was not read, that is `Unscored(truncated)`.
+
+        One answer is judged after the other: side by side they would share the one model, and
+        all end late.
         """
-        windows = [
-            window
+        async with self._turn:
+            return await self._judged(request)
+
+    async def _judged(self, request: JudgeRequest) -> Judgment:
+        cut = [
+            passage
             for position, chunk in enumerate(request.chunks)
-            for window in _cut(position, chunk.text, self._window)
+            for passage in passages(position, chunk.text, self._window)
         ]
         outcomes: dict[int, JudgeOutcome] = {}
         flags: list[Flag] = []
         for low in range(0, len(request.ask), _BLOCK):
             block = request.ask[low : low + _BLOCK]
-            found = await self._findings(windows, _hypotheses(request, block))
+            found = await self._findings(cut, _hypotheses(request, block))
             if isinstance(found, Unscored):
                 return Judgment(outcomes=dict.fromkeys(request.ask, found))
-            for index, findings in found.items():
-                outcomes[index] = self._outcome(request, index, findings)
-                if findings and self._at_odds(findings):
+            for index, each in found.items():
+                outcomes[index] = self._outcome(request, index, each)
+                if self._at_odds(each.findings):
                     flags.append(Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index))
         return Judgment(outcomes=outcomes, flags=tuple(flags))
 
     async def _findings(
-        self, windows: Sequence[Window], said: Mapping[int, str]
-    ) -> dict[int, list[Finding] | None] | Unscored:
-        """By sentence what each passage makes of it, in reading order; None where none fits."""
+        self, cut: Sequence[Passage], said: Mapping[int, str]
+    ) -> dict[int, Found] | Unscored:
         lost = await self._unfit({i: text for i, text in said.items() if len(text) > _LONG})
         if isinstance(lost, Unscored):
             return lost
-        found: dict[int, list[Finding] | None] = {i: None if i in lost else [] for i in said}
-        asked = [(index, window) for index in said for window in windows]
-        while asked := [(i, window) for i, window in asked if found[i] is not None]:
+        everywhere = {passage.position for passage in cut}
+        found = {i: Found([], everywhere if i in lost else set()) for i in said}
+        asked = [(index, passage) for index in said if index not in lost for passage in cut]
+        while asked:
             # Passages are often retrieved twice; each is read once.
-            pairs = list(dict.fromkeys((window.text, said[i]) for i, window in asked))
+            pairs = list(dict.fromkeys((passage.text, said[i]) for i, passage in asked))
             relations = await self._scorer.score(pairs)
             if isinstance(relations, Unscored):
                 return relations
             told = dict(zip(pairs, relations, strict=True))
-            again: list[tuple[int, Window]] = []
-            for index, window in asked:
-                relation, findings = told[window.text, said[index]], found[index]
-                if relation is None:
-                    halves = _halved(window)
+            again: list[tuple[int, Passage]] = []
+            for index, passage in asked:
+                relation = told[passage.text, said[index]]
+                if relation is not None:
+                    found[index].findings.append(Finding(passage, relation))
+                elif halves := halved(passage):
                     again += [(index, half) for half in halves]
-                    found[index] = findings if halves else None
-                elif findings is not None:
-                    findings.append(Finding(window, relation))
+                else:
+                    found[index].unread.add(passage.position)
             asked = again
         for each in found.values():
-            (each or []).sort(key=lambda finding: finding.window)
+            each.findings.sort(key=lambda finding: finding.passage)
         return found
 
     async def _unfit(self, long: Mapping[int, str]) -> set[int] | Unscored:
-        """Which of these the model cannot take even alone, so that no window needs to be tried."""
+        """Which of these the model cannot take even alone, so that no passage needs to be tried."""
         if not long:
             return set()
         relations = await self._scorer.score([("", text) for text in long.values()])
@@ -163,26 +173,24 @@ class NliJudge:
             return relations
         return {i for i, relation in zip(long, relations, strict=True) if relation is None}
 
-    def _outcome(
-        self, request: JudgeRequest, index: int, findings: Sequence[Finding] | None
-    ) -> JudgeOutcome:
-        if findings is None:
-            return _TOO_LONG
+    def _outcome(self, request: JudgeRequest, index: int, found: Found) -> JudgeOutcome:
+        findings, unread = found
         sentence = request.sentences[index].text
         cited = request.cites.get(index, ())
         label = self._label(findings)
+        of_cited = self._label([f for f in findings if f.passage.position in cited])
+        if unread and (of_cited if unread.intersection(cited) else label) is not Support.FULL:
+            return _UNREAD if findings else _TOO_LONG
         best = max(findings, key=lambda finding: finding.relation.entailed, default=None)
         shown = best
         if label is Support.CONTRADICTED:
             shown = max(findings, key=lambda finding: finding.relation.contradicted)
-        names = [request.chunks[f.window.position].chunk_id for f in findings if self._full(f)]
+        names = [request.chunks[f.passage.position].chunk_id for f in findings if self._full(f)]
         return Verdict(
             support=label,
-            evidence=_evidence(request, shown.window) if shown else (),
+            evidence=_evidence(request, shown.passage) if shown else (),
             supporting=tuple(dict.fromkeys(names)),
-            cited_support=self._label([f for f in findings if f.window.position in cited])
-            if cited
-            else None,
+            cited_support=of_cited if cited else None,
             reason=_reason(sentence, label) if findings else no_passages(sentence),
             score=round(best.relation.entailed, 6) if best else 0.0,
             source="nli",
@@ -209,30 +217,13 @@ def _hypotheses(request: JudgeRequest, block: Sequence[int]) -> dict[int, str]:
     return {index: text or request.sentences[index].text for index, text in bare.items()}
 
 
-def _cut(position: int, text: str, limit: int, first: int = 0) -> list[Window]:
-    """The passages of a text that begins at the character `first` of its chunk."""
-    windows = []
-    for start, end, _ in pieces(text, limit):
-        piece = text[start:end]
-        if bare := piece.strip():
-            begin = first + start + len(piece) - len(piece.lstrip())
-            windows.append(Window(position, begin, begin + len(bare), bare))
-    return windows
-
-
-def _halved(window: Window) -> list[Window]:
-    """Two windows or more in its place; none where it is too small for that."""
-    half = estimate_tokens(window.text) // 2
-    return _cut(window.position, window.text, half, window.start) if half >= _LEAST else []
-
-
-def _evidence(request: JudgeRequest, window: Window) -> tuple[Evidence, ...]:
+def _evidence(request: JudgeRequest, passage: Passage) -> tuple[Evidence, ...]:
     return (
         Evidence(
-            chunk_id=request.chunks[window.position].chunk_id,
-            quote=window.text,
-            start=window.start,
-            end=window.end,
+            chunk_id=request.chunks[passage.position].chunk_id,
+            quote=passage.text,
+            start=passage.start,
+            end=passage.end,
             verified=True,
         ),
     )

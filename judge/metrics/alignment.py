@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.text.laid import Laid
+from judge.text.search import Held, search
 from judge.text.terms import Kind, Term
 from judge.text.vocabulary import Vocabulary
 from judge.text.windows import RUN, Passages
@@ -35,11 +36,13 @@ TERM_FEATURES: Final = (
     "number_gone",
     "number_changed",
     "gone_late",
+    "denied",
 )
-"""What is measured of each item: a word that says something, a number, a denial.
+"""What is measured of each item: a word that says something or contrasts, a number, a denial.
 
 `out`: it does not stand in the best window, `gone`: in no chunk of the column; times the weight,
-or for names, numbers and the last third of a sentence alone.
+or for names, numbers and the last third of a sentence alone. `denied`: the window says otherwise.
+`one` is 0, and so is all else, for what does not count in a column.
 """
 
 SENTENCE_FEATURES: Final = ("pairs", "skips", "cosine")
@@ -49,13 +52,12 @@ The shares of its pairs and skips that stand in the best window, and the cosine 
 segment, each to the fourth power: only what stands there nearly word by word is safe.
 """
 
-# The rows there are to train on hold too few other words and contrasts to weigh them, so these
-# are declared: another word with the meaning makes up for half of a missing one, and one that
-# excludes it counts as two more missing.
+# The rows there are to train on hold too few other words to weigh them: D43.
 _CREDIT: Final = 0.8
-_DENIED: Final = 4.0
+# In choosing a window, beside 1 for all words as they stand in the sentence.
 _SAID_WORTH: Final = 0.9
 _PAIR_WORTH: Final = 0.5
+# Of a sentence of one telling word.
 _NO_SKIP: Final = 0.5
 _STEEP: Final = 4
 # A longer window never holds less: it has to earn its length.
@@ -73,7 +75,8 @@ class Measured:
     sentences: Floats
     """Shape (sentences, columns, len(SENTENCE_FEATURES))."""
     grounded: Bools
-    """Whether any item was found in the best window, shape (sentences, columns)."""
+    """Whether a number or a word that says something stands in the best window, shape
+    (sentences, columns)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +87,16 @@ class Alignment:
     passages: Passages
     windows: Ints
     """The best window, -1 where none shares a word, shape (sentences, chunks + 2)."""
-    held: Bools
-    """Whether a row's term stands in the column's chunks, shape (rows, chunks + 2)."""
-    meant: Bools
-    """Whether its meaning does, in whatever word; same shape."""
+    held: Held
+    """Whether a row's term stands in the column's chunks."""
+    meant: Held
+    """Whether its meaning does, in whatever word."""
     cosine: Floats
     """To the nearest segment, shape (sentences, chunks + 2)."""
 
     def missing(self) -> tuple[tuple[Term, ...], ...]:
         """For each sentence, its words and numbers that stand in no chunk."""
-        return self.laid.without(self.held[:, 0] | self.meant[:, 0])
+        return self.laid.without(self.held.anywhere | self.meant.anywhere)
 
     def scattered(self) -> tuple[tuple[Term, ...], ...]:
         """For each sentence, its words and numbers that do not stand in the best window of all."""
@@ -109,23 +112,34 @@ class Alignment:
         # "Nobody ran" is not denied by people who sit.
         negated = laid.sums((laid.kind == Kind.NEGATION).astype(np.float64)) > 0
         denied &= ~(negated[laid.owner] & (laid.kind == Kind.WORD))[:, None]
+        denied |= found & self._flipped(columns)
         shares = [laid.sums(laid.shares(kind)[:, None] * found) for kind in (Kind.PAIR, Kind.SKIP)]
         skipless = laid.sums((laid.kind == Kind.SKIP).astype(np.float64)) == 0
         shares[1][skipless] = _NO_SKIP
         rows = np.flatnonzero(laid.item)
-        held, meant = self.held[rows, columns], self.meant[rows, columns]
+        held, meant = self.held.within(columns)[rows], self.meant.within(columns)[rows]
+        quiet = laid.quiet[rows, None]
         return Measured(
             terms=_terms(
                 laid,
                 rows,
-                out=~found[rows] * (1 - _CREDIT * other[rows]),
-                gone=~held * (1 - _CREDIT * meant),
+                out=~(found[rows] | quiet) * (1 - _CREDIT * other[rows]),
+                gone=~(held | quiet) * (1 - _CREDIT * meant),
                 denied=denied[rows],
             ),
             owner=laid.owner[rows],
             sentences=np.stack([*shares, self.cosine[:, columns]], axis=2) ** _STEEP,
-            grounded=laid.sums((laid.item[:, None] & (found | other)).astype(np.float64)) > 0,
+            grounded=laid.sums((laid.telling[:, None] & (found | other)).astype(np.float64)) > 0,
         )
+
+    def _flipped(self, columns: slice) -> Bools:
+        """Whether a word is denied on one side and said on the other."""
+        laid = self.laid
+        theirs = self._inside(laid.flip, columns) & ~self._inside(laid.affirmed, columns)
+        own = laid.denied[:, None]
+        words = (laid.telling & (laid.kind == Kind.WORD))[:, None]
+        flipped: Bools = words & np.where(own, ~self._inside(laid.flip, columns), theirs)
+        return flipped
 
     def _inside(self, number: Ints, columns: slice) -> Bools:
         """Whether what a row's number stands for is in its sentence's best window, per column."""
@@ -157,45 +171,28 @@ def align(
         cited: which chunks each sentence cites, same shape.
     """
     laid = Laid.lay(sentences, vocabulary)
-    own, said = _hits(laid.number, passages), _hits(laid.said, passages)
-    alone, worth = _best(laid, own, said, passages)
+    word = laid.shares(Kind.WORD)
+    value = word + _PAIR_WORTH * laid.shares(Kind.PAIR)
+    worth, own, said = search(laid, passages, value, _SAID_WORTH * word)
+    alone, top = _best(worth, passages)
     return Alignment(
         laid=laid,
         passages=passages,
         windows=np.column_stack(
-            [_pick(alone, worth), _pick(alone, np.where(cited, worth, -np.inf)), alone]
+            [_pick(alone, top), _pick(alone, np.where(cited, top, -np.inf)), alone]
         ),
-        held=_held(own, laid, passages, cited),
-        meant=_held(said, laid, passages, cited),
+        held=Held.of(own, laid.owner, cited),
+        meant=Held.of(said, laid.owner, cited),
         cosine=np.column_stack([cosine.max(1), np.where(cited, cosine, 0.0).max(1), cosine]),
     )
 
 
-def _hits(number: Ints, passages: Passages) -> tuple[Ints, Ints]:
-    """Every (row, window that holds what its number stands for), ascending."""
-    low = np.searchsorted(passages.term, number, "left")
-    count = np.searchsorted(passages.term, number, "right") - low
-    hit = np.repeat(np.arange(len(number)), count)
-    within = np.arange(len(hit)) - np.repeat(np.cumsum(count) - count, count)
-    return hit, passages.window[np.repeat(low, count) + within]
-
-
-def _best(
-    laid: Laid, own: tuple[Ints, Ints], said: tuple[Ints, Ints], passages: Passages
-) -> tuple[Ints, Floats]:
+def _best(worth: Floats, passages: Passages) -> tuple[Ints, Floats]:
     """The best window of each chunk for each sentence and what it is worth, -1 and -∞ for none."""
-    many, windows = len(laid.first), len(passages.legal)
-    word = laid.shares(Kind.WORD)
-    value = word + _PAIR_WORTH * laid.shares(Kind.PAIR)
-    only = ~np.isin(said[0] * windows + said[1], own[0] * windows + own[1], assume_unique=True)
-    row = np.concatenate([own[0], said[0][only]])
-    window = np.concatenate([own[1], said[1][only]])
-    gain = np.concatenate([value[own[0]], _SAID_WORTH * word[said[0][only]]])
-    flat = np.bincount(laid.owner[row] * windows + window, gain, many * windows)
-    cost = np.tile(np.arange(RUN) * _LONGER, windows // RUN)
+    cost = np.tile(np.arange(RUN) * _LONGER, len(passages.legal) // RUN)
     cost[~passages.legal] = np.inf
-    worth = flat.reshape(many, windows) - cost
-    chunks = len(passages.first) - 1
+    worth = worth - cost
+    many, chunks = len(worth), len(passages.first) - 1
     best = np.full((many, chunks), -1, np.int64)
     top = np.full((many, chunks), -np.inf)
     edges = (passages.first * RUN).tolist()
@@ -213,22 +210,16 @@ def _pick(best: Ints, worth: Floats) -> Ints:
     return np.where(worth[rows, chunk] > 0, best[rows, chunk], -1)
 
 
-def _held(hits: tuple[Ints, Ints], laid: Laid, passages: Passages, cited: Bools) -> Bools:
-    """Whether what was hit stands in each column's chunks, shape (rows, columns)."""
-    held = np.zeros((len(laid.rows), cited.shape[1]), np.bool_)
-    held[hits[0], passages.chunk_of[hits[1] // RUN]] = True
-    return np.column_stack([held.any(1), (held & cited[laid.owner]).any(1), held])
-
-
 def _terms(laid: Laid, rows: Ints, out: Floats, gone: Floats, denied: Bools) -> Floats:
     weight, name = laid.weight[rows, None], laid.name[rows, None]
     number, late = (laid.kind[rows] == Kind.NUMBER)[:, None], laid.late[rows, None]
     changed = number & denied
-    every = np.ones_like(out)
+    # A word of grammar counts only where it is denied.
+    every = (~laid.quiet[rows, None] | denied).astype(np.float64)
     columns = {
         "one": every,
         "weight": weight * every,
-        "out": out + _DENIED * (denied & ~number),
+        "out": out,
         "out_weight": out * weight,
         "gone": gone,
         "gone_weight": gone * weight,
@@ -239,5 +230,6 @@ def _terms(laid: Laid, rows: Ints, out: Floats, gone: Floats, denied: Bools) -> 
         "number_gone": number * gone,
         "number_changed": changed.astype(np.float64),
         "gone_late": late * gone,
+        "denied": (denied & ~number).astype(np.float64),
     }
     return np.stack([columns[name] for name in TERM_FEATURES], axis=2)

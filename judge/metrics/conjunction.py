@@ -85,19 +85,20 @@ class ConjunctionModel:
         """Log odds at the training base rate, of each sentence by itself.
 
         Args:
-            terms: features of the items, shape (items, columns, term features).
+            terms: features of the items, shape (items, columns, term features); the first is 1 for
+                an item that counts, and 0 for one that does not.
             owner: for each item its sentence, shape (items,).
             sentences: features of the sentences, shape (sentences, columns, sentence features).
 
         Returns:
             Shape (sentences, columns).
         """
-        many = np.bincount(owner, minlength=len(sentences))
-        damped = (self.usual / np.maximum(many, 1)) ** self.damping
-        kept = np.zeros(sentences.shape[:2])
-        np.add.at(kept, owner, -np.logaddexp(0.0, terms @ self.terms))
+        kept, many = np.zeros((2, *sentences.shape[:2]))
+        np.add.at(many, owner, terms[..., 0])
+        np.add.at(kept, owner, -np.logaddexp(0.0, terms @ self.terms) * terms[..., 0])
+        damped = (self.usual / np.maximum(many, 1.0)) ** self.damping
         standard = (sentences - self.mean) / self.scale
-        odds: Floats = self.intercept + damped[:, None] * kept + standard @ self.coefficients
+        odds: Floats = self.intercept + damped * kept + standard @ self.coefficients
         return odds
 
     def pull(self, before: float | None, after: float | None) -> float:

@@ -12,6 +12,7 @@ _MISMATCHED: Final = 1
 _FLAGGED: Final = 4
 """Only its quote is in doubt, or another chunk says otherwise: nothing speaks against the label."""
 _STAND_IN: Final = 5
+_SHARE: Final = 3
 _MISMATCHES: Final = frozenset(
     {
         FlagName.MISMATCH_NUMBER,
@@ -32,43 +33,56 @@ class WorstSentence:
     flags: tuple[Flag, ...] = ()
 
 
+# In a heap the best of the worst is on top: negated rank, negated score, negated place.
+_Ranked = tuple[int, float, int, WorstSentence]
+
+
 class Worst:
     """Keeps the `size` worst sentences of a stream, in memory that does not grow with it.
 
     The run's own verdicts before those of a fallback; contradicted, then a number, date, unit or
     name that the evidence lacks, then none, partial, other flags; among equals the least probable,
-    then the first.
+    then the first. Where there is enough else, supported sentences that are flagged get a third of
+    the places: a flag is seen soon, and hides nothing that is worse.
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
-        # A heap with the best of the worst on top: (negated rank, negated score, negated place).
-        self._heap: list[tuple[int, float, int, WorstSentence]] = []
+        self._unsupported: list[_Ranked] = []
+        self._flagged: list[_Ranked] = []
         self._seen = 0
 
     def add(self, result: SampleResult) -> None:
         """Take in one answer."""
         flags = _flags(result)
-        for index in sorted({*result.scores.unsupported, *flags}):
+        unsupported = frozenset(result.scores.unsupported)
+        for index in sorted(unsupported.union(flags)):
             sentence = result.sentences[index]
             if not isinstance(sentence.outcome, Verdict):
                 continue
             self._seen += 1
-            verdict, own = sentence.outcome, flags.get(index, ())
-            rank, score = _ORDER.get(verdict.support, _FLAGGED), verdict.score or 0.0
-            if any(flag.name in _MISMATCHES for flag in own):
-                rank = min(rank, _MISMATCHED)
-            rank += _STAND_IN if verdict.fallback_from else 0
-            worst = WorstSentence(result.qid, sentence, verdict, own)
-            item = (-rank, -score, -self._seen, worst)
-            if len(self._heap) < self._size:
-                heapq.heappush(self._heap, item)
-            elif self._heap:
-                heapq.heappushpop(self._heap, item)
+            worst = WorstSentence(result.qid, sentence, sentence.outcome, flags.get(index, ()))
+            item = (-_rank(worst), -(worst.verdict.score or 0.0), -self._seen, worst)
+            heap = self._unsupported if index in unsupported else self._flagged
+            if len(heap) < self._size:
+                heapq.heappush(heap, item)
+            elif heap:
+                heapq.heappushpop(heap, item)
 
     def sentences(self) -> list[WorstSentence]:
         """The worst, worst first."""
-        return [item[-1] for item in sorted(self._heap, reverse=True)]
+        unsupported = sorted(self._unsupported, reverse=True)
+        flagged = sorted(self._flagged, reverse=True)
+        flagged = flagged[: max(self._size - len(unsupported), self._size // _SHARE)]
+        kept = [*unsupported[: self._size - len(flagged)], *flagged]
+        return [item[-1] for item in sorted(kept, reverse=True)]
+
+
+def _rank(worst: WorstSentence) -> int:
+    rank = _ORDER.get(worst.verdict.support, _FLAGGED)
+    if any(flag.name in _MISMATCHES for flag in worst.flags):
+        rank = min(rank, _MISMATCHED)
+    return rank + (_STAND_IN if worst.verdict.fallback_from else 0)
 
 
 def worst_answer(results: Iterable[SampleResult]) -> SampleResult | None:

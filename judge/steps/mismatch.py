@@ -1,8 +1,9 @@
 """Figures, dates, units and names of a `full` that its evidence does not have."""
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from judge.records import (
     Flag,
@@ -12,22 +13,23 @@ from judge.records import (
     Support,
     Verdict,
 )
+from judge.text.calendars import Calendar
 from judge.text.claims import claims
-from judge.text.dates import Date, covers, dates
+from judge.text.dates import Date, dates
+from judge.text.labels import blank_labels
 from judge.text.mentions import Mentions
 from judge.text.names import Name, names
-from judge.text.numbers import MEASURES
 from judge.text.quantities import Quantity, quantities
-from judge.text.rounding import Match, look_up
+from judge.text.rounding import Figures, Match
+from judge.text.spans import Spans
+from judge.text.things import thing
 from judge.text.windows import segments
-from judge.text.words import LIGHT, blank_markup, stems, weight
+from judge.text.words import blank_markup
 
 _COUNT: Final = 13
-"""Below that a number in words may be the answer's own count of what a passage lists."""
+"""Below that a mere number may be the answer's own count of what a passage lists."""
 _MOST: Final = 200
 """So many figures, dates or names of one sentence are looked up: more are a table, and a square."""
-_REACH: Final = 30
-_WORDS: Final = 2
 
 
 def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
@@ -36,7 +38,8 @@ def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> t
     Figures, dates and units must stand in a sentence that a found quote touches, or in the
     question; names anywhere in a chunk that is quoted or said to support, or in the question.
     Where no quote was found, the chunks said to support are the evidence; where there are none
-    either, nothing can be compared.
+    either, nothing can be compared. Similarity quotes no more than its best window and was told of
+    all chunks: there all of them are the evidence.
 
     Args:
         request: what the judge was asked.
@@ -50,16 +53,16 @@ def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> t
         for index, outcome in sorted(outcomes.items())
         if isinstance(outcome, Verdict) and outcome.support is Support.FULL
     }
-    said = {i: _Said(blank_markup(text)) for i, text in claims(request, tuple(full)).items()}
-    proper = {
-        part for each in said.values() for name in each.names if name.certain for part in name.parts
+    said = {
+        i: _Said(blank_markup(blank_labels(text)))
+        for i, text in claims(request, tuple(full)).items()
     }
-    shelf = _Shelf(request)
+    shelf = _Shelf(request, tuple(said.values()))
     return tuple(
         Flag(name=name, sentence=index, detail="; ".join(dict.fromkeys(missing)))
         for index, verdict in full.items()
         if (grounds := shelf.grounds(verdict)) is not None
-        for name, missing in _compare(said[index], grounds, proper)
+        for name, missing in _compare(said[index], grounds, shelf)
         if missing
     )
 
@@ -87,28 +90,51 @@ class _Said:
         return Mentions(self.text)
 
 
-class _Grounds(NamedTuple):
-    """What a verdict rests on, the question included."""
+class _Grounds:
+    """What a verdict rests on, the question included, made ready to be asked.
 
-    close: tuple[_Said, ...]
-    """The sentences that its quotes touch."""
-    wide: tuple[_Said, ...]
-    """The chunks they stand in, and those said to support."""
+    Args:
+        close: the sentences that its quotes touch.
+        wide: the chunks they stand in, and those said to support.
+    """
+
+    def __init__(self, close: tuple[_Said, ...], wide: tuple[_Said, ...]) -> None:
+        self._close = close
+        self.wide = wide
+
+    @cached_property
+    def figures(self) -> Figures:
+        return Figures(each for text in self._close for each in text.quantities)
+
+    @cached_property
+    def calendar(self) -> Calendar:
+        return Calendar(each for text in self._close for each in text.dates)
+
+    @cached_property
+    def things(self) -> frozenset[str]:
+        """What the sentences count."""
+        found = (thing(text.text, each.end) for text in self._close for each in text.quantities)
+        return frozenset(filter(None, found))
 
 
 class _Shelf:
     """The question and the chunks, each read at most once."""
 
-    def __init__(self, request: JudgeRequest) -> None:
+    def __init__(self, request: JudgeRequest, said: tuple[_Said, ...]) -> None:
         self._query = _Said(request.query)
+        self._said = said
+        self._all = [chunk.text for chunk in request.chunks]
         self._texts: dict[str, list[str]] = {}
         for chunk in request.chunks:
             self._texts.setdefault(chunk.chunk_id, []).append(chunk.text)
         self._read: dict[str, _Said] = {}
-        self._cuts: dict[str, list[tuple[int, int]]] = {}
+        self._cuts: dict[str, tuple[list[int], list[int]]] = {}
+        self._known: dict[tuple[tuple[str, ...], tuple[str, ...]], _Grounds] = {}
 
     def grounds(self, verdict: Verdict) -> _Grounds | None:
         """What the sentence is compared with; None where there is nothing."""
+        if verdict.source == "similarity":
+            return self._ground(self._all, self._all)
         held = [text for chunk in verdict.supporting for text in self._texts.get(chunk, ())]
         quoted = [
             (text, evidence.start, evidence.end)
@@ -120,27 +146,54 @@ class _Shelf:
         close = [self._around(*quote) for quote in quoted] or held
         if not close:
             return None
-        wide = [*(text for text, _, _ in quoted), *held]
-        return _Grounds((*self._say(close), self._query), (*self._say(wide), self._query))
+        return self._ground(close, [*(text for text, _, _ in quoted), *held])
+
+    def _ground(self, close: Sequence[str], wide: Sequence[str]) -> _Grounds:
+        key = tuple(dict.fromkeys(close)), tuple(dict.fromkeys(wide))
+        if key not in self._known:
+            near, far = ((*self._say(texts), self._query) for texts in key)
+            self._known[key] = _Grounds(near, far)
+        return self._known[key]
+
+    def is_name(self, name: Name) -> bool:
+        """Whether it is one beyond doubt.
+
+        A capital at the start of a sentence tells nothing unless the word has one amid a sentence
+        of the answer or a chunk, and is nowhere written without.
+        """
+        return name.certain or self._proper.issuperset(name.parts)
+
+    @cached_property
+    def _proper(self) -> frozenset[str]:
+        chunks = self._say(tuple(text for texts in self._texts.values() for text in texts))
+        said = (*self._said, *chunks)
+        named = {
+            part for text in said for each in text.names if each.certain for part in each.parts
+        }
+        return frozenset(named.difference(*(text.mentions.lower for text in said)))
 
     def _around(self, text: str, start: int, end: int) -> str:
         """A quote of a few words, made up to whole sentences."""
         if text not in self._cuts:
-            self._cuts[text] = segments(text)
-        touched = [
-            edge for cut in self._cuts[text] if cut[0] < end and cut[1] > start for edge in cut
-        ]
-        return text[min(start, *touched) : max(end, *touched)] if touched else text[start:end]
+            cuts = segments(text)
+            self._cuts[text] = [start for start, _ in cuts], [end for _, end in cuts]
+        starts, ends = self._cuts[text]
+        first, last = bisect_right(ends, start), bisect_left(starts, end) - 1
+        return (
+            text[min(start, starts[first]) : max(end, ends[last])]
+            if first <= last
+            else text[start:end]
+        )
 
-    def _say(self, texts: list[str]) -> Iterator[_Said]:
-        for text in dict.fromkeys(texts):
+    def _say(self, texts: tuple[str, ...]) -> Iterator[_Said]:
+        for text in texts:
             if text not in self._read:
                 self._read[text] = _Said(text)
             yield self._read[text]
 
 
 def _compare(
-    said: _Said, grounds: _Grounds, proper: set[str]
+    said: _Said, grounds: _Grounds, shelf: "_Shelf"
 ) -> Iterator[tuple[FlagName, list[str]]]:
     held = (
         each for each in said.quantities[:_MOST] if each.certain and _is_figure(each, said, grounds)
@@ -153,57 +206,42 @@ def _compare(
         yield name, [said.text[q.start : q.end] for q, match in numbers if match is fault]
     lost = [date for date in said.dates[:_MOST] if date.certain and not _dated(date, grounds)]
     yield FlagName.MISMATCH_DATE, [said.text[date.start : date.end].rstrip(".") for date in lost]
-    # A capital at the start of a sentence tells nothing, unless the word is a name elsewhere in the
-    # answer; `Celsius` is part of a quantity.
-    yield (
-        FlagName.MISMATCH_NAME,
-        [
-            name.written
-            for name in said.names[:_MOST]
-            if (name.certain or proper.issuperset(name.parts))
-            and not any(each.start < name.start < each.end for each in said.quantities[:_MOST])
-            and frozenset.intersection(*(text.mentions.missing(name) for text in grounds.wide))
-        ],
-    )
+    # `Celsius` is part of a quantity.
+    figures = Spans([(each.start, each.end) for each in said.quantities])
+    absent = [
+        name.written
+        for name in said.names[:_MOST]
+        if not figures.meets(name.start, name.start + 1)
+        and frozenset.intersection(*(text.mentions.missing(name) for text in grounds.wide))
+        and shelf.is_name(name)
+    ]
+    yield FlagName.MISMATCH_NAME, absent
 
 
 def _is_figure(quantity: Quantity, said: _Said, grounds: _Grounds) -> bool:
     """Whether a passage can be expected to give a number.
 
-    An answer says `three reasons` of what a passage merely lists. A small number in words is held
+    An answer says `three reasons` of what a passage merely lists. A small whole number is held
     against the evidence only if that counts the same thing: `three men` where it says `two men`.
     """
     value, unit = quantity.readings[0]
-    if not quantity.spelled or value >= _COUNT or unit is not None:
+    if value >= _COUNT or unit is not None or not value.is_integer():
         return True
-    things = _things(said.text, quantity)
-    return any(
-        things & _things(text.text, other) for text in grounds.close for other in text.quantities
-    )
-
-
-def _things(text: str, quantity: Quantity) -> frozenset[str]:
-    """Stems of the words behind a number that say what it counts."""
-    behind = stems(text[quantity.end : quantity.end + _REACH])
-    told = [stem for stem in behind if weight(stem) > LIGHT and stem not in MEASURES]
-    return frozenset(told[:_WORDS])
+    return thing(said.text, quantity.end) in grounds.things
 
 
 def _find(quantity: Quantity, grounds: _Grounds) -> Match:
-    match = look_up(quantity, (other for text in grounds.close for other in text.quantities))
-    if match is not Match.MISSING:
-        return match
-    # Four digits alone are read as a year, and may be a number: `2021 visitors`.
-    value = quantity.readings[0].value
-    days = (day for text in grounds.close for date in text.dates for day in date.readings)
-    return Match.FOUND if any(day.years == (value, value) for day in days) else match
+    match = grounds.figures.look_up(quantity)
+    if match is Match.MISSING and grounds.calendar.has(quantity.readings[0].value):
+        # Four digits alone are read as a year, and may be a number: `2021 visitors`.
+        return Match.FOUND
+    return match
 
 
 def _dated(date: Date, grounds: _Grounds) -> bool:
-    if covers([other for text in grounds.close for other in text.dates], date):
+    if grounds.calendar.covers(date):
         return True
     years, *rest = date.readings[0]
     if years is None or years[0] != years[1] or any(part is not None for part in rest):
         return False
-    given = (other for text in grounds.close for other in text.quantities)
-    return any(reading.value == years[0] for other in given for reading in other.readings)
+    return grounds.figures.has(years[0])

@@ -62,7 +62,8 @@ def _spans(answer: str, block: Block) -> Iterator[tuple[int, int]]:
 
 def _ends(text: str) -> Iterator[int]:
     """Where sentences end in running text, ascending, without the end of the text itself."""
-    forced = sorted({*items(text), *lines(text)})
+    listed = items(text)
+    forced = sorted({*listed.begin, *lines(text)})
     closed = list(enclosed(text))
     punkt = _Punkt(text)
     since = closing = item = 0
@@ -74,7 +75,8 @@ def _ends(text: str) -> Iterator[int]:
             item += 1
         while closing < len(closed) and closed[closing][1] <= candidate.end:
             closing += 1
-        if closing < len(closed) and closed[closing][0] < candidate.start:
+        inside = closing < len(closed) and closed[closing][0] < candidate.start
+        if inside or candidate.start in listed.stops:
             continue
         if candidate.end == len(text):
             break

@@ -7,8 +7,10 @@ from judge.text.numbers import Number
 from judge.text.words import LIGHT, Words, is_classifier, weight
 
 _NEAR: Final = 2
-_YEARS: Final = range(1000, 2100)
-_SIGNS: Final = frozenset("%％‰°℃$€£¥￥")
+_FIRST_YEAR: Final = 1000
+_LAST_YEAR: Final = 2100
+_SIGNS: Final = {"％": "%", "￥": "¥"} | {sign: sign for sign in "%‰°℃$€£¥"}
+_HUNDREDTHS: Final = "百分之"
 _YEAR: Final = "年"
 
 
@@ -32,12 +34,15 @@ def counted(text: str, number: Number, said: Words) -> str:
     before = text[max(number.start - _NEAR, 0) : number.start].rstrip()[-1:]
     behind = text[number.end : number.end + _NEAR].lstrip()[:1]
     for sign in (behind, before):
-        if sign in _SIGNS and sign:
-            return sign
+        if sign in _SIGNS:
+            return _SIGNS[sign]
+    if text.startswith(_HUNDREDTHS, number.start):
+        return "%"
     at = bisect_left(said.starts, number.end)
     if at < len(said.stems) and is_classifier(said.stems[at]):
         at += 1
     near = at < len(said.stems) and said.starts[at] - number.end <= _NEAR
     if near and weight(said.stems[at]) > 2 * LIGHT:
         return said.stems[at]
-    return _YEAR if number.value in _YEARS else ""
+    year = _FIRST_YEAR <= number.value < _LAST_YEAR and number.value % 1 == 0
+    return _YEAR if year else ""

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from judge.text.numbers import MEASURES
+from judge.text.spoken import ORDINALS
+from judge.text.units import unit_before, unit_behind
 
 _MONTHS: Final = {
     "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6,
@@ -50,7 +52,8 @@ _DATE: Final = re.compile(
     | (?<![^\W_]) (?P<century>[12]?\d)(?:st|nd|rd|th) [ -] (?i:century|centuries)
     | (?<![^\W_]) (?P<decade>[12]\d\d0)['’]?s (?![^\W_])
     | (?<![^\W_]) ['’]? (?P<short>[1-9]0)['’]?s (?![^\W_])
-    | (?<![\w.,$€£¥#/]) (?P<year>{_YEAR}) (?![^\W_]|[.,:]\d|\s?[%％]|[{MEASURES}])
+    | (?<![\w.,$€£¥￥₹₩#/]) (?:(?<!\d[-–])|(?<=\d{{4}}[-–]))
+        (?P<year>{_YEAR}) (?![^\W_]|[.,:]\d|\s?[%％]|[{MEASURES}])
         (?: (?P<dash>[-–—/]) (?P<until>\d{{2}})(?![\d-]) )?
     | (?<![^\W_]) (?P<weekday>{"|".join(_DAYS)}) (?![^\W_])
     | (?<![一两二三四五六七八九十\d]) (?:周|星期|礼拜|週) (?P<han_w>[一二三四五六日天])
@@ -64,6 +67,7 @@ _LEADS: Final = re.compile(
     re.IGNORECASE,
 )
 _LEAD_REACH: Final = 10
+_COUNT_REACH: Final = 16
 _MOST_MONTH: Final = 12
 _MOST_DAY: Final = 31
 
@@ -104,21 +108,56 @@ class Date(NamedTuple):
     """False where it may be something else: `May`, `March`."""
 
 
+# Before or behind these four digits count or measure: `about 2000 people`, `EUR 2000`, `2000 km`.
+_COUNTS: Final = re.compile(
+    r"(?<![^\W_])(?:about|around|some|approximately|roughly|nearly)\s\Z", re.IGNORECASE
+)
+_COUNTED: Final = re.compile(r"\s[a-z]+s(?![^\W_])")
+# There they do not, whatever follows: `in 2010 won the cup`.
+_TIMES: Final = re.compile(
+    r"(?<![^\W_])(?:in|since|until|till|during|early|mid|late)[ -]\Z", re.IGNORECASE
+)
+_SPELLED: Final = re.compile(
+    rf"(?<![^\W_])(?:(twenty)-)?({'|'.join(ORDINALS)})[ -](?:century|centuries)(?![^\W_])",
+    re.IGNORECASE,
+)
+
+
 def dates(text: str) -> list[Date]:
     """Find the dates of a text, in reading order; the two ends of a range are two.
 
     >>> [date.readings[0][:3] for date in dates("on 3 May 2021, 5月3日")]
     [((2021, 2021), 5, 3), (None, 5, 3)]
     """
-    return [date for match in _DATE.finditer(text) for date in _read(match, text)]
+    found = [date for match in _DATE.finditer(text) for date in _read(match, text)]
+    spelled = [_century(match) for match in _SPELLED.finditer(text)]
+    return sorted([*found, *spelled], key=lambda date: date.start) if spelled else found
+
+
+def _century(match: re.Match[str]) -> Date:
+    first = 100 * (ORDINALS[match[2].lower()] + (20 if match[1] else 0) - 1)
+    return Date((Day((first, first + 100)),), *match.span(), certain=True)
 
 
 def _read(match: re.Match[str], text: str) -> Iterator[Date]:
     start, end = match.span()
+    if match["year"] and not match["until"] and _counts(text, start, end):
+        return
     for readings in _days(match):
         real = tuple(day for day in readings if _exists(day))
         if real:
             yield Date(real, start, end, _certain(match, text))
+
+
+def _counts(text: str, start: int, end: int) -> bool:
+    before = text[max(0, start - _COUNT_REACH) : start]
+    if _TIMES.search(before):
+        return False
+    return (
+        unit_behind(text, end) is not None
+        or unit_before(text, start) is not None
+        or (_COUNTS.search(before) is not None and _COUNTED.match(text, end) is not None)
+    )
 
 
 def _certain(match: re.Match[str], text: str) -> bool:
@@ -208,23 +247,3 @@ def _han(written: str | None) -> int | None:
     if not ten:
         return _HAN_DIGITS.get(written)
     return 10 * _HAN_DIGITS.get(tens, 1) + _HAN_DIGITS.get(ones, 0)
-
-
-def covers(evidence: list[Date], date: Date) -> bool:
-    """Whether a date follows from others, its year and its day perhaps from two of them.
-
-    `3 May 2021` follows from `3 May` and `2021`, yet not from `3 May 2020` and `2021`.
-    """
-    known = [day for other in evidence for day in other.readings]
-    return any(_follows(day, known) for day in date.readings)
-
-
-def _follows(day: Day, known: list[Day]) -> bool:
-    if any(day.within(other) for other in known):
-        return True
-    if day.years is None or day.month is None:
-        return False
-    rest = day._replace(years=None)
-    return any(Day(day.years).within(other) for other in known) and any(
-        rest.within(other) and (other.years is None or other.years == day.years) for other in known
-    )

@@ -35,11 +35,21 @@ class Laid:
     """What it calls the word's meaning, -1 without one."""
     rival: Ints
     """What it calls all that excludes the meaning, or any number that counts the same."""
+    flip: Ints
+    """What it calls the word where it is denied."""
+    affirmed: Ints
+    """What it calls the word where it is not, in a text that denies it elsewhere."""
+    denied: Bools
+    """Whether the sentence denies the word."""
     kind: Ints
     weight: Floats
     name: Bools
+    telling: Bools
+    """Whether it says something of its own: a number, or a word of some weight."""
     item: Bools
-    """Whether it has to be found: a number, a word that says something, a denial."""
+    """Whether it bears on support: it says something, denies, or contrasts."""
+    quiet: Bools
+    """Whether it is an item only for what it excludes, such as `all` or `before`."""
     late: Bools
     """Whether it is an item near the end of its sentence."""
 
@@ -60,23 +70,28 @@ class Laid:
         owner = np.repeat(np.arange(len(padded)), sizes)
         kind = np.asarray([term.kind for term in rows], np.int64)
         weight = np.asarray([term.weight for term in rows], np.float64)
-        item = (
-            (kind == Kind.NUMBER)
-            | ((kind == Kind.WORD) & (weight > CONTENT))
-            | (kind == Kind.NEGATION)
-        )
+        contrasts = np.asarray([bool(term.sense and term.sense.excludes) for term in rows])
+        quiet = (kind == Kind.WORD) & (weight <= CONTENT) & contrasts
+        telling = (kind == Kind.NUMBER) | ((kind == Kind.WORD) & (weight > CONTENT))
+        item = telling | quiet | (kind == Kind.NEGATION)
+        number = np.asarray([get(term.key, -1) for term in rows], np.int64)
         start = np.asarray([term.start for term in rows], np.int64)
         return cls(
             rows=rows,
             owner=owner,
             first=first,
-            number=np.asarray([get(term.key, -1) for term in rows], np.int64),
+            number=number,
             said=np.asarray([get(SAID + concept, -1) for concept in meant], np.int64),
             rival=np.asarray([get(key, -1) for key in other], np.int64),
+            flip=np.where(number < 0, -1, vocabulary.denied(number)),
+            affirmed=np.where(number < 0, -1, vocabulary.affirmed(number)),
+            denied=np.asarray([term.denied for term in rows], np.bool_),
             kind=kind,
             weight=weight,
             name=np.asarray([term.name for term in rows], np.bool_),
+            telling=telling,
             item=item,
+            quiet=quiet,
             late=_late(owner, start, item),
         )
 

@@ -18,6 +18,12 @@ _ACRONYM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]{1,3}$")
 _HOUR = re.compile(r"[ap]\.m$", re.IGNORECASE)
 _NUMERAL = re.compile(r"[#§]?\d|[IVXLC]+\b|[A-Z]\b")
 _ENUMERATOR = re.compile(r"\W{0,5}(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4}|PS)[.)]?")
+# "5 in. wide", "Fig. 2. for more"; longer ones are years and telephone numbers.
+_COUNT = re.compile(r"\d{1,3}")
+_PREDICATE = re.compile(
+    r"(?!(?:this|its|his|yes|thus|us|as)$)(?:\w{1,20}(?:s|ed)|had|will|would|can|could|may|might"
+    r"|must|should|and|or|of)"
+)
 _BRAND = re.compile(r"[a-z]{1,2}[A-Z]")
 _GLUED = re.compile(r"(?:I|[A-Z][a-z]+)(?=[\s,'’])")
 
@@ -74,8 +80,10 @@ def latin_end(place: Place, punkt: Container[int]) -> bool:
         return not (quoted and lower) and _full_stop(place, word, lower=lower, punkt=punkt)
     if candidate.stop[0] == "…" or ".." in candidate.stop or ". ." in candidate.stop:
         return not lower or word.startswith("http")
-    # Yahoo! in mid-sentence is a name, and so may be any capitalised word there.
-    named = place.word[:1].isupper() and " " in place.head
+    # Yahoo! in mid-sentence is a name, and so may be any capitalised word there; where the
+    # sentence begins with it, only before a predicate.
+    subject = candidate.stop == "!" and _PREDICATE.fullmatch(word)
+    named = place.word[:1].isupper() and (" " in place.head or subject)
     return not (lower and (candidate.close or named))
 
 
@@ -98,7 +106,8 @@ def _full_stop(place: Place, following: str, *, lower: bool, punkt: Container[in
     words = abbreviations()
     starter = not lower and following.lower() in words.starters and following[:1].isupper()
     numbered = word in words.before_number and _NUMERAL.match(following)
-    if numbered or word in words.never_end:
+    counts = lower and (word == "in" or _COUNT.fullmatch(word))
+    if numbered or counts or word in words.never_end:
         return False
     if word in words.closes_list:
         return following[:1].isupper()

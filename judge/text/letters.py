@@ -13,8 +13,13 @@ _STAMP = re.compile(
 )
 _SENDER_WIDTH = 120
 _SENDER = re.compile(
-    rf"\s*+(?:(?:\"[^\"]{{1,60}}\"\s?<[^<>\s]{{1,80}}>|{_ADDRESS}|{_NAME}(?:\s{_NAME}){{1,5}}+"
-    rf"|{_NAME}@{_NAME}))(?P<at>\son)?\s*+"
+    rf"\s*+(?:\"[^\"]{{1,60}}\"\s?<[^<>\s]{{1,80}}>|{_ADDRESS}|{_NAME}@{_NAME}"
+    rf"|(?P<name>{_NAME}(?:\s{_NAME}){{1,5}}+))(?P<at>\son)?\s*+"
+)
+# In lower case only what cannot be the predicate of a name: "have you heard", not "applies to all".
+_MESSAGE = re.compile(
+    r"\s*+(?![a-z])|\s*+(?:i|you|we|he|she|they|it|this|these|have|do|are|what|where|why|how|who"
+    r"|please|thanks?|here|yes|no|let|(?:can|could|will|would|did)\s(?:you|we|i))\b"
 )
 _SENTENCE_BEFORE = re.compile(r"^.*[.!?>]\s", re.DOTALL)
 
@@ -43,13 +48,23 @@ _GREETING = re.compile(
     rf"|Good\s[Aa]fternoon|Good\s[Ee]vening)(?:\s(?:all|everyone|there|{_NAME})){{0,3}}+"
     r"(?:,|(?P<dash>\s?-))\s+(?=([A-Z]\w*))"
 )
+# "Hey Jude, I think, is a song": what stands between two commas is no message.
+_BETWEEN_COMMAS = re.compile(r"(?:The|An?|I)(?:\s[\w'’-]{1,30}){1,3}+,")
 _FAREWELL = re.compile(
     r"(?:^|(?<=[.!?)>])\s+)(?:(?:(?:Best|Kind|Kindest|Warm|Warmest)\s)?"
     r"(?:Regards|regards)|Sincerely|Respectfully|Yours\s(?:truly|sincerely|faithfully)"
     r"|(?P<light>Cheers|Thanks)),\s+(?=[A-Z])"
 )
-_SIGNATURE = re.compile(r"[A-Z][\w'-]*+(?:\s[A-Z][\w.'-]*+){0,3}+\s*+(?:$|[^\w\s])")
+_SIGNATURE = re.compile(
+    r"[A-Z][\w'-]*+(?:\s[A-Z][\w.'-]*+){0,3}+\s*+(?:$|[^\w\s,]|,(?!\s(?:[a-z]|I\b)))"
+)
 _POSTSCRIPT = re.compile(r"(?<=\s)(?:PS\s?[-:]|P\.\s?S\.)\s*(?=[A-Z])")
+_SIGNED_WIDTH = 80
+# Behind the letter, or behind who signed it; but "Dr. Lee" has signed nothing.
+_SIGNED = re.compile(
+    r"(?:[!?)\]>]|(?P<word>\w+)\.|(?:[Rr]egards|Sincerely|Respectfully|Best|Love|Cheers|Thanks"
+    r"|Yours|truly|sincerely|faithfully),|\w@[\w.-]+)(?:\s[A-Z][\w'-]{0,20}+){0,4}+\s+$"
+)
 
 # One look tells most texts from letters; a search for plain words is the quickest.
 _SIGNS = (
@@ -97,7 +112,7 @@ def _stamped(text: str) -> Iterator[int]:
     for stamp in _STAMP.finditer(text):
         before = text[max(since, stamp.start() - _SENDER_WIDTH) : stamp.start()]
         sender = _SENDER.fullmatch(_SENTENCE_BEFORE.sub("", before)) or _SENDER.fullmatch(before)
-        if sender:
+        if sender and (not sender["name"] or _MESSAGE.match(text, stamp.end())):
             yield stamp.end()
             if not sender["at"]:
                 yield stamp.start()
@@ -109,7 +124,8 @@ def _fields(text: str) -> Iterator[int]:
     yield from (found.end() for found in _ADDRESS_FIELD.finditer(text))
     labels = list(_FIELD.finditer(text))
     for label in labels[1:]:
-        if _VALUE.search(text[max(0, label.start() - _VALUE_WIDTH) : label.start()]):
+        before = text[max(0, label.start() - _VALUE_WIDTH) : label.start()]
+        if _VALUE.search(before) and not before.rstrip().endswith((",", "，", "、")):
             yield label.start()
 
 
@@ -118,10 +134,14 @@ def _salutations(text: str) -> Iterator[int]:
     for found in _GREETING.finditer(text):
         # "Hi, Ann" and "Hi, I am" go on; "Hi, There is" is a new line.
         new = found[2].lower() in abbreviations().starters
-        new = new or (found[2] == "I" and found[0].lstrip().startswith("Dear"))
-        if found["dash"] or new:
+        new = new and (found[2] != "I" or found[0].lstrip().startswith("Dear"))
+        if found["dash"] or (new and not _BETWEEN_COMMAS.match(text, found.end())):
             yield found.end()
     for found in _FAREWELL.finditer(text):
         if not found["light"] or _SIGNATURE.match(text, found.end()):
             yield found.end()
-    yield from (found.start() for found in _POSTSCRIPT.finditer(text))
+    for found in _POSTSCRIPT.finditer(text):
+        signed = _SIGNED.search(text[max(0, found.start() - _SIGNED_WIDTH) : found.start()])
+        word = (signed["word"] or "").lower() if signed else ""
+        if signed and word not in abbreviations().never_end and len(word) != 1:
+            yield found.start()

@@ -22,9 +22,15 @@ _TITLE: Final = re.compile(r"《([^《》\n]{1,60})》")
 _PLACE: Final = re.compile(
     rf"([{CJK}]{{2}})(?:省|市|县|縣|大学|大學|先生|女士|小姐)(?![{CJK}]?[场场長长民级内外区])"
 )
+# Halves of the day, eras, quarters of the year and units of data, where they stand in capitals.
+_NONE: Final = frozenset(
+    ("AM", "PM", "BC", "AD", "CE", "BCE", "BP", "Q1", "Q2", "Q3", "Q4", "KB", "MB", "GB", "TB")
+)
 # Grammar before a name, and what makes a common noun of what follows: `在大学`, `全市`, `超市`.
 _FIRST: Final = frozenset("在是和与或及到从为有这那于由被将向的了去个所家各每该本此某一两几")
 _LAST: Final = frozenset("的城都超上股门夜花菜全本该此各外每某个多所名合等通立大小老中新行位节")
+_ADVERB: Final = "ly"
+"""What an adverb ends with: `Recently Smith won`."""
 _LONG: Final = 5
 """Letters from which a word without a capital shows that a text is no title."""
 _SHORT: Final = 3
@@ -91,7 +97,11 @@ def _capitalised(text: str, taken: Sequence[tuple[int, int]]) -> list[Name]:
         if not capital or own <= LIGHT or end - start == 1 or titled:
             continue
         place = bisect_right(starts, start) - 1
-        if text[start + 1] in "'’" or (place >= 0 and start < taken[place][1]):
+        if (
+            text[start:end] in _NONE
+            or text[start + 1] in "'’"
+            or (place >= 0 and start < taken[place][1])
+        ):
             continue
         certain = chinese or behind_title or not _opens(text, start)
         marks.append(_Word(stem, start, end, certain))
@@ -109,14 +119,21 @@ def _joined(marks: list[_Word], text: str) -> list[Name]:
     runs: list[list[_Word]] = []
     for word in marks:
         last = runs[-1][-1] if runs else None
-        if last and word.certain and last.certain and _JOINT.fullmatch(text, last.end, word.start):
+        # `Mary Smith won`: the second is a name, and so is what stands right before it.
+        joint = last and word.certain and _JOINT.fullmatch(text, last.end, word.start)
+        if last and joint and (last.certain or (joint[0] == " " and _begins_name(last, text))):
             runs[-1].append(word)
         else:
             runs.append([word])
     return [
-        Name("", tuple(word.stem for word in run), run[0].start, run[-1].end, run[0].certain)
+        Name("", tuple(word.stem for word in run), run[0].start, run[-1].end, run[-1].certain)
         for run in runs
     ]
+
+
+def _begins_name(word: _Word, text: str) -> bool:
+    starts = word.stem in abbreviations().starters
+    return not starts and not text.endswith(_ADVERB, word.start, word.end)
 
 
 def _chinese(text: str) -> list[Name]:

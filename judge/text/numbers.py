@@ -1,5 +1,6 @@
 """Numbers by value: `1,200`, `3.5 %`, `2 million`, `twenty-five`, `三千万`, `2亿`, `２０２３年`."""
 
+import math
 import re
 from typing import Final, NamedTuple
 
@@ -28,15 +29,20 @@ _HAN_SCALES: Final = {
 # `一个` is an article as much as a count; `十分` means "very", `万一` "in case".
 _COUNTING: Final = frozenset("二三四五六七八九十两兩")
 _IDIOMS: Final = frozenset(("十分", "万一", "千万"))
+_HUNDRED: Final = 100
 _MYRIAD: Final = 10_000
-# Beyond that many signs it is no quantity; reading it would overflow a float.
+_CURRENCIES: Final = "$€£¥￥"
+# Beyond that many characters it is no quantity.
 _LONGEST: Final = 40
+_LONGEST_SPELLED: Final = 120
 
 _NO_VALUE: Final = str.maketrans("", "", ",， ")
 
 _WORD: Final = "|".join(sorted(_WORDS, key=len, reverse=True))
 _SCALE: Final = "hundred|" + "|".join(_SCALES)
 _SIGNS: Final = "".join(_HAN)
+_HAN_SIGNS: Final = "".join(_HAN_SCALES)
+_PARTS: Final = re.compile(rf"(\d*)([{_HAN_SIGNS}]+)")
 # Most characters begin no number, and need not be tried.
 _STARTS: Final = "".join(sorted({word[0] for word in _WORDS})) + _SIGNS + "".join(_HAN_SCALES)
 # `26, 000` and `1. 1 million` stand in text that was cut into tokens; no list goes on like that.
@@ -45,7 +51,7 @@ _NUMBER: Final = re.compile(
       (?P<digits> (?<![\d.,]) \d{{1,3}} (?:[,，]\d{{3}}|,[ ]0\d\d)+ (?!\d) (?:\.\d+)?
         | \d+ (?: \.\d+ | \.[ ]\d{{1,2}}(?=[ ](?:million|billion|trillion|per[ ]?cent)) )? )
       (?: [ -]?(?P<scale>{_SCALE})(?![^\W_]) | (?P<short>bn|[km])(?![^\W_])
-        | \s?(?P<han_scale>[{"".join(_HAN_SCALES)}]+) )?
+        | \s?(?P<han_scale>[{_HAN_SIGNS}]+ (?:\d{{1,4}}[{_HAN_SIGNS}]+)* ) )?
     | (?<![^\W_])
       (?P<word> (?:{_WORD}) (?: [ -](?:and[ ])?(?:{_WORD}|{_SCALE})(?![^\W_]) )* ) (?![^\W_])
     | (?P<percent>百分之)? (?P<han> [{_SIGNS}{"".join(_HAN_SCALES)}]+ (?:点[{_SIGNS}]+)? )
@@ -73,19 +79,24 @@ def numbers(text: str) -> list[Number]:
     >>> [number.value for number in numbers("1,200 of 3.5 million, twenty-five; 三千万, 2亿")]
     [1200.0, 3500000.0, 25.0, 30000000.0, 200000000.0]
     """
-    return [
-        Number(_value(match), match.start(), match.end(), _certain(match, text))
-        for match in _NUMBER.finditer(text)
-        if len(match.group()) <= _LONGEST
-    ]
+    found = []
+    for match in _NUMBER.finditer(text):
+        if len(match.group()) <= (_LONGEST_SPELLED if match["word"] else _LONGEST):
+            value = _value(match)
+            if math.isfinite(value):
+                found.append(Number(value, match.start(), match.end(), _certain(match, text)))
+    return found
 
 
 def _certain(match: re.Match[str], text: str) -> bool:
     if match["word"]:
         return match["word"].lower() != "one"
+    before = text[max(match.start() - 1, 0) : match.start()]
+    # `5m` may be metres.
+    if (match["short"] or "").lower() == "m":
+        return before in _CURRENCIES and before != ""
     if match["digits"] or match["percent"]:
         return True
-    before = text[max(match.start() - 1, 0) : match.start()]
     behind = text[match.end() : match.end() + 1]
     if match["han"] + behind in _IDIOMS or match["han"] in _IDIOMS:
         return False
@@ -104,9 +115,13 @@ def _value(match: re.Match[str]) -> float:
         value *= _SCALES.get(match["scale"].lower(), 100)
     if match["short"]:
         value *= _SHORT[match["short"].lower()]
-    for sign in match["han_scale"] or "":
-        value *= _HAN_SCALES[sign]
-    return value
+    first, *others = _PARTS.findall(match["han_scale"] or "") or [("", "")]
+    value *= _scale(first[1])
+    return value + sum(float(digits) * _scale(signs) for digits, signs in others)
+
+
+def _scale(signs: str) -> float:
+    return math.prod((_HAN_SCALES[sign] for sign in signs), start=1.0)
 
 
 def _spelled(phrase: str) -> float:
@@ -127,6 +142,10 @@ def _han(written: str) -> float:
     tail = float("0." + "".join(str(_HAN[sign]) for sign in fraction)) if fraction else 0.0
     if not any(sign in _HAN_SCALES for sign in whole):
         return float("".join(str(_HAN[sign]) for sign in whole)) + tail
+    # `一万二` is 12 000: a last digit is of the next scale down.
+    last = _HAN_SCALES.get(whole[-2:-1], 0)
+    if last >= _HUNDRED and whole[-1] in _HAN:
+        return _han(whole[:-1]) + _HAN[whole[-1]] * last / 10
     total = section = digit = 0.0
     for sign in whole:
         scale = _HAN_SCALES.get(sign)

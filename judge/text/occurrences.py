@@ -1,6 +1,6 @@
 """Where the terms and meanings of a vocabulary stand in texts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
@@ -8,12 +8,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from judge.text.denials import denied, negations
 from judge.text.senses import Sense, english_senses, han_senses
 from judge.text.sequence import Token, sequence
 from judge.text.terms import DENIAL, GAP
 from judge.text.values import days, figures
 from judge.text.vocabulary import Vocabulary, other_key
-from judge.text.words import Words, is_negation, words
+from judge.text.words import Words, words
 
 Ints = npt.NDArray[np.int64]
 
@@ -65,20 +66,24 @@ class _Scan:
                 self._keep(value.key, base + value.start)
                 if value.certain:
                     self._keep(other_key(value.counts), base + value.start)
-        self._tokens(sequence(said, numbers), base)
-        if DENIAL in self.vocabulary.number:
-            for stem, start in zip(said.stems, said.starts, strict=True):
-                if is_negation(stem):
-                    self._keep(DENIAL, base + start)
+        tokens = sequence(said, numbers)
+        self._tokens(tokens, base)
+        denials = negations(text, tokens)
+        for at in denials:
+            self._keep(DENIAL, base + tokens[at].start)
+        self._denied(tokens, denied(tokens, denials), base)
         if self.vocabulary.meanings:
             self._meanings(text, said, base)
 
     def _keep(self, key: str, place: int) -> None:
         number = self.vocabulary.number.get(key)
         if number is not None:
-            self.ids.append(number)
-            self.places.append(place)
-            self.orders.append(-1)
+            self._post(number, place)
+
+    def _post(self, number: int, place: int) -> None:
+        self.ids.append(number)
+        self.places.append(place)
+        self.orders.append(-1)
 
     def _tokens(self, tokens: Sequence[Token], base: int) -> None:
         get: Callable[[str], int | None] = self.vocabulary.number.get
@@ -96,19 +101,26 @@ class _Scan:
             before, end_before = key, end
         self.tokens_read += len(tokens)
 
+    def _denied(self, tokens: Sequence[Token], under: Container[int], base: int) -> None:
+        """Where the words stand that the text denies somewhere, and how."""
+        reached = {token.key for at, token in enumerate(tokens) if at in under}
+        for at, (key, start, _, _) in enumerate(tokens) if reached else ():
+            word = self.vocabulary.number.get(key) if key in reached else None
+            if word is not None:
+                side = self.vocabulary.denied if at in under else self.vocabulary.affirmed
+                self._post(side(word), base + start)
+
     def _meanings(self, text: str, found: Words, base: int) -> None:
         for sense, low, _ in english_senses(found.stems):
-            self._post(sense, base + found.starts[low])
+            self._mean(sense, base + found.starts[low])
         for sense, start, _ in han_senses(text):
-            self._post(sense, base + start)
+            self._mean(sense, base + start)
 
-    def _post(self, sense: Sense, place: int) -> None:
+    def _mean(self, sense: Sense, place: int) -> None:
         if sense.concept not in self.posted:
             self.posted[sense.concept] = self.vocabulary.posted(sense)
         for number in self.posted[sense.concept]:
-            self.ids.append(number)
-            self.places.append(place)
-            self.orders.append(-1)
+            self._post(number, place)
 
 
 def _skips(ids: Ints, segment: Ints, order: Ints, vocabulary: Vocabulary) -> tuple[Ints, Ints]:

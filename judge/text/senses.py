@@ -24,19 +24,8 @@ class Sense(NamedTuple):
     implies: frozenset[str]
     """Itself and every broader concept."""
     excludes: frozenset[str]
-    """Concepts that do not hold where this one does; none that it implies."""
-
-
-def sense(stemmed: str) -> Sense | None:
-    """The sense of a word by its stem (`judge.text.words.stem`), None where the table has none.
-
-    >>> sense("boy").implies >= {"boy", "male", "child", "person"}
-    True
-    >>> "female" in sense("boy").excludes
-    True
-    >>> sense("zyx")
-    """
-    return _table().english.get((stemmed,))
+    """Concepts that deny this one, standing in its place: those that do not hold where it does, and
+    those that fall short of it."""
 
 
 def english_senses(stemmed: Sequence[str]) -> list[tuple[Sense, int, int]]:
@@ -143,7 +132,9 @@ def _senses(concepts: dict[str, dict[str, str]], sets: Iterable[set[str]]) -> di
         above = concepts[name].get("under", "").split()
         return frozenset({name}).union(*map(implied, above))
 
-    def excluded(implies: frozenset[str]) -> frozenset[str]:
-        return frozenset().union(*(rivals.get(name, ()) for name in implies)) - implies
+    def excluded(name: str) -> frozenset[str]:
+        implies = implied(name)
+        apart = frozenset[str]().union(*(rivals.get(each, ()) for each in implies)) - implies
+        return apart.union(concepts[name].get("less", "").split())
 
-    return {name: Sense(name, implied(name), excluded(implied(name))) for name in concepts}
+    return {name: Sense(name, implied(name), excluded(name)) for name in concepts}

@@ -5,12 +5,13 @@ from typing import Final, NamedTuple
 
 from judge.text.units import PERCENT, Reading, unit_behind
 
-_ORDINALS: Final = {
+ORDINALS: Final = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
     "eighth": 8, "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13,
     "fourteenth": 14, "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18,
     "nineteenth": 19, "twentieth": 20,
 }  # fmt: skip
+"""Lower case, by value."""
 _SAID: Final = {
     "once": 1, "twice": 2, "double": 2, "doubled": 2, "both": 2, "pair": 2, "couple": 2,
     "duo": 2, "twin": 2, "twins": 2, "triple": 3, "tripled": 3, "trio": 3, "thrice": 3,
@@ -19,13 +20,13 @@ _SAID: Final = {
 _HALVES: Final = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
 # A second is no fraction.
 _FRACTIONS: Final = _HALVES | {
-    word + tail: value for word, value in list(_ORDINALS.items())[2:] for tail in ("", "s")
+    word + tail: value for word, value in list(ORDINALS.items())[2:] for tail in ("", "s")
 }
 _COUNTS: Final = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "nine": 9}
 _SPOKEN: Final = re.compile(
     rf"""(?<![^\W_]) (?:
       (?:(?P<count>{"|".join(_COUNTS)}) [ -])? (?P<fraction>{"|".join(_FRACTIONS)})
-    | (?P<ordinal>{"|".join(_ORDINALS)})
+    | (?P<ordinal>{"|".join(ORDINALS)})
     | (?P<said>{"|".join(_SAID)})
     | an? [ -] (?P<unit>decade|year|month|week|day|hour|minute|century) ) (?![^\W_])""",
     re.VERBOSE | re.IGNORECASE,
@@ -70,10 +71,10 @@ def _readings(match: re.Match[str]) -> tuple[Reading, ...]:
     if match["fraction"]:
         word = match["fraction"].lower()
         share = _COUNTS[(match["count"] or "a").lower()] / _FRACTIONS[word]
-        ordinal = _ORDINALS.get(word)
+        ordinal = ORDINALS.get(word)
         return (*_shares(share), *((Reading(float(ordinal), None),) if ordinal else ()))
     if match["ordinal"]:
-        return (Reading(float(_ORDINALS[match["ordinal"].lower()]), None),)
+        return (Reading(float(ORDINALS[match["ordinal"].lower()]), None),)
     if match["said"]:
         return (Reading(float(_SAID[match["said"].lower()]), None),)
     found = unit_behind(match["unit"], 0)

@@ -4,15 +4,16 @@ A word is an alphabetic word or one CJK character, a pair two of them side by si
 that say something with at most one such word between them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from enum import IntEnum
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from judge.text.denials import denied, negations
 from judge.text.senses import Sense, english_senses, han_senses
-from judge.text.sequence import sequence
+from judge.text.sequence import Token, sequence
 from judge.text.values import Value, days, figures
-from judge.text.words import LIGHT, Words, blank_markup, grammar, is_negation, weight, words
+from judge.text.words import LIGHT, Words, blank_markup, grammar, weight, words
 
 CONTENT: Final = 0.2
 """A word that weighs more says something of its own."""
@@ -21,6 +22,8 @@ GAP: Final = 3
 DENIAL: Final = "!"
 """Key of the one term that all negations share."""
 _SKIPS: Final = (1, 2)
+# A "sentence" beyond that is a text without full stops; its words are all looked up.
+_FOLLOWED: Final = 5000
 
 
 class Kind(IntEnum):
@@ -51,6 +54,8 @@ class Term(NamedTuple):
     """What the word means, where the table of meanings knows it."""
     counts: str = ""
     """What a number counts, as `counted` says."""
+    denied: bool = False
+    """Whether a negation stands before the word."""
 
 
 def terms(sentence: str) -> list[Term]:
@@ -62,13 +67,16 @@ def terms(sentence: str) -> list[Term]:
     text = blank_markup(sentence)
     said = words(text)
     numbers = figures(text, said)
-    plain = list(_tokens(text, said, numbers))
+    tokens = sequence(said, numbers)
+    denials = negations(text, tokens)
+    plain = [*_tokens(text, said, tokens, denied(tokens, denials))]
     found: dict[str, Term] = {}
-    for term in (*plain, *_negations(said)):
+    for term in (*plain, *(_denial(tokens[at]) for at in denials)):
         if term.key not in found or (term.name and not found[term.key].name):
             found[term.key] = term
     dated = days(text) if numbers else []
-    for term in (*_pairs(plain), *_skips(plain), *map(_figure, dated)):
+    head = plain[:_FOLLOWED]
+    for term in (*_pairs(head), *_skips(head), *map(_figure, dated)):
         found.setdefault(term.key, term)
     return list(found.values())
 
@@ -78,11 +86,12 @@ def skip_key(first: str, second: str) -> str:
     return f"{first}…{second}"
 
 
-def _tokens(text: str, said: Words, numbers: Sequence[Value]) -> Iterator[Term]:
+def _tokens(
+    text: str, said: Words, tokens: Sequence[Token], denied: Container[int]
+) -> Iterator[Term]:
     """The words and certain numbers in reading order, as often as they stand there."""
     senses = _senses(text, said)
     light = {place for span in grammar(text) for place in range(*span)}
-    tokens = sequence(said, numbers)
     # An answer may be a bare "70": there the number is the word that must be found.
     kind = Kind.NUMBER if any(token.value is None for token in tokens) else Kind.WORD
     for at, (key, start, end, value) in enumerate(tokens):
@@ -91,7 +100,8 @@ def _tokens(text: str, said: Words, numbers: Sequence[Value]) -> Iterator[Term]:
             continue
         own = LIGHT if start in light else weight(key)
         name = at > 0 and own > CONTENT and text[start].isupper()
-        yield Term(key, Kind.WORD, own, name, start, end, senses.get(start))
+        sense = senses.get(start)
+        yield Term(key, Kind.WORD, own, name, start, end, sense, denied=at in denied)
 
 
 def _figure(value: Value) -> Term:
@@ -118,10 +128,8 @@ def _senses(text: str, said: Words) -> dict[int, Sense]:
     return known
 
 
-def _negations(said: Words) -> Iterator[Term]:
-    for stem, start, end in zip(*said, strict=True):
-        if is_negation(stem):
-            yield Term(DENIAL, Kind.NEGATION, 1.0, name=False, start=start, end=end)
+def _denial(token: Token) -> Term:
+    return Term(DENIAL, Kind.NEGATION, 1.0, name=False, start=token.start, end=token.end)
 
 
 def _pairs(plain: Sequence[Term]) -> Iterator[Term]:

@@ -9,12 +9,14 @@ from typing import Final, NamedTuple
 from judge.text.fold import CJK_CHAR
 
 _LONGEST_HAN: Final = 5
-# Two words at most, then signs: `per cent`, `US dollars`, `°C`, `km/h`, `m²`.
+# Three words at most, or signs: `per cent`, `U.S. dollars`, `sq. ft.`, `°C`, `km/h`, `m²`. A stop
+# behind a word is a sentence's or an abbreviation's, and no part of the unit.
 _BEHIND: Final = re.compile(
-    r"[ \u00a0-]?((?:[a-zµμ]+[./]?)+[²³23]?|°\s?[cf]?(?![a-z])|[%％‰℃℉$€£])"
-    r"(?:[ \u00a0-]([a-z]+))?(?:[ \u00a0-]([a-z]+))?",
+    r"[ \u00a0-]?([a-zµμ]+(?:[./][a-zµμ]+)*[²³23]?|°\s?[cf]?(?![a-z])|[%％‰℃℉$€£])"
+    r"(?:\.?[ \u00a0-]([a-z]+))?(?:\.?[ \u00a0-]([a-z]+))?",
     re.IGNORECASE,
 )
+_FIRST: Final = re.compile(r"[ \u00a0-]?([a-zµμ]+(?:/[a-zµμ]+)?)(?=\.)", re.IGNORECASE)
 _FRONT: Final = re.compile(
     r"(?<![^\W_])((?:[A-Za-z.]{1,4})?[$€£¥￥＄₩₹₽]|[A-Za-z]{2,3}\.?|人民币)\s?\Z"
 )
@@ -67,12 +69,19 @@ def unit_behind(text: str, position: int) -> Found | None:
         if match[last] is None or (last == 1 and not _ends(text, match.end(1))):
             continue
         words = "".join(match[0][: match.end(last) - position].lstrip(" \u00a0-").lower().split())
-        spelled = " ".join(part for part in match.groups()[:last] if part).lower()
-        units = table.after.get(spelled) or table.after.get(spelled.removesuffix("s"))
-        units = units or table.after.get(words)
+        spelled = " ".join(part for part in match.groups()[:last] if part)
+        units = _listed(spelled) or table.after.get(words)
         if units:
             return Found(units, match.end(last))
-    return None
+    # `30 minutes.Then`: no space behind the full stop.
+    match = _FIRST.match(text, position)
+    units = _listed(match[1]) if match else None
+    return Found(units, match.end()) if match and units else None
+
+
+def _listed(spelled: str) -> tuple[Unit, ...] | None:
+    plain, after = spelled.lower().replace(".", ""), _table().after
+    return after.get(plain) or after.get(plain.removesuffix("s"))
 
 
 def unit_before(text: str, position: int) -> Found | None:

@@ -56,7 +56,7 @@ def days(text: str) -> list[Value]:
 
 def number_key(value: float) -> str:
     """The key of a number: equal for equal values."""
-    return f"{NUMBER}{value:.12g}"
+    return f"{NUMBER}{value:.15g}"
 
 
 def _dated(date: Date) -> list[Value]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from judge.text.terms import Kind, Term
 from judge.text.values import NUMBER
 
 Ints = npt.NDArray[np.int64]
+_Numbers = TypeVar("_Numbers", int, Ints)
 
 SAID: Final = "@"
 """What the key of a meaning begins with, said in whatever word."""
@@ -48,6 +49,14 @@ class Vocabulary:
     """The senses of the words among them, by concept."""
     counts: bool
     """Whether it holds a number."""
+
+    def denied(self, word: _Numbers) -> _Numbers:
+        """The number of a word where a negation denies it."""
+        return word + len(self.number)
+
+    def affirmed(self, word: _Numbers) -> _Numbers:
+        """The number of a word where none does, in a text that denies it elsewhere."""
+        return word + 2 * len(self.number)
 
     def posted(self, found: Sense) -> tuple[int, ...]:
         """What a word of a passage is evidence of: the meanings it implies, those it excludes."""

@@ -125,14 +125,24 @@ def weight(stemmed: str) -> float:
     return math.log((passages + 1) / (counts.get(stemmed, 0) + 0.5)) / math.log(2 * (passages + 1))
 
 
-def is_negation(stemmed: str) -> bool:
-    """Whether a stem denies: `not`, `didn't`, `without`, `没`."""
-    return stemmed in _lists().negation
+def negation() -> frozenset[str]:
+    """The stems that deny: `not`, `didn't`, `without`, `没`."""
+    return _lists().negation
 
 
 def is_classifier(stemmed: str) -> bool:
     """Whether a CJK character counts things where a number stands before it: `个`, `位`."""
     return stemmed in _lists().classifiers
+
+
+def is_auxiliary(stemmed: str) -> bool:
+    """Whether a CJK character stands between a negation and what it denies: `没有`, `不会`."""
+    return stemmed in _lists().auxiliaries
+
+
+def no_negations(text: str) -> list[tuple[int, int]]:
+    """Spans of Chinese words with a character of negation that deny nothing: `不仅`, `未来`."""
+    return [found.span() for found in _lists().no_negation.finditer(text)]
 
 
 def grammar(text: str) -> list[tuple[int, int]]:
@@ -149,7 +159,9 @@ class _Lists(NamedTuple):
     negation: frozenset[str]
     rank: dict[str, int]
     classifiers: frozenset[str]
+    auxiliaries: frozenset[str]
     grammar: re.Pattern[str]
+    no_negation: re.Pattern[str]
 
 
 @cache
@@ -161,9 +173,13 @@ def _lists() -> _Lists:
         negation=frozenset(map(stem, raw["negation"].split())) | frozenset(raw["negation_zh"]),
         rank={char: rank for rank, char in enumerate(raw["common_zh"])},
         classifiers=frozenset(raw["classifiers_zh"]),
+        auxiliaries=frozenset(raw["auxiliary_zh"]),
         grammar=re.compile(
             f"(?<=[{raw['counting_zh']}])[{raw['classifiers_zh']}]|"
             + "|".join(sorted(raw["grammar_zh"].split(), key=len, reverse=True))
+        ),
+        no_negation=re.compile(
+            "|".join(sorted(raw["no_negation_zh"].split(), key=len, reverse=True))
         ),
     )
 

@@ -95,6 +95,10 @@ def labelled(sheet: Sheet, data: Answers, now: Alarms, first: Alarms | None) -> 
     if now.mismatched.any():
         either = groups.balanced(~(now.raised | now.mismatched), labels)
         sheet.add("balanced accuracy, mismatch flags too", either, n)
+        flagged = groups.share(now.mismatched, labels)
+        sheet.add("supported answers with a mismatch flag", flagged, int(labels.sum()))
+        flagged = groups.share(now.mismatched, ~labels)
+        sheet.add("unsupported answers with one", flagged, int((~labels).sum()))
     hit = groups.share(now.raised, ~labels)
     sheet.add("sensitivity (unsupported caught)", hit, int((~labels).sum()))
     passed = groups.share(~now.raised, labels)

@@ -143,20 +143,6 @@ class Resamples:
         return totals
 
 
-def auroc(scores: npt.ArrayLike, labels: npt.ArrayLike) -> float:
-    """Share of (supported, unsupported) pairs in the right order, ties half (Mann-Whitney U).
-
-    NaN where there is no such pair.
-
-    >>> auroc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
-    0.75
-    >>> auroc([0.5, 0.5, 0.2], [1, 0, 0])
-    0.75
-    """
-    positive = np.asarray(labels, np.bool_)
-    return _weighted_auroc(_cells(scores), positive, np.ones(len(positive)))
-
-
 def moved(scores: npt.ArrayLike, prior: float, to: float) -> Floats:
     """Probabilities given at one prior, at another: log odds + logit(to) - logit(prior).
 

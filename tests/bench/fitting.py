@@ -19,6 +19,12 @@ DAMPING: Final = 0.7
 FOLDS: Final = 10
 # An item that is found is wrong one time in twenty, before any row was seen.
 _FOUND: Final = -3.0
+# The training sets hold too few words that are denied to weigh them, and none in Chinese: D43.
+DECLARED: Final = {"denied": 2.5}
+_FIRMLY: Final = 1e6
+_STEPS: Final = 200
+_HALVINGS: Final = 30
+_TINY: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +94,11 @@ def fit(rows: Rows) -> Fit:
     penalty[many] = 0.0
     centre = np.zeros(len(penalty))
     centre[0] = _FOUND
+    for name, value in DECLARED.items():
+        place = TERM_FEATURES.index(name)
+        penalty[place], centre[place] = _FIRMLY * rows.weight.sum(), value
     beta, loss = centre.copy(), np.inf
-    while True:
+    for _ in range(_STEPS):
         odds = _odds(beta, rows, standard)
         p = 1 / (1 + np.exp(-odds))
         slope = _slopes(beta, rows, standard)
@@ -97,25 +106,27 @@ def fit(rows: Rows) -> Fit:
         curve = (slope * (rows.weight * p * (1 - p))[:, None]).T @ slope + np.diag(penalty)
         step = np.linalg.solve(curve, gradient)
         before = loss
-        for _ in range(30):
+        for _ in range(_HALVINGS):
             loss = _loss(beta + step, rows, standard, penalty, centre)
             if loss <= before:
                 break
             step = step / 2
         beta = beta + step
-        if before - loss < 1e-9 * abs(loss):
+        if before - loss < _TINY * abs(loss):
             return Fit(mean, np.where(scale > 0, scale, 1.0), beta)
+    message = f"no minimum after {_STEPS} steps; the loss is {loss}"
+    raise ArithmeticError(message)
 
 
 def _damped(rows: Rows) -> Floats:
-    items = np.bincount(rows.owner, minlength=len(rows.supported))
-    damped: Floats = (USUAL / np.maximum(items, 1)) ** DAMPING
+    items = np.bincount(rows.owner, rows.terms[:, 0], len(rows.supported))
+    damped: Floats = (USUAL / np.maximum(items, 1.0)) ** DAMPING
     return damped
 
 
 def _odds(beta: Floats, rows: Rows, standard: Floats) -> Floats:
     many = rows.terms.shape[1]
-    lost = np.logaddexp(0.0, rows.terms @ beta[:many])
+    lost = np.logaddexp(0.0, rows.terms @ beta[:many]) * rows.terms[:, 0]
     kept = -np.bincount(rows.owner, lost, len(rows.supported)) * _damped(rows)
     odds: Floats = kept + beta[many] + standard @ beta[many + 1 :]
     return odds

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from judge.backends.lexical import LexicalEmbedder
 from judge.judges.similarity import Block, aligned
-from judge.metrics.alignment import SENTENCE_FEATURES, TERM_FEATURES
+from judge.metrics.alignment import SENTENCE_FEATURES, TERM_FEATURES, Measured
 from judge.text.words import words
 from tests.bench import fitting, labelled
 from tests.bench.fitting import Fit, Rows
@@ -61,39 +61,29 @@ def count_background() -> None:
 async def measured(name: str, weight: float) -> Rows:
     """All labelled sentences of a set, against all their chunks."""
     embedder = LexicalEmbedder()
-    parts: list[Rows] = []
+    found: list[Measured] = []
+    labels: list[bool] = []
+    groups: list[str] = []
+    answers: list[int] = []
     for number, row in enumerate(labelled.rows(name)):
         asked, supported = labelled.request(row)
         if not supported or not asked.chunks:
             continue
-        done = 0
         async for block in aligned(asked, asked.ask, embedder):
             assert isinstance(block, Block)  # the built-in embedder does not fail
-            found = block.alignment.measured(slice(1))
-            many = len(block.indexes)
-            parts.append(
-                Rows(
-                    terms=found.terms[:, 0],
-                    owner=found.owner,
-                    sentences=found.sentences[:, 0],
-                    supported=np.asarray(supported[done : done + many], np.float64),
-                    weight=np.full(many, weight),
-                    group=np.full(many, f"{name} {row['group']}"),
-                    answer=np.full(many, number),
-                )
-            )
-            done += many
-    sizes = [len(part.supported) for part in parts]
-    whole = Rows.joined(parts)
-    # `joined` keeps answers of different parts apart; two blocks of one answer belong together.
+            found.append(block.alignment.measured(slice(1)))
+        labels += supported
+        groups += [f"{name} {row['group']}"] * len(supported)
+        answers += [number] * len(supported)
+    before = np.cumsum([0, *(len(each.sentences) for each in found)])
     return Rows(
-        whole.terms,
-        whole.owner,
-        whole.sentences,
-        whole.supported,
-        whole.weight,
-        whole.group,
-        np.repeat([part.answer[0] for part in parts], sizes),
+        terms=np.concatenate([each.terms[:, 0] for each in found]),
+        owner=np.concatenate([m.owner + low for m, low in zip(found, before, strict=False)]),
+        sentences=np.concatenate([each.sentences[:, 0] for each in found]),
+        supported=np.asarray(labels, np.float64),
+        weight=np.full(len(labels), weight),
+        group=np.asarray(groups),
+        answer=np.asarray(answers),
     )
 
 

@@ -14,10 +14,11 @@ Floats = npt.NDArray[np.float64]
 _HEAD: Final = """\
 # How `similarity.json` was trained
 
-By `python tests/bench/train_similarity.py`, which writes this page too. All figures are held out:
-each sentence was scored by a model fitted to other groups ({folds} folds). Sentences of one group
-share their source text; intervals are 95 %, by resampling groups. What the model is worth on sets
-it never saw, `python tests/bench/quality.py` prints.
+By `python tests/bench/train_similarity.py`, which writes this page too. Each sentence was scored by
+a model fitted to other groups ({folds} folds); what neighbours add and the threshold were then
+found on these scores, all sentences alike. Sentences of one group share their source text;
+intervals are 95 %, by resampling groups. What the model is worth on sets that it never saw:
+`python tests/bench/quality.py`.
 
 | trained on | sentences | groups | supported | AUROC, by itself | with its neighbours |
 |---|---|---|---|---|---|

@@ -94,11 +94,18 @@ def test_an_embedding_model_is_of_a_server_or_of_this_machine() -> None:
     local = Config(embedding_model="local:models/x")
     assert (local.served_embedding, local.local_embedding) == (None, "models/x")
     assert (local.asks_server, local.loads_model) == (False, True)
-    # Where similarity is not asked, nobody embeds.
-    for name in ("x", "local:x"):
-        config = Config(embedding_model=name, nli_model="n")
-        assert (config.served_embedding, config.local_embedding) == (None, None)
-        assert not config.asks_server
+
+
+@pytest.mark.parametrize("name", ["x", "local:models/x"])
+def test_an_embedding_model_beside_an_nli_model_is_refused_by_both_names(name: str) -> None:
+    for judge in ("auto", "nli", "llm"):
+        settings = {"judge": judge, "model": "m", "nli_model": "n", "embedding_model": name}
+        with pytest.raises(ConfigError) as caught:
+            Config.model_validate(settings)
+        said = f"nli_model 'n' and embedding_model {name!r}: "
+        assert str(caught.value).startswith(said)
+    similarity = Config(judge="similarity", nli_model="n", embedding_model=name)
+    assert name in {similarity.served_embedding, f"local:{similarity.local_embedding}"}
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,10 @@ def test_the_file_may_leave_the_model_to_others(tmp_path: Path) -> None:
     assert load_config({"nli_model": "n"}, {}, file).infers
     with pytest.raises(ConfigError, match="needs a model"):
         load_config({}, {}, file)
+    file = written(tmp_path, 'embedding_model = "local:e"\n')
+    assert load_config({}, {}, file).local_embedding == "e"
+    with pytest.raises(ConfigError, match="nli_model 'n' and embedding_model 'local:e'"):
+        load_config({"nli_model": "n"}, {}, file)
 
 
 @pytest.mark.parametrize(

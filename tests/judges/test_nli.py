@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -249,6 +250,50 @@ async def test_a_sentence_beside_which_no_passage_fits_is_unscored() -> None:
     last = outcomes[2]
     assert isinstance(last, Verdict)
     assert last.support is Support.FULL
+
+
+DAZED = "下" * 185
+"""Beside it a passage of 15 characters is read, and the one below is not."""
+UNREAD = "雨" * 25
+
+
+@pytest.mark.parametrize(
+    ("chunks", "cited", "expected"),
+    [
+        (["是", UNREAD], (), (Support.FULL, None)),
+        ([UNREAD, "是"], (1,), (Support.FULL, Support.FULL)),
+        (["是", UNREAD], (0, 1), (Support.FULL, Support.FULL)),
+        # Whether the cited chunk entails it nobody knows; nor whether another than these does.
+        (["是", UNREAD], (1,), None),
+        (["是", "否", UNREAD], (1, 2), None),
+        (["否", UNREAD], (), None),
+        (["否", UNREAD], (0,), None),
+    ],
+)
+async def test_what_entails_it_counts_though_another_passage_does_not_fit(
+    chunks: list[str], cited: tuple[int, ...], expected: tuple[Support, Support | None] | None
+) -> None:
+    asked = request([DAZED], chunks, {0: cited} if cited else {})
+    outcome = (await judged(asked, short_sighted)).outcomes[0]
+    if expected is None:
+        assert isinstance(outcome, Unscored)
+        assert outcome.reason is UnscoredReason.TRUNCATED
+        assert outcome.detail.startswith("some passages do not fit beside the sentence")
+    else:
+        assert isinstance(outcome, Verdict)
+        assert (outcome.support, outcome.cited_support) == expected
+
+
+async def test_one_answer_is_done_before_the_next_is_begun() -> None:
+    scorer = FakePairScorer(by_word)
+    judge = NliJudge(scorer)
+
+    async def asked_by_the_end_of(word: str) -> int:
+        await judge.judge(request([f"{word} {n} is open." for n in range(150)], ["yes"]))
+        return len(scorer.pairs)
+
+    ends = await asyncio.gather(*map(asked_by_the_end_of, ("Room", "Door", "Shop")))
+    assert ends == [150, 300, 450]
 
 
 async def test_a_long_sentence_is_tried_alone_first() -> None:

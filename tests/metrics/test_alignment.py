@@ -28,6 +28,7 @@ PLAIN = {
     "number_out",
     "number_gone",
     "gone_late",
+    "denied",
 }
 
 
@@ -241,7 +242,7 @@ def test_a_word_that_excludes_the_meaning_is_worse_than_none(
     sentence: str, chunk: str, item: str
 ) -> None:
     found = items(sentence, [chunk])[item]
-    assert found["out"] > 1
+    assert found["denied"] == 1
     assert found["gone"] == 1
 
 
@@ -261,7 +262,9 @@ def test_a_word_that_says_nothing_of_the_meaning_neither_helps_nor_harms(
     [("A man did not sleep.", "A woman did not sleep.", "man"), ("男孩没有跑", "女孩没有跑", "男")],
 )
 def test_in_a_negated_sentence_no_word_is_denied(sentence: str, chunk: str, item: str) -> None:
-    assert items(sentence, [chunk])[item]["out"] == 1
+    found = items(sentence, [chunk])[item]
+    assert found["out"] == 1
+    assert "denied" not in found
 
 
 @pytest.mark.parametrize(
@@ -274,6 +277,48 @@ def test_in_a_negated_sentence_no_word_is_denied(sentence: str, chunk: str, item
 def test_a_denial_the_window_does_not_make(sentence: str, same: str, other: str) -> None:
     assert "out" not in items(sentence, [same])[DENIAL]
     assert items(sentence, [other])[DENIAL]["out"] == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "denied", "word"),
+    [
+        ("The drug was approved.", "The drug was not approved.", "approv"),
+        ("公司会裁员。", "公司不会裁员。", "裁"),
+    ],
+)
+def test_what_one_side_denies_and_the_other_says_is_denied(
+    said: str, denied: str, word: str
+) -> None:
+    for sentence, chunk in ((said, denied), (denied, said)):
+        assert items(sentence, [chunk])[word]["denied"] == 1
+    for both in (said, denied):
+        assert "denied" not in items(both, [both])[word]
+    # Where the window says it both ways, nothing is known.
+    assert "denied" not in items(said, [f"{denied} {said}"])[word]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "other", "word"),
+    [
+        ("All left.", "Some left.", "all"),
+        ("It rained before noon.", "It rained after noon.", "befor"),
+        ("More than 500 left.", "Less than 500 left.", "more"),
+        ("会议之前下雨", "会议之后下雨", "前"),
+    ],
+)
+def test_a_word_of_grammar_counts_only_where_it_is_denied(
+    sentence: str, other: str, word: str
+) -> None:
+    quiet = items(sentence, ["Blorp. 企鹅"])[word]
+    assert "out" not in quiet
+    assert "gone" not in quiet
+    assert items(sentence, [other])[word]["denied"] == 1
+    assert "denied" not in items(sentence, [sentence])[word]
+
+
+def test_a_denial_alone_grounds_nothing() -> None:
+    found = aligned(["It is not so.", "Rain did not fall."], ["Snow did not melt. Rain."])
+    assert found.measured(slice(1)).grounded.tolist() == [[False], [True]]
 
 
 def test_the_word_itself_is_not_denied_by_another_beside_it() -> None:

@@ -115,3 +115,14 @@ def test_a_flagged_sentence_brings_its_flags() -> None:
 def test_among_faithful_answers_the_flagged_one_is_the_worst() -> None:
     one, two = answer("a", said("full")), answer("b", said("full"))
     assert worst_answer([one, flagged(two, FlagName.MISMATCH_NUMBER, 0)]) is not one
+
+
+def test_flagged_sentences_take_a_third_of_the_places_and_what_is_left() -> None:
+    plain = answer("a", *[said("full")] * 4, *[said("none", 0.1)] * 4)
+    result = plain
+    for index in range(4):
+        result = flagged(result, FlagName.MISMATCH_NUMBER, index)
+    assert texts(3, result) == ["a0", "a4", "a5"]
+    assert texts(6, result) == ["a0", "a1", "a4", "a5", "a6", "a7"]
+    assert texts(7, result) == ["a0", "a1", "a2", "a4", "a5", "a6", "a7"]
+    assert texts(1, result) == ["a4"]

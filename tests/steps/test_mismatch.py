@@ -14,6 +14,7 @@ from judge.records import (
     Verdict,
 )
 from judge.steps.mismatch import mismatches
+from tests.growth import LINEAR, growth
 
 CHUNK = (
     "Acme Corp was founded on 3 May 1990 by Ana Silva. The company sold 3,512,000 pumps in 2021, "
@@ -132,24 +133,101 @@ def test_without_a_found_quote_the_supporting_chunks_stand_in() -> None:
     assert flags(text, quoted("not in it")) == []
 
 
-@pytest.mark.parametrize(("count", "flagged"), [("two", False), ("three", True)])
-def test_a_small_count_is_compared_where_the_evidence_counts_the_same(
-    count: str,
-    flagged: bool,  # noqa: FBT001
-) -> None:
-    chunk = "Police say that two men were held."
+def told(answer: str, chunk: str, *, other: str = "") -> list[tuple[str, str]]:
+    """What is flagged where the whole chunk is the evidence."""
     request = JudgeRequest(
         query="",
-        answer=f"They held {count} men.",
-        sentences=(Sentence(index=0, start=0, end=0, text=f"They held {count} men."),),
+        answer=answer,
+        sentences=(Sentence(index=0, start=0, end=len(answer), text=answer),),
         ask=(0,),
-        chunks=(Chunk(chunk_id="a", text=chunk),),
+        chunks=(Chunk(chunk_id="a", text=chunk), Chunk(chunk_id="b", text=other)),
         cites={},
         markers=(),
     )
     evidence = Evidence(chunk_id="a", quote=chunk, start=0, end=len(chunk), verified=True)
     verdict = Verdict(support=Support.FULL, evidence=(evidence,), source="llm", signature="s")
-    assert bool(mismatches(request, {0: verdict})) is flagged
+    return [(flag.name.value, flag.detail) for flag in mismatches(request, {0: verdict})]
+
+
+@pytest.mark.parametrize(
+    ("answer", "chunk"),
+    [
+        ("They held two men.", "Police say that two men were held."),
+        ("There are 2 reasons it rained.", "It rained."),
+        ("Here are 3 points:", "It rained."),
+        ("三个受害者受伤。", "共有两次受理，受害的人受伤。"),
+        ("It is 5 km.", "It is 5000 m."),
+        ("It costs 5 U.S. dollars.", "It costs $5."),
+        ("Over 60% agreed.", "In all 67% agreed."),
+        ("It is about 2000 km away.", "It is 1,987 km away."),
+        ("There were 2021 visitors.", "There were 2,021 visitors."),
+        ("World War II ended.", "The Second World War ended."),
+        ("It rained (Doc 33).", "It rained."),
+        ("Dogs bark.", "It barks."),
+        ("It starts at 7:30 PM.", "It starts at 19:30."),
+    ],
+)
+def test_what_says_the_same_in_other_words_is_not_flagged(answer: str, chunk: str) -> None:
+    assert told(answer, chunk) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "chunk", "flag"),
+    [
+        ("They held three men.", "Police held two men.", ("mismatch:number", "three")),
+        ("They held 3 men.", "Police held 2 men.", ("mismatch:number", "3")),
+        ("三名工人受伤。", "两名工人受伤。", ("mismatch:number", "三")),
+        ("It takes 30 minutes.", "It takes 30 hours.", ("mismatch:unit", "30 minutes")),
+        ("Dose: 5 mg.", "Dose: 5 g.", ("mismatch:unit", "5 mg")),
+        ("It rose 1%.", "It rose 5%.", ("mismatch:number", "1%")),
+        ("It costs $1 here.", "It costs $3 here.", ("mismatch:number", "$1")),
+        ("共有1人参加。", "共有3人报名。", ("mismatch:number", "1")),
+        ("It is 1500 metres long.", "It is 1500 feet.", ("mismatch:unit", "1500 metres")),
+        ("It starts at 5 PM.", "It starts at 18:00.", ("mismatch:number", "5 PM")),
+        ("Mary Smith won.", "John Smith won.", ("mismatch:name", "Mary Smith")),
+        ("It is in Paris.", "There is no comparison.", ("mismatch:name", "Paris")),
+    ],
+)
+def test_what_says_another_thing_is_flagged(answer: str, chunk: str, flag: tuple[str, str]) -> None:
+    assert told(answer, chunk) == [flag]
+
+
+def test_a_first_word_is_a_name_where_a_chunk_has_its_capital_amid_a_sentence() -> None:
+    answer, chunk = "Okoye bought it.", "Silva bought it."
+    assert told(answer, chunk) == []
+    assert told(answer, chunk, other="Once Okoye left.") == [("mismatch:name", "Okoye")]
+    assert told(answer, chunk, other="Once Okoye left an okoye.") == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact"),
+    [
+        ("Then two men left home. ", "And five cats sat. "),
+        ("It is 17 km long. ", "It was 19 miles long. "),
+        ("It was on 3 May 2021. ", "It was on 4 June 2020. "),
+        ("So Ana Silva left. ", "So Jane Okoye came. "),
+    ],
+)
+def test_many_sentences_against_a_long_chunk_take_linear_time(claim: str, fact: str) -> None:
+    def compare(text: str) -> object:
+        size = len(text)
+        spans = [(place * len(claim), (place + 1) * len(claim)) for place in range(size)]
+        request = JudgeRequest(
+            query="",
+            answer=claim * size,
+            sentences=tuple(
+                Sentence(index=index, start=start, end=end, text=claim)
+                for index, (start, end) in enumerate(spans)
+            ),
+            ask=tuple(range(size)),
+            chunks=(Chunk(chunk_id="a", text=fact * size),),
+            cites={},
+            markers=(),
+        )
+        full = Verdict(support=Support.FULL, supporting=("a",), source="llm", signature="s")
+        return mismatches(request, dict.fromkeys(range(size), full))
+
+    assert growth(compare, lambda size: "x" * size, 30) < LINEAR
 
 
 @given(st.text(max_size=80))
@@ -166,3 +244,32 @@ def test_a_sentence_that_is_its_own_evidence_is_never_flagged(text: str) -> None
     evidence = Evidence(chunk_id="a", quote=text, start=0, end=len(text), verified=True)
     verdict = Verdict(support=Support.FULL, evidence=(evidence,), source="llm", signature="s")
     assert mismatches(request, {0: verdict}) == ()
+
+
+def test_of_similarity_all_chunks_are_the_evidence() -> None:
+    window = SOLD.evidence[0]
+    text = "It sold 3,512,000 pumps and employs 40 people."
+    chunks = tuple(
+        Chunk(chunk_id=name, text=chunk)
+        for name, chunk in (("a", CHUNK), ("b", "The firm employs 40 people."))
+    )
+    request = JudgeRequest(
+        query="",
+        answer=text,
+        sentences=(Sentence(index=0, start=0, end=len(text), text=text),),
+        ask=(0,),
+        chunks=chunks,
+        cites={},
+        markers=(),
+    )
+    flagged = {}
+    for source in ("llm", "similarity"):
+        verdict = Verdict(
+            support=Support.FULL,
+            evidence=(window,),
+            source=source,
+            score=None if source == "llm" else 0.9,
+            signature="s",
+        )
+        flagged[source] = [flag.detail for flag in mismatches(request, {0: verdict})]
+    assert flagged == {"llm": ["40"], "similarity": []}

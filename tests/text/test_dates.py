@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.dates import Day, covers, dates
+from judge.text.dates import Day, dates
 from tests.growth import LINEAR, growth
 
 THIRD = Day((2021, 2021), 5, 3)
@@ -46,6 +46,10 @@ def test_one_day_in_many_hands(text: str) -> None:
         ("20世纪90年代", [Day((1990, 1999))]),
         ("1990年代", [Day((1990, 1999))]),
         ("the 19th century, 19世纪", [Day((1800, 1900)), Day((1800, 1900))]),
+        ("the nineteenth century", [Day((1800, 1900))]),
+        ("the twenty-first century", [Day((2000, 2100))]),
+        ("in 2010 won the cup", [Day((2010, 2010))]),
+        ("around 2010 they left", [Day((2010, 2010))]),
         ("Monday, 周一, 星期一, 礼拜一", [Day(None, weekday=0)] * 4),
         ("星期天", [Day(None, weekday=6)]),
     ],
@@ -67,6 +71,11 @@ def test_what_is_said_and_no_more(text: str, days: list[Day]) -> None:
         "2021.5",
         "三个月",
         "the 10th floor",
+        "2000 km away",
+        "1000 mg daily",
+        "EUR 2000",
+        "about 2000 visitors",
+        "555-1234",
     ],
 )
 def test_what_is_no_date(text: str) -> None:
@@ -79,36 +88,11 @@ def test_a_month_that_is_a_verb_too_needs_its_preposition(text: str, certain: bo
     assert date.certain is certain
 
 
-@pytest.mark.parametrize(
-    ("evidence", "claim", "held"),
-    [
-        ("3 May 2021", "in 2021", True),
-        ("2021年5月3日", "May 2021", True),
-        ("in 2021", "3 May 2021", False),
-        ("May 3 of the year 2021", "2021-05-03", True),
-        ("3 May 2020, and 2021", "3 May 2021", False),
-        ("03/05/2021", "March 5, 2021", True),
-        ("03/05/2021", "May 3, 2021", True),
-        ("03/05/2021", "May 4, 2021", False),
-        ("1995", "the 1990s", True),
-        ("1995", "90年代", True),
-        ("the 1990s", "1995", False),
-        ("1895", "19世纪", True),
-        ("Monday", "周一", True),
-        ("周二", "Monday", False),
-    ],
-)
-def test_the_vague_follows_from_the_exact(evidence: str, claim: str, *, held: bool) -> None:
-    (date,) = dates(claim)
-    assert covers(dates(evidence), date) is held
-
-
 @given(st.text(alphabet="0123456789年月日世纪代周一二十 May3rd,-/.'s JuneMonday", max_size=60))
 def test_any_text_is_read_in_order(text: str) -> None:
     found = dates(text)
     assert all(0 <= date.start < date.end <= len(text) for date in found)
     assert all(one.start <= two.start for one, two in pairwise(found))
-    assert all(covers(found, date) for date in found)
 
 
 @given(st.dates())

@@ -28,6 +28,18 @@ def ends(text: str, punkt: set[int]) -> list[int]:
         ("It was open until 9 p.m. Visitors left", [24]),
         ("At 9 p.m. Mr", []),
         ("It was 1999. Then", [12]),
+        # A name with a sign, where it is the subject; an outcry; a question.
+        ("Jeopardy! is a game", []),
+        ("Yahoo! offered it", []),
+        ("Hello! how are you", [6]),
+        ("Wow! this is new", [4]),
+        ("Oslo? are you sure", [5]),
+        # Inches, feet and counts before what goes on with them.
+        ("It is 3 in. tall", []),
+        ("It is 3 ft. 5 in. tall", []),
+        ("See fig. 2. for more", []),
+        ("Call 555-0100. we are in", [14]),
+        ("It was 1999. then it was over", [12]),
         ("Well... it depends", []),
         ("Well... It depends", [7]),
     ],
@@ -39,3 +51,4 @@ def test_ends_that_need_no_statistics(text: str, expected: list[int]) -> None:
 def test_a_plain_word_before_a_full_stop_is_left_to_punkt() -> None:
     assert ends("The dog ran. A cat slept", {12}) == [12]
     assert ends("The dog ran. A cat slept", set()) == []
+    assert ends("It is 3 in. It is 4", {11}) == [11]

@@ -44,6 +44,12 @@ def cut(text: str) -> list[str]:
         ["It is done. Thanks,", "Ann"],
         ["Call me. Ann", "PS: Bring the plan."],
         ["Call me. Ann", "P.S. Bring the plan."],
+        ["Call me.", "P.S. Bring the plan."],
+        ["Call me (at noon)", "P. S. Bring the plan."],
+        ["Call me. Best, Ann Lee", "PS - Bring the plan."],
+        ["Fax 555-0100 Email ann@example.org", "PS: Bring the plan."],
+        ["Ann Lee", "08/16/2000 12:05 PM", "have you been there?"],
+        ["It is done. Thanks,", "Ann Lee, Oslo"],
     ],
 )
 def test_lines_of_letters(parts: list[str]) -> None:
@@ -66,10 +72,24 @@ def test_lines_of_letters(parts: list[str]) -> None:
         "Dear Evan Hansen, Hamilton and Rent are musicals.",
         "The years 1990 ---- 2000 were dry.",
         "Hi, Ann Lee is here.",
+        "Hi, I am here.",
         "Hello, World!",
         "My Dear Watson, I know.",
         "Thanks, Ann and Bo were a great help.",
         "He sold a PS Vita and a PS5 at P.S. 12.",
+        # Initials, a console, a program.
+        "The book by P.S. Arun sold well in 2010.",
+        "Written by P. S. Krishnan, it sold.",
+        "She met Dr. Rao P. S. Krishnan there.",
+        "His console, the PS - PlayStation - is old.",
+        "Use Adobe PS: Open the file.",
+        # Titles of works, a name between commas, labels of one sentence, a date and time in one.
+        "Dear Evan Hansen, The Musical, opened.",
+        "Hey Jude, I think, is by the Beatles.",
+        "Thanks, John, for asking.",
+        "Thanks, John, I know.",
+        "Contact us by Email: a@b.com, Phone: 555-1234, or fax.",
+        "Project Deadline 08/16/2024 12:00 PM applies to all.",
         "",
     ],
 )

@@ -26,6 +26,15 @@ def lacks(text: str, claim: str) -> bool:
         ("ANA SILVA SPOKE", "so Silva"),
         ("他在清华大学", "在清华大学"),
         ("读过三体", "看《三体》"),
+        ("The U.S. voted.", "in America"),
+        ("Now Paul Adams left.", "so Adams"),
+        ("the united nations met.", "at the UN"),
+        ("german officials met.", "in Germany"),
+        ("the us voted.", "in America"),
+        ("It is Austrian.", "in Austria"),
+        ("It is Chinese.", "in China"),
+        ("The Second World War", "since World War II"),
+        ("In Poland.", "so a Pole"),
     ],
 )
 def test_a_name_in_another_form(text: str, claim: str) -> None:
@@ -41,7 +50,17 @@ def test_a_name_in_another_form(text: str, claim: str) -> None:
         ("他在北京大学", "在清华大学"),
         ("读过三体", "看《球状闪电》"),
         ("", "in Chile"),
+        ("There is no comparison.", "in Paris"),
+        ("They met there as friends.", "then Adam Smith"),
+        ("Sold in Australia.", "in Austria"),
+        ("They met while washing.", "in Washington"),
+        ("They told us.", "in America"),
+        ("They met at the pole.", "in Poland"),
     ],
 )
 def test_a_name_that_stands_nowhere(text: str, claim: str) -> None:
     assert lacks(text, claim)
+
+
+def test_lower_case_words_are_told_from_capitalised_ones() -> None:
+    assert Mentions("Apply it, then Mary and it apply.").lower == {"it", "then", "and", "appli"}

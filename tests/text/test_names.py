@@ -22,6 +22,10 @@ def certain(text: str) -> list[str]:
         ("在清华大学读书", ["清华大学"]),
         ("他读《三体》", ["《三体》"]),
         ("NASA发布了报告", ["NASA"]),
+        ("Mary Smith won.", ["Mary Smith"]),
+        ("However Smith won.", ["Smith"]),
+        ("Recently Smith won.", ["Smith"]),
+        ("At 5 PM, in 44 BC, or in Q3.", []),
         ("位于杭州市。超市和全市", ["杭州市"]),
     ],
 )

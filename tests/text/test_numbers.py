@@ -21,6 +21,13 @@ from judge.text.numbers import numbers
         ("一百零五人，三万五千元，十五天", [105, 35000, 15]),
         ("百分之三十，二点五倍", [30, 2.5]),
         ("五十万亿", [5e13]),
+        ("月薪一万二，两千五；三千零五，一百二", [12000, 2500, 3005, 120]),
+        ("2万5千，1亿2000万", [25000, 1.2e8]),
+        ("26, 000 and 1. 1 million", [26000, 1.1e6]),
+        ("100, 200, 300", [100, 200, 300]),
+        ("two hundred and thirty-four thousand five hundred and sixty-seven", [234567]),
+        ("$5m", [5e6]),
+        ("1" + "亿" * 39, []),
         ("often, someone, tenor", []),
     ],
 )
@@ -28,7 +35,7 @@ def test_values(text: str, values: list[float]) -> None:
     assert [number.value for number in numbers(text) if number.certain] == values
 
 
-@pytest.mark.parametrize("text", ["one may", "三明治", "十分满意", "万一下雨", "一个人"])
+@pytest.mark.parametrize("text", ["one may", "三明治", "十分满意", "万一下雨", "一个人", "5m tall"])
 def test_what_may_be_a_mere_word_is_not_certain(text: str) -> None:
     (found,) = numbers(text)
     assert not found.certain

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.quantities import quantities
+from judge.text.quantities import Bound, quantities
 from tests.growth import LINEAR, growth
 
 
@@ -58,6 +58,35 @@ def test_what_may_be_no_figure_is_not_certain(text: str) -> None:
     assert not any(found.certain for found in quantities(text))
 
 
+@pytest.mark.parametrize("text", ["1%", "$1", "0 km", "1人"])
+def test_nought_and_one_are_figures_where_they_measure(text: str) -> None:
+    assert [found.certain for found in quantities(text)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("over 60%", Bound.LOWER),
+        ("at least $20", Bound.LOWER),
+        ("no fewer than 20", Bound.LOWER),
+        ("20 or more", Bound.LOWER),
+        ("20 km以上", Bound.LOWER),
+        ("超过了20", Bound.LOWER),
+        ("不低于20", Bound.LOWER),
+        ("under 60%", Bound.UPPER),
+        ("not more than 20", Bound.UPPER),
+        ("up to 20", Bound.UPPER),
+        ("不超过20", Bound.UPPER),
+        ("20以内", Bound.UPPER),
+        ("about 20", None),
+        ("moreover 20", None),
+    ],
+)
+def test_bounds(text: str, bound: Bound | None) -> None:
+    (found,) = quantities(text)
+    assert found.bound is bound
+
+
 def test_both_ends_of_numbered_steps_are_labels() -> None:
     assert not any(found.certain for found in quantities("steps 4 and 5"))
 
@@ -84,6 +113,10 @@ def test_places_take_in_the_unit() -> None:
     assert [text[q.start : q.end] for q in quantities(text)] == ["US$5m", "40公里", "百分之3"]
 
 
+def test_times_of_day_are_minutes_since_midnight() -> None:
+    assert read("5 PM, 17:00 and 3 km") == [(1020, "clock"), (1020, "clock"), (3000, "length")]
+
+
 @given(st.text(alphabet="0123456789,.%$ kmbn一二百分之半万亿年halftwo-thirds", max_size=60))
 def test_any_text_is_read_in_order_with_finite_values(text: str) -> None:
     found = quantities(text)
@@ -97,4 +130,4 @@ def test_a_long_text_made_to_stall_is_read_in_linear_time(unit: str) -> None:
     def made(size: int) -> str:
         return unit * (size // len(unit))
 
-    assert growth(quantities, made, 4_000) < LINEAR
+    assert growth(quantities, made, 2_000) < LINEAR

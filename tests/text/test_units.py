@@ -39,6 +39,35 @@ def test_a_unit_behind_a_number(text: str, kind: str, factor: float) -> None:
     assert 1 < found.edge <= len("5" + text)
 
 
+@pytest.mark.parametrize("behind", ["", ".", ",", ")", ";", ". Then", ".Then", "。"])
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (" minutes", "time"),
+        (" mg", "mass"),
+        (" km", "length"),
+        (" U.S. dollars", "usd"),
+        (" sq. ft", "area"),
+        (" m²", "area"),
+        (" mL", "volume"),
+        (" km/h", "metric speed"),
+        (" °C", "celsius"),
+        ("%", "percent"),
+        (" basis points", "percent"),
+        (" years", "months"),
+        (" kcal", "calories"),
+        (" GB", "bytes"),
+        (" MHz", "hertz"),
+        (" kW", "watts"),
+    ],
+)
+def test_a_unit_before_the_end_of_a_clause(text: str, kind: str, behind: str) -> None:
+    found = unit_behind(f"5{text}{behind}", 1)
+    assert found is not None
+    assert found.units[0].kind == kind
+    assert found.edge == len(f"5{text}")
+
+
 @pytest.mark.parametrize("text", [" people", " of them", "", ".", " mad cows", "人", " kmx"])
 def test_what_is_no_unit(text: str) -> None:
     assert unit_behind("5" + text, 1) is None

@@ -1,6 +1,6 @@
 """Models on this machine: weights from a folder or the Hugging Face cache, never downloaded here.
 
-torch, transformers and sentence-transformers come with `pip install 'judge[local]'`, and are
+torch, transformers and sentence-transformers come with `pip install '.[local]'`, and are
 imported only once a model is loaded.
 """
 

@@ -1,6 +1,5 @@
 """The door to sentence-transformers: embeddings of a model on this machine."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from functools import partial
@@ -12,7 +11,8 @@ import numpy.typing as npt
 
 from judge.backends.local.loading import Place, load
 from judge.backends.local.quiet import quiet
-from judge.records import Unscored, UnscoredReason
+from judge.backends.local.running import run
+from judge.records import Unscored
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -70,19 +70,14 @@ class SentenceEmbedder:
 
         A model that breaks down, as for want of memory, is a value.
         """
-        loop = asyncio.get_running_loop()
         rows = np.zeros((len(texts), self._width), np.float32)
         filled = [index for index, text in enumerate(texts) if text.strip()]
         for low in range(0, len(filled), _BATCH):
             some = filled[low : low + _BATCH]
-            batch = [texts[index] for index in some]
-            try:
-                rows[some] = await loop.run_in_executor(self._worker, self._encode, batch)
-            except RuntimeError as error:
-                said = next(iter(str(error).splitlines()), type(error).__name__)
-                return Unscored(
-                    reason=UnscoredReason.SERVER_ERROR, detail=f"the model failed: {said}"
-                )
+            made = await run(self._worker, self._encode, [texts[index] for index in some])
+            if isinstance(made, Unscored):
+                return made
+            rows[some] = made
         return rows
 
 

@@ -1,7 +1,8 @@
 """A model's folder on this machine: where it is, and what tells it from another."""
 
 import hashlib
-from pathlib import Path
+import json
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from judge.errors import ConfigError
@@ -46,14 +47,14 @@ def located(name: str) -> Path:
 def fingerprint(folder: Path) -> str:
     """8 hex digits of the contents of the model's files, for a folder may change under its name.
 
-    Files are read in `folder` and in the folders right below it, where sentence-transformers keeps
-    the parts of a model. Time is linear in their size.
+    Files are read in `folder` and in those that its `modules.json` names, where
+    sentence-transformers keeps the parts of a model. Time is linear in their size.
     """
     digest = hashlib.sha256()
-    within = [path for pattern in ("*", "*/*") for path in folder.glob(pattern)]
     files = {
-        path.relative_to(folder).as_posix(): path
-        for path in within
+        (PurePosixPath(part) / path.name).as_posix(): path
+        for part in ("", *_parts(folder))
+        for path in (folder / part).glob("*")
         if path.suffix in _MADE_OF and path.is_file()
     }
     for name in sorted(files):
@@ -61,3 +62,14 @@ def fingerprint(folder: Path) -> str:
             digest.update(f"{len(name)}:{name}".encode(errors="surrogateescape"))
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()[:_SHOWN]
+
+
+def _parts(folder: Path) -> list[str]:
+    """The folders in which the parts of a model lie; none where nothing says so."""
+    try:
+        modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    listed = modules if isinstance(modules, list) else []
+    paths = [module.get("path") for module in listed if isinstance(module, dict)]
+    return [path for path in paths if isinstance(path, str)]

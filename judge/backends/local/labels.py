@@ -12,14 +12,15 @@ from judge.records import Relation
 # As in configs of models for MNLI, XNLI, OCNLI and FEVER, and of those that tell what is grounded.
 _NAMES: Final = {
     "entailed": "entailment entailed entails entail supported supports support consistent faithful"
-    " factual grounded attributable 蕴含 蕴涵 支持 一致",
+    " factual grounded attributable true yes 蕴含 蕴涵 支持 一致 真 是",
     "contradicted": "contradiction contradicted contradicts contradict contradictory refuted"
     " refutes refute 矛盾 反驳",
-    "neither": "neutral notentailment notentailed unsupported notsupported nonsupported"
-    " inconsistent unfaithful nonfactual ungrounded hallucination hallucinated notenoughinfo nei"
-    " extrapolatory notattributable 中立 中性 不支持 不一致 无关",
+    "neither": "neutral false no hallucination hallucinated notenoughinfo notenoughinformation nei"
+    " extrapolatory 中立 中性 无关 假 否",
 }
 _MEANS: Final = {name: role for role, names in _NAMES.items() for name in names.split()}
+# Before a name of entailment each of these makes its opposite.
+_NEGATIONS: Final = ("non", "not", "no", "un", "in", "不", "非", "未")
 # Models made without names: of two labels the second is the one trained on as 1, that is, as yes.
 _UNNAMED: Final = (("label0", "label1"), ("label0",))
 
@@ -42,7 +43,8 @@ def read_labels(id2label: Mapping[int, str]) -> Roles:
     supported may be merely absent.
 
     Raises:
-        ConfigError: the names do not say which label is entailment.
+        ConfigError: the names do not say which label is entailment, or the only one is
+            contradiction, without which a sentence may yet be neither.
 
     >>> read_labels({0: "CONTRADICTION", 1: "Neutral", 2: "entailment"})
     Roles(entailed=2, contradicted=0, single=False)
@@ -53,8 +55,8 @@ def read_labels(id2label: Mapping[int, str]) -> Roles:
     single = len(names) == 1
     if tuple(names) in _UNNAMED:
         return Roles(1, None, single)
-    roles = [_MEANS.get(name, "") for name in names]
-    if single and roles[0]:
+    roles = [_role(name) for name in names]
+    if single and roles[0] in {"entailed", "neither"}:
         return Roles(int(roles[0] == "entailed"), None, single)
     if roles.count("entailed") != 1 or roles.count("contradicted") > 1 or "" in roles:
         said = ", ".join(repr(id2label[position]) for position in sorted(id2label))
@@ -80,6 +82,12 @@ def relations(logits: npt.NDArray[np.float64], roles: Roles) -> list[Relation]:
         )
         for row in shares.tolist()
     ]
+
+
+def _role(name: str) -> str:
+    rests = [name.removeprefix(lead) for lead in _NEGATIONS if name.startswith(lead)]
+    negated = any(_MEANS.get(rest) == "entailed" for rest in rests)
+    return _MEANS.get(name, "neither" if negated else "")
 
 
 def _plain(name: str) -> str:

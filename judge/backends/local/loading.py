@@ -44,7 +44,9 @@ async def load(
     try:
         return await asyncio.get_running_loop().run_in_executor(worker, run)
     except ImportError as error:
-        problem = f"needs more packages ({_line(error)}); pip install 'judge[local]'"
+        problem = (
+            f"needs more packages ({_line(error)}); in judge's checkout, pip install '.[local]'"
+        )
     except ConfigError as error:
         problem = _line(error)
     except Exception as error:  # noqa: BLE001  a broken file fails in the loader as it pleases

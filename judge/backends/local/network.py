@@ -46,8 +46,7 @@ class TransformersNetwork:
 
         Raises:
             ArithmeticError: that is no number.
-            LookupError: a token is none of the model's.
-            RuntimeError: memory or the device failed.
+            Exception: whatever the libraries raise over a token, memory or the device.
         """
         import torch  # noqa: PLC0415  a part of the extra
 

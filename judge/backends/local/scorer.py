@@ -1,13 +1,13 @@
 """A classifier of pairs on this machine: batches in, relations out, in order."""
 
-import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from typing import Final, Protocol, Self
 
 from judge.backends.local.loading import Place, load
 from judge.backends.local.network import Encoded, load_network
-from judge.records import Relation, Unscored, UnscoredReason
+from judge.backends.local.running import run
+from judge.records import Relation, Unscored
 
 _BATCH: Final = 32
 _SLAB: Final = 256
@@ -22,15 +22,17 @@ class Network(Protocol):
         """Tokens that it takes at once."""
 
     def encode(self, pairs: Sequence[tuple[str, str]]) -> list[Encoded]:
-        """Each pair in tokens, whole."""
+        """Each pair in tokens, whole.
+
+        Raises:
+            Exception: whatever the libraries raise where it breaks down.
+        """
 
     def relate(self, rows: Sequence[Encoded]) -> list[Relation]:
         """What it says of each.
 
         Raises:
-            ArithmeticError: that is no number.
-            LookupError: a token is none of its own.
-            RuntimeError: memory or the device failed.
+            Exception: whatever the libraries raise where it breaks down.
         """
 
 
@@ -77,18 +79,16 @@ class TransformersScorer:
         """
         found: list[Relation | None] = []
         for low in range(0, len(pairs), _SLAB):
-            try:
-                found += await self._slab(pairs[low : low + _SLAB])
-            except (ArithmeticError, LookupError, RuntimeError) as error:
-                said = next(iter(str(error).splitlines()), type(error).__name__)
-                return Unscored(
-                    reason=UnscoredReason.SERVER_ERROR, detail=f"the model failed: {said}"
-                )
+            slab = await self._slab(pairs[low : low + _SLAB])
+            if isinstance(slab, Unscored):
+                return slab
+            found += slab
         return found
 
-    async def _slab(self, pairs: Sequence[tuple[str, str]]) -> list[Relation | None]:
-        loop = asyncio.get_running_loop()
-        encoded = await loop.run_in_executor(self._worker, self._network.encode, pairs)
+    async def _slab(self, pairs: Sequence[tuple[str, str]]) -> list[Relation | None] | Unscored:
+        encoded = await run(self._worker, self._network.encode, pairs)
+        if isinstance(encoded, Unscored):
+            return encoded
         sizes = [len(each["input_ids"]) for each in encoded]
         fits = [i for i, size in enumerate(sizes) if size <= self._network.limit]
         fits.sort(key=sizes.__getitem__)
@@ -97,7 +97,9 @@ class TransformersScorer:
         for start in range(0, len(fits), _BATCH):
             batch = fits[start : start + _BATCH]
             rows = [encoded[i] for i in batch]
-            told = await loop.run_in_executor(self._worker, self._network.relate, rows)
+            told = await run(self._worker, self._network.relate, rows)
+            if isinstance(told, Unscored):
+                return told
             for i, relation in zip(batch, told, strict=True):
                 found[i] = relation
         return found

@@ -1,6 +1,6 @@
 """From what stands where to verdicts."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Final
@@ -29,7 +29,6 @@ from judge.text.terms import Term
 from judge.text.windows import Passages
 
 _CELLS: Final = 250_000
-_MARGIN: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +50,7 @@ class _Weighed:
 class SimilarityJudge:
     """Says `full` or `none`, with P(supported) at a declared prior; asks no language model.
 
+    `full` needs a score of at least the threshold, and something of the sentence in the chunks.
     A moved prior moves every score and the threshold alike: no label depends on it.
 
     Args:
@@ -105,33 +105,40 @@ class SimilarityJudge:
         Raises:
             JudgeUnavailable: from the embedder.
         """
-        if not request.chunks:
+        if not any(chunk.text.strip() for chunk in request.chunks):
             return Judgment(
                 outcomes={i: self._unfounded(request.sentences[i]) for i in request.ask}
             )
-        asked = frozenset(request.ask)
+        claims = {s.index for s in request.sentences if s.kind is SentenceKind.CLAIM}
         outcomes: dict[int, Verdict] = {}
         before: float | None = None
         held: _Weighed | None = None
-        async for weighed in self._weighed(request):
+        # Every claim, asked or not, for the claims beside one bear on it.
+        async for weighed in self._weighed(request, sorted(claims.union(request.ask))):
             if isinstance(weighed, Unscored):
                 return Judgment(outcomes=dict.fromkeys(request.ask, weighed))
-            own = self._settled(weighed, 0.0)[0]
+            if weighed.index not in claims:
+                outcomes[weighed.index] = self._verdict(request, weighed, 0.0)
+                continue
             if held is not None:
-                if held.index in asked:
-                    pull = self._model.pull(before, own)
-                    outcomes[held.index] = self._verdict(request, held, pull)
-                before = self._settled(held, 0.0)[0]
+                pull = self._model.pull(before, self._alone(weighed))
+                outcomes[held.index] = self._verdict(request, held, pull)
+                before = self._alone(held)
             held = weighed
-        if held is not None and held.index in asked:
+        if held is not None:
             pull = self._model.pull(before, None)
             outcomes[held.index] = self._verdict(request, held, pull)
-        return Judgment(outcomes=outcomes)
+        return Judgment(outcomes={index: outcomes[index] for index in request.ask})
 
-    async def _weighed(self, request: JudgeRequest) -> AsyncIterator[_Weighed | Unscored]:
-        """Every claim in reading order, asked or not: the sentences beside one bear on it."""
-        claims = {s.index for s in request.sentences if s.kind is SentenceKind.CLAIM}
-        indexes = sorted(claims.union(request.ask))
+    def _alone(self, weighed: _Weighed) -> float:
+        """What a sentence tells its neighbours; where nothing of it was found, nothing good."""
+        own = float(weighed.odds[0])
+        return own if weighed.grounded[0] else min(own, self._least)
+
+    async def _weighed(
+        self, request: JudgeRequest, indexes: Sequence[int]
+    ) -> AsyncIterator[_Weighed | Unscored]:
+        """Sentences by themselves, in reading order."""
         async for block in aligned(request, indexes, self._embedder):
             if isinstance(block, Unscored):
                 yield block
@@ -143,7 +150,7 @@ class SimilarityJudge:
                 yield _Weighed(index, odds[row], grounded[row], block.passages, window, each)
 
     def _odds(self, alignment: Alignment) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-        rows, columns = alignment.held.shape
+        rows, columns = len(alignment.laid.rows), alignment.windows.shape[1]
         step = max(1, _CELLS // rows)
         odds, grounded = [], []
         for low in range(0, columns, step):
@@ -152,18 +159,12 @@ class SimilarityJudge:
             grounded.append(found.grounded)
         return np.concatenate(odds, axis=1), np.concatenate(grounded, axis=1)
 
-    def _settled(self, weighed: _Weighed, pull: float) -> list[float]:
-        """The log odds that count."""
+    def _verdict(self, request: JudgeRequest, weighed: _Weighed, pull: float) -> Verdict:
         odds = weighed.odds + pull
         # "It is so" misses nothing that weighs. Still, where no number and no word that says
-        # something was found, there is no evidence, and support without evidence is none.
-        capped = np.minimum(odds, self._least - _MARGIN)
-        settled: list[float] = np.where(weighed.grounded, odds, capped).tolist()
-        return settled
-
-    def _verdict(self, request: JudgeRequest, weighed: _Weighed, pull: float) -> Verdict:
-        odds = self._settled(weighed, pull)
-        whole, cited, *alone = (self._support(each) for each in odds)
+        # something was found, there is no evidence, and support without evidence is none: D17.
+        full = (odds >= self._least) & weighed.grounded
+        whole, cited, *alone = (Support.FULL if own else Support.NONE for own in full.tolist())
         sentence = request.sentences[weighed.index]
         alike = zip(request.chunks, alone, strict=True)
         return Verdict(
@@ -174,7 +175,7 @@ class SimilarityJudge:
             ),
             cited_support=cited if request.cites.get(weighed.index) else None,
             reason="" if whole is Support.FULL else shortfall(sentence.text, *weighed.lost),
-            score=round(expit(odds[0] + self._shift), 6),
+            score=round(expit(float(odds[0]) + self._shift), 6),
             source="similarity",
             signature=self._signature,
         )
@@ -187,9 +188,6 @@ class SimilarityJudge:
             source="similarity",
             signature=self._signature,
         )
-
-    def _support(self, odds: float) -> Support:
-        return Support.FULL if odds >= self._least else Support.NONE
 
 
 def shipped_model() -> ConjunctionModel:

@@ -45,7 +45,7 @@ async def test_each_text_has_its_row_and_a_blank_one_zeros(worker: ThreadPoolExe
 
 async def test_a_failure_in_mid_run_is_a_value(worker: ThreadPoolExecutor) -> None:
     def broken(_: Sequence[str]) -> npt.NDArray[np.float32]:
-        raise RuntimeError("out of memory\nat all")
+        raise MemoryError("out of memory\nat all")
 
     found = await SentenceEmbedder("tiny@0", broken, 2, worker).embed(["a"])
     assert found == Unscored(

@@ -51,18 +51,28 @@ def made(folder: Path, **files: str) -> str:
 
 
 def test_the_contents_of_a_models_files_make_its_fingerprint(tmp_path: Path) -> None:
+    modules = '[{"path": ""}, {"path": "1"}]'
     parts = {"config_json": "{}", "model_safetensors": "12", "1__config_json": "[]"}
+    parts["modules_json"] = modules
     usual = made(tmp_path / "a", **parts)
     assert len(usual) == 8
     assert int(usual, 16) >= 0
     # Not where it stands, nor what else lies there.
-    others = {"README_md": "read", "optimizer_pt": "9", "checkpoint__deep__model_bin": "9"}
+    others = {"README_md": "read", "optimizer_pt": "9", "checkpoint-9__model_bin": "9"}
     assert made(tmp_path / "b", **parts, **others) == usual
     changed = [
         made(tmp_path / "c", **parts | {"model_safetensors": "13"}),
         made(tmp_path / "d", **parts | {"1__config_json": "[1]"}),
         made(tmp_path / "e", **parts | {"vocab_txt": ""}),
-        made(tmp_path / "f", model_safetensors="12", config_json="{}"),
-        made(tmp_path / "g", model_safetensors="{}", config_json="12", **{"1__config_json": "[]"}),
+        made(tmp_path / "f", model_safetensors="12", config_json="{}", modules_json=modules),
+        made(tmp_path / "g", **parts | {"model_safetensors": "{}", "config_json": "12"}),
     ]
     assert len({usual, *changed}) == 6
+
+
+@pytest.mark.parametrize(
+    "modules", ["", "[", "{}", "3", "[3]", "[{}]", '[{"path": 3}]', '[{"path": "none"}]']
+)
+def test_modules_that_name_no_folder_add_nothing(tmp_path: Path, modules: str) -> None:
+    alone = made(tmp_path / "a", modules_json=modules)
+    assert made(tmp_path / "b", modules_json=modules, **{"1__config_json": "[]"}) == alone

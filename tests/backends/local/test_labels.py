@@ -10,6 +10,7 @@ THREES = [
     ("entailment", "neutral", "contradiction"),
     ("ENTAILMENT", "NEUTRAL", "CONTRADICTION"),
     ("SUPPORTS", "NOT ENOUGH INFO", "REFUTES"),
+    ("supported", "not enough information", "refuted"),
     ("蕴含", "中立", "矛盾"),
 ]
 
@@ -27,7 +28,19 @@ TWOS = [
     ("Supported", "Not Supported"),
     ("entailment", "not_entailment"),
     ("faithful", "hallucinated"),
+    ("ENTAILED", "NON_ENTAILED"),
+    ("entailment", "non-entailment"),
+    ("entailment", "no_entailment"),
+    ("consistent", "not_consistent"),
+    ("grounded", "Not Grounded"),
+    ("true", "false"),
+    ("True", "Untrue"),
+    ("yes", "no"),
     ("一致", "不一致"),
+    ("蕴含", "非蕴含"),
+    ("支持", "未支持"),
+    ("是", "否"),
+    ("真", "假"),
 ]
 
 
@@ -46,6 +59,7 @@ def test_two_labels_without_names_and_one() -> None:
     assert read_labels({0: "LABEL_0"}) == Roles(1, None, single=True)
     assert read_labels({0: "consistent"}) == Roles(1, None, single=True)
     assert read_labels({0: "hallucination"}) == Roles(0, None, single=True)
+    assert read_labels({0: "not_entailed"}) == Roles(0, None, single=True)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +72,9 @@ def test_two_labels_without_names_and_one() -> None:
         ("entailment", "contradiction", "refutes"),
         ("entailment", "joy"),
         ("joy",),
+        ("contradiction",),
+        ("refuted",),
+        ("not_contradiction",),
         (),
     ],
     ids=str,

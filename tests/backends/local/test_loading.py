@@ -45,7 +45,10 @@ def fails(error: Exception) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (ImportError("No module named 'torch'"), r"\(No module named 'torch'\); pip install 'jud"),
+        (
+            ImportError("No module named 'torch'"),
+            r"\(No module named 'torch'\); .*pip install '\.\[local",
+        ),
         (ConfigError("it is no classifier"), ": it is no classifier$"),
         (OSError("\n\n no file \nat all"), r"cannot be loaded \(OSError: no file\); try it"),
         (ValueError(""), r"cannot be loaded \(ValueError: \)"),

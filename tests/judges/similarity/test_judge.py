@@ -377,7 +377,7 @@ async def test_a_moved_prior_moves_the_score_by_the_log_odds_and_no_label() -> N
 async def test_full_means_at_or_above_the_threshold() -> None:
     judge = SimilarityJudge(LexicalEmbedder())
     for found in (await verdicts(asked([TRAVEL, CANTEEN, "Zebras."], [TRAVEL]))).values():
-        assert (found.support is Support.FULL) == (score(found) >= judge.threshold)
+        assert found.support is Support.NONE or score(found) >= judge.threshold
 
 
 def test_the_signature_says_how_the_number_was_made() -> None:
@@ -498,7 +498,7 @@ def test_any_text_gets_a_score(sentences: list[str], chunks: list[str], cite: bo
     judge = SimilarityJudge(LexicalEmbedder())
     for found in asyncio.run(verdicts(asked(sentences, chunks, cites))).values():
         assert 0 <= score(found) <= 1
-        assert (found.support is Support.FULL) == (score(found) >= judge.threshold)
+        assert found.support is Support.NONE or score(found) >= judge.threshold
         assert (found.support is Support.FULL) == (found.reason == "")
         for evidence in found.evidence:
             assert evidence.start is not None
