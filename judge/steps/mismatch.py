@@ -5,14 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from judge.records import (
-    Flag,
-    FlagName,
-    JudgeOutcome,
-    JudgeRequest,
-    Support,
-    Verdict,
-)
+from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.calendars import Calendar
 from judge.text.claims import claims
 from judge.text.dates import Date, dates
@@ -161,7 +154,11 @@ class _Shelf:
         A capital at the start of a sentence tells nothing unless the word has one amid a sentence
         of the answer or a chunk, and is nowhere written without.
         """
-        return name.certain or self._proper.issuperset(name.parts)
+        # Most first words stand amid no sentence: that is soon seen, all names of a text are not.
+        texts = (*(each.text for each in self._said), *self._all)
+        return name.certain or (
+            any(_amid(name.written, text) for text in texts) and self._proper.issuperset(name.parts)
+        )
 
     @cached_property
     def _proper(self) -> frozenset[str]:
@@ -179,11 +176,9 @@ class _Shelf:
             self._cuts[text] = [start for start, _ in cuts], [end for _, end in cuts]
         starts, ends = self._cuts[text]
         first, last = bisect_right(ends, start), bisect_left(starts, end) - 1
-        return (
-            text[min(start, starts[first]) : max(end, ends[last])]
-            if first <= last
-            else text[start:end]
-        )
+        if first > last:
+            return text[start:end]
+        return text[min(start, starts[first]) : max(end, ends[last])]
 
     def _say(self, texts: tuple[str, ...]) -> Iterator[_Said]:
         for text in texts:
@@ -192,9 +187,13 @@ class _Shelf:
             yield self._read[text]
 
 
-def _compare(
-    said: _Said, grounds: _Grounds, shelf: "_Shelf"
-) -> Iterator[tuple[FlagName, list[str]]]:
+def _amid(word: str, text: str) -> bool:
+    """Whether a word may stand in a text behind another of its sentence."""
+    parts = text.split(f" {word}")
+    return any(part[-1:] not in {".", "!", "?", " ", "\n", ""} for part in parts[:-1])
+
+
+def _compare(said: _Said, grounds: _Grounds, shelf: _Shelf) -> Iterator[tuple[FlagName, list[str]]]:
     held = (
         each for each in said.quantities[:_MOST] if each.certain and _is_figure(each, said, grounds)
     )
@@ -212,8 +211,8 @@ def _compare(
         name.written
         for name in said.names[:_MOST]
         if not figures.meets(name.start, name.start + 1)
-        and frozenset.intersection(*(text.mentions.missing(name) for text in grounds.wide))
         and shelf.is_name(name)
+        and frozenset.intersection(*(text.mentions.missing(name) for text in grounds.wide))
     ]
     yield FlagName.MISMATCH_NAME, absent
 
