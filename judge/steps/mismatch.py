@@ -11,7 +11,7 @@ from judge.text.claims import claims
 from judge.text.dates import Date, dates
 from judge.text.labels import blank_labels
 from judge.text.mentions import Mentions
-from judge.text.names import Name, names
+from judge.text.names import Name, amid, names
 from judge.text.quantities import Quantity, quantities
 from judge.text.rounding import Figures, Match
 from judge.text.spans import Spans
@@ -93,7 +93,7 @@ class _Grounds:
 
     def __init__(self, close: tuple[_Said, ...], wide: tuple[_Said, ...]) -> None:
         self._close = close
-        self.wide = wide
+        self._wide = wide
 
     @cached_property
     def figures(self) -> Figures:
@@ -102,6 +102,15 @@ class _Grounds:
     @cached_property
     def calendar(self) -> Calendar:
         return Calendar(each for text in self._close for each in text.dates)
+
+    def lacks(self, name: Name) -> bool:
+        """Whether a part of a name stands in none of the texts."""
+        if any(name.written in text.text for text in self._wide):
+            return False
+        missing = frozenset(name.parts)
+        for text in self._wide:
+            missing &= text.mentions.missing(name) if missing else missing
+        return bool(missing)
 
     @cached_property
     def things(self) -> frozenset[str]:
@@ -157,7 +166,7 @@ class _Shelf:
         # Most first words stand amid no sentence: that is soon seen, all names of a text are not.
         texts = (*(each.text for each in self._said), *self._all)
         return name.certain or (
-            any(_amid(name.written, text) for text in texts) and self._proper.issuperset(name.parts)
+            any(amid(name.written, text) for text in texts) and self._proper.issuperset(name.parts)
         )
 
     @cached_property
@@ -187,12 +196,6 @@ class _Shelf:
             yield self._read[text]
 
 
-def _amid(word: str, text: str) -> bool:
-    """Whether a word may stand in a text behind another of its sentence."""
-    parts = text.split(f" {word}")
-    return any(part[-1:] not in {".", "!", "?", " ", "\n", ""} for part in parts[:-1])
-
-
 def _compare(said: _Said, grounds: _Grounds, shelf: _Shelf) -> Iterator[tuple[FlagName, list[str]]]:
     held = (
         each for each in said.quantities[:_MOST] if each.certain and _is_figure(each, said, grounds)
@@ -212,7 +215,7 @@ def _compare(said: _Said, grounds: _Grounds, shelf: _Shelf) -> Iterator[tuple[Fl
         for name in said.names[:_MOST]
         if not figures.meets(name.start, name.start + 1)
         and shelf.is_name(name)
-        and frozenset.intersection(*(text.mentions.missing(name) for text in grounds.wide))
+        and grounds.lacks(name)
     ]
     yield FlagName.MISMATCH_NAME, absent
 

@@ -145,3 +145,9 @@ def _chinese(text: str) -> list[Name]:
         certain = match[1][0] not in _FIRST and match[1][1] not in _LAST
         found.append(Name("", (match[1],), *match.span(), certain))
     return found
+
+
+def amid(word: str, text: str) -> bool:
+    """Whether a word may stand in a text behind another of its sentence."""
+    parts = text.split(f" {word}")
+    return any(part[-1:] not in {".", "!", "?", " ", "\n", ""} for part in parts[:-1])

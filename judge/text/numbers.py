@@ -30,7 +30,7 @@ _HAN_SCALES: Final = {
 _COUNTING: Final = frozenset("二三四五六七八九十两兩")
 _IDIOMS: Final = frozenset(("十分", "万一", "千万"))
 _HUNDRED: Final = 100
-_MYRIAD: Final = 10_000
+_MYRIADS: Final = "亿億万萬"
 _CURRENCIES: Final = "$€£¥￥"
 # Beyond that many characters it is no quantity.
 _LONGEST: Final = 40
@@ -138,6 +138,8 @@ def _spelled(phrase: str) -> float:
 
 
 def _han(written: str) -> float:
+    if not written:
+        return 0.0
     whole, _, fraction = written.partition("点")
     tail = float("0." + "".join(str(_HAN[sign]) for sign in fraction)) if fraction else 0.0
     if not any(sign in _HAN_SCALES for sign in whole):
@@ -146,16 +148,15 @@ def _han(written: str) -> float:
     last = _HAN_SCALES.get(whole[-2:-1], 0)
     if last >= _HUNDRED and whole[-1] in _HAN:
         return _han(whole[:-1]) + _HAN[whole[-1]] * last / 10
-    total = section = digit = 0.0
+    for sign in _MYRIADS:
+        before, found, behind = whole.rpartition(sign)
+        if found:
+            return (_han(before) if before else 1.0) * _HAN_SCALES[sign] + _han(behind) + tail
+    total = digit = 0.0
     for sign in whole:
-        scale = _HAN_SCALES.get(sign)
-        if scale is None:
+        if sign in _HAN:
             digit = _HAN[sign]
-            continue
-        if scale < _MYRIAD:
-            section += (digit or 1) * scale
         else:
-            total = (total + section + digit or 1) * scale
-            section = 0.0
-        digit = 0.0
-    return total + section + digit + tail
+            total += (digit or 1) * _HAN_SCALES[sign]
+            digit = 0.0
+    return total + digit + tail

@@ -55,3 +55,8 @@ def test_a_long_text_made_to_stall_is_read_in_linear_time(unit: str) -> None:
         return unit * (size // len(unit))
 
     assert growth(clocks, made, 8_000) < LINEAR
+
+
+@pytest.mark.parametrize("hours", ["8:00-18:00", "8:00–18:00", "8:00 to 18:00"])
+def test_both_ends_of_opening_hours_are_times(hours: str) -> None:
+    assert [clock.minutes for clock in clocks(f"Open {hours} daily.")][-1] == (1080,)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.names import names
+from judge.text.names import amid, names
 from tests.growth import LINEAR, growth
 
 
@@ -56,3 +56,16 @@ def test_a_long_text_made_to_stall_is_read_in_linear_time(unit: str) -> None:
         return "x " + unit * (size // len(unit))
 
     assert growth(names, made, 4_000) < LINEAR
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "found"),
+    [
+        ("Acme", "They bought Acme.", True),
+        ("Acme", "Acme was bought. Acme", False),
+        ("Acme", "\n Acme", False),
+        ("Acme", "", False),
+    ],
+)
+def test_whether_a_word_may_stand_amid_a_sentence(word: str, text: str, found: bool) -> None:  # noqa: FBT001
+    assert amid(word, text) is found
