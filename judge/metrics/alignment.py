@@ -85,6 +85,8 @@ class Alignment:
 
     laid: Laid
     passages: Passages
+    postings: Ints
+    """Of the passages, term · windows + window of each, ascending."""
     windows: Ints
     """The best window, -1 where none shares a word, shape (sentences, chunks + 2)."""
     held: Held
@@ -146,11 +148,9 @@ class Alignment:
         mine = self.windows[self.laid.owner, columns]
         if not len(self.passages.term):
             return np.zeros(mine.shape, np.bool_)
-        stride = len(self.passages.legal)
-        postings = self.passages.term * stride + self.passages.window
-        asked = number[:, None] * stride + mine
-        at = np.minimum(np.searchsorted(postings, asked), len(postings) - 1)
-        inside: Bools = (postings[at] == asked) & (mine >= 0) & (number >= 0)[:, None]
+        asked = number[:, None] * len(self.passages.legal) + mine
+        at = np.minimum(np.searchsorted(self.postings, asked), len(self.postings) - 1)
+        inside: Bools = (self.postings[at] == asked) & (mine >= 0) & (number >= 0)[:, None]
         return inside
 
 
@@ -178,6 +178,7 @@ def align(
     return Alignment(
         laid=laid,
         passages=passages,
+        postings=passages.term * len(passages.legal) + passages.window,
         windows=np.column_stack(
             [_pick(alone, top), _pick(alone, np.where(cited, top, -np.inf)), alone]
         ),
