@@ -1,4 +1,4 @@
-"""95 % intervals for a mean over answers."""
+"""95 % intervals for a mean over answers that stream by."""
 
 import hashlib
 import math
@@ -9,8 +9,7 @@ from typing import Final, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-Z95: Final = 1.959963984540054
-"""The normal quantile at .975."""
+from judge.metrics.interval.wilson import wilson
 
 FEW: Final = 50
 """Under so many answers a bootstrap is too narrow, and Wilson's interval is used."""
@@ -18,38 +17,6 @@ FEW: Final = 50
 REPLICATES: Final = 1000
 
 Method = Literal["wilson", "poisson_bootstrap"]
-
-
-def wilson(mean: float, n: int, z: float = Z95) -> tuple[float, float]:
-    """Wilson's score interval for a mean of values in [0, 1].
-
-    (m + z²/2n ± z √(m(1 − m)/n + z²/4n²)) / (1 + z²/n). Exact in form for shares; for a mean of
-    other values in [0, 1] it is conservative, for their variance is at most m(1 − m).
-
-    Args:
-        mean: m, 0 to 1.
-        n: how many values it is over, at least 1.
-        z: normal quantile.
-
-    Returns:
-        (low, high), within [0, 1].
-
-    Raises:
-        ValueError: n under 1, or a mean outside [0, 1].
-
-    Source: E. B. Wilson (1927), J. Am. Stat. Assoc. 22, 209-212.
-
-    >>> [round(limit, 4) for limit in wilson(0.5, 10)]
-    [0.2366, 0.7634]
-    >>> [round(limit, 4) for limit in wilson(1.0, 10)]
-    [0.7225, 1.0]
-    """
-    if n < 1 or not 0 <= mean <= 1:
-        raise ValueError(f"wilson needs n >= 1 and a mean in [0, 1], got n={n!r}, mean={mean!r}")
-    centre = mean + z * z / (2 * n)
-    reach = z * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
-    scale = 1 + z * z / n
-    return max(0.0, (centre - reach) / scale), min(1.0, (centre + reach) / scale)
 
 
 class StreamedMeans:

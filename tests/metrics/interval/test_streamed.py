@@ -9,30 +9,6 @@ from judge.metrics.interval import REPLICATES, StreamedMeans, poisson_weights, w
 _NORMAL = 1.959964
 
 
-@pytest.mark.parametrize(
-    ("successes", "n", "low", "high"),
-    [
-        # Newcombe (1998), Statistics in Medicine 17, 857-872, table I, method 3.
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0.0, 0.1611),
-        (1, 29, 0.0061, 0.1718),
-    ],
-)
-def test_wilson_agrees_with_published_values(
-    successes: int, n: int, low: float, high: float
-) -> None:
-    assert wilson(successes / n, n) == pytest.approx((low, high), abs=5e-5)
-    mirrored = wilson(1 - successes / n, n)
-    assert mirrored == pytest.approx((1 - high, 1 - low), abs=5e-5)
-
-
-@pytest.mark.parametrize(("mean", "n"), [(0.5, 0), (-0.1, 5), (1.1, 5), (math.nan, 5)])
-def test_wilson_refuses_what_is_no_share(mean: float, n: int) -> None:
-    with pytest.raises(ValueError, match="wilson needs"):
-        wilson(mean, n)
-
-
 def test_weights_are_poisson_with_mean_and_variance_one() -> None:
     draws = np.concatenate([poisson_weights(0, f"q{i}") for i in range(200)]).astype(float)
     # 200 000 draws: the mean's standard error is .0022, the variance's about .0039.

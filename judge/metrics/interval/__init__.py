@@ -1,0 +1,16 @@
+"""95 % intervals: of shares, of means over a stream, of means corrected by labels."""
+
+from judge.metrics.interval.corrected import Corrected, StratumSample, corrected_mean
+from judge.metrics.interval.streamed import REPLICATES, StreamedMeans, poisson_weights
+from judge.metrics.interval.wilson import Z95, wilson
+
+__all__ = [
+    "REPLICATES",
+    "Z95",
+    "Corrected",
+    "StratumSample",
+    "StreamedMeans",
+    "corrected_mean",
+    "poisson_weights",
+    "wilson",
+]

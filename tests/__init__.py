@@ -1,0 +1,1 @@
+"""Tests; a package, for one of what they are held against installs a `tests` of its own."""
