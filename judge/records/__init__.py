@@ -3,6 +3,7 @@
 from judge.records.chat import ChatFailure, ChatReply, ChatRequest
 from judge.records.citation import Citation, CitationStatus
 from judge.records.flag import Flag, FlagName
+from judge.records.golden import Drift, Flip, GoldenLabel, LostSentence
 from judge.records.label import Label
 from judge.records.relation import Relation
 from judge.records.request import JudgeRequest
@@ -11,6 +12,19 @@ from judge.records.result import (
     Scores,
     SentenceResult,
     Status,
+)
+from judge.records.review import (
+    Agreement,
+    CorrectedScore,
+    Disagreement,
+    Draw,
+    DrawnSentence,
+    LabelAccuracy,
+    LabelledStratum,
+    Share,
+    Stratum,
+    StratumName,
+    Weighing,
 )
 from judge.records.rules import Rules
 from judge.records.run import RunInput, RunRecord
@@ -36,6 +50,7 @@ from judge.records.verdict import (
 __all__ = [
     "SUPPORTED",
     "SUPPORT_WEIGHT",
+    "Agreement",
     "Call",
     "ChatFailure",
     "ChatReply",
@@ -45,15 +60,25 @@ __all__ = [
     "CitationStatus",
     "CorpusBounds",
     "CorpusScore",
+    "CorrectedScore",
+    "Disagreement",
+    "Draw",
+    "DrawnSentence",
+    "Drift",
     "Evidence",
     "Excluded",
     "Flag",
     "FlagName",
+    "Flip",
+    "GoldenLabel",
     "Interval",
     "JudgeOutcome",
     "JudgeRequest",
     "Judgment",
     "Label",
+    "LabelAccuracy",
+    "LabelledStratum",
+    "LostSentence",
     "Outcome",
     "Relation",
     "Reply",
@@ -66,10 +91,14 @@ __all__ = [
     "Sentence",
     "SentenceKind",
     "SentenceResult",
+    "Share",
     "Status",
+    "Stratum",
+    "StratumName",
     "Summary",
     "Support",
     "Unscored",
     "UnscoredReason",
     "Verdict",
+    "Weighing",
 ]

@@ -7,6 +7,8 @@ from judge.records.verdict import Support
 class Label(Record):
     """A person's answer on one sentence; never called a verdict."""
 
+    review_id: str
+    """The row of the sheet that bears it."""
     qid: str
     """Whose answer."""
     sentence: int

@@ -122,3 +122,10 @@ class Summary(Record):
     """Tokens out, likewise."""
     seconds: float
     """Time spent waiting for those calls, added up."""
+
+    @property
+    def by_similarity(self) -> bool:
+        """Whether similarity is the run's own judge, and not what stood in for another."""
+        if self.sources:
+            return set(self.sources) == {"similarity"} and not self.fallen_back
+        return all(signature.startswith("similarity:") for signature in self.signatures)

@@ -27,3 +27,14 @@ def as_served(signature: str, by: str) -> str:
     head, *rest = requested(signature).split("|")
     served = [part for part in by.split("|") if part.startswith(_SERVED)]
     return "|".join((head, *served, *rest))
+
+
+def part(signature: str, name: str) -> str | None:
+    """What stands behind `name:` in the first part that begins so; None where none does.
+
+    >>> part("similarity:lexical-v1|prior:0.9|t:0.8716", "t")
+    '0.8716'
+    """
+    begin = f"{name}:"
+    parts = (part for part in signature.split("|") if part.startswith(begin))
+    return next((part.removeprefix(begin) for part in parts), None)

@@ -75,7 +75,129 @@ RESULT = aggregate(
 )
 SUMMARY = summarize([RESULT, RESULT.model_copy(update={"qid": "r"})])
 RUN_INPUT = RunInput(path="a.jsonl", sha256="0" * 64, samples=3)
+SHARE = records.Share(value=0.5, low=0.2, high=0.8, size=9.5)
+WEIGHING = records.Weighing(weight=2.0, counted=1.0, faithfulness=0.5, faithfulness_strict=0.0)
+STRATUM = records.Stratum(
+    names=(records.StratumName.PARTIAL,),
+    units=2,
+    drawn=1,
+    macro=WEIGHING,
+    micro=WEIGHING,
+    span=(-0.5, 0.5),
+    span_strict=(0.0, 1.0),
+)
+DRAWN = records.DrawnSentence(
+    review_id="r-1",
+    qid="q",
+    sentence=0,
+    text="一",
+    stratum=0,
+    probability=0.5,
+    weight=1.0,
+    outcome=TIMEOUT,
+)
+DRAW = records.Draw(
+    draw="r",
+    by="answer",
+    seed=0,
+    size=1,
+    results="0" * 64,
+    signature="s",
+    strata=(STRATUM,),
+    sentences=(DRAWN,),
+)
+ACCURACY = records.LabelAccuracy(label="full", judged=1, labelled=0, precision=SHARE, recall=None)
+CORRECTED = records.CorrectedScore(
+    name="faithfulness",
+    average="macro",
+    raw=None,
+    corrected=0.5,
+    low=0.4,
+    high=0.6,
+    standard_error=0.05,
+)
+LABELLED = records.LabelledStratum(
+    names=(records.StratumName.UNSCORED,), units=2, drawn=1, labelled=0, error=None
+)
+DISAGREEMENT = records.Disagreement(
+    review_id="r-1", qid="q", sentence=0, text="一", judge="full", people={"李雷": "none"}
+)
+AGREEMENT = records.Agreement(
+    draw="r",
+    by="answer",
+    signature="s",
+    drawn=1,
+    labelled=1,
+    left_out=0,
+    labels=1,
+    reviewers=("",),
+    scale="labels",
+    compared=1,
+    agreement=SHARE,
+    kappa=None,
+    base_rate=1.0,
+    alpha=None,
+    shared=0,
+    accuracy=(ACCURACY,),
+    brier=None,
+    calibration_error=None,
+    corrected=(CORRECTED,),
+    strata=(LABELLED,),
+    disagreements=(DISAGREEMENT,),
+)
+GOLDEN = records.GoldenLabel(
+    sentence=0,
+    start=0,
+    end=1,
+    text="一",
+    support=None,
+    supported=True,
+    reviewers=2,
+    judged=None,
+    signature="s",
+)
+LOST = records.LostSentence(qid="q", sentence=0, text="一", kind=None)
+FLIP = records.Flip(
+    qid="q",
+    sentence=1,
+    text="2",
+    change="worse",
+    then=records.Support.FULL,
+    now=records.Support.NONE,
+    support=records.Support.FULL,
+    supported=True,
+)
+DRIFT = records.Drift(
+    signatures_then={"s": 3},
+    signatures_now={"t": 3},
+    scale="labels",
+    labels=3,
+    lost=(LOST,),
+    unscored_then=0,
+    unscored_now=1,
+    compared=1,
+    agreement_then=1.0,
+    agreement_now=0.0,
+    better=0,
+    worse=1,
+    p=1.0,
+    flips=(FLIP,),
+)
 EXAMPLES: list[Record] = [
+    SHARE,
+    WEIGHING,
+    STRATUM,
+    DRAWN,
+    DRAW,
+    ACCURACY,
+    CORRECTED,
+    LABELLED,
+    DISAGREEMENT,
+    AGREEMENT,
+    GOLDEN,
+    LOST,
+    FLIP,
+    DRIFT,
     SAMPLE,
     RESULT,
     RESULT.scores,
@@ -102,7 +224,9 @@ EXAMPLES: list[Record] = [
     ),
     records.ChatFailure(reason=records.UnscoredReason.TIMEOUT, seconds=1.0, retries=2),
     records.Reply(text="{}", call=CALL, sentences=(0, 2)),
-    records.Label(qid="q", sentence=0, supported=False, support=records.Support.NONE),
+    records.Label(
+        review_id="r-1", qid="q", sentence=0, supported=False, support=records.Support.NONE
+    ),
     records.Relation(entailed=0.25, contradicted=0.5),
     records.Rules(citation_pattern="<(.+?)>"),
     RUN_INPUT,
@@ -140,7 +264,7 @@ def test_a_record_comes_back_from_json(example: Record) -> None:
     assert type(example).model_validate(example.model_dump()) == example
 
 
-@pytest.mark.parametrize("example", [RESULT, SUMMARY, EXAMPLES[-1]])
+@pytest.mark.parametrize("example", [RESULT, SUMMARY, DRAW, AGREEMENT, EXAMPLES[-1]])
 def test_the_version_of_the_layout_is_written_as_schema(example: Record) -> None:
     dumped = example.model_dump(mode="json")
     assert dumped["schema"] == 1

@@ -1,13 +1,15 @@
-"""Text from outside, fit for a terminal: what would steer it is shown instead of obeyed."""
+"""Text from outside, fit to be shown: what would steer a terminal or a page is seen, not obeyed."""
 
 from typing import Final
 
 _UNKNOWN: Final = "\ufffd"
-# Escape sequences recolour, retitle or overwrite; bidirectional overrides reverse what is read.
+# Escape sequences recolour, retitle or overwrite; bidirectional overrides reverse what is read;
+# lone surrogates cannot be written at all.
 _SHOWN: Final = {
     **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"},
     0x7F: "\u2421",
     **dict.fromkeys((*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), _UNKNOWN),
+    **dict.fromkeys(range(0xD800, 0xE000), _UNKNOWN),
     **dict.fromkeys((0x2028, 0x2029), " "),
 }
 

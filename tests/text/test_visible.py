@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.cli.app import main
-from judge.cli.visible import flat, visible
+from judge.text.visible import flat, visible
 
+LONE = "\ud800 and \udfff"
 STEERING = [chr(c) for c in (*range(32), *range(127, 160), *range(0x202A, 0x202F), 0x2066, 0x2069)]
 
 
@@ -40,9 +40,15 @@ def test_flat_is_one_line() -> None:
     assert flat("年假\n五天") == "年假 五天"
 
 
-def test_an_error_message_steers_nothing_either(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["show", "no\x1b[31mwhere"])
-    err = capsys.readouterr().err
-    assert "no␛[31mwhere: no such run folder" in err
-    assert "\x1b" not in err
+def test_what_cannot_be_written_is_shown_too() -> None:
+    assert visible(LONE) == "\ufffd and \ufffd"
+    assert visible("😀") == "😀"
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_any_text_can_be_written_and_a_second_time_is_the_same(text: str) -> None:
+    shown = visible(text)
+    shown.encode("utf-8")
+    assert visible(shown) == shown
+    assert len(shown) == len(text)
+    assert "\n" not in flat(text)
