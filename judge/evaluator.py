@@ -2,10 +2,11 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
 from concurrent.futures import Future, wait
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Thread
 from typing import Final, Self, TypeVar
 
@@ -13,10 +14,12 @@ from judge.compose import compose, offline
 from judge.config import Config
 from judge.errors import ConfigError
 from judge.pipeline import evaluate_sample, sign
-from judge.protocols import Judge
+from judge.protocols import Judge, ReviewHook
 from judge.records import Sample, SampleResult
+from judge.samples.stream import Samples, each
 
 _Result = TypeVar("_Result")
+_Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
 
 _AHEAD: Final = 2
 """Answers begun, for each that may be in flight: one slow answer at the head of the queue does not
@@ -33,9 +36,7 @@ class _Flight:
     begun: deque[asyncio.Task[SampleResult]] = field(default_factory=deque)
     news: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when an answer is begun, or none is any more."""
-    broken: asyncio.Future[BaseException] = field(
-        default_factory=lambda: asyncio.get_running_loop().create_future()
-    )
+    broken: asyncio.Future[BaseException] = field(default_factory=asyncio.Future)
     """The error of the first answer that had one: it ends the run, whoever is still under way."""
 
     def begin(self, work: Coroutine[None, None, SampleResult]) -> None:
@@ -67,11 +68,18 @@ class Evaluator:
     Args:
         config: settings; the defaults where left out.
         judge: a judge of your own instead of the one the settings describe.
+        review_hook: is handed the share `config.review_rate` of the answers as they are made.
     """
 
-    def __init__(self, config: Config | None = None, *, judge: Judge | None = None) -> None:
+    def __init__(
+        self,
+        config: Config | None = None,
+        *,
+        judge: Judge | None = None,
+        review_hook: ReviewHook | None = None,
+    ) -> None:
         self._config = config or Config()
-        self._given = judge
+        self._given, self._hook = judge, review_hook
         self._signature: str | None = None
         self._entered = False
         self._open: tuple[Judge, AsyncExitStack] | None = None
@@ -130,9 +138,7 @@ class Evaluator:
                 self._signature = sign(judge, self._config.rules)
                 yield judge
 
-    async def evaluate(
-        self, samples: Iterable[Sample] | AsyncIterable[Sample]
-    ) -> AsyncGenerator[SampleResult]:
+    async def evaluate(self, samples: Samples) -> AsyncGenerator[SampleResult]:
         """Results one at a time, in the order of `samples`, which may be endless.
 
         At most `config.concurrency` answers are in flight. Closing the generator, or cancelling
@@ -143,16 +149,26 @@ class Evaluator:
             ConfigError: no key, or a cache that cannot be opened.
             JudgeUnavailable: the model cannot be asked at all.
         """
-        async with self._judge() as judge, aclosing(self._flown(samples, judge)) as results:
+        async with self._scoring() as score, aclosing(self._flown(samples, score)) as results:
             async for result in results:
                 yield result
 
-    async def _flown(
-        self, samples: Iterable[Sample] | AsyncIterable[Sample], judge: Judge
-    ) -> AsyncGenerator[SampleResult]:
+    @asynccontextmanager
+    async def _scoring(self) -> AsyncGenerator[_Score]:
+        async with self._judge() as judge:
+            score = partial(evaluate_sample, judge=judge, rules=self._config.rules)
+            if self._hook is None:
+                yield score
+                return
+            from judge.review.calling import Calls  # noqa: PLC0415  for those who have a hook
+
+            async with Calls(self._hook, self._config.seed, self._config.review_rate) as calls:
+                yield calls.after(score)
+
+    async def _flown(self, samples: Samples, score: _Score) -> AsyncGenerator[SampleResult]:
         flight = _Flight(room=asyncio.Semaphore(_AHEAD * self._config.concurrency))
         # One task reads the whole source: a timeout or a task group of its own stays whole.
-        reading = asyncio.create_task(self._read(samples, judge, flight))
+        reading = asyncio.create_task(self._read(samples, score, flight))
         reading.add_done_callback(lambda _: flight.news.set())
         try:
             while flight.begun or not reading.done():
@@ -170,18 +186,16 @@ class Evaluator:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _read(
-        self, samples: Iterable[Sample] | AsyncIterable[Sample], judge: Judge, flight: _Flight
-    ) -> None:
+    async def _read(self, samples: Samples, score: _Score, flight: _Flight) -> None:
         gate = asyncio.Semaphore(self._config.concurrency)
-        async with aclosing(_each(samples)) as source:
+        async with aclosing(each(samples)) as source:
             async for sample in source:
                 await flight.room.acquire()
-                flight.begin(self._one(sample, judge, gate))
+                flight.begin(self._one(sample, score, gate))
 
-    async def _one(self, sample: Sample, judge: Judge, gate: asyncio.Semaphore) -> SampleResult:
+    async def _one(self, sample: Sample, score: _Score, gate: asyncio.Semaphore) -> SampleResult:
         async with gate:
-            return await evaluate_sample(sample, judge, self._config.rules)
+            return await score(sample)
 
 
 def evaluate(
@@ -234,12 +248,3 @@ def _run_beside(work: Coroutine[None, None, _Result]) -> _Result:
     finally:
         if thread.ident is not None:
             thread.join()
-
-
-async def _each(samples: Iterable[Sample] | AsyncIterable[Sample]) -> AsyncGenerator[Sample]:
-    if isinstance(samples, AsyncIterable):
-        async for sample in samples:
-            yield sample
-    else:
-        for sample in samples:
-            yield sample

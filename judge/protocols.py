@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Mapping, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from judge.records.chat import ChatFailure, ChatReply, ChatRequest
     from judge.records.relation import Relation
     from judge.records.request import JudgeRequest
+    from judge.records.result import SampleResult
+    from judge.records.sample import Sample
     from judge.records.verdict import Judgment, Unscored
 
 
@@ -89,3 +91,23 @@ class Store(Protocol):
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep all of these in one transaction, or none."""
+
+
+class ReviewHook(Protocol):
+    """Hands a share of the answers to people, while a run goes on; a plain function serves too."""
+
+    def __call__(
+        self, sample: Sample, result: SampleResult, probability: float, /
+    ) -> Awaitable[None] | None:
+        """Called as the result is made, in no order, for the answers that were drawn.
+
+        May be asynchronous. Whatever it raises, and however long it takes, the run goes on as if
+        there were no hook; only at its end are calls still under way waited for, half a minute at
+        most. Results kept from an interrupted run are not handed on again, but one that was made
+        and not yet written when it was cut off is made, and handed on, once more.
+
+        Args:
+            sample: what was judged.
+            result: what came of it.
+            probability: with which this answer was drawn, over 0 to 1.
+        """

@@ -13,11 +13,13 @@ from judge import (
     InputError,
     JudgeUnavailable,
     Sample,
+    SampleResult,
     Status,
     evaluate,
 )
 from judge.backends.fake import FakeJudge
 from judge.records import Chunk, JudgeRequest, Judgment, Support, Verdict
+from judge.review.choosing import chosen
 from tests.faults import UNAUTHORIZED
 from tests.server import JudgeServer
 
@@ -372,3 +374,132 @@ async def test_left_early_it_closes_its_connections(server: JudgeServer) -> None
     await stream.aclose()
     gc.collect()
     assert server.calls <= 50
+
+
+class Hooked:
+    """Keeps what it is handed."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[Sample, SampleResult, float]] = []
+
+    async def __call__(self, sample: Sample, result: SampleResult, probability: float) -> None:
+        self.given.append((sample, result, probability))
+
+    @property
+    def qids(self) -> list[str]:
+        return [result.qid for _, result, _ in self.given]
+
+
+async def test_a_hook_is_handed_the_answers_that_are_drawn_and_changes_nothing() -> None:
+    samples = [sample(f"问题{i}", f"第{i}间房七点开门。") for i in range(60)]
+    bare = [r async for r in Evaluator(judge=FakeJudge({})).evaluate(samples)]
+    expected = {s.qid for s in samples if chosen(s.qid, 5, 0.3)}
+    assert 0 < len(expected) < 60
+    for concurrency in (1, 64):
+        hook = Hooked()
+        config = Config(seed=5, review_rate=0.3, concurrency=concurrency)
+        evaluator = Evaluator(config, judge=FakeJudge({}), review_hook=hook)
+        assert evaluator.signature == Evaluator(judge=FakeJudge({})).signature
+        assert [r async for r in evaluator.evaluate(samples)] == bare
+        assert sorted(hook.qids) == sorted(expected)
+        by_qid = {r.qid: r for r in bare}
+        for given, result, probability in hook.given:
+            assert (given, result, probability) == (
+                next(s for s in samples if s.qid == result.qid),
+                by_qid[result.qid],
+                0.3,
+            )
+
+
+async def test_a_rate_of_nought_hands_on_none_and_of_one_all() -> None:
+    for rate, count in ((0, 0), (1, 20)):
+        hook = Hooked()
+        evaluator = Evaluator(Config(review_rate=rate), judge=FakeJudge({}), review_hook=hook)
+        assert len([r async for r in evaluator.evaluate(sample(i) for i in range(20))]) == 20
+        assert len(hook.given) == count
+
+
+async def test_a_hook_is_called_as_the_result_is_made() -> None:
+    # The first answer waits for the hook of the second: its turn in the output is later.
+    handed = asyncio.Event()
+
+    class Waiting(FakeJudge):
+        async def judge(self, request: JudgeRequest) -> Judgment:
+            if request.query == "first":
+                await handed.wait()
+            return await super().judge(request)
+
+    async def hook(_sample: Sample, result: SampleResult, _probability: float) -> None:
+        if result.qid == "b":
+            handed.set()
+
+    samples = [sample("a").model_copy(update={"query": "first"}), sample("b")]
+    evaluator = Evaluator(Config(review_rate=1), judge=Waiting({}), review_hook=hook)
+    async with asyncio.timeout(5):
+        assert [r.qid async for r in evaluator.evaluate(samples)] == ["a", "b"]
+
+
+async def test_a_slow_hook_holds_up_no_result() -> None:
+    done = asyncio.Event()
+    ended = []
+
+    async def hook(_sample: Sample, result: SampleResult, _probability: float) -> None:
+        await done.wait()
+        ended.append(result.qid)
+
+    evaluator = Evaluator(Config(review_rate=1), judge=FakeJudge({}), review_hook=hook)
+    stream = evaluator.evaluate(sample(i) for i in range(40))
+    assert [(await anext(stream)).qid for _ in range(40)] == [str(i) for i in range(40)]
+    assert ended == []
+    done.set()
+    with pytest.raises(StopAsyncIteration):
+        await anext(stream)
+    assert len(ended) == 40  # those under way are waited for
+
+
+async def test_a_hook_that_fails_or_would_end_the_run_does_not(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def ending(_sample: Sample, result: SampleResult, _probability: float) -> None:
+        raise SystemExit(result.qid)
+
+    def failing(_sample: Sample, result: SampleResult, _probability: float) -> None:
+        raise ValueError(result.qid)
+
+    for hook in (ending, failing):
+        caplog.clear()
+        evaluator = Evaluator(Config(review_rate=1), judge=FakeJudge({}), review_hook=hook)
+        assert len([r async for r in evaluator.evaluate(sample(i) for i in range(9))]) == 9
+        assert caplog.messages[-1].endswith("of 9 calls, 9 failed")
+        assert len(caplog.messages) == 2
+
+
+async def test_closed_early_it_gives_its_hooks_up_at_once() -> None:
+    cancelled = []
+    began = asyncio.Event()
+
+    async def hook(_sample: Sample, result: SampleResult, _probability: float) -> None:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.append(result.qid)
+
+    evaluator = Evaluator(Config(review_rate=1), judge=FakeJudge({}), review_hook=hook)
+    stream = evaluator.evaluate(sample(i) for i in range(5))
+    await anext(stream)
+    await began.wait()
+    async with asyncio.timeout(5):
+        await stream.aclose()
+    assert cancelled
+
+
+async def test_one_hook_serves_two_evaluations_at_once() -> None:
+    hook = Hooked()
+    evaluator = Evaluator(Config(review_rate=1), judge=FakeJudge({}), review_hook=hook)
+
+    async def run(name: str) -> list[str]:
+        return [r.qid async for r in evaluator.evaluate(sample(f"{name}{i}") for i in range(9))]
+
+    one, two = await asyncio.gather(run("a"), run("b"))
+    assert sorted(hook.qids) == sorted(one + two)

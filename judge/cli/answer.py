@@ -20,7 +20,6 @@ from judge.cli.paint import (
     quoted,
     threshold,
 )
-from judge.cli.visible import flat, visible
 from judge.cli.wording import meaning
 from judge.cli.wrap import wrap
 from judge.records import (
@@ -36,6 +35,7 @@ from judge.records import (
     Verdict,
 )
 from judge.text.fold import CJK
+from judge.text.visible import flat, visible
 
 _INDENT: Final = 5
 _AROUND: Final = 80

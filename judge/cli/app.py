@@ -8,8 +8,8 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from judge.cli.notes import debugging, listen
-from judge.cli.visible import visible
 from judge.errors import JudgeError
+from judge.text.visible import visible
 
 WRONG_USE: Final = 2
 OUR_BUG: Final = 70
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _register() -> None:
-    from judge.cli import cache, prompts, score, show  # noqa: F401, PLC0415  importing a command adds it to `app`
+    from judge.cli import cache, golden, prompts, review, score, show  # noqa: F401, PLC0415  importing a command adds it to `app`
 
 
 def _stop(message: str, code: int) -> NoReturn:

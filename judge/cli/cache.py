@@ -11,9 +11,9 @@ import typer
 
 from judge.cli.app import app
 from judge.cli.options import takes_settings
-from judge.cli.visible import flat, visible
 from judge.errors import ConfigError, InputError
 from judge.text.clip import clip
+from judge.text.visible import flat, visible
 
 if TYPE_CHECKING:
     from judge.config import Config

@@ -5,7 +5,7 @@ from typing import Final
 
 import typer
 
-from judge.cli.visible import visible
+from judge.text.visible import visible
 
 LOGGER: Final = "judge"
 

@@ -48,6 +48,7 @@ SETTINGS: Final = {
         str, "Similarity: an embedding model of the server, or local:MODEL.", "NAME"
     ),
     "nli_model": _option(str, "An NLI model here: a folder, or its name on the hub.", "MODEL"),
+    "review_rate": _option(float, "Share of answers a review hook is handed [0.02].", "SHARE"),
     "prose_citations": _switch(
         "prose-citations", 'Also read "passage 2", "文档2" as citations [off].'
     ),

@@ -52,6 +52,14 @@ StrictGate = Annotated[
 WorstCount = Annotated[
     int, typer.Option(metavar="N", min=0, help="How many worst sentences to print.")
 ]
+ReviewHookName = Annotated[
+    str | None,
+    typer.Option(
+        "--review-hook",
+        metavar="NAME",
+        help="Hand a share of the answers to module:object, an http address or a .csv file.",
+    ),
+]
 
 
 @app.command()
@@ -65,30 +73,37 @@ def score(  # noqa: PLR0913  each is an option of the command line
     fail_under: FailUnder = None,
     strict_gate: StrictGate = False,
     worst: WorstCount = 5,
+    review_hook: ReviewHookName = None,
     settings: "Config",
 ) -> None:
     """Score a file of answers into a run folder; an interrupted run is taken up.
+
+    Results kept from an interrupted run are not handed to a review hook again. What a hook does,
+    or fails to do, changes no result and no exit code.
 
     Example: judge score samples.jsonl -o runs/today --fail-under faithfulness=0.9
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.scoring import score_into  # noqa: PLC0415
+    from judge.compose import open_hook  # noqa: PLC0415
+    from judge.evaluator import Evaluator  # noqa: PLC0415
     from judge.job import Job  # noqa: PLC0415
     from judge.reports.gate import parse_gate  # noqa: PLC0415
 
     gates = [parse_gate(text) for text in fail_under or []]
     folder = _default_folder(source) if output is None else Path(output)
-    job = Job(_stream(source), folder, settings, force=force, skip_bad_lines=skip_bad_lines)
-    raise typer.Exit(
-        score_into(
-            folder,
-            job,
-            gates,
-            strict=strict_gate,
-            worst=worst,
-            cached=settings.cache and settings.asks_model,
-        )
+    hook = None if review_hook is None else open_hook(review_hook, settings)
+    job = Job(
+        _stream(source),
+        folder,
+        settings,
+        evaluator=Evaluator(settings, review_hook=hook),
+        force=force,
+        skip_bad_lines=skip_bad_lines,
     )
+    cached = settings.cache and settings.asks_model
+    code = score_into(folder, job, gates, strict=strict_gate, worst=worst, cached=cached)
+    raise typer.Exit(code)
 
 
 def _stream(source: str) -> Path | IO[bytes]:

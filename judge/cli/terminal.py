@@ -9,8 +9,8 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from judge.cli.visible import visible
 from judge.errors import RunError
+from judge.text.visible import visible
 
 _NARROWEST: Final = 20
 

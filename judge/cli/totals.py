@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.cli.paint import look_of, mark, number, threshold
-from judge.cli.visible import flat, visible
 from judge.cli.wording import meaning
 from judge.cli.wrap import wrap
 from judge.records import CorpusBounds, CorpusScore, Summary, UnscoredReason
@@ -19,6 +18,7 @@ from judge.reports.failures import Example
 from judge.reports.gate import GateResult
 from judge.reports.worst import WorstSentence
 from judge.text.clip import clip
+from judge.text.visible import flat, visible
 
 _Part = TypeVar("_Part", bound=str)
 
@@ -54,7 +54,7 @@ def print_totals(
     def say(text: Text, hang: int = 0) -> None:
         console.print(wrap(text, console.width, hang=hang), soft_wrap=True)
 
-    offline = _is_offline(summary)
+    offline = summary.by_similarity
     _print(_scores(summary, offline=offline), console)
     for line in _counts(summary, failures):
         say(line, _COUNTS)
@@ -84,13 +84,6 @@ def _title(worst: Sequence[WorstSentence], *, offline: bool) -> str:
     if offline:
         return "Sentences that look unsupported" + (" or are flagged" if flagged else "")
     return "Unsupported or flagged sentences" if flagged else "Unsupported sentences"
-
-
-def _is_offline(summary: Summary) -> bool:
-    """Whether similarity is the run's own judge, and not what stood in for a language model."""
-    if summary.sources:
-        return set(summary.sources) == {"similarity"} and not summary.fallen_back
-    return all(map(_is_similarity, summary.signatures))
 
 
 def _is_similarity(signature: str) -> bool:

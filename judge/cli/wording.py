@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from judge.cli.visible import flat
 from judge.records import Flag, FlagName
+from judge.text.visible import flat
 
 _MEANS: Final = {
     FlagName.UNVERIFIED_QUOTE: "no quote was found in its chunk",

@@ -7,8 +7,8 @@ from typing import Final
 from rich.cells import cell_len
 from rich.text import Text
 
-from judge.cli.visible import visible
 from judge.text.fold import CJK
+from judge.text.visible import visible
 
 _OPENING: Final = "（《“「『【［([«"
 _CLOSING: Final = "，。、；：！？）》”」』】］)\\]»…%％"

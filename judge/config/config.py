@@ -61,7 +61,9 @@ class Config(Record):
     max_unscored: float = Field(default=0.05, ge=0, le=1)
     """Share of claims without a verdict over which a run is not to be trusted."""
     seed: int = Field(default=0, ge=0)
-    """Of the bootstrap intervals."""
+    """Of the bootstrap intervals, and of what is drawn for people."""
+    review_rate: float = Field(default=0.02, ge=0, le=1)
+    """Share of answers that a review hook is handed, where there is one."""
     prose_citations: bool = False
     """Also read "passage 2", "文档2" as citations."""
     citation_pattern: str | None = None

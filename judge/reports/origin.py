@@ -1,10 +1,12 @@
 """Back from a result to the sample it was made from."""
 
+import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
-from judge.errors import InputError
+from judge.errors import InputError, RunError
 from judge.records import Sample, SampleResult
-from judge.runs import read_record
+from judge.runs import read_record, read_results
 from judge.runs.reading import INPUT
 from judge.samples import Rejected, read_samples
 
@@ -17,14 +19,41 @@ def origin(folder: Path, result: SampleResult) -> Sample | None:
     Raises:
         RunError: the folder has no record, or a damaged one.
     """
-    copy = folder / INPUT  # of standard input; it moves with the folder
-    path = copy if copy.exists() else Path(read_record(folder).input.path)
     try:
-        samples = read_samples(path, on_bad=_leave_out)
+        samples = read_samples(_input(folder), on_bad=_leave_out)
         sample = next((sample for sample in samples if sample.qid == result.qid), None)
     except InputError:
         return None
     return sample if sample and is_of(result, sample.answer) else None
+
+
+def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
+    """Every result of a run with its sample, in input order.
+
+    Raises:
+        RunError: the folder holds no run, or the samples are gone or have changed since.
+    """
+    path = _input(folder)
+    changed = RunError(f"{path}: changed since {folder} was scored; score it again with --force")
+    try:
+        # First: a person must not be shown other chunks than the judge was.
+        with path.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != read_record(folder).input.sha256:
+                raise changed
+    except OSError as error:
+        message = f"{folder}: its samples cannot be read again ({path}: {error.strerror}); "
+        raise RunError(message + "put them back") from None
+    samples = read_samples(path, on_bad=_leave_out)
+    for result in read_results(folder):
+        sample = next(samples, None)
+        if sample is None or sample.qid != result.qid or not is_of(result, sample.answer):
+            raise changed
+        yield sample, result
+
+
+def _input(folder: Path) -> Path:
+    copy = folder / INPUT  # of standard input; it moves with the folder
+    return copy if copy.exists() else Path(read_record(folder).input.path)
 
 
 def is_of(result: SampleResult, answer: str) -> bool:

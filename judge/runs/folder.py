@@ -15,14 +15,11 @@ from pydantic import BaseModel
 from judge.errors import RunError
 from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
-from judge.runs.reading import INPUT, PART, RECORD, REJECTED, RESULTS, SUMMARY, read_record
+from judge.runs.reading import INPUT, OWN, PART, RECORD, RESULTS, SUMMARY, read_record
 from judge.text.signature import requested
 
 _LOCK: Final = ".lock"
 _TAKEN: Final = ".input.part"
-# In the order a new run discards them. The record goes last: without it, nobody would know whose
-# the other files are.
-_OWN: Final = (RESULTS, SUMMARY, REJECTED, INPUT, PART, RECORD)
 
 
 class RunFolder:
@@ -84,7 +81,7 @@ class RunFolder:
     def owns(self, path: Path) -> bool:
         """Whether this is one of the run's own files, which a new run would replace."""
         real = path.resolve()
-        return real.parent == self.path.resolve() and real.name in _OWN
+        return real.parent == self.path.resolve() and real.name in OWN
 
     def take(self, stream: IO[bytes]) -> Path:
         """Copy a stream, such as standard input, into the folder: a run must be able to resume."""
@@ -141,7 +138,7 @@ class RunFolder:
         if self._part is not None:
             self._part.close()
         with self._writing():
-            for name in _OWN:
+            for name in OWN:
                 (self.path / name).unlink(missing_ok=True)
 
     def write_lines(self, name: str, lines: Iterable[str]) -> None:
@@ -190,7 +187,7 @@ class RunFolder:
                     raise
                 return None
         # Without a record these are somebody's files, and none of a run's.
-        strays = [name for name in _OWN if (self.path / name).exists()]
+        strays = [name for name in OWN if (self.path / name).exists()]
         if strays:
             message = f"{self.path}: holds {strays[0]}, and no {RECORD} accounts for it; "
             raise RunError(message + "move it away, or name another -o")

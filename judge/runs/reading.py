@@ -17,6 +17,11 @@ SUMMARY: Final = "summary.json"
 RECORD: Final = "run.json"
 REJECTED: Final = "rejected.jsonl"
 INPUT: Final = "input"
+AGREEMENT: Final = "agreement.json"
+PAGE: Final = "agreement.html"
+OWN: Final = (RESULTS, SUMMARY, AGREEMENT, PAGE, REJECTED, INPUT, PART, RECORD)
+"""What a new run discards, in this order. The record goes last: without it, nobody would know whose
+the other files are. What people said, in `review/`, stays."""
 
 _Record = TypeVar("_Record", bound=Record)
 
@@ -52,7 +57,7 @@ def read_results(folder: str | Path) -> Iterator[SampleResult]:
             for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     return  # a line torn by kill -9 was never promised to anyone
-                yield _parse(line, SampleResult, f"{path}, line {number}")
+                yield parse(line, SampleResult, f"{path}, line {number}")
     except OSError as error:
         raise _absent(folder, error) from None
 
@@ -62,10 +67,15 @@ def _read(folder: Path, name: str, kind: type[_Record]) -> _Record:
         data = (folder / name).read_bytes()
     except OSError as error:
         raise _absent(folder, error) from None
-    return _parse(data, kind, str(folder / name))
+    return parse(data, kind, str(folder / name))
 
 
-def _parse(data: bytes, kind: type[_Record], place: str) -> _Record:
+def parse(data: bytes, kind: type[_Record], place: str) -> _Record:
+    """A record of a run folder's file.
+
+    Raises:
+        RunError: it is damaged; `place` says where it stands.
+    """
     try:
         return kind.model_validate_json(data)
     except ValidationError as error:

@@ -50,3 +50,11 @@ def test_a_bug_of_ours_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     err = capsys.readouterr().err
     assert "RuntimeError: the bug" in err
     assert "this is a bug in judge, not yours" in err
+
+
+def test_an_error_message_steers_nothing_either(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["show", "no\x1b[31mwhere"])
+    err = capsys.readouterr().err
+    assert "no␛[31mwhere: no such run folder" in err
+    assert "\x1b" not in err

@@ -64,7 +64,7 @@ def test_every_option_is_a_setting_and_its_help_states_the_default() -> None:
 
 def test_a_command_shows_its_own_options_and_the_settings() -> None:
     names = inspect.signature(score).parameters.keys()
-    assert names >= {"source", "worst", *SETTINGS, "config", "debug"}
+    assert names >= {"source", "worst", "review_hook", *SETTINGS, "config", "debug"}
     assert "settings" not in names
 
 

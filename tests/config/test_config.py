@@ -24,6 +24,9 @@ def test_the_defaults_are_in_range_and_described() -> None:
         ("max_unscored", -0.1),
         ("max_unscored", 1.1),
         ("max_unscored", float("nan")),
+        ("review_rate", -0.01),
+        ("review_rate", 1.01),
+        ("review_rate", float("nan")),
         ("seed", -1),
         ("require_quotes", "perhaps"),
         ("model", ""),
@@ -47,6 +50,12 @@ def test_a_setting_out_of_range_is_named_with_its_value(name: str, value: JsonVa
     assert "\n" not in str(caught.value)
 
 
+def test_what_would_run_code_is_no_setting() -> None:
+    # A settings file may have come with somebody's folder.
+    with pytest.raises(ConfigError, match="unknown setting 'review_hook'"):
+        Config.model_validate({"review_hook": "hooks:keep"})
+
+
 def test_an_unknown_setting_is_named_and_the_known_ones_are_listed() -> None:
     with pytest.raises(ConfigError, match=r"unknown setting 'modle'; there are: .*concurrency"):
         Config.model_validate({"modle": "m"})
@@ -55,6 +64,8 @@ def test_an_unknown_setting_is_named_and_the_known_ones_are_listed() -> None:
 def test_the_limits_themselves_are_allowed() -> None:
     for settings in ({"max_unscored": 0}, {"max_unscored": 1}, {"concurrency": 1}, {"seed": 0}):
         assert Config.model_validate(settings)
+    assert Config(review_rate=0).review_rate == 0
+    assert Config(review_rate=1).review_rate == 1
 
 
 def test_the_rules_are_the_part_about_reading() -> None:

@@ -9,6 +9,8 @@ import pytest
 from judge import Evaluator
 from judge.cli.app import app, main
 from judge.config import Config
+from judge.review.row import BLIND
+from judge.review.sheet import read_sheet, write_sheet
 from tests.server import JudgeServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +56,14 @@ def test_every_command_runs(
             error = capsys.readouterr().err
             code = int(expected[1]) if expected else 0
             assert (stopped.value.code or 0) == code, (command, error)
+            if words[1:3] == ["review", "draw"]:
+                fill_in(Path(words[words.index("-o") + 1]))
+
+
+def fill_in(sheet: Path) -> None:
+    """What a person does between two commands."""
+    rows = [row.cells | {"human_support": "full"} for row in read_sheet(sheet)]
+    write_sheet(sheet, rows, BLIND, "en")
 
 
 def test_every_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +75,7 @@ def test_every_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_every_command_and_option_is_documented() -> None:
-    from judge.cli import cache, prompts, score, show  # noqa: F401, PLC0415  importing adds them
+    from judge.cli import cache, golden, prompts, review, score, show  # noqa: F401, PLC0415  importing adds them
 
     groups = [
         ("", app),
@@ -76,7 +86,7 @@ def test_every_command_and_option_is_documented() -> None:
         for group, commands in groups
         for command in commands.registered_commands  # type: ignore[union-attr]
     ]
-    assert {"score", "cache explain", "prompts list"} <= set(names)
+    assert {"score", "cache explain", "prompts list", "review import"} <= set(names)
     for name in names:
         assert f"judge {name}" in README, name
 

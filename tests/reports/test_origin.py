@@ -12,7 +12,7 @@ from judge.evaluator import Evaluator
 from judge.job import Job
 from judge.records import SampleResult
 from judge.records.run import RunRecord
-from judge.reports.origin import origin
+from judge.reports.origin import is_of, origin, origins
 from judge.runs import read_results
 
 CHUNKS = [{"chunk_id": "a", "text": "It is paid."}]
@@ -105,3 +105,59 @@ def test_a_folder_without_a_record(tmp_path: Path) -> None:
     results = scored(source, tmp_path / "run")
     with pytest.raises(RunError, match="no such run folder"):
         origin(tmp_path / "nowhere", results["a"])
+
+
+def pairs(folder: Path) -> list[tuple[str, str]]:
+    return [(sample.qid, result.qid) for sample, result in origins(folder)]
+
+
+def test_all_results_with_their_samples_in_input_order(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    scored(source, tmp_path / "run")
+    assert pairs(tmp_path / "run") == [("a", "a"), ("乙", "乙"), ("c", "c")]
+    for sample, result in origins(tmp_path / "run"):
+        assert is_of(result, sample.answer)
+        assert sample.chunks[0].text == "It is paid."
+
+
+def test_lines_that_were_left_out_have_no_result(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", ["broken\n", LINES[0], '{"answer": 3}\n', *LINES[1:]])
+    evaluator = Evaluator(judge=FakeJudge({}))
+    Job(source, tmp_path / "run", Config(), evaluator=evaluator, skip_bad_lines=True).run(Quiet())
+    assert [qid for _, qid in pairs(tmp_path / "run")] == ["a", "乙", "c"]
+
+
+def test_all_of_standard_input(tmp_path: Path) -> None:
+    scored(io.BytesIO("".join(LINES).encode()), tmp_path / "run")
+    (tmp_path / "run").rename(tmp_path / "moved")
+    assert [qid for _, qid in pairs(tmp_path / "moved")] == ["a", "乙", "c"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        LINES[:2],
+        LINES[1:],
+        [LINES[1], LINES[0], LINES[2]],
+        [line("a", "It is free."), *LINES[1:]],
+        [line("new", "It is paid."), *LINES],
+        [line("b", "It is paid."), *LINES[1:]],
+        [],
+    ],
+)
+def test_samples_that_changed_are_refused(tmp_path: Path, lines: Sequence[str]) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    scored(source, tmp_path / "run")
+    write(source, lines)
+    with pytest.raises(RunError, match=r"in\.jsonl: changed since .*score it again"):
+        pairs(tmp_path / "run")
+
+
+def test_samples_that_are_gone_are_refused(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    scored(source, tmp_path / "run")
+    source.unlink()
+    with pytest.raises(RunError, match=r"cannot be read again .*No such file"):
+        pairs(tmp_path / "run")
+    with pytest.raises(RunError, match="no such run folder"):
+        pairs(tmp_path / "nowhere")

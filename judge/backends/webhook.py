@@ -1,0 +1,217 @@
+"""A webhook: each result that is drawn for people goes to an address, as JSON."""
+
+import asyncio
+import hashlib
+import json
+import math
+import random
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from importlib.metadata import version
+from typing import Final
+
+import httpx
+from tenacity import AsyncRetrying, RetryCallState, retry_if_result, stop_after_attempt
+from tenacity.wait import wait_random_exponential
+
+from judge.errors import ConfigError
+from judge.records import Sample, SampleResult
+
+_LONGEST: Final = 10.0
+"""Seconds of a wait, whatever the server asks for: the run may be about to end."""
+_SUCCESS: Final = range(200, 300)
+_REDIRECT: Final = range(300, 400)
+_AGAIN: Final = frozenset({408, 425, 429})
+_OWN_FAULT: Final = 500
+"""From this status on it is the server that failed."""
+
+
+class WebhookError(Exception):
+    """An address did not take a result; says its host and what happened, and no secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    said: str
+    again: bool
+    wait: float | None = None
+    """Seconds the server asks to wait."""
+
+
+# The first row that holds. Our own words: those of the client may repeat the address.
+_FAULTS: Final[tuple[tuple[type[Exception], str, bool], ...]] = (
+    (httpx.TimeoutException, "no answer in time", True),
+    (TimeoutError, "no answer in time", True),
+    (httpx.ProxyError, "the proxy does not let it through", True),
+    (httpx.ConnectError, "no connection", True),
+    (httpx.LocalProtocolError, "the headers cannot be sent", False),
+    (UnicodeError, "the headers cannot be sent", False),
+    (httpx.TransportError, "the connection broke off", True),
+    (OSError, "no connection", True),
+    (httpx.HTTPError, "the request failed", False),
+    (httpx.InvalidURL, "the address cannot be used", False),
+    (ImportError, "a proxy of the environment cannot be used", False),
+    (ValueError, "a proxy of the environment cannot be used", False),
+)
+
+
+class Webhook:
+    """A `judge.protocols.ReviewHook` that posts each result.
+
+    The body is `{"qid": …, "probability": …, "sample": {…}, "result": {…}}`; the records stand in
+    it as they do in the files of a run. What is posted twice bears the same `Idempotency-Key`, the
+    SHA-256 of the id, the signature and the answer. A server that has trouble (no
+    connection, no answer, 408, 425, 429, 5xx) is asked again after a wait that grows, or that it
+    names; one that refuses (another 4xx) or redirects is not. The proxies of the environment hold.
+
+    Each attempt has a connection of its own, so that there is nothing to close, and one object
+    serves any number of runs and event loops.
+
+    Args:
+        url: of http or https. All of it but the host counts as secret, and is never repeated.
+        timeout: seconds for one attempt.
+        attempts: how many at most.
+        headers: more of them, such as `Authorization`.
+        first_wait: seconds before the second attempt, at most; doubled each time after.
+
+    Raises:
+        ConfigError: the address is none.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        timeout: float = 10.0,
+        attempts: int = 4,
+        headers: Mapping[str, str] | None = None,
+        first_wait: float = 0.5,
+    ) -> None:
+        self._url = _checked(url)
+        self._timeout = timeout
+        self._attempts = attempts
+        self._headers = {
+            "User-Agent": f"judge/{version('judge')}",
+            "Content-Type": "application/json",
+            **(headers or {}),
+        }
+        self._first_wait = first_wait
+
+    def __repr__(self) -> str:
+        return f"Webhook({str(self._url)!r})"
+
+    async def __call__(self, sample: Sample, result: SampleResult, probability: float) -> None:
+        """Post one result.
+
+        Raises:
+            WebhookError: it was not taken.
+        """
+        body = json.dumps(
+            {
+                "qid": result.qid,
+                "probability": probability,
+                "sample": sample.model_dump(mode="json"),
+                "result": result.model_dump(mode="json"),
+            },
+            allow_nan=False,
+        ).encode()
+        headers = {**self._headers, "Idempotency-Key": _key(sample, result)}
+        failure: _Failure | None = await AsyncRetrying(
+            retry=retry_if_result(lambda failure: failure is not None and failure.again),
+            wait=self._wait,
+            stop=stop_after_attempt(self._attempts),
+            retry_error_callback=_last,
+        )(self._post, body, headers)
+        if failure is not None:
+            raise WebhookError(f"{self._url}: {failure.said}")
+
+    async def _post(self, body: bytes, headers: Mapping[str, str]) -> _Failure | None:
+        """One attempt; what goes wrong is a value."""
+        try:
+            async with (
+                asyncio.timeout(self._timeout),  # the client's own begins anew with each byte
+                httpx.AsyncClient(verify=self._tls, timeout=self._timeout) as client,
+            ):
+                request = client.build_request("POST", self._url, content=body, headers=headers)
+                request.url = self._url  # a copy was made of it, which would be logged
+                # Whatever it has to say is not read.
+                response = await client.send(request, stream=True)
+                await response.aclose()
+        except tuple(kind for kind, _, _ in _FAULTS) as error:
+            return next(
+                _Failure(said, again) for kind, said, again in _FAULTS if isinstance(error, kind)
+            )
+        return _judged(response)
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        # Reading all certificates takes longer than all else; once is enough.
+        return httpx.create_ssl_context()
+
+    def _wait(self, state: RetryCallState) -> float:
+        failure = _last(state)
+        if failure is None or failure.wait is None:
+            return wait_random_exponential(self._first_wait, _LONGEST)(state)
+        # All that were told the same moment shall not come back at the same moment.
+        return min(failure.wait, _LONGEST) + random.uniform(0, self._first_wait)  # noqa: S311 - hides nothing
+
+
+class _Veiled(httpx.URL):
+    """An address that shows its host and nothing else, in the client's own log, too."""
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.host}"
+
+    __repr__ = __str__
+
+
+def _checked(url: str) -> _Veiled:
+    try:
+        veiled = _Veiled(url.strip())
+    except httpx.InvalidURL:
+        veiled = _Veiled("")
+    if veiled.scheme not in {"http", "https"} or not veiled.host:
+        raise ConfigError(
+            "the review hook's address (not repeated here, as it may hold a secret) is no http "
+            "address; try https://host/path"
+        )
+    return veiled
+
+
+def _key(sample: Sample, result: SampleResult) -> str:
+    whole = json.dumps([result.qid, result.signature, sample.answer])
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def _judged(response: httpx.Response) -> _Failure | None:
+    status = response.status_code
+    if status in _SUCCESS:
+        return None
+    said = f"HTTP {status}"
+    if status in _REDIRECT:
+        said += ", and redirects are not followed"
+    again = status in _AGAIN or status >= _OWN_FAULT
+    return _Failure(said, again, _asked_wait(response.headers.get("Retry-After", "")))
+
+
+def _asked_wait(text: str) -> float | None:
+    """Seconds; a header holds those, or a date."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(text).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _last(state: RetryCallState) -> _Failure | None:
+    if state.outcome is None:
+        raise RuntimeError("asked about an attempt that was not made")
+    failure: _Failure | None = state.outcome.result()
+    return failure

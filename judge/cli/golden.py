@@ -1,0 +1,186 @@
+"""`judge review promote` and `judge review drift`: a golden set, made and judged again."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from judge.cli.options import takes_settings
+from judge.cli.review import review
+from judge.text.clip import clip
+from judge.text.visible import flat
+
+if TYPE_CHECKING:
+    from judge.config import Config
+    from judge.records import Drift, Flip, LostSentence
+    from judge.review.promoting import Promotion
+
+_WIDTH: Final = 60
+"""Characters of a sentence that are enough to know it by."""
+_WORDS: Final = 12
+"""Columns of the words before a figure."""
+
+GoldenSet = Annotated[
+    Path, typer.Argument(metavar="GOLDEN", help="What judge review promote made.")
+]
+Report = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", metavar="FILE", help="Keep what is found, as JSON."),
+]
+FailWorse = Annotated[
+    float | None,
+    typer.Option(
+        metavar="ALPHA",
+        min=0,
+        max=1,
+        help="Exit 1 if more sentences got worse than better, and p is under ALPHA.",
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file that -o names.")]
+
+
+@review.command()
+def promote(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder with imported labels.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="The golden set, JSONL.")
+    ],
+    *,
+    min_reviewers: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many must say the same of a sentence.")
+    ] = 1,
+    force: Force = False,
+) -> None:
+    """Make a golden set of the sentences on which all reviewers agree.
+
+    It is a samples file, and `judge score` reads it. Each answer bears its labels under `labels`,
+    with what the judge said. Sentences on which reviewers disagree are listed and left out.
+
+    Example: judge review promote runs/today -o golden.jsonl
+    """
+    # Heavy, and --help stays quick without them.
+    from judge.cli.terminal import say  # noqa: PLC0415
+    from judge.review.golden import check_output, lines, write_whole  # noqa: PLC0415
+    from judge.review.promoting import promote as promoted  # noqa: PLC0415
+    from judge.runs import read_record  # noqa: PLC0415
+    from judge.runs.reading import OWN  # noqa: PLC0415
+
+    own = [run / name for name in OWN]
+    check_output(output, [Path(read_record(run).input.path), *own], force=force)
+    found = promoted(run, reviewers=min_reviewers)
+    write_whole(output, lines(found.golden))
+    say(*_promoted(found, min_reviewers), f"written to {output}")
+
+
+@review.command()
+@takes_settings
+def drift(
+    golden: GoldenSet,
+    output: Report = None,
+    *,
+    fail_worse: FailWorse = None,
+    force: Force = False,
+    settings: "Config",
+) -> None:
+    """Judge a golden set again: which verdicts flipped, and whether by more than chance.
+
+    Takes the settings of `judge score`. What the judge said when the set was made and what it says
+    now is held against what people say; p is McNemar's, exact, two-sided.
+
+    Exit codes: 0 fine; 1 the --fail-worse gate failed; 3 too many labels have no verdict now (see
+    --max-unscored), or the gate found nothing to compare.
+
+    Example: judge review drift golden.jsonl --model gpt-4.1-mini --fail-worse 0.05
+    """
+    # Heavy, and --help stays quick without them.
+    from judge.cli.terminal import say  # noqa: PLC0415
+    from judge.evaluator import evaluate  # noqa: PLC0415
+    from judge.review.drift import compare  # noqa: PLC0415
+    from judge.review.golden import check_output, read_golden, write_whole  # noqa: PLC0415
+
+    if output is not None:
+        check_output(output, [golden], force=force)
+    answers = read_golden(golden)
+    found = compare(answers, evaluate([each.sample for each in answers], settings))
+    unhealthy = _untold(found) > settings.max_unscored
+    say(*_told(found, len(answers)))
+    if unhealthy:
+        say("", f"untrusted: {100 * _untold(found):.1f} % of the labels have no verdict now")
+    if output is not None:
+        text = json.dumps(found.model_dump(mode="json"), ensure_ascii=False, indent=2)
+        write_whole(output, [f"{text}\n"])
+        say("", f"written to {output}")
+    raise typer.Exit(_code(found, fail_worse, unhealthy=unhealthy))
+
+
+def _code(drift: "Drift", alpha: float | None, *, unhealthy: bool) -> int:
+    from judge.reports.gate import FINE, GATE_FAILED, UNTRUSTED  # noqa: PLC0415  heavy
+
+    if unhealthy or (alpha is not None and not drift.compared):
+        return UNTRUSTED
+    failed = alpha is not None and drift.worse > drift.better and drift.p < alpha
+    return GATE_FAILED if failed else FINE
+
+
+def _untold(drift: "Drift") -> float:
+    """The share of labels without a verdict now, of those that were asked about."""
+    return drift.unscored_now / max(1, drift.labels - len(drift.lost))
+
+
+def _promoted(found: "Promotion", reviewers: int) -> Iterable[str]:
+    labels = [label for each in found.golden for label in each.labels]
+    yield f"{_count(len(labels), 'label')} on {_count(len(found.golden), 'answer')}"
+    if bare := sum(label.support is None for label in labels):
+        yield f"{_count(bare, 'label')} of these a bare yes or no: full support against the rest"
+    if found.few:
+        yield f"left out: {_count(found.few, 'sentence')} with under {reviewers} reviewers"
+    if found.stale:
+        yield f"left out: labels of earlier results, draws {', '.join(found.stale)}"
+    yield f"{_count(len(found.disagreed), 'sentence')} disagreed on"
+    for each in found.disagreed:
+        yield f"  {flat(each.review_id)}  {flat(each.qid)}, sentence {each.sentence + 1}"
+
+
+def _told(drift: "Drift", answers: int) -> Iterable[str]:
+    right = {"labels": "label for label", "full_or_rest": "full support against the rest"}
+    yield f"{_count(drift.labels, 'label')} on {_count(answers, 'answer')}, {right[drift.scale]}"
+    for name, signatures in (("then", drift.signatures_then), ("now", drift.signatures_now)):
+        for signature, count in signatures.items():
+            several = f" ({_count(count, 'label')})" if len(signatures) > 1 else ""
+            yield f"{name:{_WORDS}}{flat(signature)}{several}"
+    if drift.unscored_then or drift.unscored_now:
+        yield f"no verdict  {drift.unscored_then:,} then, {drift.unscored_now:,} now"
+    yield f"compared    {_count(drift.compared, 'label')}"
+    if drift.agreement_then is not None and drift.agreement_now is not None:
+        then, now = (
+            f"{100 * share:.1f} %" for share in (drift.agreement_then, drift.agreement_now)
+        )
+        yield f"right       {then} then, {now} now"
+    others = len(drift.flips) - drift.better - drift.worse
+    counts = f"{drift.worse:,} worse, {drift.better:,} better, {others:,} other"
+    yield f"flipped     {counts}; McNemar's exact p = {drift.p:.3g}"
+    for flip in drift.flips:
+        yield from _flipped(flip)
+    for lost in drift.lost:
+        yield from _lost(lost)
+
+
+def _flipped(flip: "Flip") -> Iterable[str]:
+    people = flip.support or ("supported" if flip.supported else "not supported")
+    place = f"{flip.qid}, sentence {flip.sentence + 1}"
+    yield ""
+    yield flat(f"{flip.change}: {place}: {flip.then} → {flip.now}, people: {people}")
+    yield f"  {clip(flat(flip.text), _WIDTH)}"
+
+
+def _lost(lost: "LostSentence") -> Iterable[str]:
+    why = f"counts as {lost.kind} now" if lost.kind else "is no sentence of its own now"
+    yield ""
+    yield flat(f"lost: {lost.qid}, sentence {lost.sentence + 1}: {why}")
+    yield f"  {clip(flat(lost.text), _WIDTH)}"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,28 @@
+"""What people's labels say of the judge, on a page and in a sentence."""
+
+from judge.reports.agreement.finding import (
+    bias,
+    cautions,
+    headline,
+    missing_alpha,
+    missing_kappa,
+    stratum_bias,
+    stratum_name,
+    title,
+)
+from judge.reports.agreement.page import page
+from judge.reports.agreement.words import Lang, Words
+
+__all__ = [
+    "Lang",
+    "Words",
+    "bias",
+    "cautions",
+    "headline",
+    "missing_alpha",
+    "missing_kappa",
+    "page",
+    "stratum_bias",
+    "stratum_name",
+    "title",
+]

@@ -1,0 +1,134 @@
+"""A page that says how good the judge is, for whoever has to decide on it."""
+
+from importlib.resources import files
+
+from judge.records import Agreement, CorrectedScore, LabelledStratum, Summary
+from judge.reports.agreement.chart import chart
+from judge.reports.agreement.disagreements import disagreements
+from judge.reports.agreement.finding import (
+    cautions,
+    difference,
+    headline,
+    leading,
+    stratum_error,
+    stratum_name,
+    title,
+)
+from judge.reports.agreement.markup import (
+    Html,
+    definitions,
+    figure,
+    outside,
+    table,
+    tag,
+    text,
+    void,
+)
+from judge.reports.agreement.quality import quality
+from judge.reports.agreement.words import Lang, Words
+from judge.text.visible import flat
+
+
+def page(agreement: Agreement, summary: Summary, lang: Lang) -> str:
+    """The findings as one HTML5 file that needs no other, to be written as UTF-8.
+
+    Args:
+        agreement: what the labels say.
+        summary: totals of the run they are from.
+        lang: of all that is not quoted.
+    """
+    words = Words(lang)
+    head = tag(
+        "head",
+        void("meta", charset="utf-8"),
+        void("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", text(f"{words('title.page')} {flat(agreement.draw)}")),
+        tag("style", Html(_style())),
+    )
+    body = tag(
+        "body",
+        tag(
+            "main",
+            _finding(agreement, summary, words),
+            quality(agreement, words),
+            _strata(agreement, words),
+            disagreements(agreement, words),
+            _method(agreement, summary, words),
+        ),
+    )
+    return f"<!DOCTYPE html>\n{tag('html', head, body, lang={'en': 'en', 'zh': 'zh-Hans'}[lang])}\n"
+
+
+def _style() -> str:
+    return files("judge").joinpath("data", "agreement.css").read_text("utf-8")
+
+
+def _finding(agreement: Agreement, summary: Summary, words: Words) -> Html:
+    parts = [
+        tag("h1", text(title(summary, words))),
+        tag("p", text(headline(agreement, summary, words)), class_="headline"),
+    ]
+    if score := leading(agreement):
+        parts.append(chart(score, words))
+    parts += [tag("p", text(said), class_="caution") for said in cautions(summary, words)]
+    if agreement.corrected:
+        heads = ["name", "judge", "people", "interval", "difference"]
+        rows = [_score(score, words) for score in agreement.corrected]
+        parts.append(table(words("score.caption"), [words(f"score.{h}") for h in heads], rows))
+    return tag("section", *parts)
+
+
+def _score(score: CorrectedScore, words: Words) -> list[Html]:
+    raw = score.raw
+    return [
+        text(words(f"score.{score.name}_{score.average}")),
+        text(words.unmeasured("raw")) if raw is None else figure(words.percent(raw)),
+        figure(words.percent(score.corrected)),
+        figure(words.span(score.low, score.high)),
+        text(difference(score, words)),
+    ]
+
+
+def _strata(agreement: Agreement, words: Words) -> Html:
+    kind = "sentences" if agreement.by == "sentence" else "answers"
+    heads = [kind, f"units_{agreement.by}", "drawn", "labelled", "error"]
+    rows = [_stratum(stratum, words) for stratum in agreement.strata]
+    return tag(
+        "section",
+        tag("h2", text(words("title.strata"))),
+        table(words("stratum.caption"), [words(f"stratum.{head}") for head in heads], rows),
+        tag("p", text(words("stratum.note")), class_="note"),
+    )
+
+
+def _stratum(stratum: LabelledStratum, words: Words) -> list[Html]:
+    counts = (stratum.units, stratum.drawn, stratum.labelled)
+    cells = (stratum_name(stratum, words), *map(str, counts), stratum_error(stratum, words))
+    return [text(cell) for cell in cells]
+
+
+def _method(agreement: Agreement, summary: Summary, words: Words) -> Html:
+    unnamed = words("disagreement.nameless")
+    reviewers = words("disagreement.joint").join(name or unnamed for name in agreement.reviewers)
+    run = words("method.run_value", answers=summary.answers, claims=summary.claims)
+    left_out = words("method.left_out_value", count=agreement.left_out)
+    rows = [
+        ("draw", outside(agreement.draw)),
+        ("by", text(words(f"method.by_{agreement.by}"))),
+        ("run", text(run)),
+        ("drawn", text(str(agreement.drawn))),
+        ("labelled", text(str(agreement.labelled))),
+        ("unlabelled", text(str(agreement.drawn - agreement.labelled))),
+        *([("left_out", text(left_out))] if agreement.left_out else []),
+        ("labels", text(str(agreement.labels))),
+        ("reviewers", outside(reviewers) if reviewers else text(words("method.nobody"))),
+        ("scale", text(words(f"method.scale_{agreement.scale}"))),
+        ("signature", tag("code", outside(agreement.signature))),
+    ]
+    return tag(
+        "section",
+        tag("h2", text(words("title.method"))),
+        definitions([(words(f"method.{name}"), value) for name, value in rows], "said"),
+        tag("p", text(words("method.estimator"))),
+        tag("p", text(words("method.intervals"))),
+    )

@@ -1,0 +1,1 @@
+"""Verdicts sampled for people, and what their labels say of the judge."""

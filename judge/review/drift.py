@@ -1,0 +1,159 @@
+"""A golden set judged again: which sentences flipped, and whether by more than chance."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from judge.metrics.agreement import mcnemar
+from judge.records import (
+    SUPPORT_WEIGHT,
+    Drift,
+    Excluded,
+    Flip,
+    GoldenLabel,
+    LostSentence,
+    SampleResult,
+    SentenceResult,
+    Support,
+)
+from judge.review.golden import Golden, own_support
+
+_Scale = Literal["labels", "full_or_rest"]
+_Change = Literal["worse", "other", "better"]
+
+_NEVER_PARTIAL: Final = frozenset({"nli", "similarity"})
+"""Kinds of judge, by which their signatures begin, that cannot say all that people can."""
+_ORDER: Final[Sequence[_Change]] = ("worse", "other", "better")
+
+
+class _Labelled(NamedTuple):
+    """A golden label, and what has become of its sentence."""
+
+    qid: str
+    label: GoldenLabel
+    signature: str
+    """How its answer is judged now."""
+    sentence: SentenceResult | None
+    """None where no sentence begins and ends there any more."""
+
+
+class _Pair(NamedTuple):
+    """A golden label with a verdict both times."""
+
+    qid: str
+    label: GoldenLabel
+    then: Support
+    now: Support
+
+
+def compare(golden: Sequence[Golden], results: Iterable[SampleResult]) -> Drift:
+    """What the judge said when a golden set was made, beside what it says now.
+
+    A sentence is known by where it begins and ends in its answer. Without a verdict of the run's
+    own judge, then or now, it is counted and compared with nothing.
+
+    Args:
+        golden: the set.
+        results: one for each of its answers, in its order.
+
+    Raises:
+        ValueError: there are more or fewer results.
+    """
+    labelled = list(_labelled(golden, results))
+    there = [each for each in labelled if _asked(each.sentence)]
+    scale = _scale(labelled)
+    pairs = list(_pairs(there))
+    changes = [_change(pair, scale) for pair in pairs]
+    worse, better = changes.count("worse"), changes.count("better")
+    right = [_right(pair.label, pair.then, scale) for pair in pairs]
+    flipped = [(c, pair) for c, pair in zip(changes, pairs, strict=True) if pair.then != pair.now]
+    flipped.sort(key=lambda flip: (_ORDER.index(flip[0]), _gain(flip[1])))
+    return Drift(
+        signatures_then=Counter(each.label.signature for each in labelled),
+        signatures_now=Counter(each.signature for each in labelled),
+        scale=scale,
+        labels=len(labelled),
+        lost=tuple(_lost(each) for each in labelled if not _asked(each.sentence)),
+        unscored_then=sum(each.label.judged is None for each in labelled),
+        unscored_now=sum(_now(each) is None for each in there),
+        compared=len(pairs),
+        agreement_then=sum(right) / len(pairs) if pairs else None,
+        agreement_now=(sum(right) + better - worse) / len(pairs) if pairs else None,
+        better=better,
+        worse=worse,
+        p=mcnemar(worse, better),
+        flips=tuple(_flip(change, pair) for change, pair in flipped),
+    )
+
+
+def _labelled(golden: Iterable[Golden], results: Iterable[SampleResult]) -> Iterator[_Labelled]:
+    for each, result in zip(golden, results, strict=True):
+        sentences = {(sentence.start, sentence.end): sentence for sentence in result.sentences}
+        for label in each.labels:
+            sentence = sentences.get((label.start, label.end))
+            yield _Labelled(result.qid, label, result.signature, sentence)
+
+
+def _asked(sentence: SentenceResult | None) -> bool:
+    return sentence is not None and not isinstance(sentence.outcome, Excluded)
+
+
+def _now(labelled: _Labelled) -> Support | None:
+    return None if labelled.sentence is None else own_support(labelled.sentence)
+
+
+def _pairs(labelled: Iterable[_Labelled]) -> Iterator[_Pair]:
+    for each in labelled:
+        now = _now(each)
+        if each.label.judged is not None and now is not None:
+            yield _Pair(each.qid, each.label, each.label.judged, now)
+
+
+def _scale(labelled: Sequence[_Labelled]) -> _Scale:
+    bare = any(each.label.support is None for each in labelled)
+    signatures = (s for each in labelled for s in (each.label.signature, each.signature))
+    kinds = {signature.partition(":")[0] for signature in signatures}
+    return "full_or_rest" if bare or kinds & _NEVER_PARTIAL else "labels"
+
+
+def _right(label: GoldenLabel, support: Support, scale: _Scale) -> bool:
+    if scale == "labels":
+        return support is label.support
+    return (support is Support.FULL) == label.supported
+
+
+def _change(pair: _Pair, scale: _Scale) -> _Change:
+    before, after = (_right(pair.label, said, scale) for said in (pair.then, pair.now))
+    if before == after:
+        return "other"
+    return "better" if after else "worse"
+
+
+def _gain(pair: _Pair) -> float:
+    """How much nearer to what people say its weight is now, -1 to 1."""
+    people = _weight(pair.label.support) if pair.label.support else float(pair.label.supported)
+    return abs(_weight(pair.then) - people) - abs(_weight(pair.now) - people)
+
+
+def _weight(support: Support) -> float:
+    return SUPPORT_WEIGHT.get(support, 0.0)
+
+
+def _lost(each: _Labelled) -> LostSentence:
+    kind = None if each.sentence is None else each.sentence.kind
+    label = each.label
+    return LostSentence(qid=each.qid, sentence=label.sentence, text=label.text, kind=kind)
+
+
+def _flip(change: _Change, pair: _Pair) -> Flip:
+    label = pair.label
+    return Flip(
+        qid=pair.qid,
+        sentence=label.sentence,
+        text=label.text,
+        change=change,
+        then=pair.then,
+        now=pair.now,
+        support=label.support,
+        supported=label.supported,
+    )

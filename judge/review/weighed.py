@@ -1,0 +1,175 @@
+"""The corrected scores of a run: what is known of all claims, and what people say of some."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+
+from judge.metrics.interval import StratumSample, corrected_mean
+from judge.records import (
+    SUPPORT_WEIGHT,
+    CorpusScore,
+    CorrectedScore,
+    Draw,
+    DrawnSentence,
+    Label,
+    Stratum,
+    Summary,
+    Support,
+    Weighing,
+)
+from judge.review.strata import counts, weight
+
+Labels = Mapping[str, Sequence[Label]]
+"""By `review_id`; at least one each."""
+Name = Literal["faithfulness", "faithfulness_strict"]
+Average = Literal["macro", "micro"]
+_FEWEST: Final = 2
+_AVERAGES: Final[tuple[Average, ...]] = ("macro", "micro")
+
+
+class Unit(NamedTuple):
+    """A labelled sentence, or an answer of which all claims are labelled."""
+
+    stratum: int
+    probability: float
+    sentences: tuple[DrawnSentence, ...]
+
+
+class Error(NamedTuple):
+    """What a person's label adds to the judge's."""
+
+    worth: float
+    """The person's weight less the judge's."""
+    shift: float
+    """1 where only the person counts the claim, -1 where only the judge does."""
+
+
+def corrected_scores(
+    draw: Draw, labels: Labels, summary: Summary, names: Sequence[Name]
+) -> list[CorrectedScore]:
+    """The scores `names` of the run as people would give them, over answers and over claims.
+
+    None at all where a draw has fewer than two labelled units. A stratum with fewer is taken
+    together with its neighbour.
+    """
+    scores = []
+    for name in names:
+        for average in _AVERAGES:
+            raw: CorpusScore | None = getattr(summary, name)
+            found = corrected_mean(_samples(draw, labels, name, average))
+            if found is not None:
+                scores.append(
+                    CorrectedScore(
+                        name=name,
+                        average=average,
+                        raw=None if raw is None else getattr(raw, average),
+                        corrected=found.mean,
+                        low=found.low,
+                        high=found.high,
+                        standard_error=found.standard_error,
+                    )
+                )
+    return scores
+
+
+def by_row(labels: Iterable[Label]) -> dict[str, list[Label]]:
+    """Labels by `review_id`."""
+    rows: dict[str, list[Label]] = {}
+    for label in labels:
+        rows.setdefault(label.review_id, []).append(label)
+    return rows
+
+
+def units_of(draw: Draw, labels: Labels) -> list[Unit]:
+    """The units that can be counted, in the order of the draw."""
+    whole = draw.by == "answer"
+    units = []
+    for _, group in groupby(draw.sentences, key=lambda s: s.qid if whole else s.review_id):
+        sentences = tuple(group)
+        if all(sentence.review_id in labels for sentence in sentences):
+            first = sentences[0]
+            units.append(Unit(first.stratum, first.probability, sentences))
+    return units
+
+
+def error_of(sentence: DrawnSentence, labels: Sequence[Label], name: Name) -> Error:
+    """The mean over those who labelled the sentence."""
+    strict = name == "faithfulness_strict"
+    counted = [float(label.support is not Support.NO_CLAIM) for label in labels]
+    worth = [_worth(label, strict=strict) for label in labels]
+    judged = weight(sentence.outcome, strict=strict)
+    return Error(
+        sum(worth) / len(worth) - judged,
+        sum(counted) / len(counted) - counts(sentence.outcome),
+    )
+
+
+def _worth(label: Label, *, strict: bool) -> float:
+    if strict or label.support is None:
+        return float(label.supported)
+    return SUPPORT_WEIGHT.get(label.support, 0.0)
+
+
+def _samples(draw: Draw, labels: Labels, name: Name, average: Average) -> list[StratumSample]:
+    units = units_of(draw, labels)
+    groups = _enough(draw.strata, Counter(unit.stratum for unit in units))
+    return [_sample(draw, group, units, labels, name, average) for group in groups]
+
+
+def _sample(
+    draw: Draw,
+    group: Collection[int],
+    units: Sequence[Unit],
+    labels: Labels,
+    name: Name,
+    average: Average,
+) -> StratumSample:
+    strata = [draw.strata[number] for number in group]
+    units = [unit for unit in units if unit.stratum in group]
+    sums: list[Weighing] = [getattr(stratum, average) for stratum in strata]
+    spans = [s.span_strict if name == "faithfulness_strict" else s.span for s in strata]
+    # Who was drawn and not labelled is taken to be like the others of the stratum.
+    answered = len(units) / sum(stratum.drawn for stratum in strata)
+    chances = np.array([unit.probability for unit in units]) * answered
+    heft = np.array([_heft(unit, average) for unit in units])
+    errors = [_error(unit, labels, name) for unit in units]
+    return StratumSample(
+        weight=sum(each.weight for each in sums),
+        predicted=sum(getattr(each, name) for each in sums),
+        counted=sum(each.counted for each in sums),
+        span=(min(low for low, _ in spans), max(high for _, high in spans)),
+        weights=heft / chances,
+        probabilities=chances,
+        errors=np.array([error.worth for error in errors]),
+        shifts=np.array([error.shift for error in errors]),
+    )
+
+
+def _enough(strata: Sequence[Stratum], labelled: Mapping[int, int]) -> list[list[int]]:
+    """Strata by number, those with too few labels for an error of their own beside a neighbour."""
+    groups = [[number] for number in range(len(strata))]
+
+    def lacks(group: Sequence[int]) -> bool:
+        have = sum(labelled.get(number, 0) for number in group)
+        return have < min(_FEWEST, sum(strata[number].units for number in group))
+
+    while len(groups) > 1 and any(map(lacks, groups)):
+        place = next(k for k, group in enumerate(groups) if lacks(group))
+        first = min(place, len(groups) - 2)
+        groups[first : first + 2] = [groups[first] + groups[first + 1]]
+    return [] if lacks(groups[0]) else groups
+
+
+def _heft(unit: Unit, average: Average) -> float:
+    if average == "micro":
+        return float(len(unit.sentences))
+    return sum(sentence.weight for sentence in unit.sentences)
+
+
+def _error(unit: Unit, labels: Labels, name: Name) -> Error:
+    """Of an answer the mean over its claims."""
+    errors = [error_of(each, labels[each.review_id], name) for each in unit.sentences]
+    return Error(*(sum(column) / len(errors) for column in zip(*errors, strict=True)))

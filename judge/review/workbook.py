@@ -1,0 +1,185 @@
+"""Sheets as XLSX workbooks, written and read through openpyxl."""
+
+import contextlib
+import io
+import re
+import warnings
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from judge.errors import ConfigError, InputError
+from judge.review.words import Lang, choices, column_of, header
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet.worksheet import Worksheet
+
+_TITLE: Final = "review"
+# In characters; what is not named is a word or an id.
+_WIDTHS: Final = {
+    "query": 30,
+    "answer": 60,
+    "sentence": 45,
+    "chunks": 80,
+    "human_note": 30,
+    "judge_quote": 45,
+}
+_WIDTH: Final = 16
+# In points. Left to itself a row of long chunks is taller than the screen.
+_HEIGHT: Final = 160
+# A small file can hold any amount of the same; ten thousand rows of full cells are less than this.
+_MOST_UNPACKED: Final = 512 << 20
+_MOST_PARTS: Final = 10_000
+_MOST_ROWS: Final = 1_048_576
+_MOST_COLUMNS: Final = 256
+# How a workbook writes a control character, and what must not stand there by chance: Excel takes
+# any such number for a character, but writes no others. LibreOffice writes them as they stand.
+_BY_CHANCE: Final = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+_ESCAPED: Final = re.compile(r"_x(00[01][0-9A-Fa-f]|005[Ff])_")
+
+
+def write_workbook(
+    path: Path, rows: Iterable[Sequence[str]], columns: Sequence[str], lang: Lang
+) -> None:
+    """Write a workbook of one sheet, every cell of it text, and a drop-down for the label.
+
+    Args:
+        path: where; its suffix does not matter.
+        rows: cells in the order of `columns`, as `judge.review.cells.cell` makes them.
+        columns: canonical names.
+        lang: of the headers and the drop-down.
+
+    Raises:
+        ConfigError: openpyxl is not installed.
+        OSError: the file cannot be written.
+    """
+    with _openpyxl():
+        from openpyxl import Workbook  # noqa: PLC0415  an extra, and slow to load
+        from openpyxl.styles import Font  # noqa: PLC0415
+        from openpyxl.utils import get_column_letter  # noqa: PLC0415
+    book = Workbook()
+    sheet = book.active
+    sheet.title = _TITLE
+    _write_row(sheet, 1, [header(column, lang) for column in columns])
+    for written in sheet[1]:
+        written.font = Font(bold=True)
+    sheet.freeze_panes = "A2"
+    number = 1
+    for number, cells in enumerate(rows, 2):
+        _write_row(sheet, number, cells)
+        sheet.row_dimensions[number].height = _HEIGHT
+    for place, column in enumerate(columns, 1):
+        letter = get_column_letter(place)
+        sheet.column_dimensions[letter].width = _WIDTHS.get(column, _WIDTH)
+        if column == "human_support":
+            _offer(sheet, f"{letter}2:{letter}{max(number, 2)}", choices(lang))
+    # Opened here, for openpyxl leaves a file that it cannot write to the end open.
+    with path.open("wb") as file:
+        book.save(file)
+
+
+def workbook_rows(data: bytes, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are not blank of the first sheet with review ids, numbered as it shows them.
+
+    Numbers and booleans come as text, `1` and `true`; of a formula its last value. Line ends and
+    control characters come as they are.
+
+    Args:
+        data: the workbook.
+        path: where it stands, for messages.
+
+    Raises:
+        InputError: it is damaged, locked, of another kind, too large, or has no such sheet.
+        ConfigError: openpyxl is not installed.
+    """
+    with _openpyxl():
+        from openpyxl import load_workbook  # noqa: PLC0415  an extra, and slow to load
+    try:
+        _refuse_other(data, path)
+        with warnings.catch_warnings():
+            # What a workbook has beyond cells does not matter here.
+            warnings.simplefilter("ignore")
+            stream = io.BytesIO(data)
+            book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
+            rows = next(filter(_ours, map(_rows, book.worksheets)), None)
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001  of a damaged workbook openpyxl raises anything
+        message = f"cannot be read as XLSX ({type(error).__name__}); save it again, as XLSX or CSV"
+        raise InputError(message, path=str(path)) from None
+    if rows is None:
+        message = f"no sheet has a column review_id ({header('review_id', 'zh')}) in its first row"
+        raise InputError(f"{message}; name a sheet that `judge review draw` made", path=str(path))
+    return iter(rows)
+
+
+@contextlib.contextmanager
+def _openpyxl() -> Iterator[None]:
+    try:
+        yield
+    except ImportError:
+        message = "XLSX needs openpyxl, which is not installed; use CSV, or run "
+        raise ConfigError(message + "pip install '.[xlsx]' in the checkout") from None
+
+
+def _write_row(sheet: "Worksheet", number: int, texts: Sequence[str]) -> None:
+    from openpyxl.styles import Alignment  # noqa: PLC0415
+
+    for place, text in enumerate(texts, 1):
+        written = sheet.cell(number, place)
+        if text:
+            written.value = _BY_CHANCE.sub("_x005F_", text)
+            written.data_type = "s"  # and not what openpyxl makes of `#N/A`
+        written.number_format = "@"
+        written.alignment = Alignment(wrap_text=True, vertical="top")
+
+
+def _offer(sheet: "Worksheet", cells: str, words: Iterable[str]) -> None:
+    from openpyxl.worksheet.datavalidation import DataValidation  # noqa: PLC0415
+
+    # Offered, not imposed: yes and no are labels, too.
+    offer = DataValidation(
+        type="list", formula1=f'"{",".join(words)}"', allow_blank=True, showErrorMessage=False
+    )
+    offer.add(cells)
+    sheet.add_data_validation(offer)
+
+
+def _refuse_other(data: bytes, path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = archive.infolist()
+        # What a part says of its size is what it yields: zipfile reads no further.
+        if len(parts) > _MOST_PARTS or sum(p.file_size for p in parts) > _MOST_UNPACKED:
+            message = f"unpacks to more than {_MOST_UNPACKED >> 20} MiB; save the sheet as CSV"
+            raise InputError(message, path=str(path))
+        if "mimetype" in archive.namelist():
+            message = "is an OpenDocument file; save the sheet as XLSX or CSV"
+            raise InputError(message, path=str(path))
+
+
+def _rows(sheet: "Worksheet") -> list[tuple[int, list[str]]]:
+    # What a sheet says of its extent may be wrong: the limits are ours.
+    rows = sheet.iter_rows(max_row=_MOST_ROWS, max_col=_MOST_COLUMNS, values_only=True)
+    texts = (
+        (number, [_text(value) for value in values])
+        for number, values in enumerate(rows, 1)
+        if values.count(None) < len(values)
+    )
+    return [(number, cells) for number, cells in texts if any(map(str.strip, cells))]
+
+
+def _ours(rows: Sequence[tuple[int, list[str]]]) -> bool:
+    return bool(rows) and any(column_of(name) == "review_id" for name in rows[0][1])
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime):
+        return str(value).removesuffix(" 00:00:00")
+    text = "" if value is None else str(value)
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)

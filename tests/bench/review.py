@@ -1,0 +1,310 @@
+"""How far a corrected score can be trusted: simulated judges, and a real one beside people.
+
+    python tests/bench/review.py [seeds]
+
+The run, the draw and the correction are the shipped ones. In each of `seeds` draws people's labels
+are looked up for what was drawn, and it is counted how often the interval holds the truth.
+"""
+
+import json
+import random
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from judge.records import (
+    SUPPORT_WEIGHT,
+    Draw,
+    Flag,
+    FlagName,
+    Label,
+    Outcome,
+    SampleResult,
+    Scores,
+    SentenceKind,
+    SentenceResult,
+    Status,
+    Stratum,
+    StratumName,
+    Summary,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.review.census import By, Census, claims
+from judge.review.drawing import drawn_sentences
+from judge.review.picking import Picked, divide, stratum
+from judge.review.weighed import by_row, corrected_scores
+from judge.steps.totals import summarize
+
+DATA: Final = Path(__file__).resolve().parents[3] / "shared" / "data" / "judges"
+SEEDS: Final = 1000
+_DRAWS: Final = 50
+"""From each simulated run."""
+_SIGNATURE: Final = "simulated"
+_DRAW: Final = "r00000000"
+_WICE: Final = {
+    "supported": Support.FULL,
+    "partially_supported": Support.PARTIAL,
+    "not_supported": Support.NONE,
+}
+_NO_SCORES: Final = dict.fromkeys(Scores.model_fields)
+_FULL, _HALF, _NONE = Support.FULL, Support.PARTIAL, Support.NONE
+_PEOPLE: Final = (_NONE, _HALF, _FULL)
+
+# By stratum: its share of the claims, and how often people say none, partial, full there.
+_Rates = Mapping[StratumName, tuple[float, tuple[float, float, float]]]
+JUDGES: Final[Mapping[str, _Rates]] = {
+    "fair": {
+        StratumName.SUPPORTED: (0.70, (0.03, 0.03, 0.94)),
+        StratumName.SUPPORTED_DOUBTFUL: (0.08, (0.25, 0.15, 0.60)),
+        StratumName.PARTIAL: (0.06, (0.25, 0.55, 0.20)),
+        StratumName.UNSUPPORTED_DOUBTFUL: (0.04, (0.50, 0.10, 0.40)),
+        StratumName.UNSUPPORTED: (0.10, (0.88, 0.06, 0.06)),
+        StratumName.UNSCORED: (0.02, (0.15, 0.10, 0.75)),
+    },
+    "good": {
+        StratumName.SUPPORTED: (0.80, (0.01, 0.01, 0.98)),
+        StratumName.SUPPORTED_DOUBTFUL: (0.05, (0.15, 0.10, 0.75)),
+        StratumName.PARTIAL: (0.03, (0.20, 0.60, 0.20)),
+        StratumName.UNSUPPORTED_DOUBTFUL: (0.03, (0.60, 0.10, 0.30)),
+        StratumName.UNSUPPORTED: (0.08, (0.95, 0.02, 0.03)),
+        StratumName.UNSCORED: (0.01, (0.10, 0.10, 0.80)),
+    },
+    "poor": {
+        StratumName.SUPPORTED: (0.50, (0.08, 0.05, 0.87)),
+        StratumName.SUPPORTED_DOUBTFUL: (0.15, (0.35, 0.15, 0.50)),
+        StratumName.PARTIAL: (0.10, (0.40, 0.40, 0.20)),
+        StratumName.UNSUPPORTED_DOUBTFUL: (0.05, (0.50, 0.10, 0.40)),
+        StratumName.UNSUPPORTED: (0.15, (0.80, 0.10, 0.10)),
+        StratumName.UNSCORED: (0.05, (0.30, 0.10, 0.60)),
+    },
+}
+_VERDICTS: Final[Mapping[StratumName, tuple[Support | None, bool]]] = {
+    StratumName.SUPPORTED: (_FULL, False),
+    StratumName.SUPPORTED_DOUBTFUL: (_FULL, True),
+    StratumName.PARTIAL: (_HALF, False),
+    StratumName.UNSUPPORTED_DOUBTFUL: (_NONE, True),
+    StratumName.UNSUPPORTED: (_NONE, False),
+    StratumName.UNSCORED: (None, False),
+}
+
+Truth = Mapping[tuple[str, int], Support]
+"""What people would say, by answer and sentence."""
+
+
+class Population(NamedTuple):
+    """A run and what people would say of all of it."""
+
+    results: list[SampleResult]
+    truth: Truth
+
+    @property
+    def faithfulness(self) -> float:
+        """The mean over answers of people's weights."""
+        return statistics.fmean(
+            statistics.fmean(
+                SUPPORT_WEIGHT[self.truth[result.qid, each.index]] for each in result.sentences
+            )
+            for result in self.results
+        )
+
+
+def simulated(rates: _Rates, answers: int, sentences: int, seed: int) -> Population:
+    """Answers of uneven length by a judge whose errors are known."""
+    dice = random.Random(seed)  # noqa: S311  a simulation
+    sizes = [1] * answers
+    pull = [dice.gammavariate(2, 1) for _ in range(answers)]
+    for place in dice.choices(range(answers), pull, k=sentences - answers):
+        sizes[place] += 1
+    names = list(rates)
+    shares = [rates[name][0] for name in names]
+    results, truth = [], {}
+    for number, size in enumerate(sizes):
+        strata = dice.choices(names, shares, k=size)
+        results.append(_result(f"a{number}", [_VERDICTS[name] for name in strata]))
+        for index, name in enumerate(strata):
+            truth[f"a{number}", index] = dice.choices(_PEOPLE, rates[name][1])[0]
+    return Population(results, truth)
+
+
+def _result(qid: str, judged: Sequence[tuple[Support | None, bool]]) -> SampleResult:
+    sentences, flags = [], []
+    for index, (support, doubtful) in enumerate(judged):
+        outcome: Outcome = Unscored(reason=UnscoredReason.TIMEOUT)
+        if support is not None:
+            outcome = Verdict(support=support, source="llm", signature=_SIGNATURE)
+        if doubtful:
+            flags.append(Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=index))
+        at = {"index": index, "start": index, "end": index + 1, "text": "x"}
+        sentences.append(SentenceResult(**at, kind=SentenceKind.CLAIM, outcome=outcome))
+    weights = [SUPPORT_WEIGHT[support] for support, _ in judged if support is not None]
+    score = statistics.fmean(weights) if weights else None
+    counts = {
+        "claims": len(judged),
+        "judged": len(weights),
+        "unscored": len(judged) - len(weights),
+        "no_claim": 0,
+        "faithfulness": score,
+        "unsupported": (),
+    }
+    return SampleResult(
+        qid=qid,
+        status=Status.UNSCORED if score is None else Status.SCORED,
+        scores=Scores.model_validate(_NO_SCORES | counts),
+        sentences=tuple(sentences),
+        citations=(),
+        flags=tuple(flags),
+        signature=_SIGNATURE,
+    )
+
+
+def census_of(population: Population, by: By, size: int, seed: int) -> Census:
+    """All claims of the run, ready for one draw."""
+    census = Census(by, seed, size)
+    for result in population.results:
+        census.add(result)
+    return census
+
+
+def draw_of(
+    population: Population, census: Census, by: By, size: int, seed: int, *, uniform: bool = False
+) -> Draw:
+    """A draw of the shipped sampler, or one in which all claims have the same chance."""
+    strata, picked = _uniform(population, census, size, seed) if uniform else divide(census, size)
+    sentences = [
+        sentence
+        for position, items in picked.items()
+        for sentence in drawn_sentences(_DRAW, population.results[position], items)
+    ]
+    return Draw(
+        draw=_DRAW,
+        by=by,
+        seed=seed,
+        size=size,
+        results="",
+        signature=_SIGNATURE,
+        strata=strata,
+        sentences=tuple(sentences),
+    )
+
+
+def _uniform(
+    population: Population, census: Census, size: int, seed: int
+) -> tuple[tuple[Stratum, ...], dict[int, list[Picked]]]:
+    every = [
+        (position, claim.sentence)
+        for position, result in enumerate(population.results)
+        for claim in claims(result)
+    ]
+    picked: dict[int, list[Picked]] = {}
+    for position, sentence in random.Random(seed).sample(every, size):  # noqa: S311
+        item = Picked(0, sentence, size / len(every))
+        picked.setdefault(position, []).append(item)
+    tallies = {name: tally for name, tally in census.tallies.items() if tally.units}
+    return (stratum(tuple(tallies), list(tallies.values()), size),), picked
+
+
+class Found(NamedTuple):
+    """A corrected score (over answers), its interval, and the raw score."""
+
+    corrected: float
+    low: float
+    high: float
+    raw: float
+
+
+def corrected(population: Population, summary: Summary, draw: Draw) -> Found:
+    """The corrected faithfulness, once people have labelled the draw."""
+    labels = [
+        Label(
+            review_id=each.review_id,
+            qid=each.qid,
+            sentence=each.sentence,
+            support=said,
+            supported=said is Support.FULL,
+        )
+        for each in draw.sentences
+        for said in [population.truth[each.qid, each.sentence]]
+    ]
+    score = corrected_scores(draw, by_row(labels), summary, ["faithfulness"])[0]
+    return Found(score.corrected, score.low, score.high, score.raw or 0.0)
+
+
+def simulate(judge: str, size: int, by: By, seeds: int) -> None:
+    """Print how often the interval holds the truth, beside the raw score and a uniform draw."""
+    held = uniform_held = raw_held = 0
+    widths, uniform_widths, raw_errors, errors = [], [], [], []
+    for number in range(seeds):
+        if number % _DRAWS == 0:
+            population = simulated(JUDGES[judge], 800, 5000, number)
+            summary = summarize(population.results)
+            truth = population.faithfulness
+            assert summary.faithfulness is not None
+            raw = summary.faithfulness.interval
+            raw_held += raw.low <= truth <= raw.high
+            raw_errors.append(summary.faithfulness.macro - truth)
+        census = census_of(population, by, size, number)
+        found = corrected(population, summary, draw_of(population, census, by, size, number))
+        held += found.low <= truth <= found.high
+        widths.append(found.high - found.low)
+        errors.append(found.corrected - truth)
+        if by == "sentence":
+            draw = draw_of(population, census, by, size, number, uniform=True)
+            other = corrected(population, summary, draw)
+            uniform_held += other.low <= truth <= other.high
+            uniform_widths.append(other.high - other.low)
+    beside = (
+        f"uniform draw: {uniform_held / seeds:.1%}, width {statistics.fmean(uniform_widths):.3f}"
+        if uniform_widths
+        else ""
+    )
+    print(
+        f"{judge:5} {size:4} {by:9} holds {held / seeds:6.1%}  width {statistics.fmean(widths):.3f}"
+        f"  bias {statistics.fmean(errors):+.4f}  {beside}  raw: off by "
+        f"{statistics.fmean(raw_errors):+.3f}, holds in {raw_held} of {len(raw_errors)} runs"
+    )
+
+
+def real(judge: str, size: int, seeds: int) -> None:
+    """Print how near a corrected score of that judge comes to people's, claims of WiCE."""
+    with (DATA / "wice_replies.jsonl").open(encoding="utf-8") as lines:
+        rows = [row for row in map(json.loads, lines) if row["judge"] == judge]
+    rows = [row for row in rows if row["human_label"] is not None]
+    results = [_result(row["id"], [(_WICE[row["verdict"]], False)]) for row in rows]
+    truth = {(row["id"], 0): _WICE[row["human_label"]] for row in rows}
+    population = Population(results, truth)
+    summary = summarize(results)
+    found = []
+    for seed in range(seeds):
+        census = census_of(population, "sentence", size, seed)
+        draw = draw_of(population, census, "sentence", size, seed)
+        found.append(corrected(population, summary, draw))
+    people = population.faithfulness
+    nearer = sum(abs(each.corrected - people) < abs(each.raw - people) for each in found)
+    held = sum(each.low <= people <= each.high for each in found)
+    off = statistics.fmean(abs(each.corrected - people) for each in found)
+    print(
+        f"{judge}: {len(rows)} claims, people {people:.3f}, raw {found[0].raw:.3f}; with {size} "
+        f"labels off by {off:.3f} in the mean, nearer than raw in {nearer} of {seeds} draws, "
+        f"interval holds people's in {held}"
+    )
+
+
+def main() -> None:
+    """Print it all."""
+    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
+    for judge in JUDGES:
+        for size in (200, 60):
+            simulate(judge, size, "sentence", seeds)
+        simulate(judge, 60, "answer", seeds)
+    if DATA.is_dir():
+        for judge in ("gpt-3.5-turbo-0613", "gpt-4-0613"):
+            real(judge, 100, seeds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""Draws made by hand, for tests of what labels say."""
+
+from collections.abc import Sequence
+
+from judge.records import (
+    Draw,
+    DrawnSentence,
+    Label,
+    Outcome,
+    Stratum,
+    StratumName,
+    Summary,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+    Weighing,
+)
+from judge.steps.totals import summarize
+
+DRAW = "r0a1b2c3d"
+FAILED = Unscored(reason=UnscoredReason.TIMEOUT)
+
+
+def verdict(support: str, score: float | None = None, source: str = "llm") -> Verdict:
+    return Verdict.model_validate(
+        {"support": support, "score": score, "source": source, "signature": "llm:m@h|t:0"}
+    )
+
+
+def fallen_back(support: str) -> Verdict:
+    return verdict(support, 0.5, "similarity").model_copy(update={"fallback_from": FAILED})
+
+
+def row(name: str, outcome: Outcome, **changes: object) -> DrawnSentence:
+    """A sentence of an answer of its own, drawn for certain, unless `changes` say otherwise."""
+    fields: dict[str, object] = {
+        "review_id": f"{DRAW}-{name}",
+        "qid": name,
+        "sentence": 0,
+        "text": f"Sentence {name}.",
+        "stratum": 0,
+        "probability": 1.0,
+        "weight": 1.0,
+        "outcome": outcome,
+    }
+    return DrawnSentence.model_validate(fields | changes)
+
+
+def sums(units: int, faithfulness: float, strict: float | None = None) -> Weighing:
+    """Of a stratum whose units all count, and weigh 1."""
+    return Weighing(
+        weight=units,
+        counted=units,
+        faithfulness=faithfulness,
+        faithfulness_strict=faithfulness if strict is None else strict,
+    )
+
+
+def stratum(name: str, weighing: Weighing, drawn: int, **changes: object) -> Stratum:
+    fields: dict[str, object] = {
+        "names": (StratumName(name),),
+        "units": round(weighing.weight),
+        "drawn": drawn,
+        "macro": weighing,
+        "micro": weighing,
+        "span": (-1.0, 1.0),
+        "span_strict": (-1.0, 1.0),
+    }
+    return Stratum.model_validate(fields | changes)
+
+
+def draw(strata: Sequence[Stratum], rows: Sequence[DrawnSentence], by: str = "sentence") -> Draw:
+    return Draw.model_validate(
+        {
+            "draw": DRAW,
+            "by": by,
+            "seed": 0,
+            "size": len(rows),
+            "results": "0" * 64,
+            "signature": "llm:m@h|t:0",
+            "strata": tuple(strata),
+            "sentences": tuple(rows),
+        }
+    )
+
+
+def label(row: DrawnSentence, said: str, reviewer: str = "") -> Label:
+    """`said` is a label of the judge's scale, or yes or no."""
+    support = {"yes": Support.FULL, "no": None}.get(said, said)
+    return Label.model_validate(
+        {
+            "review_id": row.review_id,
+            "qid": row.qid,
+            "sentence": row.sentence,
+            "support": support,
+            "supported": said in {"yes", "full"},
+            "reviewer": reviewer,
+        }
+    )
+
+
+def no_summary() -> Summary:
+    return summarize([])

@@ -1,0 +1,101 @@
+"""The shorter form of `tests/bench/review.py`: a judge whose errors are known, drawn and corrected.
+
+It takes seconds, for every draw counts the whole run anew, as a user's would: the interval can only
+be shown to hold the truth over many draws.
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pytest
+
+from judge.records import Summary
+from judge.review.census import By
+from judge.steps.totals import summarize
+from tests.bench.review import (
+    JUDGES,
+    Found,
+    Population,
+    census_of,
+    corrected,
+    draw_of,
+    simulated,
+)
+
+SIZE = 60
+
+
+class Trial(NamedTuple):
+    """Draws of one population."""
+
+    truth: float
+    summary: Summary
+    found: Sequence[Found]
+    uniform: Sequence[Found]
+    """Of as many labels that all had the same chance, for the first fifty."""
+
+
+def tried(population: Population, by: By, seeds: int) -> Trial:
+    summary = summarize(population.results)
+    found, uniform = [], []
+    for seed in range(seeds):
+        census = census_of(population, by, SIZE, seed)
+        draw = draw_of(population, census, by, SIZE, seed)
+        found.append(corrected(population, summary, draw))
+        if by == "sentence" and seed < 50:
+            draw = draw_of(population, census, by, SIZE, seed, uniform=True)
+            uniform.append(corrected(population, summary, draw))
+    return Trial(population.faithfulness, summary, found, uniform)
+
+
+@pytest.fixture(scope="module")
+def population() -> Population:
+    return simulated(JUDGES["fair"], answers=150, sentences=900, seed=0)
+
+
+@pytest.fixture(scope="module")
+def trial(population: Population) -> Trial:
+    return tried(population, "sentence", 200)
+
+
+def share_held(found: Sequence[Found], truth: float) -> float:
+    return statistics.fmean(each.low <= truth <= each.high for each in found)
+
+
+def width(found: Sequence[Found]) -> float:
+    return statistics.fmean(each.high - each.low for each in found)
+
+
+def test_the_interval_holds_the_truth_about_as_often_as_it_says(trial: Trial) -> None:
+    # Of 200 draws 95 %, give or take 1.5 %.
+    assert 0.90 <= share_held(trial.found, trial.truth) <= 0.99
+    assert all(0 <= each.low <= each.corrected <= each.high <= 1 for each in trial.found)
+
+
+def test_the_corrected_score_is_unbiased_and_the_raw_one_is_not(trial: Trial) -> None:
+    scores = [each.corrected for each in trial.found]
+    error = statistics.stdev(scores) / math.sqrt(len(scores))
+    assert abs(statistics.fmean(scores) - trial.truth) < 3.3 * error
+    raw = trial.summary.faithfulness
+    assert raw is not None
+    assert {each.raw for each in trial.found} == {raw.macro}
+    assert raw.macro - trial.truth > 10 * error
+    # More answers would only make the raw score surer of itself.
+    assert not raw.interval.low <= trial.truth <= raw.interval.high
+
+
+def test_strata_are_worth_more_labels_than_a_uniform_draw_has(trial: Trial) -> None:
+    assert width(trial.found) < 0.8 * width(trial.uniform)
+    assert statistics.stdev(each.corrected for each in trial.found) < statistics.stdev(
+        each.corrected for each in trial.uniform
+    )
+
+
+def test_whole_answers_hold_the_truth_too(population: Population) -> None:
+    trial = tried(population, "answer", 60)
+    assert share_held(trial.found, trial.truth) >= 0.88
+    scores = [each.corrected for each in trial.found]
+    error = statistics.stdev(scores) / math.sqrt(len(scores))
+    assert abs(statistics.fmean(scores) - trial.truth) < 3.3 * error

@@ -1,0 +1,172 @@
+"""A review hook from the command line: what it is handed, and how little it can do to a run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from judge.review.choosing import chosen
+from judge.runs import read_record
+from tests.commands import judge, line, results, write
+from tests.posted import PostServer, Reply
+
+MODULE = """
+import pathlib
+import threading
+
+def keep(sample, result, probability):
+    with pathlib.Path("kept.txt").open("a", encoding="utf-8") as file:
+        file.write(f"{sample.qid} {result.qid} {probability}\\n")
+
+async def fail(sample, result, probability):
+    raise ValueError("no\\nroom")
+
+async def leave(sample, result, probability):
+    raise SystemExit(0)
+
+def hang(sample, result, probability):
+    pathlib.Path("began.txt").write_text("")
+    threading.Event().wait()
+"""
+N = 30
+
+
+@pytest.fixture
+def samples(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.delenv("JUDGE_REVIEW_TOKEN", raising=False)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (place / "our_hooks.py").write_text(MODULE, encoding="utf-8")
+    yield write(place / "in.jsonl", [line(f"问题{n}", f"第{n}室九点开放。") for n in range(N)])
+    sys.modules.pop("our_hooks", None)
+
+
+def kept(place: Path) -> list[str]:
+    path = place / "kept.txt"
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def test_a_function_is_handed_those_drawn_and_the_run_is_the_same(
+    samples: Path, place: Path
+) -> None:
+    bare = judge("score", samples, "-o", place / "bare")
+    words = ("--review-hook", "our_hooks:keep", "--review-rate", "0.3")
+    ran = judge("score", samples, "-o", place / "run", *words)
+    assert (ran.code, ran.err) == (bare.code, bare.err)
+    assert results(place / "run") == results(place / "bare")
+    drawn = [f"问题{n}" for n in range(N) if chosen(f"问题{n}", 0, 0.3)]
+    assert drawn
+    assert sorted(kept(place)) == sorted(f"{qid} {qid} 0.3" for qid in drawn)
+    record = read_record(place / "run")
+    assert record.signature == read_record(place / "bare").signature
+    assert record.config["review_rate"] == 0.3
+    assert "our_hooks" not in (place / "run" / "run.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "first"), [("fail", "ValueError: no room ("), ("leave", "SystemExit: 0 (")]
+)
+def test_a_hook_that_fails_costs_two_lines(
+    samples: Path, place: Path, name: str, first: str
+) -> None:
+    words = ("--review-hook", f"our_hooks:{name}", "--review-rate", "1")
+    ran = judge("score", samples, "-o", place / "run", *words)
+    assert ran.code == 0
+    one, last = ran.err.splitlines()
+    assert one.startswith(f"judge: review hook {name} failed for '问题")
+    assert first in one
+    assert last == f"judge: review hook {name}: of {N} calls, {N} failed"
+    assert len(results(place / "run")) == N
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "our_hooks:none",
+        "nowhere_hooks:keep",
+        "our_hooks",
+        "our_hooks:MODULE",
+        "",
+        "ftp://host/path",
+        "https://",
+    ],
+)
+def test_what_is_no_hook_is_one_line_before_anything_is_scored(
+    samples: Path, place: Path, name: str
+) -> None:
+    ran = judge("score", samples, "-o", place / "run", "--review-hook", name)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "review hook" in ran.err
+    assert not (place / "run").exists()
+
+
+def test_a_settings_file_names_no_hook(samples: Path, place: Path) -> None:
+    (place / "judge.toml").write_text('review_hook = "our_hooks:keep"\n')
+    ran = judge("score", samples, "-o", place / "run")
+    assert ran.code == 2
+    assert "unknown setting 'review_hook'" in ran.err
+    (place / "judge.toml").write_text("review_rate = 1\n")
+    words = ("--review-hook", "our_hooks:keep")
+    assert judge("score", samples, "-o", place / "run", *words).code == 0
+    assert len(kept(place)) == N
+
+
+def test_a_webhook_gets_each_once(
+    samples: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_REVIEW_TOKEN", "t0ken-t0ken")
+    with PostServer() as server:
+        words = ("--review-hook", server.url, "--review-rate", "1", "--debug")
+        ran = judge("score", samples, "-o", place / "run", *words)
+    assert (ran.code, ran.err) == (0, "")
+    made = {r.qid: json.loads(r.model_dump_json()) for r in results(place / "run")}
+    assert {str(p.body["qid"]): p.body["result"] for p in server.posted} == made
+    assert len(server.posted) == N
+    assert {p.headers["Authorization"] for p in server.posted} == {"Bearer t0ken-t0ken"}
+
+
+def test_a_webhook_that_refuses_tells_no_secret(samples: Path, place: Path) -> None:
+    with PostServer(Reply(403)) as server:
+        words = ("--review-hook", server.url, "--review-rate", "1", "--debug")
+        ran = judge("score", samples, "-o", place / "run", *words)
+    assert ran.code == 0
+    assert "WebhookError: http://127.0.0.1: HTTP 403" in ran.err
+    assert f"of {N} calls, {N} failed" in ran.err
+    everything = ran.out + ran.err
+    for path in (place / "run").rglob("*"):
+        everything += path.read_text(encoding="utf-8")
+    assert "s3cret" not in everything
+
+
+def test_ctrl_c_ends_a_run_whose_hook_hangs_and_nothing_is_offered_twice(
+    samples: Path, place: Path
+) -> None:
+    # In a process of its own, which the hanging thread must not keep.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    code = "from judge.cli.app import main; main()"
+    words = ("score", str(samples), "-o", str(place / "run"))
+    hang = ("--review-hook", "our_hooks:hang", "--review-rate", "1")
+    watcher = place / "began.txt"
+    os.mkfifo(watcher)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *words, *hang],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    watcher.read_text()  # ends once the hook has opened and closed it
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "were given up before they had ended" in err
+    assert "interrupted" in err
+    there = len(results(place / "run"))
+    keep = ("--review-hook", "our_hooks:keep", "--review-rate", "1")
+    assert judge(*words, *keep).code == 0
+    assert len(results(place / "run")) == N
+    assert len(kept(place)) == N - there

@@ -1,0 +1,59 @@
+from judge.reports.agreement.quality import quality
+from judge.reports.agreement.words import Words
+from tests.reports.agreement.findings import BARE, RICH
+
+ENGLISH = Words("en")
+
+
+def shown(**changes: object) -> str:
+    made = quality(RICH.model_copy(update=changes), ENGLISH)
+    return made.replace("\N{NO-BREAK SPACE}", " ").replace("&#x27;", "'")
+
+
+def test_every_figure_stands_beside_its_name() -> None:
+    made = shown()
+    for name, value in {
+        "Agreement": "88.4 % (81.2–93.1 %)",
+        "Cohen's κ": "0.716",
+        "Base rate": "61.2 %",
+        "Krippendorff's α": "0.812",
+        "Brier score": "0.081",
+        "Calibration error": "0.032",
+    }.items():
+        assert f'<dt>{name}</dt><dd><strong><span class="figure">{value}</span>' in made
+    assert "Read κ with it" in made
+    assert "over 66 labels; they tell as much as 40 of equal weight" in made
+    assert "where several labelled one sentence: 12 sentences." in made
+
+
+def test_every_label_has_its_counts_and_shares() -> None:
+    made = shown()
+    assert (
+        '<th scope="row">full support</th><td data-label="Judge said">30</td>'
+        '<td data-label="People said">27</td>'
+    ) in made
+    assert "85.7 % (70.0–94.0 %)" in made
+    assert "not measured: the judge called nothing so" in made
+    assert "not measured: people called nothing so" in made
+
+
+def test_one_is_not_several() -> None:
+    made = shown(compared=1, shared=1)
+    assert "over 1 label;" in made
+    assert "one sentence: 1 sentence." in made
+
+
+def test_what_is_missing_says_why_and_is_no_zero() -> None:
+    made = quality(BARE, ENGLISH)
+    assert made.count("not measured: no label stands beside a verdict of the judge") == 3
+    assert made.count("not measured: the judge gave no probability") == 2
+    assert "no sentence was labelled by several reviewers" in made
+    assert "<table>" not in made
+    assert "0.0" not in made
+    same = shown(kappa=None, alpha=None)
+    assert "not measured: judge or people always say the same" in same
+    assert "not measured: all reviewers always say the same" in same
+
+
+def test_nought_is_a_figure() -> None:
+    assert shown(kappa=0.0, brier=0.0).count('<span class="figure">0.000</span>') == 2

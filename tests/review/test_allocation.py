@@ -1,0 +1,189 @@
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from judge.review.allocation import FLOOR, Size, allocate, merge, needed
+
+Z = 1.959963984540054
+SIZES = st.builds(
+    Size,
+    st.integers(0, 40) | st.integers(0, 10_000),
+    st.sampled_from([0.01, 1.0, 5.0, 300.0]),
+    st.sampled_from([0.0, 0.2, 0.45, 1.0]),
+)
+
+
+def size(units: int, spread: float = 0.3) -> Size:
+    return Size(units, float(units), spread)
+
+
+def test_neyman_by_hand() -> None:
+    # 900 · .2 : 100 · .4 = 180 : 40 = 9 : 2.
+    assert allocate([size(900, 0.2), size(100, 0.4)], 110) == [90, 20]
+    # 600 · .1 : 300 · .2 : 100 · .6 are alike.
+    assert allocate([size(600, 0.1), size(300, 0.2), size(100, 0.6)], 60) == [20, 20, 20]
+
+
+def test_what_a_whole_stratum_leaves_goes_to_the_others() -> None:
+    # 900 : 100 : 300 of 130 would be 90, 10 and 30, and the first has ten.
+    sizes = [Size(10, 900, 0.3), Size(100, 100, 0.3), Size(500, 300, 0.3)]
+    assert allocate(sizes, 130) == [10, 30, 90]
+
+
+def test_the_floor_comes_out_of_the_others() -> None:
+    assert allocate([size(990), size(10)], 60) == [55, 5]
+    assert allocate([size(990), size(10), size(4)], 60) == [51, 5, 4]
+    assert allocate([size(990), size(10)], 60, floor=0) == [59, 1]
+
+
+def test_a_small_draw_is_shared_alike_first() -> None:
+    assert allocate([size(990), size(10), size(10)], 9) == [3, 3, 3]
+    assert sum(allocate([size(990), size(10), size(10)], 2)) == 2
+
+
+def test_a_floor_and_a_small_heavy_stratum_do_not_add_up_to_more_than_there_is() -> None:
+    # The heavy one gives way, for the floor of the others is promised.
+    assert allocate([Size(8, 1000, 1), Size(100, 1, 1), Size(100, 1, 1)], 10) == [4, 3, 3]
+
+
+def test_largest_remainders_first() -> None:
+    # 10 · (.44, .33, .23) = 4.4, 3.3, 2.3.
+    assert allocate([size(440), size(330), size(230)], 10, floor=0) == [5, 3, 2]
+
+
+@pytest.mark.parametrize("total", [0, 1, 7])
+def test_nothing_to_draw_from(total: int) -> None:
+    assert allocate([], total) == []
+    assert allocate([Size(0, 0, 0.3)], total) == [0]
+
+
+@given(st.lists(SIZES, max_size=6), st.integers(0, 300))
+@example([Size(20, 20, 0.2), Size(8, 2.4, 0.45), Size(5, 0.5, 0.2), Size(20, 2, 0.45)], 34)
+def test_all_is_handed_out_between_floor_and_what_there_is(sizes: list[Size], total: int) -> None:
+    drawn = allocate(sizes, total)
+    there = sum(size.units for size in sizes)
+    total = min(total, there)
+    assert len(drawn) == len(sizes)
+    assert sum(drawn) == total
+    for n, size in zip(drawn, sizes, strict=True):
+        assert min(FLOOR, size.units, total // len(sizes)) <= n <= size.units
+
+
+@given(st.lists(SIZES, min_size=2, max_size=6), st.integers(10, 300))
+def test_who_meets_no_bound_is_drawn_like_weight_times_spread(
+    sizes: list[Size], total: int
+) -> None:
+    drawn = allocate(sizes, total)
+    free = [
+        (n, size.weight * size.spread)
+        for n, size in zip(drawn, sizes, strict=True)
+        if FLOOR < n < size.units and size.weight * size.spread
+    ]
+    for (n, pull), (other, its) in combinations(free, 2):
+        # Both are whole numbers, each less than one from its share.
+        assert abs(n * its - other * pull) <= (pull + its) * (1 + 1e-9)
+
+
+def test_a_stratum_that_is_too_small_joins_the_smaller_neighbour() -> None:
+    sizes = {"a": size(50), "b": size(4), "c": size(9), "d": size(100)}
+    groups = merge(sizes)
+    assert [group.names for group in groups] == [("a",), ("b", "c"), ("d",)]
+    assert groups[1].size == pytest.approx((13, 13, 0.3))
+
+
+def test_spreads_are_averaged_by_weight() -> None:
+    (group,) = merge({"a": Size(3, 30, 0.2), "b": Size(3, 10, 0.4)})
+    assert group.size == pytest.approx((6, 40, 0.25))
+
+
+def test_empty_strata_are_no_neighbours() -> None:
+    sizes = {"a": size(3), "b": size(0), "c": size(9)}
+    assert [group.names for group in merge(sizes)] == [("a", "c")]
+    assert merge({"a": size(0)}) == []
+    assert merge({}) == []
+
+
+def test_a_small_draw_has_few_strata() -> None:
+    sizes = {name: size(units) for name, units in zip("abcd", (30, 20, 10, 40), strict=True)}
+    assert [group.names for group in merge(sizes, 20)] == [("a",), ("b",), ("c",), ("d",)]
+    assert [group.names for group in merge(sizes, 19)] == [("a",), ("b", "c"), ("d",)]
+    assert [group.names for group in merge(sizes, 9)] == [("a", "b", "c", "d")]
+    assert [group.names for group in merge(sizes, 1)] == [("a", "b", "c", "d")]
+
+
+@given(st.lists(SIZES, max_size=6), st.integers(1, 100) | st.none())
+def test_merged_strata_hold_all_in_order_and_can_give_the_floor(
+    sizes: list[Size], total: int | None
+) -> None:
+    groups = merge(dict(enumerate(sizes)), total)
+    names = [name for group in groups for name in group.names]
+    assert names == [k for k, size in enumerate(sizes) if size.units]
+    assert sum(group.size.units for group in groups) == sum(size.units for size in sizes)
+    assert sum(group.size.weight for group in groups) == pytest.approx(
+        sum(sizes[k].weight for k in names)
+    )
+    for group in groups:
+        assert group.size.units >= FLOOR or len(groups) == 1
+    if total is not None and groups:
+        assert len(groups) <= max(1, total // FLOOR)
+        drawn = allocate([group.size for group in groups], total)
+        least = min(FLOOR, total, sum(size.units for size in sizes))
+        assert all(n >= least for n in drawn)
+
+
+def error(sizes: Sequence[Size], drawn: Sequence[int]) -> float:
+    """Sum of W² s² (1/n - 1/N), under the root."""
+    whole = sum(size.weight for size in sizes)
+    return math.sqrt(
+        sum(
+            (size.weight / whole * size.spread) ** 2 * (1 / n - 1 / size.units)
+            if n
+            else math.inf * (size.weight > 0)
+            for size, n in zip(sizes, drawn, strict=True)
+            if size.units
+        )
+    )
+
+
+def test_labels_needed_by_hand() -> None:
+    # n0 = (1.96 · .45 / .05)² = 311.2, and 311.2 / (1 + 311.2 / 1000) = 237.3.
+    assert needed([size(1000, 0.45)], 0.05) == 238
+    # Without an end of the population it is n0.
+    assert needed([size(10**9, 0.45)], 0.05) == 312
+
+
+@given(st.integers(2, 5000), st.sampled_from([0.1, 0.2, 0.45]), st.floats(0.005, 0.3))
+def test_labels_needed_of_one_stratum(units: int, spread: float, reach: float) -> None:
+    exact = (Z * spread / reach) ** 2
+    exact /= 1 + exact / units
+    assert abs(needed([size(units, spread)], reach) - exact) <= 1 + 1e-6
+    assert needed([size(units, spread)], reach) >= exact - 1e-6
+
+
+@given(
+    st.lists(st.builds(size, st.integers(1, 2000), st.sampled_from([0.2, 0.45])), min_size=1),
+    st.floats(0.01, 0.3),
+)
+def test_what_is_needed_reaches_and_one_less_does_not(sizes: list[Size], reach: float) -> None:
+    n = needed(sizes, reach)
+    assert Z * error(sizes, allocate(sizes, n)) <= reach + 1e-9
+    if n > 1:
+        assert Z * error(sizes, allocate(sizes, n - 1)) > reach - 1e-9
+
+
+def test_all_are_needed_where_nothing_may_be_off() -> None:
+    assert needed([size(40), size(3)], 0.0) == 43
+    assert needed([size(40), size(3)], 1.0) <= 2
+
+
+def test_strata_are_divided_as_they_will_be_drawn() -> None:
+    sizes = [size(900, 0.2), size(100, 0.45)]
+    n = needed(sizes, 0.03)
+    # Neyman: (Z · (.9 · .2 + .1 · .45) / .03)² less what the ends of the population save.
+    pooled = 0.9 * 0.2 + 0.1 * 0.45
+    saved = 0.9 * 0.04 / 1000 + 0.1 * 0.2025 / 1000
+    assert n == pytest.approx(pooled**2 / ((0.03 / Z) ** 2 + saved), abs=2)

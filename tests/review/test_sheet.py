@@ -1,0 +1,243 @@
+import io
+import os
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.errors import InputError, RunError
+from judge.review.cells import legible
+from judge.review.sheet import append_rows, read_sheet, write_sheet
+from judge.review.words import LANGS, Lang
+
+COLUMNS = ["review_id", "sentence", "human_support", "human_note"]
+ROWS = [
+    {"review_id": "r_1", "sentence": "=1+1, 是公式？", "human_support": "支持"},
+    {"review_id": "r_2", "sentence": 'two\nlines, "quoted" 👩‍👩‍👧', "human_note": "-"},
+]
+FULL_ROWS = [{column: row.get(column, "") for column in COLUMNS} for row in ROWS]
+ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
+
+
+def cells(path: Path) -> list[dict[str, str]]:
+    return [row.cells for row in read_sheet(path)]
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(InputError) as error:
+        list(read_sheet(path))
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def given_text(tmp_path: Path, text: str, name: str = "review.csv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(text.encode())
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.xlsx", "a.XLSX", "回答.csv"])
+@pytest.mark.parametrize("lang", LANGS)
+def test_a_sheet_comes_back(tmp_path: Path, name: str, lang: Lang) -> None:
+    path = tmp_path / name
+    write_sheet(path, ROWS, COLUMNS, lang)
+    assert cells(path) == FULL_ROWS
+    assert [row.number for row in read_sheet(path)] == [2, 3]
+    assert [left.name for left in tmp_path.iterdir()] == [name]
+
+
+def test_the_bytes_that_excel_opens_right(tmp_path: Path) -> None:
+    write_sheet(tmp_path / "a.csv", ROWS, COLUMNS, "zh")
+    assert (tmp_path / "a.csv").read_bytes() == (
+        b"\xef\xbb\xbf"
+        + "编号,句子,人工判断,备注\r\n"
+        'r_1,"\'=1+1, 是公式？",支持,\r\n'
+        'r_2,"two\nlines, ""quoted"" 👩‍👩‍👧",,\'-\r\n'.encode()
+    )
+
+
+def test_a_stream_gets_the_same(tmp_path: Path) -> None:
+    stream = io.StringIO(newline="")
+    write_sheet(stream, ROWS, COLUMNS, "en")
+    write_sheet(tmp_path / "a.csv", ROWS, COLUMNS, "en")
+    assert stream.getvalue().encode() == (tmp_path / "a.csv").read_bytes()
+
+
+@given(st.lists(ANY_TEXT, min_size=1, max_size=4), st.sampled_from(LANGS))
+def test_any_text_comes_back_as_it_reads(texts: list[str], lang: Lang) -> None:
+    rows = [{"review_id": f"r_{i}", "human_note": text} for i, text in enumerate(texts)]
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "a.csv")
+        write_sheet(path, rows, COLUMNS, lang)
+        found = [row["human_note"] for row in cells(path)]
+    assert found == [legible(text) for text in texts]
+
+
+@settings(max_examples=25)  # a workbook takes a hundredth of a second
+@given(st.lists(ANY_TEXT | st.sampled_from(["#N/A", "_x0009_", "007"]), min_size=1, max_size=4))
+def test_any_text_comes_back_from_a_workbook(texts: list[str]) -> None:
+    rows = [{"review_id": f"r_{i}", "human_note": text} for i, text in enumerate(texts)]
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "a.xlsx")
+        write_sheet(path, rows, COLUMNS, "zh")
+        found = [row["human_note"] for row in cells(path)]
+    assert found == [legible(text) for text in texts]
+
+
+def test_a_long_cell_is_cut_with_a_mark(tmp_path: Path) -> None:
+    rows = [{"review_id": "r_1", "sentence": "字" * 50_000}]
+    for name in ("a.csv", "a.xlsx"):
+        write_sheet(tmp_path / name, rows, COLUMNS, "zh")
+        (row,) = cells(tmp_path / name)
+        assert row["sentence"].endswith("字…［已截断，另有 20 018 字］")
+        assert len(row["sentence"]) == 30_000
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
+def test_what_cannot_be_written_whole_is_not_written(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"earlier")
+
+    def rows() -> Iterator[dict[str, str]]:
+        yield ROWS[0]
+        raise KeyError("interrupted")
+
+    with pytest.raises(KeyError):
+        write_sheet(tmp_path / name, rows(), COLUMNS, "en")
+    assert (tmp_path / name).read_bytes() == b"earlier"
+    assert [left.name for left in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
+def test_where_nothing_can_be_written_it_says_so(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RunError, match=r"cannot be written .*; close it, or name another file"):
+        write_sheet(tmp_path / "none" / name, ROWS, COLUMNS, "en")
+    (tmp_path / name).mkdir()
+    with pytest.raises(RunError, match="cannot be written"):
+        write_sheet(tmp_path / name, ROWS, COLUMNS, "en")
+    with pytest.raises(RunError, match="cannot be written"):
+        append_rows(tmp_path / name, ROWS, COLUMNS, "en")
+
+
+def test_rows_are_appended_under_one_header(tmp_path: Path) -> None:
+    path, whole = tmp_path / "a.csv", tmp_path / "b.csv"
+    append_rows(path, ROWS[:1], COLUMNS, "zh")
+    append_rows(path, ROWS[1:], COLUMNS, "en")
+    write_sheet(whole, ROWS, COLUMNS, "zh")
+    assert path.read_bytes() == whole.read_bytes()
+    path.write_bytes(b"")
+    append_rows(path, [], COLUMNS, "en")
+    append_rows(path, ROWS, COLUMNS, "en")
+    assert cells(path) == FULL_ROWS
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("name,price\r\n", "no sheet of the columns review_id, sentence"),
+        ("\ufeffreview_id,sentence,human_support\r\n", "no sheet of"),
+        ('\ufeffreview_id,sentence,human_support,human_note\r\nr_1,"a\n', "half a row"),
+    ],
+)
+def test_rows_are_not_appended_to_another_file(tmp_path: Path, text: str, says: str) -> None:
+    path = given_text(tmp_path, text)
+    with pytest.raises(InputError, match=says):
+        append_rows(path, ROWS, COLUMNS, "en")
+    assert path.read_bytes() == text.encode()
+
+
+def test_rows_that_the_disk_cannot_hold_leave_the_others_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    append_rows(path, ROWS, COLUMNS, "en")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
+    try:
+        with pytest.raises(RunError, match="No space left"):
+            append_rows(path, [{"sentence": "a" * 30_000}] * 40, COLUMNS, "en")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert cells(path) == FULL_ROWS
+    with pytest.raises(RunError, match="No space left"):
+        append_rows("/dev/full", ROWS, COLUMNS, "en")
+
+
+def test_columns_and_rows_in_any_order_among_others(tmp_path: Path) -> None:
+    text = 'price;Human Note;人工判断;REVIEW-ID;price\n1;;否;r_2;\n;;;;\n2;"\'=x";Yes;r_1;3\n'
+    found = list(read_sheet(given_text(tmp_path, text)))
+    assert [row.number for row in found] == [2, 4]
+    assert [row.cells for row in found] == [
+        {"human_note": "", "human_support": "否", "review_id": "r_2"},
+        {"human_note": "=x", "human_support": "Yes", "review_id": "r_1"},
+    ]
+
+
+def test_a_short_row_has_empty_cells(tmp_path: Path) -> None:
+    path = given_text(tmp_path, "review_id,human_support,human_note\nr_1\n")
+    assert cells(path) == [{"review_id": "r_1", "human_support": "", "human_note": ""}]
+
+
+def test_line_ends_in_a_cell_are_line_feeds(tmp_path: Path) -> None:
+    path = given_text(tmp_path, 'review_id,human_support,human_note\r\nr_1,,"a\r\nb"\r\n')
+    assert cells(path)[0]["human_note"] == "a\nb"
+
+
+def test_what_people_enter_in_a_workbook(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["审核人", "人工判断", "编号"])
+    book.active.append([None, 1.0, "r_1"])
+    book.active.append([7, True, "r_2"])
+    book.save(tmp_path / "a.xlsx")
+    assert cells(tmp_path / "a.xlsx") == [
+        {"reviewer": "", "human_support": "1", "review_id": "r_1"},
+        {"reviewer": "7", "human_support": "true", "review_id": "r_2"},
+    ]
+
+
+def test_the_name_of_a_file_does_not_say_what_it_is(tmp_path: Path) -> None:
+    write_sheet(tmp_path / "a.xlsx", ROWS, COLUMNS, "en")
+    (tmp_path / "a.xlsx").rename(tmp_path / "a.csv")
+    assert cells(tmp_path / "a.csv") == FULL_ROWS
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is empty"),
+        ("\ufeff", "is empty"),
+        ("\n , \n", "is empty"),
+        ("name,price\n1,2\n", "lacks review_id (编号) and human_support (人工判断)"),
+        ("name,price\n1,2\n", "its first row holds 'name', 'price'"),
+        ("编号,reviewer\n", "lacks human_support (人工判断)"),
+        (
+            "review_id,human_support,人工判断\n",
+            "two columns human_support ('human_support', '人工判断'); delete one",
+        ),
+        ("x" * 100_000, "its first row holds 'xxx"),
+        ("review_id,human_support\nr_1,a,b\n", "row 2: 3 cells"),
+    ],
+)
+def test_another_table_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    found = refusal(given_text(tmp_path, text))
+    assert says in found
+    assert len(found) < 400
+
+
+def test_a_password_or_an_old_format_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.xlsx").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 600)
+    assert "save it without, as XLSX or CSV" in refusal(tmp_path / "a.xlsx")
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    assert "no such file" in refusal(tmp_path / "none.csv")
+    assert "is no file" in refusal(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    assert "is no file" in refusal(tmp_path / "pipe")
+    assert "cannot be read" in refusal(Path("nul\0.csv"))
+    with (tmp_path / "huge.csv").open("wb") as file:
+        file.truncate(257 << 20)
+    assert "more than 256 MiB" in refusal(tmp_path / "huge.csv")

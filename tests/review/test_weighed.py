@@ -1,0 +1,133 @@
+import math
+
+import pytest
+
+from judge.records import CorrectedScore, Draw, Label
+from judge.review.weighed import Name, by_row, corrected_scores, units_of
+from tests.drawn import (
+    FAILED,
+    draw,
+    fallen_back,
+    label,
+    no_summary,
+    row,
+    stratum,
+    sums,
+    verdict,
+)
+
+
+def corrected(drawn: Draw, labels: list[Label], name: Name = "faithfulness") -> CorrectedScore:
+    scores = corrected_scores(drawn, by_row(labels), no_summary(), [name])
+    return next(score for score in scores if score.average == "macro")
+
+
+def test_the_formula_by_hand() -> None:
+    # 100 claims called full, 20 called none; 4 and 2 of them drawn and labelled.
+    full = [row(f"f{k}", verdict("full"), probability=0.04) for k in range(4)]
+    none = [row(f"n{k}", verdict("none"), stratum=1, probability=0.1) for k in range(2)]
+    drawn = draw(
+        [
+            stratum("supported", sums(100, 100), 4, span=(-1, 0)),
+            stratum("unsupported", sums(20, 0), 2, span=(0, 1)),
+        ],
+        [*full, *none],
+    )
+    said = ["full", "full", "full", "partial", "none", "full"]
+    score = corrected(drawn, [label(r, s) for r, s in zip([*full, *none], said, strict=True)])
+    # 100/120 · (1 - 1/8) + 20/120 · (0 + 1/2)
+    assert score.corrected == pytest.approx(0.8125)
+    # s² of (0, 0, 0, -½) is 1/16, of (0, 1) it is ½.
+    variance = (5 / 6) ** 2 * 0.96 * (1 / 16) / 4 + (1 / 6) ** 2 * 0.9 * 0.5 / 2
+    assert score.standard_error == pytest.approx(math.sqrt(variance))
+    assert 0 < score.low < 0.8125 < score.high < 1
+    assert score.raw is None  # nothing was judged in an empty run
+
+
+def test_a_census_is_what_people_say() -> None:
+    rows = [row("a", verdict("full")), row("b", FAILED), row("c", fallen_back("full"))]
+    drawn = draw([stratum("unscored", sums(3, 2), 3)], rows)
+    score = corrected(
+        drawn, [label(r, s) for r, s in zip(rows, ["none", "full", "partial"], strict=True)]
+    )
+    assert (score.corrected, score.low, score.high) == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_strictly_only_full_counts_and_a_bare_no_is_enough() -> None:
+    rows = [row("a", verdict("full")), row("b", verdict("partial")), row("c", verdict("none"))]
+    drawn = draw([stratum("supported", sums(3, 1.5, strict=1), 3)], rows)
+    labels = [label(rows[0], "no"), label(rows[1], "partial"), label(rows[2], "yes")]
+    assert corrected(drawn, labels, "faithfulness_strict").corrected == pytest.approx(1 / 3)
+
+
+def test_what_a_person_calls_no_claim_leaves_the_mean() -> None:
+    rows = [row(name, verdict("full")) for name in "abcd"]
+    drawn = draw([stratum("supported", sums(4, 4), 4)], rows)
+    said = ["full", "none", "no_claim", "no_claim"]
+    score = corrected(drawn, [label(r, s) for r, s in zip(rows, said, strict=True)])
+    assert score.corrected == pytest.approx(0.5)
+
+
+def test_what_the_judge_called_no_claim_comes_back() -> None:
+    rows = [row("a", verdict("full")), row("b", verdict("no_claim"))]
+    counted = sums(2, 1).model_copy(update={"counted": 1.0})
+    drawn = draw([stratum("unsupported_doubtful", counted, 2)], rows)
+    score = corrected(drawn, [label(rows[0], "full"), label(rows[1], "none")])
+    assert score.corrected == pytest.approx(0.5)
+
+
+def test_reviewers_of_one_row_share_it() -> None:
+    rows = [row("a", verdict("full")), row("b", verdict("full"))]
+    drawn = draw([stratum("supported", sums(2, 2), 2)], rows)
+    labels = [label(rows[0], "full", "x"), label(rows[0], "none", "y"), label(rows[1], "full")]
+    assert corrected(drawn, labels).corrected == pytest.approx(0.75)
+
+
+def test_rows_left_blank_count_as_never_drawn() -> None:
+    rows = [row(f"f{k}", verdict("full"), probability=0.5) for k in range(8)]
+    small = draw([stratum("supported", sums(16, 16), 8)], rows)
+    labels = [label(r, "none" if k == 0 else "full") for k, r in enumerate(rows[:4])]
+    rows = [row(f"f{k}", verdict("full"), probability=0.25) for k in range(4)]
+    same = draw([stratum("supported", sums(16, 16), 4)], rows)
+    assert corrected(small, labels) == corrected(same, labels)
+
+
+def test_a_stratum_with_one_label_joins_its_neighbour() -> None:
+    full = [row(f"f{k}", verdict("full"), probability=0.1) for k in range(5)]
+    lone = row("n", verdict("none"), stratum=1, probability=0.1)
+    drawn = draw(
+        [stratum("supported", sums(50, 50), 5), stratum("unsupported", sums(10, 0), 1)],
+        [*full, lone],
+    )
+    labels = [label(r, "full") for r in full]
+    # Together: 60 units that the judge calls 50/60, and errors 0 0 0 0 0 1.
+    assert corrected(drawn, [*labels, label(lone, "full")]).corrected == pytest.approx(1)
+    assert corrected(drawn, [*labels, label(lone, "none")]).corrected == pytest.approx(5 / 6)
+
+
+def test_one_label_corrects_nothing() -> None:
+    rows = [row(name, verdict("full"), probability=0.1) for name in "ab"]
+    drawn = draw([stratum("supported", sums(20, 20), 2)], rows)
+    one = by_row([label(rows[0], "none")])
+    assert corrected_scores(drawn, one, no_summary(), ["faithfulness"]) == []
+
+
+def test_an_answer_half_labelled_is_no_unit() -> None:
+    rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "ab" for k in range(2)]
+    drawn = draw([stratum("supported", sums(2, 2), 2)], rows, by="answer")
+    units = units_of(drawn, by_row([label(r, "full") for r in rows[:3]]))
+    assert [[s.qid for s in unit.sentences] for unit in units] == [["a", "a"]]
+
+
+def test_by_answer_the_variance_is_that_between_answers() -> None:
+    # 10 answers, two drawn; in one of them people reject half of what the judge calls full.
+    rows = [
+        row(f"{q}{k}", verdict("full"), qid=q, sentence=k, weight=0.5, probability=0.2)
+        for q in "ab"
+        for k in range(2)
+    ]
+    drawn = draw([stratum("supported", sums(10, 10), 2, span=(-1, 0))], rows, by="answer")
+    said = ["full", "none", "full", "full"]
+    score = corrected(drawn, [label(r, s) for r, s in zip(rows, said, strict=True)])
+    assert score.corrected == pytest.approx(0.75)
+    assert score.standard_error == pytest.approx(math.sqrt(0.8 * 0.125 / 2))  # s² of (-½, 0): ⅛

@@ -1,0 +1,181 @@
+import datetime as dt
+import io
+import sys
+import zipfile
+from itertools import pairwise
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from judge.errors import ConfigError, InputError
+from judge.review.workbook import workbook_rows, write_workbook
+
+COLUMNS = ["review_id", "sentence", "human_support"]
+
+
+def saved(path: Path, *sheets: list[list[object]]) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for rows in sheets:
+        sheet = book.create_sheet()
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def zipped(path: Path, parts: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return path
+
+
+def trimmed(path: Path) -> list[tuple[int, list[str]]]:
+    """Without the empty cells to the right."""
+    found = []
+    for number, cells in workbook_rows(path.read_bytes(), path):
+        while not cells[-1]:
+            cells.pop()
+        found.append((number, cells))
+    return found
+
+
+def test_a_workbook_is_read_as_it_was_written(tmp_path: Path) -> None:
+    rows = [
+        ["r_1", "'=1+1", ""],
+        ["r_2", "_x0041_ _x000D_ _x_x0009_", "部分"],
+        ["r_3", " a\nb\t👩‍👩‍👧 ", "#N/A"],
+    ]
+    write_workbook(tmp_path / "a.xlsx", rows, COLUMNS, "zh")
+    found = trimmed(tmp_path / "a.xlsx")
+    assert found[0] == (1, ["编号", "句子", "人工判断"])
+    assert found[1] == (2, ["r_1", "'=1+1"])
+    assert found[2:] == [(3, rows[1]), (4, rows[2])]
+
+
+def test_every_cell_is_text_and_the_header_stays_in_sight(tmp_path: Path) -> None:
+    write_workbook(tmp_path / "a.xlsx", [["r_1", "#N/A", "007"]], COLUMNS, "en")
+    sheet = openpyxl.load_workbook(tmp_path / "a.xlsx").active
+    cells = [cell for row in sheet.iter_rows() for cell in row]
+    assert {cell.data_type for cell in cells} == {"s"}
+    assert {cell.number_format for cell in cells} == {"@"}
+    assert all(cell.alignment.wrap_text for cell in cells)
+    assert all(cell.font.bold for cell in sheet[1])
+    assert sheet.freeze_panes == "A2"
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"),
+    [
+        ("en", '"full,partial,none,contradicted,no_claim"'),
+        ("zh", '"支持,部分支持,不支持,矛盾,无论断"'),
+    ],
+)
+def test_a_drop_down_offers_the_words(tmp_path: Path, lang: str, words: str) -> None:
+    rows = [["r_1", "a", ""], ["r_2", "b", ""]]
+    write_workbook(tmp_path / "a.xlsx", rows, COLUMNS, "zh" if lang == "zh" else "en")
+    (offer,) = openpyxl.load_workbook(tmp_path / "a.xlsx").active.data_validations.dataValidation
+    assert offer.formula1 == words
+    assert str(offer.sqref) == "C2:C3"
+    assert not offer.showErrorMessage
+
+
+def test_values_come_as_text(tmp_path: Path) -> None:
+    day = dt.datetime(2021, 5, 3)  # noqa: DTZ001  a cell has no time zone
+    noon = day.replace(hour=12)
+    row: list[object] = [7, 1.0, 0.5, True, False, None, day, noon, "x"]
+    path = saved(tmp_path / "a.xlsx", [["review_id"], row])
+    cells = ["7", "1", "0.5", "true", "false", "", "2021-05-03", "2021-05-03 12:00:00", "x"]
+    assert trimmed(path)[1] == (2, cells)
+
+
+def test_a_control_character_as_excel_writes_it(tmp_path: Path) -> None:
+    path = saved(tmp_path / "a.xlsx", [["review_id"], ["a_x000D_\nb_x005F_x0041_ _x0041_"]])
+    assert trimmed(path)[1] == (2, ["a\r\nb_x0041_ _x0041_"])
+
+
+def test_the_sheet_with_review_ids_is_found_and_its_rows_keep_their_numbers(
+    tmp_path: Path,
+) -> None:
+    other: list[list[object]] = [["notes"], ["review_id"]]
+    ours: list[list[object]] = [[], ["", "编号"], [None, "r_1"], [], [" "], [None, "r_2"]]
+    path = saved(tmp_path / "a.xlsx", [], other, ours)
+    assert trimmed(path) == [(2, ["", "编号"]), (3, ["", "r_1"]), (6, ["", "r_2"])]
+
+
+def test_a_workbook_without_review_ids_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no sheet has a column review_id"):
+        trimmed(saved(tmp_path / "a.xlsx", [["name"], ["x"]]))
+
+
+def test_a_damaged_workbook_is_refused_wherever_it_is_damaged(tmp_path: Path) -> None:
+    data = saved(tmp_path / "a.xlsx", [["review_id"], ["r_1"]]).read_bytes()
+    for cut in range(4, len(data), 397):
+        with pytest.raises(InputError, match=r"cannot be read as XLSX \(\w+\); save it again"):
+            workbook_rows(data[:cut], Path("b.xlsx"))
+
+
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        ({str(i): b"" for i in range(10_001)}, "unpacks to more"),
+        ({"mimetype": b"application/vnd.oasis.opendocument.spreadsheet"}, "OpenDocument"),
+        ({"letter.txt": b"hello"}, "cannot be read as XLSX"),
+        ({"[Content_Types].xml": b"<Types"}, "cannot be read as XLSX"),
+    ],
+    ids=["many", "ods", "foreign", "torn"],
+)
+def test_another_zip_is_refused(tmp_path: Path, parts: dict[str, bytes], says: str) -> None:
+    with pytest.raises(InputError, match=says) as error:
+        trimmed(zipped(tmp_path / "a.xlsx", parts))
+    assert "\n" not in str(error.value)
+
+
+def test_a_zip_of_more_than_it_seems_is_refused(tmp_path: Path) -> None:
+    data = zipped(tmp_path / "a.xlsx", {"a": b"small"}).read_bytes()
+    # 24 bytes into a file's entry in the directory stands its unpacked size.
+    place = data.index(b"PK\x01\x02") + 24
+    lying = data[:place] + (513 << 20).to_bytes(4, "little") + data[place + 4 :]
+    with pytest.raises(InputError, match="unpacks to more than 512 MiB"):
+        workbook_rows(lying, tmp_path / "a.xlsx")
+
+
+def with_sheet(path: Path, xml: bytes) -> Path:
+    """A workbook whose only sheet is this XML."""
+    whole = io.BytesIO(saved(path, [["review_id"]]).read_bytes())
+    with zipfile.ZipFile(whole) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    return zipped(path, {**parts, "xl/worksheets/sheet1.xml": xml})
+
+
+def test_a_sheet_that_lies_about_its_extent_is_read(tmp_path: Path) -> None:
+    xml = (
+        b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+        b'<dimension ref="A1:A1"/><sheetData>'
+        b'<row r="1"><c r="A1" t="inlineStr"><is><t>review_id</t></is></c></row>'
+        b'<row r="700"><c r="A700"><v>7.0</v></c><c r="XFD700"><v>8</v></c></row>'
+        b'<row r="9999999999"><c r="A9999999999"><v>9</v></c></row>'
+        b"</sheetData></worksheet>"
+    )
+    path = with_sheet(tmp_path / "a.xlsx", xml)
+    assert trimmed(path) == [(1, ["review_id"]), (700, ["7"])]
+
+
+def test_entities_within_entities_are_refused(tmp_path: Path) -> None:
+    names = "abcdefghijk"
+    nested = "".join(f'<!ENTITY {name} "{f"&{below};" * 10}">' for below, name in pairwise(names))
+    xml = f'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">{nested}]><worksheet>&k;</worksheet>'
+    with pytest.raises(InputError, match="cannot be read as XLSX"):
+        trimmed(with_sheet(tmp_path / "a.xlsx", xml.encode()))
+
+
+def test_without_openpyxl_the_next_step_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(ConfigError, match=r"use CSV, or run pip install '\.\[xlsx\]'"):
+        write_workbook(tmp_path / "a.xlsx", [], COLUMNS, "en")
+    with pytest.raises(ConfigError, match="openpyxl"):
+        workbook_rows(b"", tmp_path / "a.xlsx")
