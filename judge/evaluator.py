@@ -68,7 +68,8 @@ class Evaluator:
     Args:
         config: settings; the defaults where left out.
         judge: a judge of your own instead of the one the settings describe.
-        review_hook: is handed the share `config.review_rate` of the answers as they are made.
+        review_hook: is handed the share `config.review_rate` of the answers as they are made, on
+            another thread.
     """
 
     def __init__(
@@ -209,11 +210,9 @@ def evaluate(
     async def collect() -> list[SampleResult]:
         return [result async for result in Evaluator(config, judge=judge).evaluate(samples)]
 
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(collect())
-    return _run_beside(collect())
+    # Its public brother raises, and all that fails later would seem to come from that.
+    alone = asyncio._get_running_loop() is None  # noqa: SLF001
+    return asyncio.run(collect()) if alone else _run_beside(collect())
 
 
 def _run_beside(work: Coroutine[None, None, _Result]) -> _Result:

@@ -1,11 +1,15 @@
 """A real HTTP server on loopback that takes what a webhook posts, or fails to, as it is told."""
 
 import json
+import socket
+import ssl
+import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
@@ -28,13 +32,40 @@ TRICKLE: Final = Reply(-2)
 """Begins a head that does not end, with a byte from time to time."""
 
 
+SELF_SIGNED: Final = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgIOk85oe2STWNdDbj
+Pz4Z75obNl/Mtw/MNJLbt3u4w7ShRANCAASm4ez95oeONBvrhPbKvRElVM83Mx6g
+ojTo7oVAPZIleHASobfaZVO774CSZxGVGd0BjVdUYnYIqPCtug1/qumC
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBbjCCARWgAwIBAgIUDg/0936nxwV3jLbI7EygZkt4xKowCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAx
+MDAwMDAwWjAUMRIwEAYDVQQDDAkxMjcuMC4wLjEwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASm4ez95oeONBvrhPbKvRElVM83Mx6gojTo7oVAPZIleHASobfaZVO7
+74CSZxGVGd0BjVdUYnYIqPCtug1/qumCo0MwQTAPBgNVHRMBAf8EBTADAQH/MA8G
+A1UdEQQIMAaHBH8AAAEwHQYDVR0OBBYEFO6XgfDQPo5RxbRXabmMDG07u8zPMAoG
+CCqGSM49BAMCA0cAMEQCIDd9GyF67yZOLnrrEVX8aVXlqP90PW8cYXOo4zAe6O8a
+AiAfvQwg/RwWxucrlmoa00ihf+LQ2ApX2DUHr/eyc4SHVw==
+-----END CERTIFICATE-----
+"""
+"""Test data: a certificate of 127.0.0.1 that nobody has reason to trust, valid from 2020 to 2120,
+and its key, which keeps no secret."""
+
+
 @dataclass(frozen=True)
 class Posted:
     """What arrived."""
 
     path: str
     headers: Message
-    body: dict[str, JsonValue]
+    raw: bytes
+
+    @property
+    def body(self) -> dict[str, JsonValue]:
+        """As JSON."""
+        parsed: dict[str, JsonValue] = json.loads(self.raw)
+        return parsed
 
 
 class _Server(ThreadingHTTPServer):
@@ -46,9 +77,10 @@ class PostServer:
 
     Args:
         replies: to the first request, the second and so on; the last stays.
+        tls: whether it speaks https, with the certificate `SELF_SIGNED`.
     """
 
-    def __init__(self, *replies: Reply) -> None:
+    def __init__(self, *replies: Reply, tls: bool = False) -> None:
         self._replies = replies or (Reply(),)
         self._closing = threading.Event()
         self._lock = threading.Lock()
@@ -63,6 +95,9 @@ class PostServer:
                 """Say nothing."""
 
         self._server = _Server(("127.0.0.1", 0), Handler)
+        self._scheme = "https" if tls else "http"
+        if tls:
+            self._server.socket = _secured(self._server.socket)
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.005}
         )
@@ -71,14 +106,14 @@ class PostServer:
     @property
     def url(self) -> str:
         """With a path that counts as secret."""
-        return f"http://127.0.0.1:{self.port}/services/T0/s3cret?token=s3cret"
+        return f"{self._scheme}://127.0.0.1:{self.port}/services/T0/s3cret?token=s3cret"
 
     def take(self, handler: BaseHTTPRequestHandler) -> None:
         """Handle one request, on a thread of its own."""
         body = handler.rfile.read(int(handler.headers["Content-Length"]))
         with self._lock:
             reply = self._replies[min(len(self.posted), len(self._replies) - 1)]
-            self.posted.append(Posted(handler.path, handler.headers, json.loads(body)))
+            self.posted.append(Posted(handler.path, handler.headers, body))
         if reply is HANG:
             self._closing.wait(10)
         elif reply is TRICKLE:
@@ -106,3 +141,12 @@ class PostServer:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+
+
+def _secured(plain: socket.socket) -> ssl.SSLSocket:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "pair.pem")
+        path.write_text(SELF_SIGNED)
+        context.load_cert_chain(path)
+    return context.wrap_socket(plain, server_side=True)

@@ -1,5 +1,6 @@
 """Runs made for a draw: every claim's outcome is scripted, and the samples lie beside the run."""
 
+import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -97,3 +98,18 @@ def score(place: Path, answers: Sequence[Sequence[str]], config: Config | None =
 def qid_of(position: int) -> str:
     """The qid of the answer at this position."""
     return "q" + "".join(chr(ord("a") + int(digit)) for digit in str(position))
+
+
+def cells(sheet: Path) -> list[dict[str, str]]:
+    """A CSV as any program reads it."""
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def fill(sheet: Path, word: str, header: str = "human_support") -> None:
+    """What a person does: the same answer in every row."""
+    rows = cells(sheet)
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(row | {header: word} for row in rows)

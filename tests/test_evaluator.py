@@ -421,12 +421,12 @@ async def test_a_rate_of_nought_hands_on_none_and_of_one_all() -> None:
 
 async def test_a_hook_is_called_as_the_result_is_made() -> None:
     # The first answer waits for the hook of the second: its turn in the output is later.
-    handed = asyncio.Event()
+    handed = threading.Event()
 
     class Waiting(FakeJudge):
         async def judge(self, request: JudgeRequest) -> Judgment:
             if request.query == "first":
-                await handed.wait()
+                assert await asyncio.to_thread(handed.wait, 5)
             return await super().judge(request)
 
     async def hook(_sample: Sample, result: SampleResult, _probability: float) -> None:
@@ -435,17 +435,16 @@ async def test_a_hook_is_called_as_the_result_is_made() -> None:
 
     samples = [sample("a").model_copy(update={"query": "first"}), sample("b")]
     evaluator = Evaluator(Config(review_rate=1), judge=Waiting({}), review_hook=hook)
-    async with asyncio.timeout(5):
-        assert [r.qid async for r in evaluator.evaluate(samples)] == ["a", "b"]
+    assert [r.qid async for r in evaluator.evaluate(samples)] == ["a", "b"]
 
 
-async def test_a_slow_hook_holds_up_no_result() -> None:
-    done = asyncio.Event()
+@pytest.mark.parametrize("way", ["waits", "blocks"])
+async def test_a_slow_hook_holds_up_no_result(way: str) -> None:
+    done = threading.Event()
     ended = []
 
-    async def hook(_sample: Sample, result: SampleResult, _probability: float) -> None:
-        await done.wait()
-        ended.append(result.qid)
+    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+        ended.append(await asyncio.to_thread(done.wait, 5) if way == "waits" else done.wait(5))
 
     evaluator = Evaluator(Config(review_rate=1), judge=FakeJudge({}), review_hook=hook)
     stream = evaluator.evaluate(sample(i) for i in range(40))
@@ -454,7 +453,36 @@ async def test_a_slow_hook_holds_up_no_result() -> None:
     done.set()
     with pytest.raises(StopAsyncIteration):
         await anext(stream)
-    assert len(ended) == 40  # those under way are waited for
+    assert ended == [True] * 40  # those under way are waited for
+
+
+@pytest.mark.parametrize("of", ["judge", "source"])
+async def test_an_error_is_not_held_up_by_a_hook(of: str) -> None:
+    began = threading.Event()
+
+    class Failing(FakeJudge):
+        async def judge(self, request: JudgeRequest) -> Judgment:
+            if request.query == "last":
+                await asyncio.to_thread(began.wait, 5)
+                raise JudgeUnavailable("no key")
+            return await super().judge(request)
+
+    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    async def samples() -> AsyncIterator[Sample]:
+        yield sample("a")
+        if of == "source":
+            await asyncio.to_thread(began.wait, 5)
+            raise InputError("is missing")
+        yield sample("b").model_copy(update={"query": "last"})
+
+    evaluator = Evaluator(Config(review_rate=1), judge=Failing({}), review_hook=hook)
+    async with asyncio.timeout(4):
+        with pytest.raises((JudgeUnavailable, InputError)):
+            async for _ in evaluator.evaluate(samples()):
+                pass
 
 
 async def test_a_hook_that_fails_or_would_end_the_run_does_not(
@@ -476,7 +504,7 @@ async def test_a_hook_that_fails_or_would_end_the_run_does_not(
 
 async def test_closed_early_it_gives_its_hooks_up_at_once() -> None:
     cancelled = []
-    began = asyncio.Event()
+    began = threading.Event()
 
     async def hook(_sample: Sample, result: SampleResult, _probability: float) -> None:
         began.set()
@@ -488,7 +516,7 @@ async def test_closed_early_it_gives_its_hooks_up_at_once() -> None:
     evaluator = Evaluator(Config(review_rate=1), judge=FakeJudge({}), review_hook=hook)
     stream = evaluator.evaluate(sample(i) for i in range(5))
     await anext(stream)
-    await began.wait()
+    await asyncio.to_thread(began.wait, 5)
     async with asyncio.timeout(5):
         await stream.aclose()
     assert cancelled

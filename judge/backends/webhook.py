@@ -9,20 +9,20 @@ import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 from importlib.metadata import version
 from typing import Final
 
 import httpx
-from tenacity import AsyncRetrying, RetryCallState, retry_if_result, stop_after_attempt
+from tenacity import AsyncRetrying, RetryCallState, retry_if_result
+from tenacity.stop import stop_after_attempt, stop_before_delay
 from tenacity.wait import wait_random_exponential
 
-from judge.errors import ConfigError
+from judge.errors import ConfigError, JudgeError
 from judge.records import Sample, SampleResult
 
-_LONGEST: Final = 10.0
-"""Seconds of a wait, whatever the server asks for: the run may be about to end."""
 _SUCCESS: Final = range(200, 300)
 _REDIRECT: Final = range(300, 400)
 _AGAIN: Final = frozenset({408, 425, 429})
@@ -30,7 +30,7 @@ _OWN_FAULT: Final = 500
 """From this status on it is the server that failed."""
 
 
-class WebhookError(Exception):
+class WebhookError(JudgeError):
     """An address did not take a result; says its host and what happened, and no secret."""
 
 
@@ -63,10 +63,10 @@ class Webhook:
     """A `judge.protocols.ReviewHook` that posts each result.
 
     The body is `{"qid": …, "probability": …, "sample": {…}, "result": {…}}`; the records stand in
-    it as they do in the files of a run. What is posted twice bears the same `Idempotency-Key`, the
-    SHA-256 of the id, the signature and the answer. A server that has trouble (no
-    connection, no answer, 408, 425, 429, 5xx) is asked again after a wait that grows, or that it
-    names; one that refuses (another 4xx) or redirects is not. The proxies of the environment hold.
+    it as they do in the files of a run. A body that is posted twice bears the same
+    `Idempotency-Key`, its SHA-256. A server that has trouble (no connection, no answer, 408, 425,
+    429, 5xx) is asked again after a wait that grows, or that it names, unless that is too long; one
+    that refuses (another 4xx) or redirects is not. The proxies of the environment hold.
 
     Each attempt has a connection of its own, so that there is nothing to close, and one object
     serves any number of runs and event loops.
@@ -75,6 +75,7 @@ class Webhook:
         url: of http or https. All of it but the host counts as secret, and is never repeated.
         timeout: seconds for one attempt.
         attempts: how many at most.
+        within: seconds for all of them and the waits between: none is begun that might end later.
         headers: more of them, such as `Authorization`.
         first_wait: seconds before the second attempt, at most; doubled each time after.
 
@@ -86,14 +87,15 @@ class Webhook:
         self,
         url: str,
         *,
-        timeout: float = 10.0,
+        timeout: float = 5.0,
         attempts: int = 4,
+        within: float = 25.0,
         headers: Mapping[str, str] | None = None,
         first_wait: float = 0.5,
     ) -> None:
         self._url = _checked(url)
         self._timeout = timeout
-        self._attempts = attempts
+        self._stop = stop_after_attempt(attempts) | stop_before_delay(within - timeout)
         self._headers = {
             "User-Agent": f"judge/{version('judge')}",
             "Content-Type": "application/json",
@@ -119,11 +121,11 @@ class Webhook:
             },
             allow_nan=False,
         ).encode()
-        headers = {**self._headers, "Idempotency-Key": _key(sample, result)}
+        headers = {**self._headers, "Idempotency-Key": hashlib.sha256(body).hexdigest()}
         failure: _Failure | None = await AsyncRetrying(
             retry=retry_if_result(lambda failure: failure is not None and failure.again),
             wait=self._wait,
-            stop=stop_after_attempt(self._attempts),
+            stop=self._stop,
             retry_error_callback=_last,
         )(self._post, body, headers)
         if failure is not None:
@@ -155,9 +157,9 @@ class Webhook:
     def _wait(self, state: RetryCallState) -> float:
         failure = _last(state)
         if failure is None or failure.wait is None:
-            return wait_random_exponential(self._first_wait, _LONGEST)(state)
+            return wait_random_exponential(self._first_wait)(state)
         # All that were told the same moment shall not come back at the same moment.
-        return min(failure.wait, _LONGEST) + random.uniform(0, self._first_wait)  # noqa: S311 - hides nothing
+        return failure.wait + random.uniform(0, self._first_wait)  # noqa: S311 - hides nothing
 
 
 class _Veiled(httpx.URL):
@@ -182,11 +184,6 @@ def _checked(url: str) -> _Veiled:
     return veiled
 
 
-def _key(sample: Sample, result: SampleResult) -> str:
-    whole = json.dumps([result.qid, result.signature, sample.answer])
-    return hashlib.sha256(whole.encode()).hexdigest()
-
-
 def _judged(response: httpx.Response) -> _Failure | None:
     status = response.status_code
     if status in _SUCCESS:
@@ -204,10 +201,12 @@ def _asked_wait(text: str) -> float | None:
         seconds = float(text)
     except ValueError:
         try:
-            seconds = parsedate_to_datetime(text).timestamp() - time.time()
+            date = parsedate_to_datetime(text)
+            # One of the three forms names no zone, and means GMT all the same.
+            seconds = date.replace(tzinfo=date.tzinfo or UTC).timestamp() - time.time()
         except (ValueError, OverflowError):
             return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None
+    return None if math.isnan(seconds) else max(0.0, seconds)
 
 
 def _last(state: RetryCallState) -> _Failure | None:

@@ -7,6 +7,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
+from judge.cli.counting import counted
 from judge.cli.paint import number
 from judge.cli.wrap import wrap
 from judge.records import Agreement, CorrectedScore, Disagreement, LabelledStratum, Share, Summary
@@ -14,9 +15,11 @@ from judge.reports.agreement import (
     Words,
     bias,
     cautions,
+    complete,
     headline,
     missing_alpha,
     missing_kappa,
+    notes,
     stratum_bias,
     stratum_name,
     title,
@@ -41,8 +44,10 @@ def print_agreement(agreement: Agreement, summary: Summary, folder: Path, consol
 
     say(Text(title(summary, _WORDS), style="bold"))
     say(Text(headline(agreement, summary, _WORDS)), hang=0)
-    for caution in cautions(summary, _WORDS):
+    for caution in cautions(agreement, summary, _WORDS):
         say(Text(caution, style="yellow"), hang=0)
+    for note in notes(agreement, _WORDS):
+        say(Text(note), hang=0)
     for line in _quality(agreement):
         say(line)
     # No figure is cut: where a row is too wide, the terminal breaks it.
@@ -55,16 +60,24 @@ def print_agreement(agreement: Agreement, summary: Summary, folder: Path, consol
 
 
 def _scores(agreement: Agreement) -> Iterator[Text]:
+    pooled = any(score.average == "micro" for score in agreement.corrected)
     if agreement.corrected:
-        yield _heading(f"{'':<21} judge  people  95 % interval  pooled over claims")
+        more = "  pooled over claims" if pooled else ""
+        yield _heading(f"{'':<21} judge  people  95 % interval{more}")
     for name, words in _NAMES.items():
         scores = {s.average: s for s in agreement.corrected if s.name == name}
         if not scores:
             continue
         macro, micro = scores.get("macro"), scores.get("micro")
-        span = f"{number(macro.low)}–{number(macro.high)}" if macro else ""
-        line = f"  {words:<19} {_pair(macro)}  {span:<13}  {_pair(micro)}"
+        line = f"  {words:<19} {_pair(macro)}  {_span(macro, whole=complete(agreement)):<13}"
+        line += f"  {_pair(micro)}" if pooled else ""
         yield Text(f"{line}  {_off(macro) if macro else ''}".rstrip())
+
+
+def _span(score: CorrectedScore | None, *, whole: bool) -> str:
+    if score is None:
+        return ""
+    return "all labelled" if whole else f"{number(score.low)}–{number(score.high)}"
 
 
 def _off(score: CorrectedScore) -> str:
@@ -84,7 +97,7 @@ def _pair(score: CorrectedScore | None) -> str:
 def _quality(agreement: Agreement) -> Iterator[Text]:
     line = f"agreement {_share(agreement.agreement, 'compared')}"
     if agreement.compared:
-        line += f" over {_counted(agreement.compared, 'label')}"
+        line += f" over {counted(agreement.compared, 'label')}"
     if agreement.brier is not None:
         line += f"; Brier {number(agreement.brier)}, ECE {number(agreement.calibration_error)}"
     yield Text(line)
@@ -94,7 +107,7 @@ def _quality(agreement: Agreement) -> Iterator[Text]:
         kappa += f" (people call {_WORDS.percent(rate)} full)"
     alpha = _figure(agreement.alpha, missing_alpha(agreement))
     if agreement.shared:
-        alpha += f" (of {_counted(agreement.shared, 'sentence')})"
+        alpha += f" (of {counted(agreement.shared, 'sentence')})"
     yield Text(f"kappa {kappa}, alpha {alpha}")
 
 
@@ -158,10 +171,6 @@ def _share(share: Share | None, why: str = "") -> str:
 
 def _figure(value: float | None, why: str) -> str:
     return _WORDS.unmeasured(why) if value is None else number(value)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _heading(words: str) -> Text:

@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _register() -> None:
-    from judge.cli import cache, golden, prompts, review, score, show  # noqa: F401, PLC0415  importing a command adds it to `app`
+    from judge.cli import cache, golden, labels, prompts, review, score, show  # noqa: F401, PLC0415  importing a command adds it to `app`
 
 
 def _stop(message: str, code: int) -> NoReturn:

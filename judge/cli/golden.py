@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from judge.cli.counting import counted
 from judge.cli.options import takes_settings
 from judge.cli.review import review
 from judge.text.clip import clip
@@ -21,7 +22,6 @@ _WIDTH: Final = 60
 """Characters of a sentence that are enough to know it by."""
 _WORDS: Final = 12
 """Columns of the words before a figure."""
-
 GoldenSet = Annotated[
     Path, typer.Argument(metavar="GOLDEN", help="What judge review promote made.")
 ]
@@ -64,11 +64,9 @@ def promote(
     from judge.cli.terminal import say  # noqa: PLC0415
     from judge.review.golden import check_output, lines, write_whole  # noqa: PLC0415
     from judge.review.promoting import promote as promoted  # noqa: PLC0415
-    from judge.runs import read_record  # noqa: PLC0415
-    from judge.runs.reading import OWN  # noqa: PLC0415
+    from judge.runs.reading import made_from  # noqa: PLC0415
 
-    own = [run / name for name in OWN]
-    check_output(output, [Path(read_record(run).input.path), *own], force=force)
+    check_output(output, made_from(run), force=force)
     found = promoted(run, reviewers=min_reviewers)
     write_whole(output, lines(found.golden))
     say(*_promoted(found, min_reviewers), f"written to {output}")
@@ -89,8 +87,8 @@ def drift(
     Takes the settings of `judge score`. What the judge said when the set was made and what it says
     now is held against what people say; p is McNemar's, exact, two-sided.
 
-    Exit codes: 0 fine; 1 the --fail-worse gate failed; 3 too many labels have no verdict now (see
-    --max-unscored), or the gate found nothing to compare.
+    Exit codes: 0 fine; 1 the --fail-worse gate failed; 3 too many labels have no verdict now (three
+    at least, and over --max-unscored), or the gate found nothing to compare.
 
     Example: judge review drift golden.jsonl --model gpt-4.1-mini --fail-worse 0.05
     """
@@ -99,12 +97,13 @@ def drift(
     from judge.evaluator import evaluate  # noqa: PLC0415
     from judge.review.drift import compare  # noqa: PLC0415
     from judge.review.golden import check_output, read_golden, write_whole  # noqa: PLC0415
+    from judge.steps.totals import MIN_UNSCORED  # noqa: PLC0415
 
     if output is not None:
         check_output(output, [golden], force=force)
     answers = read_golden(golden)
     found = compare(answers, evaluate([each.sample for each in answers], settings))
-    unhealthy = _untold(found) > settings.max_unscored
+    unhealthy = found.unscored_now >= MIN_UNSCORED and _untold(found) > settings.max_unscored
     say(*_told(found, len(answers)))
     if unhealthy:
         say("", f"untrusted: {100 * _untold(found):.1f} % of the labels have no verdict now")
@@ -131,28 +130,30 @@ def _untold(drift: "Drift") -> float:
 
 def _promoted(found: "Promotion", reviewers: int) -> Iterable[str]:
     labels = [label for each in found.golden for label in each.labels]
-    yield f"{_count(len(labels), 'label')} on {_count(len(found.golden), 'answer')}"
+    yield f"{counted(len(labels), 'label')} on {counted(len(found.golden), 'answer')}"
     if bare := sum(label.support is None for label in labels):
-        yield f"{_count(bare, 'label')} of these a bare yes or no: full support against the rest"
+        yield f"{counted(bare, 'label')} of these a bare yes or no: full support against the rest"
+    if found.replaced:
+        yield f"replaced: {counted(found.replaced, 'label')} of the golden set that was scored"
     if found.few:
-        yield f"left out: {_count(found.few, 'sentence')} with under {reviewers} reviewers"
+        yield f"left out: {counted(found.few, 'sentence')} with under {reviewers} reviewers"
     if found.stale:
         yield f"left out: labels of earlier results, draws {', '.join(found.stale)}"
-    yield f"{_count(len(found.disagreed), 'sentence')} disagreed on"
+    yield f"{counted(len(found.disagreed), 'sentence')} disagreed on"
     for each in found.disagreed:
         yield f"  {flat(each.review_id)}  {flat(each.qid)}, sentence {each.sentence + 1}"
 
 
 def _told(drift: "Drift", answers: int) -> Iterable[str]:
     right = {"labels": "label for label", "full_or_rest": "full support against the rest"}
-    yield f"{_count(drift.labels, 'label')} on {_count(answers, 'answer')}, {right[drift.scale]}"
+    yield f"{counted(drift.labels, 'label')} on {counted(answers, 'answer')}, {right[drift.scale]}"
     for name, signatures in (("then", drift.signatures_then), ("now", drift.signatures_now)):
         for signature, count in signatures.items():
-            several = f" ({_count(count, 'label')})" if len(signatures) > 1 else ""
+            several = f" ({counted(count, 'label')})" if len(signatures) > 1 else ""
             yield f"{name:{_WORDS}}{flat(signature)}{several}"
     if drift.unscored_then or drift.unscored_now:
         yield f"no verdict  {drift.unscored_then:,} then, {drift.unscored_now:,} now"
-    yield f"compared    {_count(drift.compared, 'label')}"
+    yield f"compared    {counted(drift.compared, 'label')}"
     if drift.agreement_then is not None and drift.agreement_now is not None:
         then, now = (
             f"{100 * share:.1f} %" for share in (drift.agreement_then, drift.agreement_now)
@@ -180,7 +181,3 @@ def _lost(lost: "LostSentence") -> Iterable[str]:
     yield ""
     yield flat(f"lost: {lost.qid}, sentence {lost.sentence + 1}: {why}")
     yield f"  {clip(flat(lost.text), _WIDTH)}"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

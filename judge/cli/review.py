@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from judge.cli.app import app
-from judge.errors import ConfigError, RunError
+from judge.errors import ConfigError
 from judge.text.visible import flat
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ review = typer.Typer(
 app.add_typer(review, name="review")
 
 _MOST_REVIEWERS: Final = 50
+_KINDS: Final = (".csv", ".xlsx")
 
 
 class By(StrEnum):
@@ -36,8 +37,10 @@ class Language(StrEnum):
     ZH = "zh"
 
 
+_YES_NO: Final = {Language.EN: "or yes, no", Language.ZH: "或 是、否"}
+
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
-Lang = Annotated[Language, typer.Option("--lang", help="Language of what people read.")]
+Lang = Annotated[Language, typer.Option("--lang", help="Language of the sheet or page.")]
 DrawnBy = Annotated[By, typer.Option("--by", help="Draw sentences, or whole answers.")]
 
 
@@ -70,47 +73,16 @@ def draw(  # noqa: PLR0913  each is an option of the command line
     # Heavy, and --help stays quick without them.
     from judge.cli.terminal import say  # noqa: PLC0415
     from judge.review.drawing import take  # noqa: PLC0415
+    from judge.runs.hold import hold  # noqa: PLC0415
     from judge.runs.review import write_draw  # noqa: PLC0415
 
-    names = _reviewers(reviewers)
-    sheets = _sheets(output, len(names), force=force)
+    names = _reviewers(reviewers, overlap)
+    sheets = _sheets(run, output, len(names), force=force)
     drawing = take(run, by=by.value, size=size, seed=seed)
-    kept = write_draw(run, drawing.draw)
-    _write(drawing, list(zip(sheets, names, strict=True)), overlap, open_=open_, lang=lang)
-    say(*_told(drawing.draw), *_next(run, kept, sheets))
-
-
-@review.command("import")
-def import_(
-    run: Run,
-    sheets: Annotated[list[Path], typer.Argument(metavar="SHEET...", help="CSV or XLSX.")],
-    *,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Let go of earlier labels that these do not have.")
-    ] = False,
-    lang: Lang = Language.EN,
-) -> None:
-    """Read labelled sheets: how good the judge is, and the score with its errors accounted for.
-
-    Example: judge review import runs/today review.csv
-    """
-    # Heavy, and --help stays quick without them.
-    from judge.cli.agreed import print_agreement  # noqa: PLC0415
-    from judge.cli.terminal import output  # noqa: PLC0415
-    from judge.reports.agreement import page  # noqa: PLC0415
-    from judge.review.findings import findings  # noqa: PLC0415
-    from judge.review.joining import join  # noqa: PLC0415
-    from judge.runs import read_summary  # noqa: PLC0415
-    from judge.runs.review import write_agreement, write_labels, write_page  # noqa: PLC0415
-
-    summary = read_summary(run)
-    joined = join(run, sheets, replace=replace)
-    found = findings(joined.draw, joined.labels, summary)
-    write_labels(run, joined.draw.draw, joined.labels)
-    write_agreement(run, found)
-    write_page(run, page(found, summary, lang.value))
-    with output() as console:
-        print_agreement(found, summary, run, console)
+    with hold(run):
+        kept = write_draw(run, drawing.draw)
+    filled = _write(run, drawing, dict(zip(sheets, names, strict=True)), overlap, open_, lang)
+    say(*_told(drawing.draw, filled), *_next(run, kept, sheets, lang))
 
 
 @review.command()
@@ -130,11 +102,11 @@ def plan(
     from judge.review.planning import plan as planned  # noqa: PLC0415  likewise
 
     found = planned(run, width, by.value)
-    noun = "sentences" if by is By.SENTENCE else "answers"
+    noun = by.value if found.total == 1 else f"{by.value}s"
     told = (
-        f"spread learnt from {found.learnt} labelled {noun}"
+        f"spread learnt from {found.learnt} labelled {by.value}s"
         if found.learnt
-        else "spread as expected before anybody has looked; import labels and plan again"
+        else f"spread as expected, for no {by.value}s are labelled yet"
     )
     say(
         f"{found.total} {noun} for ±{width:g} ({told})",
@@ -144,71 +116,87 @@ def plan(
             for share in found.shares
         ),
         f"then: judge review draw {run} -n {found.total}" + f" --by {by.value}" * (by is By.ANSWER),
+        *(["labels there are count: the new sheet comes filled in with them"] * bool(found.learnt)),
     )
 
 
-def _reviewers(given: str) -> list[str]:
+def _reviewers(given: str, overlap: int) -> list[str]:
     """Their names: numbers where only how many is given, an empty one for a single reviewer."""
     names = [" ".join(name.split()) for name in given.replace("，", ",").split(",")]
     if len(names) == 1 and names[0].isdecimal():
         count = min(int(names[0]), _MOST_REVIEWERS + 1)
         names = [str(number) for number in range(1, count + 1)]
-    if not names or not all(names) or len(set(names)) < len(names) or len(names) > _MOST_REVIEWERS:
+    elif len(names) == 1 and not any(map(str.isalpha, given)):
+        names = []
+    different = {name.casefold() for name in names}
+    if not all(names) or not 0 < len(different) == len(names) <= _MOST_REVIEWERS:
         raise ConfigError(
             f"--reviewers {given!r}: a number from 1 to {_MOST_REVIEWERS}, "
             "or different names with commas between them"
         )
+    if overlap and len(names) == 1:
+        raise ConfigError(f"--overlap {overlap}: one reviewer shares with none; see --reviewers")
     return [""] if names == ["1"] else names
 
 
-def _sheets(output: Path, count: int, *, force: bool) -> list[Path]:
+def _sheets(run: Path, output: Path, count: int, *, force: bool) -> list[Path]:
+    from judge.review.golden import check_output  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.runs.reading import made_from  # noqa: PLC0415  likewise
+
+    if output.suffix.lower() not in _KINDS:
+        raise ConfigError(f"-o {str(output)!r}: name a .csv or .xlsx file")
     sheets = [
         output if count == 1 else output.with_stem(f"{output.stem}-{number}")
         for number in range(1, count + 1)
     ]
-    there = [sheet for sheet in sheets if sheet.exists()]
-    if there and not force:
-        raise RunError(
-            f"{there[0]}: is there and may hold labels; name another -o, or replace it with --force"
-        )
+    for sheet in sheets:
+        check_output(sheet, made_from(run), force=force)
     return sheets
 
 
 def _write(
+    run: Path,
     drawing: "Drawing",
-    sheets: list[tuple[Path, str]],
+    sheets: dict[Path, str],
     overlap: int,
-    *,
-    open_: bool,
+    open_: bool,  # noqa: FBT001
     lang: Language,
-) -> None:
-    from judge.review.dealing import deal  # noqa: PLC0415  heavy, and --help stays quick
+) -> int:
+    """Write the sheets; returns how many rows come filled in."""
+    from judge.review.carrying import carried  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.review.dealing import deal  # noqa: PLC0415  likewise
     from judge.review.row import BLIND, OPEN  # noqa: PLC0415  likewise
     from judge.review.sheet import write_sheet  # noqa: PLC0415  likewise
 
+    # Several reviewers judge on their own.
+    rows = carried(run, drawing, lang.value) if len(sheets) == 1 else drawing.rows
     units = {s.review_id: s.qid for s in drawing.draw.sentences}
     whole = drawing.draw.by == "answer"
     hands = deal(
-        drawing.rows,
+        rows,
         len(sheets),
         overlap,
         lambda row: units[row["review_id"]] if whole else row["review_id"],
     )
-    for (sheet, name), rows in zip(sheets, hands, strict=True):
-        named = ({**row, "reviewer": name} for row in rows)
+    for (sheet, name), hand in zip(sheets.items(), hands, strict=True):
+        named = ({**row, "reviewer": row.get("reviewer") or name} for row in hand)
         write_sheet(sheet, named, OPEN if open_ else BLIND, lang.value)
+    return sum("human_support" in row for row in rows)
 
 
-def _next(run: Path, kept: Path, sheets: list[Path]) -> list[str]:
-    words = "full, partial, none, contradicted, no_claim; or yes, no"
+def _next(run: Path, kept: Path, sheets: list[Path], lang: Language) -> list[str]:
+    from judge.review.words import choices, header  # noqa: PLC0415  heavy, and --help stays quick
+
+    words = f"{', '.join(choices(lang.value))}; {_YES_NO[lang]}"
+    column = header("human_support", lang.value)
     return [
-        f"to label: {', '.join(map(str, sheets))} (column human_support: {words})",
+        f"to label: {', '.join(map(str, sheets))} (column {column}: {words})",
         f"kept from reviewers: {kept}",
         f"then: judge review import {run} {' '.join(map(str, sheets))}",
     ]
 
 
-def _told(draw: "Draw") -> list[str]:
+def _told(draw: "Draw", filled: int) -> list[str]:
     noun = "sentences" if draw.by == "sentence" else "answers"
     drawn = sum(stratum.drawn for stratum in draw.strata)
     of = sum(stratum.units for stratum in draw.strata)
@@ -216,6 +204,7 @@ def _told(draw: "Draw") -> list[str]:
     return [
         f"draw {draw.draw}: {drawn} of {of} {noun}{rows}, seed {draw.seed}",
         *(f"  {s.drawn:>4} of {s.units:>7}  {_named(s.names)}" for s in draw.strata),
+        *([f"filled in with earlier labels: {filled}"] * bool(filled)),
     ]
 
 

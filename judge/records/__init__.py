@@ -1,5 +1,13 @@
 """Frozen records, in the order they are made."""
 
+from judge.records.agreement import (
+    Agreement,
+    CorrectedScore,
+    Disagreement,
+    LabelAccuracy,
+    LabelledStratum,
+    Share,
+)
 from judge.records.chat import ChatFailure, ChatReply, ChatRequest
 from judge.records.citation import Citation, CitationStatus
 from judge.records.flag import Flag, FlagName
@@ -13,19 +21,7 @@ from judge.records.result import (
     SentenceResult,
     Status,
 )
-from judge.records.review import (
-    Agreement,
-    CorrectedScore,
-    Disagreement,
-    Draw,
-    DrawnSentence,
-    LabelAccuracy,
-    LabelledStratum,
-    Share,
-    Stratum,
-    StratumName,
-    Weighing,
-)
+from judge.records.review import Draw, DrawnSentence, Stratum, StratumName, Weighing
 from judge.records.rules import Rules
 from judge.records.run import RunInput, RunRecord
 from judge.records.sample import Chunk, Sample

@@ -1,9 +1,9 @@
-"""What is drawn for people, and what their labels say of the judge."""
+"""What is drawn for people to label."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from judge.records.flag import Flag
 from judge.records.record import Record
@@ -27,16 +27,20 @@ class StratumName(StrEnum):
     """No verdict of the run's own judge, fallen back or not."""
 
 
+_Sum = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_Difference = Annotated[float, Field(ge=-1, le=1)]
+
+
 class Weighing(Record):
     """Sums over all units of a stratum, with every answer (macro) or claim (micro) alike."""
 
-    weight: float
+    weight: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     """Sum of the units' weights."""
-    counted: float
+    counted: _Sum
     """The same over those that the judge did not call `no_claim`."""
-    faithfulness: float
+    faithfulness: _Sum
     """Sum of weight times what the verdict adds to faithfulness, 0 where there is none."""
-    faithfulness_strict: float
+    faithfulness_strict: _Sum
     """Sum of weight over the `full`."""
 
 
@@ -45,17 +49,20 @@ class Stratum(Record):
 
     names: tuple[StratumName, ...]
     """What it holds; several where small neighbours were merged."""
-    units: int
+    units: int = Field(gt=0)
     """Claims in it, or answers where whole answers are drawn."""
-    drawn: int
+    drawn: int = Field(gt=0)
     """How many of them were drawn."""
     macro: Weighing
     """Each answer alike."""
     micro: Weighing
     """Each claim alike."""
-    span: tuple[float, float]
+    unevenness: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    """How many times the variance of a mean over claims is that of a draw in which all claims have
+    the same chance; 1 where all answers are of one length."""
+    span: tuple[_Difference, _Difference]
     """The least and the most by which a person's weight can differ from the judge's."""
-    span_strict: tuple[float, float]
+    span_strict: tuple[_Difference, _Difference]
     """The same where only `full` counts."""
 
 
@@ -70,11 +77,11 @@ class DrawnSentence(Record):
     """Index of the sentence."""
     text: str
     """The sentence."""
-    stratum: int
+    stratum: int = Field(ge=0)
     """Which of the draw's strata."""
-    probability: float
+    probability: float = Field(gt=1e-12, le=1)
     """Inclusion probability of the sentence, or of its answer where whole answers are drawn."""
-    weight: float
+    weight: float = Field(gt=0, le=1)
     """1 / the claims of its answer that count: its part in the mean over answers."""
     outcome: Outcome
     """The verdict, or why there is none."""
@@ -87,7 +94,7 @@ class Draw(Record):
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     """Version of this layout."""
-    draw: str
+    draw: str = Field(pattern=r"^r[0-9a-f]{8}$")
     """Its name: the first part of every `review_id`."""
     by: Literal["sentence", "answer"]
     """What was drawn."""
@@ -104,136 +111,8 @@ class Draw(Record):
     sentences: tuple[DrawnSentence, ...]
     """All that was drawn, in the sheet's order."""
 
-
-class Share(Record):
-    """A weighted share with Wilson's 95 % interval."""
-
-    value: float
-    """0 to 1."""
-    low: float
-    """Lower limit."""
-    high: float
-    """Upper limit."""
-    size: float
-    """Labels of equal weight that would tell as much (Kish)."""
-
-
-class LabelAccuracy(Record):
-    """How far one label of the judge's can be trusted."""
-
-    label: str
-    """`full`, `partial`, …; or `full` and `rest`."""
-    judged: int
-    """Labelled sentences that the judge called so."""
-    labelled: int
-    """Those that people called so."""
-    precision: Share | None
-    """Of what the judge called so, the share that people do; null where it called nothing so."""
-    recall: Share | None
-    """Of what people call so, the share that the judge did."""
-
-
-class CorrectedScore(Record):
-    """A score of the run, beside what it is once the judge's errors are accounted for."""
-
-    name: Literal["faithfulness", "faithfulness_strict"]
-    """Which."""
-    average: Literal["macro", "micro"]
-    """Over answers, or over claims."""
-    raw: float | None
-    """As the run says, over what was judged; null where nothing was."""
-    corrected: float
-    """Over all claims of the run, unscored ones too, as people would score them."""
-    low: float
-    """Lower limit of its 95 % interval."""
-    high: float
-    """Upper limit."""
-    standard_error: float
-    """Of the corrected score."""
-
-
-class LabelledStratum(Record):
-    """What was found in one stratum."""
-
-    names: tuple[StratumName, ...]
-    """What it holds."""
-    units: int
-    """Claims or answers in it."""
-    drawn: int
-    """How many were drawn."""
-    labelled: int
-    """How many of those have labels."""
-    error: float | None
-    """Mean of the people's weight less the judge's, -1 to 1; null where nothing is labelled."""
-
-
-class Disagreement(Record):
-    """A sentence that a person called otherwise than the judge."""
-
-    review_id: str
-    """Its row."""
-    qid: str
-    """Whose answer."""
-    sentence: int
-    """Index of the sentence."""
-    text: str
-    """The sentence."""
-    judge: str
-    """The judge's label."""
-    people: dict[str, str]
-    """Labels by reviewer, who may be nameless."""
-    notes: tuple[str, ...] = ()
-    """What they added."""
-    quote: str = ""
-    """What the judge quoted."""
-    reason: str = ""
-    """What the judge gave as its reason."""
-
-
-class Agreement(Record):
-    """`agreement.json` of a run: how good the judge is, and the score with that accounted for."""
-
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
-    draw: str
-    """Which draw was labelled."""
-    by: Literal["sentence", "answer"]
-    """What was drawn."""
-    signature: str
-    """How the run's numbers were made."""
-    drawn: int
-    """Sentences drawn."""
-    labelled: int
-    """Sentences with at least one label."""
-    left_out: int
-    """Labelled sentences of answers that were not labelled whole; in no corrected score."""
-    labels: int
-    """Labels, several a sentence where reviewers overlap."""
-    reviewers: tuple[str, ...]
-    """Who labelled; an empty name where none was given."""
-    scale: Literal["labels", "full_or_rest"]
-    """`full_or_rest` where any label was a bare yes or no, or the judge knows no other two."""
-    compared: int
-    """Labels beside a verdict of the run's own judge: what agreement is over."""
-    agreement: Share | None
-    """Share of equal labels."""
-    kappa: float | None
-    """Cohen's kappa of judge and people; null where either always says the same."""
-    base_rate: float | None
-    """Share that people call `full`: kappa falls as it nears 0 or 1."""
-    alpha: float | None
-    """Krippendorff's alpha among reviewers; null without sentences that several labelled."""
-    shared: int
-    """Sentences that several reviewers labelled."""
-    accuracy: tuple[LabelAccuracy, ...]
-    """By label."""
-    brier: float | None
-    """Mean squared error of the judge's probabilities; null where it gives none."""
-    calibration_error: float | None
-    """Expected calibration error, ten bins."""
-    corrected: tuple[CorrectedScore, ...]
-    """Corrected scores; `faithfulness` only where all labels are on its scale."""
-    strata: tuple[LabelledStratum, ...]
-    """Where the errors are."""
-    disagreements: tuple[Disagreement, ...]
-    """Worst first."""
+    @model_validator(mode="after")
+    def _has_its_strata(self) -> Self:
+        if any(sentence.stratum >= len(self.strata) for sentence in self.sentences):
+            raise ValueError("a sentence is of a stratum that there is not")
+        return self

@@ -97,16 +97,24 @@ def allocate(sizes: Sequence[Size], total: int, floor: int = FLOOR) -> list[int]
     return _whole(shares(high), [size.units for size in sizes], total)
 
 
-def needed(sizes: Sequence[Size], reach: float) -> int:
+def needed(sizes: Sequence[Size], reach: float, spreads: Sequence[float] | None = None) -> int:
     """About the fewest units, divided by `allocate`, whose 95 % interval is ± `reach` or less.
 
     From the sum of W²·s²·(1/n - 1/N), W a stratum's share of the weight; all there are where even
     they are too few.
+
+    Args:
+        sizes: of the strata, with the spreads that units are divided by.
+        reach: half the width, above 0.
+        spreads: s, where more is known of them by now.
     """
+    known = list(sizes)
+    if spreads is not None:
+        known = [size._replace(spread=s) for size, s in zip(sizes, spreads, strict=True)]
     low, high = 1, sum(size.units for size in sizes)
     while low < high:
         middle = (low + high) // 2
-        if Z95 * _error(sizes, allocate(sizes, middle)) <= reach:
+        if Z95 * _error(known, allocate(sizes, middle)) <= reach:
             high = middle
         else:
             low = middle + 1

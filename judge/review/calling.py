@@ -1,28 +1,26 @@
 """Calls a hook beside a run, so that nothing it does harms the run."""
 
 import asyncio
-import inspect
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
+from judge.errors import JudgeError
 from judge.protocols import ReviewHook
 from judge.records import Sample, SampleResult
 from judge.records.record import Record
 from judge.review.choosing import chosen
-from judge.review.describing import described, one_line
+from judge.review.describing import described, one_line, placed
 from judge.review.worker import Worker
 
 _Record = TypeVar("_Record", bound=Record)
 _Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
 
 _LOG: Final = logging.getLogger("judge")
-_FAREWELL: Final = 0.5
-"""Seconds that cancelled calls have to clean up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +28,15 @@ class Limits:
     """What a hook may take."""
 
     at_once: int = 16
-    """Asynchronous calls under way; of others there is one."""
+    """Calls that are awaited at one time; of those that block there is one."""
     waiting: int = 1000
     """Calls that wait for their turn; what comes beyond is dropped."""
     timeout: float = 30.0
-    """Seconds for one asynchronous call; another cannot be stopped."""
+    """Seconds to await a call; one that blocks cannot be stopped."""
     grace: float = 30.0
     """Seconds, once all results are made, for all the calls that are left."""
+    farewell: float = 0.5
+    """Seconds for calls under way to clean up, or to end, once they were given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,23 @@ class _Offer:
     result: SampleResult
 
 
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    kind: str
+    said: str
+    """Where it arose; of the sample it may name the id, and no text."""
+    message: str
+    """May hold anything."""
+
+
 class Calls:
     """The calls of one hook in one run, an asynchronous context manager.
 
-    A coroutine function is called in the running loop, many at once; anything else, which may
-    block, on one thread of its own, one call after another, and what it returns to be awaited is
-    awaited in the loop. Leaving waits for the calls that are left, but not for ever, and not at all
-    where the run was cancelled. Whatever a call raises is logged once per kind of error and
-    counted; how many calls came to nothing is logged in the end. Only Ctrl-C passes.
+    They are made on a thread with a loop of its own (see `Worker`); the run's loop does no more
+    than queue them and count how they end. Leaving waits for the calls that are left, but not for
+    ever, and after an error or a cancellation only for those under way to clean up. What a call
+    raises is logged once per kind of error, without its message, which may hold texts, and
+    counted; how many calls came to nothing is logged in the end.
 
     Args:
         hook: what is called.
@@ -69,17 +78,17 @@ class Calls:
         self._rate = rate
         self._limits = limits or Limits()
         self._name = one_line(getattr(hook, "__qualname__", type(hook).__qualname__))
-        self._thread = None if _is_async(hook) else Worker(self._call_beside)
         self._loop: asyncio.AbstractEventLoop
-        self._room = asyncio.Semaphore(self._limits.at_once)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._worker: Worker[_Offer]
         self._idle = asyncio.Event()
         self._over = False
-        self._said: set[type[BaseException]] = set()
+        self._said: set[str] = set()
         self._offered = self._pending = self._failed = self._dropped = 0
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
+        limits = self._limits
+        self._worker = Worker(self._call, self._landed, limits.at_once, limits.timeout)
         return self
 
     async def __aexit__(
@@ -89,7 +98,7 @@ class Calls:
         trace: TracebackType | None,
     ) -> None:
         try:
-            if kind is None or issubclass(kind, Exception):
+            if kind is None:
                 await self._settle()
         finally:
             await self._abandon()
@@ -115,102 +124,54 @@ class Calls:
         self._pending += 1
         try:
             # A hook that changes what it is given changes nothing of ours.
-            offer = _Offer(_apart(sample), _apart(result))
-            if self._thread is None:
-                self._await(offer.result.qid, self._call(offer))
-            else:
-                self._thread.put(offer)
-        except Exception as error:  # noqa: BLE001  anybody's code may raise anything
-            self._ended(result.qid, error)
+            self._worker.put(_Offer(_apart(sample), _apart(result)))
+        except Exception as error:  # noqa: BLE001  anybody's records may be unfit for it
+            self._ended(result.qid, _failure(error))
 
-    def _call(self, offer: _Offer) -> Awaitable[None] | None:
+    def _call(self, offer: _Offer) -> object:
         return self._hook(offer.sample, offer.result, self._rate)
 
-    def _call_beside(self, offer: _Offer) -> None:
-        """On the thread."""
-        qid = offer.result.qid
-        if self._over:
-            return
-        answer, error = None, None
-        try:
-            answer = self._call(offer)
-        except BaseException as caught:  # noqa: BLE001  of a thread nothing passes anyway
-            error = caught
-        try:
-            if inspect.isawaitable(answer):
-                self._loop.call_soon_threadsafe(self._await, qid, answer)
-            else:
-                self._loop.call_soon_threadsafe(self._ended, qid, error)
-        except RuntimeError:  # the loop has closed since
-            _close(answer)
+    def _landed(self, offer: _Offer | None, error: BaseException | None) -> None:
+        """On the thread, where the error is asked what it is: that, too, is another's code."""
+        failure = None if error is None else _failure(error)
+        if offer is not None:
+            self._report(self._ended, offer.result.qid, failure)
+        elif failure is not None:
+            self._report(self._warn, "beside its calls", failure)
 
-    def _await(self, qid: str, answer: Awaitable[None] | None) -> None:
-        if self._over:
-            _close(answer)
-            return
-        task = self._loop.create_task(self._watch(qid, answer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        # One that was cancelled before it began would say that it was never awaited.
-        task.add_done_callback(lambda _: _close(answer))
+    def _report(self, told: Callable[..., None], *facts: object) -> None:
+        with suppress(RuntimeError):  # the loop has closed since
+            self._loop.call_soon_threadsafe(told, *facts)
 
-    async def _watch(self, qid: str, answer: Awaitable[None] | None) -> None:
-        async with self._room:
-            error = await self._awaited(answer)
-        self._ended(qid, error)
-
-    async def _awaited(self, answer: Awaitable[None] | None) -> BaseException | None:
-        limit = asyncio.timeout(self._limits.timeout)
-        try:
-            async with limit:
-                if answer is not None:
-                    await answer
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            task = asyncio.current_task()
-            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
-                raise
-            # A SystemExit, too: whether the run ends is not for a hook to say.
-            if limit.expired():
-                return TimeoutError(f"took over {self._limits.timeout:g} s")
-            return error
-        return None
-
-    def _ended(self, qid: str, error: BaseException | None) -> None:
+    def _ended(self, qid: str, failure: _Failure | None) -> None:
         if self._over:
             return
         self._pending -= 1
         if not self._pending:
             self._idle.set()
-        if error is None:
+        if failure is not None:
+            self._failed += 1
+            self._warn(f"for {qid!r}", failure)
+
+    def _warn(self, what: str, failure: _Failure) -> None:
+        if self._over or failure.kind in self._said:
             return
-        self._failed += 1
-        if type(error) not in self._said:
-            self._said.add(type(error))
-            _LOG.warning(
-                "review hook %s failed for %r: %s (others like it are only counted)",
-                self._name,
-                qid,
-                described(error),
-            )
+        self._said.add(failure.kind)
+        text = "review hook %s failed %s: %s (others like it are only counted)"
+        _LOG.warning(text, self._name, what, failure.said)
+        _LOG.debug("review hook %s: %s", self._name, failure.message)
 
     async def _settle(self) -> None:
         """Until no call is left, or the grace is used up."""
         self._idle.clear()
         if self._pending:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._limits.grace):
-                    await self._idle.wait()
+            await _wait(self._idle, self._limits.grace)
 
     async def _abandon(self) -> None:
         self._over = True
-        if self._thread is not None:
-            self._thread.stop()
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=_FAREWELL)
+        gone = asyncio.Event()
+        self._worker.stop(lambda: self._report(gone.set))
+        await _wait(gone, self._limits.farewell)
 
     def _tell(self) -> None:
         parts = (
@@ -223,16 +184,21 @@ class Calls:
             _LOG.warning("review hook %s: of %d calls, %s", self._name, self._offered, lost)
 
 
-def _is_async(hook: ReviewHook) -> bool:
-    return inspect.iscoroutinefunction(hook) or inspect.iscoroutinefunction(type(hook).__call__)
+def _failure(error: BaseException) -> _Failure:
+    message = described(error)
+    # Our own errors name what is wrong, and no text of a sample.
+    ours = isinstance(error, JudgeError)
+    said = message if ours else placed(error, __name__, Worker.__module__)
+    return _Failure(type(error).__name__, said, message)
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 def _apart(record: _Record) -> _Record:
     """The same record; what of it can be changed is copied."""
     changeable = {name: deepcopy(value) for name, value in record if isinstance(value, dict)}
     return record.model_copy(update=changeable)
-
-
-def _close(answer: object) -> None:
-    if inspect.iscoroutine(answer):
-        answer.close()

@@ -8,7 +8,7 @@ from judge.review.words import Lang, cut_mark
 from judge.text.visible import visible
 
 LONGEST: Final = 30_000
-"""Characters in a cell, the mark of a cut included."""
+"""Characters of a text in a cell, the mark of a cut included."""
 
 MOST_UNITS: Final = 32_767
 """UTF-16 code units that Excel keeps of a cell; an emoji is two."""
@@ -16,6 +16,12 @@ MOST_UNITS: Final = 32_767
 _QUOTE: Final = "'"
 # Spreadsheets skip white space before a sign, and East Asian ones take its full-width form.
 _FORMULA: Final = re.compile(r"'*+(?:\s*+[=+\-@＝＋－＠]|[\t\r\n])")
+# Where `;` or tab parts columns, a quoted cell ends at the first of them, or of its line ends, and
+# quotation marks open cells anew. A run is taken whole, so that long ones cost no more than once.
+_RUN: Final = re.compile(r'([;"\s]++)(\u200c*+[=+\-@＝＋－＠])?')
+_PARTS: Final = re.compile(r"[;\t\r\n]")
+# ZERO WIDTH NON-JOINER: no white space in any program, and beside a sign it changes no letter.
+_SHIELD: Final = "\u200c"
 _LINE_END: Final = re.compile(r"\r\n?")
 # XML, and so XLSX, cannot hold these, nor most of what `visible` shows.
 _NO_XML: Final = dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd")
@@ -31,11 +37,19 @@ def cell(text: str, lang: Lang) -> str:
 
 
 def neutralise(text: str) -> str:
-    """The text, behind an apostrophe if a spreadsheet could take it for a formula.
+    r"""The text, so that no spreadsheet takes it, or a part of it, for a formula.
+
+    An apostrophe stands before text that begins as a formula does. A program whose columns are
+    parted by semicolons or tabs splits cells that commas part, quoted or not, and at their line
+    ends: an invisible U+200C stands before every sign that such a part would begin with. Not
+    covered: programs told to part at other characters, or to take quotation marks for text.
 
     >>> neutralise("=1+1"), neutralise("3 - 1"), neutralise("'=1")
     ("'=1+1", '3 - 1', "''=1")
+    >>> neutralise("see; =1+1")
+    'see; \u200c=1+1'
     """
+    text = _RUN.sub(_shielded, text)
     return _QUOTE + text if _FORMULA.match(text) else text
 
 
@@ -47,7 +61,8 @@ def restore(text: str) -> str:
     >>> restore("'=1+1"), restore("=1+1"), restore("'tis")
     ('=1+1', '=1+1', "'tis")
     """
-    return text[1:] if text.startswith(_QUOTE) and _FORMULA.match(text, 1) else text
+    text = text[1:] if text.startswith(_QUOTE) and _FORMULA.match(text, 1) else text
+    return _RUN.sub(_unshielded, text)
 
 
 def legible(text: str) -> str:
@@ -62,26 +77,34 @@ def legible(text: str) -> str:
     return visible(_LINE_END.sub("\n", text)).translate(_NO_XML)
 
 
-def fit(text: str, lang: Lang, longest: int = LONGEST) -> str:
+def fit(text: str, lang: Lang) -> str:
     """The text, or as much of it as a cell holds, and a mark that says how much is missing.
 
-    What comes out fits: at most `longest` characters, and in Excel, neutralised or not. Letters
-    are not parted from their accents, nor emoji in the middle.
+    What comes out fits: at most `LONGEST` characters, and once neutralised at most `MOST_UNITS`.
+    Letters are not parted from their accents, nor emoji in the middle.
 
     Args:
         text: legible text.
         lang: language of the mark.
-        longest: characters, the mark included; at least 100.
     """
-    room = MOST_UNITS - len(_QUOTE)
-    if len(text) <= longest and _units(text) <= room:
+    if len(text) <= LONGEST and _units(neutralise(text)) <= MOST_UNITS:
         return text
     mark = len(cut_mark(len(text), lang))
-    head = text[: longest - mark]
-    if (over := _units(head) - (room - mark)) > 0:
+    head = text[: LONGEST - mark]
+    if (over := _units(neutralise(head)) - (MOST_UNITS - mark)) > 0:
         head = _encoded(head)[: -2 * over].decode("utf-16-le", errors="ignore")
     edge = _edge(text, len(head))
     return text[:edge] + cut_mark(len(text) - edge, lang)
+
+
+def _shielded(match: re.Match[str]) -> str:
+    run, sign = match[1], match[2] or ""
+    return f"{run}{_SHIELD}{sign}" if sign and _PARTS.search(run) else match[0]
+
+
+def _unshielded(match: re.Match[str]) -> str:
+    run, sign = match[1], match[2] or ""
+    return run + sign.removeprefix(_SHIELD) if _PARTS.search(run) else match[0]
 
 
 def _units(text: str) -> int:

@@ -4,7 +4,7 @@ import heapq
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from judge.records import (
     Excluded,
@@ -20,6 +20,8 @@ from judge.review.choosing import uniform
 from judge.review.strata import SPREAD, counts, stratum_of, stratum_of_answer, weight
 
 By = Literal["sentence", "answer"]
+
+_CANCELLED: Final = 0.5
 
 
 class Claim(NamedTuple):
@@ -52,6 +54,8 @@ class Tally:
     micro: list[float] = field(default_factory=lambda: [0.0] * 4)
     span: tuple[float, float] = (0.0, 0.0)
     span_strict: tuple[float, float] = (0.0, 0.0)
+    pull: float = 0.0
+    """Sum over units of micro weight squared over macro weight."""
     weights: Counter[float] = field(default_factory=Counter)
     """Units by weight: there are few different ones."""
     least: list[tuple[float, Candidate]] = field(default_factory=list)
@@ -88,8 +92,10 @@ class Census:
 
     def sizes(self) -> dict[StratumName, Size]:
         """Units, weight and expected spread by stratum; what is drawn serves the macro mean."""
+        # Within an answer errors partly cancel.
+        shrunk = 1.0 if self._by == "sentence" else _CANCELLED
         return {
-            name: Size(tally.units, tally.macro[0], SPREAD[name])
+            name: Size(tally.units, tally.macro[0], SPREAD[name] * shrunk)
             for name, tally in self.tallies.items()
         }
 
@@ -103,6 +109,7 @@ class Census:
         tally.span = _wider(tally.span, unit, strict=False)
         tally.span_strict = _wider(tally.span_strict, unit, strict=True)
         heft = part * len(unit)
+        tally.pull += len(unit) ** 2 / heft
         tally.weights[heft] += 1
         sentence = unit[0].sentence if self._by == "sentence" else None
         drawn = uniform(self._seed, "draw", qid, *(() if sentence is None else (sentence,)))

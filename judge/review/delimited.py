@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,8 @@ BOM: Final = "\ufeff"
 """First in a file that Excel must take for UTF-8."""
 
 _DELIMITERS: Final = (",", ";", "\t")
+# Excel's own way to name the delimiter; it hides the line.
+_SAID: Final = re.compile(r'"?sep=([^\w\s"]|\t)"?(?:\r\n?|\n)', re.IGNORECASE)
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # UTF-8 first: next to no other text is valid UTF-8 by chance. GB18030 is what Excel and WPS save
 # where Windows speaks Chinese.
@@ -21,23 +24,30 @@ _ENCODINGS: Final = ("utf-8-sig", "gb18030")
 
 
 def csv_row(cells: Sequence[str]) -> str:
-    r"""One row with its end, `\r\n` as RFC 4180 has it; cells with signs of its own are quoted."""
+    r"""One row with its end, `\r\n` as RFC 4180 has it, every cell in quotation marks.
+
+    A program that parts columns at commas, semicolons and tabs alike splits none of them.
+    """
     out = io.StringIO()
-    csv.writer(out, lineterminator="\r\n").writerow(cells)
+    csv.writer(out, lineterminator="\r\n", quoting=csv.QUOTE_ALL).writerow(cells)
     return out.getvalue()
 
 
 def csv_rows(data: bytes, path: Path) -> Iterator[tuple[int, list[str]]]:
     """The rows that are not blank, each with its number in the spreadsheet, from 1.
 
-    Commas, semicolons or tabs: whichever part the first row into the most headers of ours.
+    Commas, semicolons or tabs: whichever part the first row into the most headers of ours, unless
+    a line such as `sep=;` says it first, which is no row of the spreadsheet.
 
     Raises:
         InputError: neither UTF-8, UTF-16 nor GB18030, a quotation mark is never closed, or a row
             has cells beyond the header's.
     """
     text = _decoded(data, path)
-    delimiter = max(_DELIMITERS, key=lambda sign: _recognised(text, sign))
+    if said := _SAID.match(text):
+        delimiter, text = said[1], text[said.end() :]
+    else:
+        delimiter = max(_DELIMITERS, key=lambda sign: _recognised(text, sign))
     width = None
     for number, cells in _numbered(text, delimiter, path):
         if not any(map(str.strip, cells)):

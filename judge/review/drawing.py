@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import RunError
-from judge.records import Draw, DrawnSentence, SampleResult
+from judge.records import Draw, DrawnSentence, Sample, SampleResult
 from judge.reports.origin import origins
 from judge.review.census import By, Census, claims, part_of
 from judge.review.choosing import chosen, uniform
@@ -34,6 +34,8 @@ class _Plan(NamedTuple):
     """Without sentences."""
     picked: Mapping[int, Sequence[Picked]]
     """By the answer's position in the run."""
+    live: bool = False
+    """Whether a hook made it, which knows no run."""
 
 
 def take(folder: Path, *, by: By = "sentence", size: int = 60, seed: int = 0) -> Drawing:
@@ -72,23 +74,28 @@ def take_live(folder: Path) -> Drawing:
     record = read_record(folder)
     seed, rate = int(str(record.config["seed"])), float(str(record.config["review_rate"]))
     census = Census("answer", seed, 0)
-    picked: dict[int, list[Picked]] = {}
+    positions = []
     for position, result in enumerate(read_results(folder)):
         census.add(result)
         if chosen(result.qid, seed, rate) and claims(result):
-            picked[position] = [Picked(0, None, rate)]
+            positions.append(position)
     tallies = {name: tally for name, tally in census.tallies.items() if tally.units}
     draw = Draw(
         draw=live_name(record.signature, seed, rate),
         by="answer",
         seed=seed,
-        size=len(picked),
+        size=len(positions),
         results=fingerprint(folder),
         signature=record.signature,
-        strata=(stratum(tuple(tallies), list(tallies.values()), len(picked)),) if tallies else (),
+        strata=(stratum(tuple(tallies), list(tallies.values()), len(positions)),)
+        if tallies
+        else (),
         sentences=(),
     )
-    return _told(folder, _Plan(draw, picked))
+    # How many were chosen is chance; given that, each had the same.
+    answers = sum(tally.units for tally in tallies.values())
+    one = [Picked(0, None, len(positions) / max(1, answers))]
+    return _told(folder, _Plan(draw, dict.fromkeys(positions, one), live=True))
 
 
 def live_name(signature: str, seed: int, rate: float) -> str:
@@ -96,9 +103,23 @@ def live_name(signature: str, seed: int, rate: float) -> str:
     return _name("live", requested(signature), str(seed), repr(rate))
 
 
-def review_id(draw: str, qid: str, sentence: int) -> str:
-    """Of a row; it tells nothing of the sentence, and no spreadsheet takes it for a number."""
-    return f"{draw}-{_digest(draw, qid, str(sentence))}"
+def review_id(draw: str, qid: str, sentence: int, seen: str = "") -> str:
+    """Of a row; it tells nothing of the sentence, and no spreadsheet takes it for a number.
+
+    Args:
+        draw: its name.
+        qid: of the answer.
+        sentence: its index.
+        seen: what `shown` makes of the sample, where the draw's name does not tell whose texts
+            these are.
+    """
+    return f"{draw}-{_digest(draw, qid, str(sentence), seen)}"
+
+
+def shown(sample: Sample) -> str:
+    """A hash of what a person is shown of a sample."""
+    chunks = (part for chunk in sample.chunks for part in (chunk.chunk_id, chunk.text))
+    return _digest(sample.query, sample.answer, *chunks)
 
 
 def counted(folder: Path, by: By, seed: int = 0, size: int = 0) -> Census:
@@ -138,14 +159,15 @@ def _told(folder: Path, plan: _Plan) -> Drawing:
     rows: list[dict[str, str]] = []
     sentences: list[DrawnSentence] = []
     for _, position, sample, result in sorted(answers, key=lambda answer: answer[:2]):
-        for sentence in drawn_sentences(plan.draw.draw, result, plan.picked[position]):
+        seen = shown(sample) if plan.live else ""
+        for sentence in drawn_sentences(plan.draw.draw, result, plan.picked[position], seen):
             sentences.append(sentence)
             rows.append(row_of(sentence.review_id, sample, result.sentences[sentence.sentence]))
     return Drawing(rows, plan.draw.model_copy(update={"sentences": tuple(sentences)}))
 
 
 def drawn_sentences(
-    draw: str, result: SampleResult, picked: Sequence[Picked]
+    draw: str, result: SampleResult, picked: Sequence[Picked], seen: str = ""
 ) -> list[DrawnSentence]:
     """What was drawn of an answer, under the ids of this draw."""
     found = claims(result)
@@ -153,7 +175,7 @@ def drawn_sentences(
     whole = taken.get(None)
     return [
         DrawnSentence(
-            review_id=review_id(draw, result.qid, claim.sentence),
+            review_id=review_id(draw, result.qid, claim.sentence, seen),
             qid=result.qid,
             sentence=claim.sentence,
             text=result.sentences[claim.sentence].text,

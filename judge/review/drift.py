@@ -17,12 +17,11 @@ from judge.records import (
     Support,
 )
 from judge.review.golden import Golden, own_support
+from judge.review.strata import NEVER_PARTIAL
 
 _Scale = Literal["labels", "full_or_rest"]
 _Change = Literal["worse", "other", "better"]
 
-_NEVER_PARTIAL: Final = frozenset({"nli", "similarity"})
-"""Kinds of judge, by which their signatures begin, that cannot say all that people can."""
 _ORDER: Final[Sequence[_Change]] = ("worse", "other", "better")
 
 
@@ -112,8 +111,9 @@ def _pairs(labelled: Iterable[_Labelled]) -> Iterator[_Pair]:
 def _scale(labelled: Sequence[_Labelled]) -> _Scale:
     bare = any(each.label.support is None for each in labelled)
     signatures = (s for each in labelled for s in (each.label.signature, each.signature))
-    kinds = {signature.partition(":")[0] for signature in signatures}
-    return "full_or_rest" if bare or kinds & _NEVER_PARTIAL else "labels"
+    # A signature begins with what its verdicts name as their source.
+    sources = {signature.partition(":")[0] for signature in signatures}
+    return "full_or_rest" if bare or sources & NEVER_PARTIAL else "labels"
 
 
 def _right(label: GoldenLabel, support: Support, scale: _Scale) -> bool:

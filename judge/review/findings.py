@@ -1,18 +1,17 @@
 """What labels say of the judge, and of the score once its errors are accounted for."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, TypedDict
 
 from judge.metrics.agreement import (
-    agreement,
     brier,
     calibration_error,
     cohen_kappa,
-    effective_size,
     krippendorff_alpha,
     label_scores,
 )
-from judge.metrics.interval import wilson
+from judge.metrics.interval import Row, weighted_share
 from judge.records import (
     Agreement,
     Disagreement,
@@ -21,12 +20,12 @@ from judge.records import (
     Label,
     LabelAccuracy,
     LabelledStratum,
-    Outcome,
     Share,
     Summary,
     Support,
     Verdict,
 )
+from judge.review.strata import NEVER_PARTIAL
 from judge.review.weighed import Labels, Name, by_row, corrected_scores, error_of, units_of
 
 FULL: Final = "full"
@@ -42,6 +41,8 @@ class _Pair(NamedTuple):
     weight: float
     probability: float | None
     supported: bool
+    review_id: str
+    qid: str
 
 
 def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement:
@@ -57,13 +58,11 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
     """
     given = by_row(labels)
     names = _names(labels)
-    # A judge that knows full and none alone is not told off for the words it lacks.
-    bare = len(names) == 1 or all(_similar(sentence.outcome) for sentence in draw.sentences)
+    own = [sentence for sentence in draw.sentences if _own(sentence)]
+    # A judge that knows no partial is not told off for the words it lacks.
+    bare = len(names) == 1 or (bool(own) and all(map(_never_partial, own)))
     pairs = _pairs(draw, given, bare=bare)
-    compared = len({s.review_id for s in draw.sentences if s.review_id in given and _own(s)})
-    # Two labels on one sentence are not two sentences.
-    thin = compared / len(pairs) if pairs else 1.0
-    counted = {each.review_id for unit in units_of(draw, given) for each in unit.sentences}
+    units = units_of(draw, given)
     rated = [[_said(label, bare=bare) for label in said] for said in given.values()]
     return Agreement(
         draw=draw.draw,
@@ -71,15 +70,15 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
         signature=draw.signature,
         drawn=len(draw.sentences),
         labelled=len(given),
-        left_out=len(given.keys() - counted),
+        partly=sum(len(unit.sentences) < unit.claims for unit in units),
         labels=len(labels),
         reviewers=tuple(sorted({label.reviewer for label in labels})),
         scale="full_or_rest" if bare else "labels",
         compared=len(pairs),
-        **_agreed(pairs, thin),
+        **_agreed(pairs),
         alpha=krippendorff_alpha(rated),
         shared=sum(len(said) > 1 for said in rated),
-        accuracy=_accuracy(pairs, thin),
+        accuracy=_accuracy(pairs),
         corrected=tuple(corrected_scores(draw, given, summary, names)),
         strata=tuple(_strata(draw, given, names[0])),
         disagreements=tuple(_disagreements(draw, given, bare=bare)),
@@ -93,8 +92,8 @@ def _names(labels: Sequence[Label]) -> tuple[Name, ...]:
     return ("faithfulness", "faithfulness_strict")
 
 
-def _similar(outcome: Outcome) -> bool:
-    return isinstance(outcome, Verdict) and outcome.source == "similarity"
+def _never_partial(sentence: DrawnSentence) -> bool:
+    return isinstance(sentence.outcome, Verdict) and sentence.outcome.source in NEVER_PARTIAL
 
 
 class _Agreed(TypedDict):
@@ -105,7 +104,7 @@ class _Agreed(TypedDict):
     calibration_error: float | None
 
 
-def _agreed(pairs: Sequence[_Pair], thin: float) -> _Agreed:
+def _agreed(pairs: Sequence[_Pair]) -> _Agreed:
     judge, person = [pair.judge for pair in pairs], [pair.person for pair in pairs]
     weights = [pair.weight for pair in pairs]
     whole = sum(weights)
@@ -116,9 +115,7 @@ def _agreed(pairs: Sequence[_Pair], thin: float) -> _Agreed:
         [pair.weight for pair in sure],
     )
     return {
-        "agreement": _share(
-            agreement(judge, person, weights), effective_size(weights) * thin if pairs else 0.0
-        ),
+        "agreement": _share(pairs),
         "kappa": cohen_kappa(judge, person, weights),
         "base_rate": sum(p.weight for p in pairs if p.supported) / whole if whole else None,
         "brier": brier(*forecasts),
@@ -133,17 +130,28 @@ def _own(sentence: DrawnSentence) -> bool:
 
 
 def _pairs(draw: Draw, given: Labels, *, bare: bool) -> list[_Pair]:
-    drawn = [len(given.get(s.review_id, ())) > 0 for s in draw.sentences]
+    drawn = Counter(sentence.stratum for sentence in draw.sentences)
+    labelled = Counter(s.stratum for s in draw.sentences if s.review_id in given)
     pairs = []
-    for sentence, labelled in zip(draw.sentences, drawn, strict=True):
+    for sentence in draw.sentences:
+        said = given.get(sentence.review_id, ())
         outcome = sentence.outcome
-        if not labelled or not isinstance(outcome, Verdict) or not _own(sentence):
+        if not said or not isinstance(outcome, Verdict) or not _own(sentence):
             continue
-        said = given[sentence.review_id]
-        weight = 1 / sentence.probability / len(said)
+        # Those without a label are taken to be like the others of their stratum.
+        answered = labelled[sentence.stratum] / drawn[sentence.stratum]
+        weight = 1 / sentence.probability / answered / len(said)
         judged = _word(outcome.support, bare=bare)
         pairs += [
-            _Pair(judged, _said(label, bare=bare), weight, outcome.score, label.supported)
+            _Pair(
+                judge=judged,
+                person=_said(label, bare=bare),
+                weight=weight,
+                probability=outcome.score,
+                supported=label.supported,
+                review_id=sentence.review_id,
+                qid=sentence.qid,
+            )
             for label in said
         ]
     return pairs
@@ -159,29 +167,24 @@ def _said(label: Label, *, bare: bool) -> str:
     return label.support.value
 
 
-def _accuracy(pairs: Sequence[_Pair], thin: float) -> tuple[LabelAccuracy, ...]:
-    scores = label_scores(
-        [pair.judge for pair in pairs],
-        [pair.person for pair in pairs],
-        [pair.weight for pair in pairs],
-    )
+def _accuracy(pairs: Sequence[_Pair]) -> tuple[LabelAccuracy, ...]:
+    scores = label_scores([pair.judge for pair in pairs], [pair.person for pair in pairs])
     return tuple(
         LabelAccuracy(
             label=label,
             judged=score.judged,
             labelled=score.labelled,
-            precision=_share(score.precision, score.precision_size * thin),
-            recall=_share(score.recall, score.recall_size * thin),
+            precision=_share([p for p in pairs if p.judge == label]),
+            recall=_share([p for p in pairs if p.person == label]),
         )
         for label, score in sorted(scores.items(), key=lambda item: _SCALE.index(item[0]))
     )
 
 
-def _share(value: float | None, size: float) -> Share | None:
-    if value is None:
-        return None
-    low, high = wilson(min(1.0, max(0.0, value)), size)
-    return Share(value=value, low=low, high=high, size=size)
+def _share(pairs: Sequence[_Pair]) -> Share | None:
+    """Of those on which both agree."""
+    found = weighted_share([Row(p.judge == p.person, p.weight, p.review_id, p.qid) for p in pairs])
+    return None if found is None else Share(**found._asdict())
 
 
 def _strata(draw: Draw, given: Labels, name: Name) -> Iterable[LabelledStratum]:

@@ -1,6 +1,5 @@
 """A golden set: answers with the labels that people agree on, as samples to be judged again."""
 
-import contextlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +9,7 @@ from pydantic import JsonValue, ValidationError
 
 from judge.errors import InputError, RunError
 from judge.records import GoldenLabel, Sample, SentenceResult, Support, Verdict
+from judge.runs.whole import replacing
 from judge.samples import read_samples
 from judge.samples.fields import sample_from
 from judge.samples.rows import jsonl_rows
@@ -45,6 +45,15 @@ def lines(golden: Iterable[Golden]) -> list[str]:
     return [json.dumps(_line(each), ensure_ascii=False) + "\n" for each in golden]
 
 
+def labels_of(sample: Sample) -> tuple[GoldenLabel, ...]:
+    """The labels that an answer of a golden set bears; none where it has no such key.
+
+    Raises:
+        InputError: one is damaged, or what stands there is no golden set's.
+    """
+    return _read(sample.metadata.get(KEY), sample.answer)
+
+
 def own_support(sentence: SentenceResult) -> Support | None:
     """What the run's own judge says of a sentence; None where it gave no verdict."""
     outcome = sentence.outcome
@@ -58,15 +67,24 @@ def check_output(path: Path, spared: Iterable[Path], *, force: bool) -> None:
 
     Args:
         path: what is to be written.
-        spared: files that must not be written over, whatever is asked.
-        force: whether any other may be.
+        spared: files that must not be written over, and folders that must not be written into,
+            whatever is asked.
+        force: whether any other file may be replaced.
 
     Raises:
-        RunError: it is one of them, or stands there already.
+        RunError: it is or would be one of them, is no file, stands there already, or has no name
+            that a file can have.
     """
-    if path.resolve() in {each.resolve() for each in spared}:
-        raise RunError(f"{path}: is what this is made from; name another -o")
-    if path.exists() and not force:
+    try:
+        real = path.resolve()
+        taken, replaceable = real.exists(), real.is_file()
+    except (OSError, RuntimeError) as error:  # a name too long; links that lead to each other
+        raise RunError(f"{path}: cannot be written ({error}); name another -o") from None
+    if not {real, *real.parents}.isdisjoint(each.resolve() for each in spared):
+        raise RunError(f"{path}: is what this is made from, or would lie in it; name another -o")
+    if taken and not replaceable:
+        raise RunError(f"{path}: is no file that could be replaced; name another -o")
+    if taken and not force:
         raise RunError(f"{path}: stands there already; replace it with --force, or name another -o")
 
 
@@ -76,18 +94,10 @@ def write_whole(path: Path, texts: Iterable[str]) -> None:
     Raises:
         RunError: it cannot be written.
     """
-    part = path.with_name(f"{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with part.open("w", encoding="utf-8", newline="") as file:
-                file.writelines(texts)
-            part.replace(path)
-        finally:
-            with contextlib.suppress(OSError):
-                part.unlink(missing_ok=True)
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written ({error.strerror}); name another -o") from None
+    with replacing(path, "name another -o") as part:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(texts)
 
 
 def _line(golden: Golden) -> dict[str, JsonValue]:
@@ -100,7 +110,7 @@ def _line(golden: Golden) -> dict[str, JsonValue]:
 
 def _labels(sample: Sample, path: Path) -> tuple[GoldenLabel, ...]:
     try:
-        labels = _read(sample.metadata.get(KEY), sample.answer)
+        labels = labels_of(sample)
     except InputError as error:
         message = f"{error.problem} (answer {sample.qid!r}); promote the run again"
         place = _place(path, sample.qid)

@@ -1,24 +1,19 @@
 """From filled-in sheets back to the sentences that were drawn: all of them, or none."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import InputError, RunError
-from judge.records import Draw, DrawnSentence, Label, Support
+from judge.records import Draw, Label
 from judge.review.drawing import fingerprint, live_name, take_live
-from judge.review.sheet import Row, read_sheet
-from judge.review.words import read_label
+from judge.review.labelling import Filled, folded, labels_of, shown
+from judge.review.sheet import read_sheet
 from judge.runs import read_record
 from judge.runs.review import draw_names, read_draw, read_labels, write_draw
-from judge.text.clip import clip
 
-_MOST: Final = 50
-"""Problems that are listed; a person mends them in one go."""
-_LONGEST: Final = 60
 _NAME: Final = re.compile(r"r[0-9a-f]{8}")
-_SAID: Final = "human_support"
 
 
 class Sheets(NamedTuple):
@@ -26,14 +21,8 @@ class Sheets(NamedTuple):
 
     draw: Draw
     labels: list[Label]
-
-
-class _Placed(NamedTuple):
-    path: Path
-    row: Row
-
-    def __str__(self) -> str:
-        return f"{self.path}, row {self.row.number}"
+    noted: int
+    """Rows with a note, and without a label."""
 
 
 def join(run: Path, paths: Sequence[Path], *, replace: bool = False) -> Sheets:
@@ -48,41 +37,58 @@ def join(run: Path, paths: Sequence[Path], *, replace: bool = False) -> Sheets:
         InputError: a sheet cannot be read, or rows of it cannot be right; all are named.
         RunError: the rows are of another run, or the run was scored again since.
     """
-    placed = [_Placed(path, row) for path in paths for row in read_sheet(path)]
-    draw = _draw(run, placed)
-    if draw.results != fingerprint(run):
+    results = fingerprint(run)
+    filled = [Filled(path, row) for path in paths for row in read_sheet(path)]
+    draw = _draw(run, paths, filled)
+    if draw.results != results:
         raise RunError(
             f"{run}: was scored again after draw {draw.draw}, so its labels are of other verdicts; "
             f"draw anew: judge review draw {run}"
         )
-    labels = _read(draw, placed)
+    labels = labels_of(draw, filled)
+    if not labels:
+        raise InputError("no row has a label; fill in human_support", path=_paths(paths))
     if not replace:
         _keep(run, draw, labels)
-    return Sheets(draw, labels)
+    noted = sum(bool(row.note) and not row.said for row in filled)
+    return Sheets(draw, labels, noted)
 
 
-def _draw(run: Path, placed: Sequence[_Placed]) -> Draw:
-    names = {_id(item).rpartition("-")[0]: item for item in placed if _id(item)}
+def _draw(run: Path, paths: Sequence[Path], filled: Sequence[Filled]) -> Draw:
+    names: dict[str, Filled] = {}
+    for row in filled:
+        if row.id:
+            names.setdefault(row.id.rpartition("-")[0], row)
+    live = _live(run)
     # A cell could name any file.
-    own = [draw for name in names if _NAME.fullmatch(name) and (draw := read_draw(run, name))]
-    if not own and _live(run) in names:
-        own = [take_live(run).draw]
-        write_draw(run, own[0])
+    known = (name for name in names if name != live and _NAME.fullmatch(name))
+    own = [draw for name in known if (draw := read_draw(run, name))]
+    if live in names:
+        own.append(_live_draw(run, live))
     if len(own) > 1:
         raise InputError(
             f"rows of {len(own)} draws ({', '.join(draw.draw for draw in own)}): "
             "each has its own chances; import them one after the other"
         )
     if not own:
-        known = ", ".join(draw_names(run)) or "none"
-        first = next(iter(names.items()), None)
+        first = next(iter(names.values()), None)
         if first is None:
-            raise InputError("no row has a review_id", path=_paths(placed))
+            raise InputError("no row has a review_id", path=_paths(paths))
+        draws = ", ".join(draw_names(run)) or "none"
         raise RunError(
-            f"{first[1]}: {_id(first[1])!r} is a row of another run, or of none; "
-            f"draws of {run}: {known}"
+            f"{first}: {shown(first.id)} is a row of another run, or of none; "
+            f"draws of {run}: {draws}"
         )
     return own[0]
+
+
+def _live_draw(run: Path, name: str) -> Draw:
+    """What a hook was handed while these results were made, and not those of a run before."""
+    draw = read_draw(run, name)
+    if draw is None or draw.results != fingerprint(run):
+        draw = take_live(run).draw
+        write_draw(run, draw)
+    return draw
 
 
 def _live(run: Path) -> str | None:
@@ -93,89 +99,13 @@ def _live(run: Path) -> str | None:
     return live_name(record.signature, seed, rate)
 
 
-def _read(draw: Draw, placed: Sequence[_Placed]) -> list[Label]:
-    rows = {sentence.review_id: sentence for sentence in draw.sentences}
-    found: dict[tuple[str, str], tuple[Label, _Placed]] = {}
-    problems: list[str] = []
-    for item in placed:
-        said = item.row.cells.get(_SAID, "").strip()
-        if not _id(item) and not said:
-            continue
-        sentence = rows.get(_id(item))
-        if sentence is None:
-            problems.append(f"{item}: review_id {_shown(_id(item))} {_stranger(draw, _id(item))}")
-            continue
-        try:
-            label = _label(sentence, item.row.cells)
-        except ValueError as error:
-            problems.append(f"{item}: {_SAID} {error}")
-            continue
-        if label is None:
-            continue
-        key = (label.review_id, label.reviewer)
-        earlier = found.get(key)
-        if earlier and _contradict(earlier[0], label):
-            problems.append(_doubled(item, label, earlier))
-        elif earlier is None or earlier[0].support is None:
-            found[key] = (label, item)
-    if problems:
-        raise InputError(_listed(problems))
-    if not found:
-        raise InputError(f"no row has a label; fill in {_SAID}", path=_paths(placed))
-    return [label for label, _ in found.values()]
-
-
-def _label(sentence: DrawnSentence, cells: Mapping[str, str]) -> Label | None:
-    reading = read_label(cells.get(_SAID, ""))
-    if reading is None:
-        return None
-    return Label(
-        review_id=sentence.review_id,
-        qid=sentence.qid,
-        sentence=sentence.sentence,
-        support=reading.support,
-        supported=reading.supported,
-        reviewer=" ".join(cells.get("reviewer", "").split()),
-        note=cells.get("human_note", "").strip(),
-    )
-
-
-def _contradict(first: Label, second: Label) -> bool:
-    if first.support is None or second.support is None:
-        return first.supported != second.supported
-    return first.support is not second.support
-
-
-def _doubled(item: _Placed, label: Label, earlier: tuple[Label, _Placed]) -> str:
-    who = f"reviewer {label.reviewer!r}" if label.reviewer else "a nameless reviewer"
-    step = "keep one" if label.reviewer else "keep one, or fill in the column reviewer"
-    return (
-        f"{item}: {label.review_id!r} is {_word(label)!r} and in {earlier[1]} "
-        f"{_word(earlier[0])!r}, both of {who}; {step}"
-    )
-
-
-def _word(label: Label) -> str:
-    if label.support is None:
-        return "yes" if label.supported else "no"
-    return label.support.value if label.support is not Support.NONE else "not supported"
-
-
-def _stranger(draw: Draw, review_id: str) -> str:
-    if not review_id:
-        return "is empty beside a label; put the row's own back"
-    if review_id.startswith(f"{draw.draw}-"):
-        return f"is no row of draw {draw.draw}; put the row's own back"
-    return "is a row of another draw or run; import it there"
-
-
 def _keep(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
     """Refuse to lose what was imported earlier."""
-    now = {(label.review_id, label.reviewer) for label in labels}
+    now = {(label.review_id, folded(label.reviewer)) for label in labels}
     lost = [
         label
         for label in read_labels(run, draw.draw)
-        if (label.review_id, label.reviewer) not in now
+        if (label.review_id, folded(label.reviewer)) not in now
     ]
     if lost:
         who = sorted({label.reviewer or "nameless" for label in lost})
@@ -185,20 +115,5 @@ def _keep(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
         )
 
 
-def _listed(problems: Sequence[str]) -> str:
-    rows = "1 row" if len(problems) == 1 else f"{len(problems)} rows"
-    more = len(problems) - _MOST
-    lines = [f"{rows} cannot be right, and nothing was imported:", *problems[:_MOST]]
-    return "\n  ".join([*lines, *([f"… and {more} more"] if more > 0 else [])])
-
-
-def _shown(review_id: str) -> str:
-    return repr(clip(review_id, _LONGEST))
-
-
-def _paths(placed: Sequence[_Placed]) -> str:
-    return ", ".join(dict.fromkeys(str(item.path) for item in placed))
-
-
-def _id(item: _Placed) -> str:
-    return item.row.cells.get("review_id", "").strip()
+def _paths(paths: Sequence[Path]) -> str:
+    return ", ".join(map(str, paths))

@@ -5,7 +5,7 @@ from pathlib import Path
 from judge.errors import ConfigError
 from judge.records import Sample, SampleResult
 from judge.review.census import claims
-from judge.review.drawing import live_name, review_id
+from judge.review.drawing import live_name, review_id, shown
 from judge.review.row import BLIND, row_of
 from judge.review.sheet import append_rows, read_sheet
 
@@ -31,18 +31,22 @@ class LiveSheet:
         self._path = path
         self._seed = seed
         # Also shows, before anything is scored, that the sheet is one of ours and can be written.
-        append_rows(path, (), BLIND, "en")
+        append_rows(path, (), BLIND)
         self._there = {row.cells["review_id"] for row in read_sheet(path)}
 
     def __call__(self, sample: Sample, result: SampleResult, probability: float, /) -> None:
         """Add an answer."""
         draw = live_name(result.signature, self._seed, probability)
-        named = [(review_id(draw, result.qid, c.sentence), c.sentence) for c in claims(result)]
+        seen = shown(sample)
+        named = [
+            (review_id(draw, result.qid, claim.sentence, seen), claim.sentence)
+            for claim in claims(result)
+        ]
         rows = [
             row_of(name, sample, result.sentences[sentence])
             for name, sentence in named
             if name not in self._there
         ]
         if rows:
-            append_rows(self._path, rows, BLIND, "en")
+            append_rows(self._path, rows, BLIND)
             self._there.update(row["review_id"] for row in rows)

@@ -22,7 +22,8 @@ def load_hook(name: str) -> ReviewHook:
         name: `package.module:object` or `module:object.attribute`.
 
     Raises:
-        ConfigError: nothing that can be called has that name, or getting it raised an error.
+        ConfigError: nothing has that name that can be called and then does something, or getting it
+            raised an error.
     """
     module, _, path = name.partition(":")
     if not all((*module.split("."), *path.split("."))):
@@ -45,6 +46,11 @@ def load_hook(name: str) -> ReviewHook:
         raise ConfigError(
             f"review hook {name!r}: cannot be called with (sample, result, probability)"
         )
+    if any(_generates(function) for function in (hook, type(hook).__call__)):
+        raise ConfigError(
+            f"review hook {name!r}: is a generator function, which does nothing when it is called; "
+            "take the yield out"
+        )
     return cast(ReviewHook, hook)
 
 
@@ -58,3 +64,7 @@ def _is_hook(hook: object) -> bool:
     except ValueError:  # of some objects written in C nobody knows it
         return True
     return True
+
+
+def _generates(function: object) -> bool:
+    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)

@@ -74,12 +74,16 @@ def stratum(names: tuple[StratumName, ...], tallies: Sequence[Tally], share: int
     """Several tallies as one, of which `share` units are drawn."""
     spans = [tally.span for tally in tallies]
     strict = [tally.span_strict for tally in tallies]
+    macro, micro = (
+        weighing(sums) for sums in zip(*((t.macro, t.micro) for t in tallies), strict=True)
+    )
     return Stratum(
         names=names,
         units=sum(tally.units for tally in tallies),
         drawn=share,
-        macro=weighing(tally.macro for tally in tallies),
-        micro=weighing(tally.micro for tally in tallies),
+        macro=macro,
+        micro=micro,
+        unevenness=sum(t.pull for t in tallies) * macro.weight / micro.weight**2,
         span=(min(low for low, _ in spans), max(high for _, high in spans)),
         span_strict=(min(low for low, _ in strict), max(high for _, high in strict)),
     )

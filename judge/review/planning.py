@@ -2,18 +2,18 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import RunError
-from judge.records import StratumName
-from judge.review.allocation import allocate, merge, needed
+from judge.records import DrawnSentence, Excluded, StratumName
+from judge.review.allocation import Group, allocate, merge, needed
+from judge.review.carrying import labelled_draws
 from judge.review.census import By
-from judge.review.drawing import counted, fingerprint
+from judge.review.drawing import counted
 from judge.review.strata import stratum_of, stratum_of_answer
-from judge.review.weighed import by_row, error_of, units_of
-from judge.runs.review import draw_names, read_draw, read_labels
+from judge.review.weighed import error_of, units_of
 
 _EXPECTED: Final = 10
 """Labels that the spread expected beforehand counts as, beside those there are."""
@@ -55,49 +55,52 @@ def plan(folder: Path, reach: float, by: By = "sentence") -> Plan:
     """
     found = _errors(folder, by)
     sizes = counted(folder, by).sizes()
-    sizes = {
-        name: size._replace(spread=_spread(size.spread, found[name]))
-        for name, size in sizes.items()
-    }
-    groups = merge(sizes)
-    if not groups:
+    if not any(size.units for size in sizes.values()):
         raise RunError(f"{folder}: no answer claims anything; there is nothing to review")
-    total = needed([group.size for group in groups], reach)
-    groups = merge(sizes, total)  # a small draw has room for few strata
+    total = sum(size.units for size in sizes.values())
+    while True:
+        # A small draw has room for few strata.
+        groups = merge(sizes, total)
+        spreads = [_spread(group, found) for group in groups]
+        fewer = needed([group.size for group in groups], reach, spreads)
+        if fewer >= total:
+            break
+        total = fewer
     shares = allocate([group.size for group in groups], total)
     return Plan(
         [
-            Share(group.names, group.size.units, group.size.spread, share)
-            for group, share in zip(groups, shares, strict=True)
+            Share(group.names, group.size.units, spread, share)
+            for group, spread, share in zip(groups, spreads, shares, strict=True)
         ],
         sum(map(len, found.values())),
     )
 
 
-def _spread(expected: float, errors: list[float]) -> float:
+def _spread(group: Group[StratumName], found: Mapping[StratumName, list[float]]) -> float:
+    errors = [error for name in group.names for error in found.get(name, ())]
     mean = sum(errors) / len(errors) if errors else 0.0
     squares = sum((error - mean) ** 2 for error in errors)
-    return math.sqrt((squares + _EXPECTED * expected**2) / (len(errors) + _EXPECTED))
+    expected = _EXPECTED * group.size.spread**2
+    return math.sqrt((squares + expected) / (len(errors) + _EXPECTED))
 
 
 def _errors(folder: Path, by: By) -> Mapping[StratumName, list[float]]:
     """The judge's errors in what was labelled already, by stratum."""
-    results = fingerprint(folder)
     errors: dict[StratumName, list[float]] = defaultdict(list)
-    for name in draw_names(folder):
-        draw = read_draw(folder, name)
-        if draw is None or draw.results != results or draw.by != by:
-            continue
-        labels = by_row(read_labels(folder, name))
-        for unit in units_of(draw, labels):
-            worth = [
-                error_of(each, labels[each.review_id], "faithfulness").worth
-                for each in unit.sentences
-            ]
+    for draw, labels in labelled_draws(folder):
+        if by == "sentence":
+            units: Iterable[Sequence[DrawnSentence]] = (
+                [each] for each in draw.sentences if each.review_id in labels
+            )
+        else:
+            whole = units_of(draw, labels) if draw.by == "answer" else []
+            units = (unit.sentences for unit in whole)
+        for unit in units:
+            worth = [error_of(s, labels[s.review_id], "faithfulness").worth for s in unit]
             strata = {
-                stratum_of(each.outcome, [flag.name for flag in each.flags])
-                for each in unit.sentences
-                if each.outcome.type != "excluded"
+                stratum_of(s.outcome, [flag.name for flag in s.flags])
+                for s in unit
+                if not isinstance(s.outcome, Excluded)
             }
             errors[stratum_of_answer(strata)].append(sum(worth) / len(worth))
     return errors

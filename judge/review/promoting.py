@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from judge.errors import RunError
+from judge.errors import InputError, RunError
 from judge.records import GoldenLabel, Label, Sample, SampleResult, SentenceResult
 from judge.reports.origin import origins
 from judge.review.drawing import fingerprint
-from judge.review.golden import KEY, Golden, own_support
+from judge.review.golden import KEY, Golden, labels_of, own_support
 from judge.runs.review import draw_names, read_draw, read_labels
 
 _Votes = dict[str, dict[int, list[Label]]]
@@ -38,6 +38,8 @@ class Promotion:
     """Sentences on which too few reviewers agree."""
     stale: list[str] = field(default_factory=list)
     """Draws, with labels, of results that this folder held earlier: they are left out."""
+    replaced: int = 0
+    """Labels of an earlier golden set that its answers bore: these take their place."""
 
 
 def promote(folder: Path, *, reviewers: int = 1) -> Promotion:
@@ -52,7 +54,7 @@ def promote(folder: Path, *, reviewers: int = 1) -> Promotion:
 
     Raises:
         RunError: nothing is agreed, the run is unfinished or its samples have changed, or an answer
-            has a key `labels` already.
+            has a key `labels` that is no golden set's.
     """
     found = Promotion()
     votes = _votes(folder, found)
@@ -111,9 +113,11 @@ def _add(
             golden.append(label)
     if not golden:
         return
-    if sample.metadata.get(KEY) is not None:
-        message = f"{sample.qid!r} bears a key {KEY!r} in the input; rename it, and score again"
-        raise RunError(message)
+    try:
+        found.replaced += len(labels_of(sample))
+    except InputError as error:
+        what = f"bears a key {KEY!r} in the input that is no golden set's ({error})"
+        raise RunError(f"{sample.qid!r} {what}; rename it, and score again") from None
     found.golden.append(Golden(sample, tuple(golden)))
 
 

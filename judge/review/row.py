@@ -1,5 +1,6 @@
 """One row of the sheet: what a person needs to see of a sentence, and nothing that sways them."""
 
+import math
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Final
@@ -74,7 +75,10 @@ def judged(sentence: SentenceResult) -> dict[str, str]:
     if not isinstance(outcome, Verdict):
         return {"judge_support": outcome.type, "judge_quote": ""}
     quotes = (f"[{evidence.chunk_id}] {evidence.quote}" for evidence in outcome.evidence)
-    return {"judge_support": outcome.support.value, "judge_quote": "\n".join(quotes)}
+    support = outcome.support.value
+    if outcome.fallback_from is not None:
+        support = f"unscored ({outcome.source}: {support})"
+    return {"judge_support": support, "judge_quote": "\n".join(quotes)}
 
 
 def _shown(sample: Sample, position: int) -> str:
@@ -92,4 +96,5 @@ def _parts(text: str) -> Mapping[str, float]:
 
 
 def _shared(wanted: Mapping[str, float], chunk: Chunk) -> float:
-    return sum(wanted[part] for part in wanted.keys() & _parts(chunk.text).keys())
+    # Exact, for the order of a set is not that of another process.
+    return math.fsum(wanted[part] for part in wanted.keys() & _parts(chunk.text).keys())

@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 from judge.errors import InputError, RunError
-from judge.review.cells import cell, legible, restore
+from judge.review.cells import MOST_UNITS, cell, legible, restore
 from judge.review.delimited import BOM, csv_row, csv_rows
 from judge.review.words import LANGS, Lang, column_of, header
 from judge.review.workbook import workbook_rows, write_workbook
+from judge.runs.whole import replacing
 
 NEEDED: Final = ("review_id", "human_support")
 """Columns without which a sheet says nothing."""
+
+READ: Final = ("review_id", "sentence", "human_support", "human_note", "reviewer")
+"""Columns that come back; what else a sheet shows is for the eye."""
 
 _Rows = Iterable[Mapping[str, str]]
 
@@ -22,6 +26,10 @@ _XLSX: Final = ".xlsx"
 _ZIP: Final = b"PK\x03\x04"
 _OLE: Final = b"\xd0\xcf\x11\xe0"
 _MOST_BYTES: Final = 256 << 20
+# In characters. A small workbook can name one long text in any number of cells.
+_MOST_READ: Final = 32 << 20
+_LONGEST_CSV: Final = 1 << 20
+_STEP: Final = "close it, or name another file"
 
 
 class Row(NamedTuple):
@@ -30,18 +38,16 @@ class Row(NamedTuple):
     number: int
     """As a spreadsheet shows it: the header is mostly 1."""
     cells: dict[str, str]
-    """By canonical column name, those of ours that the sheet has; empty where a cell is."""
+    """By canonical column name, those of `READ` that the sheet has; empty where a cell is."""
 
 
-def write_sheet(
-    target: str | Path | IO[str], rows: _Rows, columns: Sequence[str], lang: Lang
-) -> None:
+def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lang) -> None:
     """Write a sheet, whole or not at all, over what is there: XLSX where the name says so, or CSV.
 
     Cells stand as `judge.review.cells.cell` makes them.
 
     Args:
-        target: a path, or a text stream, which gets CSV and must not translate line ends.
+        path: of the sheet.
         rows: canonical column name to text; a missing one is an empty cell. A spreadsheet that
             opens CSV makes numbers and dates of what looks so: ids must not, `r_7f3a` does not.
         columns: canonical names, in order.
@@ -51,23 +57,20 @@ def write_sheet(
         RunError: it cannot be written.
         ConfigError: XLSX, and openpyxl is not installed.
     """
-    if not isinstance(target, str | Path):
-        target.writelines(_lines(rows, columns, lang))
-    elif Path(target).suffix.lower() == _XLSX:
-        with _replacing(Path(target)) as part:
+    path = Path(path)
+    with replacing(path, _STEP) as part:
+        if path.suffix.lower() == _XLSX:
             write_workbook(part, _cells(rows, columns, lang), columns, lang)
-    else:
-        with (
-            _replacing(Path(target)) as part,
-            part.open("w", encoding="utf-8", newline="") as file,
-        ):
-            file.writelines(_lines(rows, columns, lang))
+        else:
+            with part.open("w", encoding="utf-8", newline="") as file:
+                file.writelines(_lines(rows, columns, lang))
 
 
-def append_rows(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lang) -> None:
+def append_rows(path: str | Path, rows: _Rows, columns: Sequence[str]) -> None:
     """Add rows to a CSV that one process writes over time; its header is made where there is none.
 
-    All of the rows, or none where the disk is full. A header of ours in the other language stays.
+    All of the rows, or none where the disk is full. In English; a Chinese header that is there
+    stays.
 
     Raises:
         InputError: the file is not one of these columns, or ends in half a row.
@@ -80,7 +83,7 @@ def append_rows(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lan
             size = file.seek(0, os.SEEK_END)
             if size:
                 _refuse_foreign(file, size, columns, path)
-            data = "".join(list(_lines(rows, columns, lang))[1 if size else 0 :]).encode()
+            data = "".join(list(_lines(rows, columns, "en"))[1 if size else 0 :]).encode()
             _write_whole(file, data, size)
     except OSError as error:
         raise _unwritable(path, error) from None
@@ -93,7 +96,8 @@ def read_sheet(path: str | Path) -> Iterator[Row]:
     UTF-8, UTF-16 or GB18030, with commas, semicolons or tabs. Cells come restored and `legible`.
 
     Raises:
-        InputError: it cannot be read, or lacks a column of `NEEDED`, or has one of ours twice.
+        InputError: it cannot be read, or lacks a column of `NEEDED`, or has one of ours twice, or
+            a cell or the sheet has more text than any that people fill in.
         ConfigError: XLSX, and openpyxl is not installed.
     """
     path = Path(path)
@@ -101,15 +105,30 @@ def read_sheet(path: str | Path) -> Iterator[Row]:
     if data.startswith(_OLE):
         message = "is an old or a password-protected workbook; save it without, as XLSX or CSV"
         raise InputError(message, path=str(path))
-    read = workbook_rows if data.startswith(_ZIP) else csv_rows
-    rows = read(data, path)
+    is_book = data.startswith(_ZIP)
+    rows = (workbook_rows if is_book else csv_rows)(data, path)
     first = next(rows, None)
     if first is None:
         raise InputError("is empty; a header and rows are needed", path=str(path))
-    places = _places(first[1], path)
+    places = {key: i for key, i in _places(first[1], path).items() if key in READ}
+    longest = MOST_UNITS if is_book else _LONGEST_CSV
+    total = 0
     for number, cells in rows:
         taken = {key: cells[i] if i < len(cells) else "" for key, i in places.items()}
+        _refuse_long(taken, longest, number, path)
+        total += sum(map(len, taken.values()))
+        if total > _MOST_READ:
+            message = f"row {number}: over {_MOST_READ:,} characters in all; split the sheet in two"
+            raise InputError(message, path=str(path))
         yield Row(number, {key: restore(legible(text)) for key, text in taken.items()})
+
+
+def _refuse_long(cells: Mapping[str, str], longest: int, number: int, path: Path) -> None:
+    for column, text in cells.items():
+        # Counting UTF-16 units copies the text: only where it may have too many.
+        if len(text) > longest // 2 and len(text.encode("utf-16-le", "replace")) // 2 > longest:
+            message = f"row {number}: {column} is longer than {longest:,} characters; "
+            raise InputError(message + "shorten it, or close its quotation marks", path=str(path))
 
 
 def _lines(rows: _Rows, columns: Sequence[str], lang: Lang) -> Iterator[str]:
@@ -122,21 +141,8 @@ def _cells(rows: _Rows, columns: Sequence[str], lang: Lang) -> Iterator[list[str
         yield [cell(row.get(column, ""), lang) for column in columns]
 
 
-@contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    part = path.with_name(f"{path.name}.part")
-    try:
-        yield part
-        part.replace(path)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
-
-
 def _unwritable(path: Path, error: OSError) -> RunError:
-    return RunError(f"{path}: cannot be written ({error.strerror}); close it, or name another file")
+    return RunError(f"{path}: cannot be written ({error.strerror}); {_STEP}")
 
 
 def _write_whole(file: IO[bytes], data: bytes, size: int) -> None:
@@ -152,9 +158,11 @@ def _write_whole(file: IO[bytes], data: bytes, size: int) -> None:
 
 
 def _refuse_foreign(file: IO[bytes], size: int, columns: Sequence[str], path: Path) -> None:
-    headers = tuple(next(_lines((), columns, lang)).encode() for lang in LANGS)
+    headers = {BOM + ",".join(header(column, lang) for column in columns) for lang in LANGS}
     file.seek(0)
-    if not file.read(max(map(len, headers))).startswith(headers):
+    found = file.read(2 * max(len(line.encode()) for line in headers)).decode(errors="replace")
+    # A spreadsheet that saved the file took the quotation marks.
+    if found.replace('"', "").partition("\r\n")[0] not in headers:
         message = f"is no sheet of the columns {', '.join(columns)}; name another file"
         raise InputError(message, path=str(path))
     file.seek(size - 2)
@@ -169,7 +177,7 @@ def _bytes(path: Path) -> bytes:
         if path.exists() and not path.is_file():
             raise InputError("is no file; name a CSV or XLSX file", path=str(path))
         if path.stat().st_size > _MOST_BYTES:
-            message = f"has more than {_MOST_BYTES >> 20} MiB; import it in parts"
+            message = f"has more than {_MOST_BYTES >> 20} MiB; split the sheet in two"
             raise InputError(message, path=str(path))
         return path.read_bytes()
     except FileNotFoundError:

@@ -27,6 +27,9 @@ SPREAD: Final[Mapping[StratumName, float]] = {
 """The standard deviation of a judge's error that is expected before anybody has looked: .2 is four
 errors in a hundred, .45 three in ten. It steers how many are drawn, and biases nothing."""
 
+NEVER_PARTIAL: Final = frozenset({"similarity", "nli"})
+"""Sources of verdicts that know no `partial`: they are compared as full against the rest."""
+
 NEAR: Final = 1.0
 """How near to the threshold is near, in log odds: .71 to .95 where it is .87."""
 _EDGE: Final = 1e-9

@@ -27,15 +27,19 @@ Labels = Mapping[str, Sequence[Label]]
 Name = Literal["faithfulness", "faithfulness_strict"]
 Average = Literal["macro", "micro"]
 _FEWEST: Final = 2
+_MOST_UNEVEN: Final = 2.5
 _AVERAGES: Final[tuple[Average, ...]] = ("macro", "micro")
 
 
 class Unit(NamedTuple):
-    """A labelled sentence, or an answer of which all claims are labelled."""
+    """A labelled sentence, or an answer drawn whole."""
 
     stratum: int
     probability: float
     sentences: tuple[DrawnSentence, ...]
+    """Those with a label, at least one; they stand for the others of the answer."""
+    claims: int
+    """With those that have none."""
 
 
 class Error(NamedTuple):
@@ -52,12 +56,14 @@ def corrected_scores(
 ) -> list[CorrectedScore]:
     """The scores `names` of the run as people would give them, over answers and over claims.
 
-    None at all where a draw has fewer than two labelled units. A stratum with fewer is taken
-    together with its neighbour.
+    None at all where a draw has fewer than two labelled units; a stratum with fewer is taken
+    together with its neighbour. No pooled score where lengths differ so much that claims of long
+    answers, which weigh little in the mean over answers, were hardly drawn.
     """
     scores = []
+    averages = _AVERAGES if _unevenness(draw) <= _MOST_UNEVEN else _AVERAGES[:1]
     for name in names:
-        for average in _AVERAGES:
+        for average in averages:
             raw: CorpusScore | None = getattr(summary, name)
             found = corrected_mean(_samples(draw, labels, name, average))
             if found is not None:
@@ -75,6 +81,15 @@ def corrected_scores(
     return scores
 
 
+def _unevenness(draw: Draw) -> float:
+    """How many times the variance of a pooled score is that of a draw made for it."""
+    # What is drawn whole has no variance.
+    open_ = [stratum for stratum in draw.strata if stratum.drawn < stratum.units]
+    units = sum(stratum.micro.weight for stratum in open_)
+    uneven = sum(stratum.unevenness * stratum.micro.weight for stratum in open_)
+    return uneven / units if units else 1.0
+
+
 def by_row(labels: Iterable[Label]) -> dict[str, list[Label]]:
     """Labels by `review_id`."""
     rows: dict[str, list[Label]] = {}
@@ -84,15 +99,25 @@ def by_row(labels: Iterable[Label]) -> dict[str, list[Label]]:
 
 
 def units_of(draw: Draw, labels: Labels) -> list[Unit]:
-    """The units that can be counted, in the order of the draw."""
+    """The units that have a label, in the order of the draw."""
     whole = draw.by == "answer"
     units = []
     for _, group in groupby(draw.sentences, key=lambda s: s.qid if whole else s.review_id):
-        sentences = tuple(group)
-        if all(sentence.review_id in labels for sentence in sentences):
-            first = sentences[0]
-            units.append(Unit(first.stratum, first.probability, sentences))
+        drawn = tuple(group)
+        labelled = tuple(sentence for sentence in drawn if sentence.review_id in labels)
+        if labelled:
+            first = labelled[0]
+            units.append(Unit(first.stratum, first.probability, labelled, len(drawn)))
     return units
+
+
+def answered(draw: Draw, units: Sequence[Unit]) -> dict[int, float]:
+    """By stratum, the share of its drawn units that have a label.
+
+    Who was drawn and not labelled is taken to be like the others of the stratum.
+    """
+    counted = Counter(unit.stratum for unit in units)
+    return {number: count / draw.strata[number].drawn for number, count in counted.items()}
 
 
 def error_of(sentence: DrawnSentence, labels: Sequence[Label], name: Name) -> Error:
@@ -131,9 +156,8 @@ def _sample(
     units = [unit for unit in units if unit.stratum in group]
     sums: list[Weighing] = [getattr(stratum, average) for stratum in strata]
     spans = [s.span_strict if name == "faithfulness_strict" else s.span for s in strata]
-    # Who was drawn and not labelled is taken to be like the others of the stratum.
-    answered = len(units) / sum(stratum.drawn for stratum in strata)
-    chances = np.array([unit.probability for unit in units]) * answered
+    shares = answered(draw, units)
+    chances = np.array([unit.probability * shares[unit.stratum] for unit in units])
     heft = np.array([_heft(unit, average) for unit in units])
     errors = [_error(unit, labels, name) for unit in units]
     return StratumSample(
@@ -164,12 +188,10 @@ def _enough(strata: Sequence[Stratum], labelled: Mapping[int, int]) -> list[list
 
 
 def _heft(unit: Unit, average: Average) -> float:
-    if average == "micro":
-        return float(len(unit.sentences))
-    return sum(sentence.weight for sentence in unit.sentences)
+    return float(unit.claims) * (1.0 if average == "micro" else unit.sentences[0].weight)
 
 
 def _error(unit: Unit, labels: Labels, name: Name) -> Error:
-    """Of an answer the mean over its claims."""
+    """Of an answer the mean over its labelled claims."""
     errors = [error_of(each, labels[each.review_id], name) for each in unit.sentences]
     return Error(*(sum(column) / len(errors) for column in zip(*errors, strict=True)))

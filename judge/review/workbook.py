@@ -81,38 +81,33 @@ def write_workbook(
 
 
 def workbook_rows(data: bytes, path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are not blank of the first sheet with review ids, numbered as it shows them.
+    """The rows that are not blank of the sheet with review ids, numbered as it shows them.
 
-    Numbers and booleans come as text, `1` and `true`; of a formula its last value. Line ends and
-    control characters come as they are.
+    Numbers and booleans come as text, `1` and `true`; of a formula its last value; of merged cells
+    the first holds it. Line ends and control characters come as they are. One row is held at a
+    time, for a small workbook can name one long text in any number of cells.
 
     Args:
         data: the workbook.
         path: where it stands, for messages.
 
     Raises:
-        InputError: it is damaged, locked, of another kind, too large, or has no such sheet.
+        InputError: it is damaged, locked, of another kind, too large, or has no such sheet, or two.
         ConfigError: openpyxl is not installed.
     """
     with _openpyxl():
         from openpyxl import load_workbook  # noqa: PLC0415  an extra, and slow to load
     try:
         _refuse_other(data, path)
-        with warnings.catch_warnings():
-            # What a workbook has beyond cells does not matter here.
-            warnings.simplefilter("ignore")
+        with _quiet():
             stream = io.BytesIO(data)
             book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
-            rows = next(filter(_ours, map(_rows, book.worksheets)), None)
+        yield from _rows(_the_one(book.worksheets, path))
     except (InputError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001  of a damaged workbook openpyxl raises anything
         message = f"cannot be read as XLSX ({type(error).__name__}); save it again, as XLSX or CSV"
         raise InputError(message, path=str(path)) from None
-    if rows is None:
-        message = f"no sheet has a column review_id ({header('review_id', 'zh')}) in its first row"
-        raise InputError(f"{message}; name a sheet that `judge review draw` made", path=str(path))
-    return iter(rows)
 
 
 @contextlib.contextmanager
@@ -122,6 +117,14 @@ def _openpyxl() -> Iterator[None]:
     except ImportError:
         message = "XLSX needs openpyxl, which is not installed; use CSV, or run "
         raise ConfigError(message + "pip install '.[xlsx]' in the checkout") from None
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """What a workbook has beyond texts and numbers does not matter here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _write_row(sheet: "Worksheet", number: int, texts: Sequence[str]) -> None:
@@ -159,19 +162,36 @@ def _refuse_other(data: bytes, path: Path) -> None:
             raise InputError(message, path=str(path))
 
 
-def _rows(sheet: "Worksheet") -> list[tuple[int, list[str]]]:
+def _the_one(sheets: Sequence["Worksheet"], path: Path) -> "Worksheet":
+    ours = [sheet for sheet in sheets if _ours(sheet)]
+    if not ours:
+        message = f"no sheet has a column review_id ({header('review_id', 'zh')}) in its first row"
+        raise InputError(f"{message}; name a sheet that `judge review draw` made", path=str(path))
+    if len(ours) > 1:
+        names = " and ".join(repr(sheet.title) for sheet in ours[:2])
+        message = f"has review ids on {len(ours)} worksheets, such as {names}; "
+        raise InputError(message + "keep one, or save each as a file of its own", path=str(path))
+    return ours[0]
+
+
+def _ours(sheet: "Worksheet") -> bool:
+    _, names = next(_rows(sheet), (0, []))
+    return any(column_of(name) == "review_id" for name in names)
+
+
+def _rows(sheet: "Worksheet") -> Iterator[tuple[int, list[str]]]:
     # What a sheet says of its extent may be wrong: the limits are ours.
     rows = sheet.iter_rows(max_row=_MOST_ROWS, max_col=_MOST_COLUMNS, values_only=True)
-    texts = (
-        (number, [_text(value) for value in values])
-        for number, values in enumerate(rows, 1)
-        if values.count(None) < len(values)
-    )
-    return [(number, cells) for number, cells in texts if any(map(str.strip, cells))]
-
-
-def _ours(rows: Sequence[tuple[int, list[str]]]) -> bool:
-    return bool(rows) and any(column_of(name) == "review_id" for name in rows[0][1])
+    numbered = enumerate(rows, 1)
+    while True:
+        with _quiet():
+            # A workbook may have a million rows of nothing before the next.
+            number, values = next((r for r in numbered if r[1].count(None) < len(r[1])), (0, ()))
+        if not number:
+            return
+        cells = [_text(value) for value in values]
+        if any(map(str.strip, cells)):
+            yield number, cells
 
 
 def _text(value: object) -> str:

@@ -15,10 +15,10 @@ from pydantic import BaseModel
 from judge.errors import RunError
 from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
+from judge.runs.hold import LOCK
 from judge.runs.reading import INPUT, OWN, PART, RECORD, RESULTS, SUMMARY, read_record
 from judge.text.signature import requested
 
-_LOCK: Final = ".lock"
 _TAKEN: Final = ".input.part"
 
 
@@ -41,7 +41,7 @@ class RunFolder:
     def __init__(self, path: str | Path, *, force: bool = False) -> None:
         self.path = Path(path)
         self._force = force
-        self._lock = FileLock(self.path / _LOCK, timeout=0)
+        self._lock = FileLock(self.path / LOCK, timeout=0)
         self._made: list[Path] = []
         self._part: IO[bytes] | None = None
 
@@ -170,9 +170,9 @@ class RunFolder:
                     self._part.close()
             with contextlib.suppress(OSError):
                 (self.path / _TAKEN).unlink(missing_ok=True)
-                if all(entry.name == _LOCK for entry in self.path.iterdir()):
+                if all(entry.name == LOCK for entry in self.path.iterdir()):
                     # Nothing was written: leave no trace of a run that never began.
-                    (self.path / _LOCK).unlink()
+                    (self.path / LOCK).unlink()
                     for folder in self._made:
                         folder.rmdir()
         finally:
@@ -240,4 +240,8 @@ def _difference(earlier: RunRecord, record: RunRecord) -> str | None:
     # Which of its models a server picks is no choice of the user's: the results say it themselves.
     if requested(earlier.signature) != requested(record.signature):
         return f"signature ({earlier.signature})"
+    # What a review hook was handed must be one draw.
+    for name in ("seed", "review_rate"):
+        if earlier.config.get(name) != record.config.get(name):
+            return f"{name} ({earlier.config.get(name)})"
     return None

@@ -10,6 +10,7 @@ from judge.errors import RunError
 from judge.records import SampleResult, Summary
 from judge.records.record import Record
 from judge.records.run import RunRecord
+from judge.runs.hold import LOCK
 
 RESULTS: Final = "results.jsonl"
 PART: Final = "results.jsonl.part"
@@ -17,6 +18,7 @@ SUMMARY: Final = "summary.json"
 RECORD: Final = "run.json"
 REJECTED: Final = "rejected.jsonl"
 INPUT: Final = "input"
+REVIEW: Final = "review"
 AGREEMENT: Final = "agreement.json"
 PAGE: Final = "agreement.html"
 OWN: Final = (RESULTS, SUMMARY, AGREEMENT, PAGE, REJECTED, INPUT, PART, RECORD)
@@ -62,6 +64,16 @@ def read_results(folder: str | Path) -> Iterator[SampleResult]:
         raise _absent(folder, error) from None
 
 
+def made_from(folder: Path) -> list[Path]:
+    """What a command that reads a run must not write over: its own files, and its input.
+
+    Raises:
+        RunError: there is no run, or its record is damaged.
+    """
+    own = [folder / name for name in (*OWN, LOCK, REVIEW)]
+    return [*own, Path(read_record(folder).input.path)]
+
+
 def _read(folder: Path, name: str, kind: type[_Record]) -> _Record:
     try:
         data = (folder / name).read_bytes()
@@ -70,19 +82,21 @@ def _read(folder: Path, name: str, kind: type[_Record]) -> _Record:
     return parse(data, kind, str(folder / name))
 
 
-def parse(data: bytes, kind: type[_Record], place: str) -> _Record:
+def parse(
+    data: bytes, kind: type[_Record], place: str, step: str = "score again with --force"
+) -> _Record:
     """A record of a run folder's file.
 
     Raises:
-        RunError: it is damaged; `place` says where it stands.
+        RunError: it is damaged; `place` says where it stands, `step` what to do.
     """
     try:
         return kind.model_validate_json(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        message = f"{place}: damaged, or of another version of judge ({where}: {first['msg']}); "
-        raise RunError(message + "score again with --force") from None
+        where = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+        message = f"{place}: damaged, or of another version of judge ({where}); {step}"
+        raise RunError(message) from None
 
 
 def _absent(folder: Path, error: OSError) -> RunError:

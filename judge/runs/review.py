@@ -1,6 +1,5 @@
 """What people's review leaves in a run folder: draws, their labels, and what came of them."""
 
-import contextlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,10 +9,11 @@ from pydantic import BaseModel
 
 from judge.errors import RunError
 from judge.records import Agreement, Draw, Label
-from judge.runs.reading import AGREEMENT, PAGE, parse
+from judge.runs.reading import AGREEMENT, PAGE, REVIEW, parse
+from judge.runs.whole import replacing
 
-_FOLDER: Final = "review"
 _LABELS: Final = ".labels.jsonl"
+_DRAW_AGAIN: Final = "remove it, and make the same draw again"
 
 
 def write_draw(run: Path, draw: Draw) -> Path:
@@ -22,7 +22,7 @@ def write_draw(run: Path, draw: Draw) -> Path:
     Raises:
         RunError: the folder cannot be written.
     """
-    return _write(run / _FOLDER / f"{draw.draw}.json", _json(draw))
+    return _write(run / REVIEW / f"{draw.draw}.json", _json(draw))
 
 
 def read_draw(run: Path, name: str) -> Draw | None:
@@ -31,18 +31,21 @@ def read_draw(run: Path, name: str) -> Draw | None:
     Raises:
         RunError: it is damaged.
     """
-    path = run / _FOLDER / f"{name}.json"
+    path = run / REVIEW / f"{name}.json"
     try:
-        return parse(path.read_bytes(), Draw, str(path))
+        draw = parse(path.read_bytes(), Draw, str(path), _DRAW_AGAIN)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise RunError(f"{path}: cannot be read ({error.strerror})") from None
+    if draw.draw != name:
+        raise RunError(f"{path}: is draw {draw.draw!r} by another name; {_DRAW_AGAIN}")
+    return draw
 
 
 def draw_names(run: Path) -> list[str]:
     """The draws of this run, by name."""
-    return sorted(path.stem for path in (run / _FOLDER).glob("*.json"))
+    return sorted(path.stem for path in (run / REVIEW).glob("*.json"))
 
 
 def write_labels(run: Path, draw: str, labels: Iterable[Label]) -> Path:
@@ -52,7 +55,7 @@ def write_labels(run: Path, draw: str, labels: Iterable[Label]) -> Path:
         RunError: the folder cannot be written.
     """
     lines = "".join(f"{label.model_dump_json()}\n" for label in labels)
-    return _write(run / _FOLDER / f"{draw}{_LABELS}", lines)
+    return _write(run / REVIEW / f"{draw}{_LABELS}", lines)
 
 
 def read_labels(run: Path, draw: str) -> list[Label]:
@@ -61,14 +64,15 @@ def read_labels(run: Path, draw: str) -> list[Label]:
     Raises:
         RunError: they are damaged.
     """
-    path = run / _FOLDER / f"{draw}{_LABELS}"
+    path = run / REVIEW / f"{draw}{_LABELS}"
     try:
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
         return []
     except OSError as error:
         raise RunError(f"{path}: cannot be read ({error.strerror})") from None
-    return [parse(line, Label, f"{path}, line {n}") for n, line in enumerate(lines, 1)]
+    step = "import the sheets again with --replace"
+    return [parse(line, Label, f"{path}, line {n}", step) for n, line in enumerate(lines, 1)]
 
 
 def write_agreement(run: Path, agreement: Agreement) -> Path:
@@ -89,6 +93,19 @@ def write_page(run: Path, page: str) -> Path:
     return _write(run / PAGE, page)
 
 
+def discard_findings(run: Path) -> None:
+    """Remove what labels said, before they change: it must not outlive them.
+
+    Raises:
+        RunError: the folder cannot be written.
+    """
+    for name in (AGREEMENT, PAGE):
+        try:
+            (run / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise RunError(f"{run / name}: cannot be removed ({error.strerror})") from None
+
+
 def read_agreement(run: Path) -> Agreement:
     """What the labels said when they were imported last.
 
@@ -97,7 +114,7 @@ def read_agreement(run: Path) -> Agreement:
     """
     path = run / AGREEMENT
     try:
-        return parse(path.read_bytes(), Agreement, str(path))
+        return parse(path.read_bytes(), Agreement, str(path), "import the labels again")
     except OSError:
         message = f"{run}: no labels were imported; judge review import {run} SHEET does that"
         raise RunError(message) from None
@@ -108,16 +125,7 @@ def _json(record: BaseModel) -> str:
 
 
 def _write(path: Path, text: str) -> Path:
-    """Whole or not at all."""
-    part = path.with_name(f"{path.name}.part")
-    try:
+    with replacing(path, "mend that first") as part:
         path.parent.mkdir(exist_ok=True)
-        try:
-            part.write_text(text, encoding="utf-8", newline="")
-            part.replace(path)
-        finally:
-            with contextlib.suppress(OSError):
-                part.unlink(missing_ok=True)
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written ({error.strerror}); mend that first") from None
+        part.write_text(text, encoding="utf-8", newline="")
     return path

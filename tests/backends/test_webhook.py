@@ -1,15 +1,19 @@
 import asyncio
 import hashlib
+import inspect
 import json
 import logging
+import time
 import traceback
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from judge import ConfigError, Sample, SampleResult, evaluate
 from judge.backends.webhook import Webhook, WebhookError
 from judge.records import Chunk
-from tests.posted import BREAK, HANG, TRICKLE, PostServer, Reply
+from tests.posted import BREAK, HANG, SELF_SIGNED, TRICKLE, PostServer, Reply
 from tests.server import refused_url
 
 SAMPLE = Sample(
@@ -51,22 +55,26 @@ async def test_what_arrives() -> None:
     assert posted.headers["X-Team"] == "a"
 
 
-async def test_the_same_result_bears_the_same_key_and_another_another() -> None:
-    other = SAMPLE.model_copy(update={"answer": "八点开门。"})
-    resigned = RESULT.model_copy(update={"signature": "other"})
-    renamed = RESULT.model_copy(update={"qid": "2"})
+async def test_what_is_posted_again_bears_the_same_key_and_anything_else_another() -> None:
+    result = RESULT.model_copy(update={"signature": "other"})
+    others = (
+        (SAMPLE.model_copy(update={"answer": "八点开门。"}), RESULT, 0.5),
+        (SAMPLE.model_copy(update={"query": "何时？"}), RESULT, 0.5),
+        (SAMPLE.model_copy(update={"chunks": ()}), RESULT, 0.5),
+        (SAMPLE, result, 0.5),
+        (SAMPLE, RESULT.model_copy(update={"qid": "2"}), 0.5),
+        (SAMPLE, RESULT, 0.7),
+    )
     with PostServer(Reply(500), Reply()) as server:
         send = hook(server.url)
         await send(SAMPLE, RESULT, 0.5)
-        await send(SAMPLE, RESULT, 0.7)
-        await send(other, RESULT, 0.5)
-        await send(SAMPLE, resigned, 0.5)
-        await send(SAMPLE, renamed, 0.5)
+        await send(SAMPLE, RESULT, 0.5)
+        for other in others:
+            await send(*other)
     keys = [posted.headers["Idempotency-Key"] for posted in server.posted]
     assert keys[0] == keys[1] == keys[2]
-    assert len(set(keys)) == 4
-    parts = json.dumps([RESULT.qid, RESULT.signature, SAMPLE.answer])
-    assert keys[0] == hashlib.sha256(parts.encode()).hexdigest()
+    assert len(set(keys)) == 1 + len(others)
+    assert [hashlib.sha256(posted.raw).hexdigest() for posted in server.posted] == keys
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 599])
@@ -77,22 +85,85 @@ async def test_a_server_in_trouble_is_asked_again(status: int) -> None:
     assert len({str(posted.body) for posted in server.posted}) == 1
 
 
-@pytest.mark.parametrize(
-    "asked", ["0", "0.0", "-5", "Wed, 21 Oct 2015 07:28:00 GMT", "soon", "nan"]
-)
+PAST = "Wed, 21 Oct 2015 07:28:00 GMT"
+FUTURE = "Wed, 21 Oct 2115 07:28:00 GMT"
+NEVER = 1e9
+"""Seconds of a wait that no webhook has."""
+
+
+def waiting(url: str, first_wait: float) -> Webhook:
+    return Webhook(url, attempts=2, first_wait=first_wait)
+
+
+@pytest.mark.parametrize("asked", ["0", "0.0", "-5", PAST, "Wed Oct 21 07:28:00 2015", "soon", ""])
 async def test_a_wait_that_the_server_asks_for(asked: str) -> None:
     with PostServer(Reply(429, {"Retry-After": asked}), Reply()) as server:
-        await hook(server.url)(SAMPLE, RESULT, 1.0)
+        await waiting(server.url, 0)(SAMPLE, RESULT, 1.0)
     assert len(server.posted) == 2
 
 
-async def test_a_wait_is_taken_but_not_for_long() -> None:
-    # Ten seconds at most: the call is ended while it waits, which shows that it does.
-    with PostServer(Reply(503, {"Retry-After": "86400"}), Reply()) as server:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.2):
-                await hook(server.url)(SAMPLE, RESULT, 1.0)
+async def test_a_wait_is_taken() -> None:
+    with PostServer(Reply(503, {"Retry-After": "0.2"}), Reply()) as server:
+        begun = time.monotonic()
+        await waiting(server.url, 0)(SAMPLE, RESULT, 1.0)
+        assert time.monotonic() - begun >= 0.2
+    assert len(server.posted) == 2
+
+
+@pytest.mark.parametrize(
+    "asked", ["20.5", "60", "1e9", "9" * 400, FUTURE, "Wed Oct 21 07:28:00 2115"]
+)
+async def test_a_wait_that_is_too_long_is_not_begun_and_the_reason_is_said(asked: str) -> None:
+    with PostServer(Reply(429, {"Retry-After": asked}), Reply()) as server:
+        async with asyncio.timeout(3):
+            with pytest.raises(WebhookError, match=r"^http://127\.0\.0\.1: HTTP 429$"):
+                await waiting(server.url, 0)(SAMPLE, RESULT, 1.0)
         assert len(server.posted) == 1
+
+
+@pytest.mark.parametrize("asked", ["nan", "-1e12", "-inf", "inf", "soon", "0", PAST])
+async def test_a_wait_that_is_none_or_over_does_not_bring_all_back_at_once(asked: str) -> None:
+    # Up to `first_wait` is added by chance, or stands in its place.
+    with PostServer(Reply(429, {"Retry-After": asked}), Reply()) as server:
+        async with asyncio.timeout(3):
+            with pytest.raises(WebhookError, match="HTTP 429"):
+                await waiting(server.url, NEVER)(SAMPLE, RESULT, 1.0)
+        assert len(server.posted) == 1
+
+
+@pytest.fixture
+def in_shanghai(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "CST-8")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_shanghai")
+async def test_a_date_without_a_zone_is_in_gmt() -> None:
+    hence = time.asctime(time.gmtime(time.time() + 3600))  # seven hours ago in Shanghai
+    with PostServer(Reply(429, {"Retry-After": hence}), Reply()) as server:
+        async with asyncio.timeout(3):
+            with pytest.raises(WebhookError, match="HTTP 429"):
+                await waiting(server.url, 0)(SAMPLE, RESULT, 1.0)
+        assert len(server.posted) == 1
+
+
+async def test_no_attempt_is_begun_that_might_end_too_late() -> None:
+    with PostServer(HANG) as server:
+        send = Webhook(server.url, timeout=0.1, attempts=99, within=0.35, first_wait=0)
+        with pytest.raises(WebhookError, match="no answer in time"):
+            await send(SAMPLE, RESULT, 1.0)
+        assert len(server.posted) <= 3
+
+
+def test_all_its_attempts_fit_into_its_time_and_that_into_what_a_hook_may_take() -> None:
+    default = {name: p.default for name, p in inspect.signature(Webhook).parameters.items()}
+    waits = sum(default["first_wait"] * 2**n for n in range(default["attempts"] - 1))
+    assert default["attempts"] == 4
+    assert default["attempts"] * default["timeout"] + waits < default["within"]
+    assert default["within"] < 30
 
 
 @pytest.mark.parametrize(
@@ -118,8 +189,8 @@ async def test_a_refusal_is_not_argued_with(status: int, said: str) -> None:
     ("reply", "seconds", "said"),
     [
         (Reply(500), 5.0, "HTTP 500"),
-        (HANG, 0.2, "no answer in time"),
-        (TRICKLE, 0.2, "no answer in time"),
+        (HANG, 0.4, "no answer in time"),
+        (TRICKLE, 0.4, "no answer in time"),
         (BREAK, 5.0, "the connection broke off"),
     ],
     ids=["500", "hang", "trickle", "break"],
@@ -186,6 +257,35 @@ async def test_a_proxy_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(WebhookError, match="a proxy of the environment cannot be used") as caught:
         await hook(refused_url())(SAMPLE, RESULT, 1.0)
     assert "s3cret" not in "".join(traceback.format_exception(caught.value))
+
+
+async def test_a_proxy_that_lets_nothing_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "https://host.example/s3cret"
+    with PostServer() as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://us3r:s3cret@127.0.0.1:{proxy.port}")
+        with pytest.raises(WebhookError) as caught:
+            await hook(url, attempts=2)(SAMPLE, RESULT, 1.0)
+    assert str(caught.value) == "https://host.example: the proxy does not let it through"
+    assert "s3cret" not in "".join(traceback.format_exception(caught.value))
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_refused() -> None:
+    with PostServer(tls=True) as server:
+        with pytest.raises(WebhookError) as caught:
+            await hook(server.url, attempts=1)(SAMPLE, RESULT, 1.0)
+        assert server.posted == []
+    assert str(caught.value) == "https://127.0.0.1: no connection"
+    assert "s3cret" not in "".join(traceback.format_exception(caught.value))
+
+
+async def test_a_certificate_that_is_vouched_for_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "trusted.pem").write_text(SELF_SIGNED)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "trusted.pem"))
+    with PostServer(tls=True) as server:
+        await hook(server.url, attempts=1)(SAMPLE, RESULT, 1.0)
+    assert len(server.posted) == 1
 
 
 async def test_half_a_surrogate_pair_arrives() -> None:

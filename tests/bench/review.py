@@ -14,13 +14,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from judge.evaluator import evaluate
 from judge.records import (
     SUPPORT_WEIGHT,
+    Chunk,
     Draw,
     Flag,
     FlagName,
     Label,
     Outcome,
+    Sample,
     SampleResult,
     Scores,
     SentenceKind,
@@ -39,6 +44,7 @@ from judge.review.drawing import drawn_sentences
 from judge.review.picking import Picked, divide, stratum
 from judge.review.weighed import by_row, corrected_scores
 from judge.steps.totals import summarize
+from tests.bench import labelled
 
 DATA: Final = Path(__file__).resolve().parents[3] / "shared" / "data" / "judges"
 SEEDS: Final = 1000
@@ -82,6 +88,12 @@ JUDGES: Final[Mapping[str, _Rates]] = {
         StratumName.UNSUPPORTED: (0.15, (0.80, 0.10, 0.10)),
         StratumName.UNSCORED: (0.05, (0.30, 0.10, 0.60)),
     },
+    # Errs up and down in the same stratum.
+    "blunt": {
+        StratumName.SUPPORTED: (0.20, (0.03, 0.03, 0.94)),
+        StratumName.PARTIAL: (0.70, (0.35, 0.20, 0.45)),
+        StratumName.UNSUPPORTED: (0.10, (0.85, 0.05, 0.10)),
+    },
 }
 _VERDICTS: Final[Mapping[StratumName, tuple[Support | None, bool]]] = {
     StratumName.SUPPORTED: (_FULL, False),
@@ -105,12 +117,11 @@ class Population(NamedTuple):
     @property
     def faithfulness(self) -> float:
         """The mean over answers of people's weights."""
-        return statistics.fmean(
-            statistics.fmean(
-                SUPPORT_WEIGHT[self.truth[result.qid, each.index]] for each in result.sentences
-            )
+        answers = [
+            [SUPPORT_WEIGHT[self.truth[result.qid, claim.sentence]] for claim in claims(result)]
             for result in self.results
-        )
+        ]
+        return statistics.fmean(map(statistics.fmean, filter(None, answers)))
 
 
 def simulated(rates: _Rates, answers: int, sentences: int, seed: int) -> Population:
@@ -276,8 +287,12 @@ def real(judge: str, size: int, seeds: int) -> None:
     rows = [row for row in rows if row["human_label"] is not None]
     results = [_result(row["id"], [(_WICE[row["verdict"]], False)]) for row in rows]
     truth = {(row["id"], 0): _WICE[row["human_label"]] for row in rows}
-    population = Population(results, truth)
-    summary = summarize(results)
+    beside(f"{judge}, WiCE", Population(results, truth), size, seeds)
+
+
+def beside(title: str, population: Population, size: int, seeds: int) -> None:
+    """Print how near draws of `size` labels come to what people say of all."""
+    summary = summarize(population.results)
     found = []
     for seed in range(seeds):
         census = census_of(population, "sentence", size, seed)
@@ -288,10 +303,41 @@ def real(judge: str, size: int, seeds: int) -> None:
     held = sum(each.low <= people <= each.high for each in found)
     off = statistics.fmean(abs(each.corrected - people) for each in found)
     print(
-        f"{judge}: {len(rows)} claims, people {people:.3f}, raw {found[0].raw:.3f}; with {size} "
-        f"labels off by {off:.3f} in the mean, nearer than raw in {nearer} of {seeds} draws, "
-        f"interval holds people's in {held}"
+        f"{title}: {len(population.truth)} claims, people {people:.3f}, raw {found[0].raw:.3f}; "
+        f"with {size} labels off by {off:.3f} in the mean, nearer than raw in {nearer} of {seeds} "
+        f"draws, interval holds people's in {held / seeds:.1%}"
     )
+
+
+def offline(size: int, seeds: int) -> None:
+    """Print the same of similarity, on the labelled answers of RAGTruth."""
+    rows = list(labelled.rows("ragtruth_qa_dev"))
+    samples = [
+        Sample(
+            qid=row["id"],
+            query=row["query"],
+            answer=row["answer"],
+            chunks=[Chunk(chunk_id=each["id"], text=each["text"]) for each in row["chunks"]],
+        )
+        for row in rows
+    ]
+    results = evaluate(samples)
+    truth = {
+        (row["id"], claim.sentence): _people(row, result.sentences[claim.sentence])
+        for row, result in zip(rows, results, strict=True)
+        for claim in claims(result)
+    }
+    beside("similarity, RAGTruth", Population(results, truth), size, seeds)
+
+
+def _people(row: labelled.Row, sentence: SentenceResult) -> Support:
+    """Full where no labelled stretch of the sentence is unsupported."""
+    wrong = any(
+        each["supported"] is False and each["start"] < sentence.end and sentence.start < each["end"]
+        for each in row["labels"]["sentences"]
+        if each["start"] is not None
+    )
+    return Support.NONE if wrong else Support.FULL
 
 
 def main() -> None:
@@ -304,6 +350,8 @@ def main() -> None:
     if DATA.is_dir():
         for judge in ("gpt-3.5-turbo-0613", "gpt-4-0613"):
             real(judge, 100, seeds)
+    if labelled.available("ragtruth_qa_dev"):
+        offline(60, seeds)
 
 
 if __name__ == "__main__":

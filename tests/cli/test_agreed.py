@@ -7,7 +7,16 @@ from rich.console import Console
 
 from judge.cli.agreed import print_agreement
 from judge.records import Agreement, Summary
-from tests.reports.agreement.findings import BARE, HOSTILE, RICH, SIMILARITY, STRICT, of_run
+from tests.reports.agreement.findings import (
+    BARE,
+    FAITHFULNESS,
+    HOSTILE,
+    RICH,
+    SIMILARITY,
+    STRICT,
+    WHOLE,
+    of_run,
+)
 
 
 def printed(agreement: Agreement, summary: Summary | None = None, width: int = 80) -> list[str]:
@@ -92,12 +101,29 @@ def test_the_worst_three_take_a_line_each() -> None:
 
 def test_nothing_measured_is_no_zero() -> None:
     text = "\n".join(printed(BARE, of_run(untrusted=True), width=200))
-    assert "is not measured: no label counts in a score of the run." in text
+    assert "is not measured: at least two answers must have labels." in text
     assert "agreement not measured: no label stands beside a verdict of the judge\n" in text
     assert "alpha not measured: no sentence was labelled by several reviewers" in text
     assert "9      0/5  not measured" in text
     assert "Disagreements" not in text
     assert "0.0" not in text.replace("2.5\N{NO-BREAK SPACE}%", "")
+
+
+def test_a_missing_pooled_score_leaves_no_blank() -> None:
+    uneven = RICH.model_copy(update={"corrected": (FAITHFULNESS, STRICT), "partly": 1})
+    lines = printed(uneven, width=200)
+    assert "is not measured: the answers differ too much in length" in lines[3]
+    assert lines[4].startswith("1 answer is labelled only in part")
+    assert row(lines, "partial counts half") == [
+        *("0.824", "0.783", "0.741–0.820", "4.1", "too", "high")
+    ]
+    assert not any("pooled" in line for line in lines)
+
+
+def test_where_all_was_labelled_there_is_no_interval() -> None:
+    assert row(printed(WHOLE), "partial counts half") == [
+        *("0.824", "0.783", "all", "labelled", "4.1", "too", "high")
+    ]
 
 
 def test_pooled_alone_and_a_judge_that_said_nothing() -> None:
@@ -107,7 +133,7 @@ def test_pooled_alone_and_a_judge_that_said_nothing() -> None:
     ]
     silent = STRICT.model_copy(update={"raw": None})
     line = row(printed(RICH.model_copy(update={"corrected": (silent,)})), "full support only")
-    assert line == ["–", "0.710", "0.660–0.760", "–", "–", "not", "measured"]
+    assert line == ["–", "0.710", "0.660–0.760", "not", "measured"]
 
 
 def test_similarity_is_named_and_hostile_texts_steer_nothing() -> None:

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from judge.cli import golden  # noqa: F401  importing adds the commands
 from judge.records import Drift, Label, Support
 from judge.review.drawing import take
-from judge.runs.review import write_draw, write_labels
+from judge.runs.review import draw_names, write_draw, write_labels
 from tests.commands import judge, line, write
 
 FIRST = "The canteen opens at seven."
@@ -114,13 +114,50 @@ def test_a_file_that_is_there_stays(run: Path, tmp_path: Path) -> None:
     assert there.read_text("utf-8").count("\n") == 2
 
 
-@pytest.mark.parametrize("name", ["in.jsonl", "run/results.jsonl", "run/../in.jsonl"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("in.jsonl", "run/../in.jsonl", "run/results.jsonl", "run/run.json", "run/agreement.json"),
+        *("run/review/{draw}.json", "run/review/{draw}.labels.jsonl", "run/review/new.json"),
+        *("run/review", "link/deep/new.jsonl"),
+    ],
+)
 def test_what_it_is_made_from_stays_even_so(run: Path, tmp_path: Path, name: str) -> None:
-    before = (tmp_path / name).read_bytes()
-    ran = judge("review", "promote", run, "-o", tmp_path / name, "--force")
-    assert (ran.code, ran.out) == (2, "")
+    (tmp_path / "link").symlink_to(run / "review")
+    (draw,) = draw_names(run)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    output = tmp_path / name.format(draw=draw)
+    ran = judge("review", "promote", run, "-o", output, "--force")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert "made from" in ran.err
-    assert (tmp_path / name).read_bytes() == before
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
+
+
+def test_a_golden_set_scored_drawn_and_labelled_is_promoted_again(
+    run: Path, tmp_path: Path
+) -> None:
+    assert judge("review", "promote", run, "-o", "golden.jsonl").code == 0
+    assert judge("score", "golden.jsonl", "-o", "again").code == 0
+    draw = take(tmp_path / "again", size=100).draw
+    write_draw(tmp_path / "again", draw)
+    second = next(each for each in draw.sentences if each.sentence == 1)
+    label = Label(
+        review_id=second.review_id,
+        qid=second.qid,
+        sentence=1,
+        support=Support.NONE,
+        supported=False,
+        reviewer="z",
+    )
+    write_labels(tmp_path / "again", draw.draw, [label])
+    ran = judge("review", "promote", "again", "-o", "new.jsonl")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[:2] == [
+        "1 label on 1 answer",
+        "replaced: 1 label of the golden set that was scored",
+    ]
+    (answer,) = map(json.loads, (tmp_path / "new.jsonl").read_text("utf-8").splitlines())
+    assert [each["text"] for each in answer["labels"]] == [SECOND]
 
 
 def test_nothing_agreed_writes_nothing(run: Path, tmp_path: Path) -> None:
@@ -222,7 +259,12 @@ def test_the_report_takes_no_other_file_s_place(tmp_path: Path) -> None:
         tmp_path / "golden.jsonl", [line("a", SECOND) | {"labels": [labelled(0, SECOND)]}]
     )
     (tmp_path / "there.json").write_text("mine")
-    for words in (("-o", "there.json"), ("-o", "golden.jsonl", "--force")):
+    (tmp_path / "folder").mkdir()
+    for words in (
+        ("-o", "there.json"),
+        ("-o", "golden.jsonl", "--force"),
+        ("-o", "folder", "--force"),
+    ):
         ran = judge("review", "drift", source, *words)
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert (tmp_path / "there.json").read_text() == "mine"

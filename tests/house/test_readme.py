@@ -75,7 +75,7 @@ def test_every_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_every_command_and_option_is_documented() -> None:
-    from judge.cli import cache, golden, prompts, review, score, show  # noqa: F401, PLC0415  importing adds them
+    from judge.cli import cache, golden, labels, prompts, review, score, show  # noqa: F401, PLC0415  importing adds them
 
     groups = [
         ("", app),

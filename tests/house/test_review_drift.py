@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from judge.cli import golden  # noqa: F401  importing adds the commands
 from judge.records import Drift
 from tests.commands import Ran, judge, line, write
-from tests.server import Answer, Asked, JudgeServer, Says, Status, verdicts
+from tests.server import Answer, Asked, JudgeServer, Says, Status, right, verdicts
 
 TRUE = "The canteen opens at seven [1]."
 FALSE = "The canteen is open on Sundays [1]."
@@ -128,6 +129,38 @@ def test_a_model_that_fails_has_flipped_nothing_and_passes_no_gate(made: Path) -
     assert (found.compared, found.unscored_now, found.flips) == (0, 12, ())
     assert "no verdict  0 then, 12 now\n" in ran.out
     assert "untrusted: 100.0 % of the labels have no verdict now\n" in ran.out
+
+
+@pytest.mark.parametrize(("silent", "code"), [(2, 0), (3, 3)])
+def test_two_without_a_verdict_are_an_accident(place: Path, silent: int, code: int) -> None:
+    # 2 of 8 and 3 of 8 are far over the 5 % of --max-unscored.
+    text = "It is open on day {}."
+    answers: list[dict[str, JsonValue]] = []
+    for number in range(8):
+        said = text.format(number)
+        label: dict[str, JsonValue] = {
+            "sentence": 0,
+            "start": 0,
+            "end": len(said),
+            "text": said,
+            "support": "full",
+            "supported": True,
+            "reviewers": 1,
+            "judged": "full",
+            "signature": "llm:lenient",
+        }
+        answers.append(line(f"q{number}", said) | {"labels": [label]})
+    made = write(place / "golden.jsonl", answers)
+    broken = [text.format(number) for number in range(silent)]
+
+    def failing(asked: Asked) -> Answer:
+        said = [each.strip() for each in asked.sentences.values()]
+        return Status(400, "no") if set(said) & set(broken) else lenient(asked)
+
+    with JudgeServer(lambda a: right(a) if a.is_probe else failing(a)) as server:
+        ran, found = drifted(made, *told(server, "some"))
+    assert (found.unscored_now, found.compared, ran.code) == (silent, 8 - silent, code)
+    assert ("untrusted: 37.5 % of the labels" in ran.out) == (code == 3)
 
 
 def test_a_model_that_cannot_be_asked_leaves_nothing(made: Path) -> None:

@@ -16,6 +16,7 @@ from tests.commands import judge, line, results, write
 from tests.posted import PostServer, Reply
 
 MODULE = """
+import asyncio
 import pathlib
 import threading
 
@@ -24,14 +25,29 @@ def keep(sample, result, probability):
         file.write(f"{sample.qid} {result.qid} {probability}\\n")
 
 async def fail(sample, result, probability):
-    raise ValueError("no\\nroom")
+    raise ValueError(f"no\\nroom for {sample.answer}")
 
 async def leave(sample, result, probability):
     raise SystemExit(0)
 
-def hang(sample, result, probability):
+def began():
     pathlib.Path("began.txt").write_text("")
+
+def hang(sample, result, probability):
+    began()
     threading.Event().wait()
+
+async def stay(sample, result, probability):
+    began()
+    while True:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            pass
+
+async def hand_on(sample, result, probability):
+    began()
+    await asyncio.to_thread(threading.Event().wait)
 """
 N = 30
 
@@ -68,7 +84,8 @@ def test_a_function_is_handed_those_drawn_and_the_run_is_the_same(
 
 
 @pytest.mark.parametrize(
-    ("name", "first"), [("fail", "ValueError: no room ("), ("leave", "SystemExit: 0 (")]
+    ("name", "first"),
+    [("fail", "ValueError at our_hooks.py:11 ("), ("leave", "SystemExit at our_hooks.py:14 (")],
 )
 def test_a_hook_that_fails_costs_two_lines(
     samples: Path, place: Path, name: str, first: str
@@ -81,6 +98,13 @@ def test_a_hook_that_fails_costs_two_lines(
     assert first in one
     assert last == f"judge: review hook {name}: of {N} calls, {N} failed"
     assert len(results(place / "run")) == N
+
+
+def test_a_text_in_a_message_is_told_with_debug_only(samples: Path, place: Path) -> None:
+    words = ("--review-hook", "our_hooks:fail", "--review-rate", "1", "--force")
+    assert "开放" not in judge("score", samples, "-o", place / "run", *words).err
+    ran = judge("score", samples, "-o", place / "run", *words, "--debug")
+    assert "judge: review hook fail: ValueError: no room for 第0室九点开放。" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -142,14 +166,15 @@ def test_a_webhook_that_refuses_tells_no_secret(samples: Path, place: Path) -> N
     assert "s3cret" not in everything
 
 
+@pytest.mark.parametrize("name", ["hang", "stay", "hand_on"])
 def test_ctrl_c_ends_a_run_whose_hook_hangs_and_nothing_is_offered_twice(
-    samples: Path, place: Path
+    samples: Path, place: Path, name: str
 ) -> None:
-    # In a process of its own, which the hanging thread must not keep.
+    # In a process of its own, which the hanging threads must not keep.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     code = "from judge.cli.app import main; main()"
     words = ("score", str(samples), "-o", str(place / "run"))
-    hang = ("--review-hook", "our_hooks:hang", "--review-rate", "1")
+    hang = ("--review-hook", f"our_hooks:{name}", "--review-rate", "1")
     watcher = place / "began.txt"
     os.mkfifo(watcher)
     process = subprocess.Popen(
@@ -163,8 +188,9 @@ def test_ctrl_c_ends_a_run_whose_hook_hangs_and_nothing_is_offered_twice(
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "were given up before they had ended" in err
-    assert "interrupted" in err
+    given_up, interrupted = err.splitlines()
+    assert given_up.endswith("were given up before they had ended")
+    assert "interrupted" in interrupted
     there = len(results(place / "run"))
     keep = ("--review-hook", "our_hooks:keep", "--review-rate", "1")
     assert judge(*words, *keep).code == 0

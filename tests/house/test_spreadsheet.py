@@ -9,18 +9,20 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from judge.errors import InputError
 from judge.records.verdict import Support
-from judge.review.sheet import read_sheet, write_sheet
+from judge.review.sheet import READ, read_sheet, write_sheet
 from judge.review.words import LANGS, Lang, choices, read_label
 
-COLUMNS = ["review_id", "query", "answer", "human_support", "human_note", "reviewer"]
+COLUMNS = ["review_id", "sentence", "chunks", "human_support", "human_note", "reviewer"]
 CSV = "Text - txt - csv (StarCalc)"
 # Field and text delimiter, encoding (76 is UTF-8, 65535 UTF-16, 85 GB18030), first line; then:
 # no cell quoted for its own sake, numbers as they are shown, formulas as values.
-IN = f"{CSV}:44,34,76,1,,0,false"
+IN = CSV + ":{},34,76,1,,0,false"
+COMMA = IN.format(44)
 SAVED = {
     "UTF-8": f"csv:{CSV}:44,34,76,1,,0,false,true,false",
     "UTF-8, every cell quoted": f"csv:{CSV}:44,34,76,1,,0,true,true,false",
@@ -49,6 +51,13 @@ TEXTS = [
     "''quoted'' at the start",
     "'tis",
     "a;b,c\td|e",
+    "see;=1+1;end",
+    "plain; text; three",
+    'a" ; "=1+1"; "b',
+    ';"=1+1',
+    "list:\n- one\n=1+1\n\n  @SUM(A1:A9)",
+    "tab\t=1+1\tx",
+    "at the end;",
     " space before and behind ",
     "#N/A",
     "_x0041_ _x000D_",
@@ -96,8 +105,8 @@ def sheet_of(texts: list[str], path: Path, lang: Lang) -> list[dict[str, str]]:
         {
             # Ids that would be a power of ten, a date, a number, were it not for the letter.
             "review_id": ("r_1e{}", "r_2021-05-{}", "r_00{}")[i % 3].format(i),
-            "query": text,
-            "answer": text,
+            "sentence": text,
+            "chunks": text,
             "human_support": words[i % len(words)],
             "human_note": text,
             "reviewer": "王芳",
@@ -105,7 +114,7 @@ def sheet_of(texts: list[str], path: Path, lang: Lang) -> list[dict[str, str]]:
         for i, text in enumerate(texts)
     ]
     write_sheet(path, rows, COLUMNS, lang)
-    return [{column: SEEN.get(text, text) for column, text in row.items()} for row in rows]
+    return [{c: SEEN.get(text, text) for c, text in row.items() if c in READ} for row in rows]
 
 
 def assert_same(found: list[dict[str, str]], written: list[dict[str, str]]) -> None:
@@ -116,13 +125,29 @@ def assert_same(found: list[dict[str, str]], written: list[dict[str, str]]) -> N
         assert row == original
 
 
+# Commas alone, as asked of LibreOffice; and what its dialog offers if nobody changes anything.
+@pytest.mark.parametrize("delimiters", ["44", "44/59/9"])
 @pytest.mark.parametrize("lang", LANGS)
-def test_csv_to_xlsx_to_csv(tmp_path: Path, convert: Convert, lang: Lang) -> None:
+def test_csv_to_xlsx_to_csv(tmp_path: Path, convert: Convert, lang: Lang, delimiters: str) -> None:
     written = sheet_of(TEXTS, tmp_path / "review.csv", lang)
-    workbook = convert(tmp_path / "review.csv", IN, "xlsx")
+    workbook = convert(tmp_path / "review.csv", IN.format(delimiters), "xlsx")
     back = convert(workbook, "", SAVED["UTF-8"])
     found = [row.cells for row in read_sheet(back)]
     assert_same(found, written)
+
+
+@pytest.mark.parametrize("delimiters", ["44", "44/59/9", "59", "9", "59/9"])
+def test_no_cell_is_a_formula_wherever_columns_are_parted(
+    tmp_path: Path, convert: Convert, delimiters: str
+) -> None:
+    sheet_of(TEXTS, tmp_path / "review.csv", "en")
+    workbook = convert(tmp_path / "review.csv", IN.format(delimiters), "xlsx")
+    cells = [cell for row in openpyxl.load_workbook(workbook).active.iter_rows() for cell in row]
+    assert len(cells) > len(TEXTS)
+    assert "f" not in {cell.data_type for cell in cells}
+    # Excel takes any of these signs for the beginning of one, LibreOffice the first alone.
+    values = [str(cell.value).strip() for cell in cells if cell.data_type == "s"]
+    assert not [value for value in values if value.startswith(("=", "+", "-", "@"))]
 
 
 @pytest.mark.parametrize("saved", SAVED.values(), ids=SAVED)
@@ -143,9 +168,9 @@ def test_our_workbook_saved_as_a_workbook(tmp_path: Path, convert: Convert) -> N
 
 def test_what_libreoffice_retypes_is_neither_id_nor_label(tmp_path: Path, convert: Convert) -> None:
     written = sheet_of(RETYPED * 3, tmp_path / "review.csv", "en")
-    workbook = convert(tmp_path / "review.csv", IN, "xlsx")
+    workbook = convert(tmp_path / "review.csv", COMMA, "xlsx")
     found = [row.cells for row in read_sheet(workbook)]
-    assert [row["answer"] for row in found] != [row["answer"] for row in written]
+    assert [row["sentence"] for row in found] != [row["sentence"] for row in written]
     for row, original in zip(found, written, strict=True):
         assert row["review_id"] == original["review_id"]
         assert read_label(row["human_support"]) == read_label(original["human_support"])

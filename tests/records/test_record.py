@@ -97,7 +97,7 @@ DRAWN = records.DrawnSentence(
     outcome=TIMEOUT,
 )
 DRAW = records.Draw(
-    draw="r",
+    draw="r0a1b2c3d",
     by="answer",
     seed=0,
     size=1,
@@ -128,7 +128,7 @@ AGREEMENT = records.Agreement(
     signature="s",
     drawn=1,
     labelled=1,
-    left_out=0,
+    partly=0,
     labels=1,
     reviewers=("",),
     scale="labels",

@@ -11,9 +11,9 @@ from judge.errors import RunError
 from judge.evaluator import Evaluator
 from judge.job import Job
 from judge.records import SampleResult
-from judge.records.run import RunRecord
 from judge.reports.origin import is_of, origin, origins
 from judge.runs import read_results
+from tests.reviewed import Quiet
 
 CHUNKS = [{"chunk_id": "a", "text": "It is paid."}]
 
@@ -23,13 +23,6 @@ def line(qid: str, answer: str, **more: object) -> str:
 
 
 LINES = [line("a", "It is paid."), line("乙", "一。 二。"), line("c", "")]
-
-
-class Quiet:
-    def begun(self, record: RunRecord, kept: int) -> None: ...
-
-    def scored(self, result: SampleResult) -> None: ...
-    def waiting(self) -> None: ...
 
 
 def scored(source: Path | io.BytesIO, folder: Path) -> dict[str, SampleResult]:

@@ -14,10 +14,26 @@ def rows(data: bytes) -> list[tuple[int, list[str]]]:
     return list(csv_rows(data, PATH))
 
 
-def test_a_row_is_quoted_where_it_must_be() -> None:
-    assert csv_row(["a", "b,c", 'say "hi"', "two\nlines", "", "中文"]) == (
-        'a,"b,c","say ""hi""","two\nlines",,中文\r\n'
+def test_every_cell_is_quoted() -> None:
+    assert csv_row(["a", "b;c", 'say "hi"', "two\nlines", "", "中文"]) == (
+        '"a","b;c","say ""hi""","two\nlines","","中文"\r\n'
     )
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030"])
+@pytest.mark.parametrize(
+    "said", ["sep=|\r\n", '"sep=|"\n', "SEP=|\r", "sep=;\r\n", "sep=\t\n", "sep=,\n"]
+)
+def test_a_first_line_may_name_the_delimiter(encoding: str, said: str) -> None:
+    delimiter = said.strip('"\r\n')[-1]
+    text = said + "编号|备注\n1|甲:乙\n".replace("|", delimiter)
+    # Excel does not show that line, nor count it.
+    assert rows(text.encode(encoding)) == [(1, ["编号", "备注"]), (2, ["1", "甲:乙"])]
+
+
+@pytest.mark.parametrize("line", ["sep=", "sep=a", "sep= ", "sep=;;", " sep=;"])
+def test_a_first_line_that_names_none_is_a_row(line: str) -> None:
+    assert rows(f"{line}\nreview_id\n".encode()) == [(1, [line]), (2, ["review_id"])]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030"])

@@ -113,12 +113,41 @@ def test_where_the_errors_are() -> None:
     assert [(s.labelled, s.error) for s in says.strata] == [(1, -0.5), (0, None)]
 
 
-def test_of_answers_labelled_in_part_the_rest_is_left_out_and_counted() -> None:
+def test_answers_labelled_in_part_are_counted() -> None:
     rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "abc" for k in range(2)]
     drawn = draw([stratum("supported", sums(3, 3), 3)], rows, by="answer")
     says = findings(drawn, [label(r, "full") for r in rows[:5]], no_summary())
-    assert (says.drawn, says.labelled, says.left_out) == (6, 5, 1)
+    assert (says.drawn, says.labelled, says.partly) == (6, 5, 1)
 
 
 def test_a_judge_that_always_says_the_same_has_no_kappa() -> None:
     assert found([row(n, verdict("full")) for n in "ab"], ["full", "full"]).kappa is None
+
+
+def test_rows_without_a_label_are_made_up_for_in_their_own_stratum() -> None:
+    first = [row(name, verdict("full"), probability=0.5) for name in "ab"]
+    second = [row(name, verdict("none"), probability=0.5, stratum=1) for name in "cd"]
+    drawn = draw(
+        [stratum("supported", sums(4, 4), 2), stratum("unsupported", sums(4, 0), 2)],
+        [*first, *second],
+    )
+    labels = [label(first[0], "full"), label(first[1], "full"), label(second[0], "full")]
+    # Four claims stand behind the first two labels, and four behind the third.
+    assert value(findings(drawn, labels, no_summary()).agreement) == pytest.approx(0.5)
+
+
+def test_sentences_of_one_answer_tell_less_than_as_many_of_their_own() -> None:
+    rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "abcd" for k in range(5)]
+    drawn = draw([stratum("supported", sums(4, 4), 4)], rows, by="answer")
+    said = ["full"] * 10 + ["none"] * 10
+    says = findings(drawn, [label(r, s) for r, s in zip(rows, said, strict=True)], no_summary())
+    assert says.agreement is not None
+    # Two answers all right and two all wrong: v = 4/3 · 4 · 2.5² / 20² = 1/12, and p(1 - p)/v = 3.
+    assert says.agreement.size == pytest.approx(3)
+
+
+def test_a_failure_beside_similarity_is_no_other_scale() -> None:
+    rows = [row("a", verdict("none", 0.2, "similarity")), row("b", FAILED)]
+    says = found(rows, ["contradicted", "partial"])
+    assert says.scale == "full_or_rest"
+    assert value(says.agreement) == 1

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from judge.errors import InputError, RunError
 from judge.records import Chunk, GoldenLabel, Sample, Support
-from judge.review.golden import Golden, check_output, lines, read_golden, write_whole
+from judge.review.golden import Golden, check_output, labels_of, lines, read_golden, write_whole
 from judge.samples import read_samples
 
 ANSWER = "七点开门。 It closes at three."
@@ -81,6 +81,14 @@ def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str
     assert read.labels == (label,)
 
 
+def test_an_answer_says_what_labels_it_bears() -> None:
+    borne: dict[str, JsonValue] = {"labels": [JSON_LABEL]}
+    assert labels_of(SAMPLE) == ()
+    assert labels_of(SAMPLE.model_copy(update={"metadata": borne})) == (LABEL,)
+    with pytest.raises(InputError, match="field 'labels': is no list"):
+        labels_of(SAMPLE.model_copy(update={"metadata": {"labels": "mine"}}))
+
+
 def test_answers_without_labels_are_passed_over(tmp_path: Path) -> None:
     path = damaged(tmp_path / "golden.jsonl", [JSON_LABEL])
     (read,) = read_golden(path)
@@ -149,8 +157,18 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"golden\.jsonl: .*--force"):
         check_output(path, [], force=False)
     check_output(path, [], force=True)
-    with pytest.raises(RunError, match="made from; name another -o"):
+    with pytest.raises(RunError, match="made from, or would lie in it; name another -o"):
         check_output(tmp_path / "x" / ".." / "golden.jsonl", [path], force=True)
+    with pytest.raises(RunError, match="would lie in it"):
+        check_output(tmp_path / "review" / "new" / "x.jsonl", [tmp_path / "review"], force=True)
+    check_output(tmp_path / "review2.jsonl", [tmp_path / "review"], force=False)
+    with pytest.raises(RunError, match="is no file that could be replaced"):
+        check_output(tmp_path, [path], force=True)
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    for odd in ("a", "长" * 200):
+        with pytest.raises(RunError, match="cannot be written"):
+            check_output(tmp_path / odd, [path], force=True)
     assert path.read_text() == "mine"
 
 
@@ -159,6 +177,6 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"golden\.jsonl: cannot be written .*; name another -o"):
         write_whole(tmp_path / "file" / "golden.jsonl", ["a\n"])
     (tmp_path / "folder").mkdir()
-    with pytest.raises(RunError, match="cannot be written"):
+    with pytest.raises(RunError, match=r"folder: is no file .*; name another -o"):
         write_whole(tmp_path / "folder", ["a\n"])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]

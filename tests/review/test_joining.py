@@ -85,7 +85,7 @@ def test_every_row_that_cannot_be_right_is_named(
     path = sheet(tmp_path, rows)
     said = refused(run, path).splitlines()
     assert said[0] == "5 rows cannot be right, and nothing was imported:"
-    for number, what in ((3, "'maybe' is no label"), (4, "is no row of draw"), (5, "another draw")):
+    for number, what in ((3, "'maybe' is no label"), (4, "is no row of this"), (5, "another draw")):
         assert any(f"{path}, row {number}:" in line and what in line for line in said)
     assert any("row 6:" in line and "is empty beside a label" in line for line in said)
     doubled = next(line for line in said if "row 7:" in line)
@@ -187,3 +187,34 @@ def test_rows_that_a_hook_wrote_make_their_own_draw(tmp_path: Path) -> None:
 def test_a_file_that_is_none(run: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         join(run, [tmp_path / "none.csv"])
+
+
+def live(place: Path, names: list[list[str]]) -> tuple[Path, Drawing]:
+    place.mkdir()
+    run = score(place, names, Config(review_rate=1.0))
+    return run, take_live(run)
+
+
+def test_rows_that_a_hook_wrote_for_another_run_like_it_are_refused(tmp_path: Path) -> None:
+    # As of a nightly run: the same ids and settings, and other answers.
+    _, monday = live(tmp_path / "monday", [["supported"], ["partial"]])
+    tuesday, _ = live(tmp_path / "tuesday", [["supported", "partial"], ["partial", "supported"]])
+    path = sheet(tmp_path, labelled(monday, "full", "full"))
+    assert "2 rows cannot be right" in refused(tuesday, path)
+    assert "is no row of this run" in refused(tuesday, path)
+
+
+def test_a_hooks_draw_of_earlier_results_gives_way(tmp_path: Path) -> None:
+    run, drawn = live(tmp_path / "run", [["supported"], ["partial"]])
+    write_draw(run, drawn.draw.model_copy(update={"results": "0" * 64}))
+    path = sheet(tmp_path, labelled(drawn, "full", "full"))
+    assert len(join(run, [path]).labels) == 2
+    kept = read_draw(run, drawn.draw.draw)
+    assert kept is not None
+    assert kept.results == drawn.draw.results
+
+
+def test_one_answer_that_a_hook_was_handed(tmp_path: Path) -> None:
+    run, drawn = live(tmp_path / "run", [["supported"]])
+    joined = join(run, [sheet(tmp_path, labelled(drawn, "full"))])
+    assert [each.probability for each in joined.draw.sentences] == [1.0]

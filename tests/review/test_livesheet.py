@@ -34,9 +34,14 @@ def test_claims_of_what_is_handed_on_stand_in_the_sheet(tmp_path: Path) -> None:
     rows = [row.cells for row in read_sheet(path)]
     assert len(rows) == 10  # the thanks are no claim
     assert len({row["review_id"] for row in rows}) == 10
-    assert {row["query"] for row in rows} == {"=何时开门？"}
+    assert {row["sentence"] for row in rows} == {
+        "The canteen opens at seven.",
+        "It closes at three.",
+    }
     assert {row["human_support"] for row in rows} == {""}
-    assert "judge_support" not in rows[0]
+    text = path.read_text("utf-8")
+    assert text.count("'=何时开门？") == 10
+    assert "judge_support" not in text
 
 
 def test_what_is_there_is_not_added_again(tmp_path: Path) -> None:
@@ -52,3 +57,13 @@ def test_a_place_that_cannot_be_is_told_before_the_run(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("a,b\r\n1,2\r\n", encoding="utf-8")
     with pytest.raises(InputError, match="is no sheet"):
         LiveSheet(tmp_path / "mine.csv", 0)
+
+
+def test_the_same_question_answered_otherwise_is_another_row(tmp_path: Path) -> None:
+    path = tmp_path / "live.csv"
+    asyncio.run(run(path, SAMPLES[:2]))
+    again = [sample.model_copy(update={"answer": "It closes at four."}) for sample in SAMPLES[:2]]
+    asyncio.run(run(path, again))
+    rows = [row.cells for row in read_sheet(path)]
+    assert sum(row["sentence"] == "It closes at four." for row in rows) == 2
+    assert len({row["review_id"] for row in rows}) == len(rows) == 6

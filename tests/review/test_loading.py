@@ -28,6 +28,16 @@ class Closed:
     def __init__(self, path):
         pass
 
+def yields(sample, result, probability):
+    yield sample
+
+async def yields_later(sample, result, probability):
+    yield sample
+
+class Yields:
+    def __call__(self, sample, result, probability):
+        yield sample
+
 class Silent:
     pass
 
@@ -60,6 +70,13 @@ def test_a_function_of_a_module_in_the_working_folder() -> None:
     assert load_hook("some_hooks:later") is sys.modules["some_hooks"].later
 
 
+def test_the_working_folder_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "some_hooks.py").write_text("keep = print\n")
+    sys.path.insert(0, str(tmp_path / "elsewhere"))
+    assert getattr(load_hook("some_hooks:keep"), "__name__", "") == "keep"
+
+
 def test_of_a_class_an_object_is_made() -> None:
     assert type(load_hook("some_hooks:Box")).__name__ == "Box"
     assert type(load_hook("some_hooks:Box.Inner")).__name__ == "Inner"
@@ -74,6 +91,9 @@ def test_of_a_class_an_object_is_made() -> None:
         ("some_hooks:number", "cannot be called with (sample, result, probability)"),
         ("some_hooks:few", "cannot be called with (sample, result, probability)"),
         ("some_hooks:Silent", "cannot be called with (sample, result, probability)"),
+        ("some_hooks:yields", "is a generator function, which does nothing when it is called"),
+        ("some_hooks:yields_later", "is a generator function"),
+        ("some_hooks:Yields", "is a generator function"),
         ("some_hooks:Closed", "missing 1 required positional argument: 'path'"),
         ("broken_hooks:keep", "ValueError: first line second"),
         ("ending_hooks:keep", "SystemExit: 0"),

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,19 +13,20 @@ from judge.job import Job
 from judge.records import (
     Draw,
     DrawnSentence,
+    GoldenLabel,
     JudgeOutcome,
     Label,
-    SampleResult,
     Support,
     Unscored,
     UnscoredReason,
     Verdict,
 )
-from judge.records.run import RunRecord
 from judge.review.drawing import take
+from judge.review.golden import Golden, lines, read_golden, write_whole
 from judge.review.promoting import promote
 from judge.runs.review import read_draw, write_draw, write_labels
 from tests.commands import line, write
+from tests.reviewed import Quiet
 
 FIRST = "The canteen opens at seven."
 SECOND = "It closes at three."
@@ -32,11 +34,9 @@ THIRD = "周末不营业。"
 FULL, NONE, PARTIAL = Support.FULL, Support.NONE, Support.PARTIAL
 
 
-class Quiet:
-    def begun(self, record: RunRecord, kept: int) -> None: ...
-
-    def scored(self, result: SampleResult) -> None: ...
-    def waiting(self) -> None: ...
+def write_golden(path: Path, golden: Sequence[Golden]) -> Path:
+    write_whole(path, lines(golden))
+    return path
 
 
 def verdict(support: Support, failure: Unscored | None = None) -> Verdict:
@@ -210,8 +210,29 @@ def test_a_key_labels_of_the_input_is_not_written_over(tmp_path: Path) -> None:
     label(run, draw, [("q2", 0, FULL, "a")])
     assert len(promote(run).golden) == 1  # in the other answer it is in nobody's way
     label(run, draw, [("问题1", 0, FULL, "a")])
-    with pytest.raises(RunError, match="'问题1' bears a key 'labels' in the input; rename it"):
+    wanted = r"'问题1' bears a key 'labels' in the input that is no .*'labels\[0\]'.*; rename it"
+    with pytest.raises(RunError, match=wanted):
         promote(run)
+
+
+def test_labels_of_an_earlier_golden_set_make_way(tmp_path: Path) -> None:
+    old = GoldenLabel(
+        sentence=0,
+        start=0,
+        end=27,
+        text=FIRST,
+        support=NONE,
+        supported=False,
+        reviewers=1,
+        judged=FULL,
+        signature="llm:old",
+    )
+    run = scored(tmp_path, labels=[json.loads(old.model_dump_json())])
+    label(run, drawn(run), [("问题1", 0, FULL, "a"), ("q3", 0, FULL, "a")])
+    found = promote(run)
+    assert found.replaced == 1
+    (first, _) = read_golden(write_golden(tmp_path / "golden.jsonl", found.golden))
+    assert [each.support for each in first.labels] == [FULL]
 
 
 @pytest.mark.parametrize("changes", [{"qid": "no such"}, {"sentence": 9}])

@@ -1,6 +1,6 @@
-import io
 import os
 import resource
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from judge.errors import InputError, RunError
 from judge.review.cells import legible
-from judge.review.sheet import append_rows, read_sheet, write_sheet
+from judge.review.row import OPEN
+from judge.review.sheet import READ, append_rows, read_sheet, write_sheet
 from judge.review.words import LANGS, Lang
 
 COLUMNS = ["review_id", "sentence", "human_support", "human_note"]
@@ -36,6 +37,15 @@ def refusal(path: Path) -> str:
     return str(error.value)
 
 
+def replaced(path: Path, old: str, new: str) -> None:
+    """Puts another text into a workbook, whatever its length."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data.replace(old.encode(), new.encode()))
+
+
 def given_text(tmp_path: Path, text: str, name: str = "review.csv") -> Path:
     path = tmp_path / name
     path.write_bytes(text.encode())
@@ -56,17 +66,10 @@ def test_the_bytes_that_excel_opens_right(tmp_path: Path) -> None:
     write_sheet(tmp_path / "a.csv", ROWS, COLUMNS, "zh")
     assert (tmp_path / "a.csv").read_bytes() == (
         b"\xef\xbb\xbf"
-        + "编号,句子,人工判断,备注\r\n"
-        'r_1,"\'=1+1, 是公式？",支持,\r\n'
-        'r_2,"two\nlines, ""quoted"" 👩‍👩‍👧",,\'-\r\n'.encode()
+        + '"编号","句子","人工判断","备注"\r\n'
+        '"r_1","\'=1+1, 是公式？","支持",""\r\n'
+        '"r_2","two\nlines, ""quoted"" 👩‍👩‍👧","","\'-"\r\n'.encode()
     )
-
-
-def test_a_stream_gets_the_same(tmp_path: Path) -> None:
-    stream = io.StringIO(newline="")
-    write_sheet(stream, ROWS, COLUMNS, "en")
-    write_sheet(tmp_path / "a.csv", ROWS, COLUMNS, "en")
-    assert stream.getvalue().encode() == (tmp_path / "a.csv").read_bytes()
 
 
 @given(st.lists(ANY_TEXT, min_size=1, max_size=4), st.sampled_from(LANGS))
@@ -118,21 +121,34 @@ def test_where_nothing_can_be_written_it_says_so(tmp_path: Path, name: str) -> N
     with pytest.raises(RunError, match=r"cannot be written .*; close it, or name another file"):
         write_sheet(tmp_path / "none" / name, ROWS, COLUMNS, "en")
     (tmp_path / name).mkdir()
-    with pytest.raises(RunError, match="cannot be written"):
+    with pytest.raises(RunError, match=r"is no file .*; close it, or name another file"):
         write_sheet(tmp_path / name, ROWS, COLUMNS, "en")
     with pytest.raises(RunError, match="cannot be written"):
-        append_rows(tmp_path / name, ROWS, COLUMNS, "en")
+        append_rows(tmp_path / name, ROWS, COLUMNS)
 
 
 def test_rows_are_appended_under_one_header(tmp_path: Path) -> None:
     path, whole = tmp_path / "a.csv", tmp_path / "b.csv"
-    append_rows(path, ROWS[:1], COLUMNS, "zh")
-    append_rows(path, ROWS[1:], COLUMNS, "en")
-    write_sheet(whole, ROWS, COLUMNS, "zh")
+    append_rows(path, [], COLUMNS)
+    append_rows(path, ROWS[:1], COLUMNS)
+    append_rows(path, ROWS[1:], COLUMNS)
+    write_sheet(whole, ROWS, COLUMNS, "en")
     assert path.read_bytes() == whole.read_bytes()
     path.write_bytes(b"")
-    append_rows(path, [], COLUMNS, "en")
-    append_rows(path, ROWS, COLUMNS, "en")
+    append_rows(path, ROWS, COLUMNS)
+    assert cells(path) == FULL_ROWS
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("quote", ['"', ""])
+def test_a_header_that_was_saved_again_stays(tmp_path: Path, lang: Lang, quote: str) -> None:
+    path = tmp_path / "a.csv"
+    write_sheet(path, ROWS[:1], COLUMNS, lang)
+    head, _, rows = path.read_text("utf-8").partition("\n")
+    saved = f"{head.replace(chr(34), quote)}\n{rows}".replace("\n", "\r\n")
+    path.write_bytes(saved.encode())
+    append_rows(path, ROWS[1:], COLUMNS)
+    assert path.read_bytes().startswith(saved.encode())
     assert cells(path) == FULL_ROWS
 
 
@@ -141,29 +157,31 @@ def test_rows_are_appended_under_one_header(tmp_path: Path) -> None:
     [
         ("name,price\r\n", "no sheet of the columns review_id, sentence"),
         ("\ufeffreview_id,sentence,human_support\r\n", "no sheet of"),
+        ("\ufeffreview_id,sentence,human_support,human_note,mine\r\n", "no sheet of"),
+        ("\ufeff", "no sheet of"),
         ('\ufeffreview_id,sentence,human_support,human_note\r\nr_1,"a\n', "half a row"),
     ],
 )
 def test_rows_are_not_appended_to_another_file(tmp_path: Path, text: str, says: str) -> None:
     path = given_text(tmp_path, text)
     with pytest.raises(InputError, match=says):
-        append_rows(path, ROWS, COLUMNS, "en")
+        append_rows(path, ROWS, COLUMNS)
     assert path.read_bytes() == text.encode()
 
 
 def test_rows_that_the_disk_cannot_hold_leave_the_others_whole(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    append_rows(path, ROWS, COLUMNS, "en")
+    append_rows(path, ROWS, COLUMNS)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
     try:
         with pytest.raises(RunError, match="No space left"):
-            append_rows(path, [{"sentence": "a" * 30_000}] * 40, COLUMNS, "en")
+            append_rows(path, [{"sentence": "a" * 30_000}] * 40, COLUMNS)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert cells(path) == FULL_ROWS
     with pytest.raises(RunError, match="No space left"):
-        append_rows("/dev/full", ROWS, COLUMNS, "en")
+        append_rows("/dev/full", ROWS, COLUMNS)
 
 
 def test_columns_and_rows_in_any_order_among_others(tmp_path: Path) -> None:
@@ -225,6 +243,49 @@ def test_another_table_is_refused(tmp_path: Path, text: str, says: str) -> None:
     found = refusal(given_text(tmp_path, text))
     assert says in found
     assert len(found) < 400
+
+
+def test_only_what_people_fill_in_comes_back(tmp_path: Path) -> None:
+    for name in ("a.csv", "a.xlsx"):
+        row = dict.fromkeys(OPEN, "文")
+        write_sheet(tmp_path / name, [row], OPEN, "zh")
+        assert cells(tmp_path / name) == [dict.fromkeys(READ, "文")]
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [("a" * 32_767, False), ("a" * 32_768, True), ("👍" * 16_383, False), ("👍" * 16_384, True)],
+)
+def test_a_workbook_with_a_cell_that_excel_cannot_hold(
+    tmp_path: Path, text: str, *, refused: bool
+) -> None:
+    path = tmp_path / "a.xlsx"
+    book = openpyxl.Workbook()
+    book.active.append(["review_id", "human_support", "human_note", "chunks"])
+    book.active.append(["r_1", "full", "NOTE", "x"])
+    book.save(path)
+    replaced(path, "NOTE", text)
+    if refused:
+        assert "row 2: human_note is longer than 32,767" in refusal(path)
+    else:
+        assert cells(path)[0]["human_note"] == text
+
+
+def test_a_cell_that_swallowed_others_is_refused(tmp_path: Path) -> None:
+    text = "review_id,human_support,human_note\nr_1,full,{}\n"
+    path = given_text(tmp_path, text.format("a" * (1 << 20)))
+    assert len(cells(path)[0]["human_note"]) == 1 << 20
+    path = given_text(tmp_path, text.format("a" * (1 + (1 << 20))))
+    assert "close its quotation marks" in refusal(path)
+
+
+def test_one_text_in_many_rows_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+    head = "review_id,human_support,human_note\n"
+    path = given_text(tmp_path, head + f"r_1,full,{'a' * (1 << 20)}\n" * 32)
+    assert "row 33: over 33,554,432 characters in all" in refusal(path)
+    # What nobody reads back may be any amount.
+    path = given_text(tmp_path, head.replace("human_note", "chunks") + f"r,,{'a' * 30_000}\n" * 9)
+    assert len(cells(path)) == 9
 
 
 def test_a_password_or_an_old_format_is_named(tmp_path: Path) -> None:

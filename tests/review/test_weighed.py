@@ -112,11 +112,16 @@ def test_one_label_corrects_nothing() -> None:
     assert corrected_scores(drawn, one, no_summary(), ["faithfulness"]) == []
 
 
-def test_an_answer_half_labelled_is_no_unit() -> None:
+def test_of_an_answer_half_labelled_that_half_stands_for_all() -> None:
     rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "ab" for k in range(2)]
     drawn = draw([stratum("supported", sums(2, 2), 2)], rows, by="answer")
-    units = units_of(drawn, by_row([label(r, "full") for r in rows[:3]]))
-    assert [[s.qid for s in unit.sentences] for unit in units] == [["a", "a"]]
+    labels = [label(r, said) for r, said in zip(rows[:3], ["full", "none", "full"], strict=True)]
+    units = units_of(drawn, by_row(labels))
+    assert [([s.qid for s in unit.sentences], unit.claims) for unit in units] == [
+        (["a", "a"], 2),
+        (["b"], 2),
+    ]
+    assert corrected(drawn, labels).corrected == pytest.approx(0.75)
 
 
 def test_by_answer_the_variance_is_that_between_answers() -> None:
@@ -131,3 +136,32 @@ def test_by_answer_the_variance_is_that_between_answers() -> None:
     score = corrected(drawn, [label(r, s) for r, s in zip(rows, said, strict=True)])
     assert score.corrected == pytest.approx(0.75)
     assert score.standard_error == pytest.approx(math.sqrt(0.8 * 0.125 / 2))  # s² of (-½, 0): ⅛
+
+
+def test_strata_taken_together_keep_their_own_share() -> None:
+    # Of 5 drawn from the first hundred one is labelled, and wrong; of 40 of the second all, right.
+    lone = [row(f"a{k}", verdict("full"), probability=0.05) for k in range(5)]
+    many = [row(f"b{k}", verdict("full"), stratum=1, probability=0.4) for k in range(40)]
+    drawn = draw(
+        [stratum("supported", sums(100, 100), 5), stratum("partial", sums(100, 100), 40)],
+        [*lone, *many],
+    )
+    labels = [label(lone[0], "none"), *(label(each, "full") for each in many)]
+    assert corrected(drawn, labels).corrected == pytest.approx(0.5)
+
+
+def test_the_one_unit_there_is_needs_no_second() -> None:
+    rows = [row("a", verdict("full"))]
+    drawn = draw([stratum("supported", sums(1, 1), 1)], rows)
+    score = corrected(drawn, [label(rows[0], "partial")])
+    assert (score.low, score.corrected, score.high) == (0.5, 0.5, 0.5)
+
+
+def test_no_pooled_score_where_long_answers_were_hardly_drawn() -> None:
+    rows = [row(name, verdict("full"), probability=0.1) for name in "abcd"]
+    even = draw([stratum("supported", sums(40, 40), 4)], rows)
+    uneven = draw([stratum("supported", sums(40, 40), 4, unevenness=3.0)], rows)
+    for drawn, averages in ((even, ["macro", "micro"]), (uneven, ["macro"])):
+        labels = by_row([label(each, "full") for each in rows])
+        scores = corrected_scores(drawn, labels, no_summary(), ["faithfulness"])
+        assert [score.average for score in scores] == averages

@@ -1,4 +1,6 @@
 import re
+import tomllib
+from importlib.resources import files
 from typing import get_args
 
 import pytest
@@ -70,13 +72,46 @@ def test_what_stands_around_a_label_does_not_matter(text: str, reading: Reading)
     assert read_label(text) == reading
 
 
+TYPED = {
+    FULL: "full support, fully support, Support, supports, completely supported, 有依据, 全部支持,"
+    "充分支持, 是的。, 有依據",
+    PARTIAL: "part, 部分有依据, 部分有依據",
+    NONE: "Not Support, no evidence, not found, not mentioned, 未支持, 没有支持, 沒有支持,"
+    "沒有依據, 未提及, 未提到",
+    CONTRADICTED: "contradict, conflict, Conflicts, conflicting, refutes, 互相矛盾, 有矛盾, 冲突,"
+    "衝突, 与原文矛盾, 與原文矛盾",
+    NO_CLAIM: "not a claim, no claim, 没有论断, 沒有論斷, 不是论断, 不是論斷, 非陈述, 非陳述",
+    NO: "not fully supported, Not full., 非完全支持, 不完全支持, ☒, ╳",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "reading"),
+    [(text, reading) for reading, all_ in TYPED.items() for text in all_.split(",")],
+)
+def test_what_people_type_for_a_label(text: str, reading: Reading) -> None:
+    assert read_label(text) == reading
+
+
+def test_no_word_stands_for_two_labels() -> None:
+    data = tomllib.loads(files("judge").joinpath("data", "review.toml").read_text("utf-8"))
+    entries = [[word for lang in LANGS for word in entry[lang]] for entry in data["labels"]]
+    readings = [{read_label(word) for word in words} for words in entries]
+    assert [len(found) for found in readings] == [1] * 6
+    assert len(set().union(*readings)) == 6
+
+
 @pytest.mark.parametrize("text", ["", "  ", "\n\t", "\u3000", "\u200b"])
 def test_a_blank_cell_is_no_label_yet(text: str) -> None:
     assert read_label(text) is None
 
 
 @pytest.mark.parametrize(
-    "text", ["?", "yes?", "-1", "-", "_", ".", "0.5", "2", "maybe", "大概", "n/a"]
+    "text",
+    [
+        *["?", "yes?", "no?", "-1", "-", "_", ".", "0.5", "2", "x", "X", "o", "ok", "mostly"],
+        *["maybe", "n/a", "无", "没有", "未", "不", "对", "错", "正确", "相反", "大概", "基本支持"],
+    ],
 )
 def test_any_other_word_is_refused_by_name(text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(repr(text))) as error:

@@ -1,6 +1,7 @@
 import datetime as dt
 import io
 import sys
+import tracemalloc
 import zipfile
 from itertools import pairwise
 from pathlib import Path
@@ -105,6 +106,37 @@ def test_the_sheet_with_review_ids_is_found_and_its_rows_keep_their_numbers(
     assert trimmed(path) == [(2, ["", "编号"]), (3, ["", "r_1"]), (6, ["", "r_2"])]
 
 
+def test_review_ids_on_two_worksheets_are_refused(tmp_path: Path) -> None:
+    ours: list[list[object]] = [["人工判断", "编号"], ["支持", "r_1"]]
+    path = saved(tmp_path / "a.xlsx", ours, [["notes"]], ours)
+    says = "review ids on 2 worksheets, such as 'Sheet' and 'Sheet2'; keep one, or save each"
+    with pytest.raises(InputError, match=says):
+        trimmed(path)
+
+
+def test_a_date_that_is_none_is_no_warning(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["review_id"])
+    book.active.append([1e300])
+    book.active["A2"].number_format = "yyyy-mm-dd"
+    book.save(tmp_path / "a.xlsx")
+    assert trimmed(tmp_path / "a.xlsx")[1] == (2, ["#VALUE!"])
+
+
+def test_one_row_is_held_at_a_time(tmp_path: Path) -> None:
+    row: list[object] = ["a" * 30_000] * 20
+    path = saved(tmp_path / "a.xlsx", [["review_id"], *[row] * 50])
+    data = path.read_bytes()
+    tracemalloc.start()
+    try:
+        read = sum(1 for _ in workbook_rows(data, path))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert read == 51
+    assert peak < 10_000_000  # of 30 000 000
+
+
 def test_a_workbook_without_review_ids_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no sheet has a column review_id"):
         trimmed(saved(tmp_path / "a.xlsx", [["name"], ["x"]]))
@@ -114,7 +146,7 @@ def test_a_damaged_workbook_is_refused_wherever_it_is_damaged(tmp_path: Path) ->
     data = saved(tmp_path / "a.xlsx", [["review_id"], ["r_1"]]).read_bytes()
     for cut in range(4, len(data), 397):
         with pytest.raises(InputError, match=r"cannot be read as XLSX \(\w+\); save it again"):
-            workbook_rows(data[:cut], Path("b.xlsx"))
+            list(workbook_rows(data[:cut], Path("b.xlsx")))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +171,7 @@ def test_a_zip_of_more_than_it_seems_is_refused(tmp_path: Path) -> None:
     place = data.index(b"PK\x01\x02") + 24
     lying = data[:place] + (513 << 20).to_bytes(4, "little") + data[place + 4 :]
     with pytest.raises(InputError, match="unpacks to more than 512 MiB"):
-        workbook_rows(lying, tmp_path / "a.xlsx")
+        list(workbook_rows(lying, tmp_path / "a.xlsx"))
 
 
 def with_sheet(path: Path, xml: bytes) -> Path:
@@ -178,4 +210,4 @@ def test_without_openpyxl_the_next_step_is_named(
     with pytest.raises(ConfigError, match=r"use CSV, or run pip install '\.\[xlsx\]'"):
         write_workbook(tmp_path / "a.xlsx", [], COLUMNS, "en")
     with pytest.raises(ConfigError, match="openpyxl"):
-        workbook_rows(b"", tmp_path / "a.xlsx")
+        list(workbook_rows(b"", tmp_path / "a.xlsx"))

@@ -247,3 +247,18 @@ def test_a_model_that_was_renamed_meanwhile_does_not_end_a_run(tmp_path: Path) -
         folder.append(result("a"))
     with RunFolder(path) as folder:
         assert folder.begin(record(signature="llm:m@h|served:m-2|t:0")) == 1
+
+
+@pytest.mark.parametrize("name", ["seed", "review_rate"])
+def test_what_a_hook_is_handed_does_not_change_on_the_way(tmp_path: Path, name: str) -> None:
+    begun = record().model_copy(update={"config": {name: 0}})
+    with RunFolder(tmp_path / "run") as folder:
+        folder.begin(begun)
+    with RunFolder(tmp_path / "run") as folder:
+        folder.begin(begun)
+    changed = begun.model_copy(update={"config": {name: 1}})
+    with (
+        RunFolder(tmp_path / "run") as folder,
+        pytest.raises(RunError, match=rf"an unfinished run with another {name} \(0\)"),
+    ):
+        folder.begin(changed)

@@ -8,7 +8,6 @@ rows.
 from judge.metrics.agreement.flips import mcnemar
 from judge.metrics.agreement.forecasts import brier, calibration_error
 from judge.metrics.agreement.raters import agreement, cohen_kappa, krippendorff_alpha
-from judge.metrics.agreement.rows import effective_size
 from judge.metrics.agreement.scores import LabelScore, label_scores
 
 __all__ = [
@@ -17,7 +16,6 @@ __all__ = [
     "brier",
     "calibration_error",
     "cohen_kappa",
-    "effective_size",
     "krippendorff_alpha",
     "label_scores",
     "mcnemar",

@@ -7,28 +7,6 @@ from typing import TypeVar
 Label = TypeVar("Label", bound=Hashable)
 
 
-def effective_size(weights: Sequence[float]) -> float:
-    """How many rows of equal weight would tell as much: (Σw)² / Σw².
-
-    Args:
-        weights: one a row, finite and at least 0.
-
-    Returns:
-        From 1 to the number of rows above weight 0; 0 where there is none.
-
-    Raises:
-        ValueError: a weight is negative, infinite or NaN.
-
-    Source: L. Kish (1965), Survey Sampling, Wiley, section 11.7.
-
-    >>> effective_size([2.0, 2.0, 2.0]), effective_size([2.0, 1.0]), effective_size([])
-    (3.0, 1.8, 0.0)
-    """
-    scaled = scale(weights, len(weights))
-    squares = math.fsum(weight * weight for weight in scaled)
-    return math.fsum(scaled) ** 2 / squares if squares else 0.0
-
-
 def pair(first: Sequence[Label], second: Sequence[Label]) -> list[tuple[Label, Label]]:
     """Both sides' labels, row by row.
 

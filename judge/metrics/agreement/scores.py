@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from judge.metrics.agreement.rows import effective_size, mean, pair, scale
+from judge.metrics.agreement.rows import mean, pair, scale
 
 Label = TypeVar("Label", bound=Hashable)
 
@@ -22,10 +22,6 @@ class LabelScore:
     """Rows the judge gave this label, whatever their weight."""
     labelled: int
     """Rows people gave this label, whatever their weight."""
-    precision_size: float
-    """Effective size of the rows under `precision`: the n of its interval; 0 without any."""
-    recall_size: float
-    """Effective size of the rows under `recall`: the n of its interval; 0 without any."""
 
 
 @dataclass(slots=True)
@@ -46,7 +42,7 @@ def label_scores(
     """Precision and recall of a judge for each label that either side gave.
 
     precision = Σ w [judged = labelled = c] / Σ w [judged = c], and recall has Σ w [labelled = c]
-    below; 0 to 1, None where that is 0. Their sizes are those of `effective_size`.
+    below; 0 to 1, None where that is 0.
 
     Args:
         judged: the judge's labels, one a row.
@@ -62,8 +58,8 @@ def label_scores(
     Source: C. J. van Rijsbergen (1979), Information Retrieval, 2nd edition, chapter 7.
 
     >>> scores = label_scores("aab", "abb", [1, 2, 1])
-    >>> scores["a"].precision, scores["a"].recall, scores["a"].precision_size
-    (0.3333333333333333, 1.0, 1.8)
+    >>> scores["a"].precision, scores["a"].recall
+    (0.3333333333333333, 1.0)
     """
     pairs = pair(judged, labelled)
     rows: defaultdict[Label, tuple[_Rows, _Rows]] = defaultdict(lambda: (_Rows(), _Rows()))
@@ -79,6 +75,4 @@ def _score(judged: _Rows, labelled: _Rows) -> LabelScore:
         recall=mean(labelled.hits, labelled.weights),
         judged=len(judged.hits),
         labelled=len(labelled.hits),
-        precision_size=effective_size(judged.weights),
-        recall_size=effective_size(labelled.weights),
     )

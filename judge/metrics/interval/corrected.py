@@ -11,7 +11,8 @@ mean is a ratio, and the error that of its linear form.
 The interval is not the normal one, which is too narrow where the errors of a good predictor are
 few. Errors up and errors down have a Wilson interval each in each stratum, over as many labels as a
 simple draw of the same variance would have, fewer by Kish's share where the a vary; the distances
-of their limits from their means are added in squares. Where no error was seen, the upper limit is
+of their limits from their means are added in squares, in a stratum with the term of their
+correlation. Where no error was seen, the upper limit is
 what leaves no trace in one of twenty samples: of n units the share 1 - .05^(1/(n + 1)), or, where
 they are the share c of all, ln 20·c/(-n·ln(1 - c)) if that is less.
 
@@ -34,6 +35,7 @@ Floats = npt.NDArray[np.float64]
 
 _MISSED: Final = 0.05
 """Chance that so many errors as the limit says leave no trace in a sample."""
+_NOTHING: Final = 1e-18
 _EQUAL: Final = 1e-9
 """Thirds that are equal differ by rounding, and their variance is not quite zero."""
 
@@ -113,17 +115,32 @@ def corrected_mean(strata: Sequence[StratumSample]) -> Corrected | None:
 
 def _reach(h: StratumSample, errors: Floats) -> tuple[float, float]:
     """Squared distances from the mean error to its lower and its upper limit."""
-    down = up = 0.0
-    for sign, most in ((1, h.span[1]), (-1, -h.span[0])):
-        if most <= 0:
-            continue
-        sizes = np.clip(sign * errors / most, 0, 1)
-        mean = _mean(h, sizes)
-        low, high = _limits(h, sizes, mean)
-        toward, away = (most * (high - mean)) ** 2, (most * (mean - low)) ** 2
-        up += toward if sign > 0 else away
-        down += away if sign > 0 else toward
-    return down, up
+    least, most = h.span
+    up, down = np.clip(errors, 0, max(0.0, most)), np.clip(-errors, 0, max(0.0, -least))
+    (up_low, up_high), (down_low, down_high) = _sides(h, up, most), _sides(h, down, -least)
+    # Who errs up does not err down: what both add to the spread is more than the sum of squares.
+    apart = 2 * _apart(h, up, down)
+    below = up_low**2 + down_high**2 + apart * up_low * down_high
+    above = up_high**2 + down_low**2 + apart * up_high * down_low
+    return below, above
+
+
+def _sides(h: StratumSample, sizes: Floats, most: float) -> tuple[float, float]:
+    """Distances from the mean size of errors one way to its limits."""
+    if most <= 0:
+        return 0.0, 0.0
+    mean = _mean(h, sizes / most)
+    low, high = _limits(h, sizes / most, mean)
+    return most * (mean - low), most * (high - mean)
+
+
+def _apart(h: StratumSample, up: Floats, down: Floats) -> float:
+    """The correlation of the two means, negated; 0 where either does not vary."""
+    variances = _variance(h, up), _variance(h, down)
+    if min(variances) < _NOTHING:
+        return 0.0
+    both = (sum(variances) - _variance(h, up - down)) / 2
+    return min(1.0, max(0.0, -both / math.sqrt(variances[0] * variances[1])))
 
 
 def _limits(h: StratumSample, sizes: Floats, mean: float) -> tuple[float, float]:
@@ -145,6 +162,8 @@ def _unseen(n: float, drawn: float) -> float:
     room = 1 - math.exp(math.log(_MISSED) / (n + 1))
     if drawn < _EQUAL:
         return room
+    if drawn > 1 - _EQUAL:
+        return 0.0
     return min(room, math.log(_MISSED) * drawn / (n * math.log1p(-drawn)))
 
 

@@ -15,10 +15,15 @@ _EDGE: Final = 0.25
 """Nearer to an end than this, words grow away from it."""
 
 
-def chart(score: CorrectedScore, words: Words) -> Html:
+def chart(score: CorrectedScore, words: Words, *, whole: bool = False) -> Html:
     """A bar from 0 to 1: a line for the judge, a dot in a band for the people.
 
     Places are in percent and letters in pixels, so that it fits any width and stays readable.
+
+    Args:
+        score: beside what the judge said.
+        words: of the page.
+        whole: whether all was labelled, so that there is no interval.
     """
     value = words.percent(score.corrected)
     raw = words("unmeasured.plain") if score.raw is None else words.percent(score.raw)
@@ -34,10 +39,10 @@ def chart(score: CorrectedScore, words: Words) -> Html:
     if score.raw is not None:
         parts.append(_line("judge", score.raw, _TOP - 6, _BOTTOM + 2))
         parts.append(_words("judge", score.raw, _TOP - 12, words("chart.judge", raw=raw)))
-    span = words.span(score.low, score.high)
-    label = words("chart.label", raw=raw, value=value, interval=span)
+    label = words("chart.label", raw=raw, value=value, reach=words.reach(score, whole=whole))
     drawn = tag("svg", *parts, role="img", aria_label=label, width="100%", height=str(_HEIGHT))
-    return tag("figure", drawn, tag("figcaption", text(words("chart.key"))))
+    key = "chart.key_whole" if whole else "chart.key_interval"
+    return tag("figure", drawn, tag("figcaption", text(words(key))))
 
 
 def _box(class_: str, start: float, width: str) -> Html:

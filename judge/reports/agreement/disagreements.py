@@ -3,7 +3,7 @@
 from typing import Final
 
 from judge.records import Agreement, Disagreement
-from judge.reports.agreement.markup import Html, definitions, outside, tag, text
+from judge.reports.agreement.markup import Html, definitions, outside, passage, tag, text
 from judge.reports.agreement.words import Words
 
 _SHOWN: Final = 30
@@ -38,11 +38,7 @@ def _case(item: Disagreement, words: Words) -> Html:
     rows += [("quote", item.quote), ("reason", item.reason)]
     rows += [("place", item.qid), ("row", item.review_id)]
     said = [(words(f"disagreement.{name}"), outside(value)) for name, value in rows if value]
-    return tag(
-        "article",
-        tag("blockquote", outside(item.text), dir="auto"),
-        definitions(said, "said"),
-    )
+    return tag("article", passage(item.text), definitions(said, "said"))
 
 
 def _people(item: Disagreement, words: Words) -> str:

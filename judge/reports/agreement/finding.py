@@ -8,6 +8,8 @@ from judge.reports.agreement.words import Words
 Bias = Literal["generous", "strict", "same"]
 """Which way a judge errs; `same` where the interval holds its score."""
 
+_FEWEST = 2
+"""Labelled units without which no spread is known."""
 _SMALLEST = 0.0005
 """A tenth of a percentage point, rounded."""
 
@@ -42,11 +44,11 @@ def headline(agreement: Agreement, summary: Summary, words: Words) -> str:
     """What share is supported as people see it, beside what the judge said, and the difference."""
     score = leading(agreement)
     if score is None:
-        return words("headline.nothing")
+        return words("headline.nothing", why=words(f"unmeasured.{missing_score(agreement)}"))
     lead = words(
         f"headline.{score.name}",
         value=words.percent(score.corrected),
-        interval=words.span(score.low, score.high),
+        reach=words.reach(score, whole=complete(agreement)),
     )
     return words("headline.joined", lead=lead, said=_said(score, summary, words))
 
@@ -60,7 +62,12 @@ def _said(score: CorrectedScore, summary: Summary, words: Words) -> str:
     return words(f"headline.{who}_{way}", raw=words.percent(score.raw), points=points)
 
 
-def cautions(summary: Summary, words: Words) -> list[str]:
+def complete(agreement: Agreement) -> bool:
+    """Whether every claim of the run was labelled, so that nothing is left to chance."""
+    return not agreement.partly and all(h.labelled == h.units for h in agreement.strata)
+
+
+def cautions(agreement: Agreement, summary: Summary, words: Words) -> list[str]:
     """What a reader must know of the run itself before quoting a figure."""
     said = []
     if summary.untrusted:
@@ -69,7 +76,19 @@ def cautions(summary: Summary, words: Words) -> list[str]:
     if len(summary.signatures) > 1:
         said.append(words("caution.mixed", count=len(summary.signatures)))
     if unscored := sum(summary.unscored.values()):
-        said.append(words("caution.unscored", unscored=unscored, claims=summary.claims))
+        key = "caution.unscored_covered" if agreement.corrected else "caution.unscored"
+        said.append(words(key, unscored=unscored, claims=summary.claims))
+    return said
+
+
+def notes(agreement: Agreement, words: Words) -> list[str]:
+    """What a reader must know of the corrected scores, and of one that is missing."""
+    said = []
+    averages = {score.average for score in agreement.corrected}
+    if averages == {"macro"}:
+        said.append(words("note.uneven"))
+    if agreement.partly:
+        said.append(words.counted("note.partly", agreement.partly))
     return said
 
 
@@ -105,11 +124,18 @@ def stratum_error(stratum: LabelledStratum, words: Words) -> str:
     return words(f"score.{way}", points=words.points(stratum.error))
 
 
+def missing_score(agreement: Agreement) -> str:
+    """Why there is no corrected score: a key of `unmeasured`."""
+    labelled = sum(stratum.labelled for stratum in agreement.strata)
+    few = labelled < min(_FEWEST, sum(stratum.units for stratum in agreement.strata))
+    return f"few_{agreement.by}" if few else "no_claim"
+
+
 def missing_kappa(agreement: Agreement) -> str:
-    """Why there is no kappa: a key of `unmeasured`."""
+    """Why there is no kappa, likewise."""
     return "kappa" if agreement.compared else "compared"
 
 
 def missing_alpha(agreement: Agreement) -> str:
-    """Why there is no alpha."""
+    """Why there is no alpha, likewise."""
     return "alpha" if agreement.shared else "shared"

@@ -43,7 +43,16 @@ def outside(words: str) -> Html:
     >>> outside("<script>")
     '<bdi lang="">&lt;script&gt;</bdi>'
     """
-    return tag("bdi", Html(escape(clip(flat(words), _LONGEST))), lang="")
+    return tag("bdi", _shown(words), lang="")
+
+
+def passage(words: str) -> Html:
+    """A passage from outside, a paragraph that runs the way its own script does.
+
+    >>> passage("a < b")
+    '<blockquote dir="auto" lang="">a &lt; b</blockquote>'
+    """
+    return tag("blockquote", _shown(words), dir="auto", lang="")
 
 
 def definitions(rows: list[tuple[str, Html]], class_: str) -> Html:
@@ -53,21 +62,31 @@ def definitions(rows: list[tuple[str, Html]], class_: str) -> Html:
 
 
 def table(caption: str, heads: list[str], rows: list[list[Html]]) -> Html:
-    """A table whose first column names the rows; narrow windows show each row as a list."""
-    head = tag("tr", *(tag("th", text(name), scope="col") for name in heads))
+    """A table whose first column names the rows; narrow windows show each row as a list.
+
+    The roles say what the elements say already, until a style sheet shows them as blocks.
+    """
+    columns = (tag("th", text(name), scope="col", role="columnheader") for name in heads)
+    head = tag("tr", *columns, role="row")
     return tag(
         "table",
-        tag("caption", text(caption)),
-        tag("thead", head),
-        tag("tbody", *(_row(heads, row) for row in rows)),
+        tag("caption", text(caption), role="caption"),
+        tag("thead", head, role="rowgroup"),
+        tag("tbody", *(_row(heads, row) for row in rows), role="rowgroup"),
+        role="table",
     )
 
 
 def _row(heads: list[str], row: list[Html]) -> Html:
     cells = (
-        tag("td", value, data_label=name) for name, value in zip(heads[1:], row[1:], strict=True)
+        tag("td", value, role="cell", data_label=name)
+        for name, value in zip(heads[1:], row[1:], strict=True)
     )
-    return tag("tr", tag("th", row[0], scope="row"), *cells)
+    return tag("tr", tag("th", row[0], scope="row", role="rowheader"), *cells, role="row")
+
+
+def _shown(words: str) -> Html:
+    return Html(escape(clip(flat(words), _LONGEST)))
 
 
 def _attributes(attributes: dict[str, str]) -> str:

@@ -7,9 +7,11 @@ from judge.reports.agreement.chart import chart
 from judge.reports.agreement.disagreements import disagreements
 from judge.reports.agreement.finding import (
     cautions,
+    complete,
     difference,
     headline,
     leading,
+    notes,
     stratum_error,
     stratum_name,
     title,
@@ -69,22 +71,25 @@ def _finding(agreement: Agreement, summary: Summary, words: Words) -> Html:
         tag("p", text(headline(agreement, summary, words)), class_="headline"),
     ]
     if score := leading(agreement):
-        parts.append(chart(score, words))
-    parts += [tag("p", text(said), class_="caution") for said in cautions(summary, words)]
+        parts.append(chart(score, words, whole=complete(agreement)))
+    parts += [
+        tag("p", text(said), class_="caution") for said in cautions(agreement, summary, words)
+    ]
     if agreement.corrected:
         heads = ["name", "judge", "people", "interval", "difference"]
-        rows = [_score(score, words) for score in agreement.corrected]
+        rows = [_score(score, words, whole=complete(agreement)) for score in agreement.corrected]
         parts.append(table(words("score.caption"), [words(f"score.{h}") for h in heads], rows))
+    parts += [tag("p", text(said), class_="note") for said in notes(agreement, words)]
     return tag("section", *parts)
 
 
-def _score(score: CorrectedScore, words: Words) -> list[Html]:
-    raw = score.raw
+def _score(score: CorrectedScore, words: Words, *, whole: bool) -> list[Html]:
+    raw, span = score.raw, words.span(score.low, score.high)
     return [
         text(words(f"score.{score.name}_{score.average}")),
         text(words.unmeasured("raw")) if raw is None else figure(words.percent(raw)),
         figure(words.percent(score.corrected)),
-        figure(words.span(score.low, score.high)),
+        text(words("reach.whole")) if whole else figure(span),
         text(difference(score, words)),
     ]
 
@@ -111,7 +116,6 @@ def _method(agreement: Agreement, summary: Summary, words: Words) -> Html:
     unnamed = words("disagreement.nameless")
     reviewers = words("disagreement.joint").join(name or unnamed for name in agreement.reviewers)
     run = words("method.run_value", answers=summary.answers, claims=summary.claims)
-    left_out = words("method.left_out_value", count=agreement.left_out)
     rows = [
         ("draw", outside(agreement.draw)),
         ("by", text(words(f"method.by_{agreement.by}"))),
@@ -119,16 +123,22 @@ def _method(agreement: Agreement, summary: Summary, words: Words) -> Html:
         ("drawn", text(str(agreement.drawn))),
         ("labelled", text(str(agreement.labelled))),
         ("unlabelled", text(str(agreement.drawn - agreement.labelled))),
-        *([("left_out", text(left_out))] if agreement.left_out else []),
         ("labels", text(str(agreement.labels))),
         ("reviewers", outside(reviewers) if reviewers else text(words("method.nobody"))),
-        ("scale", text(words(f"method.scale_{agreement.scale}"))),
+        ("scale", text(words(f"method.scale_{_scale(agreement)}"))),
         ("signature", tag("code", outside(agreement.signature))),
     ]
     return tag(
         "section",
         tag("h2", text(words("title.method"))),
         definitions([(words(f"method.{name}"), value) for name, value in rows], "said"),
-        tag("p", text(words("method.estimator"))),
+        *([tag("p", text(words("method.estimator")))] if agreement.corrected else []),
         tag("p", text(words("method.intervals"))),
     )
+
+
+def _scale(agreement: Agreement) -> str:
+    """The scale, or `strict` where a bare no, too, kept the other score from being corrected."""
+    names = {score.name for score in agreement.corrected}
+    bare = agreement.scale == "full_or_rest" and names == {"faithfulness_strict"}
+    return "strict" if bare else agreement.scale

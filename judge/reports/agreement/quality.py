@@ -20,11 +20,11 @@ def _agreement(agreement: Agreement, words: Words) -> list[tuple[str, Html]]:
     if share is None:
         equal = text(words.unmeasured("compared"))
     else:
-        compared = _counted("quality.compared", agreement.compared, words)
+        compared = words.counted("quality.compared", agreement.compared)
         note = words("quality.agreement_note", compared=compared, size=f"{share.size:.0f}")
         equal = _noted(words.share(share), note)
     rate = agreement.base_rate
-    shared = _counted("quality.shared", agreement.shared, words)
+    shared = words.counted("quality.shared", agreement.shared)
     return [
         (words("quality.agreement"), equal),
         (words("quality.kappa"), _coefficient(agreement.kappa, missing_kappa(agreement), words)),
@@ -79,14 +79,9 @@ def _share(share: Share | None, why: str, words: Words) -> Html:
 def _coefficient(value: float | None, why: str, words: Words, note: str = "") -> Html:
     if value is None:
         return text(words.unmeasured(why))
-    return _noted(f"{value:.3f}", note)
+    return _noted(words.coefficient(value), note)
 
 
 def _noted(value: str, note: str) -> Html:
     strong = tag("strong", figure(value))
     return Html(strong + tag("p", text(note))) if note else strong
-
-
-def _counted(key: str, count: int, words: Words) -> str:
-    """A count with its noun."""
-    return words(f"{key}_one") if count == 1 else words(key, count=count)

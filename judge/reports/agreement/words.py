@@ -5,7 +5,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from judge.records import Share
+from judge.records import CorrectedScore, Share
 
 Lang = Literal["en", "zh"]
 """Language of a page."""
@@ -30,6 +30,10 @@ class Words:
         # A sign goes with its figure: lines do not break between them.
         return _table(self.lang)[key].format(**values).replace(" %", f"{_NO_BREAK}%")
 
+    def counted(self, key: str, count: int) -> str:
+        """The words under the key for so many, or under `key_one`."""
+        return self(f"{key}_one") if count == 1 else self(key, count=count)
+
     def named(self, group: str, name: str) -> str:
         """The word for a name from outside; the name itself where there is none.
 
@@ -50,9 +54,22 @@ class Words:
         """An interval of shares."""
         return self("figure.span", low=_tenths(low), high=_tenths(high))
 
+    def reach(self, score: CorrectedScore, *, whole: bool) -> str:
+        """How far a score may be off: its interval; none where all was labelled."""
+        span = self.span(score.low, score.high)
+        return self("reach.whole") if whole else self("reach.interval", span=span)
+
     def points(self, difference: float) -> str:
         """How large a difference of shares is, whichever way it goes, in percentage points."""
         return self("figure.points", value=_tenths(abs(difference)))
+
+    def coefficient(self, value: float) -> str:
+        """A figure that is no share, to three digits.
+
+        >>> Words("en").coefficient(-0.0314)
+        '−0.031'
+        """
+        return f"{value:z.3f}".replace("-", "\N{MINUS SIGN}")
 
     def share(self, share: Share) -> str:
         """A share with its interval."""

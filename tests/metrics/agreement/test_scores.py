@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 
-from judge.metrics.agreement import LabelScore, effective_size, label_scores
+from judge.metrics.agreement import LabelScore, label_scores
 
 Row = tuple[str, str, int]
 ROWS = st.lists(
@@ -33,27 +33,22 @@ def test_precision_and_recall_by_hand() -> None:
     judged = ["full", "full", "full", "none", "part"]
     labelled = ["full", "full", "none", "none", "full"]
     assert label_scores(judged, labelled) == {
-        "full": LabelScore(2 / 3, 2 / 3, 3, 3, 3.0, 3.0),
-        "none": LabelScore(1.0, 0.5, 1, 2, 1.0, 2.0),
-        "part": LabelScore(0.0, None, 1, 0, 1.0, 0.0),
+        "full": LabelScore(2 / 3, 2 / 3, 3, 3),
+        "none": LabelScore(1.0, 0.5, 1, 2),
+        "part": LabelScore(0.0, None, 1, 0),
     }
 
 
 def test_weights_by_hand() -> None:
     found = label_scores(["a", "a", "b"], ["a", "b", "b"], [1, 3, 4])
-    assert astuple(found["a"]) == pytest.approx((1 / 4, 1.0, 2, 1, 16 / 10, 1.0))
-    assert astuple(found["b"]) == pytest.approx((1.0, 4 / 7, 1, 2, 1.0, 49 / 25))
+    assert astuple(found["a"]) == pytest.approx((1 / 4, 1.0, 2, 1))
+    assert astuple(found["b"]) == pytest.approx((1.0, 4 / 7, 1, 2))
 
 
 def test_rows_that_weigh_nothing_are_counted_and_no_more() -> None:
     found = label_scores([True, False], [True, False], [1, 0])
-    assert found[False] == LabelScore(None, None, 1, 1, 0.0, 0.0)
-    assert found[True] == LabelScore(1.0, 1.0, 1, 1, 1.0, 1.0)
-
-
-def test_a_size_outlives_rows_far_heavier() -> None:
-    found = label_scores("aab", "aab", [1e-200, 1e-200, 1.0])
-    assert found["a"].precision_size == pytest.approx(2.0)
+    assert found[False] == LabelScore(None, None, 1, 1)
+    assert found[True] == LabelScore(1.0, 1.0, 1, 1)
 
 
 def test_labels_come_in_order_of_first_appearance() -> None:
@@ -86,9 +81,6 @@ def test_scores_stay_in_their_ranges(rows: list[Row]) -> None:
     for score in found.values():
         assert score.precision is None or 0 <= score.precision <= 1
         assert score.recall is None or 0 <= score.recall <= 1
-        assert 0 <= score.precision_size <= score.judged + 1e-9
-        assert (score.precision is None) == (score.precision_size == 0)
-        assert (score.recall is None) == (score.recall_size == 0)
 
 
 @given(ROWS)
@@ -96,7 +88,6 @@ def test_precision_is_recall_of_the_other_side(rows: list[Row]) -> None:
     turned = scores([(theirs, own, weight) for own, theirs, weight in rows])
     for label, score in scores(rows).items():
         assert score.precision == turned[label].recall
-        assert score.precision_size == turned[label].recall_size
 
 
 @given(ROWS, st.integers(2, 9))
@@ -133,6 +124,3 @@ def test_scores_are_scikit_learn_s(seed: int) -> None:
             assert (score.recall is None) == math.isnan(r)
             assert score.precision is None or score.precision == pytest.approx(p, abs=1e-9)
             assert score.recall is None or score.recall == pytest.approx(r, abs=1e-9)
-    for label, score in label_scores(judged, labelled, weights).items():
-        of_judge = [w for w, own in zip(weights, judged, strict=True) if own == label]
-        assert score.precision_size == pytest.approx(effective_size(of_judge))

@@ -64,7 +64,6 @@ RICH = Agreement(
     signature=LLM,
     drawn=60,
     labelled=58,
-    left_out=0,
     labels=70,
     reviewers=("ann", "bo", ""),
     scale="labels",
@@ -150,7 +149,6 @@ BARE = Agreement(
     signature=LLM,
     drawn=5,
     labelled=0,
-    left_out=0,
     labels=0,
     reviewers=(),
     scale="labels",
@@ -169,6 +167,17 @@ BARE = Agreement(
     ),
     disagreements=(),
 )
+WHOLE = RICH.model_copy(
+    update={
+        "strata": (
+            LabelledStratum(
+                names=(StratumName.SUPPORTED,), units=120, drawn=120, labelled=120, error=-0.041
+            ),
+        ),
+        "corrected": (FAITHFULNESS.model_copy(update={"low": 0.783, "high": 0.783}),),
+    }
+)
+"""Every claim of the run was labelled."""
 HOSTILE = RICH.model_copy(
     update={
         "draw": "春季</title><script>",

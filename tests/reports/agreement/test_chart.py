@@ -7,9 +7,10 @@ from judge.reports.agreement.words import Words
 from tests.reports.agreement.findings import FAITHFULNESS
 
 
-def drawn(**changes: float | None) -> ET.Element:
+def drawn(*, whole: bool = False, **changes: float | None) -> ET.Element:
+    score = FAITHFULNESS.model_copy(update=changes)
     # Made by hand in the lines above, and nothing from outside is in it.
-    return ET.fromstring(chart(FAITHFULNESS.model_copy(update=changes), Words("en")))  # noqa: S314
+    return ET.fromstring(chart(score, Words("en"), whole=whole))  # noqa: S314
 
 
 def found(figure: ET.Element, kind: str, class_: str) -> list[ET.Element]:
@@ -31,7 +32,7 @@ def test_it_says_what_it_shows_without_colours() -> None:
     (svg,) = figure.iter("svg")
     assert svg.get("role") == "img"
     label = (svg.get("aria-label") or "").replace("\N{NO-BREAK SPACE}", " ")
-    assert "Judge: 82.4 %. People: 78.3 %, interval 74.1–82.0 %." in label
+    assert "Judge: 82.4 %. People: 78.3 %, 95 % interval 74.1–82.0 %." in label
     said = [part.text or "" for part in svg.iter("text")]
     assert any(words.startswith("judge 82.4") for words in said)
     assert any(words.startswith("people 78.3") for words in said)
@@ -43,6 +44,15 @@ def test_words_stay_within_the_bar(at: float, anchor: str) -> None:
     for class_ in ("judge", "people"):
         (words,) = found(figure, "text", class_)
         assert words.get("text-anchor") == anchor
+
+
+def test_where_all_was_labelled_no_band_is_spoken_of() -> None:
+    figure = drawn(whole=True, low=0.783, high=0.783)
+    (svg,) = figure.iter("svg")
+    label = (svg.get("aria-label") or "").replace("\N{NO-BREAK SPACE}", " ")
+    assert label.endswith("People: 78.3 %, all were labelled.")
+    (key,) = figure.iter("figcaption")
+    assert key.text == "Line: the judge. Dot: people."
 
 
 def test_a_judge_that_said_nothing_has_no_mark() -> None:

@@ -5,9 +5,11 @@ from judge.reports.agreement import (
     Words,
     bias,
     cautions,
+    complete,
     headline,
     missing_alpha,
     missing_kappa,
+    notes,
     stratum_bias,
     stratum_name,
     title,
@@ -20,6 +22,7 @@ from tests.reports.agreement.findings import (
     RICH,
     SIMILARITY,
     STRICT,
+    WHOLE,
     of_run,
 )
 
@@ -43,7 +46,7 @@ def test_the_headline_says_what_people_found_what_the_judge_said_and_the_differe
         " (95 % interval 74.1–82.0 %); the judge said 82.4 %: it is too generous by 4.1 points."
     )
     assert headline(RICH, of_run(), CHINESE) == (
-        "按人工判断，回答所述有 78.3% 得到检索片段支持（95% 置信区间 74.1%–82.0%）；"
+        "按人工判断，回答中的论断有 78.3% 得到检索片段支持（95% 置信区间 74.1%–82.0%）；"
         "自动评判给出 82.4%，偏宽 4.1 个百分点。"
     )
 
@@ -60,7 +63,7 @@ def test_the_headline_says_what_people_found_what_the_judge_said_and_the_differe
         ),
         (0.741, "same", "no difference that these labels can show.", "no difference shown"),
         (0.8199, "same", "no difference that these labels can show.", "no difference shown"),
-        (None, None, "the judge says is not measured, for it gave no verdict.", "not measured"),
+        (None, None, "is not measured, for it gave no verdict that counts.", "not measured"),
     ],
 )
 def test_which_way_the_judge_errs(raw: float | None, way: str | None, said: str, told: str) -> None:
@@ -92,6 +95,49 @@ def test_a_fallback_to_similarity_is_still_a_language_models_run() -> None:
     assert not of_run(LLM, sources={}).by_similarity
 
 
+def test_where_all_was_labelled_there_is_no_interval() -> None:
+    assert complete(WHOLE)
+    assert not complete(RICH)
+    assert not complete(WHOLE.model_copy(update={"by": "answer", "partly": 1}))
+    assert plain(headline(WHOLE, of_run(), ENGLISH)) == (
+        "As people see it, the chunks support 78.3 % of what the answers claim"
+        " (all were labelled); the judge said 82.4 %: it is too generous by 4.1 points."
+    )
+    assert "78.3% 得到检索片段支持（已全部标注）；" in headline(WHOLE, of_run(), CHINESE)
+
+
+@pytest.mark.parametrize(
+    ("by", "units", "labelled", "why", "chinese"),
+    [
+        ("sentence", 9, 0, "at least two claims must have labels.", "至少需要两条论断有标签。"),
+        ("sentence", 9, 1, "at least two claims must have labels.", "至少需要两条论断有标签。"),
+        ("answer", 9, 1, "at least two answers must have labels.", "至少需要两篇回答有标签。"),
+        ("sentence", 9, 2, "people found no claim in what they labelled.", "未见论断。"),
+        ("answer", 1, 1, "people found no claim in what they labelled.", "未见论断。"),
+    ],
+)
+def test_why_nothing_could_be_corrected(
+    by: str, units: int, labelled: int, why: str, chinese: str
+) -> None:
+    part = stratum(None).model_copy(update={"units": units, "labelled": labelled})
+    found = RICH.model_copy(update={"by": by, "corrected": (), "strata": (part,)})
+    assert headline(found, of_run(), ENGLISH).endswith(f"is not measured: {why}")
+    assert headline(found, of_run(), CHINESE).endswith(chinese)
+
+
+def test_what_must_be_known_of_the_corrected_scores() -> None:
+    assert notes(RICH, ENGLISH) == []
+    assert notes(BARE, ENGLISH) == []
+    uneven = RICH.model_copy(update={"corrected": (FAITHFULNESS, STRICT), "partly": 2})
+    long, partly = notes(uneven, ENGLISH)
+    assert "over all claims alike is not measured: the answers differ too much in length" in long
+    assert partly.startswith("2 answers are labelled only in part; their labelled claims stand")
+    assert "长短相差过大" in notes(uneven, CHINESE)[0]
+    one = RICH.model_copy(update={"partly": 1})
+    assert notes(one, ENGLISH)[0].startswith("1 answer is labelled only in part; its")
+    assert notes(one, CHINESE)[0].startswith("有 1 篇回答只标注了一部分")
+
+
 def test_the_score_to_name_first() -> None:
     assert leading(RICH) is FAITHFULNESS
     assert leading(RICH.model_copy(update={"corrected": RICH.corrected[::-1]})) is FAITHFULNESS
@@ -103,15 +149,17 @@ def test_the_score_to_name_first() -> None:
 
 
 def test_what_must_be_known_of_the_run() -> None:
-    assert cautions(of_run(unscored={}), ENGLISH) == []
-    assert cautions(of_run(), CHINESE) == [
-        "120 条陈述中有 3 条自动评判未作判断；只有人工的分数包含它们。"
+    assert cautions(RICH, of_run(unscored={}), ENGLISH) == []
+    assert cautions(RICH, of_run(), CHINESE) == [
+        "120 条论断中有 3 条自动评判未作判断；只有人工校正后的分数涵盖它们。"
     ]
     doubtful = of_run(untrusted=True, unscored_share=0.31, signatures={"a": 1, "b": 2})
-    said = [plain(words) for words in cautions(doubtful, ENGLISH)]
+    said = [plain(words) for words in cautions(RICH, doubtful, ENGLISH)]
     assert "no verdict on 31.0 % of the claims" in said[0]
     assert "in 2 different ways" in said[1]
-    assert "3 of 120 claims open" in said[2]
+    assert "3 of 120 claims open; only the people's score covers them" in said[2]
+    # Nor does any, where there is none.
+    assert cautions(BARE, of_run(), ENGLISH) == ["The judge left 3 of 120 claims open."]
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,20 @@
 import html
 import re
+from xml.etree import ElementTree as ET
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.reports.agreement.markup import definitions, figure, outside, table, tag, text, void
+from judge.reports.agreement.markup import (
+    definitions,
+    figure,
+    outside,
+    passage,
+    table,
+    tag,
+    text,
+    void,
+)
 
 
 def test_text_and_attributes_cannot_be_broken_out_of() -> None:
@@ -31,9 +41,33 @@ def test_nothing_from_outside_is_markup(words: str) -> None:
 
 def test_each_cell_says_what_it_is_for_a_narrow_window() -> None:
     made = table("Scores", ["Score", "Judge"], [[text("strict"), text("0.5")]])
-    assert '<th scope="col">Judge</th>' in made
-    assert '<th scope="row">strict</th><td data-label="Judge">0.5</td>' in made
-    assert "<caption>Scores</caption>" in made
+    assert '>strict</th><td role="cell" data-label="Judge">0.5</td>' in made
+    assert ">Scores</caption>" in made
+
+
+def test_a_table_shown_as_blocks_is_a_table_to_a_screen_reader() -> None:
+    made = table("Scores", ["Score", "Judge"], [[text("strict"), text("0.5")]])
+    elements = [(e.tag, e.get("role")) for e in ET.fromstring(made).iter()]  # noqa: S314  our own
+    assert elements == [
+        ("table", "table"),
+        ("caption", "caption"),
+        ("thead", "rowgroup"),
+        ("tr", "row"),
+        ("th", "columnheader"),
+        ("th", "columnheader"),
+        ("tbody", "rowgroup"),
+        ("tr", "row"),
+        ("th", "rowheader"),
+        ("td", "cell"),
+    ]
+
+
+def test_a_passage_runs_the_way_of_its_script() -> None:
+    # `auto` looks at the text itself, and not at what lies in elements with a direction.
+    assert passage("يفتح <b> المقصف") == (
+        '<blockquote dir="auto" lang="">يفتح &lt;b&gt; المقصف</blockquote>'
+    )
+    assert passage("长" * 10_000).count("长") == 599
 
 
 def test_definitions_stand_in_pairs() -> None:

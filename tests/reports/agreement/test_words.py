@@ -7,6 +7,7 @@ import pytest
 
 from judge.records import StratumName, Support
 from judge.reports.agreement import Lang, Words
+from judge.review.words import read_label
 from tests.reports.agreement.findings import share
 
 ENTRIES = {
@@ -41,6 +42,20 @@ def test_every_stratum_and_label_has_a_name(lang: Lang) -> None:
     assert len({words(f"stratum.{name.value}") for name in StratumName}) == len(StratumName)
     labels = [*(label.value for label in Support), "rest"]
     assert len({words.named("label", label) for label in labels}) == len(labels)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("support", [*Support, None])
+def test_a_label_reads_on_a_sheet_as_it_does_on_the_page(
+    lang: Lang, support: Support | None
+) -> None:
+    word = Words(lang).named("label", "rest" if support is None else support.value)
+    assert read_label(word) == (support, support is Support.FULL)
+
+
+def test_a_negative_figure_bears_a_minus_sign() -> None:
+    assert Words("en").coefficient(-0.7164) == "\N{MINUS SIGN}0.716"
+    assert Words("zh").coefficient(-0.0001) == "0.000"
 
 
 def test_figures_are_written_as_the_language_does() -> None:
