@@ -531,3 +531,16 @@ async def test_one_hook_serves_two_evaluations_at_once() -> None:
 
     one, two = await asyncio.gather(run("a"), run("b"))
     assert sorted(hook.qids) == sorted(one + two)
+
+
+def test_a_server_that_is_not_there_is_what_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    # It used to be "no running event loop": the last error before, and no cause of this one.
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    settings = Config(model="m", base_url="http://127.0.0.1:9/v1", attempts=1, cache=False)
+    with pytest.raises(JudgeUnavailable) as told:
+        evaluate(
+            [Sample(qid="1", answer="It rains.", chunks=(Chunk(chunk_id="a", text="It."),))],
+            settings,
+        )
+    assert "event loop" not in str(told.value)
+    assert "no connection" in str(told.value)
