@@ -81,7 +81,9 @@ def unit_behind(text: str, position: int) -> Found | None:
 
 def _listed(spelled: str) -> tuple[Unit, ...] | None:
     plain, after = spelled.lower().replace(".", ""), _table().after
-    return after.get(plain) or after.get(plain.removesuffix("s"))
+    # `The iPhone 12 has …`: of all plurals this one alone is a common word.
+    singular = plain if plain == "has" else plain.removesuffix("s")
+    return after.get(plain) or after.get(singular)
 
 
 def unit_before(text: str, position: int) -> Found | None:
