@@ -8,8 +8,11 @@ if TYPE_CHECKING:
     from judge.errors import *  # noqa: F403  its __all__ is what is meant
     from judge.evaluator import Evaluator as Evaluator
     from judge.evaluator import evaluate as evaluate
+    from judge.overlap import measure_overlap as measure_overlap
     from judge.records import *  # noqa: F403  likewise
     from judge.reports.rows import to_rows as to_rows
+    from judge.retrieval import measure_retrieval as measure_retrieval
+    from judge.retrieval import measure_run as measure_run
     from judge.samples import read_samples as read_samples
     from judge.steps.totals import summarize as summarize
 
@@ -17,6 +20,9 @@ _HOMES = {
     "Config": "judge.config",
     "Evaluator": "judge.evaluator",
     "evaluate": "judge.evaluator",
+    "measure_overlap": "judge.overlap",
+    "measure_retrieval": "judge.retrieval",
+    "measure_run": "judge.retrieval",
     "read_samples": "judge.samples",
     "summarize": "judge.steps.totals",
     "to_rows": "judge.reports.rows",

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             stream.reconfigure(errors="replace")
     listen()
     try:
-        _register()
+        register()
         app(arguments, prog_name="judge")
     except JudgeError as error:
         trace = traceback.format_exc() if debugging() else ""
@@ -72,8 +72,19 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(0)
 
 
-def _register() -> None:
-    from judge.cli import cache, golden, labels, prompts, review, score, show  # noqa: F401, PLC0415  importing a command adds it to `app`
+def register() -> None:
+    """Add every command to `app`, which importing it does."""
+    from judge.cli import (  # noqa: PLC0415
+        cache,  # noqa: F401
+        golden,  # noqa: F401
+        labels,  # noqa: F401
+        overlap,  # noqa: F401
+        prompts,  # noqa: F401
+        retrieval,  # noqa: F401
+        review,  # noqa: F401
+        score,  # noqa: F401
+        show,  # noqa: F401
+    )
 
 
 def _stop(message: str, code: int) -> NoReturn:

@@ -1,6 +1,5 @@
 """`judge score`: the batch job."""
 
-import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
@@ -8,7 +7,7 @@ import typer
 
 from judge.cli.app import app
 from judge.cli.options import takes_settings
-from judge.errors import ConfigError
+from judge.cli.source import PIPED, standard_input
 
 if TYPE_CHECKING:
     from judge.config import Config
@@ -107,15 +106,11 @@ def score(  # noqa: PLR0913  each is an option of the command line
 
 
 def _stream(source: str) -> Path | IO[bytes]:
-    if source != "-":
-        return Path(source)
-    if sys.stdin is None:
-        raise ConfigError("standard input is closed; pipe the samples in, or name a file")
-    return sys.stdin.buffer
+    return standard_input() if source == PIPED else Path(source)
 
 
 def _default_folder(source: str) -> Path:
-    name = "stdin" if source == "-" or Path(source).is_fifo() else Path(source).name
+    name = "stdin" if source == PIPED or Path(source).is_fifo() else Path(source).name
     for ending in (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv"):
         name = name.removesuffix(ending)
     return Path("runs") / (name or "run")

@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from typing import Final
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from judge.errors import RunError
 from judge.text.visible import visible
 
 _NARROWEST: Final = 20
+_WIDEST: Final = 500
 
 
 class _Output(Console):
@@ -43,7 +45,7 @@ def output() -> Iterator[Console]:
     except OSError as error:
         console.on_broken_pipe()
         message = f"standard output: cannot be written ({error.strerror}); "
-        raise RunError(message + "what was to be kept is in the run folder") from None
+        raise RunError(message + "what goes to files has been written") from None
 
 
 def say(*lines: str) -> None:
@@ -55,3 +57,16 @@ def say(*lines: str) -> None:
     with output() as console:
         for line in lines:
             console.print(Text(visible(line)), soft_wrap=True)
+
+
+def print_table(table: Table, console: Console) -> None:
+    """Print a table as wide as it is: a narrow terminal breaks its lines, and no figure is cut.
+
+    Rich fills up the lines with spaces, which a log or a mail would keep.
+    """
+    wide = console.options.update(width=_WIDEST)
+    options = wide.update(width=console.measure(table, options=wide).maximum)
+    for line in console.render_lines(table, options, pad=False):
+        text = Text.assemble(*((segment.text, segment.style or "") for segment in line))
+        text.rstrip()
+        console.print(text, soft_wrap=True)

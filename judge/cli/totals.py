@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.cli.paint import look_of, mark, number, threshold
+from judge.cli.terminal import print_table
 from judge.cli.wording import meaning
 from judge.cli.wrap import wrap
 from judge.records import CorpusBounds, CorpusScore, Summary, UnscoredReason
@@ -55,7 +56,7 @@ def print_totals(
         console.print(wrap(text, console.width, hang=hang), soft_wrap=True)
 
     offline = summary.by_similarity
-    _print(_scores(summary, offline=offline), console)
+    print_table(_scores(summary, offline=offline), console)
     for line in _counts(summary, failures):
         say(line, _COUNTS)
     if worst:
@@ -96,19 +97,6 @@ def _full_from(summary: Summary) -> str:
         threshold(signature) for signature in summary.signatures if _is_similarity(signature)
     } - {None}
     return f" (full from {', '.join(sorted(map(str, least)))})" if least else ""
-
-
-def _print(table: Table, console: Console) -> None:
-    """Print a table as wide as it is: a narrow terminal breaks its lines, and no figure is cut.
-
-    Rich fills up the lines with spaces, which a log or a mail would keep.
-    """
-    wide = console.options.update(width=_WIDEST)
-    options = wide.update(width=console.measure(table, options=wide).maximum)
-    for line in console.render_lines(table, options, pad=False):
-        text = Text.assemble(*((segment.text, segment.style or "") for segment in line))
-        text.rstrip()
-        console.print(text, soft_wrap=True)
 
 
 def _scores(summary: Summary, *, offline: bool) -> Table:

@@ -13,6 +13,23 @@ from judge.records.citation import Citation, CitationStatus
 from judge.records.flag import Flag, FlagName
 from judge.records.golden import Drift, Flip, GoldenLabel, LostSentence
 from judge.records.label import Label
+from judge.records.overlap import (
+    AnswerOverlap,
+    LanguageBleu,
+    LowOverlap,
+    OverlapCounts,
+    OverlapReport,
+)
+from judge.records.ranking import (
+    IrrelevantTop,
+    MissedGold,
+    PairedChunks,
+    PairKind,
+    QueryRanks,
+    QueryStatus,
+    RankingReport,
+    RankRules,
+)
 from judge.records.relation import Relation
 from judge.records.request import JudgeRequest
 from judge.records.result import (
@@ -47,6 +64,7 @@ __all__ = [
     "SUPPORTED",
     "SUPPORT_WEIGHT",
     "Agreement",
+    "AnswerOverlap",
     "Call",
     "ChatFailure",
     "ChatReply",
@@ -68,14 +86,26 @@ __all__ = [
     "Flip",
     "GoldenLabel",
     "Interval",
+    "IrrelevantTop",
     "JudgeOutcome",
     "JudgeRequest",
     "Judgment",
     "Label",
     "LabelAccuracy",
     "LabelledStratum",
+    "LanguageBleu",
     "LostSentence",
+    "LowOverlap",
+    "MissedGold",
     "Outcome",
+    "OverlapCounts",
+    "OverlapReport",
+    "PairKind",
+    "PairedChunks",
+    "QueryRanks",
+    "QueryStatus",
+    "RankRules",
+    "RankingReport",
     "Relation",
     "Reply",
     "Rules",

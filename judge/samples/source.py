@@ -96,15 +96,47 @@ def text_lines(stream: IO[bytes], path: Path) -> Iterator[tuple[int, str]]:
         InputError: the gzip data breaks off, or the file can be read no further.
     """
     number = 0
+    with _decoded(stream) as decoded:
+        try:
+            for number, line in enumerate(decoded, 1):
+                yield number, line
+        except (EOFError, OSError, zlib.error) as error:
+            raise _broken(error, path, number + 1) from None
+
+
+def text_blocks(stream: IO[bytes], path: Path, size: int) -> Iterator[tuple[int, list[str]]]:
+    """The same lines, a list of some `size` characters at a time, and the number of its first.
+
+    Raises:
+        InputError: as above; its line is the first of the list that could not be read.
+    """
+    number = 1
+    with _decoded(stream) as decoded:
+        while True:
+            try:
+                lines = decoded.readlines(size)
+            except (EOFError, OSError, zlib.error) as error:
+                raise _broken(error, path, number) from None
+            if not lines:
+                return
+            yield number, lines
+            number += len(lines)
+
+
+@contextmanager
+def _decoded(stream: IO[bytes]) -> Iterator[io.TextIOWrapper]:
+    decoded = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="\n")
     try:
-        for number, line in enumerate(stream, 1):
-            text = line.removeprefix(_BOM) if number == 1 else line
-            yield number, text.decode(errors="surrogateescape")
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        message = f"the gzip data is damaged here ({error}); make the file again"
-        raise InputError(message, path=str(path), line=number + 1) from None
-    except OSError as error:
-        raise _unreadable(error, path).at(str(path), number + 1) from None
+        yield decoded
+    finally:
+        decoded.detach()  # the stream is its opener's to close
+
+
+def _broken(error: Exception, path: Path, line: int) -> InputError:
+    if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
+        return _unreadable(error, path).at(str(path), line)
+    message = f"the gzip data is damaged here ({error}); make the file again"
+    return InputError(message, path=str(path), line=line)
 
 
 def _is_gzip(raw: IO[bytes], path: Path) -> bool:

@@ -4,8 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.table import Table
 
-from judge.cli.terminal import output, say
+from judge.cli.terminal import output, print_table, say
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SCORE = "from judge.cli.app import main; main()"
@@ -83,3 +84,19 @@ def test_a_command_that_only_prints_is_one_line_on_a_full_disk() -> None:
         )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "standard output: cannot be written" in done.stderr
+
+
+def test_a_table_is_as_wide_as_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    table = Table(box=None)
+    for header in ("measure", "mean", "limits"):
+        table.add_column(header)
+    table.add_row("差旅住宿标准怎么规定", "0.123", "0.111–0.999")
+    table.add_row("x", "", "")
+    with output() as console:
+        print_table(table, console)
+    lines = capsys.readouterr().out.splitlines()
+    assert any("差旅住宿标准怎么规定" in line and "0.111–0.999" in line for line in lines)
+    assert all(line == line.rstrip() for line in lines)

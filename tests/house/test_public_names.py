@@ -7,7 +7,17 @@ import pytest
 import judge
 from judge import errors, records
 
-NAMES = {"Config", "Evaluator", "evaluate", "read_samples", "summarize", "to_rows"}
+NAMES = {
+    "Config",
+    "Evaluator",
+    "evaluate",
+    "measure_overlap",
+    "measure_retrieval",
+    "measure_run",
+    "read_samples",
+    "summarize",
+    "to_rows",
+}
 
 
 def test_the_public_names() -> None:

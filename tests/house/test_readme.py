@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge import Evaluator
-from judge.cli.app import app, main
+from judge.cli.app import app, main, register
 from judge.config import Config
 from judge.review.row import BLIND
 from judge.review.sheet import read_sheet, write_sheet
@@ -67,7 +67,8 @@ def fill_in(sheet: Path) -> None:
 
 
 def test_every_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copy(ROOT / "fixtures" / "quickstart.jsonl", tmp_path / "samples.jsonl")
+    shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
+    shutil.copy(tmp_path / "fixtures" / "quickstart.jsonl", tmp_path / "samples.jsonl")
     monkeypatch.chdir(tmp_path)
     assert PYTHON
     for block in PYTHON:
@@ -75,8 +76,7 @@ def test_every_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_every_command_and_option_is_documented() -> None:
-    from judge.cli import cache, golden, labels, prompts, review, score, show  # noqa: F401, PLC0415  importing adds them
-
+    register()
     groups = [
         ("", app),
         *((f"{group.name} ", group.typer_instance) for group in app.registered_groups),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge.errors import InputError
-from judge.samples.source import encoding_error, open_source, presentable, text_lines
+from judge.samples.source import encoding_error, open_source, presentable, text_blocks, text_lines
 
 LINES = '{"answer": "十元"}\r\n\n{"answer": "ten"}'
 
@@ -116,3 +116,35 @@ def test_a_pipe_is_refused_for_it_is_read_twice() -> None:
             read(Path(f"/dev/fd/{end}"))
     finally:
         os.close(end)
+
+
+@pytest.mark.parametrize("size", [1, 100, 1 << 15])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_blocks_are_the_same_lines(tmp_path: Path, size: int, *, zipped: bool) -> None:
+    path = tmp_path / "a.txt"
+    text = "\ufeff" + "".join(f"行{number}\r\n\n" for number in range(500)) + "end"
+    path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
+    with open_source(path) as stream:
+        blocks = list(text_blocks(stream, path, size))
+        assert not stream.closed
+    lines = [(first + i, line) for first, block in blocks for i, line in enumerate(block)]
+    assert lines == read(path)
+    assert [line for _, line in lines][:2] == ["行0\r\n", "\n"]
+
+
+def test_blocks_of_gzip_that_breaks_off_name_where_they_began(tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"x\n" * 100_000)[:-20])
+    with (
+        open_source(path) as stream,
+        pytest.raises(InputError, match="gzip data is damaged here") as caught,
+    ):
+        list(text_blocks(stream, path, 1000))
+    assert caught.value.line is not None
+
+
+def test_what_no_line_ends_is_one_line(tmp_path: Path) -> None:
+    # Only a line feed ends one; what other programs take for line ends stands in texts.
+    path = tmp_path / "a.jsonl"
+    path.write_text("a\rb\u2028c\x85d\x0ce", "utf-8", newline="")
+    assert read(path) == [(1, "a\rb\u2028c\x85d\x0ce")]

@@ -68,7 +68,9 @@ def test_a_unit_before_the_end_of_a_clause(text: str, kind: str, behind: str) ->
     assert found.edge == len(f"5{text}")
 
 
-@pytest.mark.parametrize("text", [" people", " of them", "", ".", " mad cows", "人", " kmx", " has"])
+@pytest.mark.parametrize(
+    "text", [" people", " of them", "", ".", " mad cows", "人", " kmx", " has"]
+)
 def test_what_is_no_unit(text: str) -> None:
     assert unit_behind("5" + text, 1) is None
 

@@ -2,13 +2,14 @@
 
 from judge.metrics.interval.corrected import Corrected, StratumSample, corrected_mean
 from judge.metrics.interval.share import Row, WeightedShare, weighted_share
-from judge.metrics.interval.streamed import REPLICATES, StreamedMeans, poisson_weights
+from judge.metrics.interval.streamed import REPLICATES, Method, StreamedMeans, poisson_weights
 from judge.metrics.interval.wilson import Z95, wilson
 
 __all__ = [
     "REPLICATES",
     "Z95",
     "Corrected",
+    "Method",
     "Row",
     "StratumSample",
     "StreamedMeans",

@@ -16,8 +16,8 @@ FEW: Final = 50
 
 REPLICATES: Final = 1000
 
-_TOGETHER: Final = 256
-"""Answers whose weights stand side by side: 2 MB of them."""
+_TOGETHER: Final = 1024
+"""Answers whose weights stand side by side: 8 MB. Many, for a product costs a wait for threads."""
 
 Method = Literal["wilson", "poisson_bootstrap"]
 
@@ -54,22 +54,30 @@ class StreamedMeans:
         if len(self._waiting) == _TOGETHER:
             self._take_in()
 
+    def add_rows(self, keys: Sequence[str], rows: npt.NDArray[np.float64]) -> None:
+        """Add many answers' values: shape (answers, width), NaN where one has no such value."""
+        for start in range(0, len(keys), _TOGETHER):
+            self._count(keys[start : start + _TOGETHER], rows[start : start + _TOGETHER])
+
     def _take_in(self) -> None:
         """Count what waits; together, for one product of matrices is far quicker than many sums."""
-        if not self._waiting:
-            return
-        keys, values = zip(*self._waiting, strict=True)
-        self._waiting.clear()
-        rows = np.array(values, dtype=float)  # None becomes NaN
+        if self._waiting:
+            keys, values = zip(*self._waiting, strict=True)
+            self._waiting.clear()
+            self._count(keys, np.array(values, dtype=float))  # None becomes NaN
+
+    def _count(self, keys: Sequence[str], rows: npt.NDArray[np.float64]) -> None:
         there = ~np.isnan(rows)
         self._counts += there.sum(axis=0)
         self._least = np.fmin(self._least, np.fmin.reduce(rows))
         self._most = np.fmax(self._most, np.fmax.reduce(rows))
-        rows[~there] = 0.0
-        self._totals += rows.sum(axis=0)
-        drawn = np.stack([poisson_weights(self._seed, key) for key in keys]).astype(float)
-        self._sums += rows.T @ drawn
-        self._weights += there.T.astype(float) @ drawn
+        values = np.where(there, rows, 0.0)
+        self._totals += values.sum(axis=0)
+        drawn = _weights(self._seed, keys)
+        self._sums += values.T @ drawn
+        self._weights += drawn.sum(axis=0)
+        if some := np.flatnonzero(~there.all(axis=0)).tolist():
+            self._weights[some] -= (~there[:, some]).T.astype(float) @ drawn
 
     def merge(self, other: Self) -> None:
         """Take in what another of the same seed has seen.
@@ -112,20 +120,27 @@ class StreamedMeans:
         return float(low), float(high), "poisson_bootstrap"
 
 
-def poisson_weights(seed: int, key: str) -> npt.NDArray[np.uint8]:
+def poisson_weights(seed: int, key: str) -> npt.NDArray[np.float64]:
     """`REPLICATES` Poisson(1) draws that depend on (seed, key) only, on any machine.
 
     SHAKE-128 of the pair gives 16 bits a draw; a table inverts the distribution function to that
     precision (2⁻¹⁶).
     """
-    stream = hashlib.shake_128(f"{seed}|{key}".encode()).digest(2 * REPLICATES)
-    draws: npt.NDArray[np.uint8] = _inverse_poisson()[np.frombuffer(stream, dtype="<u2")]
+    draws: npt.NDArray[np.float64] = _weights(seed, [key])[0]
+    return draws
+
+
+def _weights(seed: int, keys: Sequence[str]) -> npt.NDArray[np.float64]:
+    """The same of many keys, shape (keys, `REPLICATES`)."""
+    size = 2 * REPLICATES
+    stream = b"".join(hashlib.shake_128(f"{seed}|{key}".encode()).digest(size) for key in keys)
+    bits = np.frombuffer(stream, dtype="<u2").reshape(len(keys), REPLICATES)
+    draws: npt.NDArray[np.float64] = _inverse_poisson()[bits]
     return draws
 
 
 @cache
-def _inverse_poisson() -> npt.NDArray[np.uint8]:
+def _inverse_poisson() -> npt.NDArray[np.float64]:
     masses = [math.exp(-1) / math.factorial(k) for k in range(10)]
     steps = np.cumsum(masses) * 2**16
-    table: npt.NDArray[np.uint8] = np.searchsorted(steps, np.arange(2**16), "right").astype("u1")
-    return table
+    return np.searchsorted(steps, np.arange(2**16), "right").astype(np.float64)

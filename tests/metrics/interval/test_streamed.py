@@ -94,3 +94,44 @@ def test_only_like_merges_with_like() -> None:
     for other in (StreamedMeans(1, 2), StreamedMeans(2, 1)):
         with pytest.raises(ValueError, match="equal seed and width"):
             StreamedMeans(1, 1).merge(other)
+
+
+def test_rows_are_as_answers_one_by_one() -> None:
+    draw = random.Random(9)  # noqa: S311  no secret
+    # More than are counted together, the third value of few, the fourth of none.
+    keys = [f"q{i}" for i in range(2500)]
+    rows = np.array([[draw.random(), i % 3, draw.random(), np.nan] for i in range(2500)])
+    rows[60:, 2] = np.nan
+    together, one_by_one, mixed = (StreamedMeans(4, 3) for _ in range(3))
+    together.add_rows(keys, rows)
+    mixed.add_rows(keys[:1500], rows[:1500])
+    for key, row in zip(keys, rows.tolist(), strict=True):
+        values = [None if math.isnan(value) else value for value in row]
+        one_by_one.add(key, values)
+        if key not in keys[:1500]:
+            mixed.add(key, values)
+    for column, count in enumerate((2500, 2500, 60, 0)):
+        expected = one_by_one.interval(column)
+        for other in (together, mixed):
+            assert other.count(column) == one_by_one.count(column) == count
+            found = other.interval(column)
+            if expected is None:
+                assert (found, other.mean(column)) == (None, None)
+            else:
+                assert found is not None
+                assert found[:2] == pytest.approx(expected[:2], rel=1e-12)
+                assert other.mean(column) == pytest.approx(one_by_one.mean(column), rel=1e-12)
+
+
+def test_no_rows_are_no_answers() -> None:
+    means = StreamedMeans(2, 0)
+    means.add_rows([], np.zeros((0, 2)))
+    assert (means.count(0), means.mean(0), means.interval(1)) == (0, None, None)
+
+
+def test_what_waits_is_merged_too() -> None:
+    left, right, whole = streamed({"a": 1.0, "b": None}), streamed({"c": 0.5}), StreamedMeans(1, 0)
+    left.merge(right)
+    whole.add_rows(["c", "a"], np.array([[0.5], [1.0]]))
+    assert (left.count(0), left.mean(0)) == (whole.count(0), whole.mean(0)) == (2, 0.75)
+    assert left.interval(0) == whole.interval(0)

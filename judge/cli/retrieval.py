@@ -1,0 +1,188 @@
+"""`judge retrieval`: whether the evidence was found, measured by its ranks."""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from judge.cli.app import app
+from judge.cli.source import Source, placed, readable, spoken
+from judge.cli.terminal import output, say
+from judge.cli.writing import Write, row_file
+from judge.errors import ConfigError
+
+if TYPE_CHECKING:
+    from judge.records import QueryRanks, RankingReport, RankRules
+    from judge.samples.trec import Block
+
+_Gain = Literal["linear", "exp2"]
+_GoldMatch = Literal["exact", "prefix"]
+_NoRelevant = Literal["skip", "zero"]
+_NoRanking = Literal["zero", "skip"]
+
+
+def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
+    if wanted:
+        from judge.cli.measures import print_measures  # noqa: PLC0415
+
+        with output() as console:
+            print_measures(console)
+        raise typer.Exit
+
+
+Samples = Annotated[
+    str | None,
+    typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin."),
+]
+Cutoffs = Annotated[
+    str, typer.Option("-k", metavar="K,…", help="Ranks to look at, whole numbers from 1.")
+]
+Qrels = Annotated[
+    str | None, typer.Option(metavar="FILE", help="TREC qrels, instead of SAMPLES; with --run.")
+]
+Run = Annotated[str | None, typer.Option(metavar="FILE", help="TREC run, with --qrels.")]
+Gain = Annotated[_Gain, typer.Option(help="DCG's gain: relevance, or 2^relevance - 1.")]
+Level = Annotated[
+    float | None,
+    typer.Option(metavar="X", help="Least relevance that counts as relevant [any above 0]."),
+]
+GoldMatch = Annotated[
+    _GoldMatch | None,
+    typer.Option(help="prefix: gold names documents, and their chunks match [exact]."),
+]
+NoRelevant = Annotated[_NoRelevant, typer.Option(help="A query with nothing relevant.")]
+NoRanking = Annotated[_NoRanking, typer.Option(help="A query for which nothing was ranked.")]
+Worst = Annotated[int, typer.Option(metavar="N", min=0, help="How long each list may be.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Output = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="FILE", help="Each query's measures: .jsonl or .csv."),
+]
+Skip = Annotated[bool, typer.Option("--skip-bad-lines", help="Tell of bad lines, and go on.")]
+Catalog = Annotated[
+    bool,
+    typer.Option("--list", callback=_list, is_eager=True, help="Print the table of all measures."),
+]
+
+
+@app.command()
+def retrieval(  # noqa: PLR0913  each is an option of the command line
+    samples: Samples = None,
+    *,
+    k: Cutoffs = "1,3,5,10,20",
+    qrels: Qrels = None,
+    run: Run = None,
+    gain: Gain = "linear",
+    relevance_level: Level = None,
+    gold_match: GoldMatch = None,
+    no_relevant: NoRelevant = "skip",
+    no_ranking: NoRanking = "zero",
+    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap intervals.")] = 0,
+    worst: Worst = 5,
+    as_json: Json = False,
+    rows: Output = None,
+    skip_bad_lines: Skip = False,
+    catalog: Catalog = False,  # noqa: ARG001  its callback has seen to it
+) -> None:
+    """Measure rankings against gold: hit, recall, precision, MRR, MAP, nDCG and more.
+
+    A sample's ranking is `retrieved`, or else the order of its chunks; gold is `gold_evidence`
+    or `relevance`.
+
+    Example: judge retrieval samples.jsonl -k 1,5,10
+    """
+    rules = _rules(k, gain, relevance_level, gold_match, no_relevant, no_ranking, seed)
+    if samples is not None and qrels is None and run is None:
+        source = Source(samples, (), skip_bad_lines=skip_bad_lines)
+        report = _of_samples(source, rules, worst, rows)
+    elif samples is None and qrels is not None and run is not None:
+        report = _of_run(qrels, run, rules, worst, rows)
+    else:
+        message = "name a file of samples, or --qrels and --run together"
+        raise ConfigError(f"{message}; judge retrieval --help has an example")
+    _print(report, as_json=as_json)
+
+
+def _rules(
+    k: str,
+    gain: _Gain,
+    level: float | None,
+    gold_match: _GoldMatch | None,
+    no_relevant: _NoRelevant,
+    no_ranking: _NoRanking,
+    seed: int,
+) -> "RankRules":
+    from judge.records import RankRules  # noqa: PLC0415  heavy, and --help stays quick without it
+
+    return RankRules(
+        ks=_cutoffs(k),
+        gain=gain,
+        relevance_level=_positive(level),
+        gold_match=gold_match,
+        no_relevant=no_relevant,
+        no_ranking=no_ranking,
+        seed=seed,
+    )
+
+
+def _print(report: "RankingReport", *, as_json: bool) -> None:
+    if as_json:
+        say(report.model_dump_json())
+        return
+    from judge.cli.ranked import print_ranked  # noqa: PLC0415
+
+    with output() as console:
+        print_ranked(report, console)
+
+
+def _of_samples(source: Source, rules: "RankRules", most: int, rows: str | None) -> "RankingReport":
+    from judge.retrieval import measure_retrieval  # noqa: PLC0415
+
+    with source.samples() as samples, row_file(rows, source.name) as write:
+        return measure_retrieval(samples, rules, most=most, each=_each(write))
+
+
+def _of_run(
+    qrels: str, run: str, rules: "RankRules", most: int, rows: str | None
+) -> "RankingReport":
+    from judge.retrieval import measure_run  # noqa: PLC0415
+    from judge.samples.trec import ScatteredError, read_qrels, read_run  # noqa: PLC0415
+
+    with placed(spoken(qrels)), readable(qrels) as path:
+        grades = read_qrels(path)
+    with readable(run) as path, placed(spoken(run)):
+
+        def measured(blocks: "Iterable[Block]") -> "RankingReport":
+            with row_file(rows, qrels, run) as write:
+                return measure_run(grades, blocks, rules, most=most, each=_each(write))
+
+        try:
+            return measured(read_run(path))
+        except ScatteredError:  # rare, and only then the run must fit the memory
+            return measured(read_run(path, whole=True))
+
+
+def _each(write: Write | None) -> "Callable[[QueryRanks], None] | None":
+    if write is None:
+        return None
+    return lambda ranks: write(ranks.model_dump(exclude={"measures"}) | ranks.measures)
+
+
+def _cutoffs(text: str) -> tuple[int, ...]:
+    from judge.records.ranking import DEEPEST  # noqa: PLC0415
+
+    try:
+        ks = tuple(int(part) for part in text.replace("，", ",").split(","))
+    except ValueError:
+        ks = ()
+    if not ks or min(ks) < 1 or max(ks) > DEEPEST:
+        message = f"-k {text!r}: give whole numbers from 1 to {DEEPEST}, with commas between"
+        raise ConfigError(f"{message}, such as -k 1,5,10")
+    return ks
+
+
+def _positive(level: float | None) -> float | None:
+    if level is not None and not 0 < level < math.inf:
+        raise ConfigError(f"--relevance-level {level!r}: give a number above 0, such as 2")
+    return level

@@ -1,0 +1,75 @@
+"""A file of one row each query or answer, written as they come: JSON lines, or CSV."""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from judge.errors import ConfigError
+from judge.review.cells import cell
+from judge.review.delimited import BOM, csv_row
+from judge.runs.whole import replacing
+
+Value = str | float | None
+Write = Callable[[Mapping[str, Value]], None]
+
+_ENDINGS: Final = (".jsonl", ".csv")
+
+
+@contextlib.contextmanager
+def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
+    """Takes rows and writes them, whole or not at all, over what is there; None without a name.
+
+    CSV opens right in spreadsheets: UTF-8 with BOM, no formulas; null is an empty cell. The keys of
+    the first row are the header.
+
+    Args:
+        name: of the file.
+        sources: files that are read meanwhile.
+
+    Raises:
+        ConfigError: the name ends in neither `.jsonl` nor `.csv`, or is that of a source.
+        RunError: it cannot be written.
+    """
+    if name is None:
+        yield None
+        return
+    path = Path(name)
+    if path.suffix.lower() not in _ENDINGS:
+        raise ConfigError(f"-o {name!r}: ends in neither .jsonl nor .csv; name a file that does")
+    if any(_same(path, other) for other in sources):
+        raise ConfigError(f"-o {name!r}: is the file that is read; name another")
+    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        lines = _csv() if path.suffix.lower() == ".csv" else _jsonl
+
+        def write(row: Mapping[str, Value]) -> None:
+            file.write(lines(row))
+
+        yield write
+
+
+def _same(path: Path, other: str) -> bool:
+    try:
+        return path.samefile(other)
+    except OSError:  # one of them is not there, or has a name that cannot be
+        return False
+
+
+def _jsonl(row: Mapping[str, Value]) -> str:
+    return json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _csv() -> Callable[[Mapping[str, Value]], str]:
+    header = BOM
+
+    def lines(row: Mapping[str, Value]) -> str:
+        nonlocal header
+        above, header = header and header + csv_row(list(row)), ""
+        return above + csv_row([_cell(value) for value in row.values()])
+
+    return lines
+
+
+def _cell(value: Value) -> str:
+    return cell(value, "en") if isinstance(value, str) else "" if value is None else repr(value)

@@ -1,0 +1,5 @@
+"""Overlap of answers with gold answers, over a stream of samples."""
+
+from judge.overlap.report import measure_overlap
+
+__all__ = ["measure_overlap"]

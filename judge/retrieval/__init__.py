@@ -1,0 +1,5 @@
+"""Whether retrieval found the evidence: rank measures of samples and of TREC runs."""
+
+from judge.retrieval.report import mean_name, measure_retrieval, measure_run
+
+__all__ = ["mean_name", "measure_retrieval", "measure_run"]

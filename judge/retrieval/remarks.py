@@ -1,0 +1,91 @@
+"""What is to be said of rank measures beside them: notes, warnings, and when there is nothing."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from judge.errors import InputError
+from judge.records import QueryStatus, RankRules
+
+NOTES: Final = (
+    (
+        "hit@k (hit rate, success@k): one relevant chunk among the first k is enough. Some authors "
+        "call that Recall@k; recall@k here is the share of all relevant chunks that are among them."
+    ),
+    (
+        "accuracy@k is high whatever the ranking does where few of many chunks are relevant; to "
+        "compare rankings, take ndcg@k or recall@k."
+    ),
+)
+
+
+def refuse(statuses: Mapping[QueryStatus, int], named: int, rules: RankRules) -> None:
+    """Refuse to give means that would be made of nothing.
+
+    Args:
+        statuses: queries by status.
+        named: chunks ranked that gold names, over all queries, whether they count as relevant or
+            not.
+        rules: a `gold_match` that is given says that the ids are right.
+
+    Raises:
+        InputError: no query has gold, none a ranking, or gold and rankings have no id in common.
+    """
+    queries = sum(statuses.values())
+    with_gold = queries - statuses["no_gold"]
+    if not queries:
+        raise InputError("holds no query")
+    if not with_gold:
+        message = f"none of the {queries} queries says what is relevant; give each gold_evidence, "
+        message += "the ids of the chunks that hold its answer, or relevance, a grade by id"
+        raise InputError(message, field="gold_evidence")
+    if not with_gold - statuses["no_relevant"] and rules.no_relevant == "skip":
+        message = f"nothing is relevant to any of the {with_gold} queries with gold, so there is "
+        raise InputError(message + "nothing to find; check the grades, or pass --no-relevant zero")
+    if statuses["no_ranking"] and not statuses["measured"]:
+        message = f"nothing is ranked for any of the {statuses['no_ranking']} queries with gold; "
+        message += "a sample's ranking is retrieved, a list of ids, or else its chunks; a run's "
+        raise InputError(message + "queries must bear the names that the qrels give them")
+    if statuses["measured"] and not named and rules.gold_match is None:
+        message = f"in none of {statuses['measured']} queries does the ranking hold an id that "
+        message += "gold names, so the two are likely of different naming; if gold names "
+        message += "documents, pass --gold-match prefix; if the ids are right, --gold-match exact"
+        raise InputError(message)
+
+
+def warnings(
+    statuses: Mapping[QueryStatus, int], repeated: int, found: int, rules: RankRules
+) -> tuple[str, ...]:
+    """What a reader of these very means must know.
+
+    Args:
+        statuses: queries by status.
+        repeated: queries whose ranking names a chunk twice.
+        found: relevant chunks ranked, over all queries.
+        rules: how it was measured.
+    """
+    zero = {
+        "no_relevant": rules.no_relevant == "zero",
+        "no_ranking": rules.no_ranking == "zero",
+    }
+    told = (
+        (statuses["no_gold"], "without gold: left out, for nobody said what is relevant"),
+        (statuses["no_relevant"], f"with nothing relevant: {_counted(zero['no_relevant'])}"),
+        (statuses["no_ranking"], f"without a ranking: {_counted(zero['no_ranking'])}"),
+        (repeated, "whose ranking names a chunk twice: it counts once, at its first place"),
+    )
+    said = [
+        f"{count} {'query' if count == 1 else 'queries'} {what}" for count, what in told if count
+    ]
+    if rules.gold_match == "prefix":
+        said.append(
+            "gold is matched by document: any chunk of it counts as found, which flatters recall"
+        )
+    if not found:
+        said.append(
+            "not one relevant chunk is ranked; check that gold and rankings name them alike"
+        )
+    return tuple(said)
+
+
+def _counted(zero: bool) -> str:  # noqa: FBT001  one of two words
+    return "counted 0 in each mean" if zero else "in no mean"

@@ -1,0 +1,397 @@
+import csv
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from pydantic import JsonValue
+
+from tests.commands import Ran, judge, write
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+
+QRELS = "q1 0 a 1\nq1 0 b 2\nq1 0 c 0\nq2 0 a 1\n"
+RUN = "q1 Q0 c 1 0.5 t\nq1 Q0 b 2 0.5 t\nq1 Q0 a 3 0.9 t\nq2 Q0 x 1 1 t\nq2 Q0 a 2 0.5 t\n"
+
+
+def line(qid: str, *ids: str, gold: tuple[str, ...] = ("a",)) -> dict[str, JsonValue]:
+    return {"qid": qid, "query": f"问 {qid}", "retrieved": list(ids), "gold_evidence": list(gold)}
+
+
+def good(tmp_path: Path) -> Path:
+    lines = [line("q1", "b", "a"), line("q2", "a"), line("q3", "x", "y", gold=("z",))]
+    return write(tmp_path / "in.jsonl", lines)
+
+
+def trec(tmp_path: Path, qrels: str = QRELS, run: str = RUN) -> tuple[str, ...]:
+    (tmp_path / "Q").write_text(qrels, "utf-8")
+    (tmp_path / "R").write_text(run, "utf-8")
+    return ("retrieval", "--qrels", str(tmp_path / "Q"), "--run", str(tmp_path / "R"))
+
+
+def refused(ran: Ran, *says: str) -> None:
+    assert (ran.code, ran.out) == (2, "")
+    for said in says:
+        assert said in ran.err
+    assert ran.err.startswith("judge: ")
+    assert ran.err.count("\n") == 1
+
+
+def means(ran: Ran) -> Mapping[str, float]:
+    assert ran.code == 0, ran.err
+    found: Mapping[str, float] = json.loads(ran.out)["mean"]
+    return found
+
+
+def test_samples_in_tables(tmp_path: Path) -> None:
+    ran = judge("retrieval", good(tmp_path), "-k", "1,2")
+    assert (ran.code, ran.err) == (0, "")
+    for said in ("mrr", "0.500", "@2", "3 of 3 queries", "q3", "Some authors call that Recall@k"):
+        assert said in ran.out
+    assert "made by retrieval|k:1,2|order:given|" in ran.out
+
+
+def test_json_is_one_object(tmp_path: Path) -> None:
+    found = json.loads(judge("retrieval", good(tmp_path), "-k", "1,2", "--json").out)
+    assert found["mean"]["mrr"] == 0.5
+    assert found["mean"]["hit@1"] == pytest.approx(1 / 3)
+    assert found["mean"]["recall@2"] == pytest.approx(2 / 3)
+    assert found["missed_total"] == 1
+    assert found["missed"][0]["chunk_id"] == "z"
+    assert found["schema"] == 1
+
+
+def test_trec_files(tmp_path: Path) -> None:
+    found = means(judge(*trec(tmp_path), "-k", "5,10", "--json"))
+    # q1: a (.9), then c and b of equal score, by id downwards: c, b. Relevant at 1 and 3.
+    assert found["map"] == pytest.approx(((1 + 2 / 3) / 2 + 1 / 2) / 2)
+    assert found["mrr"] == 0.75
+    assert found["r_precision"] == pytest.approx((1 / 2 + 0) / 2)
+    assert found["precision@5"] == pytest.approx((2 / 5 + 1 / 5) / 2)
+    assert (found["recall@5"], found["hit@5"]) == (1, 1)
+    # DCG 1 + 2/2 = 2 of 2 + 1/log2 3 = 2.63093; and 1/log2 3 = .63093 of 1.
+    assert found["ndcg@10"] == pytest.approx((2 / 2.63093 + 0.63093) / 2, abs=1e-5)
+
+
+def test_a_run_whose_lines_are_scattered_gives_the_same(tmp_path: Path) -> None:
+    whole = judge(*trec(tmp_path), "--json", "-o", tmp_path / "whole.csv")
+    lines = RUN.splitlines(keepends=True)
+    scattered = "".join(lines[i] for i in (3, 0, 4, 2, 1))
+    found = judge(*trec(tmp_path, run=scattered), "--json", "-o", tmp_path / "scattered.csv")
+    assert means(found) == means(whole)
+    rows = sorted((tmp_path / "whole.csv").read_text("utf-8-sig").splitlines())
+    assert sorted((tmp_path / "scattered.csv").read_text("utf-8-sig").splitlines()) == rows
+
+
+def test_levels_gains_and_gold_by_document(tmp_path: Path) -> None:
+    assert means(judge(*trec(tmp_path), "--json", "--relevance-level", 2))["mrr"] == 1 / 3
+    assert means(judge(*trec(tmp_path), "--json", "--gain", "exp2"))["dcg@1"] == 0.5
+    source = write(tmp_path / "in.jsonl", [line("q", "docB#1", "文档#3", gold=("文档",))])
+    ran = judge("retrieval", source, "--gold-match", "prefix")
+    assert "flatters recall" in ran.out
+    assert means(judge("retrieval", source, "--gold-match", "prefix", "--json"))["mrr"] == 0.5
+    refused(judge("retrieval", source), "in.jsonl", "--gold-match prefix", "--gold-match exact")
+    assert means(judge("retrieval", source, "--gold-match", "exact", "--json"))["mrr"] == 0
+
+
+def test_a_query_that_the_run_lacks_is_named_and_counted_zero(tmp_path: Path) -> None:
+    asked = trec(tmp_path, QRELS + "没有 0 a 1\n")
+    ran = judge(*asked)
+    assert "1 query without a ranking: counted 0 in each mean" in ran.out
+    assert "no ranking: 没有" in ran.out
+    assert means(judge(*asked, "--json"))["mrr"] == 0.5
+    assert means(judge(*asked, "--json", "--no-ranking", "skip"))["mrr"] == 0.75
+
+
+def test_queries_with_nothing_relevant(tmp_path: Path) -> None:
+    asked = trec(tmp_path, "q1 0 a 1\nq2 0 a 0\n")
+    assert "no relevant: q2" in judge(*asked).out
+    assert means(judge(*asked, "--json"))["mrr"] == 1
+    assert means(judge(*asked, "--json", "--no-relevant", "zero"))["mrr"] == 0.5
+
+
+BAD_TREC = {
+    "relevance that is no number": ("q 0 a x\n", RUN, "Q, line 1, field 'relevance': 'x'"),
+    "too few columns": ("q 0 a\n", RUN, "Q, line 1: has 3 columns; 4 are needed"),
+    "no score": (QRELS, "\nq Q0 a 1 nan t\n", "R, line 2, field 'score': 'nan'"),
+    "empty qrels": ("", RUN, "Q: holds no line"),
+    "empty run": (QRELS, "\n\n", "R: holds no line"),
+    "other queries": (QRELS, "q9 Q0 a 1 1 t\n", "R: nothing is ranked for any"),
+    "gold in no ranking": (QRELS, "q1 Q0 z 1 1 t\nq2 Q0 z 1 1 t\n", "--gold-match exact"),
+    "nothing relevant": ("q1 0 a 0\n", RUN, "--no-relevant zero"),
+    "graded twice": ("q 0 a 1\nq 0 a 2\n", RUN, "Q, line 2, field 'relevance'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TREC)
+def test_bad_trec_files_are_one_line_with_the_place(tmp_path: Path, case: str) -> None:
+    qrels, run, says = BAD_TREC[case]
+    asked = trec(tmp_path, qrels, run)
+    refused(judge(*asked, "-o", tmp_path / "rows.csv"), says)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["Q", "R"]
+
+
+BAD_SAMPLES = {
+    "nowhere.jsonl": "nowhere.jsonl: no such file",
+    "x" * 5000 + ".jsonl": "cannot be read: File name too long",
+    "broken.jsonl": "broken.jsonl, line 3: bad JSON",
+    "duplicate_qid.jsonl": "field 'qid': ",
+    "wrong_types.jsonl": "line 2, field 'chunks'",
+    "gb18030.csv": "not UTF-8",
+    "overlap.jsonl": "says what is relevant",
+    ".": "is a folder",
+}
+
+
+@pytest.mark.parametrize("name", BAD_SAMPLES, ids=lambda name: name[:20])
+def test_bad_samples_are_one_line_and_leave_no_rows(tmp_path: Path, name: str) -> None:
+    ran = judge("retrieval", FIXTURES / name, "-o", tmp_path / "rows.csv")
+    refused(ran, BAD_SAMPLES[name])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ([], "in.jsonl: holds no query"),
+        ([{"retrieved": ["a"], "relevance": {"a": "much"}}], "line 1, field \"relevance['a']\""),
+        ([{"retrieved": ["a"], "relevance": {"a": 1e400}}], "line 1, field \"relevance['a']\""),
+        ([{**line("q", "a"), "relevance": {"a": 0}}], "of query 'q' grades 'a' 0"),
+        ([{"qid": "q", "gold_evidence": ["a"]}], "nothing is ranked"),
+        ([{"qid": "q", "gold_evidence": "a"}], "line 1, field 'gold_evidence'"),
+    ],
+)
+def test_samples_that_cannot_be_measured(
+    tmp_path: Path, lines: list[dict[str, JsonValue]], says: str
+) -> None:
+    ran = judge("retrieval", write(tmp_path / "in.jsonl", lines))
+    refused(ran)
+    assert says.replace("\"relevance['a']\"", "") in ran.err
+
+
+@pytest.mark.parametrize("k", ["0", "-1", "a", "", "1,,2", "1.5", "5,0", "9" * 30, "9" * 6000])
+def test_cut_offs_that_are_none(tmp_path: Path, k: str) -> None:
+    refused(judge("retrieval", good(tmp_path), f"-k={k}"), "-k ", "whole numbers from 1")
+
+
+def test_cut_offs_in_any_order_or_width(tmp_path: Path) -> None:
+    found = means(judge("retrieval", good(tmp_path), "-k", " 10，1, 10", "--json"))
+    assert [name for name in found if name.startswith("hit")] == ["hit@1", "hit@10"]
+
+
+@pytest.mark.parametrize("level", ["0", "-1", "nan", "inf"])
+def test_levels_that_are_none(tmp_path: Path, level: str) -> None:
+    ran = judge("retrieval", good(tmp_path), f"--relevance-level={level}")
+    refused(ran, "give a number above 0")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--relevance-level", "a"),
+        ("--worst", "-1"),
+        ("--gain", "log"),
+        ("--gold-match", "fuzzy"),
+        ("--seed", "-1"),
+    ],
+)
+def test_options_with_no_such_value(tmp_path: Path, words: tuple[str, str]) -> None:
+    ran = judge("retrieval", good(tmp_path), *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert "Invalid value" in ran.err
+
+
+def test_either_samples_or_both_trec_files(tmp_path: Path) -> None:
+    source, asked = good(tmp_path), trec(tmp_path)
+    for words in (
+        ("retrieval",),
+        (*asked, source),
+        asked[:3],
+        (asked[0], *asked[3:]),
+        (*asked[:3], source),
+    ):
+        refused(judge(*words), "name a file of samples, or --qrels and --run together")
+
+
+def test_gain_that_grows_beyond_numbers(tmp_path: Path) -> None:
+    asked = trec(tmp_path, "q1 0 a 1000\n")
+    refused(judge(*asked, "--gain", "exp2"), "R, field 'relevance': 1000 of query 'q1'", "linear")
+    assert means(judge(*asked, "--json"))["mrr"] == 1
+
+
+def test_rows_as_jsonl(tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    assert judge("retrieval", good(tmp_path), "-k", "1", "-o", out).code == 0
+    rows = [json.loads(row) for row in out.read_text("utf-8").splitlines()]
+    assert [row["qid"] for row in rows] == ["q1", "q2", "q3"]
+    assert [row["rr"] for row in rows] == [0.5, 1, 0]
+    assert rows[0]["query"] == "问 q1"
+    assert (rows[2]["status"], rows[2]["relevant"], rows[2]["found"]) == ("measured", 1, 0)
+
+
+def test_rows_for_a_spreadsheet(tmp_path: Path) -> None:
+    lines: list[dict[str, JsonValue]] = [
+        {**line("=1+1", "a"), "query": "@SUM(1;=2)"},
+        {"qid": "报,销", "query": '他说"好"\n然后', "retrieved": ["a"]},
+    ]
+    out = tmp_path / "rows.CSV"
+    assert judge("retrieval", write(tmp_path / "in.jsonl", lines), "-o", out).code == 0
+    assert out.read_bytes().startswith(b"\xef\xbb\xbf")
+    rows = list(csv.DictReader(io.StringIO(out.read_text("utf-8-sig"), newline="")))
+    assert (rows[0]["qid"], rows[0]["query"][:5]) == ("'=1+1", "'@SUM")
+    assert float(rows[0]["ap"]) == 1
+    assert (rows[1]["qid"], rows[1]["query"]) == ("报,销", '他说"好"\n然后')
+    assert (rows[1]["status"], rows[1]["ap"]) == ("no_gold", "")
+
+
+@pytest.mark.parametrize("name", ["rows.txt", "rows", ""])
+def test_an_output_of_no_known_kind(tmp_path: Path, name: str) -> None:
+    refused(judge("retrieval", good(tmp_path), "-o", name), "neither .jsonl nor .csv")
+
+
+def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
+    source = good(tmp_path)
+    refused(judge("retrieval", source, "-o", tmp_path / "no" / "r.csv"), "cannot be written")
+    refused(judge("retrieval", source, "-o", "x" * 5000 + ".csv"), "cannot be written")
+    (tmp_path / "folder.csv").mkdir()
+    refused(judge("retrieval", source, "-o", tmp_path / "folder.csv"), "is no file")
+
+
+def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
+    source, asked = good(tmp_path), trec(tmp_path)
+    before = source.read_bytes()
+    (tmp_path / "link.jsonl").symlink_to(source)
+    refused(judge("retrieval", source, "-o", tmp_path / "link.jsonl"), "the file that is read")
+    for number, name in ((2, "Q"), (4, "R")):
+        words = list(asked)
+        words[number] = str((tmp_path / name).rename(tmp_path / f"{name}.csv"))
+        refused(judge(*words, "-o", words[number]), "the file that is read")
+        Path(words[number]).rename(tmp_path / name)
+    assert source.read_bytes() == before
+
+
+def test_what_stood_there_stays_if_the_input_breaks_in_the_middle(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", (line(str(number), "a") for number in range(5000)))
+    with source.open("a") as file:
+        file.write("{\n")
+    out = tmp_path / "rows.csv"
+    out.write_text("before")
+    refused(judge("retrieval", source, "-o", out), "in.jsonl, line 5001: bad JSON")
+    assert out.read_text() == "before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "rows.csv"]
+
+
+def test_bad_lines_are_told_and_left_out(tmp_path: Path) -> None:
+    source = good(tmp_path)
+    with source.open("a") as file:
+        file.write('{"qid":\n{"qid":"q9","retrieved":7}\n')
+    refused(judge("retrieval", source), "in.jsonl, line 4: bad JSON")
+    ran = judge("retrieval", source, "--skip-bad-lines", "--json")
+    assert means(ran)["mrr"] == 0.5
+    assert "left out: " in ran.err
+    assert "in.jsonl, line 4: bad JSON" in ran.err
+    assert "in.jsonl, line 5, field 'retrieved'" in ran.err
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, zipped: bool) -> None:
+    def pipe(data: bytes) -> None:
+        piped = io.BytesIO(gzip.compress(data) if zipped else data)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(piped))
+
+    pipe(good(tmp_path).read_bytes())
+    assert means(judge("retrieval", "-", "--json"))["mrr"] == 0.5
+    pipe(b"\xef\xbb\xbf" + RUN.encode())
+    assert means(judge(*trec(tmp_path)[:4], "-", "--json"))["mrr"] == 0.75
+    pipe(b"{x}")
+    refused(judge("retrieval", "-"), "standard input, line 1: bad JSON")
+
+
+def test_a_named_pipe(tmp_path: Path) -> None:
+    data = good(tmp_path).read_bytes()
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=fifo.write_bytes, args=(data,))
+    writer.start()
+    assert means(judge("retrieval", fifo, "--json"))["mrr"] == 0.5
+    writer.join()
+
+
+def test_chinese_text_on_a_narrow_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = [
+        {**line(f"问题{number}", "x", "y", gold=("文档甲",)), "query": "差旅住宿标准怎么规定？" * 9}
+        for number in range(3)
+    ]
+    ran = judge("retrieval", write(tmp_path / "in.jsonl", lines), "--gold-match", "exact")
+    assert ran.code == 0
+    told = ran.out[ran.out.index("queries in the means") :]
+    broken = [each for each in told.splitlines() if not each.startswith("made by")]
+    assert max(sum(2 if char > "\u2e80" else 1 for char in each) for each in broken) <= 40
+    assert "文档甲" in told.replace("\n", "")
+
+
+def test_hostile_names_steer_no_terminal(tmp_path: Path) -> None:
+    name = "[bold]a\x1b[31mred\x07\u202e\nx"
+    hostile: dict[str, JsonValue] = {**line(name, "b", name, gold=(name, "c")), "query": name}
+    lines: list[dict[str, JsonValue]] = [hostile, {"qid": name + "2"}]
+    ran = judge("retrieval", write(tmp_path / "in.jsonl", lines))
+    assert ran.code == 0
+    assert "[bold]a␛[31mred␇" in ran.out
+    assert not {"\x1b", "\x07", "\u202e"} & set(ran.out)
+    asked = trec(tmp_path, "q\x1b[31m 0 a 1\n", "q\x1b[31m Q0 b 1 1 t\n")
+    assert "\x1b" not in judge(*asked, "--gold-match", "exact").out
+    assert "\x1b" not in judge(*asked).err
+    assert "'\\x1b[31m'" in judge(*trec(tmp_path, "q 0 a \x1b[31m\n")).err
+
+
+def test_the_catalogue() -> None:
+    ran = judge("retrieval", "--list")
+    assert (ran.code, ran.err) == (0, "")
+    for name in ("ndcg@k", "recall@k", "mrr"):
+        assert name in ran.out
+
+
+def test_queries_that_only_a_mean_needs(tmp_path: Path) -> None:
+    ran = judge("retrieval", good(tmp_path), "--worst", 0)
+    assert ran.code == 0
+    assert "Worst queries" not in ran.out
+    assert "1 of 3 relevant not in the first 20" in ran.out
+
+
+@pytest.fixture
+def deaf() -> Iterator[int]:
+    reading, writing = os.pipe()
+    os.close(reading)
+    yield writing
+    os.close(writing)
+
+
+# Processes of their own, each of about a second: what is at stake is what they load, and the
+# file behind standard output.
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_a_reader_that_goes_is_no_error(tmp_path: Path, deaf: int, words: tuple[str, ...]) -> None:
+    code = "from judge.cli.app import main; main()"
+    command = [sys.executable, "-c", code, "retrieval", str(good(tmp_path)), *words]
+    done = subprocess.run(command, stdout=deaf, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_help_has_an_example_and_loads_nothing_heavy() -> None:
+    ran = judge("retrieval", "--help")
+    assert ran.code == 0
+    assert "Example: judge retrieval samples.jsonl -k 1,5,10" in ran.out
+    code = (
+        "import atexit, sys\n"
+        "heavy = {'numpy', 'nltk', 'sacrebleu'}\n"
+        "atexit.register(lambda: print('loaded', sorted(heavy & set(sys.modules))))\n"
+        "from judge.cli.app import main; main(['retrieval', '--help'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "loaded []" in done.stdout

@@ -1,0 +1,342 @@
+import math
+import random
+from collections.abc import Mapping
+
+import pytest
+import pytrec_eval
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.errors import InputError
+from judge.records import QueryRanks, RankRules, Sample
+from judge.retrieval import mean_name, measure_retrieval, measure_run
+
+Qrels = dict[str, dict[str, float]]
+Run = dict[str, dict[str, float]]
+
+OTHERS = {
+    "rr": "recip_rank",
+    "ap": "map",
+    "r_precision": "Rprec",
+    "ndcg": "ndcg",
+    "hit@{}": "success_{}",
+    "recall@{}": "recall_{}",
+    "precision@{}": "P_{}",
+    "ap@{}": "map_cut_{}",
+    "ndcg@{}": "ndcg_cut_{}",
+}
+KS = (1, 3, 5, 10, 20)
+
+
+def sample(qid: str, ranked: int, *at: int, missed: int = 0) -> Sample:
+    """A ranking of so many, relevant at these ranks, and so many relevant ones never ranked."""
+    gold = [f"c{rank}" for rank in at] + [f"x{number}" for number in range(missed)]
+    ids = tuple(f"c{rank}" for rank in range(1, ranked + 1))
+    return Sample(qid=qid, retrieved=ids, gold_evidence=tuple(gold))
+
+
+def means(*samples: Sample, ks: tuple[int, ...] = (5, 10, 100)) -> Mapping[str, float | None]:
+    return measure_retrieval(samples, RankRules(ks=ks)).mean
+
+
+def test_the_first_relevant_at_2_8_15_and_1() -> None:
+    found = means(*(sample(f"q{at}", 20, at) for at in (2, 8, 15, 1)))
+    assert found["hit@10"] == 0.75
+    assert found["mrr@10"] == 0.40625
+    assert found["precision@10"] == pytest.approx(0.075)
+
+
+def test_thirty_five_of_fifty_in_a_hundred() -> None:
+    found = means(sample("q", 100, *range(1, 70, 2), missed=15))
+    assert found["precision@100"] == 0.35
+    assert found["recall@100"] == 0.7
+    assert found["f1@100"] == pytest.approx(0.4667, abs=5e-5)
+
+
+def test_average_precision_of_four_in_ten() -> None:
+    found = means(sample("q", 10, 2, 4, 5, 9))
+    assert found["map"] == pytest.approx((1 / 2 + 1 / 2 + 3 / 5 + 4 / 9) / 4)
+    assert found["map@10"] == found["map"]
+
+
+def test_first_and_third_of_five() -> None:
+    found = means(sample("q", 5, 1, 3))
+    assert found["mrr"] == 1
+    assert found["map"] == pytest.approx(0.8333, abs=5e-5)
+    assert found["ndcg@5"] == pytest.approx(0.9197, abs=5e-5)
+
+
+def test_grades_with_exponential_gain() -> None:
+    grades: Qrels = {"q": {"a": 5, "b": 5, "c": 4, "d": 3, "e": 3}}
+    rules = RankRules(ks=(5,), gain="exp2")
+    best = {name: -float(rank) for rank, name in enumerate("abcde")}
+    assert measure_run(grades, {"q": best}, rules).mean["dcg@5"] == pytest.approx(63.7815, abs=5e-5)
+    other = {name: -float(rank) for rank, name in enumerate("dabce")}
+    assert measure_run(grades, {"q": other}, rules).mean["ndcg@5"] == pytest.approx(
+        0.8032, abs=5e-5
+    )
+
+
+def test_mean_reciprocal_rank() -> None:
+    found = means(sample("a", 3, 2), sample("b", 3, 1), sample("c", 3, missed=1))
+    assert found["mrr"] == 0.5
+
+
+def drawn(queries: int) -> tuple[dict[str, dict[str, int]], Run]:
+    """About three documents to a score, and pairs of scores that only double precision parts."""
+    rng = random.Random("ties")  # noqa: S311  no secret
+    scores = (0.25, 1.0, 1.00000001, 2.5, -3.0, 1e-50, 0.0, 16777216.0, 16777217.0)
+    qrels, run = {}, {}
+    for number in range(queries):
+        docs = [f"d{i}" for i in rng.sample(range(200), rng.randint(1, 30))]
+        run[f"q{number}"] = {doc: rng.choice(scores) for doc in docs}
+        known = [doc for doc in docs if rng.random() < 0.5] + ["missed1", "missed2"]
+        qrels[f"q{number}"] = {doc: rng.choice((0, 0, 1, 2, 3)) for doc in known}
+    return qrels, run
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_as_pytrec_eval_whatever_is_tied(level: int) -> None:
+    qrels, run = drawn(400)
+    asked = {name.replace("_cut_{}", "_cut.{}").format(k) for name in OTHERS.values() for k in KS}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, asked, relevance_level=level).evaluate(run)
+    ours: list[QueryRanks] = []
+    rules = RankRules(ks=KS, relevance_level=level, no_relevant="skip")
+    measure_run(qrels, run, rules, each=ours.append)
+    assert [ranks.qid for ranks in ours] == list(run)
+    measured = [ranks for ranks in ours if ranks.status == "measured"]
+    assert len(measured) > 300
+    for name, other in OTHERS.items():
+        for k in KS:
+            expected = [theirs[ranks.qid][other.format(k)] for ranks in measured]
+            found = [ranks.measures[name.format(k)] for ranks in measured]
+            assert found == pytest.approx(expected, abs=1e-9), name
+
+
+def test_scores_that_single_precision_does_not_part_are_tied() -> None:
+    # trec_eval keeps them in single precision; of equal scores the larger id stands first.
+    run = {"q": {"a": 1.00000001, "b": 1.0}}
+    report = measure_run({"q": {"a": 1.0}}, run, RankRules(ks=(1,)))
+    assert report.mean["mrr"] == 0.5
+    assert report.mean["roc_auc"] == 0.5
+
+
+def test_the_order_of_queries_changes_neither_means_nor_intervals() -> None:
+    qrels, run = drawn(120)
+    forth = measure_run(qrels, run)
+    back = measure_run(qrels, dict(reversed(run.items())))
+    assert {limits.method for limits in forth.interval.values() if limits} == {"poisson_bootstrap"}
+    for name, mean in forth.mean.items():
+        assert back.mean[name] == pytest.approx(mean, rel=1e-12)
+        here, there = forth.interval[name], back.interval[name]
+        assert here is not None
+        assert there is not None
+        assert (there.low, there.high) == pytest.approx((here.low, here.high), rel=1e-9)
+    assert forth.defined == back.defined
+
+
+RANKED = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=12)
+GRADES = st.dictionaries(
+    st.sampled_from("abcdefghxyz"), st.sampled_from([0, 0.25, 1, 3]), min_size=1
+)
+
+
+@given(RANKED, GRADES)
+def test_what_more_ranks_can_only_raise(ids: list[str], grades: dict[str, float]) -> None:
+    found: list[QueryRanks] = []
+    rules = RankRules(ks=tuple(range(1, 14)), no_relevant="zero", gold_match="exact")
+    one = Sample(qid="q", retrieved=tuple(ids), relevance=grades)
+    measure_retrieval([one], rules, each=found.append)
+    measures = found[0].measures
+    for name in ("hit", "recall", "rr", "ap", "dcg"):
+        row = [measures[f"{name}@{k}"] for k in rules.ks]
+        assert row == sorted(value for value in row if value is not None)
+    for name, value in measures.items():
+        if value is not None and not name.startswith("dcg"):
+            assert 0 <= value <= 1
+    assert measures["hit@13"] == (found[0].found > 0)
+
+
+@given(GRADES)
+def test_the_perfect_ranking_has_the_most(grades: dict[str, float]) -> None:
+    ids = sorted(grades, key=grades.__getitem__, reverse=True)
+    if not any(grades.values()):
+        return
+    found = measure_retrieval([Sample(qid="q", retrieved=tuple(ids), relevance=grades)]).mean
+    whole = {name: found[name] for name in ("mrr", "map", "r_precision", "ndcg", "hit@1")}
+    assert whole == pytest.approx(dict.fromkeys(whole, 1))
+    assert found["roc_auc"] in (None, 1)
+
+
+def test_who_is_not_measured_is_counted_and_named() -> None:
+    samples = [
+        sample("good", 3, 1),
+        Sample(qid="不知", retrieved=("a",)),
+        Sample(qid="nothing", retrieved=("a",), gold_evidence=()),
+        Sample(qid="graded", retrieved=("a",), relevance={"a": 0.0, "b": -1.0}),
+        Sample(qid="empty", gold_evidence=("a",)),
+    ]
+    for no_relevant, no_ranking, averaged, mrr in (
+        ("skip", "zero", 2, 1 / 2),
+        ("skip", "skip", 1, 1),
+        ("zero", "zero", 4, 1 / 4),
+        ("zero", "skip", 3, 1 / 3),
+    ):
+        rules = RankRules.model_validate({"no_relevant": no_relevant, "no_ranking": no_ranking})
+        report = measure_retrieval(samples, rules)
+        assert report.statuses == {
+            "measured": 1,
+            "no_gold": 1,
+            "no_relevant": 2,
+            "no_ranking": 1,
+        }
+        assert (report.queries, report.averaged) == (5, averaged)
+        assert report.mean["mrr"] == pytest.approx(mrr)
+        assert report.mean["ndcg@5"] == pytest.approx(mrr)
+        assert report.defined["mrr"] == averaged
+        assert report.listed == {
+            "no_gold": ("不知",),
+            "no_relevant": ("nothing", "graded"),
+            "no_ranking": ("empty",),
+        }
+
+
+def test_null_is_what_counts_in_no_mean() -> None:
+    found: list[QueryRanks] = []
+    samples = [sample("good", 3, 1), Sample(qid="bare", retrieved=("a",))]
+    measure_retrieval(samples, each=found.append)
+    assert [ranks.status for ranks in found] == ["measured", "no_gold"]
+    assert set(found[1].measures.values()) == {None}
+    assert (found[1].ranked, found[1].relevant, found[1].found) == (1, 0, 0)
+
+
+def test_what_stands_twice_counts_once() -> None:
+    ids = ("a", "b", "a", "a", "c")
+    report = measure_retrieval([Sample(qid="q", retrieved=ids, gold_evidence=("a", "c"))])
+    assert report.repeated == 1
+    assert report.mean["precision@3"] == pytest.approx(2 / 3)
+    assert report.mean["map"] == pytest.approx((1 + 2 / 3) / 2)
+    blocks = [("q", ["a", "b", "a"], [1.0, 2.0, 3.0])]
+    assert measure_run({"q": {"a": 1.0}}, blocks).mean["mrr"] == 1
+
+
+def test_a_run_may_come_as_blocks_or_as_a_mapping() -> None:
+    qrels = {"q": {"a": 1.0, "b": 2.0}}
+    blocks = measure_run(qrels, [("q", ["a", "c", "b"], [0.1, 0.2, 0.3])])
+    assert blocks == measure_run(qrels, {"q": {"a": 0.1, "c": 0.2, "b": 0.3}})
+
+
+def test_the_level_is_what_counts_as_relevant() -> None:
+    qrels: Qrels = {"q": {"a": 1, "b": 2, "c": 0.5}}
+    run: Run = {"q": {"a": 3, "b": 2, "c": 1}}
+    for level, mrr, recall in ((None, 1, 1 / 3), (0.5, 1, 1 / 3), (0.75, 1, 1 / 2), (2, 0.5, 0)):
+        report = measure_run(qrels, run, RankRules(relevance_level=level))
+        assert report.mean["mrr"] == mrr
+        assert report.mean["recall@1"] == pytest.approx(recall)
+        # Its gains are the grades, whatever the level: (1 + 2 / log2 3 + .5 / 2) / (2 + ...).
+        assert report.mean["ndcg"] == pytest.approx(2.511860 / 2.880930, abs=1e-6)
+
+
+def test_a_level_that_nothing_ranked_reaches_is_no_other_naming() -> None:
+    qrels: Qrels = {"q": {"a": 1, "b": 2}}
+    report = measure_run(qrels, {"q": {"a": 1}}, RankRules(relevance_level=2))
+    assert report.mean["mrr"] == 0
+    assert any("not one relevant chunk is ranked" in said for said in report.warnings)
+
+
+def test_gold_of_another_naming_is_refused_and_can_be_insisted_on() -> None:
+    strange = Sample(qid="q", retrieved=("docA#1", "docB#2"), gold_evidence=("docA",))
+    with pytest.raises(InputError, match=r"--gold-match prefix.*--gold-match exact"):
+        measure_retrieval([strange])
+    exact = measure_retrieval([strange], RankRules(gold_match="exact"))
+    assert exact.mean["hit@1"] == 0
+    assert any("not one relevant chunk is ranked" in said for said in exact.warnings)
+    prefix = measure_retrieval([strange], RankRules(gold_match="prefix"))
+    assert prefix.mean["hit@1"] == 1
+    assert any("flatters recall" in said for said in prefix.warnings)
+
+
+def test_a_dcg_of_few_queries_has_no_interval() -> None:
+    report = measure_retrieval([sample("a", 3, 1), sample("b", 3, 2)])
+    assert report.interval["dcg@3"] is None
+    assert report.interval["ndcg@3"] is not None
+    assert report.interval["ndcg@3"].method == "wilson"
+
+
+def test_numbers_are_made_alike_where_the_signatures_are() -> None:
+    def signature(rules: RankRules) -> str:
+        return measure_retrieval([sample("a", 3, 1)], rules).signature
+
+    plain = signature(RankRules())
+    assert plain.startswith("retrieval|k:1,3,5,10,20|order:given|")
+    assert plain == signature(RankRules(gold_match="exact", ks=(20, 10, 5, 3, 1, 1)))
+    for other in (
+        RankRules(gain="exp2"),
+        RankRules(ks=(1,)),
+        RankRules(relevance_level=1),
+        RankRules(gold_match="prefix"),
+        RankRules(no_relevant="zero"),
+        RankRules(no_ranking="skip"),
+    ):
+        assert signature(other) != plain
+    assert "|order:score|" in measure_run({"q": {"a": 1.0}}, {"q": {"a": 1.0}}).signature
+
+
+@pytest.mark.parametrize(
+    ("samples", "says"),
+    [
+        ([], "holds no query"),
+        ([Sample(qid="q", retrieved=("a",))], "none of the 1 queries says what is relevant"),
+        ([Sample(qid="q", retrieved=("a",), gold_evidence=())], "--no-relevant zero"),
+        ([Sample(qid="q", gold_evidence=("a",))], "nothing is ranked for any"),
+    ],
+)
+def test_nothing_to_measure_by_is_refused(samples: list[Sample], says: str) -> None:
+    with pytest.raises(InputError, match=says) as caught:
+        measure_retrieval(samples)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_run_of_other_queries_is_refused() -> None:
+    with pytest.raises(InputError, match="must bear the names that the qrels give them"):
+        measure_run({"q1": {"a": 1.0}}, {"q2": {"a": 1.0}})
+
+
+def test_relevance_without_measure_breaks_nothing() -> None:
+    run: Run = {"q": dict.fromkeys("abc", 1)}
+    for grade, gain in ((1e100, "linear"), (5e-324, "linear"), (5e-324, "exp2"), (300, "exp2")):
+        rules = RankRules.model_validate({"gain": gain})
+        assert measure_run({"q": dict.fromkeys("abc", grade)}, run, rules).mean["mrr"] == 1
+    for grade, gain in ((1e308, "linear"), (1000, "exp2")):
+        rules = RankRules.model_validate({"gain": gain})
+        with pytest.raises(InputError, match=r"of query 'q' is over .*too much for gain") as caught:
+            measure_run({"q": dict.fromkeys("abc", grade)}, run, rules)
+        assert caught.value.field == "relevance"
+
+
+def test_scores_that_are_none_are_refused() -> None:
+    run: Run = {"r": {"a": 1, "b": 2, "c": 3}, "问": {"a": math.nan, "b": 1}}
+    with pytest.raises(InputError, match="a score of query '问' is no number"):
+        measure_run({"问": {"a": 1.0}, "r": {"a": 1.0}}, run)
+    blocks = [("q", ["a", "b"], [1.0]), ("r", ["a"], [1.0, 2.0])]
+    with pytest.raises(ValueError, match="query 'q' has 2 ids and 1 scores"):
+        measure_run({"q": {"a": 1.0}}, blocks)
+
+
+def test_the_longest_lists() -> None:
+    many = [Sample(qid=f"n{number}", retrieved=("a",)) for number in range(150)]
+    wrong = [sample(f"w{number}", 3, missed=1) for number in range(9)]
+    report = measure_retrieval([sample("good", 3, 1), *many, *wrong], most=2)
+    assert len(report.listed["no_gold"]) == 100
+    assert report.statuses["no_gold"] == 150
+    assert [len(found) for found in (report.worst, report.missed, report.topped)] == [2, 2, 2]
+    none = measure_retrieval(wrong, RankRules(gold_match="exact"), most=0)
+    assert (none.worst, none.missed, none.topped, none.missed_total) == ((), (), (), 9)
+
+
+def test_the_names_of_means() -> None:
+    assert [mean_name(name) for name in ("rr", "ap@5", "r_precision")] == [
+        "mrr",
+        "map@5",
+        "r_precision",
+    ]
