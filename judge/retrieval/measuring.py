@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 _CELLS: Final = 1 << 20
 """Of the matrices of a batch: 8 MB each, whatever the length of its rankings."""
-_ROWS: Final = 1 << 10
+_ROWS: Final = 128
 _MOST: Final = {"linear": 1e100, "exp2": 300.0}
 """Relevance: from a good deal more, sums of gains are no longer numbers."""
 

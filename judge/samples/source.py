@@ -104,23 +104,25 @@ def text_lines(stream: IO[bytes], path: Path) -> Iterator[tuple[int, str]]:
             raise _broken(error, path, number + 1) from None
 
 
-def text_blocks(stream: IO[bytes], path: Path, size: int) -> Iterator[tuple[int, list[str]]]:
-    """The same lines, a list of some `size` characters at a time, and the number of its first.
+def text_blocks(stream: IO[bytes], path: Path, size: int) -> Iterator[tuple[int, str]]:
+    """The same text in whole lines, `size` characters and a little more at a time.
+
+    Each comes with the number of its first line.
 
     Raises:
-        InputError: as above; its line is the first of the list that could not be read.
+        InputError: as above; its line is the first of the text that could not be read.
     """
     number = 1
     with _decoded(stream) as decoded:
         while True:
             try:
-                lines = decoded.readlines(size)
+                text = decoded.read(size) + decoded.readline()
             except (EOFError, OSError, zlib.error) as error:
                 raise _broken(error, path, number) from None
-            if not lines:
+            if not text:
                 return
-            yield number, lines
-            number += len(lines)
+            yield number, text
+            number += text.count("\n")
 
 
 @contextmanager

@@ -15,6 +15,8 @@ Block = tuple[str, Sequence[str], Sequence[float]]
 
 _QRELS: Final = "qid iteration docid relevance"
 _RUN: Final = "qid Q0 docid rank score tag"
+_LOOKED_AT: Final = {4: (0, 2, 3), 6: (0, 2, 4)}
+"""Of the columns, by how many there are: qid, docid, and relevance or score."""
 _GRADE: Final = "relevance"
 _ASCII_SPACE: Final = re.compile(r"[ \t\r\n\f\v]+")
 _OTHER_SPACE: Final = re.compile(r"[^\S\x00-\x7f]")
@@ -29,7 +31,7 @@ class ScatteredError(InputError):
 
 
 class _Lines(NamedTuple):
-    """Lines in their columns, the first value of each that of the first line."""
+    """Lines in the columns that are looked at, the first value of each that of the first line."""
 
     numbers: Sequence[int]
     columns: Sequence[Sequence[str]]
@@ -47,7 +49,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, float]]:
     """
     qrels: dict[str, dict[str, float]] = {}
     for lines in _lines(path, _QRELS):
-        qids, _, docs, written = lines.columns
+        qids, docs, written = lines.columns
         grades = _numbers(lines, written, _GRADE, path)
         for qid, start, end in _stretches(qids):
             graded = qrels.setdefault(qid, {})
@@ -108,7 +110,7 @@ def _gathered(path: Path) -> Iterator[Block]:
 def _blocks(path: Path) -> Iterator[tuple[int, Block]]:
     """Lines of a query, as far as they stand and were read together; the number of the first."""
     for lines in _lines(path, _RUN):
-        qids, _, docs, _, written, _ = lines.columns
+        qids, docs, written = lines.columns
         scores = _numbers(lines, written, "score", path)
         for qid, start, end in _stretches(qids):
             yield lines.numbers[start], (qid, docs[start:end], scores[start:end])
@@ -118,7 +120,7 @@ def _stretches(qids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     """Each stretch of one qid: where it begins, and where it has ended."""
     start = 0
     for qid, same in groupby(qids):
-        end = start + sum(1 for _ in same)
+        end = start + len(list(same))
         yield qid, start, end
         start = end
 
@@ -128,32 +130,33 @@ def _lines(path: Path, columns: str) -> Iterator[_Lines]:
     width = len(columns.split())
     empty = True
     with open_source(path) as stream:
-        for first, read in text_blocks(stream, path, _CHARACTERS):
-            lines = _split_at_once(first, read, width) or _one_by_one(first, read, columns, path)
+        for first, text in text_blocks(stream, path, _CHARACTERS):
+            lines = _split_at_once(first, text, width) or _one_by_one(first, text, columns, path)
             empty = empty and not lines.numbers
             yield lines
     if empty:
         raise InputError(f"holds no line; each is: {columns}", path=str(path))
 
 
-def _split_at_once(first: int, read: Sequence[str], width: int) -> _Lines | None:
+def _split_at_once(first: int, text: str, width: int) -> _Lines | None:
     """All lines split at once, which takes half the time; None where one is not of this width."""
-    text = f"{_MARK} ".join(read)
-    cells = text.split()
-    # A mark between the cells of each two lines: so no line has lent another one of its cells.
-    marks = cells[width :: width + 1]
-    whole = len(cells) == (width + 1) * len(read) - 1
-    whole = whole and marks.count(_MARK) == len(read) - 1 == text.count(_MARK)
-    if not whole or not (text.isascii() or (_is_text(text) and not _OTHER_SPACE.search(text))):
+    if _MARK in text or not (text.isascii() or (_is_text(text) and not _OTHER_SPACE.search(text))):
         return None
-    columns = [cells[i :: width + 1] for i in range(width)]
-    return _Lines(range(first, first + len(read)), columns)
+    text = text.removesuffix("\n")
+    count = text.count("\n") + 1
+    # A mark between the cells of each two lines: so no line has lent another one of its cells.
+    cells = text.replace("\n", f"\n{_MARK} ").split()
+    marks = cells[width :: width + 1]
+    if len(cells) != (width + 1) * count - 1 or marks.count(_MARK) != count - 1:
+        return None
+    columns = [cells[i :: width + 1] for i in _LOOKED_AT[width]]
+    return _Lines(range(first, first + count), columns)
 
 
-def _one_by_one(first: int, read: Sequence[str], columns: str, path: Path) -> _Lines:
+def _one_by_one(first: int, text: str, columns: str, path: Path) -> _Lines:
     width = len(columns.split())
     kept = []
-    for number, line in enumerate(read, first):
+    for number, line in enumerate(text.split("\n"), first):
         if error := encoding_error(line, number, path):
             raise error
         cells = _ASCII_SPACE.split(line.strip(" \t\r\n\f\v"))
@@ -162,9 +165,8 @@ def _one_by_one(first: int, read: Sequence[str], columns: str, path: Path) -> _L
         elif line.strip():
             message = f"has {len(cells)} columns; {width} are needed: {columns}"
             raise InputError(message, path=str(path), line=number)
-    numbers, rows = zip(*kept, strict=True) if kept else ((), ())
-    columns_of = map(list, zip(*rows, strict=True)) if rows else [[] for _ in range(width)]
-    return _Lines(numbers, list(columns_of))
+    columns_of = [[cells[i] for _, cells in kept] for i in _LOOKED_AT[width]]
+    return _Lines([number for number, _ in kept], columns_of)
 
 
 def _is_text(text: str) -> bool:

@@ -127,7 +127,11 @@ def test_blocks_are_the_same_lines(tmp_path: Path, size: int, *, zipped: bool) -
     with open_source(path) as stream:
         blocks = list(text_blocks(stream, path, size))
         assert not stream.closed
-    lines = [(first + i, line) for first, block in blocks for i, line in enumerate(block)]
+    lines = [
+        (first + i, line)
+        for first, text in blocks
+        for i, line in enumerate(text.splitlines(keepends=True))
+    ]
     assert lines == read(path)
     assert [line for _, line in lines][:2] == ["行0\r\n", "\n"]
 

@@ -19,6 +19,8 @@ REPLICATES: Final = 1000
 _TOGETHER: Final = 1024
 """Answers whose weights stand side by side: 8 MB. Many, for a product costs a wait for threads."""
 
+_Row = Sequence[float | None] | npt.NDArray[np.float64]
+
 Method = Literal["wilson", "poisson_bootstrap"]
 
 
@@ -46,25 +48,26 @@ class StreamedMeans:
         self._most = np.full(width, -np.inf)
         self._sums = np.zeros((width, REPLICATES))
         self._weights = np.zeros((width, REPLICATES))
-        self._waiting: list[tuple[str, Sequence[float | None]]] = []
+        self._waiting: list[tuple[str, _Row]] = []
 
     def add(self, key: str, values: Sequence[float | None]) -> None:
         """Add an answer's values, each in [0, 1]; None where it has no such value."""
         self._waiting.append((key, values))
-        if len(self._waiting) == _TOGETHER:
+        if len(self._waiting) >= _TOGETHER:
             self._take_in()
 
     def add_rows(self, keys: Sequence[str], rows: npt.NDArray[np.float64]) -> None:
         """Add many answers' values: shape (answers, width), NaN where one has no such value."""
-        for start in range(0, len(keys), _TOGETHER):
-            self._count(keys[start : start + _TOGETHER], rows[start : start + _TOGETHER])
+        self._waiting.extend(zip(keys, rows, strict=True))
+        if len(self._waiting) >= _TOGETHER:
+            self._take_in()
 
     def _take_in(self) -> None:
         """Count what waits; together, for one product of matrices is far quicker than many sums."""
-        if self._waiting:
-            keys, values = zip(*self._waiting, strict=True)
-            self._waiting.clear()
+        for start in range(0, len(self._waiting), _TOGETHER):
+            keys, values = zip(*self._waiting[start : start + _TOGETHER], strict=True)
             self._count(keys, np.array(values, dtype=float))  # None becomes NaN
+        self._waiting.clear()
 
     def _count(self, keys: Sequence[str], rows: npt.NDArray[np.float64]) -> None:
         there = ~np.isnan(rows)
