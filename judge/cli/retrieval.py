@@ -96,10 +96,10 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     if samples is not None and qrels is None and run is None:
         source = Source(samples, (), skip_bad_lines=skip_bad_lines)
         report = _of_samples(source, rules, worst, rows)
-    elif samples is None and qrels is not None and run is not None:
+    elif samples is None and qrels is not None and run is not None and not skip_bad_lines:
         report = _of_run(qrels, run, rules, worst, rows)
     else:
-        message = "name a file of samples, or --qrels and --run together"
+        message = "name a file of samples, or --qrels and --run together, which skip no lines"
         raise ConfigError(f"{message}; judge retrieval --help has an example")
     _print(report, as_json=as_json)
 

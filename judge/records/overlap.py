@@ -76,6 +76,8 @@ class LowOverlap(Record):
 class OverlapReport(Record):
     """Overlap over a file of answers. A null mean was measured on nothing; it is never 0."""
 
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    """Version of this layout."""
     mean: dict[str, float | None]
     """Means over the measured answers by the names of `AnswerOverlap.scores`. `bleu`, the corpus
     score and no mean, only where all gold answers are of one language."""

@@ -45,10 +45,12 @@ def run_queries(
         rules: how gold is matched.
 
     Raises:
-        ValueError: a ranking has not as many scores as ids.
+        ValueError: a ranking has not as many scores as ids, or a query has two.
     """
     ranked = set()
     for qid, docs, scores in rankings:
+        if qid in ranked:
+            raise ValueError(f"query {qid!r} has two rankings; give each query's as one")
         ranked.add(qid)
         if len(docs) != len(scores):
             raise ValueError(f"query {qid!r} has {len(docs)} ids and {len(scores)} scores")

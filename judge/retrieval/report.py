@@ -179,6 +179,7 @@ def _signature(rules: RankRules, order: str) -> str:
             f"gold:{rules.gold_match or 'exact'}",
             f"no_relevant:{rules.no_relevant}",
             f"no_ranking:{rules.no_ranking}",
+            f"seed:{rules.seed}",
             f"judge:{version('judge')}",
         )
     )

@@ -215,6 +215,7 @@ def test_either_samples_or_both_trec_files(tmp_path: Path) -> None:
         asked[:3],
         (asked[0], *asked[3:]),
         (*asked[:3], source),
+        (*asked, "--skip-bad-lines"),
     ):
         refused(judge(*words), "name a file of samples, or --qrels and --run together")
 

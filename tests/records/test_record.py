@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 import judge.records
-from judge import records
+from judge import measure_overlap, measure_retrieval, records
 from judge.records.record import Record
 from judge.records.run import RunInput, RunRecord
 from judge.steps.aggregate import aggregate
@@ -183,7 +183,32 @@ DRIFT = records.Drift(
     p=1.0,
     flips=(FLIP,),
 )
+STANDARD = "The daily travel standard is {} yuan for all staff."
+MEASURED = [
+    records.Sample(
+        qid="q",
+        answer="the cat",
+        gold_answer="a dog",
+        chunks=tuple(
+            records.Chunk(chunk_id=amount, text=STANDARD.format(amount))
+            for amount in ("500", "600")
+        ),
+        gold_evidence=("600", "700"),
+    )
+]
+RULES = records.RankRules(ks=(1, 3))
+ROWS: list[Record] = []
+RANKING = measure_retrieval(MEASURED, RULES)
+OVERLAP = measure_overlap(MEASURED, each=ROWS.append)
 EXAMPLES: list[Record] = [
+    RULES,
+    RANKING,
+    *(one[0] for one in (RANKING.worst, RANKING.missed, RANKING.topped, RANKING.pairs)),
+    OVERLAP,
+    OVERLAP.counts,
+    OVERLAP.bleu[0],
+    OVERLAP.worst[0],
+    *ROWS,
     SHARE,
     WEIGHING,
     STRATUM,
@@ -264,7 +289,9 @@ def test_a_record_comes_back_from_json(example: Record) -> None:
     assert type(example).model_validate(example.model_dump()) == example
 
 
-@pytest.mark.parametrize("example", [RESULT, SUMMARY, DRAW, AGREEMENT, EXAMPLES[-1]])
+@pytest.mark.parametrize(
+    "example", [RESULT, SUMMARY, DRAW, AGREEMENT, RANKING, OVERLAP, EXAMPLES[-1]]
+)
 def test_the_version_of_the_layout_is_written_as_schema(example: Record) -> None:
     dumped = example.model_dump(mode="json")
     assert dumped["schema"] == 1

@@ -277,6 +277,7 @@ def test_numbers_are_made_alike_where_the_signatures_are() -> None:
         RankRules(gold_match="prefix"),
         RankRules(no_relevant="zero"),
         RankRules(no_ranking="skip"),
+        RankRules(seed=1),
     ):
         assert signature(other) != plain
     assert "|order:score|" in measure_run({"q": {"a": 1.0}}, {"q": {"a": 1.0}}).signature
@@ -321,6 +322,8 @@ def test_scores_that_are_none_are_refused() -> None:
     blocks = [("q", ["a", "b"], [1.0]), ("r", ["a"], [1.0, 2.0])]
     with pytest.raises(ValueError, match="query 'q' has 2 ids and 1 scores"):
         measure_run({"q": {"a": 1.0}}, blocks)
+    with pytest.raises(ValueError, match="query 'q' has two rankings"):
+        measure_run({"q": {"a": 1.0}}, [("q", ["a"], [1.0]), ("q", ["b"], [1.0])])
 
 
 def test_the_longest_lists() -> None:
