@@ -48,7 +48,7 @@ def overlap(
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.overlapped import print_overlap  # noqa: PLC0415
-    from judge.cli.terminal import output, say  # noqa: PLC0415
+    from judge.cli.terminal import output, say_json  # noqa: PLC0415
     from judge.overlap import measure_overlap  # noqa: PLC0415
 
     source = Source(samples, ("answer",), skip_bad_lines=skip_bad_lines)
@@ -57,7 +57,7 @@ def overlap(
     counts = report.counts.model_copy(update={"bad_lines": source.rejected})
     report = report.model_copy(update={"counts": counts})
     if as_json:
-        say(report.model_dump_json())
+        say_json(report.model_dump_json())
         return
     with output() as console:
         print_overlap(report, console, rows)

@@ -17,6 +17,9 @@ from judge.text.visible import flat, visible
 
 _LONGEST: Final = 60
 _NAMED: Final = 5
+_LABEL: Final = 11
+_COLUMN: Final = 13
+"""Columns of the terminal that a measure's name takes, and an interval."""
 _PAIRS: Final = {"duplicate": "near-duplicate pair", "conflict": "possible conflict"}
 
 
@@ -27,7 +30,8 @@ def print_ranked(report: RankingReport, console: Console) -> None:
         console.print(wrap(text, console.width, hang=hang), soft_wrap=True)
 
     print_table(_whole(report), console)
-    print_table(_at_cutoffs(report), console)
+    for table in _at_cutoffs(report, console.width):
+        print_table(table, console)
     say(_counts(report))
     for title, items in _lists(report):
         console.print()
@@ -62,18 +66,25 @@ def _whole(report: RankingReport) -> Table:
     return table
 
 
-def _at_cutoffs(report: RankingReport) -> Table:
-    """Measures of the first k: a row each, a column for each k, the interval below the mean."""
+def _at_cutoffs(report: RankingReport, width: int) -> Iterator[Table]:
+    """Measures of the first k: a row each, a column for each k, the interval below the mean.
+
+    As many tables, side by side no longer, as the terminal's width asks for.
+    """
     cut = [name.partition("@") for name in report.mean if "@" in name]
+    measures = list(dict.fromkeys(measure for measure, _, _ in cut))
     ks = list(dict.fromkeys(k for _, _, k in cut))
-    table = _table("first k", *(f"@{k}" for k in ks))
-    for measure in dict.fromkeys(measure for measure, _, _ in cut):
-        names = [f"{measure}@{k}" for k in ks]
-        table.add_row(measure, *(number(report.mean[name]) for name in names))
-        limits = [_limits(report, name) for name in names]
-        if any(limits):
-            table.add_row("", *limits, style="dim")
-    return table
+    beside = max(1, (width - _LABEL) // _COLUMN)
+    for start in range(0, len(ks), beside):
+        some = ks[start : start + beside]
+        table = _table("first k", *(f"@{k}" for k in some))
+        for measure in measures:
+            names = [f"{measure}@{k}" for k in some]
+            table.add_row(measure, *(number(report.mean[name]) for name in names))
+            limits = [_limits(report, name) for name in names]
+            if any(limits):
+                table.add_row("", *limits, style="dim")
+        yield table
 
 
 def _limits(report: RankingReport, name: str, none: str = "") -> str:
@@ -89,7 +100,7 @@ def _counts(report: RankingReport) -> Text:
     said.append(f"{report.topped_total} {queries} with something irrelevant on top")
     for kind, count in report.pairs_total.items():
         if count:
-            said.append(f"{count} {_PAIRS[kind]}{'s' * (count > 1)} in the first {k}")
+            said.append(f"{count} {_PAIRS[kind]}{'s' * (count > 1)} in the first {report.compared}")
     return Text("; ".join(said))
 
 
@@ -103,7 +114,7 @@ def _lists(report: RankingReport) -> Iterator[tuple[str, list[Text]]]:
         ("Worst queries, by average precision", [_worst(item) for item in report.worst]),
         (f"Relevant, and not in the first {k}", [_missed(item) for item in report.missed]),
         ("Irrelevant on top", [_topped(item) for item in report.topped]),
-        (f"Alike in the first {k}", [_paired(item) for item in report.pairs]),
+        (f"Alike in the first {report.compared}", [_paired(item) for item in report.pairs]),
     )
     return ((title, items) for title, items in lists if items)
 

@@ -2,15 +2,16 @@
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from judge.cli.app import app
 from judge.cli.source import Source, placed, readable, spoken
-from judge.cli.terminal import output, say
+from judge.cli.terminal import output, say_json
 from judge.cli.writing import Write, row_file
-from judge.errors import ConfigError
+from judge.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from judge.records import QueryRanks, RankingReport, RankRules
@@ -94,14 +95,20 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     """
     rules = _rules(k, gain, relevance_level, gold_match, no_relevant, no_ranking, seed)
     if samples is not None and qrels is None and run is None:
-        source = Source(samples, (), skip_bad_lines=skip_bad_lines)
-        report = _of_samples(source, rules, worst, rows)
+        report = _of_samples(samples, rules, worst, rows, skip_bad_lines=skip_bad_lines)
     elif samples is None and qrels is not None and run is not None and not skip_bad_lines:
         report = _of_run(qrels, run, rules, worst, rows)
     else:
-        message = "name a file of samples, or --qrels and --run together, which skip no lines"
-        raise ConfigError(f"{message}; judge retrieval --help has an example")
+        raise ConfigError(_misused(samples, skip_bad_lines=skip_bad_lines))
     _print(report, as_json=as_json)
+
+
+def _misused(samples: str | None, *, skip_bad_lines: bool) -> str:
+    if samples is not None:
+        return f"{samples!r} beside --qrels or --run: name samples or TREC files, not both"
+    if skip_bad_lines:
+        return "--skip-bad-lines is for samples: of TREC files no line is skipped; leave it out"
+    return "name a file of samples, or --qrels and --run together; see judge retrieval --help"
 
 
 def _rules(
@@ -128,7 +135,7 @@ def _rules(
 
 def _print(report: "RankingReport", *, as_json: bool) -> None:
     if as_json:
-        say(report.model_dump_json())
+        say_json(report.model_dump_json())
         return
     from judge.cli.ranked import print_ranked  # noqa: PLC0415
 
@@ -136,10 +143,14 @@ def _print(report: "RankingReport", *, as_json: bool) -> None:
         print_ranked(report, console)
 
 
-def _of_samples(source: Source, rules: "RankRules", most: int, rows: str | None) -> "RankingReport":
-    from judge.retrieval import measure_retrieval  # noqa: PLC0415
+def _of_samples(
+    name: str, rules: "RankRules", most: int, rows: str | None, *, skip_bad_lines: bool
+) -> "RankingReport":
+    from judge.retrieval import check_gold, measure_retrieval  # noqa: PLC0415
 
-    with source.samples() as samples, row_file(rows, source.name) as write:
+    check = partial(check_gold, rules=rules)
+    source = Source(name, (), skip_bad_lines=skip_bad_lines, check=check)
+    with source.samples() as samples, row_file(rows, name) as write:
         return measure_retrieval(samples, rules, most=most, each=_each(write))
 
 
@@ -151,16 +162,21 @@ def _of_run(
 
     with placed(spoken(qrels)), readable(qrels) as path:
         grades = read_qrels(path)
-    with readable(run) as path, placed(spoken(run)):
 
-        def measured(blocks: "Iterable[Block]") -> "RankingReport":
-            with row_file(rows, qrels, run) as write:
-                return measure_run(grades, blocks, rules, most=most, each=_each(write))
+    def measured(blocks: "Iterable[Block]") -> "RankingReport":
+        with row_file(rows, qrels, run) as write:
+            return measure_run(grades, blocks, rules, most=most, each=_each(write))
 
+    with readable(run) as path:
         try:
             return measured(read_run(path))
         except ScatteredError:  # rare, and only then the run must fit the memory
-            return measured(read_run(path, whole=True))
+            with placed(spoken(run)):
+                return measured(read_run(path, whole=True))
+        except InputError as error:
+            # What is relevant stands in the qrels, though the run was being read.
+            name = qrels if error.field == "relevance" else run
+            raise error.at(spoken(name), error.line) from None
 
 
 def _each(write: Write | None) -> "Callable[[QueryRanks], None] | None":

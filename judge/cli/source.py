@@ -4,7 +4,7 @@ import contextlib
 import shutil
 import sys
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
@@ -39,6 +39,8 @@ def readable(name: str) -> Iterator[Path]:
         ConfigError: the name is empty, or standard input is meant and closed.
         RunError: there is no room for the copy.
     """
+    if not name:  # a script's unset variable would mean the current folder
+        raise ConfigError("the name of a file is empty; name a path, or - for standard input")
     path = Path(name)
     if name != PIPED and not _is_fifo(path):
         yield path
@@ -83,14 +85,23 @@ class Source:
         name: a path, or `-` for standard input.
         needs: fields of a sample that must be there.
         skip_bad_lines: tell of a bad line on standard error, and go on.
+        check: raises `InputError` for a sample that is of no use.
     """
 
-    def __init__(self, name: str, needs: Collection[str], *, skip_bad_lines: bool) -> None:
+    def __init__(
+        self,
+        name: str,
+        needs: Collection[str],
+        *,
+        skip_bad_lines: bool,
+        check: "Callable[[Sample], None] | None" = None,
+    ) -> None:
         self.name = spoken(name)
         self.rejected = 0
         self._source = name
         self._needs = needs
         self._skip = skip_bad_lines
+        self._check = check
 
     @contextlib.contextmanager
     def samples(self) -> Iterator[Iterator["Sample"]]:
@@ -111,4 +122,5 @@ class Source:
             error = line.error.at(self.name, line.line)
             typer.echo(visible(f"judge: left out: {error}"), err=True)
 
-        yield from read_samples(path, needs=self._needs, on_bad=tell if self._skip else None)
+        on_bad = tell if self._skip else None
+        yield from read_samples(path, needs=self._needs, on_bad=on_bad, check=self._check)

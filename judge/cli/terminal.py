@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.errors import RunError
-from judge.text.visible import visible
+from judge.text.visible import escaped, visible
 
 _NARROWEST: Final = 20
 _WIDEST: Final = 500
@@ -57,6 +57,16 @@ def say(*lines: str) -> None:
     with output() as console:
         for line in lines:
             console.print(Text(visible(line)), soft_wrap=True)
+
+
+def say_json(line: str) -> None:
+    """Print one JSON document, on a line, so that a reader gets every character back.
+
+    Raises:
+        RunError: as of `output`.
+    """
+    with output() as console:
+        console.print(Text(escaped(line)), soft_wrap=True)
 
 
 def print_table(table: Table, console: Console) -> None:

@@ -2,10 +2,12 @@
 
 import contextlib
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from judge.cli.source import PIPED, standard_input
 from judge.errors import ConfigError
 from judge.review.cells import cell
 from judge.review.delimited import BOM, csv_row
@@ -26,7 +28,7 @@ def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
 
     Args:
         name: of the file.
-        sources: files that are read meanwhile.
+        sources: files that are read meanwhile, `-` for standard input.
 
     Raises:
         ConfigError: the name ends in neither `.jsonl` nor `.csv`, or is that of a source.
@@ -51,7 +53,10 @@ def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
 
 def _same(path: Path, other: str) -> bool:
     try:
-        return path.samefile(other)
+        if other != PIPED:
+            return path.samefile(other)
+        # `< samples.jsonl`: no name, and yet a file.
+        return os.path.samestat(path.stat(), os.fstat(standard_input().fileno()))
     except OSError:  # one of them is not there, or has a name that cannot be
         return False
 

@@ -29,15 +29,18 @@ class RankRules(Record):
     gain: Literal["linear", "exp2"] = "linear"
     """DCG's gain: the relevance itself, or 2^relevance - 1."""
     relevance_level: float | None = Field(default=None, gt=0)
-    """Least relevance that counts as relevant; null: any above 0. DCG takes no notice of it."""
+    """Least relevance that counts as relevant; null: any above 0. As in trec_eval, DCG takes no
+    notice of it; but a query without anything so relevant has status `no_relevant`."""
     gold_match: Literal["exact", "prefix"] | None = None
     """`prefix`: gold names documents, and a chunk matches whose id goes on behind the name of one.
     Null: exact, and refused where no gold id stands in any ranking, for then the two are likely
     not of one naming."""
     no_relevant: Literal["skip", "zero"] = "skip"
-    """A query with nothing relevant: left out of every mean, or 0 in each."""
+    """A query with nothing relevant: left out of every mean, or 0 in each. ROC-AUC is not defined
+    for it either way."""
     no_ranking: Literal["zero", "skip"] = "zero"
-    """A query with something relevant for which nothing was ranked: 0 in each mean, or left out."""
+    """A query with something relevant for which nothing was ranked: 0 in each mean, or left out.
+    ROC-AUC is not defined for it either way."""
     seed: int = Field(default=0, ge=0)
     """Of the bootstrap intervals."""
 
@@ -78,7 +81,8 @@ class MissedGold(Record):
     relevance: float
     """Its relevance."""
     rank: int | None
-    """Where it stands beyond k; null where it is not ranked at all."""
+    """Where it stands beyond k; null where it is not ranked at all. Under `prefix`, among
+    documents: later chunks of one that gold names are not counted."""
 
 
 class IrrelevantTop(Record):
@@ -132,7 +136,8 @@ class RankingReport(Record):
     mean: dict[str, float | None]
     """Means over the averaged queries for which the measure is defined."""
     interval: dict[str, Interval | None]
-    """95 % interval of each mean; null for a DCG under 50 queries, for Wilson's ends at 1."""
+    """95 % interval of each mean. Null for a DCG under 50 queries or without variance: Wilson's,
+    which then takes the bootstrap's place, ends at 1, and a DCG does not."""
     defined: dict[str, int]
     """How many queries each mean is over."""
     listed: dict[QueryStatus, tuple[str, ...]]
@@ -140,13 +145,15 @@ class RankingReport(Record):
     repeated: int
     """Queries whose ranking names a chunk twice; it was counted once, at its first place."""
     missed_total: int
-    """Relevant chunks that are not among the first k, in all."""
+    """Relevant chunks of the averaged queries that are not among the first k."""
     relevant_total: int
-    """Relevant chunks in all."""
+    """Relevant chunks of the averaged queries."""
     topped_total: int
-    """Queries with something irrelevant on top."""
+    """Averaged queries with something irrelevant on top."""
+    compared: int
+    """How many first chunks of each ranking were held against each other; at most 50."""
     pairs_total: dict[PairKind, int]
-    """Pairs of chunks found, by kind."""
+    """Pairs found among them, by kind."""
     worst: tuple[QueryRanks, ...] = ()
     """Queries with the lowest average precision."""
     missed: tuple[MissedGold, ...] = ()

@@ -6,7 +6,7 @@ from typing import Final
 from judge.errors import InputError
 from judge.records import Chunk, RankRules, Sample
 from judge.retrieval.gold import Documents
-from judge.retrieval.query import Grades, RankedQuery
+from judge.retrieval.query import Grades, RankedQuery, too_much
 
 _UNGRADED: Final = 1.0
 """Relevance of what gold names and nobody graded."""
@@ -60,36 +60,52 @@ def run_queries(
             yield RankedQuery(qid, *_matched((), None, relevance, rules))
 
 
+def check_gold(sample: Sample, rules: RankRules) -> None:
+    """Refuse gold that cannot be measured by.
+
+    Raises:
+        InputError: it contradicts itself, or a grade is too large for the gain.
+    """
+    for name, grade in (_relevance(sample) or {}).items():
+        if problem := too_much(grade, rules):
+            raise InputError(f"the grade of {name!r} is {problem}", field="relevance")
+
+
 def _relevance(sample: Sample) -> Grades | None:
     if sample.gold_evidence is None:
         return sample.relevance
     graded = sample.relevance or {}
     for name in sample.gold_evidence:
         if graded.get(name, _UNGRADED) <= 0:
-            message = f"grades {name!r} {graded[name]:g}, and gold_evidence names it; "
-            message = f"of query {sample.qid!r} {message}take it out of one of them"
+            message = f"{name!r} of query {sample.qid!r} is graded {graded[name]:g}, and "
+            message += "gold_evidence names it; take it out of one of them"
             raise InputError(message, field="relevance")
     return {**dict.fromkeys(sample.gold_evidence, _UNGRADED), **graded}
 
 
 def _matched(
     ids: Sequence[str], scores: Sequence[float] | None, grades: Grades | None, rules: RankRules
-) -> tuple[dict[str, int], Grades | None, Sequence[float] | None, bool]:
-    """A query's ids each at its place, what is relevant, the scores; whether an id stood twice."""
+) -> tuple[dict[str, int], Grades | None, Sequence[float] | None, bool, bool]:
+    """The first fields of a `RankedQuery` but its qid."""
     relevant = grades and {name: grade for name, grade in grades.items() if grade > 0}
     places = {name: place for place, name in enumerate(ids)}
     repeated = len(places) < len(ids)
-    if relevant and rules.gold_match == "prefix":
-        documents = Documents(relevant)
+    if grades and rules.gold_match == "prefix":
+        documents = Documents(grades)
         ids = [documents.of(name) for name in ids]
     elif not repeated:
-        return places, relevant, scores, repeated
+        return places, relevant, scores, repeated, _is_named(places, grades)
     places = {}
     # Best first, so that of what stands twice the better place is taken.
     for place in _descending(scores) if scores else range(len(ids)):
         places.setdefault(ids[place], place)
     kept = None if scores is None else [scores[place] for place in places.values()]
-    return {name: place for place, name in enumerate(places)}, relevant, kept, repeated
+    places = {name: place for place, name in enumerate(places)}
+    return places, relevant, kept, repeated, _is_named(places, grades)
+
+
+def _is_named(places: dict[str, int], grades: Grades | None) -> bool:
+    return grades is not None and not places.keys().isdisjoint(grades)
 
 
 def _descending(scores: Sequence[float]) -> list[int]:

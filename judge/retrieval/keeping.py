@@ -21,15 +21,12 @@ class Foremost(Generic[_Item]):
         self._heap: list[tuple[Key, int, _Item]] = []
         self._later = count(0, -1)
 
-    def wants(self, key: Key) -> bool:
-        """Whether an item with this key, coming now, would be kept."""
-        return len(self._heap) < self._most or bool(self._heap and self._heap[0][0] < key)
-
     def add(self, key: Key, item: _Item) -> None:
-        """Take it in; what is dear to make is first asked for by `wants`."""
-        if self.wants(key):
-            push = heapq.heappush if len(self._heap) < self._most else heapq.heapreplace
-            push(self._heap, (key, next(self._later), item))
+        """Take it in, if it is among the foremost so far."""
+        if len(self._heap) < self._most:
+            heapq.heappush(self._heap, (key, next(self._later), item))
+        elif self._heap and self._heap[0][0] < key:
+            heapq.heapreplace(self._heap, (key, next(self._later), item))
 
     def items(self) -> tuple[_Item, ...]:
         """Those kept, the foremost first."""

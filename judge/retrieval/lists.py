@@ -2,12 +2,12 @@
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from judge.records import IrrelevantTop, MissedGold, PairedChunks, QueryRanks
+from judge.records import IrrelevantTop, MissedGold, PairedChunks, PairKind, QueryRanks
 from judge.retrieval.keeping import Foremost
 from judge.retrieval.measuring import Batch
 from judge.retrieval.query import RankedQuery
@@ -29,14 +29,15 @@ class Lists:
 
     def __init__(self, k: int, most: int) -> None:
         self._k = k
+        self.compared = min(k, _DEEPEST)
+        """How many first chunks of a ranking are held against each other."""
         self._most = most
         self.worst: Foremost[QueryRanks] = Foremost(most)
         self.missed: Foremost[MissedGold] = Foremost(most)
         self.topped: Foremost[IrrelevantTop] = Foremost(most)
         self.pairs: Foremost[PairedChunks] = Foremost(most)
         self.missed_total = self.relevant_total = self.found_total = self.topped_total = 0
-        self.named_total = 0
-        self.pairs_total: Counter[Literal["duplicate", "conflict"]] = Counter()
+        self.pairs_total: Counter[PairKind] = Counter()
 
     def add(self, batch: Batch) -> None:
         """Look at every query of a batch."""
@@ -51,7 +52,6 @@ class Lists:
         above = np.minimum(first, self._k)
         self.relevant_total += int(batch.relevant[looked].sum())
         self.found_total += int(found[looked].sum())
-        self.named_total += int(np.count_nonzero(batch.gains))
         self.missed_total += int(missed[looked].sum())
         self.topped_total += int((above[looked] > 0).sum())
         # Of a batch only those that can be among the foremost are looked at one by one.
@@ -78,15 +78,15 @@ class Lists:
     def _hold_against_each_other(self, query: RankedQuery) -> None:
         from judge.retrieval.pairs import pairs  # noqa: PLC0415  a second, and a TREC run has no texts
 
-        for pair in pairs(query.chunks, min(self._k, _DEEPEST)):
+        for pair in pairs(query.chunks, self.compared):
             self.pairs_total[pair.kind] += 1
             self.pairs.add((pair.kind == "conflict", pair.similarity), _paired(query, pair))
 
 
 def _foremost(most: int, *keys: npt.NDArray[Any]) -> list[int]:
-    """Places of the largest by the first key, then by the next; equal ones in their order."""
-    order = np.lexsort([-key for key in reversed(keys)])[:most]
-    return sorted(order.tolist())
+    """Places of the largest by the first key, then by the next, equal ones in their order."""
+    order: list[int] = np.lexsort([-key for key in reversed(keys)])[:most].tolist()
+    return order
 
 
 def _missed(query: RankedQuery, name: str, grade: float, rank: float) -> MissedGold:

@@ -12,7 +12,7 @@ from judge.errors import InputError
 from judge.metrics import retrieval as ranks
 from judge.records import QueryRanks, QueryStatus, RankRules
 from judge.retrieval.ordering import Order
-from judge.retrieval.query import RankedQuery
+from judge.retrieval.query import RankedQuery, too_much
 from judge.retrieval.relevant import Relevant
 
 Floats = npt.NDArray[np.float64]
@@ -20,8 +20,7 @@ Floats = npt.NDArray[np.float64]
 _CELLS: Final = 1 << 20
 """Of the matrices of a batch: 8 MB each, whatever the length of its rankings."""
 _ROWS: Final = 128
-_MOST: Final = {"linear": 1e100, "exp2": 300.0}
-"""Relevance: from a good deal more, sums of gains are no longer numbers."""
+"""So few that their ids are still in a processor's cache when they are looked up."""
 
 
 def batches(queries: Iterable[RankedQuery], rules: RankRules) -> Iterator["Batch"]:
@@ -68,11 +67,10 @@ class Batch:
         """How many relevant chunks each query has, ranked or not."""
 
     def _refuse_too_much(self) -> None:
-        gain = self._rules.gain
-        for row in np.flatnonzero(self._grades[:, 0] > _MOST[gain])[:1].tolist():
-            message = f"{self._grades[row, 0]:g} of query {self.queries[row].qid!r} is over "
-            message += f"{_MOST[gain]:g}, too much for gain {gain!r}; mend the grade"
-            message += ", or pass --gain linear" * (gain != "linear")
+        largest = self._grades[:, 0]
+        row = int(np.argmax(largest))
+        if problem := too_much(float(largest[row]), self._rules):
+            message = f"a grade of query {self.queries[row].qid!r} is {problem}"
             raise InputError(message, field="relevance")
 
     @cached_property

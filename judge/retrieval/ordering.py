@@ -43,10 +43,6 @@ class Order:
         """Ranks, from 0, of what was given at these places of these rows."""
         return places if self._ranks is None else self._ranks[rows, places]
 
-    def rank(self, row: int, place: int) -> int:
-        """The same of one."""
-        return place if self._ranks is None else int(self._ranks[row, place])
-
     def ids(self, row: int) -> list[str]:
         """What was ranked, best first."""
         given = self._queries[row].ids

@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 from unicodedata import normalize
 
-from judge.records import Chunk
+from judge.records import Chunk, PairKind
 from judge.retrieval.conflicts import differ
 from judge.retrieval.statements import Statement, state
 from judge.text.fold import CJK
@@ -51,7 +51,7 @@ class ChunkPair:
     """From 1."""
     second_rank: int
     """From 1, below the first."""
-    kind: Literal["duplicate", "conflict"]
+    kind: PairKind
     """A conflict is a possible one: nothing here knows whether both speak of one thing."""
     similarity: float
     """Of a duplicate, the share of the smaller chunk that stands in the other, 0.8 to 1. Of a

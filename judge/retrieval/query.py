@@ -2,11 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from judge.records import Chunk
+from judge.records import Chunk, RankRules
 
 Grades = Mapping[str, float]
 """Relevance by id; what is not there, or not above 0, is not relevant."""
+
+
+_MOST: Final = {"linear": 1e100, "exp2": 300.0}
+"""Relevance: from a good deal more, sums of gains are no longer numbers."""
+
+
+def too_much(grade: float, rules: RankRules) -> str:
+    """What is wrong with a grade that gains of this kind cannot be summed over; else nothing."""
+    most = _MOST[rules.gain]
+    if grade <= most:
+        return ""
+    way = ", or pass --gain linear" if rules.gain != "linear" else ""
+    return f"{grade:g}, over {most:g} and too much for gain {rules.gain!r}; mend it{way}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +38,8 @@ class RankedQuery:
     """By place, where the retriever gave them: then they order the ranking."""
     repeated: bool = False
     """Whether the ranking named something twice; it counts once, at the first place."""
+    named: bool = False
+    """Whether the ranking holds an id that gold names, graded 0 or more."""
     query: str = ""
     """Its text, where it is known."""
     chunks: Sequence[Chunk] = ()

@@ -23,8 +23,7 @@ def refuse(statuses: Mapping[QueryStatus, int], named: int, rules: RankRules) ->
 
     Args:
         statuses: queries by status.
-        named: chunks ranked that gold names, over all queries, whether they count as relevant or
-            not.
+        named: queries whose ranking holds an id that gold names, relevant or not.
         rules: a `gold_match` that is given says that the ids are right.
 
     Raises:
@@ -33,34 +32,45 @@ def refuse(statuses: Mapping[QueryStatus, int], named: int, rules: RankRules) ->
     queries = sum(statuses.values())
     with_gold = queries - statuses["no_gold"]
     if not queries:
-        raise InputError("holds no query")
+        message = "holds no sample; one JSON object a line, or CSV under a header, is needed"
+        raise InputError(message)
     if not with_gold:
-        message = f"none of the {queries} queries says what is relevant; give each gold_evidence, "
+        message = f"nothing says what is relevant ({_queries(queries)}); give each gold_evidence, "
         message += "the ids of the chunks that hold its answer, or relevance, a grade by id"
         raise InputError(message, field="gold_evidence")
     if not with_gold - statuses["no_relevant"] and rules.no_relevant == "skip":
-        message = f"nothing is relevant to any of the {with_gold} queries with gold, so there is "
-        raise InputError(message + "nothing to find; check the grades, or pass --no-relevant zero")
+        level = rules.relevance_level
+        least = "" if level is None else f" from {level:g} on"
+        message = (
+            f"nothing is relevant{least} ({_queries(with_gold)} with gold), so there is nothing "
+        )
+        message += f"to find; check the grades{' and --relevance-level' * (level is not None)}, or "
+        raise InputError(message + "pass --no-relevant zero", field="relevance")
     if statuses["no_ranking"] and not statuses["measured"]:
-        message = f"nothing is ranked for any of the {statuses['no_ranking']} queries with gold; "
+        message = f"nothing is ranked ({_queries(statuses['no_ranking'])} with gold); "
         message += "a sample's ranking is retrieved, a list of ids, or else its chunks; a run's "
         raise InputError(message + "queries must bear the names that the qrels give them")
     if statuses["measured"] and not named and rules.gold_match is None:
-        message = f"in none of {statuses['measured']} queries does the ranking hold an id that "
-        message += "gold names, so the two are likely of different naming; if gold names "
-        message += "documents, pass --gold-match prefix; if the ids are right, --gold-match exact"
+        message = f"no ranking holds an id that its gold names ({_queries(statuses['measured'])}), "
+        message += "so the two are likely of different naming; if gold names documents, pass "
+        message += "--gold-match prefix; if the ids are right, --gold-match exact"
         raise InputError(message)
 
 
 def warnings(
-    statuses: Mapping[QueryStatus, int], repeated: int, found: int, rules: RankRules
+    statuses: Mapping[QueryStatus, int],
+    repeated: int,
+    relevant: int,
+    found: int,
+    rules: RankRules,
 ) -> tuple[str, ...]:
     """What a reader of these very means must know.
 
     Args:
         statuses: queries by status.
         repeated: queries whose ranking names a chunk twice.
-        found: relevant chunks ranked, over all queries.
+        relevant: relevant chunks of the averaged queries.
+        found: those of them that are ranked.
         rules: how it was measured.
     """
     zero = {
@@ -73,14 +83,13 @@ def warnings(
         (statuses["no_ranking"], f"without a ranking: {_counted(zero['no_ranking'])}"),
         (repeated, "whose ranking names a chunk twice: it counts once, at its first place"),
     )
-    said = [
-        f"{count} {'query' if count == 1 else 'queries'} {what}" for count, what in told if count
-    ]
+    said = [f"{_queries(count)} {what}" for count, what in told if count]
     if rules.gold_match == "prefix":
         said.append(
-            "gold is matched by document: any chunk of it counts as found, which flatters recall"
+            "gold is matched by document: any chunk of it counts as found, which flatters recall, "
+            "and later chunks of it leave the ranking, so that what follows ranks higher"
         )
-    if not found:
+    if relevant and not found:
         said.append(
             "not one relevant chunk is ranked; check that gold and rankings name them alike"
         )
@@ -88,4 +97,8 @@ def warnings(
 
 
 def _counted(zero: bool) -> str:  # noqa: FBT001  one of two words
-    return "counted 0 in each mean" if zero else "in no mean"
+    return "counted 0 in each mean but roc_auc's" if zero else "in no mean"
+
+
+def _queries(count: int) -> str:
+    return "1 query" if count == 1 else f"{count} queries"

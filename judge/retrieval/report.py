@@ -102,7 +102,7 @@ class _Totals:
         self._lists = Lists(rules.ks[-1], most)
         self._statuses: dict[QueryStatus, int] = dict.fromkeys(get_args(QueryStatus), 0)
         self._listed: dict[QueryStatus, list[str]] = {status: [] for status in self._statuses}
-        self._averaged = self._repeated = 0
+        self._averaged = self._repeated = self._named = 0
 
     def add(self, batch: Batch) -> None:
         if self._means is None:
@@ -112,6 +112,7 @@ class _Totals:
         for row, (query, status) in enumerate(zip(batch.queries, batch.statuses, strict=True)):
             self._statuses[status] += 1
             self._repeated += query.repeated
+            self._named += query.named
             if status != "measured" and len(self._listed[status]) < LISTED:
                 self._listed[status].append(query.qid)
             if batch.averaged[row]:
@@ -122,7 +123,7 @@ class _Totals:
 
     def report(self, order: str) -> RankingReport:
         lists = self._lists
-        refuse(self._statuses, lists.named_total, self._rules)
+        refuse(self._statuses, self._named, self._rules)
         means = self._means or StreamedMeans(0, self._rules.seed)
         return RankingReport(
             signature=_signature(self._rules, order),
@@ -140,13 +141,20 @@ class _Totals:
             missed_total=lists.missed_total,
             relevant_total=lists.relevant_total,
             topped_total=lists.topped_total,
+            compared=lists.compared,
             pairs_total={kind: lists.pairs_total[kind] for kind in get_args(PairKind)},
             worst=lists.worst.items(),
             missed=lists.missed.items(),
             topped=lists.topped.items(),
             pairs=lists.pairs.items(),
             notes=NOTES,
-            warnings=warnings(self._statuses, self._repeated, lists.found_total, self._rules),
+            warnings=warnings(
+                self._statuses,
+                self._repeated,
+                lists.relevant_total,
+                lists.found_total,
+                self._rules,
+            ),
         )
 
 

@@ -18,6 +18,8 @@ from judge.samples.source import Digest, open_source, text_lines
 SCORE_NEEDS: Final = frozenset({"answer", "chunks"})
 """What a sample must have to be scored."""
 
+_Check = Callable[[Sample], None]
+
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
@@ -43,6 +45,7 @@ def read_samples(
     needs: Collection[str] = SCORE_NEEDS,
     on_bad: Callable[[Rejected], None] | None = None,
     digest: Digest | None = None,
+    check: _Check | None = None,
 ) -> Iterator[Sample]:
     """Read samples one at a time; memory does not grow with the file.
 
@@ -52,6 +55,7 @@ def read_samples(
         needs: fields that must be present; an empty answer or an empty chunk list is present.
         on_bad: called with each bad line, which is then left out. Without it a bad line raises.
         digest: is fed the bytes of the file as they are read, compressed or not.
+        check: raises `InputError` for a sample that is of no use: its line is a bad one.
 
     Raises:
         InputError: names file, line, field and value.
@@ -60,7 +64,7 @@ def read_samples(
     with closing(_Seen()) as seen, open_source(path, digest) as stream:
         for row in _rows(text_lines(stream, path), path):
             try:
-                sample = _sample(row, path, needs)
+                sample = _sample(row, path, needs, check)
                 seen.add(sample.qid, row.line, path)
             except InputError as error:
                 if on_bad is None:
@@ -113,13 +117,16 @@ def _rows(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Row]:
     return rows(chain([first], lines), path)
 
 
-def _sample(row: Row, path: Path, needs: Collection[str]) -> Sample:
+def _sample(row: Row, path: Path, needs: Collection[str], check: _Check | None) -> Sample:
     if isinstance(row.fields, InputError):
         raise row.fields
     try:
-        return sample_from(row.fields, line=row.line, needs=needs)
+        sample = sample_from(row.fields, line=row.line, needs=needs)
+        if check is not None:
+            check(sample)
     except InputError as error:
         raise error.at(str(path), row.line) from None
+    return sample
 
 
 class _Seen:

@@ -45,7 +45,7 @@ def open_source(path: Path, digest: Digest | None = None) -> Iterator[IO[bytes]]
     except FileNotFoundError:
         raise InputError("no such file; check the path", path=str(path)) from None
     except IsADirectoryError:
-        message = "is a folder; name a .jsonl or .csv file in it"
+        message = "is a folder; name a file in it"
         raise InputError(message, path=str(path)) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise _unreadable(error, path) from None
@@ -188,5 +188,5 @@ def _refuse_binary(stream: IO[bytes], path: Path) -> None:
         message = "is UTF-16; convert it, for example: iconv -f UTF-16 -t UTF-8"
         raise InputError(message, path=str(path))
     if b"\0" in head:
-        message = "is a binary file; JSONL or CSV text is needed (a spreadsheet: save it as CSV)"
+        message = "is a binary file; text is needed (a spreadsheet: save it as CSV)"
         raise InputError(message, path=str(path))

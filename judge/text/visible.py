@@ -13,6 +13,8 @@ _SHOWN: Final = {
     **dict.fromkeys((0x2028, 0x2029), " "),
 }
 
+_ESCAPED: Final = {code: f"\\u{code:04x}" for code in _SHOWN}
+
 
 def visible(text: str) -> str:
     r"""The same characters, one for one, but control characters as their pictures.
@@ -23,6 +25,15 @@ def visible(text: str) -> str:
     'a␛[31mb'
     """
     return text.translate(_SHOWN)
+
+
+def escaped(line: str) -> str:
+    r"""JSON with such characters as escapes: nothing is obeyed, and a reader gets them all back.
+
+    >>> escaped('"a\u202eb"')
+    '"a\\u202eb"'
+    """
+    return line.translate(_ESCAPED)
 
 
 def flat(text: str) -> str:

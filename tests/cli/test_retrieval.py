@@ -122,9 +122,13 @@ BAD_TREC = {
     "no score": (QRELS, "\nq Q0 a 1 nan t\n", "R, line 2, field 'score': 'nan'"),
     "empty qrels": ("", RUN, "Q: holds no line"),
     "empty run": (QRELS, "\n\n", "R: holds no line"),
-    "other queries": (QRELS, "q9 Q0 a 1 1 t\n", "R: nothing is ranked for any"),
+    "other queries": (QRELS, "q9 Q0 a 1 1 t\n", "R: nothing is ranked (2 queries with gold)"),
     "gold in no ranking": (QRELS, "q1 Q0 z 1 1 t\nq2 Q0 z 1 1 t\n", "--gold-match exact"),
-    "nothing relevant": ("q1 0 a 0\n", RUN, "--no-relevant zero"),
+    "nothing relevant": (
+        "q1 0 a 0\n",
+        RUN,
+        "Q, field 'relevance': nothing is relevant (1 query with gold)",
+    ),
     "graded twice": ("q 0 a 1\nq 0 a 2\n", RUN, "Q, line 2, field 'relevance'"),
 }
 
@@ -159,10 +163,13 @@ def test_bad_samples_are_one_line_and_leave_no_rows(tmp_path: Path, name: str) -
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        ([], "in.jsonl: holds no query"),
+        ([], "in.jsonl: holds no sample"),
         ([{"retrieved": ["a"], "relevance": {"a": "much"}}], "line 1, field \"relevance['a']\""),
         ([{"retrieved": ["a"], "relevance": {"a": 1e400}}], "line 1, field \"relevance['a']\""),
-        ([{**line("q", "a"), "relevance": {"a": 0}}], "of query 'q' grades 'a' 0"),
+        (
+            [{**line("q", "a"), "relevance": {"a": 0}}],
+            "line 1, field 'relevance': 'a' of query 'q' is graded 0",
+        ),
         ([{"qid": "q", "gold_evidence": ["a"]}], "nothing is ranked"),
         ([{"qid": "q", "gold_evidence": "a"}], "line 1, field 'gold_evidence'"),
     ],
@@ -209,20 +216,20 @@ def test_options_with_no_such_value(tmp_path: Path, words: tuple[str, str]) -> N
 
 def test_either_samples_or_both_trec_files(tmp_path: Path) -> None:
     source, asked = good(tmp_path), trec(tmp_path)
-    for words in (
-        ("retrieval",),
-        (*asked, source),
-        asked[:3],
-        (asked[0], *asked[3:]),
-        (*asked[:3], source),
-        (*asked, "--skip-bad-lines"),
-    ):
+    for words in (("retrieval",), asked[:3], (asked[0], *asked[3:])):
         refused(judge(*words), "name a file of samples, or --qrels and --run together")
+    for words in ((*asked, source), (*asked[:3], source)):
+        refused(judge(*words), f"{source.name}' beside --qrels or --run")
+    refused(judge(*asked, "--skip-bad-lines"), "of TREC files no line is skipped")
 
 
 def test_gain_that_grows_beyond_numbers(tmp_path: Path) -> None:
     asked = trec(tmp_path, "q1 0 a 1000\n")
-    refused(judge(*asked, "--gain", "exp2"), "R, field 'relevance': 1000 of query 'q1'", "linear")
+    refused(
+        judge(*asked, "--gain", "exp2"),
+        "Q, field 'relevance': a grade of query 'q1' is 1000",
+        "linear",
+    )
     assert means(judge(*asked, "--json"))["mrr"] == 1
 
 
@@ -396,3 +403,34 @@ def test_help_has_an_example_and_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "loaded []" in done.stdout
+
+
+def test_json_gives_every_character_back(tmp_path: Path) -> None:
+    name = "a\u202eb\u0085c\u2028报"
+    lines: list[dict[str, JsonValue]] = [
+        {"qid": name, "retrieved": ["x"], "gold_evidence": ["x", name]}
+    ]
+    ran = judge("retrieval", write(tmp_path / "in.jsonl", lines), "--json")
+    assert not {"\u202e", "\u0085", "\u2028"} & set(ran.out)
+    found = json.loads(ran.out)
+    assert found["worst"][0]["qid"] == name
+    assert found["missed"][0]["chunk_id"] == name
+
+
+def test_gold_of_no_use_is_a_bad_line(tmp_path: Path) -> None:
+    lines: list[dict[str, JsonValue]] = [
+        {"qid": "good", "retrieved": ["x"], "gold_evidence": ["x"]},
+        {"qid": "both", "retrieved": ["x"], "gold_evidence": ["x"], "relevance": {"x": 0}},
+        {"qid": "much", "retrieved": ["x"], "relevance": {"x": 1e200}},
+    ]
+    source = write(tmp_path / "in.jsonl", lines)
+    refused(judge("retrieval", source), "in.jsonl, line 2, field 'relevance': 'x' of query 'both'")
+    ran = judge("retrieval", source, "--skip-bad-lines", "--json")
+    assert json.loads(ran.out)["queries"] == 1
+    assert ran.err.count("left out") == 2
+    assert "line 3, field 'relevance': the grade of 'x' is 1e+200" in ran.err
+
+
+def test_a_name_that_is_empty(tmp_path: Path) -> None:
+    refused(judge("retrieval", ""), "the name of a file is empty")
+    refused(judge(*trec(tmp_path)[:4], ""), "the name of a file is empty")

@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import math
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,23 @@ def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
         ):
             pass
     assert source.read_text() == "x"
+
+
+def test_what_is_read_through_a_redirection_is_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = tmp_path / "samples.jsonl"
+    samples.write_text("{}\n")
+    with samples.open() as redirected:
+        monkeypatch.setattr(sys, "stdin", redirected)
+        with (
+            pytest.raises(ConfigError, match="is the file that is read"),
+            row_file(str(samples), "-"),
+        ):
+            pass
+        with row_file(str(tmp_path / "other.jsonl"), "-") as write:
+            assert write is not None
+    assert samples.read_text() == "{}\n"
 
 
 def test_sources_that_are_no_files_stand_in_nobodys_way(tmp_path: Path) -> None:

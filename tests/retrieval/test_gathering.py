@@ -45,7 +45,7 @@ def test_gold_is_what_either_field_says() -> None:
 @pytest.mark.parametrize("grade", [0, -1])
 def test_gold_that_contradicts_itself(grade: float) -> None:
     sample = Sample(qid="问", gold_evidence=("b", "a"), relevance={"a": grade, "b": 1})
-    with pytest.raises(InputError, match=rf"query '问' grades 'a' {grade}") as caught:
+    with pytest.raises(InputError, match=rf"'a' of query '问' is graded {grade}") as caught:
         query(sample)
     assert caught.value.field == "relevance"
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import InputError
-from judge.records import QueryRanks, RankRules, Sample
+from judge.records import Chunk, QueryRanks, RankRules, Sample
 from judge.retrieval import mean_name, measure_retrieval, measure_run
 
 Qrels = dict[str, dict[str, float]]
@@ -286,10 +286,10 @@ def test_numbers_are_made_alike_where_the_signatures_are() -> None:
 @pytest.mark.parametrize(
     ("samples", "says"),
     [
-        ([], "holds no query"),
-        ([Sample(qid="q", retrieved=("a",))], "none of the 1 queries says what is relevant"),
+        ([], "holds no sample"),
+        ([Sample(qid="q", retrieved=("a",))], r"says what is relevant \(1 query\)"),
         ([Sample(qid="q", retrieved=("a",), gold_evidence=())], "--no-relevant zero"),
-        ([Sample(qid="q", gold_evidence=("a",))], "nothing is ranked for any"),
+        ([Sample(qid="q", gold_evidence=("a",))], r"nothing is ranked \(1 query with gold\)"),
     ],
 )
 def test_nothing_to_measure_by_is_refused(samples: list[Sample], says: str) -> None:
@@ -310,7 +310,7 @@ def test_relevance_without_measure_breaks_nothing() -> None:
         assert measure_run({"q": dict.fromkeys("abc", grade)}, run, rules).mean["mrr"] == 1
     for grade, gain in ((1e308, "linear"), (1000, "exp2")):
         rules = RankRules.model_validate({"gain": gain})
-        with pytest.raises(InputError, match=r"of query 'q' is over .*too much for gain") as caught:
+        with pytest.raises(InputError, match=r"of query 'q' is .*too much for gain") as caught:
             measure_run({"q": dict.fromkeys("abc", grade)}, run, rules)
         assert caught.value.field == "relevance"
 
@@ -343,3 +343,25 @@ def test_the_names_of_means() -> None:
         "map@5",
         "r_precision",
     ]
+
+
+def test_gold_that_is_graded_nothing_is_named_all_the_same() -> None:
+    qrels = {"q": {"seen": 0.0, "missed": 1.0}}
+    assert measure_run(qrels, {"q": {"seen": 2.0, "other": 1.0}}).mean["mrr"] == 0
+
+
+def test_a_document_graded_nothing_keeps_its_chunks() -> None:
+    sample = Sample(qid="q", retrieved=("docA-2#1",), relevance={"docA": 1, "docA-2": 0})
+    report = measure_retrieval([sample], RankRules(ks=(1,), gold_match="prefix"))
+    assert report.mean["recall@1"] == 0
+
+
+def test_how_far_chunks_are_held_against_each_other_is_said() -> None:
+    texts = [f"nothing else has the number {n} beside the word{n}" for n in range(60)]
+    texts[54] = texts[55] = "these two are one and the same long text, from first to last word"
+    chunks = tuple(Chunk(chunk_id=str(n), text=text) for n, text in enumerate(texts))
+    sample = Sample(qid="q", chunks=chunks, gold_evidence=("0",))
+    assert measure_retrieval([sample], RankRules(ks=(3,))).compared == 3
+    report = measure_retrieval([sample], RankRules(ks=(100,)))
+    assert report.compared == 50
+    assert not any(pair.first == "54" for pair in report.pairs)
