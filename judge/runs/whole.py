@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +29,8 @@ def replacing(path: Path, step: str = "mend that, or name another file") -> Iter
         if real.exists() and not real.is_file():
             raise RunError(f"{path}: is no file that could be replaced; {step}")
         yield part
+        if real.exists():
+            shutil.copymode(real, part)  # what only its owner could read stays so
         part.replace(real)
     except OSError as error:
         raise RunError(f"{path}: cannot be written ({error.strerror}); {step}") from None

@@ -27,6 +27,13 @@ def test_what_fails_halfway_leaves_what_was_there(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_text(encoding="utf-8") == "old"
 
 
+def test_who_may_read_it_stays(tmp_path: Path) -> None:
+    write(tmp_path / "a", "old")
+    (tmp_path / "a").chmod(0o600)
+    write(tmp_path / "a", "new")
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
+
+
 def test_a_link_stays_one(tmp_path: Path) -> None:
     write(tmp_path / "a", "old")
     (tmp_path / "link").symlink_to(tmp_path / "a")

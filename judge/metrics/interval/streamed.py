@@ -51,7 +51,7 @@ class StreamedMeans:
         self._waiting: list[tuple[str, _Row]] = []
 
     def add(self, key: str, values: Sequence[float | None]) -> None:
-        """Add an answer's values, None where it has no such value. In [0, 1], for Wilson's interval."""
+        """Add an answer's values, each in [0, 1] for Wilson's interval; None where it has none."""
         self._waiting.append((key, values))
         if len(self._waiting) >= _TOGETHER:
             self._take_in()
