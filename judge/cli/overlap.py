@@ -49,13 +49,12 @@ def overlap(
     # Heavy, and --help stays quick without them.
     from judge.cli.overlapped import print_overlap  # noqa: PLC0415
     from judge.cli.terminal import output, say_json  # noqa: PLC0415
-    from judge.overlap import measure_overlap  # noqa: PLC0415
+    from judge.overlap import measure_overlap, with_bad_lines  # noqa: PLC0415
 
     source = Source(samples, ("answer",), skip_bad_lines=skip_bad_lines)
     with source.samples() as read, row_file(rows, samples) as write:
         report = measure_overlap(read, worst=worst, stem=stem, seed=seed, each=_each(write))
-    counts = report.counts.model_copy(update={"bad_lines": source.rejected})
-    report = report.model_copy(update={"counts": counts})
+    report = with_bad_lines(report, source.rejected)
     if as_json:
         say_json(report.model_dump_json())
         return
@@ -63,7 +62,8 @@ def overlap(
         print_overlap(report, console, rows)
 
 
-def _each(write: Write | None) -> "Callable[[AnswerOverlap], None] | None":
+def _each(write: Write | None) -> Callable[["AnswerOverlap"], None] | None:
     if write is None:
         return None
-    return lambda row: write(row.model_dump(exclude={"scores"}) | row.scores)
+    # Too long is what has figures but for ROUGE-L: a file of values needs no flag for it.
+    return lambda row: write(row.model_dump(exclude={"scores", "too_long"}) | row.scores)

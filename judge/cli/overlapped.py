@@ -10,6 +10,8 @@ from rich.text import Text
 from judge.cli.paint import number
 from judge.cli.terminal import print_table
 from judge.cli.wrap import wrap
+from judge.metrics.overlap import TOKENIZERS
+from judge.overlap.languages import LANGUAGE_NAMES
 from judge.records.overlap import LanguageBleu, LowOverlap, OverlapReport
 from judge.text.clip import clip
 from judge.text.visible import flat, visible
@@ -23,7 +25,13 @@ _SHOWN: Final = {
     "rougeLsum": "ROUGE-Lsum F",
     "rougeW": "ROUGE-W F",
 }
-_LANGUAGES: Final = {"zh": "Chinese", "ja": "Japanese", "ko": "Korean", "other": "other"}
+_SHARES: Final = {
+    name: (f"{name.removesuffix('_f1')}_precision", f"{name.removesuffix('_f1')}_recall")
+    for name in _SHOWN
+}
+_AS_IT_IS: Final = (
+    "BLEU takes case, width and punctuation as they are; the other measures ignore them."
+)
 _UNSEEN: Final = (
     "What overlap cannot see: whether an answer is true or supported; and a paraphrase scores low."
 )
@@ -38,6 +46,7 @@ def print_overlap(report: OverlapReport, console: Console, rows: str | None) -> 
 
     print_table(_means(report), console)
     print_table(_bleu(report.bleu), console)
+    say(Text(_AS_IT_IS))
     say(Text(_UNSEEN))
     for line in _notes(report):
         say(Text(line, style="yellow"), hang=2)
@@ -50,7 +59,7 @@ def print_overlap(report: OverlapReport, console: Console, rows: str | None) -> 
     console.print()
     # Signatures are copied: they are not broken into lines.
     for found in report.bleu:
-        signature = f"BLEU ({_LANGUAGES[found.language]}): {found.signature}"
+        signature = f"BLEU, {LANGUAGE_NAMES[found.language]}: {found.signature}"
         console.print(Text(visible(signature), style="dim"), soft_wrap=True)
     console.print(Text(f"made by {visible(report.signature)}", style="dim"), soft_wrap=True)
     if rows is not None:
@@ -64,8 +73,7 @@ def _means(report: OverlapReport) -> Table:
     for name, words in _SHOWN.items():
         interval = report.interval[name]
         limits = f"{number(interval.low)}–{number(interval.high)}" if interval else ""
-        parts = [f"{name}_precision", f"{name}_recall"]
-        shares = [number(report.mean[part]) if part in report.mean else "" for part in parts]
+        shares = [number(report.mean.get(part)) for part in _SHARES[name]]
         answers = f"{report.answers[name]:,}"
         table.add_row(words, number(report.mean[name]), limits, *shares, answers)
     return table
@@ -73,12 +81,11 @@ def _means(report: OverlapReport) -> Table:
 
 def _bleu(found: tuple[LanguageBleu, ...]) -> Table:
     table = _table("Corpus BLEU, 0 to 100")
-    for name in ("BLEU", "tokens", "answers"):
+    for name in ("BLEU", "tokenizer", "answers"):
         table.add_column(name, justify="right", no_wrap=True)
     for item in found:
-        tokens = next(part for part in item.signature.split("|") if part.startswith("tok:"))
         score, answers = f"{item.score:.2f}", f"{item.answers:,}"
-        table.add_row(_LANGUAGES[item.language], score, tokens.removeprefix("tok:"), answers)
+        table.add_row(LANGUAGE_NAMES[item.language], score, TOKENIZERS[item.language], answers)
     return table
 
 
@@ -96,9 +103,7 @@ def _table(title: str) -> Table:
 
 
 def _notes(report: OverlapReport) -> list[str]:
-    lines = [f"note: {flat(warning)}" for warning in report.warnings]
-    if report.counts.bad_lines:
-        lines.append(f"note: {report.counts.bad_lines:,} bad lines were skipped")
+    lines = [f"warning: {flat(warning)}" for warning in report.warnings]
     if report.without_gold_answer:
         named = ", ".join(clip(flat(qid), 60) for qid in report.without_gold_answer)
         more = report.counts.without_gold_answer - len(report.without_gold_answer)

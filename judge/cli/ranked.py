@@ -17,9 +17,10 @@ from judge.text.visible import flat, visible
 
 _LONGEST: Final = 60
 _NAMED: Final = 5
-_LABEL: Final = 11
-_COLUMN: Final = 13
-"""Columns of the terminal that a measure's name takes, and an interval."""
+_LABEL: Final = 9
+"""Columns of the terminal that the longest name of a measure takes."""
+_BETWEEN: Final = 3
+_HUGE: Final = 1e6
 _PAIRS: Final = {"duplicate": "near-duplicate pair", "conflict": "possible conflict"}
 
 
@@ -69,27 +70,34 @@ def _whole(report: RankingReport) -> Table:
 def _at_cutoffs(report: RankingReport, width: int) -> Iterator[Table]:
     """Measures of the first k: a row each, a column for each k, the interval below the mean.
 
-    As many tables, side by side no longer, as the terminal's width asks for.
+    As many tables, one below the other, as a terminal of that width asks for.
     """
     cut = [name.partition("@") for name in report.mean if "@" in name]
     measures = list(dict.fromkeys(measure for measure, _, _ in cut))
     ks = list(dict.fromkeys(k for _, _, k in cut))
-    beside = max(1, (width - _LABEL) // _COLUMN)
+    names = [name for name in report.mean if "@" in name]
+    cells = [_figure(report.mean[name]) for name in names] + [_limits(report, n) for n in names]
+    beside = max(1, (width - _LABEL) // (max(map(len, cells)) + _BETWEEN))
     for start in range(0, len(ks), beside):
         some = ks[start : start + beside]
         table = _table("first k", *(f"@{k}" for k in some))
         for measure in measures:
-            names = [f"{measure}@{k}" for k in some]
-            table.add_row(measure, *(number(report.mean[name]) for name in names))
-            limits = [_limits(report, name) for name in names]
+            row = [f"{measure}@{k}" for k in some]
+            table.add_row(measure, *(_figure(report.mean[name]) for name in row))
+            limits = [_limits(report, name) for name in row]
             if any(limits):
                 table.add_row("", *limits, style="dim")
         yield table
 
 
+def _figure(value: float | None) -> str:
+    """A mean to three digits; a sum of huge gains to three in all."""
+    return f"{value:.3g}" if value is not None and abs(value) >= _HUGE else number(value)
+
+
 def _limits(report: RankingReport, name: str, none: str = "") -> str:
     interval = report.interval[name]
-    return f"{number(interval.low)}–{number(interval.high)}" if interval else none
+    return f"{_figure(interval.low)}–{_figure(interval.high)}" if interval else none
 
 
 def _counts(report: RankingReport) -> Text:

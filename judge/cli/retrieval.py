@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from judge.cli.app import app
-from judge.cli.source import Source, placed, readable, spoken
+from judge.cli.source import PIPED, Source, placed, readable, spoken
 from judge.cli.terminal import output, say_json
 from judge.cli.writing import Write, row_file
 from judge.errors import ConfigError, InputError
@@ -99,14 +99,15 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     elif samples is None and qrels is not None and run is not None and not skip_bad_lines:
         report = _of_run(qrels, run, rules, worst, rows)
     else:
-        raise ConfigError(_misused(samples, skip_bad_lines=skip_bad_lines))
+        trec = qrels is not None and run is not None
+        raise ConfigError(_misused(samples, trec=trec, skip_bad_lines=skip_bad_lines))
     _print(report, as_json=as_json)
 
 
-def _misused(samples: str | None, *, skip_bad_lines: bool) -> str:
+def _misused(samples: str | None, *, trec: bool, skip_bad_lines: bool) -> str:
     if samples is not None:
         return f"{samples!r} beside --qrels or --run: name samples or TREC files, not both"
-    if skip_bad_lines:
+    if skip_bad_lines and trec:
         return "--skip-bad-lines is for samples: of TREC files no line is skipped; leave it out"
     return "name a file of samples, or --qrels and --run together; see judge retrieval --help"
 
@@ -160,6 +161,8 @@ def _of_run(
     from judge.retrieval import measure_run  # noqa: PLC0415
     from judge.samples.trec import ScatteredError, read_qrels, read_run  # noqa: PLC0415
 
+    if qrels == run == PIPED:
+        raise ConfigError("--qrels - and --run -: standard input is one file; name the other")
     with placed(spoken(qrels)), readable(qrels) as path:
         grades = read_qrels(path)
 

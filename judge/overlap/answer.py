@@ -9,7 +9,7 @@ from judge.metrics.overlap import (
     language_of,
     rouge,
     rouge_w,
-    token_f1,
+    token_prf,
     too_long,
     word_tokens,
 )
@@ -22,6 +22,8 @@ ROUGES: Final = ("rouge1", "rouge2", "rougeL", "rougeLsum", "rougeW")
 MEASURES: Final = (
     "exact_match",
     "token_f1",
+    "token_precision",
+    "token_recall",
     *(f"{name}{part}" for name in ROUGES for part in ("", "_precision", "_recall")),
 )
 """What has a mean: names of `AnswerOverlap.scores`, in order."""
@@ -32,8 +34,8 @@ class Measured(NamedTuple):
 
     scores: dict[str, float | None]
     """By `MEASURES`."""
-    language: Language
-    """Of the gold answer."""
+    language: Language | None
+    """Of the gold answer; None where it has no letter."""
     gold_tokens: int
     """Words of the gold answer, characters where they stand alone."""
 
@@ -47,13 +49,17 @@ def measure(answer: str, gold: str, *, stem: bool) -> Measured:
     """Every measure but BLEU."""
     # An answer was owed, even where normalisation leaves nothing of the gold answer either.
     given = bool(answer.strip())
+    tokens = token_prf(answer, gold) if given else Prf(0.0, 0.0, 0.0)
     scores: dict[str, float | None] = {
         "exact_match": exact_match(answer, gold) if given else 0.0,
-        "token_f1": token_f1(answer, gold) if given else 0.0,
+        "token_f1": tokens.f,
+        "token_precision": tokens.precision,
+        "token_recall": tokens.recall,
     }
     answer_tokens, gold_tokens = len(word_tokens(answer)), len(word_tokens(gold))
     answer_lines, gold_lines = answer, gold
-    if answer_tokens and gold_tokens and not too_long(answer_tokens, gold_tokens):
+    # Lines are for ROUGE-Lsum alone; of texts too long for it finding sentences is time lost.
+    if not too_long(answer_tokens, gold_tokens):
         answer_lines, gold_lines = _a_sentence_a_line(answer), _a_sentence_a_line(gold)
     for name, found in rouge(answer_lines, gold_lines, stem=stem).items():
         scores |= _three(name, found)

@@ -7,12 +7,13 @@ from typing import Final
 
 from judge.errors import InputError
 from judge.metrics.interval import StreamedMeans
-from judge.metrics.overlap import MOST_CELLS, MOST_TOKENS, WEIGHT, CorpusBleu, Language
+from judge.metrics.overlap import MOST_CELLS, MOST_TOKENS, WEIGHT
 from judge.overlap.answer import MEASURES, Measured, has_gold, measure
+from judge.overlap.languages import LanguageBleus
 from judge.overlap.lowest import Lowest
 from judge.overlap.warning import warnings
 from judge.records import Interval, Sample
-from judge.records.overlap import AnswerOverlap, LanguageBleu, OverlapCounts, OverlapReport
+from judge.records.overlap import AnswerOverlap, OverlapCounts, OverlapReport
 from judge.steps.split import EDITION as SPLIT_EDITION
 
 LISTED: Final = 20
@@ -49,6 +50,13 @@ def measure_overlap(
     return totals.report()
 
 
+def with_bad_lines(report: OverlapReport, bad_lines: int) -> OverlapReport:
+    """The report of a file of which so many lines were no samples: counted, and warned of."""
+    counts = report.counts.model_copy(update={"bad_lines": bad_lines})
+    said = warnings(counts, report.bleu)
+    return report.model_copy(update={"counts": counts, "warnings": said})
+
+
 class Totals:
     """Adds samples up. Arguments as in `measure_overlap`."""
 
@@ -56,7 +64,7 @@ class Totals:
         self._stem = stem
         self._seed = seed
         self._means = StreamedMeans(len(MEASURES), seed)
-        self._bleu: dict[Language, CorpusBleu] = {}
+        self._bleu = LanguageBleus()
         self._counts: Counter[str] = Counter()
         self._without: list[str] = []
         self._lowest = Lowest(worst)
@@ -73,15 +81,13 @@ class Totals:
         found = measure(sample.answer, sample.gold_answer, stem=self._stem)
         self._count(sample, found)
         self._means.add(sample.qid, [found.scores[name] for name in MEASURES])
-        if found.language not in self._bleu:
-            self._bleu[found.language] = CorpusBleu(found.language)
-        bleu = self._bleu[found.language].add(sample.answer, sample.gold_answer)
+        bleu = self._bleu.add(sample.answer, sample.gold_answer, found.language)
         self._lowest.add(sample, found.scores["token_f1"] or 0.0, found.scores["rougeL"])
         return AnswerOverlap(
             qid=sample.qid,
             too_long=found.scores["rougeL"] is None,
             language=found.language,
-            scores=found.scores | {"sentence_bleu": bleu.score},
+            scores=found.scores | {"sentence_bleu": bleu},
         )
 
     def _count(self, sample: Sample, found: Measured) -> None:
@@ -99,7 +105,7 @@ class Totals:
         """
         counts = OverlapCounts(**self._counts)
         _refuse_nothing(counts)
-        bleu = self._languages()
+        bleu = self._bleu.totals()
         means = {name: self._means.mean(column) for column, name in enumerate(MEASURES)}
         return OverlapReport(
             mean=means | ({"bleu": bleu[0].score} if len(bleu) == 1 else {}),
@@ -111,18 +117,6 @@ class Totals:
             warnings=warnings(counts, bleu),
             without_gold_answer=tuple(self._without),
             worst=self._lowest.answers(),
-        )
-
-    def _languages(self) -> tuple[LanguageBleu, ...]:
-        totals = {language: corpus.total() for language, corpus in self._bleu.items()}
-        return tuple(
-            LanguageBleu(
-                language=language,
-                score=total.score,
-                answers=total.answers,
-                signature=total.signature,
-            )
-            for language, total in sorted(totals.items(), key=lambda i: (-i[1].answers, i[0]))
         )
 
     def _interval(self, column: int) -> Interval | None:

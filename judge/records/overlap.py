@@ -17,22 +17,33 @@ class AnswerOverlap(Record):
     """Why nothing was measured; null where it was. A blank gold answer is none."""
     too_long: bool = False
     """Whether the measures over subsequences are null because the texts are too long for them."""
-    language: Literal["zh", "ja", "ko", "other"] | None = None
-    """Of the gold answer, as its script tells; null where nothing was measured."""
+    language: Literal["zh", "ja", "ko", "unspaced", "other"] | None = None
+    """Of the gold answer, as its script tells; null where it has no letter, or nothing was
+    measured."""
     scores: dict[str, float | None]
-    """`exact_match`, `token_f1`; `rouge1`, `rouge2`, `rougeL`, `rougeLsum`, `rougeW` (F), each with
-    `_precision` and `_recall`; 0 to 1. `sentence_bleu`, 0 to 100. Null is not measured, never 0."""
+    """`exact_match`; `token_f1`, `token_precision`, `token_recall`; `rouge1`, `rouge2`,
+    `rougeL`, `rougeLsum`, `rougeW` (F), each with `_precision` and `_recall`; 0 to 1.
+    `sentence_bleu`, 0 to 100, in the tokens of `language`, or else of `other`. Null is not
+    measured, never 0."""
 
 
 class LanguageBleu(Record):
-    """Corpus BLEU over the answers of one language."""
+    """Corpus BLEU over the answers of one language, or of several that share a tokenizer.
 
-    language: Literal["zh", "ja", "ko", "other"]
-    """Of their gold answers; `other` is any with spaces between its words."""
+    Case, width and punctuation count here, and in no other measure of the report.
+    """
+
+    language: Literal["zh", "ja", "ko", "unspaced", "other"]
+    """Of their gold answers, as the script tells. `unspaced` is Thai, Lao, Burmese, Khmer and
+    Tibetan; `other` is all whose words have spaces between them, English and Russian together. A
+    gold answer without a letter counts with the language that most others have."""
     score: float
     """0 to 100, over the counts of all these answers together."""
     answers: int
     """How many."""
+    too_short: bool
+    """Whether none of them has the four tokens that BLEU needs: it is 0 then, whatever they share
+    with their gold answers."""
     signature: str
     """sacrebleu's: only scores of equal signature compare."""
 
@@ -79,8 +90,8 @@ class OverlapReport(Record):
     schema_: Literal[1] = Field(default=1, alias="schema")
     """Version of this layout."""
     mean: dict[str, float | None]
-    """Means over the measured answers by the names of `AnswerOverlap.scores`. `bleu`, the corpus
-    score and no mean, only where all gold answers are of one language."""
+    """Means over the measured answers by the names of `AnswerOverlap.scores`, but `sentence_bleu`,
+    which has none. `bleu`, the corpus score and no mean, only where there is one `LanguageBleu`."""
     interval: dict[str, Interval | None]
     """Their 95 % intervals; BLEU has none."""
     answers: dict[str, int]
@@ -90,7 +101,8 @@ class OverlapReport(Record):
     bleu: tuple[LanguageBleu, ...]
     """By language, the most answers first: tokens of different languages do not mix."""
     signature: str
-    """How the other numbers were made; only those of equal signature compare."""
+    """How the other numbers and their intervals were made; only those of equal signature compare.
+    Means do not depend on the seed, intervals do."""
     warnings: tuple[str, ...]
     """What to know before the numbers are used."""
     without_gold_answer: tuple[str, ...]

@@ -46,6 +46,8 @@ def test_rows_as_jsonl(tmp_path: Path) -> None:
     assert rows[1]["rouge1_recall"] == pytest.approx(5 / 6)
     assert rows[-1]["unmeasured"] == "no_gold_answer"
     assert rows[-1]["rouge1"] is None
+    assert rows[1]["token_recall"] == 1
+    assert rows[1]["language"] == "other"
 
 
 def test_rows_for_a_spreadsheet(tmp_path: Path) -> None:
@@ -64,6 +66,7 @@ def test_rows_for_a_spreadsheet(tmp_path: Path) -> None:
     assert float(rows[0]["exact_match"]) == 1
     assert rows[1]["qid"] == "报,销"
     assert rows[1]["exact_match"] == ""
+    assert not {"True", "False"} & {cell for row in rows for cell in row.values()}
 
 
 def test_from_standard_input_zipped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,6 +85,10 @@ def test_ragas_names(tmp_path: Path) -> None:
 
 def test_stems_are_said() -> None:
     assert "|stem:porter|" in judge("overlap", OVERLAP, "--stem").out
+
+
+def test_the_seed_is_said() -> None:
+    assert "|seed:3|" in judge("overlap", OVERLAP, "--seed", 3).out
 
 
 BAD = {
@@ -121,6 +128,7 @@ def test_bad_lines_are_told_and_counted(tmp_path: Path) -> None:
     assert "in.jsonl, line 4, field 'answer': is missing" in ran.err
     counts = json.loads(ran.out)["counts"]
     assert (counts["samples"], counts["bad_lines"]) == (1, 2)
+    assert any(line.endswith("left out: 2") for line in json.loads(ran.out)["warnings"])
 
 
 @pytest.mark.parametrize("name", ["rows.txt", "rows"])

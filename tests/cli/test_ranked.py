@@ -40,6 +40,57 @@ def test_means_with_their_intervals() -> None:
     assert hit.split() == ["hit", "0.500", "1.000"]
 
 
+def test_a_mean_without_limits_has_no_line_for_them() -> None:
+    # DCG has no upper limit, and of two queries there is no other interval.
+    lines = told(report(FIRST, THIRD)).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.split()[:1] == ["dcg"])
+    assert lines[at + 1].split()[0] == "ndcg"
+    # The others have theirs below.
+    assert lines[at + 2].split()[0].count("–") == 1
+
+
+def test_a_mean_with_limits_at_some_cut_offs_shows_those() -> None:
+    # Nothing relevant stands first: DCG@1 is 0 fifty times, and @3 is drawn.
+    many = (
+        Sample(qid=str(number), retrieved=("a", "b", "c"), gold_evidence=("bc"[number % 2],))
+        for number in range(50)
+    )
+    lines = told(report(*many)).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.split()[:1] == ["dcg"])
+    assert lines[at].split()[1] == "0.000"
+    (limits,) = lines[at + 1].split()
+    low, high = map(float, limits.split("–"))
+    # Each is 1/log2 3 or 1/log2 4, at rank 2 or 3.
+    assert 0.5 < low < (0.5 + 0.63093) / 2 < high < 0.631
+    assert lines[at + 1].index(limits) > lines[at].index("0.000") + len("0.000")
+
+
+def tabled(text: str) -> dict[str, str]:
+    """By measure and cut-off, the mean in its column; each table stands under its header."""
+    found: dict[str, str] = {}
+    ks: list[str] = []
+    for words in map(str.split, text[: text.index("in the means")].splitlines()):
+        if words[:2] == ["first", "k"]:
+            ks = words[2:]
+        elif ks and words and words[0].isalnum() and not words[0][0].isdecimal():
+            found |= {words[0] + k: mean for k, mean in zip(ks, words[1:], strict=True)}
+    return found
+
+
+@pytest.mark.parametrize(("width", "tables"), [(40, 6), (80, 3)])
+def test_more_cut_offs_than_the_terminal_is_wide(width: int, tables: int) -> None:
+    many = report(FIRST, THIRD, ks=(1, 2, 3, 4, 5, 6, 8, 10, 20, 50, 100, 1000))
+    text = told(many, width)
+    # The table above them has no columns to spare.
+    head = text[text.index(" first k") : text.index("in the means")].splitlines()[:-1]
+    assert len([line for line in head if "first k" in line]) == tables
+    assert max(map(len, head)) <= width
+    assert "…" not in "".join(head)
+    cut = {name: mean for name, mean in many.mean.items() if "@" in name}
+    assert len(cut) == 9 * 12
+    assert tabled(text) == {name: f"{mean:.3f}" for name, mean in cut.items()}
+
+
 def test_a_measure_that_no_query_has_is_no_number() -> None:
     alone = Sample(qid="q", retrieved=("a",), gold_evidence=("a",))
     (line,) = [each for each in told(report(alone)).splitlines() if "roc_auc" in each]
@@ -69,6 +120,12 @@ def test_nothing_relevant_is_ranked() -> None:
     text = " ".join(told(report(FIRST, none, ks=(9,))).split())
     assert "b, c, d, e, f and 4 more above; nothing relevant is ranked" in text
     assert "0 of 1 relevant among 9 ranked" in text
+
+
+def test_nothing_at_all_is_ranked() -> None:
+    text = " ".join(told(report(FIRST, Sample(qid="none", gold_evidence=("a", "b")))).split())
+    assert "none ap 0.000, 0 of 2 relevant, nothing is ranked first" in text
+    assert "among 0 ranked" not in text
 
 
 def test_pairs_of_chunks() -> None:

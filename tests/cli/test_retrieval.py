@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from tests.commands import Ran, judge, write
+from tests.commands import Ran, judge, start, write
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -182,14 +182,20 @@ def test_samples_that_cannot_be_measured(
     assert says.replace("\"relevance['a']\"", "") in ran.err
 
 
-@pytest.mark.parametrize("k", ["0", "-1", "a", "", "1,,2", "1.5", "5,0", "9" * 30, "9" * 6000])
+@pytest.mark.parametrize(
+    "k",
+    ["0", "-1", "a", "", "1,,2", "1.5", "5,0", "1000000001", "5,1000000001", "9" * 30, "9" * 6000],
+)
 def test_cut_offs_that_are_none(tmp_path: Path, k: str) -> None:
-    refused(judge("retrieval", good(tmp_path), f"-k={k}"), "-k ", "whole numbers from 1")
+    ran = judge("retrieval", good(tmp_path), "-k", k)
+    refused(ran, f"-k {k!r}: give whole numbers from 1 to 1000000000,")
 
 
 def test_cut_offs_in_any_order_or_width(tmp_path: Path) -> None:
     found = means(judge("retrieval", good(tmp_path), "-k", " 10，1, 10", "--json"))
     assert [name for name in found if name.startswith("hit")] == ["hit@1", "hit@10"]
+    deepest = means(judge("retrieval", good(tmp_path), "-k", "1000000000", "--json"))
+    assert deepest["recall@1000000000"] == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize("level", ["0", "-1", "nan", "inf"])
@@ -218,9 +224,16 @@ def test_either_samples_or_both_trec_files(tmp_path: Path) -> None:
     source, asked = good(tmp_path), trec(tmp_path)
     for words in (("retrieval",), asked[:3], (asked[0], *asked[3:])):
         refused(judge(*words), "name a file of samples, or --qrels and --run together")
-    for words in ((*asked, source), (*asked[:3], source)):
-        refused(judge(*words), f"{source.name}' beside --qrels or --run")
-    refused(judge(*asked, "--skip-bad-lines"), "of TREC files no line is skipped")
+    for some in (asked, asked[:3], (asked[0], *asked[3:])):
+        for more in ((), ("--skip-bad-lines",)):
+            ran = judge(*some, source, *more)
+            refused(
+                ran, f"'{source}' beside --qrels or --run: name samples or TREC files, not both"
+            )
+    refused(
+        judge(*asked, "--skip-bad-lines"),
+        "--skip-bad-lines is for samples: of TREC files no line is skipped; leave it out",
+    )
 
 
 def test_gain_that_grows_beyond_numbers(tmp_path: Path) -> None:
@@ -241,6 +254,21 @@ def test_rows_as_jsonl(tmp_path: Path) -> None:
     assert [row["rr"] for row in rows] == [0.5, 1, 0]
     assert rows[0]["query"] == "问 q1"
     assert (rows[2]["status"], rows[2]["relevant"], rows[2]["found"]) == ("measured", 1, 0)
+
+
+WHO = ["qid", "query", "status", "ranked", "relevant", "found"]
+WHOLE = ["rr", "ap", "r_precision", "ndcg", "roc_auc"]
+CUT = ["hit", "recall", "precision", "f1", "rr", "ap", "dcg", "ndcg", "accuracy"]
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl"])
+def test_rows_say_who_then_the_whole_ranking_then_each_cut_off(tmp_path: Path, name: str) -> None:
+    columns = WHO + WHOLE + [f"{measure}@{k}" for k in (1, 5) for measure in CUT]
+    for words in (("retrieval", good(tmp_path)), trec(tmp_path)):
+        assert judge(*words, "-k", "5,1", "-o", tmp_path / name).code == 0
+        first = (tmp_path / name).read_text("utf-8-sig").splitlines()[0]
+        header = next(csv.reader([first])) if name.endswith("csv") else list(json.loads(first))
+        assert header == columns
 
 
 def test_rows_for_a_spreadsheet(tmp_path: Path) -> None:
@@ -331,6 +359,45 @@ def test_a_named_pipe(tmp_path: Path) -> None:
     writer.join()
 
 
+BAD_QRELS = {
+    "q1 0 a 1\nq1 0 b x\n": ", line 2, field 'relevance': 'x' is no finite number",
+    "q1 0 a\n": ", line 1: has 3 columns",
+    # Found while the run is read.
+    "q1 0 a 1e200\n": ", field 'relevance': a grade of query 'q1' is 1e+200",
+    "q1 0 a 0\n": ", field 'relevance': nothing is relevant",
+}
+
+
+@pytest.mark.parametrize("qrels", BAD_QRELS)
+def test_what_is_wrong_in_piped_qrels_names_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qrels: str
+) -> None:
+    *_, run = trec(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(qrels.encode())))
+    ran = judge("retrieval", "--qrels", "-", "--run", run)
+    refused(ran, f"judge: standard input{BAD_QRELS[qrels]}")
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=fifo.write_text, args=(qrels,), daemon=True)
+    writer.start()
+    refused(judge("retrieval", "--qrels", fifo, "--run", run), f"judge: {fifo}{BAD_QRELS[qrels]}")
+    writer.join()
+
+
+def test_qrels_and_a_run_through_two_pipes(tmp_path: Path) -> None:
+    pipes = {tmp_path / "qrels": QRELS, tmp_path / "run": RUN + "q2 Q0 b 3 nan t\n"}
+    writers = []
+    for fifo, text in pipes.items():
+        os.mkfifo(fifo)
+        writers.append(threading.Thread(target=fifo.write_text, args=(text,), daemon=True))
+        writers[-1].start()
+    qrels, run = pipes
+    ran = judge("retrieval", "--qrels", qrels, "--run", run)
+    refused(ran, f"judge: {run}, line 6, field 'score': 'nan'")
+    for writer in writers:
+        writer.join()
+
+
 def test_chinese_text_on_a_narrow_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     lines = [
@@ -374,6 +441,12 @@ def test_queries_that_only_a_mean_needs(tmp_path: Path) -> None:
 
 
 @pytest.fixture
+def buffered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As at a user's: a stream that is not buffered has nothing left to fail on at the end."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+
+
+@pytest.fixture
 def deaf() -> Iterator[int]:
     reading, writing = os.pipe()
     os.close(reading)
@@ -383,12 +456,27 @@ def deaf() -> Iterator[int]:
 
 # Processes of their own, each of about a second: what is at stake is what they load, and the
 # file behind standard output.
+@pytest.mark.usefixtures("buffered")
 @pytest.mark.parametrize("words", [(), ("--json",)])
 def test_a_reader_that_goes_is_no_error(tmp_path: Path, deaf: int, words: tuple[str, ...]) -> None:
     code = "from judge.cli.app import main; main()"
     command = [sys.executable, "-c", code, "retrieval", str(good(tmp_path)), *words]
     done = subprocess.run(command, stdout=deaf, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.usefixtures("buffered")
+def test_a_reader_that_goes_in_the_middle_is_no_error(tmp_path: Path) -> None:
+    # As `| head -1`, and far more than fits a pipe.
+    lines = [line(f"q{number}", *"bcdefgh", gold=("z", "y")) for number in range(500)]
+    source = write(tmp_path / "in.jsonl", lines)
+    command = ["retrieval", source, "--gold-match", "exact", "--worst", 500]
+    with start(*command) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == ("", 0)
 
 
 def test_help_has_an_example_and_loads_nothing_heavy() -> None:

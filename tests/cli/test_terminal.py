@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -6,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.table import Table
 
-from judge.cli.terminal import output, print_table, say
+from judge.cli.terminal import output, print_table, say, say_json
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SCORE = "from judge.cli.app import main; main()"
@@ -74,6 +75,19 @@ def test_standard_output_that_is_closed(tmp_path: Path) -> None:
 def test_lines_are_printed_whole_and_steer_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     say("一" * 300, "a\x1b[31mb [x]")
     assert capsys.readouterr().out == f"{'一' * 300}\na␛[31mb [x]\n"
+
+
+def test_json_is_one_line_however_wide_and_gives_every_character_back(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    said = {"qid": "[bold]一" * 300, "query": 'a\x1b[31m"b"\u202ec\u2028d\x7f\x9b\ufffd'}
+    say_json(json.dumps(said, ensure_ascii=False))
+    out = capsys.readouterr().out
+    assert json.loads(out) == said
+    assert (out.count("\n"), len(out.splitlines())) == (1, 1)
+    assert "[bold]一" in out
+    assert not set("\x1b\u202e\u2028\x7f\x9b") & set(out)
 
 
 def test_a_command_that_only_prints_is_one_line_on_a_full_disk() -> None:

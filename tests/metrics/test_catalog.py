@@ -11,7 +11,7 @@ RETRIEVAL = (
     "hit@k recall@k precision@k f1@k rr mrr rr@k mrr@k ap map ap@k map@k dcg@k ndcg@k ndcg"
     " r_precision roc_auc accuracy@k"
 )
-OVERLAP = "bleu rouge1 rouge2 rougeL rougeLsum rougeW exact_match token_f1"
+OVERLAP = "bleu sentence_bleu rouge1 rouge2 rougeL rougeLsum rougeW exact_match token_f1"
 FAITHFULNESS = "faithfulness faithfulness_strict faithfulness_bounds contradiction_rate"
 CITATION = "coverage citation_validity citation_recall"
 AGREEMENT = "agreement cohen_kappa krippendorff_alpha brier ece corrected_faithfulness"

@@ -9,6 +9,7 @@ def test_every_measure_by_hand() -> None:
     assert tuple(found.scores) == MEASURES
     assert (found.language, found.gold_tokens) == ("other", 6)
     assert found.scores["exact_match"] == found.scores["token_f1"] == 1  # articles do not count
+    assert found.scores["token_precision"] == found.scores["token_recall"] == 1
     assert found.scores["rouge1_precision"] == 1
     assert found.scores["rouge1_recall"] == pytest.approx(5 / 6)
     assert found.scores["rouge2"] == pytest.approx(2 / 3)
@@ -23,6 +24,24 @@ def test_sentences_are_found_without_line_breaks() -> None:
     found = measure("It was paid for. He left.", "He left.\r\nIt was paid\nfor.", stem=False)
     assert found.scores["rougeLsum"] == 1
     assert found.scores["rougeL"] == pytest.approx(4 / 6)
+
+
+def test_token_shares_by_hand() -> None:
+    scores = measure("It is Paris, France", "Paris", stem=False).scores
+    assert (scores["token_precision"], scores["token_recall"]) == (0.25, 1)
+
+
+def test_a_sentence_over_two_lines_is_one() -> None:
+    # As one, ten words in a row of fourteen; as two lines the other four would be found as well.
+    wrapped = "The whole of the invoice was in the end paid\nfor by the company."
+    turned = "For by the company the whole of the invoice was in the end paid."
+    for texts in ((wrapped, turned), (turned, wrapped)):
+        found = measure(*texts, stem=False).scores["rougeLsum"]
+        assert found == pytest.approx(10 / 14)
+
+
+def test_without_a_letter_there_is_no_language() -> None:
+    assert measure("500", "500", stem=False).language is None
 
 
 def test_an_empty_answer_is_zero_whatever_was_asked() -> None:

@@ -18,7 +18,14 @@ def test_token_f1_then_rouge_l_then_the_first() -> None:
 
 
 def test_what_has_all_tokens_is_not_low() -> None:
-    assert kept(3, ("a", 1.0, 0.2), ("b", 0.99, 1.0)) == ["b"]
+    assert kept(3, ("a", 1.0, 0.2), ("b", 0.9999, 1.0)) == ["b"]
+
+
+def test_of_equals_the_first() -> None:
+    equals = [(qid, 0.5, 0.5) for qid in "abcd"]
+    assert kept(2, *equals) == ["a", "b"]
+    assert kept(2, ("x", 0.5, 0.6), *equals) == ["a", "b"]
+    assert kept(9, *equals) == ["a", "b", "c", "d"]
 
 
 def test_too_long_says_nothing_against_it() -> None:

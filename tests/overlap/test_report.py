@@ -1,10 +1,11 @@
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from judge.errors import InputError
-from judge.overlap import measure_overlap
+from judge.overlap import measure_overlap, with_bad_lines
 from judge.records import Sample
 from judge.records.overlap import AnswerOverlap
 from judge.samples import read_samples
@@ -34,6 +35,20 @@ def test_the_fixture_by_hand() -> None:
     assert report.without_gold_answer == ("en-no-gold",)
 
 
+def test_the_row_of_an_answer() -> None:
+    rows: list[AnswerOverlap] = []
+    measure_overlap(fixture(), each=rows.append)
+    assert rows[1].scores["sentence_bleu"] == pytest.approx(57.89, abs=0.005)
+    assert [row.language for row in rows[2:5]] == ["other", "zh", "zh"]
+    assert not any(row.too_long for row in rows)
+
+
+def test_stems() -> None:
+    samples = [sample("1", "reports", "reporting")]
+    assert measure_overlap(samples).mean["rouge1"] == 0
+    assert measure_overlap(samples, stem=True).mean["rouge1"] == 1
+
+
 def test_counts_and_what_they_leave_out() -> None:
     report = measure_overlap(fixture())
     counts = report.counts
@@ -56,6 +71,37 @@ def test_bleu_is_by_language_and_never_mixed() -> None:
     chinese = measure_overlap(item for item in fixture() if item.qid.startswith("zh"))
     assert chinese.mean["bleu"] == chinese.bleu[0].score == report.bleu[1].score
     assert "bleu" not in chinese.interval
+    assert "sentence_bleu" not in chinese.mean
+
+
+def test_figures_are_of_no_language() -> None:
+    rows: list[AnswerOverlap] = []
+    samples = [sample("1", "500", "500"), sample("2", "差旅标准", "差旅标准")]
+    report = measure_overlap(samples, each=rows.append)
+    assert [(item.language, item.answers) for item in report.bleu] == [("zh", 2)]
+    assert [row.language for row in rows] == [None, "zh"]
+    assert "bleu" in report.mean
+
+
+def test_no_answer_long_enough_for_bleu_is_warned_of() -> None:
+    report = measure_overlap([sample("1", "Paris", "Paris")])
+    assert (report.mean["exact_match"], report.mean["bleu"]) == (1, 0)
+    assert any("four tokens" in line for line in report.warnings)
+    report = measure_overlap([sample("1", "It is in Paris", "Paris")])
+    assert not any("four tokens" in line for line in report.warnings)
+
+
+def test_an_answer_of_blanks_is_empty() -> None:
+    report = measure_overlap([sample("1", " \n\u3000", "Paris"), sample("2", "Paris", "Paris")])
+    assert report.counts.empty_answers == 1
+
+
+def test_bad_lines_are_counted_and_warned_of() -> None:
+    report = measure_overlap(fixture())
+    found = with_bad_lines(report, 2)
+    assert found.counts.bad_lines == 2
+    assert set(found.warnings) > set(report.warnings)
+    assert with_bad_lines(report, 0) == report
 
 
 def test_the_language_is_the_gold_answers() -> None:
@@ -83,6 +129,10 @@ def test_the_signature_names_every_choice() -> None:
         *("overlap", "tokens", "norm", "rouge", "stem", "sentences", "w", "longest", "seed"),
         "judge",
     }
+    assert parts["w"] == "1.2"
+    assert parts["longest"] == "50000,4000000"
+    assert parts["rouge"] == f"rouge-score-{version('rouge-score')}"
+    assert parts["judge"] == version("judge")
     stemmed = measure_overlap(fixture(), stem=True).signature
     assert "|stem:porter|" in stemmed
     assert parts["stem"] == "no"
@@ -90,7 +140,9 @@ def test_the_signature_names_every_choice() -> None:
 
 def test_too_long_is_counted_and_not_averaged() -> None:
     long = sample("long", "a " * 2_001, "a " * 2_000)
-    report = measure_overlap([long, sample("short", "a b", "a b")])
+    rows: list[AnswerOverlap] = []
+    report = measure_overlap([long, sample("short", "a b", "a b")], each=rows.append)
+    assert [row.too_long for row in rows] == [True, False]
     assert report.counts.too_long == 1
     assert report.answers["rougeL"] == 1
     assert report.answers["rouge1"] == 2

@@ -67,6 +67,13 @@ def test_a_name_differs_amid_a_long_sentence() -> None:
             "Paris built the first deep line of a metro there.",
             "Rome built the first deep line of a metro there.",
         ),
+        (
+            "Paris built the first deep underground railway line under a large European river.",
+            "Rome built the first deep underground railway line under a large European river.",
+        ),
+        # One of the two denies, and another figure.
+        ("The fee for parking is 20 dollars.", "The fee for parking is not 30 dollars."),
+        ("停车费用标准为20元。", "停车费用标准不为30元。"),
         # Other years, conditions or places in a list.
         ("In 2020 revenue was 5 million dollars.", "In 2021 revenue was 6 million dollars."),
         ("2020年营收为500万元。", "2021年营收为600万元。"),

@@ -52,6 +52,16 @@ def test_what_is_irrelevant_and_on_top() -> None:
     assert found.topped_total == 3
 
 
+def test_below_the_level_is_irrelevant_and_on_top() -> None:
+    grades = {"a": 1.0, "c": 2.0, "b": 0.5}
+    only = Sample(qid="q", retrieved=IDS, relevance=grades)
+    for level, above in ((None, ()), (1, ()), (2, ("a", "b"))):
+        found = report(only, rules=RankRules(ks=(3,), relevance_level=level))
+        assert [top.chunk_ids for top in found.topped] == [above] * bool(above)
+        assert [top.first_relevant for top in found.topped] == [3] * bool(above)
+        assert found.topped_total == bool(above)
+
+
 def test_rankings_shorter_than_what_is_looked_at() -> None:
     short = Sample(qid="q", retrieved=("a", "b"), gold_evidence=("x",))
     found = report(sample("1", "a"), short)
@@ -76,10 +86,11 @@ def test_queries_that_are_not_measured_are_in_no_list() -> None:
     found = report(sample("1", "a"), Sample(qid="bare", retrieved=IDS), nothing, empty, rules=rules)
     assert [ranks.qid for ranks in found.worst] == ["empty", "1"]
     assert [gold.qid for gold in found.missed] == ["empty"]
-    assert found.topped == ()
-    skipped = report(sample("1", "a"), empty, rules=RankRules(ks=(3,), no_ranking="skip"))
-    assert [gold.qid for gold in skipped.missed] == []
-    assert skipped.missed_total == 0
+    assert (found.topped, found.topped_total) == ((), 0)
+    assert (found.missed_total, found.relevant_total) == (1, 2)
+    skipped = report(sample("1", "a"), empty, nothing, rules=RankRules(ks=(3,), no_ranking="skip"))
+    assert (skipped.missed, skipped.topped) == ((), ())
+    assert (skipped.missed_total, skipped.relevant_total, skipped.topped_total) == (0, 1, 0)
 
 
 def test_lists_over_many_batches_are_as_of_one() -> None:
@@ -110,3 +121,23 @@ def test_chunks_that_say_the_same() -> None:
     # Those that no text is known of are in no pair.
     bare = Sample(qid="q", retrieved=("a", "b", "c"), gold_evidence=("a",))
     assert report(bare).pairs == ()
+
+
+def test_conflicts_stand_before_duplicates() -> None:
+    text = "Employees who travel abroad may claim up to eighty euros a day for meals and taxis."
+    copies = [Chunk(chunk_id=name, text=text) for name in "ab"]
+    denied = [
+        Chunk(chunk_id="c", text="Dental care is covered by the plan for all staff."),
+        Chunk(chunk_id="d", text="Dental care is not covered by the plan for any staff here."),
+        Chunk(chunk_id="e", text="Dental care is not covered by the plan for all staff."),
+    ]
+    first = Sample(qid="1", chunks=tuple(copies), gold_evidence=("a",))
+    second = Sample(qid="2", chunks=tuple(denied), gold_evidence=("c",))
+    found = report(first, second)
+    assert [(pair.qid, pair.kind) for pair in found.pairs] == [
+        ("2", "conflict"),
+        ("1", "duplicate"),
+    ]
+    # Where there is room for one, it is the conflict.
+    (one,) = report(first, second, most=1).pairs
+    assert (one.first, one.second, one.detail) == ("c", "e", "covered / not covered")

@@ -81,6 +81,15 @@ def test_each_query_has_its_status() -> None:
     assert batch.relevant.tolist() == [1, 0, 1, 0, 0, 0]
 
 
+def test_what_does_not_reach_the_level_is_not_found() -> None:
+    grades = {"a": 1.0, "b": 2.0, "c": 0.5, "x": 2.0}
+    sample = Sample(qid="q", retrieved=("a", "b", "c", "d"), relevance=grades)
+    for level, found, relevant in ((None, 3, 4), (1, 2, 3), (2, 1, 2)):
+        (batch,) = made([sample], RankRules(relevance_level=level))
+        row = batch.row(0)
+        assert (row.ranked, row.found, row.relevant) == (4, found, relevant)
+
+
 def test_a_pool_of_one_kind_has_no_area() -> None:
     (batch,) = made([Sample(qid="q", retrieved=("a",), gold_evidence=("a",))], RankRules())
     row = batch.row(0)

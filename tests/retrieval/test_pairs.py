@@ -1,5 +1,5 @@
 import time
-from itertools import pairwise
+from itertools import islice, pairwise, permutations
 
 import pytest
 from hypothesis import given, settings
@@ -51,6 +51,81 @@ def test_the_share_is_that_of_runs_of_three_words() -> None:
     (pair,) = _pairs(" ".join(words), " ".join(changed))
 
     assert pair.similarity == pytest.approx(0.95)
+
+
+@pytest.mark.parametrize(("changed", "share"), [(1, 0.9), (2, 0.8), (3, None)])
+def test_a_duplicate_shares_at_least_four_fifths(changed: int, share: float | None) -> None:
+    # Of 12 words, 10 runs; with the last n changed, n runs are lost.
+    words = [f"{letter}{letter}" for letter in "abcdefghijkl"]
+    others = [*words[:-changed], *("other", "words", "here")[:changed]]
+
+    found = _pairs(" ".join(words), " ".join(others))
+
+    assert [pair.similarity for pair in found] == [pytest.approx(share)] * (share is not None)
+
+
+@pytest.mark.parametrize(("length", "found"), [(9, []), (10, ["duplicate"])])
+def test_a_text_of_under_eight_runs_stands_in_others_by_chance(
+    length: int, found: list[str]
+) -> None:
+    # Of n words, n - 2 runs.
+    text = " ".join(f"{letter}{letter}" for letter in "abcdefghij"[:length])
+
+    assert _kinds(text, f"A title: {text}, and so on") == found
+    assert _kinds(text, text) == ["duplicate"]
+
+
+@pytest.mark.parametrize(("same", "whole"), [(19_999, False), (20_000, True)])
+def test_of_a_chunk_so_many_characters_are_read(same: int, whole: bool) -> None:  # noqa: FBT001  a table's column
+    text = "".join(f"w{number} " for number in range(5000))[:same]
+
+    (pair,) = (pair for pair in _pairs(f"{text}甲", f"{text}乙") if pair.kind == "duplicate")
+
+    assert (pair.similarity == 1) is whole
+
+
+COVERED, DENIED = "Dental care is covered.", "Dental care is not covered."
+
+
+@pytest.mark.parametrize(("before", "found"), [(399, ["conflict"]), (400, [])])
+def test_of_a_chunk_so_many_sentences_are_compared(before: int, found: list[str]) -> None:
+    other = "".join(f"Fact{number} stands.\n" for number in range(before))
+
+    assert _kinds(other + COVERED, DENIED) == found
+    assert _kinds(COVERED, other + DENIED) == found
+
+
+def _shuffled(words: str, count: int) -> list[str]:
+    """So many sentences of the same words, none in conflict with another."""
+    return [
+        " ".join(order).capitalize() + "." for order in islice(permutations(words.split()), count)
+    ]
+
+
+@pytest.mark.parametrize(("more", "found"), [(19, ["conflict"]), (20, [])])
+def test_so_many_times_two_sentences_are_laid_side_by_side(more: int, found: list[str]) -> None:
+    # 20 sentences beside 99 are 1 980 times two, and 1 beside n are n: the next is the last.
+    many = _shuffled("amber birch cedar delta ember flint", 20 + 99)
+    few = _shuffled("harbor island jungle kettle ladder", 1 + more)
+    one = "\n".join([*many[:20], few[0], COVERED])
+    other = "\n".join([*many[20:], *few[1:], DENIED])
+
+    assert [kind for kind in _kinds(one, other) if kind == "conflict"] == found
+
+
+@pytest.mark.parametrize(("before", "found"), [(31, ["conflict"]), (32, [])])
+def test_of_sentences_with_one_word_in_common_so_many_are_looked_at(
+    before: int, found: list[str]
+) -> None:
+    crowd = "\n".join(_shuffled("dental care covered amber birch", before))
+
+    assert (
+        _kinds(
+            f"{crowd}\nBirch amber dental care is covered.",
+            "Birch amber dental care is not covered.",
+        )
+        == found
+    )
 
 
 def test_texts_on_one_subject_and_headings_are_no_duplicates() -> None:

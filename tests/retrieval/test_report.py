@@ -72,9 +72,10 @@ def test_grades_with_exponential_gain() -> None:
     best = {name: -float(rank) for rank, name in enumerate("abcde")}
     assert measure_run(grades, {"q": best}, rules).mean["dcg@5"] == pytest.approx(63.7815, abs=5e-5)
     other = {name: -float(rank) for rank, name in enumerate("dabce")}
-    assert measure_run(grades, {"q": other}, rules).mean["ndcg@5"] == pytest.approx(
-        0.8032, abs=5e-5
-    )
+    found = measure_run(grades, {"q": other}, rules).mean
+    assert found["ndcg@5"] == pytest.approx(0.8032, abs=5e-5)
+    # Of the five nothing is missed, and so the whole ranking has the same.
+    assert found["ndcg"] == found["ndcg@5"]
 
 
 def test_mean_reciprocal_rank() -> None:
@@ -133,6 +134,16 @@ def test_the_order_of_queries_changes_neither_means_nor_intervals() -> None:
         assert there is not None
         assert (there.low, there.high) == pytest.approx((here.low, here.high), rel=1e-9)
     assert forth.defined == back.defined
+
+
+def test_another_seed_draws_other_limits_from_fifty_queries_on() -> None:
+    for queries, same in ((49, True), (50, False)):
+        samples = [sample(f"q{number}", 5, 1 + number % 5) for number in range(queries)]
+        one, again, other = (measure_retrieval(samples, RankRules(seed=seed)) for seed in (0, 0, 1))
+        assert one.interval == again.interval
+        assert one.mean == other.mean
+        for name in ("mrr", "map@3", "ndcg"):
+            assert (one.interval[name] == other.interval[name]) is same
 
 
 RANKED = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=12)
@@ -216,6 +227,11 @@ def test_what_stands_twice_counts_once() -> None:
     assert report.repeated == 1
     assert report.mean["precision@3"] == pytest.approx(2 / 3)
     assert report.mean["map"] == pytest.approx((1 + 2 / 3) / 2)
+    assert any(said.startswith("1 query whose ranking names") for said in report.warnings)
+    # In no mean, and its ranking is told of all the same: who made it wants to know.
+    bare = Sample(qid="bare", retrieved=ids)
+    both = measure_retrieval([Sample(qid="q", retrieved=ids, gold_evidence=("a",)), bare])
+    assert (both.averaged, both.repeated) == (1, 2)
     blocks = [("q", ["a", "b", "a"], [1.0, 2.0, 3.0])]
     assert measure_run({"q": {"a": 1.0}}, blocks).mean["mrr"] == 1
 
@@ -235,6 +251,8 @@ def test_the_level_is_what_counts_as_relevant() -> None:
         assert report.mean["recall@1"] == pytest.approx(recall)
         # Its gains are the grades, whatever the level: (1 + 2 / log2 3 + .5 / 2) / (2 + ...).
         assert report.mean["ndcg"] == pytest.approx(2.511860 / 2.880930, abs=1e-6)
+        assert report.mean["ndcg@3"] == report.mean["ndcg"]
+        assert report.mean["dcg@3"] == pytest.approx(2.511860, abs=1e-6)
 
 
 def test_a_level_that_nothing_ranked_reaches_is_no_other_naming() -> None:

@@ -2,6 +2,7 @@ import gzip
 import hashlib
 import os
 import re
+import zlib
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,22 @@ def test_blocks_of_gzip_that_breaks_off_name_where_they_began(tmp_path: Path) ->
     ):
         list(text_blocks(stream, path, 1000))
     assert caught.value.line is not None
+
+
+def test_gzip_whose_middle_is_damaged_names_the_line(tmp_path: Path) -> None:
+    # Whole lines, flushed to a full byte; then a block of a kind that there is none of.
+    packed = zlib.compressobj(wbits=31)
+    data = packed.compress(b"x\n" * 100_000) + packed.flush(zlib.Z_FULL_FLUSH) + b"\xff" * 9
+    path = tmp_path / "a.gz"
+    path.write_bytes(data)
+    with open_source(path) as stream, pytest.raises(InputError) as lines:
+        list(text_lines(stream, path))
+    with open_source(path) as stream, pytest.raises(InputError) as blocks:
+        list(text_blocks(stream, path, 1000))
+    for caught in (lines, blocks):
+        assert "gzip data is damaged here" in str(caught.value)
+        assert caught.value.line is not None
+        assert 1 < caught.value.line <= 100_001
 
 
 def test_what_no_line_ends_is_one_line(tmp_path: Path) -> None:

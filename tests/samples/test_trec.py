@@ -64,6 +64,9 @@ def test_white_space_that_is_not_asciis_is_of_the_id(tmp_path: Path) -> None:
         ("q 0 a 1\nq 0 b\n", "line 2: has 3 columns; 4 are needed: qid iteration docid relevance"),
         ("q 0 a b 1\n", "line 1: has 5 columns"),
         ("q 0 文\u3000档\n", "line 1: has 3 columns"),
+        # A cell too many and one too few: together as many as two lines have, and all are numbers.
+        ("q1 0 11 1 x\nq1 0 12\n", "line 1: has 5 columns"),
+        ("q1 0 11\nq1 0 12 1 7\n", "line 1: has 3 columns"),
         ("\n\nq 0 a x\n", "line 3, field 'relevance': 'x' is no finite number"),
         ("q 0 a nan\n", "line 1, field 'relevance': 'nan'"),
         ("q 0 a inf\n", "line 1, field 'relevance': 'inf' is no finite number"),

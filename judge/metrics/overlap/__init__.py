@@ -5,7 +5,7 @@ None of these sees whether an answer is true or supported: they count what two t
 
 from judge.metrics.overlap.bleu import TOKENIZERS, Bleu, CorpusBleu, Language, bleu, sentence_bleu
 from judge.metrics.overlap.language import language_of
-from judge.metrics.overlap.matching import answer_tokens, exact_match, token_f1
+from judge.metrics.overlap.matching import answer_tokens, exact_match, token_f1, token_prf
 from judge.metrics.overlap.rouge import MOST_CELLS, MOST_TOKENS, Prf, Rouge, rouge, too_long
 from judge.metrics.overlap.tokens import word_tokens
 from judge.metrics.overlap.weighted import WEIGHT, rouge_w
@@ -28,6 +28,7 @@ __all__ = [
     "rouge_w",
     "sentence_bleu",
     "token_f1",
+    "token_prf",
     "too_long",
     "word_tokens",
 ]

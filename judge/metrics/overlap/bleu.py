@@ -1,13 +1,22 @@
 """BLEU by sacrebleu: of one answer, and of many by sums that need not be kept apart."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-Language = Literal["zh", "ja", "ko", "other"]
+Language = Literal["zh", "ja", "ko", "unspaced", "other"]
 
-TOKENIZERS: Final[dict[Language, str]] = {"zh": "zh", "ja": "char", "ko": "char", "other": "13a"}
+TOKENIZERS: Final[dict[Language, str]] = {
+    "zh": "zh",
+    "ja": "char",
+    "ko": "char",
+    "unspaced": "char",
+    "other": "13a",
+}
 """sacrebleu's tokenizer for each language. Its words of Japanese and Korean need dictionaries that
-are packages of their own, so there BLEU is over characters."""
+are packages of their own, so there BLEU is over characters; so it is for the other scripts without
+spaces between words (`unspaced`: Thai, Lao, Burmese, Khmer, Tibetan), whose clauses would be one
+word each. `other` is all that parts words by spaces."""
 
 _ORDERS: Final = 4
 
@@ -21,6 +30,9 @@ class Bleu(NamedTuple):
     """sacrebleu's own; only scores of equal signature compare."""
     answers: int
     """How many answers it is over."""
+    fourgrams: int
+    """How many runs of four tokens the answers have. Without one corpus BLEU is 0, whatever they
+    share."""
 
 
 def bleu(answers: Sequence[str], references: Sequence[str], language: Language) -> Bleu:
@@ -32,7 +44,8 @@ def bleu(answers: Sequence[str], references: Sequence[str], language: Language) 
     without a match is smoothed (`exp`, as mteval-v13a).
 
     Args:
-        answers: (n,) texts, which sacrebleu gets as they are: case and width make a difference.
+        answers: (n,) texts, which sacrebleu gets as they are: case, width and punctuation count, as
+            they do in no other measure here.
         references: (n,) one reference each.
         language: of the references; it chooses the tokenizer (`TOKENIZERS`).
 
@@ -72,6 +85,31 @@ def sentence_bleu(answer: str, reference: str, language: Language) -> Bleu:
     return CorpusBleu(language).add(answer, reference)
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """All that corpus BLEU is made of, over any number of answers."""
+
+    right: tuple[int, ...] = (0,) * _ORDERS
+    """n-grams of the answers that their references have, of 1 to 4 tokens."""
+    given: tuple[int, ...] = (0,) * _ORDERS
+    """All n-grams of the answers."""
+    length: int = 0
+    """Tokens of the answers."""
+    reference_length: int = 0
+    """Tokens of the references."""
+    answers: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        """Of both together."""
+        return Counts(
+            tuple(a + b for a, b in zip(self.right, other.right, strict=True)),
+            tuple(a + b for a, b in zip(self.given, other.given, strict=True)),
+            self.length + other.length,
+            self.reference_length + other.reference_length,
+            self.answers + other.answers,
+        )
+
+
 class CorpusBleu:
     """Adds answers up in constant memory: corpus BLEU needs no more than sums of counts."""
 
@@ -79,38 +117,48 @@ class CorpusBleu:
         # Not needed by most commands.
         from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415
 
+        self.language: Final = language
         self._corpus = BLEU(tokenize=TOKENIZERS[language])
         self._sentence = BLEU(tokenize=TOKENIZERS[language], effective_order=True)
         for metric in (self._corpus, self._sentence):
             # A signature tells the number of references, known once something was scored.
             metric.corpus_score([""], [[""]])
-        self._correct, self._total = [0] * _ORDERS, [0] * _ORDERS
-        self._length = self._reference_length = self._answers = 0
+        self.counts = Counts()
 
     def add(self, answer: str, reference: str) -> Bleu:
         """Take in an answer; returns its own `sentence_bleu`."""
         found = self._sentence.sentence_score(answer, [reference])
         _forget(self._sentence.tokenizer)
-        self._correct = [a + b for a, b in zip(self._correct, found.counts, strict=True)]
-        self._total = [a + b for a, b in zip(self._total, found.totals, strict=True)]
-        self._length += found.sys_len
-        self._reference_length += found.ref_len
-        self._answers += 1
-        return Bleu(_within(found.score), str(self._sentence.get_signature()), 1)
+        right, given = tuple(found.counts), tuple(found.totals)
+        self.counts += Counts(right, given, found.sys_len, found.ref_len, 1)
+        signature = str(self._sentence.get_signature())
+        return Bleu(_within(found.score), signature, 1, given[-1])
+
+    def join(self, other: "CorpusBleu") -> None:
+        """Take in the answers of another, as if each had been added here.
+
+        Raises:
+            ValueError: it is of another tokenizer.
+        """
+        if TOKENIZERS[self.language] != TOKENIZERS[other.language]:
+            message = f"tokens of {other.language!r} do not add to those of {self.language!r}"
+            raise ValueError(message)
+        self.counts += other.counts
 
     def total(self) -> Bleu:
         """`bleu` of what was added so far."""
+        counts = self.counts
         found = self._corpus.compute_bleu(
-            list(self._correct),
-            list(self._total),
-            self._length,
-            self._reference_length,
+            list(counts.right),
+            list(counts.given),
+            counts.length,
+            counts.reference_length,
             smooth_method=self._corpus.smooth_method,
             smooth_value=self._corpus.smooth_value,
             effective_order=self._corpus.effective_order,
         )
         signature = str(self._corpus.get_signature())
-        return Bleu(_within(found.score), signature, self._answers)
+        return Bleu(_within(found.score), signature, counts.answers, counts.given[-1])
 
 
 def _within(score: float) -> float:
@@ -119,7 +167,7 @@ def _within(score: float) -> float:
 
 
 def _forget(tokenizer: Any) -> None:  # noqa: ANN401  sacrebleu exports no type for it
-    """Empty sacrebleu's cache of the last 65 536 texts, which would hold a gigabyte of answers."""
+    """Empty sacrebleu's caches: they keep the last 65 536 texts, however long these are."""
     from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp  # noqa: PLC0415
 
     caches: tuple[Any, ...] = (type(tokenizer).__call__, TokenizerRegexp.__call__)

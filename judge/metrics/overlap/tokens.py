@@ -13,10 +13,12 @@ _UNSPACED: Final = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))
 def word_tokens(text: str) -> list[str]:
     """Words, folded; in scripts that put no space between words every character is a token.
 
-    Letters, digits and their marks, of any script, make words; everything else parts them. Han,
-    kana, hangul, Thai, Lao, Burmese and Khmer characters stand alone. Case, width and
-    compatibility forms (NFKC) are folded and characters without width dropped. On ASCII text these
-    are the tokens of rouge-score's default tokenizer, which on others drops all but a-z and 0-9.
+    Letters, digits and their marks, of any script, make words; everything else parts them, the dot
+    of 让・雅克 too. Han, kana, Thai, Lao, Burmese and Khmer characters stand alone. So does hangul,
+    though Korean has spaces: a word there bears its particles, and by character 서울 is found in
+    서울에서. Case, width and compatibility forms (NFKC) are folded and characters without width
+    dropped. On ASCII text these are the tokens of rouge-score's default tokenizer, which on others
+    drops all but a-z and 0-9.
 
     >>> word_tokens("Ｔhe café's 差旅标准: 3.2 Москва")
     ['the', 'café', 's', '差', '旅', '标', '准', '3', '2', 'москва']
@@ -44,7 +46,8 @@ def folded_text(text: str) -> str:
 def stands_alone(char: str) -> bool:
     """Whether a character is of a script that puts no space between words; hangul is one here."""
     if CJK_CHAR.match(char):
-        return True
+        # Two marks stand among the kana: ・ and ゠.
+        return not unicodedata.category(char).startswith("P")
     return any(low <= ord(char) <= high for low, high in _UNSPACED) and _of_a_word(char)
 
 

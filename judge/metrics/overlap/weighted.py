@@ -20,7 +20,7 @@ def rouge_w(answer: str, reference: str, weight: float = WEIGHT) -> Prf | None:
     Args:
         answer: any text, in the tokens of `word_tokens`.
         reference: the gold answer, likewise.
-        weight: at least 1; at 1 it is nearly ROUGE-L, whose program differs at repeated words.
+        weight: at least 1; at 1 this is ROUGE-L.
 
     Returns:
         each 0 to 1; 1 where both are the same, 0 where either has no token. None where the texts
@@ -30,7 +30,7 @@ def rouge_w(answer: str, reference: str, weight: float = WEIGHT) -> Prf | None:
         ValueError: the weight is under 1, or no number.
 
     Source: C.-Y. Lin (2004), ROUGE: a package for automatic evaluation of summaries, ACL workshop
-    Text Summarization Branches Out, section 3.3.
+    Text Summarization Branches Out.
 
     >>> [round(rouge_w(y, "A B C D E F G").f, 4) for y in ("A B C D H I K", "A H B K C I D")]
     [0.5714, 0.4535]

@@ -42,7 +42,7 @@ def roc_auc(
     relevant = (ranked > 0) & there
     # Whole and half numbers: exact in whatever order they are added.
     if scores is None:
-        ranks = relevant @ places.astype(np.float64)
+        ranks = np.sum(np.where(relevant, places, 0), axis=-1, dtype=np.float64)
     else:
         ranks = np.sum(_mean_ranks(ranked, scores, there), axis=-1, where=relevant)
     positive = count(relevant)

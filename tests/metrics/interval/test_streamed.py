@@ -135,3 +135,15 @@ def test_what_waits_is_merged_too() -> None:
     whole.add_rows(["c", "a"], np.array([[0.5], [1.0]]))
     assert (left.count(0), left.mean(0)) == (whole.count(0), whole.mean(0)) == (2, 0.75)
     assert left.interval(0) == whole.interval(0)
+
+
+def test_equal_values_beside_none_are_wilsons_all_the_same() -> None:
+    # Among others without a value; and behind so many without one that they are counted alone.
+    for without in (60, 3000):
+        rows = np.full((without + 60, 2), np.nan)
+        rows[:60, 0] = rows[-60:, 1] = 0.25
+        means = StreamedMeans(2, 0)
+        means.add_rows([f"q{i}" for i in range(len(rows))], rows)
+        for column in (0, 1):
+            assert means.count(column) == 60
+            assert means.interval(column) == (*wilson(0.25, 60), "wilson")

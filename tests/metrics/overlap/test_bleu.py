@@ -54,6 +54,47 @@ def test_japanese_and_korean_by_character() -> None:
     assert sentence_bleu("서울로 간다", "서울로간다", "ko").score == 100
 
 
+@pytest.mark.parametrize(
+    ("answer", "gold", "language"),
+    [
+        ("東京へ行く", "東京に行く", "ja"),
+        ("서울에간다", "서울로간다", "ko"),
+        ("ไปวัด", "ไปขัด", "unspaced"),
+    ],
+)
+def test_by_character_by_hand(answer: str, gold: str, language: Language) -> None:
+    # All but the third of five: 4/5, 2/4, then none of 3 and of 2, smoothed to 1/6 and 1/8.
+    expected = 100 * (4 / 5 * 2 / 4 / 6 / 8) ** 0.25
+    assert bleu([answer], [gold], language).score == pytest.approx(expected)
+
+
+def test_runs_of_four_are_counted() -> None:
+    assert bleu(["a b c", "a b"], ["a b c"] * 2, "other").fourgrams == 0
+    assert bleu(["a b c d e", "a b c d"], ["a"] * 2, "other").fourgrams == 3
+    assert sentence_bleu("差旅标准", "差", "zh").fourgrams == 1
+
+
+@given(PAIRS, PAIRS, LANGUAGES)
+def test_joined_is_as_if_added_here(
+    ours: list[tuple[str, str]], theirs: list[tuple[str, str]], language: Language
+) -> None:
+    whole, first, second = (CorpusBleu(language) for _ in range(3))
+    for pair in ours:
+        first.add(*pair)
+    for pair in theirs:
+        second.add(*pair)
+    for pair in (*ours, *theirs):
+        whole.add(*pair)
+    first.join(second)
+    assert first.total() == whole.total()
+
+
+def test_tokens_of_another_tokenizer_do_not_add() -> None:
+    CorpusBleu("ja").join(CorpusBleu("ko"))
+    with pytest.raises(ValueError, match="'zh' do not add to those of 'other'"):
+        CorpusBleu("other").join(CorpusBleu("zh"))
+
+
 def test_short_and_empty_answers() -> None:
     assert sentence_bleu("Paris", "Paris", "other").score == 100
     assert bleu(["Paris"], ["Paris"], "other").score == 0  # no answer has four tokens

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.metrics.overlap import answer_tokens, exact_match, token_f1
+from judge.metrics.overlap import Prf, answer_tokens, exact_match, token_f1, token_prf
 
 PARTS = st.one_of(st.characters(max_codepoint=127), st.sampled_from(["the ", " a ", "An", " "]))
 ASCII = st.lists(PARTS, max_size=30).map("".join)
@@ -52,6 +52,11 @@ def test_ascii_text_scores_as_squad_scores_it(answer: str, gold: str) -> None:
         ("使用 kubectl", "使用kubectl。", 1.0, 1.0),
         ("哈哈哈", "哈", 0.0, 0.5),  # as often as both have it
         ("Москва!", "москва", 1.0, 1.0),
+        ("《三体》（第一部）", "三体第一部", 1.0, 1.0),
+        # The points and signs of numbers are punctuation to SQuAD.
+        ("3.5", "35", 1.0, 1.0),
+        ("-5", "5", 1.0, 1.0),
+        ("10:30", "1030", 1.0, 1.0),
         ("", "paris", 0.0, 0.0),
         ("The!", "…", 1.0, 1.0),  # nothing is left of either
         ("", "", 1.0, 1.0),
@@ -60,6 +65,28 @@ def test_ascii_text_scores_as_squad_scores_it(answer: str, gold: str) -> None:
 def test_by_hand(answer: str, gold: str, match: float, f1: float) -> None:
     assert exact_match(answer, gold) == match
     assert token_f1(answer, gold) == pytest.approx(f1)
+
+
+def test_shares_by_hand() -> None:
+    assert token_prf("It is Paris, France", "Paris") == pytest.approx((1 / 4, 1, 0.4))
+    assert token_prf("Paris", "It is Paris, France") == pytest.approx((1, 1 / 4, 0.4))
+    assert token_prf("The!", "…") == Prf(1.0, 1.0, 1.0)
+    assert token_prf("", "paris") == token_prf("paris", "") == Prf(0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("选A", ["选", "a"]),  # a name there, and no article
+        ("选 A。", ["选", "a"]),
+        ("“A”股", ["a", "股"]),
+        ("the 方法", ["the", "方", "法"]),
+        ("a cat, the 猫", ["cat", "the", "猫"]),
+        ("an ant's", ["ants"]),
+    ],
+)
+def test_beside_chinese_no_article_is_dropped(text: str, tokens: list[str]) -> None:
+    assert answer_tokens(text) == tokens
 
 
 @given(ANY, ANY)

@@ -80,6 +80,11 @@ def test_too_long_is_none_and_no_hang(ours: int, theirs: int) -> None:
     assert found["rouge1"].recall == 1
 
 
+def test_lines_without_a_word_cost_nothing() -> None:
+    found = rouge("a" + "\n!" * 10_000, "a" + "\n?" * 10_000)
+    assert found["rougeLsum"] == (1, 1, 1)
+
+
 @settings(deadline=None)
 @given(ANY, ANY)
 def test_range_symmetry_and_identity(answer: str, gold: str) -> None:

@@ -31,6 +31,18 @@ def test_thai_is_told_apart_by_character() -> None:
     assert word_tokens("ไทย ง่าย") == ["ไ", "ท", "ย", "ง", "\u0e48", "า", "ย"]
 
 
+def test_others_without_spaces_go_by_character_too() -> None:
+    assert word_tokens("ລາວ ໟ") == ["ລ", "າ", "ວ", "ໟ"]
+    assert word_tokens("မာ။") == ["မ", "ာ"]
+    assert word_tokens("ខ្មែរ។") == ["ខ", "\u17d2", "ម", "\u17c2", "រ"]
+    assert word_tokens("บ๏ท๚฿") == ["บ", "ท"]
+
+
+def test_marks_among_the_kana_are_no_tokens() -> None:
+    assert word_tokens("让・雅克゠卢梭") == ["让", "雅", "克", "卢", "梭"]
+    assert word_tokens("ｼﾞｬﾝ･ジャック") == ["ジ", "ャ", "ン", "ジ", "ャ", "ッ", "ク"]
+
+
 def test_width_form_and_case_are_folded() -> None:
     assert word_tokens("ＡＢＣ　１２３") == ["abc", "123"]
     assert word_tokens("ﬁne") == ["fine"]

@@ -5,10 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+# The reference library takes a second or so to import; the tests themselves are quick.
+from rouge_score.rouge_scorer import RougeScorer
+
 from judge.metrics.overlap import MOST_TOKENS, rouge_w
 from judge.metrics.overlap.weighted import wlcs
 
 LETTERS = st.lists(st.sampled_from("abcd报"), max_size=9)
+ASCII = st.lists(st.sampled_from("abcd"), max_size=20).map(" ".join)
 WEIGHTS = st.sampled_from([1, 1.2, 2, 3.5])
 LIN = "A B C D E F G"
 RUN, APART = "A B C D H I K", "A H B K C I D"
@@ -61,6 +65,12 @@ def test_range_and_symmetry(ours: list[str], theirs: list[str], weight: float) -
     assert all(0 <= part <= 1 for part in found)
     assert found.f == pytest.approx(turned.f)
     assert found.precision == pytest.approx(turned.recall)
+
+
+@given(ASCII, ASCII)
+def test_at_weight_one_it_is_rouge_l(answer: str, gold: str) -> None:
+    expected = RougeScorer(["rougeL"]).score(gold, answer)["rougeL"]
+    assert rouge_w(answer, gold, 1) == pytest.approx(tuple(expected))
 
 
 @given(LETTERS, WEIGHTS)

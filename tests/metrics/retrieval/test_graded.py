@@ -61,6 +61,17 @@ def test_a_grade_too_large_for_exp2_is_said() -> None:
     with pytest.raises(ValueError, match=r"2\^2000 - 1 is too large for gain 'exp2'"):
         ndcg([0, 1], [2000], gain="exp2")
     assert ndcg([2000], [2000]) == 1
+    with pytest.raises(ValueError, match=r"2\^1000 - 1 is too large"):
+        dcg([1000], gain="exp2")
+    # 2^999 (1 + 1/log2 3): a float.
+    assert math.log2(dcg([999, 999], gain="exp2")) == pytest.approx(999 + math.log2(1.63093))
+
+
+def test_rounding_lifts_no_ranking_over_the_ideal() -> None:
+    # The four differ in their last digits, and the sum in this order is larger than best first.
+    grades = [1.6416903194997552, 1.6416903194997552, 1.6416903194997547, 1.6416903194997554]
+    assert dcg(grades) > dcg(sorted(grades, reverse=True))
+    assert ndcg(grades, grades) == 1
 
 
 def test_what_was_handed_in_is_not_changed() -> None:
