@@ -152,7 +152,11 @@ def _of_samples(
     check = partial(check_gold, rules=rules)
     source = Source(name, (), skip_bad_lines=skip_bad_lines, check=check)
     with source.samples() as samples, row_file(rows, name) as write:
-        return measure_retrieval(samples, rules, most=most, each=_each(write))
+        report = measure_retrieval(samples, rules, most=most, each=_each(write))
+    if not source.rejected:
+        return report
+    told = f"lines that are no samples, and so left out: {source.rejected}"
+    return report.model_copy(update={"warnings": (*report.warnings, told)})
 
 
 def _of_run(
