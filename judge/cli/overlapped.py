@@ -2,13 +2,12 @@
 
 from typing import Final
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from judge.cli.paint import number
-from judge.cli.terminal import print_table
+from judge.cli.terminal import print_table, titled_table
 from judge.cli.wrap import wrap
 from judge.metrics.overlap import TOKENIZERS
 from judge.overlap.languages import LANGUAGE_NAMES
@@ -67,7 +66,7 @@ def print_overlap(report: OverlapReport, console: Console, rows: str | None) -> 
 
 
 def _means(report: OverlapReport) -> Table:
-    table = _table("Overlap with the gold answers")
+    table = titled_table("Overlap with the gold answers")
     for name in ("mean", "95 % interval", "precision", "recall", "answers"):
         table.add_column(name, justify="right", no_wrap=True)
     for name, words in _SHOWN.items():
@@ -80,25 +79,12 @@ def _means(report: OverlapReport) -> Table:
 
 
 def _bleu(found: tuple[LanguageBleu, ...]) -> Table:
-    table = _table("Corpus BLEU, 0 to 100")
+    table = titled_table("Corpus BLEU, 0 to 100")
     for name in ("BLEU", "tokenizer", "answers"):
         table.add_column(name, justify="right", no_wrap=True)
     for item in found:
         score, answers = f"{item.score:.2f}", f"{item.answers:,}"
         table.add_row(LANGUAGE_NAMES[item.language], score, TOKENIZERS[item.language], answers)
-    return table
-
-
-def _table(title: str) -> Table:
-    table = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
-    table.add_column("", no_wrap=True)
     return table
 
 

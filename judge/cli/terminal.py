@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -67,6 +68,20 @@ def say_json(line: str) -> None:
     """
     with output() as console:
         console.print(Text(escaped(line)), soft_wrap=True)
+
+
+def titled_table(title: str) -> Table:
+    """A table under its title, whose first column names the rows."""
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    table.add_column("", no_wrap=True)
+    return table
 
 
 def print_table(table: Table, console: Console) -> None:

@@ -5,13 +5,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from judge.cli.paint import look_of, mark, number, threshold
-from judge.cli.terminal import print_table
+from judge.cli.terminal import print_table, titled_table
 from judge.cli.wording import meaning
 from judge.cli.wrap import wrap
 from judge.records import CorpusBounds, CorpusScore, Summary, UnscoredReason
@@ -101,15 +100,7 @@ def _full_from(summary: Summary) -> str:
 
 def _scores(summary: Summary, *, offline: bool) -> Table:
     title = "Share of sentences that look supported (similarity)" if offline else "Faithfulness"
-    table = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
-    table.add_column("", no_wrap=True)
+    table = titled_table(title)
     table.add_column("mean", justify="right")
     table.add_column("95 % interval", no_wrap=True)
     table.add_column("pooled", justify="right")
