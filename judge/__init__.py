@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from judge.evaluator import Evaluator as Evaluator
     from judge.evaluator import evaluate as evaluate
     from judge.overlap import measure_overlap as measure_overlap
+    from judge.recommend import recommend_measures as recommend_measures
     from judge.records import *  # noqa: F403  likewise
     from judge.reports.rows import to_rows as to_rows
     from judge.retrieval import measure_retrieval as measure_retrieval
@@ -24,6 +25,7 @@ _HOMES = {
     "measure_retrieval": "judge.retrieval",
     "measure_run": "judge.retrieval",
     "read_samples": "judge.samples",
+    "recommend_measures": "judge.recommend",
     "summarize": "judge.steps.totals",
     "to_rows": "judge.reports.rows",
 }

@@ -80,6 +80,7 @@ def register() -> None:
         labels,  # noqa: F401
         overlap,  # noqa: F401
         prompts,  # noqa: F401
+        recommend,  # noqa: F401
         retrieval,  # noqa: F401
         review,  # noqa: F401
         score,  # noqa: F401

@@ -14,6 +14,7 @@ from judge.cli.writing import Write, row_file
 from judge.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
+    from judge.cli.diagnosed import Reading
     from judge.records import QueryRanks, RankingReport, RankRules
     from judge.samples.trec import Block
 
@@ -21,6 +22,8 @@ _Gain = Literal["linear", "exp2"]
 _GoldMatch = Literal["exact", "prefix"]
 _NoRelevant = Literal["skip", "zero"]
 _NoRanking = Literal["zero", "skip"]
+_Use = Literal["faq", "documents", "scholarly", "knowledge_base", "monitoring"]
+_Lang = Literal["en", "zh"]
 
 
 def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
@@ -61,6 +64,15 @@ Output = Annotated[
     typer.Option("-o", "--output", metavar="FILE", help="Each query's measures: .jsonl or .csv."),
 ]
 Skip = Annotated[bool, typer.Option("--skip-bad-lines", help="Tell of bad lines, and go on.")]
+Use = Annotated[
+    _Use | None,
+    typer.Option(help="Read the means, by rules of thumb: bands, and this use's targets."),
+]
+Before = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Read the means beside those of an earlier --json."),
+]
+Lang = Annotated[_Lang | None, typer.Option(help="Language of the reading [en].")]
 Catalog = Annotated[
     bool,
     typer.Option("--list", callback=_list, is_eager=True, help="Print the table of all measures."),
@@ -84,6 +96,9 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     as_json: Json = False,
     rows: Output = None,
     skip_bad_lines: Skip = False,
+    use: Use = None,
+    before: Before = None,
+    lang: Lang = None,
     catalog: Catalog = False,  # noqa: ARG001  its callback has seen to it
 ) -> None:
     """Measure rankings against gold: hit, recall, precision, MRR, MAP, nDCG and more.
@@ -94,20 +109,22 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     Example: judge retrieval samples.jsonl -k 1,5,10
     """
     rules = _rules(k, gain, relevance_level, gold_match, no_relevant, no_ranking, seed)
+    reading = _reading(use, before, lang, as_json=as_json)
     if samples is not None and qrels is None and run is None:
         report = _of_samples(samples, rules, worst, rows, skip_bad_lines=skip_bad_lines)
     elif samples is None and qrels is not None and run is not None and not skip_bad_lines:
         report = _of_run(qrels, run, rules, worst, rows)
     else:
-        trec = qrels is not None and run is not None
-        raise ConfigError(_misused(samples, trec=trec, skip_bad_lines=skip_bad_lines))
-    _print(report, as_json=as_json)
+        raise ConfigError(_misused(samples, (qrels, run), skip_bad_lines=skip_bad_lines))
+    _print(report, reading, as_json=as_json)
 
 
-def _misused(samples: str | None, *, trec: bool, skip_bad_lines: bool) -> str:
+def _misused(
+    samples: str | None, trec: tuple[str | None, str | None], *, skip_bad_lines: bool
+) -> str:
     if samples is not None:
         return f"{samples!r} beside --qrels or --run: name samples or TREC files, not both"
-    if skip_bad_lines and trec:
+    if skip_bad_lines and None not in trec:
         return "--skip-bad-lines is for samples: of TREC files no line is skipped; leave it out"
     return "name a file of samples, or --qrels and --run together; see judge retrieval --help"
 
@@ -134,7 +151,17 @@ def _rules(
     )
 
 
-def _print(report: "RankingReport", *, as_json: bool) -> None:
+def _reading(
+    use: _Use | None, before: str | None, lang: _Lang | None, *, as_json: bool
+) -> "Reading | None":
+    if use is None and before is None and lang is None:
+        return None
+    from judge.cli.diagnosed import reading  # noqa: PLC0415
+
+    return reading(use, before, lang, as_json=as_json)
+
+
+def _print(report: "RankingReport", reading: "Reading | None", *, as_json: bool) -> None:
     if as_json:
         say_json(report.model_dump_json())
         return
@@ -142,6 +169,10 @@ def _print(report: "RankingReport", *, as_json: bool) -> None:
 
     with output() as console:
         print_ranked(report, console)
+        if reading is not None:
+            from judge.cli.diagnosed import print_reading  # noqa: PLC0415
+
+            print_reading(report, reading, console)
 
 
 def _of_samples(

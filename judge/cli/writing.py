@@ -51,6 +51,34 @@ def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
         yield write
 
 
+@contextlib.contextmanager
+def page_file(name: str | None, *sources: str) -> Iterator[Callable[[str], None] | None]:
+    """Takes one text and writes it, whole or not at all, over what is there; None without a name.
+
+    Args:
+        name: of the file.
+        sources: files that are read meanwhile.
+
+    Raises:
+        ConfigError: the name is empty or that of a source.
+        RunError: it cannot be written.
+    """
+    if name is None:
+        yield None
+        return
+    if not name:
+        raise ConfigError("the name of the file to write is empty; name one")
+    path = Path(name)
+    if any(_same(path, other) for other in sources):
+        raise ConfigError(f"{name!r}: is the file that is read; name another to write")
+    with replacing(path) as part:
+
+        def write(text: str) -> None:
+            part.write_text(text, encoding="utf-8", newline="\n")
+
+        yield write
+
+
 def _same(path: Path, other: str) -> bool:
     try:
         if other != PIPED:

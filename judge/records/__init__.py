@@ -1,5 +1,14 @@
 """Frozen records, in the order they are made."""
 
+from judge.records.advice import (
+    Advice,
+    AdvisedMeasure,
+    AvoidedMeasure,
+    FamilyAdvice,
+    FiredRule,
+    Profile,
+    Wishes,
+)
 from judge.records.agreement import (
     Agreement,
     CorrectedScore,
@@ -10,6 +19,19 @@ from judge.records.agreement import (
 )
 from judge.records.chat import ChatFailure, ChatReply, ChatRequest
 from judge.records.citation import Citation, CitationStatus
+from judge.records.diagnosis import (
+    Band,
+    Bands,
+    Diagnoses,
+    Diagnosis,
+    Figure,
+    Ground,
+    ProductionBand,
+    Target,
+    Targets,
+    Unjudged,
+    Wording,
+)
 from judge.records.flag import Flag, FlagName
 from judge.records.golden import Drift, Flip, GoldenLabel, LostSentence
 from judge.records.label import Label
@@ -63,8 +85,13 @@ from judge.records.verdict import (
 __all__ = [
     "SUPPORTED",
     "SUPPORT_WEIGHT",
+    "Advice",
+    "AdvisedMeasure",
     "Agreement",
     "AnswerOverlap",
+    "AvoidedMeasure",
+    "Band",
+    "Bands",
     "Call",
     "ChatFailure",
     "ChatReply",
@@ -75,16 +102,22 @@ __all__ = [
     "CorpusBounds",
     "CorpusScore",
     "CorrectedScore",
+    "Diagnoses",
+    "Diagnosis",
     "Disagreement",
     "Draw",
     "DrawnSentence",
     "Drift",
     "Evidence",
     "Excluded",
+    "FamilyAdvice",
+    "Figure",
+    "FiredRule",
     "Flag",
     "FlagName",
     "Flip",
     "GoldenLabel",
+    "Ground",
     "Interval",
     "IrrelevantTop",
     "JudgeOutcome",
@@ -102,6 +135,8 @@ __all__ = [
     "OverlapReport",
     "PairKind",
     "PairedChunks",
+    "ProductionBand",
+    "Profile",
     "QueryRanks",
     "QueryStatus",
     "RankRules",
@@ -123,8 +158,13 @@ __all__ = [
     "StratumName",
     "Summary",
     "Support",
+    "Target",
+    "Targets",
+    "Unjudged",
     "Unscored",
     "UnscoredReason",
     "Verdict",
     "Weighing",
+    "Wishes",
+    "Wording",
 ]

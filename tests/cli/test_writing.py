@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli.writing import Value, row_file
+from judge.cli.writing import Value, page_file, row_file
 from judge.errors import ConfigError, RunError
 
 ROWS: tuple[dict[str, Value], ...] = (
@@ -139,3 +139,29 @@ def test_large_numbers_come_back_the_same(tmp_path: Path) -> None:
             write({"value": value})
     rows = list(csv.DictReader(io.StringIO(out.read_text("utf-8-sig"))))
     assert [float(row["value"]) for row in rows] == values
+
+
+def test_a_page_is_written_whole(tmp_path: Path) -> None:
+    with page_file(str(tmp_path / "a.md"), "in.jsonl") as write:
+        assert write is not None
+        write("一\n二\n")
+    assert (tmp_path / "a.md").read_bytes() == "一\n二\n".encode()
+    with page_file(None) as write:
+        assert write is None
+
+
+def test_a_page_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
+    page = tmp_path / "a.md"
+    page.write_text("old")
+    with pytest.raises(ConfigError, match="spoiled"), page_file(str(page)):
+        raise ConfigError("spoiled")
+    assert page.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["a.md"]
+
+
+@pytest.mark.parametrize("name", ["", "same"])
+def test_a_page_of_no_name_or_over_its_source_is_refused(tmp_path: Path, name: str) -> None:
+    source = tmp_path / "same"
+    source.touch()
+    with pytest.raises(ConfigError), page_file(name and str(source), str(source)):
+        pass

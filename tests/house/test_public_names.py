@@ -15,6 +15,7 @@ NAMES = {
     "measure_retrieval",
     "measure_run",
     "read_samples",
+    "recommend_measures",
     "summarize",
     "to_rows",
 }

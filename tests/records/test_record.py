@@ -6,9 +6,10 @@ import pytest
 from pydantic import ValidationError
 
 import judge.records
-from judge import measure_overlap, measure_retrieval, records
+from judge import measure_overlap, measure_retrieval, recommend_measures, records
 from judge.records.record import Record
 from judge.records.run import RunInput, RunRecord
+from judge.reports.diagnosis import bands, diagnose, targets
 from judge.steps.aggregate import aggregate
 from judge.steps.totals import summarize
 
@@ -200,7 +201,26 @@ RULES = records.RankRules(ks=(1, 3))
 ROWS: list[Record] = []
 RANKING = measure_retrieval(MEASURED, RULES)
 OVERLAP = measure_overlap(MEASURED, each=ROWS.append)
+BANDS = bands(RANKING)
+TARGETS = targets(RANKING, "faq")
+DIAGNOSES = diagnose(RANKING, faithfulness=0.5)
+ADVICE = recommend_measures(MEASURED, records.Wishes(depth=3))
 EXAMPLES: list[Record] = [
+    ADVICE,
+    ADVICE.profile,
+    ADVICE.wishes,
+    *(one[0] for one in (ADVICE.measures, ADVICE.avoided, ADVICE.fired, ADVICE.families)),
+    BANDS,
+    BANDS.source,
+    BANDS.bands[0],
+    BANDS.bands[0].figure,
+    BANDS.production[0],
+    TARGETS,
+    TARGETS.targets[0],
+    DIAGNOSES,
+    DIAGNOSES.found[0],
+    DIAGNOSES.found[0].grounds[0],
+    DIAGNOSES.unjudged[0],
     RULES,
     RANKING,
     *(one[0] for one in (RANKING.worst, RANKING.missed, RANKING.topped, RANKING.pairs)),
@@ -290,7 +310,7 @@ def test_a_record_comes_back_from_json(example: Record) -> None:
 
 
 @pytest.mark.parametrize(
-    "example", [RESULT, SUMMARY, DRAW, AGREEMENT, RANKING, OVERLAP, EXAMPLES[-1]]
+    "example", [RESULT, SUMMARY, DRAW, AGREEMENT, RANKING, OVERLAP, ADVICE, EXAMPLES[-1]]
 )
 def test_the_version_of_the_layout_is_written_as_schema(example: Record) -> None:
     dumped = example.model_dump(mode="json")

@@ -1,0 +1,237 @@
+"""Rank measures, read for a person: bands, targets and diagnoses, printed in either language."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from judge.cli.paint import number
+from judge.cli.source import placed, readable, spoken
+from judge.cli.terminal import print_table
+from judge.cli.wrap import wrap
+from judge.errors import ConfigError, InputError
+from judge.records import RankingReport
+from judge.records.diagnosis import (
+    Band,
+    Bands,
+    Diagnoses,
+    Diagnosis,
+    Figure,
+    Ground,
+    ProductionBand,
+    Target,
+    Targets,
+    Use,
+    Wording,
+)
+from judge.reports.diagnosis import bands, diagnose, targets
+from judge.reports.diagnosis.table import said
+
+Lang = Literal["en", "zh"]
+
+_STYLES: Final = {"poor": "red", "below": "red", "good": "green", "excellent": "green"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a report is to be read."""
+
+    use: Use | None = None
+    """Whose targets to hold it against."""
+    before: RankingReport | None = None
+    """An earlier report to compare with."""
+    lang: Lang = "en"
+    """Language of the reading."""
+
+
+def reading(
+    use: Use | None, before: str | None, lang: Lang | None, *, as_json: bool
+) -> Reading | None:
+    """What the options ask for; None where they ask for no reading.
+
+    Raises:
+        ConfigError: they contradict each other.
+        InputError: `before` names no earlier report.
+    """
+    if use is None and before is None:
+        if lang is not None:
+            raise ConfigError(f"--lang {lang!r} is of the reading; add --use or --before")
+        return None
+    if as_json:
+        option = "--use" if before is None else "--before"
+        raise ConfigError(f"{option} and --json: a reading is for people; leave out one of them")
+    return Reading(use, None if before is None else _earlier(before), lang or "en")
+
+
+def _earlier(name: str) -> RankingReport:
+    with placed(spoken(name)), readable(name) as path:
+        try:
+            return RankingReport.model_validate_json(path.read_bytes())
+        except OSError as error:
+            raise InputError(f"cannot be read ({error.strerror}); check --before") from None
+        except ValueError:
+            wanted = "what judge retrieval SAMPLES --json prints"
+            raise InputError(f"is no earlier report; --before takes {wanted}") from None
+
+
+def print_reading(report: RankingReport, asked: Reading, console: Console) -> None:
+    """Print bands, production levels, targets, and what the numbers point to."""
+    page = _Page(asked.lang, console)
+    page.bands(bands(report))
+    if asked.use is not None:
+        page.targets(targets(report, asked.use))
+    page.diagnoses(diagnose(report, before=asked.before))
+
+
+class _Page:
+    def __init__(self, lang: Lang, console: Console) -> None:
+        self._lang: Lang = lang
+        self._console = console
+
+    def bands(self, found: Bands) -> None:
+        self._title("title", source=self._in(found.source))
+        if found.bands:
+            print_table(self._by_cutoff(found.bands), self._console)
+        if found.production:
+            print_table(self._production(found.production), self._console)
+        if found.not_measured:
+            self._say(self._words("not_measured", measures=", ".join(found.not_measured)))
+        self._cautions(found.cautions)
+        if any(map(_doubtful, found.bands)) or any(map(_doubtful, found.production)):
+            self._say(self._words("doubt"), style="dim")
+
+    def targets(self, found: Targets) -> None:
+        self._title("use", use=self._in(found.name))
+        print_table(self._reached(found.targets), self._console)
+        self._cautions(found.cautions)
+        if any(each.sure is False for each in found.targets):
+            self._say(self._words("doubt"), style="dim")
+
+    def diagnoses(self, found: Diagnoses) -> None:
+        self._title("diagnoses")
+        for each in found.found:
+            self._diagnosis(each)
+        if not found.found:
+            self._say(self._words("nothing"))
+        for rule in found.unjudged:
+            groups = (self._words("one_of", measures=", ".join(names)) for names in rule.missing)
+            needs = "; ".join(groups)
+            self._say(self._words("unjudged", finding=self._in(rule.finding), measures=needs))
+        self._cautions(found.cautions)
+
+    def _diagnosis(self, found: Diagnosis) -> None:
+        self._say(f"- {self._in(found.finding)}", style="bold")
+        for ground in found.grounds:
+            self._say("  " + self._words("because", ground=self._ground(ground)), hang=4)
+        for advice in found.advice:
+            self._say("  " + self._words("next", advice=self._in(advice)), hang=4)
+        if found.sure is not True:
+            doubt = "unspanned" if found.sure is None else "unsure"
+            self._say("  " + self._words(doubt), style="yellow", hang=4)
+
+    def _ground(self, ground: Ground) -> str:
+        found = ground.figure
+        span = change = ""
+        if found.interval is not None:
+            low, high = number(found.interval.low), number(found.interval.high)
+            span = self._words("span", low=low, high=high)
+        if ground.change is not None:
+            low, high = map(_signed, ground.change)
+            change = self._words("change", low=low, high=high)
+        return self._words(
+            ground.op,
+            measure=found.measure,
+            value=number(found.value),
+            span=span,
+            than=number(ground.than),
+            before=number(None if ground.before is None else ground.before.value),
+            change=change,
+        )
+
+    def _by_cutoff(self, found: tuple[Band, ...]) -> Table:
+        """A row for each measure, a column for each k, as in the table of means."""
+        cells: dict[str, dict[str, Text]] = {}
+        for band in found:
+            measure, _, k = band.figure.measure.partition("@")
+            cells.setdefault(measure, {})[k] = self._level(band)
+        ks = sorted({k for row in cells.values() for k in row}, key=_depth)
+        headers = (f"@{k}" if k else self._words("whole") for k in ks)
+        table = _table(self._words("band"), *headers)
+        for measure, row in cells.items():
+            table.add_row(measure, *(row.get(k, Text()) for k in ks))
+        return table
+
+    def _production(self, found: tuple[ProductionBand, ...]) -> Table:
+        table = _table(*map(self._words, ("production", "mean", "interval", "level")))
+        for band in found:
+            table.add_row(band.figure.measure, *_numbers(band.figure), self._level(band))
+        return table
+
+    def _level(self, band: Band | ProductionBand) -> Text:
+        word = self._words(f"level_{band.level}")
+        return self._verdict(word, _STYLES.get(band.level, ""), doubtful=_doubtful(band))
+
+    def _reached(self, found: tuple[Target, ...]) -> Table:
+        headers = ("measure", "mean", "interval", "target", "reached")
+        table = _table(*map(self._words, headers))
+        for each in found:
+            target = self._words("none") if each.target is None else number(each.target)
+            verdict = Text("–")
+            if each.figure is None:
+                verdict = Text(self._words("unmeasured"))
+            elif each.met is not None:
+                word, style = ("met", "green") if each.met else ("missed", "red")
+                verdict = self._verdict(self._words(word), style, doubtful=each.sure is False)
+            table.add_row(each.measure, *_numbers(each.figure), target, verdict)
+        return table
+
+    def _verdict(self, word: str, style: str, *, doubtful: bool) -> Text:
+        return Text(self._words("doubtful", verdict=word) if doubtful else word, style=style)
+
+    def _cautions(self, cautions: Iterable[Wording]) -> None:
+        for caution in cautions:
+            self._say(self._in(caution), style="yellow")
+
+    def _title(self, key: str, **values: str) -> None:
+        self._console.print()
+        self._say(self._words(key, **values), style="bold")
+
+    def _say(self, line: str, *, style: str = "", hang: int = 2) -> None:
+        text = wrap(Text(line, style=style), self._console.width, hang=hang)
+        self._console.print(text, soft_wrap=True)
+
+    def _words(self, key: str, **values: str) -> str:
+        return self._in(said(key, **values))
+
+    def _in(self, words: Wording) -> str:
+        return words.zh if self._lang == "zh" else words.en
+
+
+def _table(*headers: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(headers[0])
+    for header in headers[1:]:
+        table.add_column(header, justify="right")
+    return table
+
+
+def _numbers(found: Figure | None) -> Iterator[str]:
+    yield number(None if found is None else found.value)
+    interval = None if found is None else found.interval
+    yield f"{number(interval.low)}–{number(interval.high)}" if interval else "–"
+
+
+def _doubtful(band: Band | ProductionBand) -> bool:
+    return band.span is not None and set(band.span) != {band.level}
+
+
+def _depth(k: str) -> tuple[int, str]:
+    return len(k), k
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")

@@ -1,0 +1,126 @@
+"""`judge recommend`: which measures fit the data, and why."""
+
+import shlex
+from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
+
+import typer
+
+from judge.cli.app import app
+from judge.cli.source import Source
+from judge.cli.terminal import output, say
+from judge.cli.writing import page_file
+from judge.errors import ConfigError
+
+if TYPE_CHECKING:
+    from judge.records.advice import Advice, Wishes
+
+_Cost = Literal["normal", "high"]
+_Task = Literal["qa", "passage"]
+_Lang = Literal["en", "zh"]
+
+STDOUT: Final = "-"
+"""In place of a file's name."""
+
+Samples = Annotated[
+    str, typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.")
+]
+# Texts and plain numbers, so that a wrong one is told in a line of ours and not in typer's four.
+MissedCost = Annotated[
+    str, typer.Option(metavar="normal|high", help="What a relevant one missed costs.")
+]
+NoiseCost = Annotated[
+    str, typer.Option(metavar="normal|high", help="What an irrelevant one shown costs.")
+]
+Depth = Annotated[int | None, typer.Option(metavar="N", help="Only the first N are read.")]
+CorpusSize = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Chunks there are to search [those of the ranking]."),
+]
+TaskName = Annotated[
+    str | None, typer.Option(metavar="qa|passage", help="Name the practice of SQuAD, MS MARCO.")
+]
+Language = Annotated[str, typer.Option(metavar="en|zh", help="Language of the advice.")]
+Markdown = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Write the decision down; - prints it.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Skip = Annotated[bool, typer.Option("--skip-bad-lines", help="Tell of bad lines, and go on.")]
+
+
+@app.command()
+def recommend(  # noqa: PLR0913  each is an option of the command line
+    samples: Samples,
+    *,
+    missed_cost: MissedCost = "normal",
+    noise_cost: NoiseCost = "normal",
+    depth: Depth = None,
+    corpus_size: CorpusSize = None,
+    task: TaskName = None,
+    lang: Language = "en",
+    markdown: Markdown = None,
+    as_json: Json = False,
+    skip_bad_lines: Skip = False,
+) -> None:
+    """Say which measures fit the data, which mislead on it, and why.
+
+    It looks at how much is relevant and how much is not, at what else the samples hold, and at
+    what a miss or noise costs.
+
+    Example: judge recommend samples.jsonl --corpus-size 100000 --missed-cost high
+    """
+    wishes = _wishes(missed_cost, noise_cost, depth, corpus_size, task)
+    _one_of("--lang", lang, get_args(_Lang))
+    if as_json and markdown == STDOUT:
+        raise ConfigError("--json and --markdown - both print; give --markdown a file's name")
+    from judge.recommend import page, recommend_measures  # noqa: PLC0415  heavy, not for --help
+
+    source = Source(samples, (), skip_bad_lines=skip_bad_lines)
+    written = None if markdown == STDOUT else markdown
+    with source.samples() as read, page_file(written, samples) as write:
+        advice = recommend_measures(read, wishes, "zh" if lang == "zh" else "en")
+        text = page(advice, shlex.quote(samples))
+        if write is not None:
+            write(text)
+    if as_json:
+        say(advice.model_dump_json())
+    elif markdown == STDOUT:
+        say(text)
+    else:
+        _print(advice, samples, written)
+
+
+def _print(advice: "Advice", samples: str, written: str | None) -> None:
+    from judge.cli.recommended import print_advice  # noqa: PLC0415  heavy, likewise
+
+    with output() as console:
+        print_advice(advice, shlex.quote(samples), console, written)
+
+
+def _wishes(
+    missed_cost: str, noise_cost: str, depth: int | None, corpus_size: int | None, task: str | None
+) -> "Wishes":
+    from judge.records.advice import POOL, Wishes  # noqa: PLC0415  heavy, likewise
+    from judge.records.ranking import DEEPEST  # noqa: PLC0415
+
+    _one_of("--missed-cost", missed_cost, get_args(_Cost))
+    _one_of("--noise-cost", noise_cost, get_args(_Cost))
+    if missed_cost == noise_cost == "high":
+        message = "--missed-cost high --noise-cost high: what serves the one harms the other"
+        raise ConfigError(f"{message}; say which of the two costs more")
+    if task is not None:
+        _one_of("--task", task, get_args(_Task))
+    _from_one("--depth", depth, DEEPEST // POOL)
+    _from_one("--corpus-size", corpus_size, None)
+    given = {"missed_cost": missed_cost, "noise_cost": noise_cost, "task": task}
+    return Wishes.model_validate({**given, "depth": depth, "corpus_size": corpus_size})
+
+
+def _one_of(option: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ConfigError(f"{option} {value!r}: is not known; give {' or '.join(known)}")
+
+
+def _from_one(option: str, value: int | None, most: int | None) -> None:
+    if value is not None and (value < 1 or (most is not None and value > most)):
+        span = "from 1" if most is None else f"from 1 to {most}"
+        raise ConfigError(f"{option} {value}: give a whole number {span}")

@@ -1,0 +1,125 @@
+"""The rules of thumb, as `judge/data/diagnosis.toml` has them."""
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from judge.records.diagnosis import Use, Wording
+from judge.records.record import Record
+
+
+class BandLimits(Record):
+    """From which mean on a band begins."""
+
+    fair: float
+    """Under it, poor."""
+    good: float
+    """Likewise."""
+    excellent: float
+    """Likewise."""
+
+
+class ProductionLimits(Record):
+    """What production needs of a measure."""
+
+    minimum: float
+    """The least."""
+    good: float
+    """More than that."""
+    excellent: float
+    """More still."""
+
+
+class UseTable(Record):
+    """What to watch for a use."""
+
+    name: Wording
+    """The use in words."""
+    watch: tuple[str, ...]
+    """Measures, in that order."""
+    target: dict[str, float]
+    """What to reach, by measure."""
+
+
+class ChangeLimits(Record):
+    """How large a difference from an earlier report must be."""
+
+    least: float
+    """Under it nothing rose."""
+    most: float
+    """Over it nothing stands."""
+
+
+class LevelRow(Record):
+    """A measure against a limit."""
+
+    measures: tuple[str, ...]
+    """The first of them that was measured."""
+    op: Literal["at_least", "under"]
+    """On which side."""
+    than: float
+    """Of what."""
+
+
+class ChangeRow(Record):
+    """A measure against an earlier report."""
+
+    measures: tuple[str, ...]
+    """The first of them that was measured both times."""
+    op: Literal["up", "stands"]
+    """What became of it."""
+
+
+Row = Annotated[LevelRow | ChangeRow, Field(discriminator="op")]
+
+
+class Rule(Record):
+    """A diagnosis and when it is made."""
+
+    name: str
+    """Its own."""
+    when: tuple[Row, ...]
+    """All must hold."""
+    finding: Wording
+    """What is the matter."""
+    advice: tuple[Wording, ...]
+    """What to look at."""
+
+
+class Table(Record):
+    """All of the file."""
+
+    source: Wording
+    """What kind of rules these are."""
+    band: dict[str, BandLimits]
+    """By measure, at any k."""
+    production: dict[str, ProductionLimits]
+    """By measure, at that very k."""
+    use: dict[Use, UseTable]
+    """By use."""
+    change: ChangeLimits
+    """Of `up` and `stands`."""
+    rule: tuple[Rule, ...]
+    """Diagnoses."""
+    say: dict[str, Wording]
+    """The words around them."""
+
+
+@cache
+def table() -> Table:
+    """The file, read once."""
+    raw = files("judge").joinpath("data", "diagnosis.toml").read_text("utf-8")
+    return Table.model_validate(tomllib.loads(raw))
+
+
+def said(key: str, **values: object) -> Wording:
+    """The words under a key, filled in; KeyError where there are none.
+
+    >>> said("one_of", measures="hit@3, hit@5").en
+    'one of hit@3, hit@5'
+    """
+    words = table().say[key]
+    return Wording(en=words.en.format(**values), zh=words.zh.format(**values))

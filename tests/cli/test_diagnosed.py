@@ -1,0 +1,200 @@
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from pydantic import JsonValue
+from rich.console import Console
+
+from judge.cli.diagnosed import Lang, Reading, print_reading, reading
+from judge.errors import ConfigError, InputError
+from judge.records import RankingReport
+from tests.commands import Ran, judge, write
+from tests.reports.diagnosis.reports import report
+
+
+def told(found: RankingReport, asked: Reading, width: int = 80) -> str:
+    out = io.StringIO()
+    print_reading(found, asked, Console(file=out, width=width, highlight=False))
+    return out.getvalue()
+
+
+def row(text: str, *begin: str) -> list[str]:
+    (line,) = [line.split() for line in text.splitlines() if line.split()[: len(begin)] == [*begin]]
+    return line[len(begin) :]
+
+
+def samples(tmp_path: Path, rank: int, name: str = "in.jsonl") -> Path:
+    """Sixty queries, the one relevant chunk of each at this rank of six."""
+    ids = [f"c{i}" for i in range(1, 7)]
+    lines: list[Mapping[str, JsonValue]] = [
+        {"qid": f"q{i}", "query": "问", "retrieved": [*ids], "gold_evidence": [f"c{rank}"]}
+        for i in range(60)
+    ]
+    return write(tmp_path / name, lines)
+
+
+def refused(ran: Ran, *says: str) -> None:
+    assert (ran.code, ran.out) == (2, "")
+    for said in says:
+        assert said in ran.err
+    assert ran.err.startswith("judge: ")
+    assert ran.err.count("\n") == 1
+
+
+def test_bands_stand_under_their_cut_offs() -> None:
+    means = {"mrr": 0.5, "recall@5": 0.6, "recall@20": 0.9, "precision@5": 0.2, "ndcg@20": None}
+    text = told(report(means), Reading())
+    assert row(text, "band") == ["whole", "@5", "@20"]
+    assert row(text, "mrr", "fair") == []
+    assert row(text, "recall", "fair") == ["excellent"]
+    assert row(text, "precision") == ["poor"]
+    assert row(text, "recall@5", "0.600") == ["–", "below", "minimum"]
+    assert row(text, "mrr", "0.500") == ["–", "minimum"]
+    assert "not measured, so in no band: ndcg@20" in text
+    assert "rules of thumb" in text
+    assert "95 % interval reaches" not in text
+
+
+def test_a_band_that_its_interval_leaves_is_doubtful() -> None:
+    text = told(report({"recall@5": 0.74, "mrr": 0.5}, 0.05), Reading())
+    assert row(text, "recall") == ["fair?"]
+    assert row(text, "mrr", "fair") == []
+    assert row(text, "mrr", "0.500") == ["0.450–0.550", "minimum?"]
+    assert "?: the 95 % interval reaches beyond the limit" in " ".join(text.split())
+
+
+def test_targets_of_a_use() -> None:
+    means = {"mrr": 0.9, "hit@3": 0.7}
+    text = told(report(means, 0.1), Reading(use="faq"))
+    assert "for FAQ" in text
+    assert row(text, "mrr", "0.900", "0.800–1.000", "0.850") == ["yes?"]
+    assert row(text, "hit@3") == ["0.700", "0.600–0.800", "0.900", "no"]
+    assert row(text, "precision@3") == ["–", "–", "0.800", "not", "measured"]
+    assert row(told(report(means), Reading(use="monitoring")), "mrr", "0.900", "–", "none")
+
+
+def test_diagnoses_with_their_evidence() -> None:
+    text = told(report({"recall@20": 0.9, "mrr@5": 0.3}, 0.05), Reading())
+    assert "- what is relevant is found, and does not stand on top" in text
+    assert "because recall@20 0.900 (0.850–0.950) is high: 0.800 or more" in text
+    assert "because mrr@5 0.300 (0.250–0.350) is low: under 0.500" in text
+    assert "next: rerank" in text
+    assert "a hint only" not in text
+    hint = told(report({"recall@20": 0.9, "mrr@5": 0.3}, 0.15), Reading())
+    assert "a hint only: the 95 % intervals do not settle it" in hint
+    bare = told(report({"recall@20": 0.9, "mrr@5": 0.3}), Reading())
+    assert "a hint only: not all of these numbers have an interval" in bare
+
+
+def test_what_was_not_judged_and_why() -> None:
+    text = " ".join(told(report({"recall@20": 0.9}), Reading()).split())
+    assert "No rule applies" in text
+    assert "not judged, whether what is relevant is found" in text
+    assert "needs one of mrr@5, mrr" in text
+
+
+def test_a_change_with_its_interval() -> None:
+    now = report({"ndcg@10": 0.7, "recall@20": 0.75}, 0.02)
+    before = report({"ndcg@10": 0.6, "recall@20": 0.76}, 0.02)
+    text = told(now, Reading(before=before), 200)
+    assert "ndcg@10 rose from 0.600 to 0.700 (difference +0.072 to +0.128)" in text
+    assert "recall@20 stands: 0.760 before, 0.750 now (difference −0.038 to +0.018)" in text
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_line_is_in_the_language(lang: Lang) -> None:
+    now = report({"ndcg@10": 0.7, "recall@20": 0.6, "mrr": 0.3, "precision@5": 0.1}, 0.1)
+    asked = Reading(use="faq", before=report({"ndcg@10": 0.5}, queries=7), lang=lang)
+    text = told(now.model_copy(update={"relevant_total": 100}), asked, 400)
+    spoken = [line for line in text.splitlines() if line.strip(" ─") and "@" not in line]
+    for line in spoken:
+        chinese = any("\u4e00" <= char <= "\u9fff" for char in line)
+        assert chinese is (lang == "zh") or line.split()[0] in ("mrr", "ndcg"), line
+    assert ("经验法则" in text) is (lang == "zh")
+
+
+@pytest.mark.parametrize("width", [20, 40])
+def test_lines_fit_the_terminal(width: int) -> None:
+    text = told(report({"recall@20": 0.4, "mrr@5": 0.3}), Reading(), width)
+    assert "embedding" in text
+    prose = [line for line in text.splitlines() if line.startswith("  ")]
+    assert max(map(len, prose)) <= width
+
+
+def test_without_options_there_is_no_reading(tmp_path: Path) -> None:
+    ran = judge("retrieval", samples(tmp_path, 1))
+    assert ran.code == 0
+    assert "rules of thumb" not in ran.out
+
+
+def test_an_earlier_report_on_the_command_line(tmp_path: Path) -> None:
+    earlier = tmp_path / "before.json"
+    earlier.write_text(judge("retrieval", samples(tmp_path, 4), "--json").out, "utf-8")
+    # From rank 4 to rank 1: nDCG 1/log2 5 = .431 to 1, and recall@20 is 1 both times.
+    ran = judge("retrieval", samples(tmp_path, 1, "now.jsonl"), "--before", earlier, "--use", "faq")
+    assert (ran.code, ran.err) == (0, "")
+    assert "the reranker works" in ran.out
+    assert "ndcg@10 rose from 0.431 to 1.000" in ran.out
+    assert "for FAQ" in ran.out
+    same = judge("retrieval", samples(tmp_path, 4), "--before", earlier, "--lang", "zh")
+    assert "重排序有效" not in same.out
+    assert "这些数字说明什么" in same.out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no json",
+        "[]",
+        "{}",
+        '{"schema": 1}',
+        '{"qid": "q1"}\n{"qid": "q2"}',
+        "[" * 5000,
+        "\x00",
+    ],
+)
+def test_what_is_no_earlier_report_is_refused(tmp_path: Path, text: str) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(text, "utf-8")
+    ran = judge("retrieval", samples(tmp_path, 1), "--before", other)
+    refused(ran, "other.json", "no earlier report", "--json")
+
+
+def test_a_report_of_another_layout_is_refused(tmp_path: Path) -> None:
+    found = json.loads(judge("retrieval", samples(tmp_path, 1), "--json").out)
+    other = write(tmp_path / "other.json", [{**found, "schema": 2}])
+    refused(judge("retrieval", samples(tmp_path, 1), "--before", other), "no earlier report")
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_bytes(b"\xff\xfe\x00{")
+    refused(judge("retrieval", samples(tmp_path, 1), "--before", other), "no earlier report")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    ran = judge("retrieval", samples(tmp_path, 1), "--before", tmp_path / "none.json")
+    refused(ran, "none.json", "cannot be read", "--before")
+    refused(judge("retrieval", samples(tmp_path, 1), "--before", tmp_path), "cannot be read")
+
+
+def test_bad_options_are_refused(tmp_path: Path) -> None:
+    good = samples(tmp_path, 1)
+    unknown = judge("retrieval", good, "--use", "news")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "'--use'" in unknown.err
+    assert "'faq', 'documents', 'scholarly', 'knowledge_base', 'monitoring'" in unknown.err
+    refused(judge("retrieval", good, "--lang", "zh"), "--lang", "--use or --before")
+    refused(judge("retrieval", good, "--use", "faq", "--json"), "--use", "--json")
+
+
+def test_options_without_a_command() -> None:
+    assert reading(None, None, None, as_json=True) is None
+    assert reading("faq", None, None, as_json=False) == Reading(use="faq")
+    with pytest.raises(ConfigError, match="--before and --json"):
+        reading("faq", "before.json", None, as_json=True)
+    with pytest.raises(InputError, match="missing\\.json"):
+        reading(None, "missing.json", None, as_json=False)
