@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar, get_args
 
 from rich import box
 from rich.console import Console
@@ -30,8 +30,10 @@ from judge.records.diagnosis import (
 )
 from judge.reports.diagnosis import bands, diagnose, targets
 from judge.reports.diagnosis.table import said
+from judge.samples.source import open_source, text_lines
 
 Lang = Literal["en", "zh"]
+_Value = TypeVar("_Value", bound=str)
 
 _STYLES: Final = {"poor": "red", "below": "red", "good": "green", "excellent": "green"}
 
@@ -49,14 +51,16 @@ class Reading:
 
 
 def reading(
-    use: Use | None, before: str | None, lang: Lang | None, *, as_json: bool
+    use: str | None, before: str | None, lang: str | None, *, as_json: bool
 ) -> Reading | None:
     """What the options ask for; None where they ask for no reading.
 
     Raises:
-        ConfigError: they contradict each other.
+        ConfigError: one has no such value, or they contradict each other.
         InputError: `before` names no earlier report.
     """
+    wanted: Use | None = None if use is None else _known("--use", use, get_args(Use))
+    language: Lang = "en" if lang is None else _known("--lang", lang, get_args(Lang))
     if use is None and before is None:
         if lang is not None:
             raise ConfigError(f"--lang {lang!r} is of the reading; add --use or --before")
@@ -64,15 +68,21 @@ def reading(
     if as_json:
         option = "--use" if before is None else "--before"
         raise ConfigError(f"{option} and --json: a reading is for people; leave out one of them")
-    return Reading(use, None if before is None else _earlier(before), lang or "en")
+    return Reading(wanted, None if before is None else _earlier(before), language)
+
+
+def _known(option: str, value: str, values: tuple[_Value, ...]) -> _Value:
+    for each in values:
+        if each == value:
+            return each
+    raise ConfigError(f"{option} {value!r}: give one of {', '.join(values)}")
 
 
 def _earlier(name: str) -> RankingReport:
-    with placed(spoken(name)), readable(name) as path:
+    with placed(spoken(name)), readable(name) as path, open_source(path) as stream:
+        text = "".join(line for _, line in text_lines(stream, path))
         try:
-            return RankingReport.model_validate_json(path.read_bytes())
-        except OSError as error:
-            raise InputError(f"cannot be read ({error.strerror}); check --before") from None
+            return RankingReport.model_validate_json(text)
         except ValueError:
             wanted = "what judge retrieval SAMPLES --json prints"
             raise InputError(f"is no earlier report; --before takes {wanted}") from None
@@ -118,9 +128,12 @@ class _Page:
         if not found.found:
             self._say(self._words("nothing"))
         for rule in found.unjudged:
-            groups = (self._words("one_of", measures=", ".join(names)) for names in rule.missing)
-            needs = "; ".join(groups)
-            self._say(self._words("unjudged", finding=self._in(rule.finding), measures=needs))
+            why = [self._words("one_of", measures=", ".join(names)) for names in rule.missing]
+            for low in rule.capped:
+                most = number(low.ceiling)
+                why.append(self._words("capped", measure=low.measure, ceiling=most))
+            asked = self._in(rule.finding)
+            self._say(self._words("unjudged", finding=asked, why="; ".join(why)))
         self._cautions(found.cautions)
 
     def _diagnosis(self, found: Diagnosis) -> None:

@@ -10,6 +10,7 @@ from judge.cli.source import Source
 from judge.cli.terminal import output, say
 from judge.cli.writing import page_file
 from judge.errors import ConfigError
+from judge.text.clip import clip
 
 if TYPE_CHECKING:
     from judge.records.advice import Advice, Wishes
@@ -24,16 +25,16 @@ STDOUT: Final = "-"
 Samples = Annotated[
     str, typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.")
 ]
-# Texts and plain numbers, so that a wrong one is told in a line of ours and not in typer's four.
+# All are texts, numbers too: what is wrong is told in a line of ours and not in typer's four.
 MissedCost = Annotated[
     str, typer.Option(metavar="normal|high", help="What a relevant one missed costs.")
 ]
 NoiseCost = Annotated[
     str, typer.Option(metavar="normal|high", help="What an irrelevant one shown costs.")
 ]
-Depth = Annotated[int | None, typer.Option(metavar="N", help="Only the first N are read.")]
+Depth = Annotated[str | None, typer.Option(metavar="N", help="Only the first N are read.")]
 CorpusSize = Annotated[
-    int | None,
+    str | None,
     typer.Option(metavar="N", help="Chunks there are to search [those of the ranking]."),
 ]
 TaskName = Annotated[
@@ -78,13 +79,12 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     written = None if markdown == STDOUT else markdown
     with source.samples() as read, page_file(written, samples) as write:
         advice = recommend_measures(read, wishes, "zh" if lang == "zh" else "en")
-        text = page(advice, shlex.quote(samples))
         if write is not None:
-            write(text)
+            write(page(advice, shlex.quote(samples)))
     if as_json:
         say(advice.model_dump_json())
     elif markdown == STDOUT:
-        say(text)
+        say(page(advice, shlex.quote(samples)))
     else:
         _print(advice, samples, written)
 
@@ -97,9 +97,9 @@ def _print(advice: "Advice", samples: str, written: str | None) -> None:
 
 
 def _wishes(
-    missed_cost: str, noise_cost: str, depth: int | None, corpus_size: int | None, task: str | None
+    missed_cost: str, noise_cost: str, depth: str | None, corpus_size: str | None, task: str | None
 ) -> "Wishes":
-    from judge.records.advice import POOL, Wishes  # noqa: PLC0415  heavy, likewise
+    from judge.records.advice import MOST_CHUNKS, POOL, Wishes  # noqa: PLC0415  heavy, likewise
     from judge.records.ranking import DEEPEST  # noqa: PLC0415
 
     _one_of("--missed-cost", missed_cost, get_args(_Cost))
@@ -109,10 +109,15 @@ def _wishes(
         raise ConfigError(f"{message}; say which of the two costs more")
     if task is not None:
         _one_of("--task", task, get_args(_Task))
-    _from_one("--depth", depth, DEEPEST // POOL)
-    _from_one("--corpus-size", corpus_size, None)
-    given = {"missed_cost": missed_cost, "noise_cost": noise_cost, "task": task}
-    return Wishes.model_validate({**given, "depth": depth, "corpus_size": corpus_size})
+    return Wishes.model_validate(
+        {
+            "missed_cost": missed_cost,
+            "noise_cost": noise_cost,
+            "depth": _count("--depth", depth, DEEPEST // POOL),
+            "corpus_size": _count("--corpus-size", corpus_size, MOST_CHUNKS),
+            "task": task,
+        }
+    )
 
 
 def _one_of(option: str, value: str, known: tuple[str, ...]) -> None:
@@ -120,7 +125,11 @@ def _one_of(option: str, value: str, known: tuple[str, ...]) -> None:
         raise ConfigError(f"{option} {value!r}: is not known; give {' or '.join(known)}")
 
 
-def _from_one(option: str, value: int | None, most: int | None) -> None:
-    if value is not None and (value < 1 or (most is not None and value > most)):
-        span = "from 1" if most is None else f"from 1 to {most}"
-        raise ConfigError(f"{option} {value}: give a whole number {span}")
+def _count(option: str, value: str | None, most: int) -> int | None:
+    if value is None:
+        return None
+    # Length first: Python reads no number of some thousands of digits.
+    digits = value.isascii() and value.isdigit() and len(value) <= len(str(most))
+    if digits and 1 <= int(value) <= most:
+        return int(value)
+    raise ConfigError(f"{option} {clip(value, 60)!r}: give a whole number from 1 to {most}")

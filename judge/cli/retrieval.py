@@ -22,8 +22,7 @@ _Gain = Literal["linear", "exp2"]
 _GoldMatch = Literal["exact", "prefix"]
 _NoRelevant = Literal["skip", "zero"]
 _NoRanking = Literal["zero", "skip"]
-_Use = Literal["faq", "documents", "scholarly", "knowledge_base", "monitoring"]
-_Lang = Literal["en", "zh"]
+_USES = "<faq|documents|scholarly|knowledge_base|monitoring>"
 
 
 def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
@@ -65,14 +64,16 @@ Output = Annotated[
 ]
 Skip = Annotated[bool, typer.Option("--skip-bad-lines", help="Tell of bad lines, and go on.")]
 Use = Annotated[
-    _Use | None,
-    typer.Option(help="Read the means, by rules of thumb: bands, and this use's targets."),
+    str | None,
+    typer.Option(
+        metavar=_USES, help="Read the means, by rules of thumb: bands, and this use's targets."
+    ),
 ]
 Before = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Read the means beside those of an earlier --json."),
 ]
-Lang = Annotated[_Lang | None, typer.Option(help="Language of the reading [en].")]
+Lang = Annotated[str | None, typer.Option(metavar="<en|zh>", help="Language of the reading [en].")]
 Catalog = Annotated[
     bool,
     typer.Option("--list", callback=_list, is_eager=True, help="Print the table of all measures."),
@@ -109,6 +110,8 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     Example: judge retrieval samples.jsonl -k 1,5,10
     """
     rules = _rules(k, gain, relevance_level, gold_match, no_relevant, no_ranking, seed)
+    if before == PIPED and PIPED in (samples, qrels, run):
+        raise ConfigError("--before - beside another -: standard input is one file; name the other")
     reading = _reading(use, before, lang, as_json=as_json)
     if samples is not None and qrels is None and run is None:
         report = _of_samples(samples, rules, worst, rows, skip_bad_lines=skip_bad_lines)
@@ -152,7 +155,7 @@ def _rules(
 
 
 def _reading(
-    use: _Use | None, before: str | None, lang: _Lang | None, *, as_json: bool
+    use: str | None, before: str | None, lang: str | None, *, as_json: bool
 ) -> "Reading | None":
     if use is None and before is None and lang is None:
         return None

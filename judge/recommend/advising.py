@@ -70,12 +70,7 @@ def advise(found: Profile, wishes: Wishes, lang: Lang = "en") -> Advice:
     cutoffs = _cutoffs(rules, facts)
     chosen = _Chosen(held, cutoffs, lang, found.relevant)
     advised, avoided = chosen.advised(), chosen.avoided()
-    deepest = max((cut for each in advised if (cut := cutoff(each.name))), default=0)
-    facts |= {
-        "deepest": deepest,
-        "beyond": deepest - found.longest if found.longest else None,
-        "over": deepest - wishes.corpus_size if wishes.corpus_size is not None else None,
-    }
+    facts |= _reach(advised, found, wishes)
     deciding = {each.rule for each in advised} | {each.rule for each in avoided}
     fired: list[ScenarioRule | AdviceRule] = [scenario] if scenario else []
     fired += [rule for rule in held if rule.rule in deciding]
@@ -119,6 +114,18 @@ def _facts(found: Profile, wishes: Wishes) -> dict[str, Fact]:
         "ranked": found.longest,
         "gold": found.share["gold"],
         "rankings": found.share["retrieved"],
+    }
+
+
+def _reach(advised: Iterable[AdvisedMeasure], found: Profile, wishes: Wishes) -> dict[str, Fact]:
+    """How far down is measured, beside what is ranked and what there is to search."""
+    largest = max((cut for each in advised if (cut := cutoff(each.name))), default=0)
+    corpus = wishes.corpus_size
+    deepest = largest if corpus is None else min(largest, corpus)
+    return {
+        "deepest": deepest,
+        "beyond": deepest - found.longest if found.longest else None,
+        "over": None if corpus is None else largest - corpus,
     }
 
 
@@ -187,6 +194,7 @@ def ceiling(name: str, relevant: float | None) -> float | None:
     found = min(k, relevant)
     most = {
         "recall": found / relevant,
+        "map": found / relevant,
         "precision": found / k,
         "f1": 2 * found / (k + relevant),
     }.get(name.partition("@")[0], 1.0)

@@ -66,9 +66,9 @@ class _Counting:
         self._held.update(held)
         self._fitting.update(name for name, needs in self._families.items() if needs <= held)
         self._longest = max(self._longest, len(ranked))
-        grades = (sample.relevance or {}).values()
-        self._graded = self._graded or any(grade not in (0, 1) for grade in grades)
-        relevant = _relevant(sample)
+        grades = _grades(sample)
+        self._graded = self._graded or len(set(grades.values())) > 1
+        relevant = frozenset(grades)
         self._refuse_more(sample.qid, len(ranked | relevant))
         if relevant:
             self._relevant[len(relevant)] += 1
@@ -126,9 +126,10 @@ def _ranked(sample: Sample) -> frozenset[str]:
     return frozenset(chunk.chunk_id for chunk in sample.chunks)
 
 
-def _relevant(sample: Sample) -> frozenset[str]:
-    graded = (name for name, grade in (sample.relevance or {}).items() if grade > 0)
-    return frozenset(sample.gold_evidence or ()).union(graded)
+def _grades(sample: Sample) -> dict[str, float]:
+    """Of what is relevant: above 0; 1 for what only `gold_evidence` names."""
+    graded = {name: grade for name, grade in (sample.relevance or {}).items() if grade > 0}
+    return dict.fromkeys(sample.gold_evidence or (), 1.0) | graded
 
 
 def _holdings(sample: Sample, ranked: frozenset[str]) -> Iterable[str]:

@@ -14,7 +14,10 @@ Role = Literal["primary", "secondary", "supplementary"]
 POOL: Final = 10
 """What a reranker chooses from, in depths that are read."""
 
-Count = Annotated[int, Field(ge=1)]
+MOST_CHUNKS: Final = 10**15
+"""To search: far above any corpus, and every ratio of it is still a number."""
+
+Count = Annotated[int, Field(ge=1, le=MOST_CHUNKS)]
 
 
 class Wishes(Record):
@@ -56,7 +59,7 @@ class Profile(Record):
     longest: int
     """Chunks in the longest ranking, each counted once."""
     graded: bool | None
-    """Whether any relevance is other than 0 or 1; null without gold."""
+    """Whether two different grades above 0 stand in one query; null without gold."""
     share: dict[str, float]
     """Share of the samples, 0 to 1, with `answer`, `gold_answer`, `gold`, `chunks`, `retrieved` (or
     chunks, whose order serves), `citations` in the answer; what is blank or empty is not there."""

@@ -28,11 +28,9 @@ class Figure(Record):
     """0 to 1."""
     interval: Interval | None = None
     """Its 95 % interval; null where the report has none."""
-    queries: int | None = None
-    """How many queries it is over; null of what is no rank measure."""
     ceiling: float | None = None
-    """No ranking could bring a precision above this, for so little is relevant; null where it could
-    reach 1, and of other measures."""
+    """No ranking could bring a recall@k or precision@k above this, given how many chunks are
+    relevant to each query; null where it could reach 1, and of other measures."""
 
 
 class Band(Record):
@@ -135,7 +133,7 @@ class Diagnosis(Record):
 
 
 class Unjudged(Record):
-    """A diagnosis that could neither be made nor ruled out, for a number is missing."""
+    """A diagnosis that could neither be made nor ruled out, for a number is missing or capped."""
 
     name: str
     """Of the rule."""
@@ -143,6 +141,8 @@ class Unjudged(Record):
     """What it would have said."""
     missing: tuple[tuple[str, ...], ...]
     """One measure of each group is needed."""
+    capped: tuple[Figure, ...] = ()
+    """Measured, and of no use: under the rule's limit, which no ranking could reach."""
 
 
 class Diagnoses(Record):
@@ -153,6 +153,6 @@ class Diagnoses(Record):
     found: tuple[Diagnosis, ...]
     """In the table's order. None is no proof that all is well."""
     unjudged: tuple[Unjudged, ...]
-    """Rules for which a number is missing."""
+    """Rules for which a number is missing, or under its limit whatever the ranking."""
     cautions: tuple[Wording, ...]
     """Why the comparison with the earlier report was not made, or how far it can be trusted."""

@@ -135,6 +135,10 @@ class RankingReport(Record):
     """Queries by status, zeros included."""
     mean: dict[str, float | None]
     """Means over the averaged queries for which the measure is defined."""
+    ceiling: dict[str, float] = Field(default_factory=dict)
+    """The highest mean that any ranking could give: of recall@k, min(R, k) / R over the averaged
+    queries, of precision@k min(R, k) / k, where R is how many chunks are relevant; a query without
+    any gives 0. Empty in a report made before there was one."""
     interval: dict[str, Interval | None]
     """95 % interval of each mean. Null for a DCG under 50 queries or without variance: Wilson's,
     which then takes the bootstrap's place, ends at 1, and a DCG does not."""

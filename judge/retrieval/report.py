@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 from typing import Final, get_args
 
+import numpy as np
+
 from judge.metrics.interval import Method, StreamedMeans
 from judge.records import (
     Interval,
@@ -103,6 +105,8 @@ class _Totals:
         self._statuses: dict[QueryStatus, int] = dict.fromkeys(get_args(QueryStatus), 0)
         self._listed: dict[QueryStatus, list[str]] = {status: [] for status in self._statuses}
         self._averaged = self._repeated = self._named = 0
+        self._ks = np.array(rules.ks)
+        self._reach = np.zeros((2, len(rules.ks)))
 
     def add(self, batch: Batch) -> None:
         if self._means is None:
@@ -120,6 +124,16 @@ class _Totals:
         self._averaged += len(qids)
         self._means.add_rows(qids, batch.table[batch.averaged])
         self._lists.add(batch)
+        relevant = batch.relevant[batch.averaged, np.newaxis]
+        most = np.minimum(relevant, self._ks)
+        self._reach += (most / np.maximum(relevant, 1)).sum(axis=0), (most / self._ks).sum(axis=0)
+
+    def _ceiling(self) -> dict[str, float]:
+        return {
+            f"{measure}@{k}": float(most) / self._averaged
+            for measure, row in zip(("recall", "precision"), self._reach, strict=True)
+            for k, most in zip(self._rules.ks, row, strict=True)
+        }
 
     def report(self, order: str) -> RankingReport:
         lists = self._lists
@@ -131,6 +145,7 @@ class _Totals:
             averaged=self._averaged,
             statuses=self._statuses,
             mean={mean_name(name): means.mean(i) for i, name in enumerate(self._names)},
+            ceiling=self._ceiling(),
             interval={
                 mean_name(name): _interval(name, means.interval(i))
                 for i, name in enumerate(self._names)

@@ -1,7 +1,11 @@
+import codecs
+import gzip
 import io
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from pydantic import JsonValue
@@ -10,6 +14,7 @@ from rich.console import Console
 from judge.cli.diagnosed import Lang, Reading, print_reading, reading
 from judge.errors import ConfigError, InputError
 from judge.records import RankingReport
+from judge.records.diagnosis import Use
 from tests.commands import Ran, judge, write
 from tests.reports.diagnosis.reports import report
 
@@ -95,6 +100,67 @@ def test_what_was_not_judged_and_why() -> None:
     assert "needs one of mrr@5, mrr" in text
 
 
+def test_a_perfect_ranking_of_many_is_not_called_low(tmp_path: Path) -> None:
+    ids = [f"c{i}" for i in range(50)]
+    lines: list[Mapping[str, JsonValue]] = [
+        {"qid": f"q{i}", "query": "问", "retrieved": [*ids], "gold_evidence": [*ids]}
+        for i in range(60)
+    ]
+    ran = judge("retrieval", write(tmp_path / "in.jsonl", lines), "--use", "documents")
+    text = " ".join(ran.out.split())
+    assert "next:" not in text
+    assert "not judged, whether much of what is relevant is not among the first k" in text
+    assert "needs one of recall@100, recall@50" in text
+    assert "no ranking could exceed recall@1 0.020, recall@3 0.060, recall@5 0.100" in text
+
+
+def test_a_rule_that_no_cut_off_could_decide_says_so() -> None:
+    deep = {"recall@100": 0.25}
+    text = " ".join(told(report({**deep, "mrr": 1}, ceiling=deep), Reading()).split())
+    assert "not judged, whether" in text
+    assert "reranking these cannot mend it: recall@100 can be 0.250 at most here" in text
+    assert "needs one of" not in text
+
+
+def test_a_production_level_that_its_interval_leaves_is_doubtful() -> None:
+    # All of it is fair (.60 to .75), and production's minimum of .70 lies within.
+    text = told(report({"recall@5": 0.72}, 0.025), Reading())
+    assert row(text, "recall") == ["fair"]
+    assert row(text, "recall@5", "0.720") == ["0.695–0.745", "minimum?"]
+    assert "?: the 95 % interval reaches beyond the limit" in " ".join(text.split())
+
+
+def test_a_target_that_no_ranking_could_reach_is_cautioned() -> None:
+    # .667 is a fair precision, and the target .8.
+    found = report({"precision@3": 0.6}, ceiling={"precision@3": 2 / 3})
+    before, _, after = told(found, Reading(use="faq"), 200).partition("for FAQ")
+    assert "precision@3 0.667" not in before
+    assert "no ranking could exceed precision@3 0.667" in after
+
+
+@pytest.mark.parametrize(
+    ("value", "words", "colour"),
+    [(0.1, ("poor", "below minimum"), "31"), (0.9, ("excellent", "excellent"), "32")],
+)
+def test_levels_are_coloured(value: float, words: tuple[str, str], colour: str) -> None:
+    out = io.StringIO()
+    console = Console(
+        file=out, width=80, highlight=False, force_terminal=True, color_system="standard"
+    )
+    print_reading(report({"recall@5": value}), Reading(), console)
+    painted = re.findall(r"\x1b\[(3\d)m([a-z ]+)\x1b", out.getvalue())
+    assert painted == [(colour, word) for word in words]
+
+
+def test_words_of_the_chinese_reading() -> None:
+    now = report({"ndcg@10": 0.7, "recall@20": 0.9, "mrr@5": 0.3}, 0.02)
+    before = report({"ndcg@10": 0.6, "recall@20": 0.9}, 0.02)
+    text = told(now, Reading(before=before, lang="zh"), 200)
+    assert "recall@20 0.900（0.880–0.920）较高：不低于 0.800" in text
+    assert "mrr@5 0.300（0.280–0.320）偏低：低于 0.500" in text
+    assert "两组相互独立的问题" in text
+
+
 def test_a_change_with_its_interval() -> None:
     now = report({"ndcg@10": 0.7, "recall@20": 0.75}, 0.02)
     before = report({"ndcg@10": 0.6, "recall@20": 0.76}, 0.02)
@@ -107,7 +173,7 @@ def test_a_change_with_its_interval() -> None:
 def test_every_line_is_in_the_language(lang: Lang) -> None:
     now = report({"ndcg@10": 0.7, "recall@20": 0.6, "mrr": 0.3, "precision@5": 0.1}, 0.1)
     asked = Reading(use="faq", before=report({"ndcg@10": 0.5}, queries=7), lang=lang)
-    text = told(now.model_copy(update={"relevant_total": 100}), asked, 400)
+    text = told(now.model_copy(update={"ceiling": {"precision@5": 0.2}}), asked, 400)
     spoken = [line for line in text.splitlines() if line.strip(" ─") and "@" not in line]
     for line in spoken:
         chinese = any("\u4e00" <= char <= "\u9fff" for char in line)
@@ -153,7 +219,6 @@ def test_an_earlier_report_on_the_command_line(tmp_path: Path) -> None:
         '{"schema": 1}',
         '{"qid": "q1"}\n{"qid": "q2"}',
         "[" * 5000,
-        "\x00",
     ],
 )
 def test_what_is_no_earlier_report_is_refused(tmp_path: Path, text: str) -> None:
@@ -171,24 +236,59 @@ def test_a_report_of_another_layout_is_refused(tmp_path: Path) -> None:
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     other = tmp_path / "other.json"
-    other.write_bytes(b"\xff\xfe\x00{")
-    refused(judge("retrieval", samples(tmp_path, 1), "--before", other), "no earlier report")
+    for content, says in ((b'{"a": "\xff"}', "no earlier report"), (b"\x00", "binary")):
+        other.write_bytes(content)
+        refused(judge("retrieval", samples(tmp_path, 1), "--before", other), "other.json", says)
+
+
+def test_an_earlier_report_may_be_zipped_or_have_a_mark(tmp_path: Path) -> None:
+    good = samples(tmp_path, 1)
+    found = judge("retrieval", good, "--json").out.encode()
+    earlier = tmp_path / "before.json"
+    for content in (codecs.BOM_UTF8 + found, gzip.compress(found)):
+        earlier.write_bytes(content)
+        ran = judge("retrieval", good, "--before", earlier)
+        assert (ran.code, ran.err) == (0, "")
+    earlier.write_bytes(gzip.compress(found)[:-20])
+    refused(judge("retrieval", good, "--before", earlier), "before.json", "gzip")
+
+
+def test_an_earlier_report_without_ceilings_is_read(tmp_path: Path) -> None:
+    good = samples(tmp_path, 1)
+    found = json.loads(judge("retrieval", good, "--json").out)
+    del found["ceiling"]
+    earlier = write(tmp_path / "before.json", [found])
+    assert judge("retrieval", good, "--before", earlier).code == 0
+
+
+def test_standard_input_is_one_file(tmp_path: Path) -> None:
+    one = "standard input is one file"
+    refused(judge("retrieval", "-", "--before", "-"), "--before -", one)
+    trec = tmp_path / "trec"
+    refused(judge("retrieval", "--qrels", trec, "--run", "-", "--before", "-"), "--before -", one)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     ran = judge("retrieval", samples(tmp_path, 1), "--before", tmp_path / "none.json")
-    refused(ran, "none.json", "cannot be read", "--before")
-    refused(judge("retrieval", samples(tmp_path, 1), "--before", tmp_path), "cannot be read")
+    refused(ran, "none.json", "no such file")
+    refused(judge("retrieval", samples(tmp_path, 1), "--before", tmp_path), "is a folder")
 
 
 def test_bad_options_are_refused(tmp_path: Path) -> None:
     good = samples(tmp_path, 1)
-    unknown = judge("retrieval", good, "--use", "news")
-    assert (unknown.code, unknown.out) == (2, "")
-    assert "'--use'" in unknown.err
-    assert "'faq', 'documents', 'scholarly', 'knowledge_base', 'monitoring'" in unknown.err
+    uses = "faq, documents, scholarly, knowledge_base, monitoring"
+    refused(judge("retrieval", good, "--use", "news"), "--use 'news'", uses)
+    refused(judge("retrieval", good, "--use", ""), "--use ''", uses)
+    refused(judge("retrieval", good, "--use", "faq", "--lang", "fr"), "--lang 'fr'", "en, zh")
+    refused(judge("retrieval", good, "--lang", "fr"), "--lang 'fr'")
     refused(judge("retrieval", good, "--lang", "zh"), "--lang", "--use or --before")
     refused(judge("retrieval", good, "--use", "faq", "--json"), "--use", "--json")
+
+
+def test_the_help_names_every_use_and_language() -> None:
+    text = "".join(judge("retrieval", "--help").out.split())
+    assert "|".join(get_args(Use)) in text
+    assert "|".join(get_args(Lang)) in text
 
 
 def test_options_without_a_command() -> None:

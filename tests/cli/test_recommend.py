@@ -93,10 +93,19 @@ WRONG: list[tuple[tuple[object, ...], str]] = [
     (("--missed-cost", "high", "--noise-cost", "high"), "which of the two costs more"),
     (("--missed-cost", "low"), "--missed-cost 'low': is not known; give normal or high"),
     (("--noise-cost", "HIGH"), "--noise-cost 'HIGH'"),
-    (("--depth", 0), "--depth 0: give a whole number from 1"),
-    (("--depth", -3), "--depth -3"),
-    (("--depth", 10**9), "--depth 1000000000"),
-    (("--corpus-size", 0), "--corpus-size 0"),
+    (("--depth", 0), "--depth '0': give a whole number from 1 to 100000000"),
+    (("--depth", -3), "--depth '-3': give"),
+    (("--depth", 10**9), "--depth '1000000000': give"),
+    (("--depth", "abc"), "--depth 'abc': give"),
+    (("--depth=",), "--depth '': give"),
+    (("--depth", "１０"), "--depth '１０': give"),
+    (("--corpus-size", 0), "--corpus-size '0': give a whole number from 1 to 1000000000000000"),
+    (("--corpus-size", "abc"), "--corpus-size 'abc': give"),
+    (("--corpus-size", "1.5"), "--corpus-size '1.5': give"),
+    (("--corpus-size", "1\x1b[31m"), "--corpus-size '1"),
+    (("--corpus-size", 10**15 + 1), "--corpus-size '1000000000000001': give"),
+    (("--corpus-size", "1" + "0" * 400), f"--corpus-size '1{'0' * 58}…': give"),
+    (("--corpus-size", "9" * 5000), "…': give"),
     (("--corpus-size", 4), "--corpus-size 4: query 'zh-leave' alone has 5"),
     (("--task", "chat"), "--task 'chat': is not known; give qa or passage"),
     (("--lang", "fr"), "--lang 'fr'"),
@@ -105,6 +114,12 @@ WRONG: list[tuple[tuple[object, ...], str]] = [
     (("--markdown", SPARSE), "is the file that is read"),
     (("--markdown", FIXTURES), "is no file that could be replaced"),
 ]
+
+
+def test_the_largest_corpus_and_depth() -> None:
+    ran = judge("recommend", SPARSE, "--corpus-size", 10**15, "--depth", 10**8, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert json.loads(ran.out)["wishes"]["corpus_size"] == 10**15
 
 
 @pytest.mark.parametrize(("words", "message"), WRONG)

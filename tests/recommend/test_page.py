@@ -34,6 +34,10 @@ def test_a_name_makes_no_markup_of_its_own() -> None:
     ]
 
 
+def test_a_bar_in_a_name_parts_no_cells() -> None:
+    assert "for 'a\\|b.jsonl', by" in page(recommend_measures([ONE]), "'a|b.jsonl'")
+
+
 def test_without_measures_there_is_no_command() -> None:
     text = page(recommend_measures([Sample(qid="q")]), "a")
     assert "```" not in text

@@ -63,9 +63,31 @@ def test_the_order_of_chunks_serves_for_a_ranking() -> None:
     assert (found.irrelevant, found.share["retrieved"]) == (1, 1)
 
 
-@pytest.mark.parametrize(("grade", "graded"), [(1, False), (0, False), (2, True), (0.5, True)])
-def test_grades_are_any_but_0_and_1(grade: float, graded: bool) -> None:  # noqa: FBT001
-    assert profile([Sample(qid="1", relevance={"a": grade})], {}).graded is graded
+@pytest.mark.parametrize(
+    ("grades", "gold", "graded"),
+    [
+        ((1, 2), (), True),
+        ((0.5, 1, 0), (), True),
+        ((2,), ("z",), True),
+        ((2, 2, 0), (), False),
+        ((1, -1), (), False),
+        ((1, 0), ("z",), False),
+        ((0.5,), (), False),
+        ((), ("z",), False),
+    ],
+)
+def test_degrees_are_two_grades_above_0(
+    grades: tuple[float, ...],
+    gold: tuple[str, ...],
+    graded: bool,  # noqa: FBT001
+) -> None:
+    relevance = dict(zip("abc", grades, strict=False))
+    assert profile([Sample(qid="1", relevance=relevance, gold_evidence=gold)], {}).graded is graded
+
+
+def test_grades_that_differ_only_between_queries_are_no_degrees() -> None:
+    samples = [Sample(qid="1", relevance={"a": 1}), Sample(qid="2", relevance={"a": 2})]
+    assert profile(samples, {}).graded is False
 
 
 def test_blank_is_not_there() -> None:

@@ -34,7 +34,8 @@ def test_english() -> None:
         "|a query has 1 relevant in the median, and at most 5 is little to find"
     ]
     assert lines(read["Secondary"])[1] == (
-        "precision@5|how much of what is read is relevant; at most 0.2 here (one-or-two)"
+        "precision@5|how much of what is read is relevant; "
+        "at most 0.2 for the median query (one-or-two)"
     )
     assert "|irrelevant a query, median: 8" in lines(read["The data"])
     assert lines(read["Beyond retrieval"])[0].endswith(
@@ -49,6 +50,24 @@ def test_chinese() -> None:
     assert "|要求：漏检代价高；只看前 3 个结果；待检索片段 1,000 个；--task qa" in lines(
         read["数据概况"]
     )
+
+
+def test_a_ceiling_is_said_to_be_of_the_median_query() -> None:
+    # 31 with one relevant, 29 with twenty: over all, precision@5 can be .587.
+    twenty = Sample(qid="m", retrieved=RANKED, gold_evidence=[f"y{n}" for n in range(20)])
+    for lang, said in (("en", "at most 0.2 for the median query"), ("zh", "中位数问题至多 0.2")):
+        advice = recommend_measures([ONE] * 31 + [twenty] * 29, lang="zh" if lang == "zh" else "en")
+        read = [item.said for section in sections(advice) for item in section.items]
+        assert sum(said in each for each in read) == 1
+
+
+def test_queries_without_anything_relevant_are_told_where_there_are_any() -> None:
+    none = Sample(qid="n", retrieved=RANKED, gold_evidence=())
+    left_out = "queries of which gold says that nothing is relevant (left out): 1"
+    for samples, told in (([ONE], False), ([ONE, none], True)):
+        read = {section.title: section for section in sections(recommend_measures(samples))}
+        assert (f"|{left_out}" in lines(read["The data"])) is told
+        assert any("left out" in line for line in lines(read["The data"])) is told
 
 
 def test_a_difference_is_called_one() -> None:

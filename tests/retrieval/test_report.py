@@ -53,6 +53,47 @@ def test_thirty_five_of_fifty_in_a_hundred() -> None:
     assert found["f1@100"] == pytest.approx(0.4667, abs=5e-5)
 
 
+def test_the_highest_means_that_a_ranking_could_give() -> None:
+    # Fifty relevant, then one, of which nothing is found, and one that is not ranked at all.
+    queries = (sample("a", 50, *range(1, 51)), sample("b", 5, missed=1), sample("c", 0, missed=2))
+    found = measure_retrieval(queries, RankRules(ks=(1, 20, 100))).ceiling
+    assert found == pytest.approx(
+        {
+            "recall@1": (1 / 50 + 1 + 1 / 2) / 3,
+            "recall@20": (20 / 50 + 1 + 1) / 3,
+            "recall@100": 1,
+            "precision@1": 1,
+            "precision@20": (20 + 1 + 2) / 60,
+            "precision@100": (50 + 1 + 2) / 300,
+        }
+    )
+
+
+def test_what_has_nothing_relevant_could_give_nothing() -> None:
+    queries = (sample("a", 5, 1), Sample(qid="b", retrieved=("c",), relevance={"c": 0}))
+    counted = measure_retrieval(queries, RankRules(ks=(1,), no_relevant="zero")).ceiling
+    assert counted == {"recall@1": 0.5, "precision@1": 0.5}
+    skipped = measure_retrieval(queries, RankRules(ks=(1,))).ceiling
+    assert skipped == {"recall@1": 1, "precision@1": 1}
+    unranked = (sample("a", 5, 1), sample("b", 0, missed=1))
+    left_out = measure_retrieval(unranked, RankRules(ks=(2,), no_ranking="skip")).ceiling
+    assert left_out == {"recall@2": 1, "precision@2": 0.5}
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.integers(0, 40)), min_size=1, max_size=300),
+    st.integers(1, 40),
+)
+def test_a_perfect_ranking_reaches_the_highest_means(sizes: list[tuple[int, int]], k: int) -> None:
+    queries = [
+        sample(f"q{i}", relevant + other, *range(1, relevant + 1))
+        for i, (relevant, other) in enumerate(sizes)
+    ]
+    found = measure_retrieval(queries, RankRules(ks=(k,)))
+    for name, most in found.ceiling.items():
+        assert found.mean[name] == pytest.approx(most)
+
+
 def test_average_precision_of_four_in_ten() -> None:
     found = means(sample("q", 10, 2, 4, 5, 9))
     assert found["map"] == pytest.approx((1 / 2 + 1 / 2 + 3 / 5 + 4 / 9) / 4)

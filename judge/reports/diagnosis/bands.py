@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from judge.records import RankingReport
-from judge.records.diagnosis import Band, Bands, Figure, Level, ProductionBand, ProductionLevel
+from judge.records.diagnosis import Band, Bands, Figure, Level, ProductionBand
 from judge.reports.diagnosis.figures import figure, level, out_of_reach, span
-from judge.reports.diagnosis.table import BandLimits, table
+from judge.reports.diagnosis.table import table
 
 _POOR: Final = "poor"
 _BELOW: Final = "below"
@@ -20,50 +20,42 @@ def bands(report: RankingReport) -> Bands:
     """
     rules = table()
     found = [(each, limits) for each, limits in _limited(report) if each is not None]
-    held = [(figure(report, name), limits) for name, limits in rules.production.items()]
-    production = []
-    for each, needed in held:
-        if each is not None:
-            levels: dict[ProductionLevel, float] = {
-                "minimum": needed.minimum,
-                "good": needed.good,
-                "excellent": needed.excellent,
-            }
-            production.append(
-                ProductionBand(
-                    figure=each,
-                    level=level(each.value, levels, _BELOW),
-                    span=span(each, levels, _BELOW),
-                )
-            )
+    named = ((figure(report, name), needed) for name, needed in rules.production.items())
+    held = [(each, needed) for each, needed in named if each is not None]
     return Bands(
         source=rules.source,
-        bands=tuple(_band(each, limits) for each, limits in found),
-        production=tuple(production),
+        bands=tuple(
+            Band(
+                figure=each,
+                level=level(each.value, limits, _POOR),
+                span=span(each, limits, _POOR),
+            )
+            for each, limits in found
+        ),
+        production=tuple(
+            ProductionBand(
+                figure=each,
+                level=level(each.value, needed, _BELOW),
+                span=span(each, needed, _BELOW),
+            )
+            for each, needed in held
+        ),
         not_measured=_missing(report),
-        cautions=out_of_reach((each, limits.fair) for each, limits in found),
+        cautions=out_of_reach(
+            (
+                *((each, limits["fair"]) for each, limits in found),
+                *((each, needed["minimum"]) for each, needed in held),
+            )
+        ),
     )
 
 
-def _limited(report: RankingReport) -> Iterator[tuple[Figure | None, BandLimits]]:
+def _limited(report: RankingReport) -> Iterator[tuple[Figure | None, dict[Level, float]]]:
     limits = table().band
     for name in report.mean:
         measure = name.partition("@")[0]
         if measure in limits:
             yield figure(report, name), limits[measure]
-
-
-def _band(found: Figure, limits: BandLimits) -> Band:
-    levels: dict[Level, float] = {
-        "fair": limits.fair,
-        "good": limits.good,
-        "excellent": limits.excellent,
-    }
-    return Band(
-        figure=found,
-        level=level(found.value, levels, _POOR),
-        span=span(found, levels, _POOR),
-    )
 
 
 def _missing(report: RankingReport) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """Single numbers of a report, and on which side of a limit they are."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeVar
 
@@ -13,7 +12,6 @@ _Name = TypeVar("_Name", bound=str)
 
 # The mean of .6, .7 and .8 comes out as .6999…98.
 _ROUNDING: Final = 1e-9
-_PRECISION: Final = re.compile(r"precision@([1-9][0-9]{0,9})")
 
 
 def figure(report: RankingReport, measure: str) -> Figure | None:
@@ -21,22 +19,13 @@ def figure(report: RankingReport, measure: str) -> Figure | None:
     value = report.mean.get(measure)
     if value is None or not math.isfinite(value):
         return None
+    most = report.ceiling.get(measure, 1.0)
     return Figure(
         measure=measure,
         value=value,
         interval=report.interval.get(measure),
-        queries=report.defined.get(measure),
-        ceiling=_ceiling(report, measure),
+        ceiling=None if at_least(most, 1) else most,
     )
-
-
-def _ceiling(report: RankingReport, measure: str) -> float | None:
-    """At best all that is relevant stands in the first k: R of each query, over k."""
-    cut = _PRECISION.fullmatch(measure)
-    if cut is None or not report.averaged:
-        return None
-    most = report.relevant_total / (report.averaged * int(cut[1]))
-    return most if most < 1 else None
 
 
 def at_least(value: float, limit: float) -> bool:
@@ -46,6 +35,11 @@ def at_least(value: float, limit: float) -> bool:
     True
     """
     return value >= limit - _ROUNDING
+
+
+def capped(found: Figure, limit: float) -> bool:
+    """Whether no ranking could bring the figure to the limit."""
+    return found.ceiling is not None and not at_least(found.ceiling, limit)
 
 
 def level(value: float, limits: Mapping[_Name, float], lowest: _Name) -> _Name:
@@ -68,9 +62,7 @@ def span(found: Figure, limits: Mapping[_Name, float], lowest: _Name) -> tuple[_
 
 def out_of_reach(limits: Iterable[tuple[Figure, float]]) -> tuple[Wording, ...]:
     """A caution that names the figures no ranking could bring to their limits; none without any."""
-    most = ", ".join(
-        f"{found.measure} {found.ceiling:.3f}"
-        for found, limit in limits
-        if found.ceiling is not None and not at_least(found.ceiling, limit)
-    )
-    return (said("ceiling", most=most),) if most else ()
+    most = [
+        f"{found.measure} {found.ceiling:.3f}" for found, limit in limits if capped(found, limit)
+    ]
+    return (said("ceiling", most=", ".join(dict.fromkeys(most))),) if most else ()

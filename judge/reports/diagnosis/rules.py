@@ -7,7 +7,7 @@ from judge.errors import ConfigError
 from judge.metrics.interval import difference
 from judge.records import Interval, RankingReport
 from judge.records.diagnosis import Diagnoses, Diagnosis, Figure, Ground, Unjudged, Wording
-from judge.reports.diagnosis.figures import at_least, figure
+from judge.reports.diagnosis.figures import at_least, capped, figure
 from judge.reports.diagnosis.table import ChangeRow, LevelRow, Rule, said, table
 
 _ANSWERS = ("faithfulness", "correctness")
@@ -22,6 +22,9 @@ class _Numbers(NamedTuple):
         if measure in self.answers:
             return Figure(measure=measure, value=self.answers[measure])
         return figure(self.report, measure)
+
+    def first(self, measures: Iterable[str]) -> Figure | None:
+        return next((each for name in measures if (each := self.now(name))), None)
 
     def both(self, measure: str) -> tuple[Figure, Figure] | None:
         now = figure(self.report, measure)
@@ -86,11 +89,9 @@ def _read(rule: Rule, numbers: _Numbers) -> Diagnosis | Unjudged | None:
     held = [_hold(row, numbers) for row in rule.when]
     if False in held:
         return None
-    missing = tuple(
-        row.measures for row, ground in zip(rule.when, held, strict=True) if ground is None
-    )
-    if missing:
-        return Unjudged(name=rule.name, finding=rule.finding, missing=missing)
+    rows = [row for row, ground in zip(rule.when, held, strict=True) if ground is None]
+    if rows:
+        return _unjudged(rule, rows, numbers)
     grounds = tuple(ground for ground in held if isinstance(ground, Ground))
     return Diagnosis(
         name=rule.name,
@@ -101,11 +102,27 @@ def _read(rule: Rule, numbers: _Numbers) -> Diagnosis | Unjudged | None:
     )
 
 
+def _unjudged(rule: Rule, rows: Iterable[LevelRow | ChangeRow], numbers: _Numbers) -> Unjudged:
+    missing, useless = [], []
+    for row in rows:
+        now = numbers.first(row.measures) if isinstance(row, LevelRow) else None
+        names = row.measures
+        if now is not None:
+            useless.append(now)
+            # Only what would have been taken before it can still tell.
+            names = names[: names.index(now.measure)]
+        if names:
+            missing.append(names)
+    return Unjudged(
+        name=rule.name, finding=rule.finding, missing=tuple(missing), capped=tuple(useless)
+    )
+
+
 def _hold(row: LevelRow | ChangeRow, numbers: _Numbers) -> Ground | bool | None:
     """The ground where the row holds, False where it does not, None where it cannot be told."""
     if isinstance(row, LevelRow):
-        now = next((each for name in row.measures if (each := numbers.now(name))), None)
-        return None if now is None else _level(row, now)
+        now = numbers.first(row.measures)
+        return None if now is None or capped(now, row.than) else _level(row, now)
     pairs = (numbers.both(name) for name in row.measures)
     pair = next((each for each in pairs if each), None)
     return None if pair is None else _change(row, *pair)

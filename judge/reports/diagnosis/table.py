@@ -7,30 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from judge.records.diagnosis import Use, Wording
+from judge.records.diagnosis import Level, ProductionLevel, Use, Wording
 from judge.records.record import Record
-
-
-class BandLimits(Record):
-    """From which mean on a band begins."""
-
-    fair: float
-    """Under it, poor."""
-    good: float
-    """Likewise."""
-    excellent: float
-    """Likewise."""
-
-
-class ProductionLimits(Record):
-    """What production needs of a measure."""
-
-    minimum: float
-    """The least."""
-    good: float
-    """More than that."""
-    excellent: float
-    """More still."""
 
 
 class UseTable(Record):
@@ -94,10 +72,11 @@ class Table(Record):
 
     source: Wording
     """What kind of rules these are."""
-    band: dict[str, BandLimits]
-    """By measure, at any k."""
-    production: dict[str, ProductionLimits]
-    """By measure, at that very k."""
+    band: dict[str, dict[Level, float]]
+    """From which mean on a band begins, ascending, by measure at any k; under the first it is
+    poor."""
+    production: dict[str, dict[ProductionLevel, float]]
+    """What production needs, ascending, by measure at that very k."""
     use: dict[Use, UseTable]
     """By use."""
     change: ChangeLimits
@@ -119,7 +98,7 @@ def said(key: str, **values: object) -> Wording:
     """The words under a key, filled in; KeyError where there are none.
 
     >>> said("one_of", measures="hit@3, hit@5").en
-    'one of hit@3, hit@5'
+    'needs one of hit@3, hit@5'
     """
     words = table().say[key]
     return Wording(en=words.en.format(**values), zh=words.zh.format(**values))

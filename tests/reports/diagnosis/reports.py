@@ -14,7 +14,7 @@ def report(
     reach: float | None = None,
     *,
     queries: int = 100,
-    relevant: int | None = None,
+    ceiling: Mapping[str, float] | None = None,
     signature: str = SIGNATURE,
 ) -> RankingReport:
     """A report with these means, each with an interval of `reach` to both sides, or with none."""
@@ -31,6 +31,6 @@ def report(
         "mean": dict(mean),
         "interval": interval,
         "defined": {name: 0 if value is None else queries for name, value in mean.items()},
-        "relevant_total": 100 * queries if relevant is None else relevant,
+        "ceiling": dict(ceiling or {}),
     }
     return ANY.model_copy(update=changes)

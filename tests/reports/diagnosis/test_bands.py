@@ -106,20 +106,27 @@ def test_the_bands_of_both_ends_of_the_interval() -> None:
     assert none.span is None
 
 
-def test_a_precision_that_no_ranking_could_reach_does_not_speak_against_it() -> None:
-    # One relevant chunk for each query: of five, one at best.
-    found = bands(report({"precision@1": 0.2, "precision@5": 0.2}, relevant=100))
-    assert [band.figure.ceiling for band in found.bands] == [None, 0.2]
+def test_what_no_ranking_could_reach_does_not_speak_against_it() -> None:
+    means = {"precision@1": 0.2, "precision@5": 0.2, "recall@5": 0.1, "recall@20": 0.4}
+    most = {"precision@1": 1.0, "precision@5": 0.2, "recall@5": 0.1, "recall@20": 0.6}
+    found = bands(report(means, ceiling=most))
+    assert [band.figure.ceiling for band in found.bands] == [None, 0.2, 0.1, 0.6]
     (caution,) = found.cautions
     for words in (caution.en, caution.zh):
         assert "precision@5 0.200" in words
+        assert words.count("recall@5 0.100") == 1
         assert "precision@1" not in words
+        assert "recall@20" not in words  # it can be fair
+    assert "few" not in caution.en
+    assert "against that, not against 1" in caution.en
+    assert "请与此上限比较，而不是与 1 比较" in caution.zh
 
 
-@pytest.mark.parametrize("name", ["precision@0", "precision@x", "precision@５", "precision@"])
-def test_a_cut_off_that_is_none_has_no_ceiling(name: str) -> None:
-    (band,) = bands(report({name: 0.2}, relevant=1)).bands
-    assert band.figure.ceiling is None
+def test_a_level_for_production_that_no_ranking_could_reach_is_cautioned() -> None:
+    # As a band .65 is fair; production asks for .7.
+    (caution,) = bands(report({"recall@5": 0.65}, ceiling={"recall@5": 0.65})).cautions
+    assert "recall@5 0.650" in caution.en
+    assert bands(report({"recall@5": 0.7}, ceiling={"recall@5": 0.7})).cautions == ()
 
 
 def test_the_limits_are_called_what_they_are() -> None:

@@ -10,12 +10,19 @@ from tests.reports.diagnosis.reports import report
 LIMITS = {"some": 0.4, "much": 0.8}
 
 
-def test_a_figure_has_its_interval_and_its_queries() -> None:
-    found = figure(report({"mrr": 0.5}, 0.1, queries=7), "mrr")
+def test_a_figure_has_its_interval() -> None:
+    found = figure(report({"mrr": 0.5}, 0.1), "mrr")
     assert found is not None
-    assert (found.measure, found.value, found.queries) == ("mrr", 0.5, 7)
+    assert (found.measure, found.value, found.ceiling) == ("mrr", 0.5, None)
     assert found.interval is not None
     assert (found.interval.low, found.interval.high) == (0.4, 0.6)
+
+
+@pytest.mark.parametrize(("most", "wanted"), [(0.4, 0.4), (1.0, None), (1 - 1e-15, None)])
+def test_a_figure_has_its_ceiling_where_that_is_under_1(most: float, wanted: float | None) -> None:
+    found = figure(report({"recall@5": 0.3}, ceiling={"recall@5": most}), "recall@5")
+    assert found is not None
+    assert found.ceiling == wanted
 
 
 @pytest.mark.parametrize("value", [None, math.nan, math.inf])
@@ -47,9 +54,10 @@ def test_only_what_lies_under_its_ceiling_is_cautioned() -> None:
     figures = [
         Figure(measure="precision@5", value=0.1, ceiling=0.5),
         Figure(measure="precision@20", value=0.1, ceiling=0.25),
+        Figure(measure="precision@20", value=0.1, ceiling=0.25),
         Figure(measure="recall@5", value=0.1),
     ]
     (caution,) = out_of_reach((each, 0.5) for each in figures)
-    assert "precision@20 0.250" in caution.en
+    assert caution.en.count("precision@20 0.250") == 1
     assert "precision@5" not in caution.en
     assert out_of_reach((each, 0.25) for each in figures) == ()

@@ -60,6 +60,41 @@ def test_low_recall_points_to_what_stands_before_the_ranking() -> None:
         assert word in said
 
 
+def test_the_deepest_recall_says_whether_reranking_could_mend_it() -> None:
+    # All that is relevant stands at rank 31: within the 100 that could be reranked.
+    deep = report({"recall@10": 0.0, "recall@20": 0.0, "recall@50": 1.0, "recall@100": 1.0})
+    assert names(diagnose(deep)) == []
+    buried = deep.model_copy(update={"mean": {**deep.mean, "mrr": 1 / 31}})
+    assert only(diagnose(buried)).name == "reranking"
+    rising = {"recall@10": 0.1, "recall@20": 0.2, "recall@50": 0.3, "recall@100": 0.6}
+    for deepest in ("recall@100", "recall@50", "recall@20", "recall@10"):
+        found = only(diagnose(report({**rising, "mrr": 0.9})))
+        assert [ground.figure.measure for ground in found.grounds] == [deepest]
+        del rising[deepest]
+    assert "not among the first k" in found.finding.en
+    assert "没有进入前 k 名" in found.finding.zh
+
+
+def test_recall_is_not_called_low_where_no_ranking_could_bring_it_up() -> None:
+    # Fifty relevant each, all on top: of fifty, twenty are the most that twenty ranks can hold.
+    best = diagnose(report({"recall@20": 0.4, "mrr": 1.0}, ceiling={"recall@20": 0.4}))
+    assert best.found == ()
+    (rule,) = best.unjudged
+    assert (rule.name, rule.missing) == ("low_recall", (("recall@100", "recall@50"),))
+    (capped,) = rule.capped
+    assert (capped.measure, capped.ceiling) == ("recall@20", 0.4)
+    deepest = {"recall@20": 0.05, "recall@100": 0.25}
+    (rule,) = diagnose(report({**deepest, "mrr": 1.0}, ceiling=deepest)).unjudged
+    assert rule.missing == ()
+    assert [each.measure for each in rule.capped] == ["recall@100"]
+    # Nor can such a recall be high, so that reranking is neither found nor ruled out.
+    buried = diagnose(report({"recall@20": 0.35, "mrr": 0.3}, ceiling={"recall@20": 0.4}))
+    assert [rule.name for rule in buried.unjudged] == ["reranking", "low_recall"]
+    # Enough can be reached, and little is.
+    low = report({"recall@20": 0.4, "mrr": 1.0}, ceiling={"recall@20": 0.7})
+    assert names(diagnose(low)) == ["low_recall"]
+
+
 @pytest.mark.parametrize(("reach", "sure"), [(0.05, True), (0.15, False), (None, None)])
 def test_a_diagnosis_says_whether_the_intervals_bear_it_out(
     reach: float | None, sure: object
@@ -120,6 +155,13 @@ def test_a_better_order_of_as_much_shows_that_the_reranker_works() -> None:
 )
 def test_noise_is_no_change(ndcg: float, recall: float, reach: float | None, works: object) -> None:
     assert ("reranker_works" in names(changed(ndcg, recall, reach))) is works
+
+
+def test_a_reranker_of_a_hundred_may_raise_the_recall_of_twenty() -> None:
+    before = report({"ndcg@10": 0.6, "recall@20": 0.7, "recall@100": 0.9}, 0.02)
+    now = report({"ndcg@10": 0.7, "recall@20": 0.8, "recall@100": 0.9, "mrr": 0.6}, 0.02)
+    found = only(diagnose(now, before=before))
+    assert [ground.figure.measure for ground in found.grounds] == ["ndcg@10", "recall@100"]
 
 
 def test_that_recall_stands_is_unsure_where_its_interval_is_wide() -> None:

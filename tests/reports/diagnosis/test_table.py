@@ -28,10 +28,12 @@ def test_both_languages_say_it(words: Wording) -> None:
 
 
 def test_limits_ascend() -> None:
-    for band in table().band.values():
-        assert 0 < band.fair < band.good < band.excellent < 1
+    for limits in table().band.values():
+        assert [*limits] == ["fair", "good", "excellent"]
+        assert 0 < limits["fair"] < limits["good"] < limits["excellent"] < 1
     for needed in table().production.values():
-        assert 0 < needed.minimum < needed.good < needed.excellent < 1
+        assert [*needed] == ["minimum", "good", "excellent"]
+        assert 0 < needed["minimum"] < needed["good"] < needed["excellent"] < 1
 
 
 def test_every_use_is_there_and_watches_something() -> None:
@@ -57,9 +59,9 @@ def test_high_and_low_are_the_levels_of_production() -> None:
         for row in rule.when
         if isinstance(row, LevelRow)
     }
-    assert limits["recall", "at_least"] == limits["hit", "at_least"] == recall.good
-    assert limits["recall", "under"] == recall.minimum
-    assert limits["mrr", "under"] == mrr.minimum
+    assert limits["recall", "at_least"] == limits["hit", "at_least"] == recall["good"]
+    assert limits["recall", "under"] == recall["minimum"]
+    assert limits["mrr", "under"] == mrr["minimum"]
 
 
 def test_words_are_filled_in() -> None:

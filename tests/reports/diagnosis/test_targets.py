@@ -55,9 +55,14 @@ def test_a_target_is_sure_where_the_whole_interval_is_on_its_side(
 
 def test_a_target_that_no_ranking_could_reach_is_cautioned() -> None:
     # Two relevant chunks a query: precision@3 is .667 at best, and .8 is wanted.
-    (caution,) = targets(report({"precision@3": 0.5}, relevant=200), "faq").cautions
+    two = report({"precision@3": 0.5}, ceiling={"precision@3": 2 / 3})
+    (caution,) = targets(two, "faq").cautions
     assert "precision@3 0.667" in caution.en
-    assert targets(report({"precision@3": 0.5}, relevant=300), "faq").cautions == ()
+    three = report({"precision@3": 0.5}, ceiling={"precision@3": 1.0})
+    assert targets(three, "faq").cautions == ()
+    many = report({"recall@5": 0.1}, ceiling={"recall@5": 0.1})
+    (caution,) = targets(many, "documents").cautions
+    assert "recall@5 0.100" in caution.en
 
 
 def test_an_unknown_use_is_named() -> None:
