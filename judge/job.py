@@ -175,6 +175,7 @@ class Job:
         )
         return RunRecord(
             signature=self._evaluator.signature,
+            correctness=self._evaluator.correctness_signature,
             config=self._config.model_dump(mode="json"),
             versions={
                 "python": platform.python_version(),

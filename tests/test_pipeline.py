@@ -7,6 +7,7 @@ from judge.pipeline import asked, evaluate_sample, sign
 from judge.records import (
     Chunk,
     CitationStatus,
+    CorrectnessStatus,
     Evidence,
     Excluded,
     Flag,
@@ -224,3 +225,162 @@ async def test_a_full_whose_quote_lacks_its_number_keeps_its_label_and_is_flagge
         ("mismatch:number", 0, "25 days")
     ]
     assert result.scores.faithfulness == 1
+
+
+LEAVE = Sample(
+    qid="1",
+    query="How long is leave?",
+    answer="Leave is paid [1]. Leave is long. Leave is blue.",
+    chunks=CHUNKS,
+    gold_answer="Leave is 15 days a year. It lapses in March [3].",
+)
+HOLIDAY = Sample(
+    qid="2",
+    query="年假多长?",
+    answer="年假带薪。年假较长。年假是蓝的。",
+    chunks=(Chunk(chunk_id="甲", text="年假十五天。"),),
+    gold_answer="年假每年十五天。未休的三月底作废。",
+)
+
+
+@pytest.mark.parametrize("sample", [LEAVE, HOLIDAY], ids=["en", "zh"])
+async def test_correctness_is_the_same_judge_with_the_evidence_swapped(sample: Sample) -> None:
+    """Full, partial, none: precision .5; full, none: recall .5; by hand."""
+    judge, comparing = FakeJudge({}, "chunks"), Scripted("FPN", "FN")
+    result = await evaluate_sample(sample, judge, Rules(), comparing=comparing, deadline=7.0)
+    found = result.correctness
+    assert found is not None
+    assert found.status is CorrectnessStatus.SCORED
+    assert (found.precision, found.recall, found.f1) == (0.5, 0.5, 0.5)
+    assert [each.index for each in found.answer] == [0, 1, 2]
+    assert [each.outcome.type for each in found.reference] == ["verdict", "verdict"]
+    assert sample.gold_answer is not None
+    assert all(sample.gold_answer[s.start : s.end] == s.text for s in found.reference)
+    assert (result.signature, found.signature) == ("chunks", "compares")
+    forth, back = comparing.requests
+    assert forth.chunks == (Chunk(chunk_id="gold_answer", text=sample.gold_answer),)
+    assert back.chunks == (Chunk(chunk_id="answer", text=sample.answer),)
+    assert (forth.answer, back.answer) == (sample.answer, sample.gold_answer)
+    assert {each.query for each in comparing.requests} == {sample.query}
+    # What the answer cites are its chunks, which are not shown here; a marker is still no claim.
+    assert [dict(each.cites) for each in comparing.requests] == [{}, {}]
+    marked = [[each.answer[a:b] for a, b in each.markers] for each in comparing.requests]
+    assert marked == ([["[1]"], ["[3]"]] if sample is LEAVE else [[], []])
+    assert {each.deadline for each in (*judge.requests, *comparing.requests)} == {7.0}
+
+
+class Scripted:
+    """Gives each request's claims the labels of the next word: Full, Partial, None."""
+
+    signature = "compares"
+
+    def __init__(self, *words: str) -> None:
+        self.requests: list[JudgeRequest] = []
+        self._words = iter(words)
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        self.requests.append(request)
+        labels = {"F": Support.FULL, "P": Support.PARTIAL, "N": Support.NONE}
+        word = next(self._words)
+        given = zip(request.ask, word, strict=True)
+        return Judgment(
+            outcomes={i: verdict(labels[letter]) for i, letter in given if letter in labels}
+        )
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "status"),
+    [
+        ("Leave is long.", None, CorrectnessStatus.NO_REFERENCE),
+        ("Leave is long.", " \n", CorrectnessStatus.NO_REFERENCE),
+        ("I cannot answer from the given documents.", "Ten.", CorrectnessStatus.ABSTAINED),
+        ("根据所给文档，我无法回答。", "十天。", CorrectnessStatus.ABSTAINED),
+        ("年假较长。", "根据所给文档，我无法回答。", CorrectnessStatus.NO_CLAIMS),
+        ("", "Ten days.", CorrectnessStatus.NO_CLAIMS),
+    ],
+)
+async def test_nobody_is_asked_where_there_is_nothing_to_compare(
+    answer: str, reference: str | None, status: CorrectnessStatus
+) -> None:
+    sample = Sample(qid="1", answer=answer, chunks=CHUNKS, gold_answer=reference)
+    comparing = Scripted()
+    result = await evaluate_sample(sample, FakeJudge({}), Rules(), comparing=comparing)
+    found = result.correctness
+    assert found is not None
+    assert found.status is status
+    assert (found.precision, found.recall, found.f1, found.f1_bounds) == (None,) * 4
+    assert comparing.requests == []
+
+
+async def test_an_answer_without_a_claim_may_cover_its_reference() -> None:
+    sample = Sample(qid="1", answer="```\nten\n```", gold_answer="Ten days.")
+    comparing = Scripted("P")
+    result = await evaluate_sample(sample, FakeJudge({}), Rules(), comparing=comparing)
+    found = result.correctness
+    assert found is not None
+    assert (found.precision, found.recall, found.f1) == (None, 0.5, None)
+    assert found.status is CorrectnessStatus.SCORED
+
+
+async def test_what_is_not_compared_leaves_the_scores_open() -> None:
+    comparing = Scripted("F??", "F?")
+    result = await evaluate_sample(LEAVE, FakeJudge({}), Rules(), comparing=comparing)
+    found = result.correctness
+    assert found is not None
+    assert (found.precision, found.recall) == (1.0, 1.0)
+    assert found.precision_bounds == pytest.approx((1 / 3, 1))
+    assert found.recall_bounds == (0.5, 1.0)
+    assert found.f1_bounds == pytest.approx((0.4, 1))
+    assert found.of_answer.unscored == 2
+    assert found.of_reference.unscored == 1
+    outcome = found.answer[1].outcome
+    assert isinstance(outcome, Unscored)
+    assert outcome.reason is UnscoredReason.MISSING
+
+
+async def test_a_quote_is_looked_up_in_what_it_is_said_to_stand_in() -> None:
+    gold = "Leave is 15 days a year."
+    evidence = Evidence(chunk_id="gold_answer", quote="leave is 15 days a year")
+    told = verdict(Support.FULL).model_copy(update={"evidence": (evidence,)})
+    sample = Sample(qid="1", answer="Leave is fifteen days.", gold_answer=gold)
+    judge = FakeJudge({"Leave is fifteen days.": told, gold: told})
+    result = await evaluate_sample(sample, judge, Rules(require_quotes=True), comparing=judge)
+    found = result.correctness
+    assert found is not None
+    forth, back = found.answer[0].outcome, found.reference[0].outcome
+    assert isinstance(forth, Verdict)
+    assert forth.evidence[0].quote == "Leave is 15 days a year"
+    assert (forth.evidence[0].start, forth.evidence[0].end) == (0, 23)
+    # In the answer there is no such passage.
+    assert isinstance(back, Unscored)
+    assert back.reason is UnscoredReason.UNVERIFIED
+    assert found.signature == "fake|quotes:required"
+
+
+async def test_without_being_asked_for_nothing_is_compared() -> None:
+    judge = FakeJudge({})
+    result = await evaluate_sample(LEAVE, judge, Rules())
+    assert result.correctness is None
+    assert len(judge.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "answer", "gold"),
+    [
+        ("How long is leave?", "Leave is 24 days a year.", "Leave is 25 days a year."),
+        ("年假多长?", "年假每年为24天。", "年假每年为25天。"),
+    ],
+)
+async def test_similarity_does_not_call_another_figure_right(
+    query: str, answer: str, gold: str
+) -> None:
+    sample = Sample(qid="1", query=query, answer=answer, gold_answer=gold)
+    similarity = offline(Config())
+    result = await evaluate_sample(sample, similarity, Rules(), comparing=similarity)
+    found = result.correctness
+    assert found is not None
+    assert (found.precision, found.recall, found.f1) == (0, 0, 0)
+    same = sample.model_copy(update={"answer": gold})
+    result = await evaluate_sample(same, similarity, Rules(), comparing=similarity)
+    assert result.correctness is not None
+    assert result.correctness.f1 == 1

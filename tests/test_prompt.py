@@ -25,13 +25,15 @@ def test_the_prompts_lie_where_the_checkout_has_them() -> None:
 
 
 def test_the_shipped_prompts_have_their_pinned_bytes() -> None:
-    assert verify_prompts() == ["faithfulness/v1.toml"]
+    assert verify_prompts() == ["correctness/v1.toml", "faithfulness/v1.toml"]
     # Written out here as well: no edit of the file and its sum together goes unnoticed.
     assert load_prompt("faithfulness", "v1").reference == "faithfulness-v1@a77cf08f"
+    assert load_prompt("correctness", "v1").reference == "correctness-v1@7fc63cac"
 
 
-def test_a_shipped_prompt_takes_all_that_is_put_in() -> None:
-    prompt = load_prompt("faithfulness", "v1")
+@pytest.mark.parametrize("name", ["correctness", "faithfulness"])
+def test_a_shipped_prompt_takes_all_that_is_put_in(name: str) -> None:
+    prompt = load_prompt(name, "v1")
     assert set(prompt.user.get_identifiers()) == {"code", "query", "chunks", "sentences", "ask"}
     assert prompt.again.get_identifiers() == ["faults"]
     assert "$" not in prompt.system

@@ -1,48 +1,20 @@
 """One answer, printed: tinted and marked by support, with evidence, citations and reasons."""
 
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from judge.cli.paint import (
-    CITATION_STYLES,
-    EXCLUDED_LOOK,
-    legend,
-    look_of,
-    mark,
-    number,
-    quoted,
-    threshold,
-)
+from judge.cli.grounds import INDENT, grounds, heading
+from judge.cli.paint import CITATION_STYLES, EXCLUDED_LOOK, legend, look_of, mark, number
+from judge.cli.reference import print_reference
 from judge.cli.wording import meaning
 from judge.cli.wrap import wrap
-from judge.records import (
-    Citation,
-    Evidence,
-    Excluded,
-    Outcome,
-    Sample,
-    SampleResult,
-    SentenceResult,
-    Support,
-    Unscored,
-    Verdict,
-)
-from judge.text.fold import CJK
+from judge.records import Citation, Excluded, Sample, SampleResult, Verdict
 from judge.text.visible import flat, visible
-
-_INDENT: Final = 5
-_AROUND: Final = 80
-"""Characters of a chunk shown on either side of a quote."""
-_LETTER: Final = re.compile(rf"(?![{CJK}])\w")
-_TORN_START: Final = re.compile(rf"^(?:(?![{CJK}])\w)+")
-_TORN_END: Final = re.compile(rf"(?:(?![{CJK}])\w)+$")
 
 
 def print_answer(result: SampleResult, sample: Sample | None, console: Console) -> None:
@@ -70,15 +42,21 @@ def print_answer(result: SampleResult, sample: Sample | None, console: Console) 
     for sentence in result.sentences:
         if isinstance(sentence.outcome, Excluded):
             continue
-        say(_heading(sentence, console), hang=_INDENT)
-        for line in (*_grounds(sentence.outcome, chunks, console), *notes[sentence.index]):
-            say(line, _INDENT)
+        say(heading(sentence.index, sentence.outcome, console), hang=INDENT)
+        for line in (*grounds(sentence.outcome, chunks, console), *notes[sentence.index]):
+            say(line, INDENT)
     for line in _elsewhere(result, console):
-        say(line, hang=_INDENT)
+        say(line, hang=INDENT)
     console.print()
+    if result.correctness is not None:
+        print_reference(result, result.correctness, sample, console)
+        console.print()
     say(legend(console))
     # A signature is copied and compared: it is not broken into lines.
     console.print(Text(f"made by {visible(result.signature)}", style="dim"), soft_wrap=True)
+    if result.correctness is not None:
+        made = f"correctness made by {visible(result.correctness.signature)}"
+        console.print(Text(made, style="dim"), soft_wrap=True)
 
 
 def _head(result: SampleResult, sample: Sample | None) -> Iterator[Text]:
@@ -95,7 +73,7 @@ def _head(result: SampleResult, sample: Sample | None) -> Iterator[Text]:
 
 def _title(qid: str, console: Console) -> None:
     title = Text(flat(qid), style="bold")
-    if cell_len(title.plain) > console.width - _INDENT:  # a rule would cut it
+    if cell_len(title.plain) > console.width - INDENT:  # a rule would cut it
         console.print(wrap(title, console.width), soft_wrap=True)
     else:
         console.print(Rule(title, align="left", style="dim"))
@@ -141,38 +119,6 @@ def _answer(result: SampleResult, sample: Sample | None, console: Console) -> Te
     return text if result.sentences else Text("(an empty answer)", style="dim")
 
 
-def _heading(sentence: SentenceResult, console: Console) -> Text:
-    look = look_of(sentence.outcome)
-    line = Text(f"{mark(look, console)}{sentence.index + 1:<3} {look.word}", style=look.style)
-    outcome = sentence.outcome
-    if isinstance(outcome, Verdict):
-        if outcome.score is not None:
-            line.append(f", P(supported) {number(outcome.score)}")
-            if (least := threshold(outcome.signature)) and outcome.support is Support.NONE:
-                line.append(f"; full from {least}")
-        if outcome.fallback_from is not None:
-            line.append(f", by {outcome.source}: {_failure(outcome.fallback_from)}", "cyan")
-    if isinstance(outcome, Unscored):
-        line.append(f": {_failure(outcome)}")
-    return line
-
-
-def _failure(failure: Unscored) -> str:
-    name, detail = failure.reason.value.replace("_", " "), flat(failure.detail)
-    # A detail may begin with the name: "connection: no route".
-    return detail if detail.startswith(name) else f"{name}: {detail}" if detail else name
-
-
-def _grounds(outcome: Outcome, chunks: dict[str, list[str]], console: Console) -> Iterator[Text]:
-    """What the verdict on a sentence rests on."""
-    if not isinstance(outcome, Verdict):
-        return
-    if outcome.reason:
-        yield Text(flat(outcome.reason))
-    for evidence in outcome.evidence:
-        yield _quote(evidence, chunks.get(evidence.chunk_id, []), console)
-
-
 def _notes(result: SampleResult) -> defaultdict[int, list[Text]]:
     """By sentence: what became of its citations, and its flags."""
     notes: defaultdict[int, list[Text]] = defaultdict(list)
@@ -183,42 +129,6 @@ def _notes(result: SampleResult) -> defaultdict[int, list[Text]]:
             line = f"flag {flag.name.value}  {meaning(flag)}"
             notes[flag.sentence].append(Text(line, style="yellow"))
     return notes
-
-
-def _quote(evidence: Evidence, texts: Sequence[str], console: Console) -> Text:
-    line = Text(f"{flat(evidence.chunk_id)}  ", style="bold")
-    quote = Text(quoted(_spaced(evidence.quote), console), style="not bold")
-    start, end = evidence.start, evidence.end
-    if not evidence.verified or start is None or end is None:
-        return line.append("not found there: ", "not bold yellow").append_text(quote)
-    text = next((text for text in texts if text[start:end] == evidence.quote), None)
-    if text is None:
-        return line.append_text(quote)
-    before, after = _before(text, start), _after(text, end)
-    line.append(_spaced(before), "not bold dim").append_text(quote)
-    return line.append(_spaced(after), "not bold dim")
-
-
-def _before(text: str, position: int) -> str:
-    """What stands before a position; an ellipsis and no torn word where it is cut."""
-    cut = position - _AROUND
-    if cut <= 0:
-        return text[:position]
-    kept = text[cut:position]
-    return "…" + (_TORN_START.sub("", kept) if _LETTER.match(text[cut - 1]) else kept).lstrip()
-
-
-def _after(text: str, position: int) -> str:
-    cut = position + _AROUND
-    if cut >= len(text):
-        return text[position:]
-    kept = text[position:cut]
-    return (_TORN_END.sub("", kept) if _LETTER.match(text[cut]) else kept).rstrip() + "…"
-
-
-def _spaced(text: str) -> str:
-    """One line, the space at its ends kept as one space."""
-    return (" " if text[:1].isspace() else "") + flat(text) + (" " if text[-1:].isspace() else "")
 
 
 def _citation(citation: Citation) -> Text:

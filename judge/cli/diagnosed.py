@@ -1,8 +1,7 @@
 """Rank measures, read for a person: bands, targets and diagnoses, printed in either language."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final, Literal, TypeVar, get_args
+from typing import Final
 
 from rich import box
 from rich.console import Console
@@ -10,10 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.cli.paint import number
-from judge.cli.source import placed, readable, spoken
+from judge.cli.reading import Lang, Reading
 from judge.cli.terminal import print_table
 from judge.cli.wrap import wrap
-from judge.errors import ConfigError, InputError
 from judge.records import RankingReport
 from judge.records.diagnosis import (
     Band,
@@ -25,67 +23,12 @@ from judge.records.diagnosis import (
     ProductionBand,
     Target,
     Targets,
-    Use,
     Wording,
 )
 from judge.reports.diagnosis import bands, diagnose, targets
 from judge.reports.diagnosis.table import said
-from judge.samples.source import open_source, text_lines
-
-Lang = Literal["en", "zh"]
-_Value = TypeVar("_Value", bound=str)
 
 _STYLES: Final = {"poor": "red", "below": "red", "good": "green", "excellent": "green"}
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a report is to be read."""
-
-    use: Use | None = None
-    """Whose targets to hold it against."""
-    before: RankingReport | None = None
-    """An earlier report to compare with."""
-    lang: Lang = "en"
-    """Language of the reading."""
-
-
-def reading(
-    use: str | None, before: str | None, lang: str | None, *, as_json: bool
-) -> Reading | None:
-    """What the options ask for; None where they ask for no reading.
-
-    Raises:
-        ConfigError: one has no such value, or they contradict each other.
-        InputError: `before` names no earlier report.
-    """
-    wanted: Use | None = None if use is None else _known("--use", use, get_args(Use))
-    language: Lang = "en" if lang is None else _known("--lang", lang, get_args(Lang))
-    if use is None and before is None:
-        if lang is not None:
-            raise ConfigError(f"--lang {lang!r} is of the reading; add --use or --before")
-        return None
-    if as_json:
-        option = "--use" if before is None else "--before"
-        raise ConfigError(f"{option} and --json: a reading is for people; leave out one of them")
-    return Reading(wanted, None if before is None else _earlier(before), language)
-
-
-def _known(option: str, value: str, values: tuple[_Value, ...]) -> _Value:
-    for each in values:
-        if each == value:
-            return each
-    raise ConfigError(f"{option} {value!r}: give one of {', '.join(values)}")
-
-
-def _earlier(name: str) -> RankingReport:
-    with placed(spoken(name)), readable(name) as path, open_source(path) as stream:
-        text = "".join(line for _, line in text_lines(stream, path))
-        try:
-            return RankingReport.model_validate_json(text)
-        except ValueError:
-            wanted = "what judge retrieval SAMPLES --json prints"
-            raise InputError(f"is no earlier report; --before takes {wanted}") from None
 
 
 def print_reading(report: RankingReport, asked: Reading, console: Console) -> None:
@@ -94,7 +37,7 @@ def print_reading(report: RankingReport, asked: Reading, console: Console) -> No
     page.bands(bands(report))
     if asked.use is not None:
         page.targets(targets(report, asked.use))
-    page.diagnoses(diagnose(report, before=asked.before))
+    page.diagnoses(diagnose(report, before=asked.before, answers=asked.answers))
 
 
 class _Page:

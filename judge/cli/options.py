@@ -43,6 +43,22 @@ SETTINGS: Final = {
     "require_quotes": _switch(
         "require-quotes", "Count support without a verified quote as unscored [off]."
     ),
+    "correctness": _switch(
+        "correctness", "Compare with gold_answer, too: one more call each way [off]."
+    ),
+    "faithful_from": _option(
+        float, "Table of cells: least faithfulness that counts as faithful [0.8].", "SHARE"
+    ),
+    "correct_from": _option(
+        float,
+        "Table of cells: least recall of the reference that counts as correct [0.8].",
+        "SHARE",
+    ),
+    "gold_match": _option(
+        str,
+        "Whether gold names chunks, or documents by the beginning of their ids [exact].",
+        "exact|prefix",
+    ),
     "prior": _option(float, "Similarity: share of sentences thought supported [0.9].", "SHARE"),
     "embedding_model": _option(
         str, "Similarity: an embedding model of the server, or local:MODEL.", "NAME"

@@ -87,6 +87,8 @@ class Progress:
         """One more result."""
         self._done += 1
         self._unscored += result.scores.unscored
+        if (compared := result.correctness) is not None:
+            self._unscored += compared.of_answer.unscored + compared.of_reference.unscored
         if self._done > self._kept:  # what an earlier session paid is no cost of this one
             fresh = (call for call in result.calls if not call.cached)
             self._tokens += sum(call.prompt_tokens + call.reply_tokens for call in fresh)

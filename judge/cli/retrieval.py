@@ -1,22 +1,19 @@
 """`judge retrieval`: whether the evidence was found, measured by its ranks."""
 
 import math
-from collections.abc import Callable, Iterable
-from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.source import PIPED, Source, placed, readable, spoken
+from judge.cli.source import PIPED
 from judge.cli.terminal import output, say_json
-from judge.cli.writing import Write, row_file
-from judge.errors import ConfigError, InputError
+from judge.errors import ConfigError
 
 if TYPE_CHECKING:
-    from judge.cli.diagnosed import Reading
-    from judge.records import QueryRanks, RankingReport, RankRules
-    from judge.samples.trec import Block
+    from judge.cli.reading import Reading
+    from judge.records import RankingReport, RankRules
 
 _Gain = Literal["linear", "exp2"]
 _GoldMatch = Literal["exact", "prefix"]
@@ -73,6 +70,10 @@ Before = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Read the means beside those of an earlier --json."),
 ]
+Answers = Annotated[
+    Path | None,
+    typer.Option(metavar="RUN", help="Read the means beside what judge score said of the answers."),
+]
 Lang = Annotated[str | None, typer.Option(metavar="<en|zh>", help="Language of the reading [en].")]
 Catalog = Annotated[
     bool,
@@ -99,6 +100,7 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     skip_bad_lines: Skip = False,
     use: Use = None,
     before: Before = None,
+    answers: Answers = None,
     lang: Lang = None,
     catalog: Catalog = False,  # noqa: ARG001  its callback has seen to it
 ) -> None:
@@ -110,16 +112,29 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     Example: judge retrieval samples.jsonl -k 1,5,10
     """
     rules = _rules(k, gain, relevance_level, gold_match, no_relevant, no_ranking, seed)
-    if before == PIPED and PIPED in (samples, qrels, run):
-        raise ConfigError("--before - beside another -: standard input is one file; name the other")
-    reading = _reading(use, before, lang, as_json=as_json)
-    if samples is not None and qrels is None and run is None:
-        report = _of_samples(samples, rules, worst, rows, skip_bad_lines=skip_bad_lines)
-    elif samples is None and qrels is not None and run is not None and not skip_bad_lines:
-        report = _of_run(qrels, run, rules, worst, rows)
-    else:
-        raise ConfigError(_misused(samples, (qrels, run), skip_bad_lines=skip_bad_lines))
+    piped = PIPED in (samples, qrels, run)
+    reading = _reading(use, before, answers, lang, piped=piped, as_json=as_json)
+    report = _report(samples, (qrels, run), rules, worst, rows, skip_bad_lines=skip_bad_lines)
     _print(report, reading, as_json=as_json)
+
+
+def _report(
+    samples: str | None,
+    trec: tuple[str | None, str | None],
+    rules: "RankRules",
+    worst: int,
+    rows: str | None,
+    *,
+    skip_bad_lines: bool,
+) -> "RankingReport":
+    from judge.cli.measured import of_run, of_samples  # noqa: PLC0415  heavy, as above
+
+    qrels, run = trec
+    if samples is not None and qrels is None and run is None:
+        return of_samples(samples, rules, worst, rows, skip_bad_lines=skip_bad_lines)
+    if samples is None and qrels is not None and run is not None and not skip_bad_lines:
+        return of_run(qrels, run, rules, worst, rows)
+    raise ConfigError(_misused(samples, trec, skip_bad_lines=skip_bad_lines))
 
 
 def _misused(
@@ -155,13 +170,21 @@ def _rules(
 
 
 def _reading(
-    use: str | None, before: str | None, lang: str | None, *, as_json: bool
+    use: str | None,
+    before: str | None,
+    answers: Path | None,
+    lang: str | None,
+    *,
+    piped: bool,
+    as_json: bool,
 ) -> "Reading | None":
-    if use is None and before is None and lang is None:
+    if use is None and before is None and answers is None and lang is None:
         return None
-    from judge.cli.diagnosed import reading  # noqa: PLC0415
+    if piped and before == PIPED:
+        raise ConfigError("--before - beside another -: standard input is one file; name the other")
+    from judge.cli.reading import reading  # noqa: PLC0415
 
-    return reading(use, before, lang, as_json=as_json)
+    return reading(use, before, answers, lang, as_json=as_json)
 
 
 def _print(report: "RankingReport", reading: "Reading | None", *, as_json: bool) -> None:
@@ -176,54 +199,6 @@ def _print(report: "RankingReport", reading: "Reading | None", *, as_json: bool)
             from judge.cli.diagnosed import print_reading  # noqa: PLC0415
 
             print_reading(report, reading, console)
-
-
-def _of_samples(
-    name: str, rules: "RankRules", most: int, rows: str | None, *, skip_bad_lines: bool
-) -> "RankingReport":
-    from judge.retrieval import check_gold, measure_retrieval  # noqa: PLC0415
-
-    check = partial(check_gold, rules=rules)
-    source = Source(name, (), skip_bad_lines=skip_bad_lines, check=check)
-    with source.samples() as samples, row_file(rows, name) as write:
-        report = measure_retrieval(samples, rules, most=most, each=_each(write))
-    if not source.rejected:
-        return report
-    told = f"lines that are no samples, and so left out: {source.rejected}"
-    return report.model_copy(update={"warnings": (*report.warnings, told)})
-
-
-def _of_run(
-    qrels: str, run: str, rules: "RankRules", most: int, rows: str | None
-) -> "RankingReport":
-    from judge.retrieval import measure_run  # noqa: PLC0415
-    from judge.samples.trec import ScatteredError, read_qrels, read_run  # noqa: PLC0415
-
-    if qrels == run == PIPED:
-        raise ConfigError("--qrels - and --run -: standard input is one file; name the other")
-    with placed(spoken(qrels)), readable(qrels) as path:
-        grades = read_qrels(path)
-
-    def measured(blocks: "Iterable[Block]") -> "RankingReport":
-        with row_file(rows, qrels, run) as write:
-            return measure_run(grades, blocks, rules, most=most, each=_each(write))
-
-    with readable(run) as path:
-        try:
-            return measured(read_run(path))
-        except ScatteredError:  # rare, and only then the run must fit the memory
-            with placed(spoken(run)):
-                return measured(read_run(path, whole=True))
-        except InputError as error:
-            # What is relevant stands in the qrels, though the run was being read.
-            name = qrels if error.field == "relevance" else run
-            raise error.at(spoken(name), error.line) from None
-
-
-def _each(write: Write | None) -> "Callable[[QueryRanks], None] | None":
-    if write is None:
-        return None
-    return lambda ranks: write(ranks.model_dump(exclude={"measures"}) | ranks.measures)
 
 
 def _cutoffs(text: str) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from judge.cli.source import PIPED, standard_input
 
 if TYPE_CHECKING:
     from judge.config import Config
+    from judge.reports.gate import Gate
 
 
 def _named(value: str | None) -> str | None:
@@ -87,9 +88,8 @@ def score(  # noqa: PLR0913  each is an option of the command line
     from judge.compose import open_hook  # noqa: PLC0415
     from judge.evaluator import Evaluator  # noqa: PLC0415
     from judge.job import Job  # noqa: PLC0415
-    from judge.reports.gate import parse_gate  # noqa: PLC0415
 
-    gates = [parse_gate(text) for text in fail_under or []]
+    gates = _gates(fail_under or [], settings)
     folder = _default_folder(source) if output is None else Path(output)
     hook = None if review_hook is None else open_hook(review_hook, settings)
     job = Job(
@@ -103,6 +103,14 @@ def score(  # noqa: PLR0913  each is an option of the command line
     cached = settings.cache and settings.asks_model
     code = score_into(folder, job, gates, strict=strict_gate, worst=worst, cached=cached)
     raise typer.Exit(code)
+
+
+def _gates(texts: list[str], settings: "Config") -> list["Gate"]:
+    from judge.reports.gate import check_measured, parse_gate  # noqa: PLC0415
+
+    gates = [parse_gate(text) for text in texts]
+    check_measured(gates, correctness=settings.correctness)
+    return gates
 
 
 def _stream(source: str) -> Path | IO[bytes]:

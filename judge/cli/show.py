@@ -1,4 +1,4 @@
-"""`judge show`: one answer and why."""
+"""`judge show`: one answer and why, or the answers of a cell."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,6 +7,22 @@ import typer
 
 from judge.cli.app import app
 
+Words = Annotated[
+    str | None,
+    typer.Option(
+        "--cell",
+        metavar="WORDS",
+        help="Answers of a cell: words such as retrieved,wrong; all hold.",
+    ),
+]
+Count = Annotated[
+    int | None, typer.Option("-n", metavar="N", min=1, help="With --cell: how many [1].")
+]
+Skip = Annotated[
+    int | None,
+    typer.Option("--skip", metavar="N", min=0, help="With --cell: how many to pass over [0]."),
+]
+
 
 @app.command()
 def show(
@@ -14,28 +30,28 @@ def show(
     qid: Annotated[
         str | None, typer.Argument(metavar="[QID]", help="Which answer; the worst where left out.")
     ] = None,
+    *,
+    cell: Words = None,
+    count: Count = None,
+    skip: Skip = None,
 ) -> None:
     """Show one answer: each sentence's support, the evidence, the citations.
 
+    With --cell, the answers of one cell of the table that judge score prints where samples have
+    gold evidence: one at a time, in input order, and how to go on to the next.
+
     Example: judge show runs/today q_001
+
+    Example: judge show runs/today --cell retrieved,wrong
     """
     # Heavy, and --help stays quick without them.
-    from judge.cli.answer import print_answer  # noqa: PLC0415
-    from judge.cli.terminal import output  # noqa: PLC0415
-    from judge.errors import RunError  # noqa: PLC0415
-    from judge.reports.origin import origin  # noqa: PLC0415
-    from judge.reports.worst import worst_answer  # noqa: PLC0415
-    from judge.runs import read_results  # noqa: PLC0415
+    from judge.cli.shown import parse_cell, show_answer, show_cell  # noqa: PLC0415
+    from judge.errors import ConfigError  # noqa: PLC0415
 
-    results = read_results(run)
-    if qid is None:
-        result = worst_answer(results)
-        if result is None:
-            raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
+    if (cell is None or qid is not None) and (count is not None or skip is not None):
+        raise ConfigError("-n and --skip go with --cell, and without a QID")
+    words = None if cell is None else parse_cell(cell)
+    if words is None or qid is not None:
+        show_answer(run, qid, words or frozenset())
     else:
-        result = next((result for result in results if result.qid == qid), None)
-        if result is None:
-            raise RunError(f"{run}: no answer {qid!r}; without one, the worst is shown")
-    sample = origin(run, result)
-    with output() as console:
-        print_answer(result, sample, console)
+        show_cell(run, words, count=count or 1, skip=skip or 0)

@@ -1,16 +1,19 @@
 """The totals of a run, printed."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from judge.cli.cells import print_breakdown
+from judge.cli.compared import print_compared
 from judge.cli.paint import look_of, mark, number, threshold
-from judge.cli.terminal import print_table, titled_table
+from judge.cli.scored import add_score, count_line, counts_from, failure_lines, score_table
+from judge.cli.terminal import print_table
 from judge.cli.wording import meaning
 from judge.cli.wrap import wrap
 from judge.records import CorpusBounds, CorpusScore, Summary, UnscoredReason
@@ -19,8 +22,6 @@ from judge.reports.gate import GateResult
 from judge.reports.worst import WorstSentence
 from judge.text.clip import clip
 from judge.text.visible import flat, visible
-
-_Part = TypeVar("_Part", bound=str)
 
 _SCORES: Final = {
     "faithfulness": "faithfulness",
@@ -34,9 +35,6 @@ _SCORES: Final = {
 # A similarity judge says full or none and nothing between: these would repeat or mean nothing.
 _LLM_ONLY: Final = ("faithfulness_strict", "contradiction_rate")
 _CITING: Final = ("coverage", "citation_validity", "citation_recall")
-_WIDEST: Final = 500
-_COUNTS: Final = 14
-"""Column at which the counts begin."""
 
 
 def print_totals(
@@ -49,7 +47,7 @@ def print_totals(
     *,
     cached: bool = False,
 ) -> None:
-    """Print the table, the counts, the worst sentences, the gates, and where to look next."""
+    """Print the tables, the counts, the worst sentences, the gates, and where to look next."""
 
     def say(text: Text, hang: int = 0) -> None:
         console.print(wrap(text, console.width, hang=hang), soft_wrap=True)
@@ -57,7 +55,10 @@ def print_totals(
     offline = summary.by_similarity
     print_table(_scores(summary, offline=offline), console)
     for line in _counts(summary, failures):
-        say(line, _COUNTS)
+        say(line, counts_from())
+    if summary.correctness is not None:
+        print_compared(summary.correctness, _others(failures, summary), console, offline=offline)
+    print_breakdown(summary, folder, console)
     if worst:
         console.print()
         title = Text(f"{_title(worst, offline=offline)}, worst first", style="bold")
@@ -67,16 +68,26 @@ def print_totals(
     console.print()
     for gate in gates:
         say(_gate(gate), hang=2)
-    if summary.untrusted:
-        say(_untrusted(summary, cached=cached), hang=2)
+    for line in _untrusted(summary, cached=cached):
+        say(line, hang=2)
     # Signatures and commands are copied: they are not broken into lines.
-    for signature in summary.signatures:
-        console.print(Text(f"made by {visible(signature)}", style="dim"), soft_wrap=True)
-    console.print(Text(f"written to {visible(str(folder))}"), soft_wrap=True)
+    for made in _made(summary):
+        console.print(Text(visible(made), style="dim"), soft_wrap=True)
+    for place in _places(summary, worst, folder):
+        console.print(Text(visible(place)), soft_wrap=True)
+
+
+def _made(summary: Summary) -> Iterator[str]:
+    yield from (f"made by {signature}" for signature in summary.signatures)
+    compared = summary.correctness.signatures if summary.correctness else {}
+    yield from (f"correctness made by {signature}" for signature in compared)
+
+
+def _places(summary: Summary, worst: Sequence[WorstSentence], folder: Path) -> Iterator[str]:
+    yield f"written to {folder}"
     if worst or summary.claims:
         qid = f" {shlex.quote(worst[0].qid)}" if worst else ""
-        command = f"judge show {shlex.quote(str(folder))}{qid}"
-        console.print(Text(f"look closer: {visible(command)}"), soft_wrap=True)
+        yield f"look closer: judge show {shlex.quote(str(folder))}{qid}"
 
 
 def _title(worst: Sequence[WorstSentence], *, offline: bool) -> str:
@@ -100,12 +111,7 @@ def _full_from(summary: Summary) -> str:
 
 def _scores(summary: Summary, *, offline: bool) -> Table:
     title = "Share of sentences that look supported (similarity)" if offline else "Faithfulness"
-    table = titled_table(title)
-    table.add_column("mean", justify="right")
-    table.add_column("95 % interval", no_wrap=True)
-    table.add_column("pooled", justify="right")
-    table.add_column("answers", justify="right")
-    table.add_column("of", justify="right", no_wrap=True)
+    table = score_table(title)
     cited = any(summary.citations.values())
     for name, words in _SCORES.items():
         score: CorpusScore | None = getattr(summary, name)
@@ -114,48 +120,34 @@ def _scores(summary: Summary, *, offline: bool) -> Table:
         if (offline and name in _LLM_ONLY) or (name in _CITING and not cited):
             continue
         label = "looks supported" if offline and name == "faithfulness" else words
-        table.add_row(label, *_score(name, score))
         bounds: CorpusBounds | None = getattr(summary, f"{name}_bounds", None)
-        if bounds is not None and bounds.low < bounds.high:
-            limits = f"{number(bounds.low)}–{number(bounds.high)}"
-            table.add_row("  failures 0, then 1", "", limits, "", str(bounds.answers), "")
+        item = "citation" if name == "citation_validity" else "sentence"
+        add_score(table, label, score, bounds, item)
     return table
-
-
-def _score(name: str, score: CorpusScore | None) -> tuple[str, ...]:
-    if score is None:
-        return number(None), "", "", "0", ""
-    items = "citation" if name == "citation_validity" else "sentence"
-    items += "" if score.items == 1 else "s"
-    interval = f"{number(score.interval.low)}–{number(score.interval.high)}"
-    pooled = number(score.micro)
-    return number(score.macro), interval, pooled, str(score.answers), f"{score.items} {items}"
 
 
 def _counts(summary: Summary, failures: Mapping[UnscoredReason, Example]) -> list[Text]:
     kinds = {kind: count for kind, count in summary.kinds.items() if kind.value != "claim"}
     lines = [
-        _line("answers", summary.answers, summary.statuses),
-        _line("claims", summary.claims, summary.supports),
-        _line("not claims", sum(kinds.values()), kinds),
-        _line("citations", sum(summary.citations.values()), summary.citations),
+        count_line("answers", summary.answers, summary.statuses),
+        count_line("claims", summary.claims, summary.supports),
+        count_line("not claims", sum(kinds.values()), kinds),
+        count_line("citations", sum(summary.citations.values()), summary.citations),
     ]
-    if summary.unscored:
-        unscored = _line("unscored", sum(summary.unscored.values()), summary.unscored)
-        if summary.fallen_back:
-            unscored.append(f"; {summary.fallen_back} of them answered by the fallback")
-        such_as = [_example(reason, example) for reason, example in failures.items()]
-        lines[2:2] = [unscored, *such_as]
+    examples = {reason: each for reason, each in failures.items() if reason in summary.unscored}
+    lines[2:2] = failure_lines(summary.unscored, summary.fallen_back, examples)
     if any(summary.flags.values()):
-        lines.append(_line("flags", sum(summary.flags.values()), summary.flags))
+        lines.append(count_line("flags", sum(summary.flags.values()), summary.flags))
     if summary.calls or summary.cache_hits:
         lines.extend(_calls(summary))
     return lines
 
 
-def _example(reason: UnscoredReason, example: Example) -> Text:
-    text = f"{reason.value.replace('_', ' ')}, {flat(example.qid)}: {flat(example.failure.detail)}"
-    return Text(f"  {'such as':<11} {clip(text, _WIDEST)}")
+def _others(
+    failures: Mapping[UnscoredReason, Example], summary: Summary
+) -> dict[UnscoredReason, Example]:
+    """Those that only the comparison with references met."""
+    return {reason: each for reason, each in failures.items() if reason not in summary.unscored}
 
 
 def _calls(summary: Summary) -> list[Text]:
@@ -165,15 +157,8 @@ def _calls(summary: Summary) -> list[Text]:
     tokens = f"{summary.prompt_tokens:,} tokens in, {summary.reply_tokens:,} out"
     lines = [Text(f"  calls       {sent}, {summary.cache_hits} from cache; {tokens}")]
     if len(summary.models) > 1:  # an alias that moved, or a gateway that picks
-        lines.append(_line("models", len(summary.models), summary.models))
+        lines.append(count_line("models", len(summary.models), summary.models))
     return lines
-
-
-def _line(name: str, total: int, parts: Mapping[_Part, int]) -> Text:
-    listed = ", ".join(
-        f"{count} {part.replace('_', ' ')}" for part, count in parts.items() if count
-    )
-    return Text(f"  {name:<11} {total}" + (f": {listed}" if listed else ""))
 
 
 def _sentence(item: WorstSentence, console: Console) -> Text:
@@ -198,11 +183,25 @@ def _gate(result: GateResult) -> Text:
     return Text(text, style="green" if result.passed else "bold red")
 
 
-def _untrusted(summary: Summary, *, cached: bool) -> Text:
-    share = f"{100 * (summary.unscored_share or 0):.1f} %"
-    text = (
-        f"untrusted: {share} of the claims have no verdict of the run's judge; do not report this"
+def _untrusted(summary: Summary, *, cached: bool) -> list[Text]:
+    """What is not to be trusted, and how to mend it; nothing where all is."""
+    compared, offline = summary.correctness, summary.by_similarity
+    said = []
+    if summary.untrusted:
+        what = "what looks supported" if offline else "faithfulness"
+        what = "this" if compared is None else what
+        said.append(_doubt(summary.unscored_share, "claims", what))
+    if compared is not None and compared.untrusted:
+        what = "what looks correct" if offline else "correctness"
+        said.append(_doubt(compared.unscored_share, "claims compared with the reference", what))
+    if said and cached:
+        said[-1] += ". With --force the same command asks again only for what failed"
+    return [Text(text, style="bold red") for text in said]
+
+
+def _doubt(unscored: float | None, claims: str, what: str) -> str:
+    share = f"{100 * (unscored or 0):.1f} %"
+    return (
+        f"untrusted: {share} of the {claims} have no verdict of the run's judge; "
+        f"do not report {what}"
     )
-    if cached:
-        text += ". With --force the same command asks again only for what failed"
-    return Text(text, style="bold red")

@@ -64,6 +64,14 @@ class Config(Record):
     """Of the bootstrap intervals, and of what is drawn for people."""
     review_rate: float = Field(default=0.02, ge=0, le=1)
     """Share of answers that a review hook is handed, where there is one."""
+    correctness: bool = False
+    """Compare each answer with its `gold_answer`, too: one more call each way."""
+    faithful_from: float = Field(default=0.8, ge=0, le=1)
+    """The least faithfulness of an answer that counts as faithful in the table of cells."""
+    correct_from: float = Field(default=0.8, ge=0, le=1)
+    """The least part of its reference that an answer covers to count as correct there."""
+    gold_match: Literal["exact", "prefix"] = "exact"
+    """Whether gold names chunks, or documents whose name a chunk id begins with."""
     prose_citations: bool = False
     """Also read "passage 2", "文档2" as citations."""
     citation_pattern: str | None = None
@@ -78,6 +86,9 @@ class Config(Record):
             prose_citations=self.prose_citations,
             citation_pattern=self.citation_pattern,
             require_quotes=self.require_quotes,
+            faithful_from=self.faithful_from,
+            correct_from=self.correct_from,
+            gold_match=self.gold_match,
         )
 
     @property

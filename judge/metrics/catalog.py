@@ -19,7 +19,7 @@ class Measure:
     name: str
     """As it is printed, `k` standing for a number: `recall@k`."""
     family: str
-    """`retrieval`, `overlap`, `faithfulness`, `citation` or `agreement`."""
+    """`retrieval`, `overlap`, `correctness`, `faithfulness`, `citation` or `agreement`."""
     needs: tuple[str, ...]
     """Fields of a sample, and `labels` for those by people. `relevance` serves for `gold_evidence`
     and the other way round, as grades of 1; the order of `chunks` serves for `retrieved`."""

@@ -23,6 +23,7 @@ from judge.records.advice import (
 
 _ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _RETRIEVAL: Final = "retrieval"
+_CORRECTNESS: Final = "correctness"
 _DIFFERENCE: Final = "difference"
 """The reason of a measure that tells something only between two systems."""
 
@@ -114,6 +115,7 @@ def _facts(found: Profile, wishes: Wishes) -> dict[str, Fact]:
         "ranked": found.longest,
         "gold": found.share["gold"],
         "rankings": found.share["retrieved"],
+        "references": found.fitting.get(_CORRECTNESS) or None,
     }
 
 

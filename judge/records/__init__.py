@@ -17,8 +17,17 @@ from judge.records.agreement import (
     LabelledStratum,
     Share,
 )
+from judge.records.cell import Breakdown, Cell, CellCount
 from judge.records.chat import ChatFailure, ChatReply, ChatRequest
 from judge.records.citation import Citation, CitationStatus
+from judge.records.corpus import CorpusBounds, CorpusScore, Interval
+from judge.records.correctness import (
+    ComparedClaims,
+    ComparedSentence,
+    Correctness,
+    CorrectnessStatus,
+    CorrectnessTotals,
+)
 from judge.records.diagnosis import (
     Band,
     Bands,
@@ -34,6 +43,7 @@ from judge.records.diagnosis import (
 )
 from judge.records.flag import Flag, FlagName
 from judge.records.golden import Drift, Flip, GoldenLabel, LostSentence
+from judge.records.judged import SentenceResult
 from judge.records.label import Label
 from judge.records.overlap import (
     AnswerOverlap,
@@ -57,7 +67,6 @@ from judge.records.request import JudgeRequest
 from judge.records.result import (
     SampleResult,
     Scores,
-    SentenceResult,
     Status,
 )
 from judge.records.review import Draw, DrawnSentence, Stratum, StratumName, Weighing
@@ -65,7 +74,7 @@ from judge.records.rules import Rules
 from judge.records.run import RunInput, RunRecord
 from judge.records.sample import Chunk, Sample
 from judge.records.sentence import Sentence, SentenceKind
-from judge.records.summary import CorpusBounds, CorpusScore, Interval, Summary
+from judge.records.summary import Summary
 from judge.records.verdict import (
     SUPPORT_WEIGHT,
     SUPPORTED,
@@ -92,16 +101,24 @@ __all__ = [
     "AvoidedMeasure",
     "Band",
     "Bands",
+    "Breakdown",
     "Call",
+    "Cell",
+    "CellCount",
     "ChatFailure",
     "ChatReply",
     "ChatRequest",
     "Chunk",
     "Citation",
     "CitationStatus",
+    "ComparedClaims",
+    "ComparedSentence",
     "CorpusBounds",
     "CorpusScore",
     "CorrectedScore",
+    "Correctness",
+    "CorrectnessStatus",
+    "CorrectnessTotals",
     "Diagnoses",
     "Diagnosis",
     "Disagreement",

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
+from judge.records.corpus import Interval
 from judge.records.record import Record
-from judge.records.summary import Interval
 
 Level = Literal["poor", "fair", "good", "excellent"]
 ProductionLevel = Literal["below", "minimum", "good", "excellent"]

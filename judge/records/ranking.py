@@ -4,8 +4,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, field_validator
 
+from judge.records.corpus import Interval
 from judge.records.record import Record
-from judge.records.summary import Interval
 
 QueryStatus = Literal["measured", "no_gold", "no_relevant", "no_ranking"]
 """`no_gold`: nobody said what is relevant. `no_relevant`: somebody said that nothing is.

@@ -5,11 +5,13 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
+from judge.records.cell import Cell
 from judge.records.citation import Citation
+from judge.records.correctness import Correctness
 from judge.records.flag import Flag
+from judge.records.judged import SentenceResult
 from judge.records.record import Record
-from judge.records.sentence import Sentence
-from judge.records.verdict import Call, Outcome
+from judge.records.verdict import Call
 
 
 class Status(StrEnum):
@@ -23,13 +25,6 @@ class Status(StrEnum):
     """Claims, and not one verdict."""
     SCORED = "scored"
     """At least one verdict on a claim."""
-
-
-class SentenceResult(Sentence):
-    """A sentence and what became of it."""
-
-    outcome: Outcome
-    """A verdict, or why there is none."""
 
 
 class Scores(Record):
@@ -80,6 +75,10 @@ class SampleResult(Record):
     """Every sentence, excluded ones too."""
     citations: tuple[Citation, ...]
     """Every citation, in the order they stand."""
+    correctness: Correctness | None = None
+    """How it agrees with the reference; null where that was not asked for."""
+    cell: Cell | None = None
+    """Where it stands in the table of retrieval and generation; null without gold evidence."""
     flags: tuple[Flag, ...] = ()
     """What a person should look at."""
     calls: tuple[Call, ...] = ()

@@ -1,5 +1,7 @@
 """The choices of the reader of a result, as opposed to those of the judge."""
 
+from typing import Literal
+
 from judge.records.record import Record
 
 
@@ -12,3 +14,9 @@ class Rules(Record):
     """One more regular expression for citations; its first group (or all of it) is a chunk id."""
     require_quotes: bool = False
     """A `full` or `partial` without a verified quote becomes `Unscored(unverified)`."""
+    faithful_from: float = 0.8
+    """The least faithfulness of an answer that counts as faithful, 0 to 1."""
+    correct_from: float = 0.8
+    """The least part of its reference, 0 to 1, that an answer covers to count as correct."""
+    gold_match: Literal["exact", "prefix"] = "exact"
+    """Whether gold names chunks, or documents whose name a chunk id begins with."""

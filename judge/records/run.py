@@ -26,7 +26,9 @@ class RunRecord(Record):
     schema_: Literal[1] = Field(default=1, alias="schema")
     """Version of this layout."""
     signature: str
-    """How every number of the run is made."""
+    """How every number of the run is made, those of correctness aside."""
+    correctness: str | None = None
+    """How those of correctness are made; null where it was not asked for."""
     config: dict[str, JsonValue]
     """All settings, without secrets."""
     versions: dict[str, str]

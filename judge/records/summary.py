@@ -4,51 +4,15 @@ from typing import Literal
 
 from pydantic import Field
 
+from judge.records.cell import Breakdown
 from judge.records.citation import CitationStatus
+from judge.records.corpus import CorpusBounds, CorpusScore
+from judge.records.correctness import CorrectnessTotals
 from judge.records.flag import FlagName
 from judge.records.record import Record
 from judge.records.result import Status
 from judge.records.sentence import SentenceKind
 from judge.records.verdict import Support, UnscoredReason
-
-
-class Interval(Record):
-    """A 95 % interval and how it was made."""
-
-    low: float
-    """Lower limit."""
-    high: float
-    """Upper limit."""
-    method: Literal["wilson", "poisson_bootstrap"]
-    """Wilson under 50 answers or without variance, else the Poisson bootstrap over answers."""
-
-
-class CorpusScore(Record):
-    """One score over the run."""
-
-    macro: float
-    """Mean over the answers that have the score: the headline."""
-    micro: float
-    """Pooled over their sentences (for citation validity, over their citations)."""
-    answers: int
-    """How many answers the macro mean is over."""
-    items: int
-    """How many sentences or citations the micro mean is over."""
-    interval: Interval
-    """95 % interval of the macro mean; sampling error only, not the judge's."""
-
-
-class CorpusBounds(Record):
-    """A score with every failure counted against the answers, then for them."""
-
-    low: float
-    """Mean over answers with each failure counted 0; an unscored answer is 0."""
-    high: float
-    """Mean over answers with each failure counted 1; an unscored answer is 1."""
-    answers: int
-    """How many answers have bounds: those scored and those unscored."""
-    low_interval: Interval
-    """95 % interval of `low`: what `--strict-gate` compares."""
 
 
 class Summary(Record):
@@ -104,6 +68,10 @@ class Summary(Record):
     """Share of judged claims whose own citations support them fully."""
     citation_recall_bounds: CorpusBounds | None
     """The same with all failures not supported by their citations, then supported."""
+    correctness: CorrectnessTotals | None = None
+    """How the answers agree with their references; null where that was not asked for."""
+    breakdown: Breakdown | None = None
+    """Retrieved, faithful, correct, abstained; null where no sample has gold evidence."""
     citations: dict[CitationStatus, int]
     """Citations in claims, by status."""
     flags: dict[FlagName, int]

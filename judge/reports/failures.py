@@ -1,8 +1,9 @@
 """What went wrong, by example."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from judge.records import SampleResult, Unscored, UnscoredReason, Verdict
+from judge.records import Outcome, SampleResult, Unscored, UnscoredReason, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +23,15 @@ class Failures:
 
     def add(self, result: SampleResult) -> None:
         """Take in one answer."""
-        if not result.scores.unscored:
-            return
-        for sentence in result.sentences:
-            outcome = sentence.outcome
+        for outcome in _outcomes(result):
             failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
             if isinstance(failure, Unscored):
                 self.first.setdefault(failure.reason, Example(result.qid, failure))
+
+
+def _outcomes(result: SampleResult) -> Iterator[Outcome]:
+    """Those by the chunks, then those of the comparison with the reference."""
+    yield from (sentence.outcome for sentence in result.sentences)
+    if result.correctness is not None:
+        yield from (compared.outcome for compared in result.correctness.answer)
+        yield from (compared.outcome for compared in result.correctness.reference)

@@ -1,10 +1,11 @@
 """Gates on a run's totals, and the exit code they lead to."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from judge.errors import ConfigError
-from judge.records import CorpusBounds, CorpusScore, Summary
+from judge.records import CorpusBounds, CorpusScore, CorrectnessTotals, Summary
 
 FINE: Final = 0
 GATE_FAILED: Final = 1
@@ -16,9 +17,18 @@ GATED: Final = (
     "coverage",
     "citation_validity",
     "citation_recall",
+    "correctness",
+    "correctness_precision",
+    "correctness_recall",
 )
 """Scores a gate may name: those of which more is better."""
 
+_CORRECTNESS: Final = {
+    "correctness": "f1",
+    "correctness_precision": "precision",
+    "correctness_recall": "recall",
+}
+"""Those of the comparison with references, and what they are called among its totals."""
 
 # The mean of .6, .7 and .8 comes out as .6999…98, and differently in another order.
 _ROUNDING: Final = 1e-9
@@ -64,26 +74,54 @@ def parse_gate(text: str) -> Gate:
     return Gate(name, least)
 
 
+def check_measured(gates: Iterable[Gate], *, correctness: bool) -> None:
+    """Refuse a gate on what a run is not going to measure.
+
+    Args:
+        gates: to be held later.
+        correctness: whether answers are compared with their references.
+
+    Raises:
+        ConfigError: they are not, and a gate is on correctness.
+    """
+    for gate in gates:
+        if gate.name in _CORRECTNESS and not correctness:
+            asked = f"--fail-under '{gate.name}={gate.least:g}'"
+            raise ConfigError(f"{asked}: correctness is not measured; add --correctness")
+
+
 def hold(gate: Gate, summary: Summary, *, strict: bool = False) -> GateResult:
     """Hold the totals against a gate.
 
     The macro mean counts; with `strict`, the lower limit of its 95 % interval, and where failures
     could hide in the score, of the one with every failure counted 0.
     """
-    score: CorpusScore | None = getattr(summary, gate.name)
+    totals, name = _place(gate, summary)
+    score: CorpusScore | None = getattr(totals, name, None)
     if score is None:
         return GateResult(gate, None, "nothing to measure")
     if not strict:
         return GateResult(gate, score.macro, "mean over answers")
     # Coverage needs no judge: it is the one score in which no failure can hide.
-    bounds: CorpusBounds | None = getattr(summary, f"{gate.name}_bounds", None)
+    bounds: CorpusBounds | None = getattr(totals, f"{name}_bounds", None)
     if bounds is not None:
         return GateResult(gate, bounds.low_interval.low, "lower limit, failures counted 0")
     return GateResult(gate, score.interval.low, "lower limit")
 
 
+def _place(gate: Gate, summary: Summary) -> tuple[Summary | CorrectnessTotals | None, str]:
+    if gate.name in _CORRECTNESS:
+        return summary.correctness, _CORRECTNESS[gate.name]
+    return summary, gate.name
+
+
 def exit_code(summary: Summary, gates: list[GateResult]) -> int:
-    """3 for an untrusted run or a gate on nothing, else 1 for a failed gate, else 0."""
-    if summary.untrusted or any(result.value is None for result in gates):
+    """3 for untrusted faithfulness or correctness or a gate on nothing, 1 for a failed gate, or 0.
+
+    3 comes first.
+    """
+    compared = summary.correctness
+    untrusted = summary.untrusted or (compared is not None and compared.untrusted)
+    if untrusted or any(result.value is None for result in gates):
         return UNTRUSTED
     return FINE if all(result.passed for result in gates) else GATE_FAILED

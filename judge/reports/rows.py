@@ -12,7 +12,9 @@ def to_rows(results: Iterable[SampleResult]) -> list[dict[str, Cell]]:
 
     Every row has the same keys. `support`, `source`, `score` and `quote` are None where there is
     no verdict; `unscored` and `detail` say why. `flags` and `citations` join theirs with a space;
-    `missing` holds what the evidence lacks, in the sentence's own characters.
+    `missing` holds what the evidence lacks, in the sentence's own characters. `reference_support`
+    is how far the reference supports the sentence, by the run's own judge: None where it was not
+    compared, or not judged.
 
     >>> to_rows([])
     []
@@ -28,23 +30,46 @@ def _rows(result: SampleResult) -> Iterator[dict[str, Cell]]:
     flags: dict[int | None, list[Flag]] = {}
     for flag in result.flags:
         flags.setdefault(flag.sentence, []).append(flag)
+    compared = _compared(result)
     for sentence in result.sentences:
         own = flags.get(sentence.index, [])
         yield {
             "qid": result.qid,
             "status": result.status.value,
             "faithfulness": result.scores.faithfulness,
+            **_correctness(result),
             "sentence": sentence.index,
             "text": sentence.text,
             "start": sentence.start,
             "end": sentence.end,
             "kind": sentence.kind.value,
             **_outcome(sentence),
+            "reference_support": compared.get(sentence.index),
             "citations": " ".join(citations.get(sentence.index, ())),
             "flags": " ".join(flag.name.value for flag in own),
             "missing": "; ".join(flag.detail for flag in own if flag.detail),
             "signature": result.signature,
         }
+
+
+def _correctness(result: SampleResult) -> dict[str, Cell]:
+    found = result.correctness
+    return {
+        "correctness": found.f1 if found else None,
+        "correctness_precision": found.precision if found else None,
+        "correctness_recall": found.recall if found else None,
+    }
+
+
+def _compared(result: SampleResult) -> dict[int, str]:
+    """By sentence, the label that the run's own judge gave it against the reference."""
+    each = result.correctness.answer if result.correctness else ()
+    outcomes = ((sentence.index, sentence.outcome) for sentence in each)
+    return {
+        index: outcome.support.value
+        for index, outcome in outcomes
+        if isinstance(outcome, Verdict) and outcome.fallback_from is None
+    }
 
 
 def _outcome(sentence: SentenceResult) -> dict[str, Cell]:

@@ -5,8 +5,8 @@ from typing import Final
 
 from judge.errors import InputError
 from judge.records import Chunk, RankRules, Sample
-from judge.retrieval.gold import Documents
 from judge.retrieval.query import Grades, RankedQuery, too_much
+from judge.text.documents import Documents
 
 _UNGRADED: Final = 1.0
 """Relevance of what gold names and nobody graded."""

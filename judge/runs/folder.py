@@ -15,9 +15,9 @@ from pydantic import BaseModel
 from judge.errors import RunError
 from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
+from judge.runs.difference import difference
 from judge.runs.hold import LOCK
 from judge.runs.reading import INPUT, OWN, PART, RECORD, RESULTS, SUMMARY, read_record
-from judge.text.signature import requested
 
 _TAKEN: Final = ".input.part"
 
@@ -100,11 +100,11 @@ class RunFolder:
             RunError: the folder holds an unfinished run that differs, and `force` is off.
         """
         earlier = self._earlier()
-        difference = earlier and _difference(earlier, record)
-        if earlier is None or earlier.finished or difference:
-            if difference and not self._force:
+        other = earlier and difference(earlier, record)
+        if earlier is None or earlier.finished or other:
+            if other and not self._force:
                 raise RunError(
-                    f"{self.path}: holds an unfinished run with another {difference}; "
+                    f"{self.path}: holds an unfinished run with another {other}; "
                     "discard it with --force, or name another -o"
                 )
             self.discard()
@@ -231,17 +231,3 @@ def _foreign(path: Path) -> bool:
     except (OSError, ValueError, TypeError):
         return False
     return not keys & {"signature", "input"}
-
-
-def _difference(earlier: RunRecord, record: RunRecord) -> str | None:
-    """What keeps the earlier run from being gone on with; None where nothing does."""
-    if earlier.input.sha256 != record.input.sha256:
-        return f"input ({earlier.input.path})"
-    # Which of its models a server picks is no choice of the user's: the results say it themselves.
-    if requested(earlier.signature) != requested(record.signature):
-        return f"signature ({earlier.signature})"
-    # What a review hook was handed must be one draw.
-    for name in ("seed", "review_rate"):
-        if earlier.config.get(name) != record.config.get(name):
-            return f"{name} ({earlier.config.get(name)})"
-    return None

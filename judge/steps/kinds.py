@@ -31,6 +31,7 @@ _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
 _QUOTE_SIGN = re.compile(r"(?:>\s*+)+")
 _DECORATION = re.compile(r"[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+")
 _SPACE = re.compile(r"\s+")
+_SAYS_NOTHING = (SentenceKind.PLEASANTRY, SentenceKind.META, SentenceKind.ABSTENTION)
 
 
 def classify(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
@@ -38,13 +39,23 @@ def classify(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
 
     Args:
         sentences: all sentences of one answer, in order: a table's header is known by the row
-            below it, a reference list by the heading above it, a bare value by standing alone.
+            below it, a reference list by the heading above it, a bare value or a bare refusal by
+            standing alone.
 
     Returns:
         The same sentences with `kind` set; what no rule claims is a claim.
     """
+    kinds = _in_place(sentences)
+    said = [n for n, kind in enumerate(kinds) if kind not in _SAYS_NOTHING]
+    if [kinds[n] for n in said] == [SentenceKind.CLAIM] and _refuses(sentences[said[0]].text):
+        kinds[said[0]] = SentenceKind.ABSTENTION
+    return tuple(map(_with, sentences, kinds))
+
+
+def _in_place(sentences: Sequence[Sentence]) -> list[SentenceKind]:
+    """Kind of every sentence by its own words and by the lines next to it."""
     if len(sentences) == 1:
-        return (_with(sentences[0], _alone(sentences[0].text)),)
+        return [_alone(sentences[0].text)]
     kinds: list[SentenceKind] = []
     listing = False
     for number, sentence in enumerate(sentences):
@@ -56,7 +67,16 @@ def classify(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
             listing = _is_entry(sentence.text, behind_entry=kinds[-1] is SentenceKind.META)
             kind = SentenceKind.META if listing else kind
         kinds.append(kind)
-    return tuple(map(_with, sentences, kinds))
+    return kinds
+
+
+def _refuses(text: str) -> bool:
+    """Whether the only sentence that says anything refuses; one that cites has found something."""
+    if len(text) > _LONGEST or MARKER.search(text):
+        return False
+    bare, patterns = _bare(text), _patterns()
+    unless = patterns.wordings[SentenceKind.ABSTENTION].unless
+    return bool(patterns.alone.match(bare)) and not unless.search(bare)
 
 
 def _with(sentence: Sentence, kind: SentenceKind) -> Sentence:
@@ -155,6 +175,7 @@ class _Wording(NamedTuple):
 
 class _Patterns(NamedTuple):
     wordings: dict[SentenceKind, _Wording]
+    alone: re.Pattern[str]
     source_line: re.Pattern[str]
     reference_heading: re.Pattern[str]
     entry: re.Pattern[str]
@@ -186,9 +207,11 @@ def _patterns() -> _Patterns:
         return _Wording(patterns, build(*kind["unless"]))
 
     references, heading, question = table["references"], table["heading"], table["question"]
+    refusal = table["abstention"]
     kinds = (SentenceKind.ABSTENTION, SentenceKind.PLEASANTRY, SentenceKind.META)
     return _Patterns(
         wordings={kind: wording(table[kind]) for kind in kinds},
+        alone=build(*_joined([*refusal["alone_en"], *refusal["alone_zh"]])),
         source_line=build(references["line"]),
         reference_heading=build(references["heading_en"], references["heading_zh"]),
         entry=build(references["entry"]),

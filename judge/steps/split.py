@@ -16,8 +16,9 @@ from judge.text.latin import Place, latin_end
 from judge.text.letters import lines
 from judge.text.terminators import MARKER, candidates, enclosed, ends_sentence, full_width
 
-EDITION: Final = 2
-"""Part of every signature: a change of where sentences end makes numbers incomparable."""
+EDITION: Final = 3
+"""Part of every signature: a change of where sentences end, or of what counts as a claim, makes
+numbers incomparable."""
 
 _PIECE = 20_000
 _MASKED = re.compile(r"[\"“”‘«»()\[\]{}*_`]|(?<=[.!?])['’]")

@@ -1,20 +1,15 @@
-import codecs
-import gzip
 import io
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from pydantic import JsonValue
 from rich.console import Console
 
-from judge.cli.diagnosed import Lang, Reading, print_reading, reading
-from judge.errors import ConfigError, InputError
+from judge.cli.diagnosed import print_reading
+from judge.cli.reading import Lang, Reading
 from judge.records import RankingReport
-from judge.records.diagnosis import Use
 from tests.commands import Ran, judge, write
 from tests.reports.diagnosis.reports import report
 
@@ -187,114 +182,3 @@ def test_lines_fit_the_terminal(width: int) -> None:
     assert "embedding" in text
     prose = [line for line in text.splitlines() if line.startswith("  ")]
     assert max(map(len, prose)) <= width
-
-
-def test_without_options_there_is_no_reading(tmp_path: Path) -> None:
-    ran = judge("retrieval", samples(tmp_path, 1))
-    assert ran.code == 0
-    assert "rules of thumb" not in ran.out
-
-
-def test_an_earlier_report_on_the_command_line(tmp_path: Path) -> None:
-    earlier = tmp_path / "before.json"
-    earlier.write_text(judge("retrieval", samples(tmp_path, 4), "--json").out, "utf-8")
-    # From rank 4 to rank 1: nDCG 1/log2 5 = .431 to 1, and recall@20 is 1 both times.
-    ran = judge("retrieval", samples(tmp_path, 1, "now.jsonl"), "--before", earlier, "--use", "faq")
-    assert (ran.code, ran.err) == (0, "")
-    assert "the reranker works" in ran.out
-    assert "ndcg@10 rose from 0.431 to 1.000" in ran.out
-    assert "for FAQ" in ran.out
-    same = judge("retrieval", samples(tmp_path, 4), "--before", earlier, "--lang", "zh")
-    assert "重排序有效" not in same.out
-    assert "这些数字说明什么" in same.out
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "no json",
-        "[]",
-        "{}",
-        '{"schema": 1}',
-        '{"qid": "q1"}\n{"qid": "q2"}',
-        "[" * 5000,
-    ],
-)
-def test_what_is_no_earlier_report_is_refused(tmp_path: Path, text: str) -> None:
-    other = tmp_path / "other.json"
-    other.write_text(text, "utf-8")
-    ran = judge("retrieval", samples(tmp_path, 1), "--before", other)
-    refused(ran, "other.json", "no earlier report", "--json")
-
-
-def test_a_report_of_another_layout_is_refused(tmp_path: Path) -> None:
-    found = json.loads(judge("retrieval", samples(tmp_path, 1), "--json").out)
-    other = write(tmp_path / "other.json", [{**found, "schema": 2}])
-    refused(judge("retrieval", samples(tmp_path, 1), "--before", other), "no earlier report")
-
-
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    other = tmp_path / "other.json"
-    for content, says in ((b'{"a": "\xff"}', "no earlier report"), (b"\x00", "binary")):
-        other.write_bytes(content)
-        refused(judge("retrieval", samples(tmp_path, 1), "--before", other), "other.json", says)
-
-
-def test_an_earlier_report_may_be_zipped_or_have_a_mark(tmp_path: Path) -> None:
-    good = samples(tmp_path, 1)
-    found = judge("retrieval", good, "--json").out.encode()
-    earlier = tmp_path / "before.json"
-    for content in (codecs.BOM_UTF8 + found, gzip.compress(found)):
-        earlier.write_bytes(content)
-        ran = judge("retrieval", good, "--before", earlier)
-        assert (ran.code, ran.err) == (0, "")
-    earlier.write_bytes(gzip.compress(found)[:-20])
-    refused(judge("retrieval", good, "--before", earlier), "before.json", "gzip")
-
-
-def test_an_earlier_report_without_ceilings_is_read(tmp_path: Path) -> None:
-    good = samples(tmp_path, 1)
-    found = json.loads(judge("retrieval", good, "--json").out)
-    del found["ceiling"]
-    earlier = write(tmp_path / "before.json", [found])
-    assert judge("retrieval", good, "--before", earlier).code == 0
-
-
-def test_standard_input_is_one_file(tmp_path: Path) -> None:
-    one = "standard input is one file"
-    refused(judge("retrieval", "-", "--before", "-"), "--before -", one)
-    trec = tmp_path / "trec"
-    refused(judge("retrieval", "--qrels", trec, "--run", "-", "--before", "-"), "--before -", one)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    ran = judge("retrieval", samples(tmp_path, 1), "--before", tmp_path / "none.json")
-    refused(ran, "none.json", "no such file")
-    refused(judge("retrieval", samples(tmp_path, 1), "--before", tmp_path), "is a folder")
-
-
-def test_bad_options_are_refused(tmp_path: Path) -> None:
-    good = samples(tmp_path, 1)
-    uses = "faq, documents, scholarly, knowledge_base, monitoring"
-    refused(judge("retrieval", good, "--use", "news"), "--use 'news'", uses)
-    refused(judge("retrieval", good, "--use", ""), "--use ''", uses)
-    refused(judge("retrieval", good, "--use", "faq", "--lang", "fr"), "--lang 'fr'", "en, zh")
-    refused(judge("retrieval", good, "--lang", "fr"), "--lang 'fr'")
-    refused(judge("retrieval", good, "--lang", "zh"), "--lang", "--use or --before")
-    refused(judge("retrieval", good, "--use", "faq", "--json"), "--use", "--json")
-
-
-def test_the_help_names_every_use_and_language() -> None:
-    text = "".join(judge("retrieval", "--help").out.split())
-    assert "|".join(get_args(Use)) in text
-    assert "|".join(get_args(Lang)) in text
-
-
-def test_options_without_a_command() -> None:
-    assert reading(None, None, None, as_json=True) is None
-    assert reading("faq", None, None, as_json=False) == Reading(use="faq")
-    with pytest.raises(ConfigError, match="--before and --json"):
-        reading("faq", "before.json", None, as_json=True)
-    with pytest.raises(InputError, match="missing\\.json"):
-        reading(None, "missing.json", None, as_json=False)

@@ -10,7 +10,7 @@ from judge.cli.score import score
 from judge.config import Config
 from judge.errors import ConfigError
 
-_DEFAULT = re.compile(r"\[([\d.]+|auto|on|off)\]")
+_DEFAULT = re.compile(r"\[([\d.]+|auto|on|off|exact)\]")
 
 
 def made(tmp: Path, monkeypatch: pytest.MonkeyPatch, **options: object) -> Config:

@@ -18,6 +18,7 @@ from judge.records import (
 )
 from judge.records.run import RunInput, RunRecord
 from judge.steps.aggregate import aggregate
+from tests.compared import compared
 
 FULL = Verdict(support=Support.FULL, source="llm", signature="s")
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
@@ -96,6 +97,15 @@ def test_failures_are_counted() -> None:
         shown.score(TIMEOUT, FULL, at=1)
         shown.score(TIMEOUT, at=10)
     assert shown.lines() == ["judge: 3/9 answers, 0.3/s, 2 unscored"]
+
+
+def test_failures_of_the_comparison_with_the_reference_are_counted_too() -> None:
+    shown = Shown()
+    with shown.progress as progress:
+        progress.begun(record(9), 0)
+        shown.now += 10
+        progress.scored(compared("q", "f?", "?y"))
+    assert shown.lines() == ["judge: 1/9 answers, 0.1/s, 3 unscored"]
 
 
 def test_a_resumed_run_says_so_and_its_rate_is_of_fresh_answers() -> None:

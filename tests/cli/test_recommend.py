@@ -26,6 +26,26 @@ def test_chinese() -> None:
     assert "系统之差" in ran.out
 
 
+@pytest.mark.parametrize(
+    ("lang", "fits", "said"),
+    [
+        ("en", "**correctness: fits** 2 of 5 samples", "long answers have low correctness"),
+        ("zh", "**correctness：适用** 5 个样本中有 2 个", "参考答案短而答案长时"),
+    ],
+)
+def test_gold_answers_call_for_correctness(lang: str, fits: str, said: str) -> None:
+    out = judge("recommend", SPARSE, "--markdown", "-", "--lang", lang).out
+    assert fits in out
+    assert "judge score --correctness" in out
+    assert said in out
+
+
+def test_without_gold_answers_correctness_does_not_fit() -> None:
+    out = judge("recommend", FIXTURES / "recommend_dense.jsonl", "--markdown", "-").out
+    assert "**correctness: does not fit** needs answers, gold answers and chunks" in out
+    assert "correctness\\_recall" not in out
+
+
 def test_json_is_one_object() -> None:
     ran = judge("recommend", SPARSE, "--json", "--corpus-size", 10_000)
     assert ran.code == 0

@@ -98,6 +98,8 @@ def test_the_folder_has_a_default(
         (["--fail-under", "faithfulness=0.7", "--strict-gate"], 1),
         (["--fail-under", "faithfulnes=0.9"], 2),
         (["--fail-under", "faithfulness=high"], 2),
+        (["--fail-under", "correctness=0.7"], 2),
+        (["--fail-under", "correctness_recall=0.7", "--no-correctness"], 2),
         (["--prior", "2"], 2),
         (["--citation-pattern", "("], 2),
         (["--no-such-option"], 2),
@@ -110,6 +112,67 @@ def test_exit_codes(judge: Run, tmp_path: Path, options: list[str], code: int) -
         assert err
         assert "Traceback" not in err
         assert not (tmp_path / "run").exists()
+
+
+WRITTEN = (
+    ("zh", "保修期为24个月。电池另计。", "保修期为24个月。"),
+    ("en", "The canteen opens at seven.", "The canteen opens at seven. It closes at three."),
+)
+
+
+def samples(folder: Path, *answers: tuple[str, str, str | None]) -> Path:
+    lines = [
+        {"qid": qid, "answer": answer, "chunks": [answer], "gold_answer": gold}
+        for qid, answer, gold in answers
+    ]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    (folder / "in.jsonl").write_text(text, encoding="utf-8")
+    return folder / "in.jsonl"
+
+
+@pytest.mark.parametrize(("least", "code"), [("0.6", 0), ("0.7", 1)])
+def test_correctness_is_measured_where_it_is_asked_for(
+    judge: Run, tmp_path: Path, least: str, code: int
+) -> None:
+    """Half of the first answer is in its reference, half of the second reference in its answer:
+    F1 2/3 each."""
+    gate = f"correctness={least}"
+    found, out, err = judge(
+        "score", samples(tmp_path, *WRITTEN), "-o", tmp_path / "run", "--correctness",
+        "--fail-under", gate,
+    )  # fmt: skip
+    assert (found, err) == (code, "")
+    assert "looks correct (F1)" in out
+    assert f"gate correctness >= {least}: 0.667 (mean over answers)" in out
+    totals = read_summary(tmp_path / "run").correctness
+    assert totals is not None
+    assert totals.precision is not None
+    assert totals.recall is not None
+    assert totals.precision.macro == totals.recall.macro == 0.75
+    _, shown, _ = judge("show", tmp_path / "run", "zh")
+    assert "looks correct 0.667 · precision 0.500 · recall 1.000" in shown
+    assert "in the answer, and not in the reference" in shown
+
+
+def test_without_a_reference_it_says_so_and_a_gate_is_no_pass(judge: Run, tmp_path: Path) -> None:
+    source = samples(tmp_path, ("1", "It is open.", None), ("2", "开门了。", " "))
+    code, out, _ = judge("score", source, "-o", tmp_path / "run", "--correctness")
+    assert code == 0
+    assert "no answer has a reference" in out
+    words = ("--correctness", "--fail-under", "correctness=0", "--force")
+    assert judge("score", source, "-o", tmp_path / "run", *words)[0] == 3
+
+
+def test_a_gate_on_correctness_that_is_not_asked_for_is_one_clear_line(
+    judge: Run, tmp_path: Path
+) -> None:
+    words = ("--fail-under", "correctness_precision=0.7")
+    code, out, err = judge("score", QUICKSTART, "-o", tmp_path / "run", *words)
+    assert (code, out) == (2, "")
+    assert err == (
+        "judge: --fail-under 'correctness_precision=0.7': correctness is not measured; "
+        "add --correctness\n"
+    )
 
 
 def test_a_gate_on_nothing_measured_is_no_pass(judge: Run, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from judge.cli.scoring import score_into
 from judge.config import Config
@@ -32,12 +33,15 @@ class Scripted:
         return Judgment(outcomes=outcomes)
 
 
-def job(folder: Path, *answers: str) -> Job:
+def job(folder: Path, *answers: str, gold: str | None = None) -> Job:
     source = folder / "in.jsonl"
-    lines = [{"qid": f"q{i}", "answer": answer, "chunks": []} for i, answer in enumerate(answers)]
+    lines: list[dict[str, JsonValue]] = [
+        {"qid": f"q{i}", "answer": answer, "chunks": [], "gold_answer": gold}
+        for i, answer in enumerate(answers)
+    ]
     source.write_text("".join(json.dumps(line) + "\n" for line in lines))
     judge: Judge = Scripted()
-    config = Config(concurrency=1)
+    config = Config(concurrency=1, correctness=gold is not None)
     return Job(source, folder / "run", config, evaluator=Evaluator(config, judge=judge))
 
 
@@ -96,3 +100,27 @@ def test_ctrl_c_keeps_what_was_scored(tmp_path: Path, capsys: pytest.CaptureFixt
     assert err == (
         f"judge: interrupted; {kept} of 5 answers are kept; the same command goes on from there\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("gold", "gates", "code"),
+    [
+        ("It is paid.", ["correctness=1"], 0),
+        ("It is paid. It is false.", ["correctness_precision=1"], 0),
+        ("It is paid. It is false.", ["correctness_recall=0.6"], 1),
+        # Three of six claims fail, none of them by the chunks.
+        ("It is late.", [], 3),
+    ],
+)
+def test_exit_codes_with_correctness(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    gold: str,
+    gates: list[str],
+    code: int,
+) -> None:
+    made = job(tmp_path, TRUE, TRUE, TRUE, gold=gold)
+    assert score(made, tmp_path, *gates) == code
+    out = capsys.readouterr().out
+    assert "Correctness against the reference" in out
+    assert ("do not report correctness" in " ".join(out.split())) == (code == 3)

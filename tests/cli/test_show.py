@@ -76,3 +76,132 @@ def test_a_run_without_a_score(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "no answer claims anything" in capsys.readouterr().err
     assert judge("show", tmp_path / "run", "x") == 0
     assert "(an empty answer)" in capsys.readouterr().out
+
+
+@pytest.fixture
+def placed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    run = tmp_path / "run"
+    assert judge("score", FIXTURES / "cells.jsonl", "--correctness", "-o", run) == 0
+    capsys.readouterr()
+    return run
+
+
+def shown(out: str) -> list[str]:
+    """The answers shown, in order: the names of the fixture's lines."""
+    lines = (FIXTURES / "cells.jsonl").read_text(encoding="utf-8").splitlines()
+    names = [json.loads(line)["qid"] for line in lines]
+    return [word for word in out.split() if word in names]
+
+
+def test_the_answers_of_a_cell_one_after_another(
+    placed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = ["retrieved-faithful-wrong", "retrieved-unfaithful-wrong", "retrieved-unjudged-wrong"]
+    words: list[object] = ["show", placed, "--cell", "wrong,retrieved"]
+    for number, qid in enumerate(wanted, start=1):
+        assert judge(*words) == 0
+        out = capsys.readouterr().out
+        assert shown(out) == [qid]
+        assert f"{number} of 3 in retrieved,wrong\n" in out
+        _, found, command = out.partition("\nnext: judge ")
+        words = list(command.split())
+        assert bool(found) is (number < 3)
+    assert judge("show", placed, "--cell", "retrieved,wrong", "-n", 2, "--skip", 1) == 0
+    out = capsys.readouterr().out
+    assert shown(out) == wanted[1:]
+    assert out.endswith("2 to 3 of 3 in retrieved,wrong\n")
+    assert judge("show", placed, "--cell", "retrieved", "-n", 2) == 0
+    assert capsys.readouterr().out.endswith("--cell retrieved -n 2 --skip 2\n")
+
+
+def test_why_an_answer_stands_in_its_cell(placed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert judge("show", placed, "--cell", "unfaithful,wrong,missed") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Who founded Harrow & Pell?" in out
+    assert "cell answerable, missed, answered, unfaithful, wrong: " in out
+    assert "(retrieval is broken)" in out
+    assert "Agnes Harrow and Tom Pell." in out
+    assert "missed history#1" in out
+    assert judge("show", placed, "retrieved-faithful-correct", "--cell", "correct") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "(neither half is broken)" in out
+    assert "found leave#1" in out
+
+
+def test_the_reference_is_shown_where_it_was_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ids = [f"文档{number}" for number in range(12)]
+    sample = {
+        "qid": "x",
+        "answer": "十元。",
+        "chunks": [{"chunk_id": "文档1#2", "text": "十元。"}],
+        "gold_answer": "每人十元。",
+        "gold_evidence": ids,
+    }
+    source = tmp_path / "in.jsonl"
+    source.write_text(json.dumps(sample) + "\n")
+    assert judge("score", source, "-o", tmp_path / "run", "--gold-match", "prefix") == 0
+    capsys.readouterr()
+    assert judge("show", tmp_path / "run") == 0
+    out = capsys.readouterr().out
+    assert "reference  每人十元。\n" in out
+    assert "found      文档1\n" in out
+    assert "文档0, 文档2" in out
+    assert "and 1 more\n" in out
+    source.unlink()
+    assert judge("show", tmp_path / "run", "--cell", "retrieved") == 0
+    out = capsys.readouterr().out
+    assert "cell       answerable, retrieved, answered" in out
+    assert "每人十元" not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--cell", "sound"], "no word 'sound'; there are: answerable, "),
+        (["--cell", "faithful,unfaithful"], "no answer is both 'faithful' and 'unfaithful'"),
+        (["--cell", "wrong", "--skip", "6"], "--skip 6 leaves none of 6 answers in wrong"),
+        (["retrieved-abstained", "--cell", "missed"], "it is answerable, retrieved, abstained"),
+        (["no-such-qid", "--cell", "missed"], "no answer 'no-such-qid'"),
+        (["retrieved-abstained", "--cell", "retrieved", "-n", "2"], "without a QID"),
+        (["--skip", "1"], "go with --cell"),
+    ],
+)
+def test_what_cannot_be_walked_through(
+    placed: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    assert judge("show", placed, *words) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_a_cell_without_an_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (FIXTURES / "cells.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "in.jsonl").write_text("".join(lines[:3]), encoding="utf-8")
+    assert judge("score", tmp_path / "in.jsonl", "-o", tmp_path / "run") == 0
+    capsys.readouterr()
+    assert judge("show", tmp_path / "run", "--cell", "missed") == 2
+    err = capsys.readouterr().err
+    assert err.endswith("run: no answer is missed\n")
+    assert judge("show", tmp_path / "run", "--cell", "wrong,retrieved") == 2
+    err = capsys.readouterr().err
+    assert "no answer is retrieved,wrong; whether answers are correct was not asked" in err
+    assert err.count("\n") == 1
+
+
+def test_a_run_without_gold_has_no_cells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    assert judge("score", FIXTURES / "samples.csv", "-o", run) == 0
+    qid = json.loads((run / "results.jsonl").read_text(encoding="utf-8").splitlines()[0])["qid"]
+    capsys.readouterr()
+    for words in (["--cell", "retrieved"], [qid, "--cell", "abstained"]):
+        assert judge("show", run, *words) == 2
+        err = capsys.readouterr().err
+        assert "gold_evidence or relevance" in err
+        assert err.count("\n") == 1
+    assert judge("show", run, qid) == 0
+    assert "\ncell " not in capsys.readouterr().out

@@ -6,9 +6,11 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from judge.cli.cells import print_breakdown
 from judge.cli.totals import print_totals
 from judge.records import (
     Call,
+    Cell,
     Citation,
     CitationStatus,
     Flag,
@@ -29,6 +31,7 @@ from judge.reports.gate import hold, parse_gate
 from judge.reports.worst import Worst
 from judge.steps.aggregate import aggregate
 from judge.steps.totals import summarize
+from tests.compared import compared, comparison
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
 LLM = "llm:some-model@api.example.org|prompt:faithfulness-v1@b90c7437|json_schema|t:0|seed:7|n:16"
@@ -379,3 +382,71 @@ def test_a_mismatch_stands_among_the_worst_with_what_is_missing() -> None:
     lines = text.splitlines()
     first = lines.index("Unsupported or flagged sentences, worst first") + 1
     assert lines[first] == "✓ full  q A.  (mismatch:date: in 2021: not in the evidence)"
+
+
+def test_correctness_has_a_table_of_its_own_behind_the_first() -> None:
+    """Precision 1 and recall ½ by hand: F1 2/3."""
+    text = printed(compared("a", "f", "fn"))
+    assert text.startswith("Faithfulness\n")
+    assert text.index("\n\nCorrectness against the reference\n") > text.index("  claims ")
+    assert row(text, "correctness (F1)")[0] == "0.667"
+    lines = text.splitlines()
+    assert lines[lines.index("made by s") + 1] == "correctness made by c"
+    without = printed(compared("a", "f", "f").model_copy(update={"correctness": None}))
+    assert "orrect" not in without
+
+
+def test_similarity_is_no_judge_of_correctness_either() -> None:
+    result = answer(similar(0.9), signature=SIMILARITY)
+    text = printed(result.model_copy(update={"correctness": comparison("f", "f")}))
+    assert row(text, "looks correct (F1)")[0] == "1.000"
+    assert "Correctness against" not in text
+
+
+@pytest.mark.parametrize("failed", ["by the chunks", "of the reference", "both", "none"])
+def test_what_is_untrusted_is_named(failed: str) -> None:
+    bad = {"by the chunks": ("???", "f"), "of the reference": ("f", "???"), "both": ("???",) * 2}
+    chunks, reference = bad.get(failed, ("f", "f"))
+    claims = [FULL if mark == "f" else TIMEOUT for mark in chunks]
+    found = comparison("f", reference)
+    text = printed(answer(*claims).model_copy(update={"correctness": found}), width=200)
+    first = (
+        "untrusted: 100.0 % of the claims have no verdict of the run's judge; "
+        "do not report faithfulness\n"
+    )
+    second = (
+        "untrusted: 75.0 % of the claims compared with the reference have no verdict of the "
+        "run's judge; do not report correctness\n"
+    )
+    assert (first in text) == (failed in {"by the chunks", "both"})
+    assert (second in text) == (failed in {"of the reference", "both"})
+
+
+def test_a_failure_that_only_the_comparison_met_is_shown_there() -> None:
+    late = Unscored(reason=UnscoredReason.RATE_LIMITED, detail="gave up")
+    both = answer(late, qid="b").model_copy(update={"correctness": comparison("f", "?f")})
+    lines = printed(both).splitlines()
+    first, second = (i for i, line in enumerate(lines) if line.startswith("  unscored "))
+    assert lines[first + 1] == "  such as     rate limited, b: gave up"
+    assert lines[second : second + 2] == [
+        "  unscored             1: 1 timeout",
+        "  such as              timeout, b: ".rstrip(),
+    ]
+
+
+def test_the_table_of_cells_stands_before_the_worst_sentences() -> None:
+    cell = Cell(
+        answerable=True,
+        retrieved=True,
+        abstained=False,
+        faithful=False,
+        correct=None,
+        signature="cells:1|faithful:0.8|correct:0.8|gold:exact",
+    )
+    result = answer(NONE).model_copy(update={"cell": cell})
+    file = io.StringIO()
+    print_breakdown(summarize([result]), Path("runs/today"), Console(file=file, width=80))
+    text = printed(result)
+    assert file.getvalue()
+    assert file.getvalue() in text
+    assert text.index(file.getvalue()) < text.index("Unsupported sentences")

@@ -2,7 +2,7 @@
 
 import json
 
-from judge.recommend.advising import advise
+from judge.recommend.advising import advise, needs
 from judge.recommend.profile import HELD
 from judge.records.advice import Profile, Wishes
 from tests.advised import counted
@@ -50,3 +50,28 @@ def test_no_more_is_to_be_retrieved_than_there_is() -> None:
     assert "retrieve" not in found
     assert "Chunks to search: only 15;" in found
     assert "Chunks to search" not in noted(counted(4, 96), corpus_size=100, missed_cost="high")
+
+
+def test_correctness_is_explained_where_there_are_gold_answers() -> None:
+    def referenced(count: int) -> Profile:
+        return counted(9, 90, fitting=dict.fromkeys(needs(), 0) | {"correctness": count})
+
+    assert "correctness" not in noted(referenced(0))
+    for count in (1, 49, 50, 99):
+        found = noted(referenced(count))
+        assert "read correctness_recall there" in found
+        assert "Take a language model as the judge of correctness: it sees meaning." in found
+        few = f"Samples with an answer and a gold answer: only {count}; differences"
+        assert (few in found) == (count < 50)
+    assert "long answers want correctness and faithfulness" in noted(counted(9, 90), task="qa")
+
+
+def test_correctness_says_what_it_does_not_tell() -> None:
+    found = counted(1, 9, fitting=dict.fromkeys(needs(), 0) | {"correctness": 60})
+    for lang, said in (("en", "not whether the chunks support it"), ("zh", "不看片段是否支持")):
+        families = advise(found, Wishes(), "zh" if lang == "zh" else "en").families
+        told = next(each for each in families if each.family == "correctness")
+        assert (told.fits, told.samples) == (True, 60)
+        assert told.command == "judge score --correctness"
+        assert told.measures == ("correctness", "correctness_precision", "correctness_recall")
+        assert said in told.why

@@ -12,6 +12,7 @@ RETRIEVAL = (
     " r_precision roc_auc accuracy@k"
 )
 OVERLAP = "bleu sentence_bleu rouge1 rouge2 rougeL rougeLsum rougeW exact_match token_f1"
+CORRECTNESS = "correctness correctness_precision correctness_recall"
 FAITHFULNESS = "faithfulness faithfulness_strict faithfulness_bounds contradiction_rate"
 CITATION = "coverage citation_validity citation_recall"
 AGREEMENT = "agreement cohen_kappa krippendorff_alpha brier ece corrected_faithfulness"
@@ -22,6 +23,7 @@ AGREEMENT = "agreement cohen_kappa krippendorff_alpha brier ece corrected_faithf
     [
         ("retrieval", RETRIEVAL),
         ("overlap", OVERLAP),
+        ("correctness", CORRECTNESS),
         ("faithfulness", FAITHFULNESS),
         ("citation", CITATION),
         ("agreement", AGREEMENT),
@@ -35,7 +37,8 @@ def test_every_measure_of_a_family_is_there(family: str, names: str) -> None:
 def test_all_families_together_are_the_table_and_names_are_unique() -> None:
     names = [each.name for each in measures()]
 
-    assert names == f"{RETRIEVAL} {OVERLAP} {FAITHFULNESS} {CITATION} {AGREEMENT}".split()
+    families = (RETRIEVAL, OVERLAP, CORRECTNESS, FAITHFULNESS, CITATION, AGREEMENT)
+    assert names == " ".join(families).split()
     assert len(set(names)) == len(names)
 
 
@@ -77,7 +80,7 @@ def test_an_unknown_family_is_named_beside_those_there_are() -> None:
     with pytest.raises(ConfigError, match="'rank'") as caught:
         measures("rank")
 
-    assert "retrieval, overlap, faithfulness, citation, agreement" in str(caught.value)
+    assert "retrieval, overlap, correctness, faithfulness, citation, agreement" in str(caught.value)
 
 
 def test_hit_says_that_others_call_it_recall() -> None:
@@ -90,6 +93,16 @@ def test_hit_says_that_others_call_it_recall() -> None:
 def test_accuracy_warns() -> None:
     assert "whatever the ranking does" in measure("accuracy@5").meaning
     assert "注意" in measure("accuracy@5").meaning_zh
+
+
+def test_correctness_says_where_it_misleads() -> None:
+    precision, recall = measure("correctness_precision"), measure("correctness_recall")
+
+    assert "low by nature for long answers" in precision.meaning
+    assert "偏低" in precision.meaning_zh
+    assert "longer than their references" in recall.meaning
+    assert "whether the chunks support it is not looked at" in measure("correctness").meaning
+    assert "0 if both are 0" in measure("correctness").formula
 
 
 def test_what_falls_is_better_only_for_errors() -> None:

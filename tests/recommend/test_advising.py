@@ -214,6 +214,7 @@ def test_the_other_families_fit_by_what_they_need() -> None:
 
 def test_what_families_need_comes_from_the_catalog() -> None:
     assert needs()["overlap"] == {"answer", "gold_answer"}
+    assert needs()["correctness"] == {"answer", "gold_answer", "chunks"}
     assert needs()["faithfulness"] == {"answer", "chunks"}
     assert needs()["citation"] == {"answer", "chunks", "citations"}
     assert "labels" in needs()["agreement"]

@@ -10,7 +10,7 @@ from judge import measure_overlap, measure_retrieval, recommend_measures, record
 from judge.records.record import Record
 from judge.records.run import RunInput, RunRecord
 from judge.reports.diagnosis import bands, diagnose, targets
-from judge.steps.aggregate import aggregate
+from judge.steps.aggregate import aggregate, correctness
 from judge.steps.totals import summarize
 
 for module in pkgutil.iter_modules(judge.records.__path__):
@@ -74,7 +74,30 @@ RESULT = aggregate(
     calls=[CALL],
     signature="s",
 )
+CELL = records.Cell(
+    answerable=True,
+    retrieved=True,
+    abstained=False,
+    faithful=None,
+    correct=False,
+    signature="cells:1|faithful:0.8|correct:0.8|gold:exact",
+)
+CELL_COUNT = records.CellCount(words=CELL.words, half="generation", answers=1, qids=("q",))
+BREAKDOWN = records.Breakdown(
+    cells=(CELL_COUNT,),
+    halves={"neither": 0, "retrieval": 0, "generation": 1, "unknown": 0},
+    counted=1,
+    left_out=0,
+    signatures={CELL.signature: 1},
+)
 SUMMARY = summarize([RESULT, RESULT.model_copy(update={"qid": "r"})])
+CORRECTNESS = correctness(
+    SENTENCES, SENTENCES, {0: VERDICT, 1: TIMEOUT}, {0: TIMEOUT, 1: VERDICT}, signature="c"
+)
+COMPARED = RESULT.model_copy(update={"correctness": CORRECTNESS})
+COMPARED_SUMMARY = summarize([COMPARED])
+OWN = VERDICT.model_copy(update={"fallback_from": None, "support": records.Support.NONE})
+UNFAITHFUL = aggregate(SAMPLE, SENTENCES[:1], {0: OWN}, [], signature="s")
 RUN_INPUT = RunInput(path="a.jsonl", sha256="0" * 64, samples=3)
 SHARE = records.Share(value=0.5, low=0.2, high=0.8, size=9.5)
 WEIGHING = records.Weighing(weight=2.0, counted=1.0, faithfulness=0.5, faithfulness_strict=0.0)
@@ -203,7 +226,7 @@ RANKING = measure_retrieval(MEASURED, RULES)
 OVERLAP = measure_overlap(MEASURED, each=ROWS.append)
 BANDS = bands(RANKING)
 TARGETS = targets(RANKING, "faq")
-DIAGNOSES = diagnose(RANKING, faithfulness=0.5)
+DIAGNOSES = diagnose(RANKING, answers=summarize([UNFAITHFUL]))
 ADVICE = recommend_measures(MEASURED, records.Wishes(depth=3))
 EXAMPLES: list[Record] = [
     ADVICE,
@@ -246,6 +269,15 @@ EXAMPLES: list[Record] = [
     SAMPLE,
     RESULT,
     RESULT.scores,
+    COMPARED,
+    CORRECTNESS,
+    CORRECTNESS.of_answer,
+    CORRECTNESS.answer[0],
+    COMPARED_SUMMARY,
+    *(part for part in (COMPARED_SUMMARY.correctness,) if part is not None),
+    CELL,
+    CELL_COUNT,
+    BREAKDOWN,
     RESULT.sentences[0],
     SUMMARY,
     *(part for part in (SUMMARY.coverage, SUMMARY.faithfulness_bounds) if part is not None),
@@ -348,3 +380,19 @@ def test_the_weights_are_those_of_the_contract() -> None:
         "none": 0,
         "contradicted": 0,
     }
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "answerable retrieved answered unjudged wrong"),
+        ({"retrieved": False, "faithful": True}, "answerable missed answered faithful wrong"),
+        ({"faithful": False, "correct": True}, "answerable retrieved answered unfaithful correct"),
+        ({"abstained": True, "correct": None}, "answerable retrieved abstained"),
+        ({"correct": None}, "answerable retrieved answered unjudged uncompared"),
+        ({"answerable": False, "retrieved": None}, "unanswerable answered unjudged"),
+        ({"answerable": False, "abstained": True}, "unanswerable abstained"),
+    ],
+)
+def test_the_words_of_a_cell(changes: dict[str, bool | None], words: str) -> None:
+    assert " ".join(CELL.model_copy(update=changes).words) == words

@@ -10,6 +10,7 @@ from judge.records import (
 )
 from judge.reports.failures import Example, Failures
 from judge.steps.aggregate import aggregate
+from tests.compared import compared, comparison
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT, detail="no answer")
 LATE = Unscored(reason=UnscoredReason.TIMEOUT, detail="a later one")
@@ -29,5 +30,18 @@ def test_the_first_failure_of_each_reason_is_kept_fallen_back_or_not() -> None:
         failures.add(result)
     assert failures.first == {
         UnscoredReason.TIMEOUT: Example("b", TIMEOUT),
+        UnscoredReason.MISSING: Example("c", MISSING),
+    }
+
+
+def test_failures_of_the_comparison_with_the_reference_are_kept_too() -> None:
+    failures = Failures()
+    failures.add(compared("a", "f", "f"))
+    failures.add(compared("b", "f", "n?"))
+    failed = answer("c", MISSING).model_copy(update={"correctness": comparison("y", "f")})
+    failures.add(failed)
+    none = Unscored(reason=UnscoredReason.TIMEOUT)
+    assert failures.first == {
+        UnscoredReason.TIMEOUT: Example("b", none),
         UnscoredReason.MISSING: Example("c", MISSING),
     }

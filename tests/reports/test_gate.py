@@ -4,9 +4,18 @@ import pytest
 
 from judge.errors import ConfigError
 from judge.records import CorpusBounds, CorpusScore, Interval, Sample, Summary
-from judge.reports.gate import GATED, Gate, GateResult, exit_code, hold, parse_gate
+from judge.reports.gate import (
+    GATED,
+    Gate,
+    GateResult,
+    check_measured,
+    exit_code,
+    hold,
+    parse_gate,
+)
 from judge.steps.aggregate import aggregate
 from judge.steps.totals import summarize
+from tests.compared import compared
 
 NOTHING = summarize([])
 
@@ -19,11 +28,23 @@ SCORE = CorpusScore(macro=0.8, micro=0.7, answers=9, items=30, interval=interval
 BOUNDS = CorpusBounds(low=0.75, high=0.85, answers=10, low_interval=interval(0.5, 0.88))
 
 
+F1 = SCORE.model_copy(update={"macro": 0.55})
+COMPARED = summarize([compared("q", "f", "f")]).correctness
+
+
 def totals(*, untrusted: bool = False) -> Summary:
     judged = ("faithfulness", "faithfulness_strict", "citation_recall")
     bounds = {f"{name}_bounds": BOUNDS for name in judged}
     scores = dict.fromkeys((*judged, "coverage"), SCORE)
     return NOTHING.model_copy(update={**scores, **bounds, "untrusted": untrusted})
+
+
+def with_correctness(**changes: object) -> Summary:
+    """Totals with an F1 of .55, whose lower bound's interval begins at .5; recall has no value."""
+    assert COMPARED is not None
+    fields = {"f1": F1, "f1_bounds": BOUNDS, "precision": SCORE, "precision_bounds": None}
+    found = COMPARED.model_copy(update=fields | {"recall": None} | changes)
+    return totals().model_copy(update={"correctness": found})
 
 
 def result(*, passed: bool | None) -> GateResult:
@@ -116,3 +137,41 @@ def test_a_run_without_claims_fails_no_run_but_any_gate() -> None:
     summary = summarize([aggregate(Sample(qid="q"), [], {}, [], signature="s")])
     assert exit_code(summary, []) == 0
     assert exit_code(summary, [hold(Gate("faithfulness", 0.5), summary)]) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "strict", "value"),
+    [
+        ("correctness", False, 0.55),
+        ("correctness", True, 0.5),  # failures counted 0
+        ("correctness_precision", False, 0.8),
+        ("correctness_precision", True, 0.6),
+        ("correctness_recall", False, None),
+        ("correctness_recall", True, None),
+    ],
+)
+def test_what_is_held_against_a_gate_on_correctness(
+    name: str, value: float | None, *, strict: bool
+) -> None:
+    assert hold(Gate(name, 0.5), with_correctness(), strict=strict).value == value
+
+
+def test_a_gate_on_correctness_that_was_not_measured_is_no_pass() -> None:
+    found = hold(Gate("correctness", 0), totals())
+    assert (found.value, found.passed) == (None, False)
+    assert exit_code(totals(), [found]) == 3
+
+
+@pytest.mark.parametrize("name", ["correctness", "correctness_precision", "correctness_recall"])
+def test_a_gate_on_what_is_not_going_to_be_measured_is_refused(name: str) -> None:
+    gates = [Gate("faithfulness", 0.9), Gate(name, 0.7)]
+    with pytest.raises(ConfigError, match=f"'{name}=0.7': .*add --correctness"):
+        check_measured(gates, correctness=False)
+    check_measured(gates, correctness=True)
+    check_measured(gates[:1], correctness=False)
+
+
+def test_untrusted_correctness_is_an_untrusted_run() -> None:
+    assert exit_code(with_correctness(), [result(passed=True)]) == 0
+    assert exit_code(with_correctness(untrusted=True), [result(passed=True)]) == 3
+    assert exit_code(with_correctness(untrusted=True), [result(passed=False)]) == 3

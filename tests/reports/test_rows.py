@@ -16,6 +16,7 @@ from judge.records import (
 )
 from judge.reports.rows import to_rows
 from judge.steps.aggregate import aggregate
+from tests.compared import compared
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT, detail="after 60 s")
 
@@ -111,3 +112,28 @@ def test_a_failure_is_no_verdict_and_a_fallback_shows_both() -> None:
 
 def test_an_answer_without_sentences_has_no_row() -> None:
     assert to_rows([aggregate(Sample(qid="q"), [], {}, [], signature="s")]) == []
+
+
+def test_correctness_stands_beside_faithfulness_and_support_by_the_reference_by_its_sentence() -> (
+    None
+):
+    """Precision (1 + 0)/2 and recall ½, of what the run's own judge said."""
+    rows = to_rows([compared("q", "hfcy?-", "p")])
+    assert [row["reference_support"] for row in rows] == [
+        None,
+        "full",
+        "contradicted",
+        None,  # by the fallback alone
+        None,
+        "no_claim",
+    ]
+    for row in rows:
+        found = tuple(row[f"correctness{part}"] for part in ("", "_precision", "_recall"))
+        assert found == (0.5, 0.5, 0.5)
+
+
+def test_the_keys_are_the_same_whether_correctness_was_asked_for_or_not() -> None:
+    without, with_it = to_rows([result()]), to_rows([compared("q", "f", "f")])
+    assert [*without[0]] == [*with_it[0]]
+    names = ("correctness", "correctness_precision", "correctness_recall", "reference_support")
+    assert {row[name] for row in without for name in names} == {None}

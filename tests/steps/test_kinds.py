@@ -825,6 +825,273 @@ def test_no_sentence_takes_long(head: str, part: str) -> None:
     assert time.perf_counter() - began < 0.5
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Unanswerable",
+        "unanswerable.",
+        "CANNOTANSWER",
+        "N/A",
+        "no_answer",
+        "Not enough info",
+        "I can not answer the question because of the insufficient information in documents.",
+        "I cannot answer this because there is not enough information in the documents.",
+        "I'm afraid I don't know.",
+        "I'm sorry, but I don't have that information.",
+        "I don't have access to that information.",
+        "I don't have an answer to that question.",
+        "I have no information about this.",
+        "I have no idea.",
+        "I can't help with that.",
+        "Sorry, I couldn't find anything about that.",
+        "Sorry, we could not find an answer to your question.",
+        "The question is unanswerable.",
+        "Question cannot be answered.",
+        "I am not sure about that.",
+        "Answer: I don't know.",
+        "Answer: unanswerable",
+        "答案：我不知道。",
+        "回答：无法回答。",
+        "我不太清楚。",
+        "我没有这方面的信息。",
+        "我没有足够的信息来回答这个问题。",
+        "抱歉，我暂时没有相关信息。",
+        "抱歉，我无法提供该信息。",
+        "抱歉，没有找到答案。",
+        "作为一个人工智能助手，我无法回答这个问题。",
+    ],
+)
+def test_an_assistant_that_speaks_of_itself_or_a_label_refuses_anywhere(sentence: str) -> None:
+    assert kind(sentence) == "abstention"
+    assert kinds(sentence) == ["abstention"]
+
+
+REFUSES_ALONE = [
+    "unknown",
+    "Unknown.",
+    "**Unknown**",
+    "No answer",
+    "No answer found.",
+    "[No answer]",
+    "Not sure.",
+    "We don't know.",
+    "Not mentioned.",
+    "Not specified",
+    "Not mentioned in the documents.",
+    "Not found in the provided text.",
+    "Information not found.",
+    "This information is not available in the documents.",
+    "No information available.",
+    "No relevant documents found.",
+    "There isn't enough information.",
+    "There is no answer in the text.",
+    "The answer is not in the documents.",
+    "The answer is unknown.",
+    "It is not possible to answer this question.",
+    "This cannot be determined from the documents.",
+    "Based on the documents, I cannot determine the answer.",
+    "The documents do not mention this.",
+    "The text does not say.",
+    "The documents do not contain enough information to answer the question.",
+    "None of the documents contain the answer.",
+    "Nothing in the documents answers this question.",
+    "Answer: not mentioned",
+    "That isn't mentioned in the text.",
+    "I could not locate this information.",
+    "No answer can be found in the documents.",
+    "There is insufficient evidence in the context to answer.",
+    "不知道",
+    "不清楚。",
+    "不确定。",
+    "未知",
+    "没有答案",
+    "无答案",
+    "暂无答案",
+    "无法确定。",
+    "未提及",
+    "没有提到。",
+    "文中未提及",
+    "文档中未提及。",
+    "文档中没有提到，因此无法回答。",
+    "文档中没有相关信息。",
+    "文档没有提供足够的信息。",
+    "根据文档内容无法确定。",
+    "无法从文中得知。",
+    "材料未提供相关信息。",
+    "该问题没有答案。",
+    "答案未知",
+    "答案：无法确定",
+    "文章里没说。",
+    "我回答不了这个问题。",
+    "暂时无法回答该问题。",
+    "没有足够的信息回答这个问题。",
+    "该文档中没有提供这方面的信息。",
+    "答：未提及。",
+]
+
+
+@pytest.mark.parametrize("answer", REFUSES_ALONE)
+def test_a_refusal_that_is_the_whole_answer(answer: str) -> None:
+    assert kinds(answer) == ["abstention"]
+
+
+@pytest.mark.parametrize("answer", REFUSES_ALONE)
+def test_the_same_words_between_claims_are_a_claim(answer: str) -> None:
+    plain = answer.strip("*")
+    assert kind(plain) == "claim"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Sorry!\n\nUnknown.", ["pleasantry", "abstention"]),
+        (
+            "Not mentioned in the documents. Let me know if you have any other questions.",
+            ["abstention", "pleasantry"],
+        ),
+        ("The documents do not mention this. I cannot answer.", ["abstention", "abstention"]),
+        ("不知道。如有其他问题，请随时提问。", ["abstention", "pleasantry"]),
+        ("文档中未提及。我无法回答。", ["abstention", "abstention"]),
+        ("Unknown. Rome is old.", ["claim", "claim"]),
+        ("未知。罗马很古老。", ["claim", "claim"]),
+        ("## Author\n\nUnknown", ["heading", "claim"]),
+        ("Who built it? Unknown.", ["question", "claim"]),
+        # What cites has found something.
+        ("Unknown [1].", ["claim"]),
+        ("未知[1]。", ["claim"]),
+    ],
+)
+def test_polite_words_around_a_refusal_say_nothing(answer: str, expected: list[str]) -> None:
+    assert kinds(answer) == expected
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "No",
+        "None",
+        "None.",
+        "Nothing.",
+        "Impossible.",
+        "Insufficient evidence.",
+        "No data.",
+        "Not available.",
+        "Not found.",
+        "Not included.",
+        "Not provided.",
+        "It is unknown.",
+        "It is unknown who built the tower.",
+        "Unknown to the public.",
+        "He does not know the answer.",
+        "No one knows the answer.",
+        "We don't know his name.",
+        "We cannot find the cause.",
+        "We cannot provide this.",
+        "I'm not sure of the cause, but it is a virus.",
+        "I cannot find the keys.",
+        "No answer came from the ministry.",
+        "No answer was given by the minister.",
+        "The answer is no.",
+        "The answer is in the article.",
+        "The answer is not available to the public.",
+        "The question is unanswerable in set theory.",
+        "The question cannot be answered by science.",
+        "The report does not mention the cost of repairs.",
+        "The documents do not mention the fee.",
+        "The documents do not mention this clause.",
+        "The contract does not say.",
+        "The source does not provide it.",
+        "Not mentioned in dispatches.",
+        "Not available in Germany.",
+        "Not specified by the manufacturer.",
+        "N/A for members.",
+        "It is impossible to determine the cause.",
+        "There is no answer to cancer.",
+        "There is no information on the website.",
+        "No relevant documents were found at the scene.",
+        "无",
+        "没有",
+        "没有。",
+        "否",
+        "不能。",
+        "不详",
+        "未找到",
+        "没有资料。",
+        "他不知道答案。",
+        "医生不清楚病因。",
+        "不清楚规定的员工请咨询人事部。",
+        "我们不知道真相。",
+        "合同未提及违约金。",
+        "合同未说明。",
+        "文档未提及违约金。",
+        "文章没有提到作者的名字。",
+        "未提及的费用不予报销。",
+        "没有提到他的名字。",
+        "没有说明理由。",
+        "没有回答。",
+        "没有答案的题目得零分。",
+        "未找到凶手。",
+        "未知病毒。",
+        "未知原因导致死亡。",
+        "无法确定病因。",
+        "无法回答警方的问题。",
+        "信息不能泄露。",
+        "文件没有盖章。",
+        "文章没有回答记者的问题。",
+        "我没有资料。",
+        "我没有找到钥匙。",
+        "暂无计划。",
+        "答案：没有。",
+        "答案是未知。",
+    ],
+)
+def test_an_answer_that_says_something_is_no_refusal(answer: str) -> None:
+    assert kinds(answer) == ["claim"]
+    assert kind(answer) == "claim"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The documents do not mention it, the fee is {}.",
+        "Unknown, but about {}.",
+        "文档中未提及，上限为{}。",
+    ],
+)
+@given(amount=st.integers(min_value=1, max_value=10**6))
+def test_no_refusal_holds_a_figure(answer: str, amount: int) -> None:
+    assert kinds(answer.format(amount)) == ["claim"]
+
+
+@given(st.sampled_from(REFUSES_ALONE), st.sampled_from(["Rome is old.", "罗马很古老。", "- 70"]))
+def test_an_answer_with_a_claim_keeps_it(refusal: str, claim: str) -> None:
+    assert kinds(f"{claim}\n\n{refusal}")[0] == "claim"
+    assert kinds(f"{refusal}\n\n{claim}")[-1] == "claim"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "与a的的",
+        "关于的",
+        "这方面的",
+        "直接",
+        "，",
+        "answer: ",
+        "sorry, ",
+        "in the documents ",
+        "文档中的信息",
+    ],
+)
+@pytest.mark.parametrize("head", ["", "我没有", "资料中没有", "文档中没有", "no answer ", "not "])
+def test_no_whole_answer_takes_long(head: str, part: str) -> None:
+    sentence = Sentence(index=0, start=0, end=400, text=(head + part * 400)[:400])
+    began = time.perf_counter()
+    classify((sentence,))
+    # A topic that could be read in several ways, thirty times over, would take hours.
+    assert time.perf_counter() - began < 0.5
+
+
 def test_nothing_comes_of_nothing() -> None:
     assert classify(()) == ()
 

@@ -3,25 +3,21 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from judge.errors import ConfigError
 from judge.metrics.interval import difference
-from judge.records import Interval, RankingReport
+from judge.records import Interval, RankingReport, Summary
 from judge.records.diagnosis import Diagnoses, Diagnosis, Figure, Ground, Unjudged, Wording
+from judge.reports.diagnosis.answers import ANSWERS, answer_cautions, answer_figures
 from judge.reports.diagnosis.figures import at_least, capped, figure
 from judge.reports.diagnosis.table import ChangeRow, LevelRow, Rule, said, table
-
-_ANSWERS = ("faithfulness", "correctness")
 
 
 class _Numbers(NamedTuple):
     report: RankingReport
     before: RankingReport | None
-    answers: dict[str, float]
+    answers: dict[str, Figure]
 
     def now(self, measure: str) -> Figure | None:
-        if measure in self.answers:
-            return Figure(measure=measure, value=self.answers[measure])
-        return figure(self.report, measure)
+        return self.answers.get(measure) or figure(self.report, measure)
 
     def first(self, measures: Iterable[str]) -> Figure | None:
         return next((each for name in measures if (each := self.now(name))), None)
@@ -36,8 +32,7 @@ def diagnose(
     report: RankingReport,
     *,
     before: RankingReport | None = None,
-    faithfulness: float | None = None,
-    correctness: float | None = None,
+    answers: Summary | None = None,
 ) -> Diagnoses:
     """What a report points to, each diagnosis with the numbers it rests on.
 
@@ -48,17 +43,15 @@ def diagnose(
     Args:
         report: the rank measures.
         before: those of an earlier state.
-        faithfulness: mean over the answers, 0 to 1.
-        correctness: likewise.
-
-    Raises:
-        ConfigError: faithfulness or correctness is not within 0 and 1.
+        answers: the totals of the same questions' answers, whose faithfulness and recall of the
+            reference are read, unless they are untrusted.
     """
-    given = zip(_ANSWERS, (faithfulness, correctness), strict=True)
-    answers = {name: _share(name, value) for name, value in given if value is not None}
+    given = {} if answers is None else {each.measure: each for each in answer_figures(answers)}
     cautions = () if before is None else _cautions(report, before)
+    if answers is not None:
+        cautions += answer_cautions(answers, report)
     comparable = before if before is not None and _alike(report, before) else None
-    numbers = _Numbers(report, comparable, answers)
+    numbers = _Numbers(report, comparable, given)
     read = [_read(rule, numbers) for rule in table().rule if _asked(rule, numbers)]
     return Diagnoses(
         source=table().source,
@@ -68,18 +61,12 @@ def diagnose(
     )
 
 
-def _share(name: str, value: float) -> float:
-    if not 0 <= value <= 1:
-        raise ConfigError(f"{name} {value!r}: give a mean from 0 to 1")
-    return value
-
-
 def _asked(rule: Rule, numbers: _Numbers) -> bool:
     """Whether what the rule is about was given at all."""
     for row in rule.when:
         if isinstance(row, ChangeRow) and numbers.before is None:
             return False
-        if row.measures[0] in _ANSWERS and row.measures[0] not in numbers.answers:
+        if row.measures[0] in ANSWERS and row.measures[0] not in numbers.answers:
             return False
     return True
 

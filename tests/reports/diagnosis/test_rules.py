@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.errors import ConfigError
 from judge.records import RankingReport
 from judge.records.diagnosis import Diagnoses, Diagnosis
 from judge.reports.diagnosis import diagnose
+from tests.reports.diagnosis.answered import answered
 from tests.reports.diagnosis.reports import report
 
 BURIED = {"recall@20": 0.9, "mrr@5": 0.3}
@@ -200,7 +200,7 @@ def test_another_number_of_queries_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("faithfulness", "correctness", "wanted"),
+    ("faithfulness", "recall", "wanted"),
     [
         (0.79, None, ["unfaithful"]),
         (0.8, None, []),
@@ -211,29 +211,29 @@ def test_another_number_of_queries_is_said() -> None:
     ],
 )
 def test_hit_but_unfaithful_or_wrong_points_to_generation(
-    faithfulness: float | None, correctness: float | None, wanted: list[str]
+    faithfulness: float | None, recall: float | None, wanted: list[str]
 ) -> None:
     good = report({"hit@5": 0.8, "recall@20": 0.9, "mrr": 0.8})
-    found = diagnose(good, faithfulness=faithfulness, correctness=correctness)
+    found = diagnose(good, answers=answered(faithfulness, recall))
     assert names(found) == wanted
     for each in found.found:
         said = " ".join(advice.en for advice in each.advice)
         assert all(word in said for word in ("prompt", "noise", "scattered evidence"))
         assert each.grounds[0].figure.measure == "hit@5"
-        assert each.sure is None
+        assert each.sure is False  # intervals of ±.5 settle nothing
 
 
 def test_without_a_hit_generation_is_not_to_blame() -> None:
     poor = report({"hit@5": 0.79, "recall@20": 0.75, "mrr": 0.6})
-    assert diagnose(poor, faithfulness=0.1, correctness=0.1).found == ()
+    assert diagnose(poor, answers=answered(0.1, 0.1)).found == ()
 
 
-@pytest.mark.parametrize("value", [-0.1, 1.1, math.nan])
-def test_a_mean_of_answers_is_a_share(value: float) -> None:
-    with pytest.raises(ConfigError, match="faithfulness"):
-        diagnose(report({}), faithfulness=value)
-    with pytest.raises(ConfigError, match="correctness"):
-        diagnose(report({}), correctness=value)
+def test_intervals_of_both_settle_it() -> None:
+    good = report({"hit@5": 0.9, "recall@20": 0.9, "mrr": 0.8}, 0.02)
+    sure = diagnose(good, answers=answered(0.7, None, 0.05)).found
+    assert [each.sure for each in sure] == [True]
+    hint = diagnose(good, answers=answered(0.78, None, 0.05)).found
+    assert [each.sure for each in hint] == [False]
 
 
 def test_diagnoses_are_called_rules_of_thumb() -> None:

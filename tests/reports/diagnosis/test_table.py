@@ -7,8 +7,6 @@ from judge.metrics.catalog import measure
 from judge.records.diagnosis import Use, Wording
 from judge.reports.diagnosis.table import LevelRow, Rule, said, table
 
-CORRECTNESS = "correctness"  # from the caller, like faithfulness
-
 
 def braces(text: str) -> set[str | None]:
     return {field for _, field, _, _ in string.Formatter().parse(text)} - {None}
@@ -45,7 +43,7 @@ def test_every_use_is_there_and_watches_something() -> None:
 def test_a_rule_is_about_measures_that_there_are(rule: Rule) -> None:
     for row in rule.when:
         for name in row.measures:
-            assert name == CORRECTNESS or measure(name).direction == "higher"
+            assert measure(name).direction == "higher"
         if isinstance(row, LevelRow):
             assert 0 < row.than < 1
     assert rule.advice

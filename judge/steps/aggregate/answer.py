@@ -1,10 +1,10 @@
-"""From the outcomes of one answer to its numbers."""
+"""The result of one answer."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from judge.metrics.shares import share
 from judge.records import (
-    SUPPORT_WEIGHT,
     Call,
     Citation,
     CitationStatus,
@@ -21,6 +21,7 @@ from judge.records import (
     Support,
     Verdict,
 )
+from judge.steps.aggregate.tally import Tally, bounds
 
 _UNSUPPORTED = frozenset({Support.NONE, Support.CONTRADICTED, Support.PARTIAL})
 
@@ -73,50 +74,31 @@ def _status(scores: Scores, sentences: Sequence[Sentence]) -> Status:
 
 
 def _scores(outcomes: Mapping[int, JudgeOutcome], citations: Sequence[Citation]) -> Scores:
+    tally = Tally(outcomes.values())
     verdicts = {i: outcome for i, outcome in outcomes.items() if isinstance(outcome, Verdict)}
-    own = {i: verdict for i, verdict in verdicts.items() if verdict.fallback_from is None}
-    judged = [verdict for verdict in own.values() if verdict.support is not Support.NO_CLAIM]
-    silent = {i for i, verdict in own.items() if verdict.support is Support.NO_CLAIM}
-    unscored = len(outcomes) - len(own)
-    weight = sum(SUPPORT_WEIGHT[verdict.support] for verdict in judged)
+    silent = {
+        i
+        for i, verdict in verdicts.items()
+        if verdict.support is Support.NO_CLAIM and verdict.fallback_from is None
+    }
     resolving = {c.sentence for c in citations if c.chunk_id is not None} & outcomes.keys()
     status = Counter(citation.status for citation in citations)
     valid = status[CitationStatus.VALID]
     settled = valid + status[CitationStatus.UNSUPPORTED] + status[CitationStatus.DANGLING]
+    cited = sum(verdict.cited_support is Support.FULL for verdict in tally.judged)
     return Scores(
-        claims=len(outcomes),
-        judged=len(judged),
-        unscored=unscored,
-        no_claim=len(silent),
-        faithfulness=_share(weight, len(judged)),
-        faithfulness_strict=_share(_count(judged, Support.FULL), len(judged)),
-        faithfulness_bounds=_bounds(weight, len(judged), unscored),
-        faithfulness_with_fallback=_with_fallback(verdicts),
-        contradiction_rate=_share(_count(judged, Support.CONTRADICTED), len(judged)),
-        coverage=_share(len(resolving - silent), len(outcomes) - len(silent)),
-        citation_validity=_share(valid, settled),
-        citation_validity_bounds=_bounds(valid, settled, status[CitationStatus.UNJUDGED]),
-        citation_recall=_share(sum(v.cited_support is Support.FULL for v in judged), len(judged)),
+        claims=tally.claims,
+        judged=len(tally.judged),
+        unscored=tally.unscored,
+        no_claim=tally.no_claim,
+        faithfulness=tally.mean,
+        faithfulness_strict=tally.share(Support.FULL),
+        faithfulness_bounds=tally.bounds,
+        faithfulness_with_fallback=tally.mean_with_fallback if tally.fell_back else None,
+        contradiction_rate=tally.share(Support.CONTRADICTED),
+        coverage=share(len(resolving - silent), len(outcomes) - len(silent)),
+        citation_validity=share(valid, settled),
+        citation_validity_bounds=bounds(valid, settled, status[CitationStatus.UNJUDGED]),
+        citation_recall=share(cited, len(tally.judged)),
         unsupported=tuple(sorted(i for i, v in verdicts.items() if v.support in _UNSUPPORTED)),
     )
-
-
-def _with_fallback(verdicts: Mapping[int, Verdict]) -> float | None:
-    if all(verdict.fallback_from is None for verdict in verdicts.values()):
-        return None
-    labels = [v.support for v in verdicts.values() if v.support is not Support.NO_CLAIM]
-    return _share(sum(SUPPORT_WEIGHT[label] for label in labels), len(labels))
-
-
-def _count(verdicts: Sequence[Verdict], support: Support) -> int:
-    return sum(verdict.support is support for verdict in verdicts)
-
-
-def _share(part: float, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-def _bounds(total: float, settled: int, open_: int) -> tuple[float, float] | None:
-    """The share with everything open counted 0, then 1; None where there is nothing at all."""
-    whole = settled + open_
-    return (total / whole, (total + open_) / whole) if whole else None

@@ -1,62 +1,31 @@
-"""Many samples: bounded concurrency, input order, cancellation."""
+"""Many samples into results, in input order."""
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
-from concurrent.futures import Future, wait
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from functools import partial
-from threading import Thread
-from typing import Final, Self, TypeVar
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from typing import Final, NamedTuple, Self
 
-from judge.compose import compose, offline
+from judge.compose import Judges, alone, compose, offline
 from judge.config import Config
 from judge.errors import ConfigError
+from judge.evaluator.flight import Flight
 from judge.pipeline import evaluate_sample, sign
 from judge.protocols import Judge, ReviewHook
 from judge.records import Sample, SampleResult
 from judge.samples.stream import Samples, each
 
-_Result = TypeVar("_Result")
 _Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
 
 _AHEAD: Final = 2
 """Answers begun, for each that may be in flight: one slow answer at the head of the queue does not
 leave the others idle, and memory stays bounded."""
-_GLANCE: Final = 0.2
-"""Seconds between two looks for a Ctrl-C, where a thread is waited for."""
 
 
-@dataclass(slots=True)
-class _Flight:
-    """The answers that are begun, oldest first."""
+class _Signatures(NamedTuple):
+    """How the numbers of a run are made."""
 
-    room: asyncio.Semaphore
-    begun: deque[asyncio.Task[SampleResult]] = field(default_factory=deque)
-    news: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when an answer is begun, or none is any more."""
-    broken: asyncio.Future[BaseException] = field(default_factory=asyncio.Future)
-    """The error of the first answer that had one: it ends the run, whoever is still under way."""
-
-    def begin(self, work: Coroutine[None, None, SampleResult]) -> None:
-        task = asyncio.create_task(work)
-        task.add_done_callback(self._landed)
-        self.begun.append(task)
-        self.news.set()
-
-    def _landed(self, task: asyncio.Task[SampleResult]) -> None:
-        error = None if task.cancelled() else task.exception()
-        if error is not None and not self.broken.done():
-            self.broken.set_result(error)
-
-    async def oldest(self) -> SampleResult:
-        head = self.begun[0]
-        if not head.done():
-            await asyncio.wait((head, self.broken), return_when=asyncio.FIRST_COMPLETED)
-        if not head.done():
-            raise self.broken.result()
-        return head.result()
+    faithfulness: str
+    correctness: str | None
 
 
 class Evaluator:
@@ -67,7 +36,8 @@ class Evaluator:
 
     Args:
         config: settings; the defaults where left out.
-        judge: a judge of your own instead of the one the settings describe.
+        judge: a judge of your own instead of the one the settings describe; where correctness is
+            asked for, it compares with the references, too.
         review_hook: is handed the share `config.review_rate` of the answers as they are made, on
             another thread.
     """
@@ -80,15 +50,18 @@ class Evaluator:
         review_hook: ReviewHook | None = None,
     ) -> None:
         self._config = config or Config()
-        self._given, self._hook = judge, review_hook
-        self._signature: str | None = None
+        self._hook = review_hook
+        self._given: Judges | None = None
+        self._signatures: _Signatures | None = None
         self._entered = False
-        self._open: tuple[Judge, AsyncExitStack] | None = None
-        opens = self._config.asks_server or self._config.loads_model
-        if judge is not None or not opens:
+        self._open: tuple[Judges, AsyncExitStack] | None = None
+        if judge is not None:
+            self._given = Judges(judge, judge if self._config.correctness else None)
+        elif not (self._config.asks_server or self._config.loads_model):
+            self._given = alone(self._config, offline(self._config))
+        if self._given is not None:
             # Nothing to connect to or load: what is wrong and what is comparable shows at once.
-            self._given = judge or offline(self._config)
-            self._signature = sign(self._given, self._config.rules)
+            self._signatures = self._signed(self._given)
 
     @property
     def signature(self) -> str:
@@ -97,12 +70,30 @@ class Evaluator:
         Raises:
             ConfigError: a model judges that has not been probed or loaded yet.
         """
-        if self._signature is None:
+        return self._known.faithfulness
+
+    @property
+    def correctness_signature(self) -> str | None:
+        """How the numbers of correctness are made; None where it is not asked for.
+
+        Raises:
+            ConfigError: as of `signature`.
+        """
+        return self._known.correctness
+
+    @property
+    def _known(self) -> _Signatures:
+        if self._signatures is None:
             raise ConfigError(
                 "the signature is known once the model was probed or loaded; "
                 "enter the evaluator first: async with evaluator: …"
             )
-        return self._signature
+        return self._signatures
+
+    def _signed(self, judges: Judges) -> _Signatures:
+        first, second = judges
+        rules = self._config.rules
+        return _Signatures(sign(first, rules), None if second is None else sign(second, rules))
 
     async def __aenter__(self) -> Self:
         """Open what the judge needs.
@@ -116,8 +107,8 @@ class Evaluator:
         self._entered = True
         async with AsyncExitStack() as stack:
             stack.callback(self._leave)
-            judge = await stack.enter_async_context(self._judge())
-            self._open = (judge, stack.pop_all())
+            judges = await stack.enter_async_context(self._judges())
+            self._open = (judges, stack.pop_all())
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -129,15 +120,15 @@ class Evaluator:
         self._open, self._entered = None, False
 
     @asynccontextmanager
-    async def _judge(self) -> AsyncGenerator[Judge]:
+    async def _judges(self) -> AsyncGenerator[Judges]:
         if self._given is not None:
             yield self._given
         elif self._open is not None:
             yield self._open[0]
         else:
-            async with compose(self._config) as judge:
-                self._signature = sign(judge, self._config.rules)
-                yield judge
+            async with compose(self._config) as judges:
+                self._signatures = self._signed(judges)
+                yield judges
 
     async def evaluate(self, samples: Samples) -> AsyncGenerator[SampleResult]:
         """Results one at a time, in the order of `samples`, which may be endless.
@@ -156,8 +147,8 @@ class Evaluator:
 
     @asynccontextmanager
     async def _scoring(self) -> AsyncGenerator[_Score]:
-        async with self._judge() as judge:
-            score = partial(evaluate_sample, judge=judge, rules=self._config.rules)
+        async with self._judges() as judges:
+            score = self._scorer(judges)
             if self._hook is None:
                 yield score
                 return
@@ -166,8 +157,25 @@ class Evaluator:
             async with Calls(self._hook, self._config.seed, self._config.review_rate) as calls:
                 yield calls.after(score)
 
+    def _scorer(self, judges: Judges) -> _Score:
+        # A server may keep one waiting; whatever else judges does its work and is done.
+        patient = self._given is None and self._config.asks_server
+
+        async def score(sample: Sample) -> SampleResult:
+            now = asyncio.get_running_loop().time()
+            deadline = now + self._config.deadline if patient else None
+            return await evaluate_sample(
+                sample,
+                judges.faithfulness,
+                self._config.rules,
+                comparing=judges.correctness,
+                deadline=deadline,
+            )
+
+        return score
+
     async def _flown(self, samples: Samples, score: _Score) -> AsyncGenerator[SampleResult]:
-        flight = _Flight(room=asyncio.Semaphore(_AHEAD * self._config.concurrency))
+        flight = Flight(room=asyncio.Semaphore(_AHEAD * self._config.concurrency))
         # One task reads the whole source: a timeout or a task group of its own stays whole.
         reading = asyncio.create_task(self._read(samples, score, flight))
         reading.add_done_callback(lambda _: flight.news.set())
@@ -187,7 +195,7 @@ class Evaluator:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _read(self, samples: Samples, score: _Score, flight: _Flight) -> None:
+    async def _read(self, samples: Samples, score: _Score, flight: Flight) -> None:
         gate = asyncio.Semaphore(self._config.concurrency)
         async with aclosing(each(samples)) as source:
             async for sample in source:
@@ -197,53 +205,3 @@ class Evaluator:
     async def _one(self, sample: Sample, score: _Score, gate: asyncio.Semaphore) -> SampleResult:
         async with gate:
             return await score(sample)
-
-
-def evaluate(
-    samples: Iterable[Sample], config: Config | None = None, *, judge: Judge | None = None
-) -> list[SampleResult]:
-    """Score `samples` and wait for all results; in a notebook's running loop too.
-
-    Arguments and errors as of `Evaluator`. For more samples than fit into memory, use that.
-    """
-
-    async def collect() -> list[SampleResult]:
-        return [result async for result in Evaluator(config, judge=judge).evaluate(samples)]
-
-    # Its public brother raises, and all that fails later would seem to come from that.
-    alone = asyncio._get_running_loop() is None  # noqa: SLF001
-    return asyncio.run(collect()) if alone else _run_beside(collect())
-
-
-def _run_beside(work: Coroutine[None, None, _Result]) -> _Result:
-    """Run in a thread of its own: this one has a loop already, and a loop is not entered twice."""
-    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[_Result]]] = Future()
-    done: Future[_Result] = Future()
-
-    async def announced() -> _Result:
-        task = asyncio.ensure_future(work)
-        begun.set_result((asyncio.get_running_loop(), task))
-        return await task
-
-    def run() -> None:
-        try:
-            done.set_result(asyncio.run(announced()))
-        except BaseException as error:  # noqa: BLE001  raised where it is waited for
-            done.set_exception(error)
-
-    thread = Thread(target=run)
-    try:
-        thread.start()
-        # A signal that comes right before a wait is seen only after it: so none is long.
-        while not wait([done], timeout=_GLANCE).done:
-            pass
-        return done.result()
-    except BaseException:
-        # Ctrl-C reaches this thread, not that one, and may do so while that one is being started.
-        with suppress(RuntimeError, TimeoutError):  # its loop has closed since; it never began
-            loop, task = begun.result(timeout=1)
-            loop.call_soon_threadsafe(task.cancel)
-        raise
-    finally:
-        if thread.ident is not None:
-            thread.join()

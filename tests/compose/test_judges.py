@@ -5,14 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from judge.backends.webhook import Webhook
-from judge.compose import OPENAI, address, cache_folder, compose, offline, open_hook
+from judge.compose import OPENAI, address, compose, offline
 from judge.config import Config
 from judge.errors import ConfigError, JudgeUnavailable
-from judge.evaluator import evaluate
-from judge.records import Chunk, JudgeRequest, Sample, Sentence, Verdict
+from judge.records import Chunk, JudgeRequest, Sentence, Verdict
 from tests import faults, replies, tiny
-from tests.posted import PostServer
 from tests.server import JudgeServer, refused_url
 
 
@@ -79,9 +76,9 @@ def asking(server: JudgeServer, **settings: object) -> Config:
 
 
 async def test_a_model_judges_and_similarity_stands_by(server: JudgeServer) -> None:
-    async with compose(asking(server)) as judge:
-        outcomes = (await judge.judge(REQUEST)).outcomes
-        first, _, second = judge.signature.partition("|fallback:")
+    async with compose(asking(server)) as judges:
+        outcomes = (await judges.faithfulness.judge(REQUEST)).outcomes
+        first, _, second = judges.faithfulness.signature.partition("|fallback:")
     assert first.startswith("llm:tiny@127.0.0.1:")
     assert second.startswith("similarity:lexical")
     verdicts = [outcomes[index] for index in (0, 1)]
@@ -91,21 +88,21 @@ async def test_a_model_judges_and_similarity_stands_by(server: JudgeServer) -> N
 
 async def test_where_the_model_fails_similarity_answers() -> None:
     with JudgeServer(replies.calls(faults.CRASHED)) as server:
-        async with compose(asking(server)) as judge:
-            shown = (await judge.judge(REQUEST)).outcomes[0]
+        async with compose(asking(server)) as judges:
+            shown = (await judges.faithfulness.judge(REQUEST)).outcomes[0]
         assert isinstance(shown, Verdict)
         assert shown.source == "similarity"
         assert shown.fallback_from is not None
         assert shown.fallback_from.reason == "server_error"
-        async with compose(asking(server, fallback=False)) as judge:
-            assert not isinstance((await judge.judge(REQUEST)).outcomes[0], Verdict)
-            assert "fallback" not in judge.signature
+        async with compose(asking(server, fallback=False)) as judges:
+            assert not isinstance((await judges.faithfulness.judge(REQUEST)).outcomes[0], Verdict)
+            assert "fallback" not in judges.faithfulness.signature
 
 
 async def test_what_moves_a_models_verdict_is_in_its_signature(server: JudgeServer) -> None:
     async def signature(**settings: object) -> str:
-        async with compose(asking(server, **settings)) as judge:
-            return judge.signature
+        async with compose(asking(server, **settings)) as judges:
+            return judges.faithfulness.signature
 
     usual = await signature()
     assert "|n:16|w:24000|" in usual
@@ -117,9 +114,9 @@ async def test_what_moves_a_models_verdict_is_in_its_signature(server: JudgeServ
 
 async def test_embeddings_of_the_server_judge_similarity(server: JudgeServer) -> None:
     config = Config(judge="similarity", embedding_model="e", base_url=server.base_url)
-    async with compose(config) as judge:
-        outcomes = (await judge.judge(REQUEST)).outcomes
-        assert "embedding:e@127.0.0.1:" in judge.signature
+    async with compose(config) as judges:
+        outcomes = (await judges.faithfulness.judge(REQUEST)).outcomes
+        assert "embedding:e@127.0.0.1:" in judges.faithfulness.signature
     assert all(isinstance(outcomes[index], Verdict) for index in (0, 1))
     assert server.requests == []
     embedded = {text for texts in server.embedded for text in texts}
@@ -129,8 +126,8 @@ async def test_embeddings_of_the_server_judge_similarity(server: JudgeServer) ->
 
 async def test_embeddings_of_the_server_stand_by_a_model() -> None:
     with JudgeServer(replies.calls(faults.CRASHED)) as server:
-        async with compose(asking(server, embedding_model="e")) as judge:
-            shown = (await judge.judge(REQUEST)).outcomes[0]
+        async with compose(asking(server, embedding_model="e")) as judges:
+            shown = (await judges.faithfulness.judge(REQUEST)).outcomes[0]
     assert isinstance(shown, Verdict)
     assert "embedding:e@" in shown.signature
     assert server.embedded
@@ -151,10 +148,10 @@ ROOMS = REQUEST.model_copy(update={"chunks": (Chunk(chunk_id="a", text="The room
 
 async def test_an_nli_model_judges_alone(tmp_path: Path) -> None:
     config = Config(nli_model=tiny_classifier(tmp_path), prior=0.5)
-    async with compose(config) as judge:
-        outcomes = (await judge.judge(ROOMS)).outcomes
-        assert judge.signature.startswith("nli:tiny@")
-        assert judge.signature.endswith(f"|judge:{version('judge')}")
+    async with compose(config) as judges:
+        outcomes = (await judges.faithfulness.judge(ROOMS)).outcomes
+        assert judges.faithfulness.signature.startswith("nli:tiny@")
+        assert judges.faithfulness.signature.endswith(f"|judge:{version('judge')}")
     for index in (0, 1):
         verdict = outcomes[index]
         assert isinstance(verdict, Verdict)
@@ -166,23 +163,23 @@ async def test_an_nli_model_judges_alone(tmp_path: Path) -> None:
 async def test_an_nli_model_stands_by_a_language_model(tmp_path: Path) -> None:
     name = tiny_classifier(tmp_path)
     with JudgeServer(replies.calls(faults.CRASHED)) as server:
-        async with compose(asking(server, nli_model=name)) as judge:
-            shown = (await judge.judge(ROOMS)).outcomes[0]
-            assert "|fallback:nli:tiny@" in judge.signature
+        async with compose(asking(server, nli_model=name)) as judges:
+            shown = (await judges.faithfulness.judge(ROOMS)).outcomes[0]
+            assert "|fallback:nli:tiny@" in judges.faithfulness.signature
         assert isinstance(shown, Verdict)
         assert (shown.source, shown.support) == ("nli", "full")
         assert shown.fallback_from is not None
-        async with compose(asking(server, nli_model="./none", fallback=False)) as judge:
-            assert "nli" not in judge.signature
+        async with compose(asking(server, nli_model="./none", fallback=False)) as judges:
+            assert "nli" not in judges.faithfulness.signature
 
 
 async def test_embeddings_of_this_machine_judge_similarity(tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers", reason="needs the extra `local`")
     folder = tiny.save_encoder(tmp_path / "words")
     config = Config(embedding_model=f"local:{folder}")
-    async with compose(config) as judge:
-        outcomes = (await judge.judge(REQUEST)).outcomes
-        assert judge.signature.startswith("similarity:embedding:words@")
+    async with compose(config) as judges:
+        outcomes = (await judges.faithfulness.judge(REQUEST)).outcomes
+        assert judges.faithfulness.signature.startswith("similarity:embedding:words@")
     assert all(isinstance(outcomes[index], Verdict) for index in (0, 1))
 
 
@@ -248,15 +245,6 @@ async def test_a_cache_that_cannot_be_opened(server: JudgeServer, tmp_path: Path
     assert server.requests == []
 
 
-def test_where_verdicts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert cache_folder(Config()) == tmp_path / "judge"
-    assert cache_folder(Config(cache_dir=tmp_path / "x")) == tmp_path / "x"
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert cache_folder(Config(cache_dir=Path("~/x"))) == tmp_path / "home" / "x"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache_folder(Config()) == tmp_path / "home" / ".cache" / "judge"
-
-
 def test_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     assert address(Config()) == OPENAI
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1/")
@@ -264,56 +252,33 @@ def test_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     assert address(Config(base_url="http://localhost:2")) == "http://localhost:2"
 
 
-def test_a_home_that_there_is_not_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    with pytest.raises(ConfigError, match=r"~nobody-at-all/x.*--cache-dir"):
-        cache_folder(Config(cache_dir=Path("~nobody-at-all/x")))
-    monkeypatch.setenv("HOME", "")
-    with pytest.raises(ConfigError, match=r"~/\.cache/judge.*--cache-dir"):
-        cache_folder(Config())
-    assert cache_folder(Config(cache_dir=tmp_path)) == tmp_path
+async def test_correctness_is_judged_where_it_is_asked_for(server: JudgeServer) -> None:
+    async with compose(asking(server)) as judges:
+        assert judges.correctness is None
+    async with compose(asking(server, correctness=True)) as (judge, comparing):
+        assert comparing is not None
+        await judge.judge(REQUEST)
+        await comparing.judge(REQUEST)
+        first, second = judge.signature, comparing.signature
+    # The same model behind both, probed once; another prompt, so that neither is taken for the
+    # other in the cache, and similarity that knows the question behind it.
+    assert (server.probes, server.calls) == (1, 2)
+    head, _, tail = first.partition("|prompt:faithfulness-v1@a77cf08f|")
+    assert second == f"{head}|prompt:correctness-v1@7fc63cac|{tail}|question:given"
+    systems = [request.messages[0][1] for request in server.requests[1:]]
+    assert systems[0] != systems[1]
 
 
-def test_a_relative_cache_folder_of_the_environment_is_ignored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_CACHE_HOME", "caches")
-    assert cache_folder(Config()) == tmp_path / ".cache" / "judge"
+async def test_correctness_without_a_fallback_asks_the_model_alone(server: JudgeServer) -> None:
+    settings = asking(server, correctness=True, fallback=False)
+    async with compose(settings) as (_, comparing):
+        assert comparing is not None
+        assert "fallback" not in comparing.signature
 
 
-async def test_a_hook_that_is_an_address_posts_with_the_token_of_the_environment(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sample = Sample(qid="q", answer="七点开门。")
-    (result,) = evaluate([sample])
-    with PostServer() as server:
-        for token in ("", " t0ken\n"):
-            monkeypatch.setenv("JUDGE_REVIEW_TOKEN", token)
-            hook = open_hook(server.url.replace("http:", "HTTP:"), Config())
-            assert isinstance(hook, Webhook)
-            await hook(sample, result, 1.0)
-    sent = [posted.headers["Authorization"] for posted in server.posted]
-    assert sent == [None, "Bearer t0ken"]
-
-
-def test_a_token_that_is_none_is_refused_unrepeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    for token in ("t0ken。", "t0\nken"):
-        monkeypatch.setenv("JUDGE_REVIEW_TOKEN", token)
-        with pytest.raises(ConfigError, match="JUDGE_REVIEW_TOKEN") as caught:
-            open_hook("https://host/path", Config())
-        assert token not in str(caught.value)
-
-
-@pytest.mark.parametrize("name", ["http://", "https:s3cret", "http://[::1/s3cret", "ws://h/s3cret"])
-def test_an_address_that_is_none_is_refused_unrepeated(name: str) -> None:
-    with pytest.raises(ConfigError, match="no http address") as caught:
-        open_hook(name, Config())
-    assert "s3cret" not in str(caught.value)
-
-
-def test_a_hook_by_its_module_is_loaded() -> None:
-    hook: object = open_hook("builtins:print", Config())
-    assert hook is print
-    with pytest.raises(ConfigError, match="No module named 'nowhere_at_all'"):
-        open_hook("nowhere_at_all:hook", Config())
+async def test_without_a_model_similarity_compares() -> None:
+    async with compose(Config(correctness=True)) as (judge, comparing):
+        assert comparing is not None
+        assert comparing.signature == f"{judge.signature}|question:given"
+        outcomes = (await comparing.judge(REQUEST)).outcomes
+    assert all(isinstance(outcomes[index], Verdict) for index in (0, 1))

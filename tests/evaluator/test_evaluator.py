@@ -1,6 +1,5 @@
 import asyncio
 import gc
-import signal
 import threading
 from collections.abc import AsyncIterator, Iterator
 
@@ -128,31 +127,6 @@ async def test_an_error_of_the_source_comes_after_the_results_before_it() -> Non
         await anext(stream)
 
 
-async def test_sync_inside_a_running_loop_lets_ctrl_c_through() -> None:
-    class Stopped(FakeJudge):
-        cancelled = False
-
-        async def judge(self, request: JudgeRequest) -> Judgment:
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
-            try:
-                await asyncio.Event().wait()  # for ever, if nobody cancels
-            finally:
-                self.cancelled = True
-            return await super().judge(request)
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    judge = Stopped({})
-    before = signal.signal(signal.SIGUSR1, interrupt)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            evaluate([sample("a")], judge=judge)
-    finally:
-        signal.signal(signal.SIGUSR1, before)
-    assert judge.cancelled
-
-
 async def test_an_async_source() -> None:
     async def source() -> AsyncIterator[Sample]:
         for i in range(3):
@@ -185,24 +159,11 @@ async def test_an_unavailable_judge_stops_the_run() -> None:
         [result async for result in stream]
 
 
-def test_sync_without_a_loop() -> None:
-    (result,) = evaluate([sample("中")], judge=FakeJudge({"The limit is 500 yuan.": FULL}))
-    assert (result.qid, result.status, result.scores.faithfulness) == ("中", Status.SCORED, 1.0)
-
-
-async def test_sync_inside_a_running_loop() -> None:
-    assert [r.qid for r in evaluate([sample("a"), sample("b")])] == ["a", "b"]
-
-
 def test_the_default_judge_needs_nothing() -> None:
     (result,) = evaluate([sample("a")])
     assert result.scores.faithfulness == 1.0
     assert result.signature == Evaluator().signature
     assert result.signature.startswith("similarity:")
-
-
-def test_no_samples_no_results() -> None:
-    assert evaluate([]) == []
 
 
 async def test_a_source_keeps_its_own_timeout() -> None:
@@ -355,17 +316,6 @@ def test_two_loops_one_after_the_other(server: JudgeServer) -> None:
 
     assert [asyncio.run(once()) for _ in range(2)] == [["a", "中"]] * 2
     assert (server.probes, server.calls) == (2, 4)
-
-
-def test_sync_with_a_model(server: JudgeServer) -> None:
-    first, second = (evaluate([sample("a")], asking(server)) for _ in range(2))
-    assert first[0].scores.faithfulness == second[0].scores.faithfulness == 1.0
-    assert first[0].calls[0].model == "tiny"
-
-
-async def test_sync_with_a_model_inside_a_running_loop(server: JudgeServer) -> None:
-    assert [r.qid for r in evaluate([sample("a"), sample("b")], asking(server))] == ["a", "b"]
-    assert (server.probes, server.calls) == (1, 2)
 
 
 async def test_left_early_it_closes_its_connections(server: JudgeServer) -> None:
@@ -533,14 +483,25 @@ async def test_one_hook_serves_two_evaluations_at_once() -> None:
     assert sorted(hook.qids) == sorted(one + two)
 
 
-def test_a_server_that_is_not_there_is_what_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    # It used to be "no running event loop": the last error before, and no cause of this one.
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-    settings = Config(model="m", base_url="http://127.0.0.1:9/v1", attempts=1, cache=False)
-    with pytest.raises(JudgeUnavailable) as told:
-        evaluate(
-            [Sample(qid="1", answer="It rains.", chunks=(Chunk(chunk_id="a", text="It."),))],
-            settings,
-        )
-    assert "event loop" not in str(told.value)
-    assert "no connection" in str(told.value)
+async def test_three_questions_about_one_answer_share_its_time(server: JudgeServer) -> None:
+    own = FakeJudge({})
+    compared = sample("a").model_copy(update={"gold_answer": "500 yuan."})
+    evaluator = Evaluator(Config(correctness=True, model="m", deadline=5), judge=own)
+    [_ async for _ in evaluator.evaluate([compared])]
+    # A judge of one's own is nobody's server: it has its own idea of time.
+    assert [request.deadline for request in own.requests] == [None] * 3
+    late = asking(server, correctness=True, deadline=1e-9, attempts=1)
+    (result,) = [r async for r in Evaluator(late).evaluate([compared])]
+    assert result.correctness is not None
+    assert result.scores.unscored == 1
+    assert result.correctness.of_answer.unscored == 1
+    assert result.correctness.of_reference.unscored == 1
+    assert server.calls == 0
+
+
+async def test_correctness_has_a_signature_of_its_own() -> None:
+    assert Evaluator().correctness_signature is None
+    both = Evaluator(Config(correctness=True))
+    assert both.correctness_signature == f"{both.signature}|question:given"
+    own = Evaluator(Config(correctness=True), judge=FakeJudge({}, "mine"))
+    assert own.correctness_signature == own.signature == "mine"

@@ -1,4 +1,4 @@
-"""The one place that names concrete classes: settings in, a judge out."""
+"""Settings in, judges out."""
 
 import logging
 import os
@@ -6,15 +6,16 @@ from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from judge.backends.lexical import LexicalEmbedder
+from judge.compose.opening import open_store
 from judge.config import Config
 from judge.config.config import checked_url
 from judge.errors import ConfigError
+from judge.judges.questioned import QuestionedJudge
 from judge.judges.similarity import SimilarityJudge
-from judge.protocols import Embedder, Judge, Model, ReviewHook
+from judge.protocols import Embedder, Judge, Model
 from judge.steps.split import EDITION
 
 if TYPE_CHECKING:
@@ -26,13 +27,23 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("judge")
 OPENAI: Final = "https://api.openai.com/v1"
 PROMPT: Final = ("faithfulness", "v1")
+CORRECTNESS_PROMPT: Final = ("correctness", "v1")
 _NO_KEY: Final = "none"
 """What a server that asks for no key is sent."""
 
 
+class Judges(NamedTuple):
+    """Who judges one run."""
+
+    faithfulness: Judge
+    """An answer's sentences against its chunks."""
+    correctness: Judge | None = None
+    """Against its reference, and the reference against it; None where that is not asked for."""
+
+
 @asynccontextmanager
-async def compose(config: Config) -> AsyncGenerator[Judge]:
-    """The judge that `config` describes, ready to be asked; its connections close on leaving.
+async def compose(config: Config) -> AsyncGenerator[Judges]:
+    """The judges that `config` describes, ready to be asked; their connections close on leaving.
 
     Where a language model judges, its server is probed once: what it takes is in the signature. A
     model of this machine is loaded, once, on a thread of its own.
@@ -53,24 +64,35 @@ def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge
     )
 
 
-async def _composed(config: Config, stack: AsyncExitStack) -> Judge:
+def alone(config: Config, judge: Judge) -> Judges:
+    """A judge that asks no language model, for all that `config` asks for."""
+    return Judges(judge, QuestionedJudge(judge) if config.correctness else None)
+
+
+async def _composed(config: Config, stack: AsyncExitStack) -> Judges:
     if not config.asks_server:
-        return await _second(config, None, stack)
+        return alone(config, await _second(config, None, stack))
     # Half a second of imports, for those who use them.
     from judge.backends.openai import Connection, Policy  # noqa: PLC0415
-    from judge.judges.fallback import FallbackJudge  # noqa: PLC0415
-    from judge.judges.patient import PatientJudge  # noqa: PLC0415
 
     url = address(config)
     policy = Policy(timeout=config.timeout, attempts=config.attempts)
     connection = await stack.enter_async_context(Connection(url, _key(url), policy=policy))
     if config.model is None or not config.asks_model:
-        judge = await _second(config, connection, stack)
-    else:
-        judge = await _asking(config, config.model, connection, stack)
-        if config.fallback:
-            judge = FallbackJudge(judge, await _second(config, connection, stack))
-    return PatientJudge(judge, config.deadline)
+        return alone(config, await _second(config, connection, stack))
+    first = await _asking(config, config.model, connection, stack)
+    if not config.fallback:
+        return first
+    return _falling_back(first, alone(config, await _second(config, connection, stack)))
+
+
+def _falling_back(first: Judges, second: Judges) -> Judges:
+    from judge.judges.fallback import FallbackJudge  # noqa: PLC0415
+
+    judge = FallbackJudge(first.faithfulness, second.faithfulness)
+    if first.correctness is None or second.correctness is None:
+        return Judges(judge)
+    return Judges(judge, FallbackJudge(first.correctness, second.correctness))
 
 
 async def _second(config: Config, connection: "Connection | None", stack: AsyncExitStack) -> Judge:
@@ -101,9 +123,8 @@ async def _loaded(config: Config, stack: AsyncExitStack) -> Judge:
 
 async def _asking(
     config: Config, name: str, connection: "Connection", stack: AsyncExitStack
-) -> Judge:
+) -> Judges:
     from judge.backends.openai import OpenAIModel, settle  # noqa: PLC0415
-    from judge.judges.cached import CachedJudge  # noqa: PLC0415
     from judge.judges.prompted.rendering import REPLY_SCHEMA  # noqa: PLC0415
 
     store = stack.enter_context(open_store(config)) if config.cache else None
@@ -113,10 +134,17 @@ async def _asking(
     model = OpenAIModel(connection, name, settled, store, **room)
     how = "remembered" if settled.remembered else "asked"
     _LOG.info("what the server takes (%s): %s", how, model.signature.replace("|", ", "))
-    windowed = _windowed(config, model)
-    if store is None:
-        return windowed
-    return CachedJudge(windowed, store, connection.base_url, group=config.sentences_per_call)
+
+    def asking(prompt: tuple[str, str]) -> Judge:
+        from judge.judges.cached import CachedJudge  # noqa: PLC0415
+
+        windowed = _windowed(config, model, prompt)
+        if store is None:
+            return windowed
+        group = config.sentences_per_call
+        return CachedJudge(windowed, store, connection.base_url, group=group)
+
+    return Judges(asking(PROMPT), asking(CORRECTNESS_PROMPT) if config.correctness else None)
 
 
 def remembered(config: Config, store: "DiskStore") -> "CachedJudge":
@@ -136,77 +164,19 @@ def remembered(config: Config, store: "DiskStore") -> "CachedJudge":
     return CachedJudge(_windowed(config, model), store, server.base_url)
 
 
-def _windowed(config: Config, model: Model) -> "WindowedJudge":
+def _windowed(config: Config, model: Model, prompt: tuple[str, str] = PROMPT) -> "WindowedJudge":
     from judge.judges.prompted import PromptedJudge  # noqa: PLC0415
     from judge.judges.windowed import WindowedJudge  # noqa: PLC0415
     from judge.prompt import load_prompt  # noqa: PLC0415
 
     prompted = PromptedJudge(
         model,
-        load_prompt(*PROMPT),
+        load_prompt(*prompt),
         sentences_per_call=config.sentences_per_call,
         max_reply_tokens=config.max_reply_tokens,
         edition=_edition(config, windows=True),
     )
     return WindowedJudge(prompted, max_evidence_tokens=config.max_evidence_tokens)
-
-
-def open_store(config: Config) -> "DiskStore":
-    """The cache of verdicts.
-
-    Raises:
-        ConfigError: its folder cannot be used.
-    """
-    from judge.backends.store import DiskStore  # noqa: PLC0415
-
-    return DiskStore(cache_folder(config))
-
-
-def cache_folder(config: Config) -> Path:
-    """Where verdicts are kept: as set, else in the user's cache folder (XDG).
-
-    Raises:
-        ConfigError: it is in a home folder that there is not.
-    """
-    place = config.cache_dir
-    if place is None:
-        caches = Path(os.environ.get("XDG_CACHE_HOME", ""))
-        # A relative one is to be ignored, says the standard.
-        place = (caches if caches.is_absolute() else Path("~/.cache")) / "judge"
-    if os.environ.get("HOME") != "" or place.parts[0] != "~":  # an empty one would mean /
-        try:
-            return place.expanduser()
-        except RuntimeError:
-            pass
-    raise ConfigError(f"cache {place}: there is no such home folder; name another: --cache-dir")
-
-
-def open_hook(name: str, config: Config) -> ReviewHook:
-    """The review hook of that name: an http address, a file `….csv`, or `module:object`.
-
-    What is posted to an address bears the token JUDGE_REVIEW_TOKEN, where there is one.
-
-    Raises:
-        ConfigError: there is no such hook; an address, which may be secret, is not repeated.
-    """
-    if "://" in name or name.lower().startswith(("http:", "https:")):
-        from judge.backends.webhook import Webhook  # noqa: PLC0415
-
-        return Webhook(name, headers=_review_headers())
-    if name.lower().endswith(".csv"):
-        from judge.review.livesheet import LiveSheet  # noqa: PLC0415
-
-        return LiveSheet(Path(name), config.seed)
-    from judge.review.loading import load_hook  # noqa: PLC0415
-
-    return load_hook(name)
-
-
-def _review_headers() -> dict[str, str]:
-    token = os.environ.get("JUDGE_REVIEW_TOKEN", "").strip()
-    if not (token.isascii() and token.isprintable()):
-        raise ConfigError("JUDGE_REVIEW_TOKEN holds what no token does; set it to the bare token")
-    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def address(config: Config) -> str:

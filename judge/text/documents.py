@@ -1,4 +1,4 @@
-"""Gold given by document, against rankings of chunks."""
+"""Gold given by document, and the chunks that belong to it."""
 
 from collections.abc import Iterable
 from unicodedata import category

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.retrieval.gold import Documents
+from judge.text.documents import Documents
 
 
 @pytest.mark.parametrize(

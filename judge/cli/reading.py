@@ -1,0 +1,70 @@
+"""How rank measures are to be read: what the options ask for, and what they name."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar, get_args
+
+from judge.cli.source import placed, readable, spoken
+from judge.errors import ConfigError, InputError
+from judge.records import RankingReport, Summary
+from judge.records.diagnosis import Use
+from judge.runs import read_summary
+from judge.samples.source import open_source, text_lines
+
+Lang = Literal["en", "zh"]
+_Value = TypeVar("_Value", bound=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a report is to be read."""
+
+    use: Use | None = None
+    """Whose targets to hold it against."""
+    before: RankingReport | None = None
+    """An earlier report to compare with."""
+    answers: Summary | None = None
+    """What became of the same questions' answers."""
+    lang: Lang = "en"
+    """Language of the reading."""
+
+
+def reading(
+    use: str | None, before: str | None, answers: Path | None, lang: str | None, *, as_json: bool
+) -> Reading | None:
+    """What the options ask for; None where they ask for no reading.
+
+    Raises:
+        ConfigError: one has no such value, or they contradict each other.
+        InputError: `before` names no earlier report.
+        RunError: `answers` names no finished run.
+    """
+    wanted: Use | None = None if use is None else _known("--use", use, get_args(Use))
+    language: Lang = "en" if lang is None else _known("--lang", lang, get_args(Lang))
+    given = {"--before": before, "--answers": answers, "--use": use}
+    options = [option for option, value in given.items() if value is not None]
+    if not options:
+        if lang is not None:
+            raise ConfigError(f"--lang {lang!r} is of the reading; add --use or --before")
+        return None
+    if as_json:
+        raise ConfigError(f"{options[0]} and --json: a reading is for people; leave out one")
+    earlier = None if before is None else _earlier(before)
+    return Reading(wanted, earlier, None if answers is None else read_summary(answers), language)
+
+
+def _known(option: str, value: str, values: tuple[_Value, ...]) -> _Value:
+    for each in values:
+        if each == value:
+            return each
+    raise ConfigError(f"{option} {value!r}: give one of {', '.join(values)}")
+
+
+def _earlier(name: str) -> RankingReport:
+    with placed(spoken(name)), readable(name) as path, open_source(path) as stream:
+        text = "".join(line for _, line in text_lines(stream, path))
+        try:
+            return RankingReport.model_validate_json(text)
+        except ValueError:
+            wanted = "what judge retrieval SAMPLES --json prints"
+            raise InputError(f"is no earlier report; --before takes {wanted}") from None

@@ -1,0 +1,182 @@
+"""What `judge show` shows: an answer with its cell, or those of a cell one after another."""
+
+import shlex
+from collections.abc import Collection, Iterator, Sequence
+from itertools import combinations, product
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from rich.console import Console
+from rich.text import Text
+
+from judge.cli.answer import print_answer
+from judge.cli.counting import counted
+from judge.cli.terminal import output
+from judge.cli.wrap import wrap
+from judge.errors import ConfigError, RunError
+from judge.records import Cell, Sample, SampleResult
+from judge.records.cell import CellWord, Half
+from judge.reports.origin import origin
+from judge.reports.worst import worst_answer
+from judge.runs import read_results
+from judge.steps.cell import look_up
+from judge.steps.totals.halves import row_of
+from judge.text.visible import flat, visible
+
+_UNPLACED: Final = (
+    "it takes gold evidence (gold_evidence or relevance of the samples) that agrees with itself"
+)
+_NAMED: Final = 10
+"""Ids of gold in one line."""
+_COLUMN: Final = 11
+_BROKEN: Final[dict[Half, str]] = {
+    "neither": "neither half is broken",
+    "retrieval": "retrieval is broken",
+    "generation": "generation is broken",
+    "unknown": "which half is broken is not known",
+}
+
+
+def parse_cell(text: str) -> frozenset[CellWord]:
+    """The words of a cell, as a user writes them: apart by commas, in any order.
+
+    Raises:
+        ConfigError: one is unknown, or two exclude each other.
+
+    >>> sorted(parse_cell("wrong, retrieved"))
+    ['retrieved', 'wrong']
+    """
+    asked = list(dict.fromkeys(word.strip().lower() for word in text.split(",")))
+    known: dict[str, CellWord] = {word: word for word in get_args(CellWord)}
+    for word in asked:
+        if word not in known:
+            listed = ", ".join(known)
+            raise ConfigError(f"--cell {text!r}: no word {word!r}; there are: {listed}")
+    words = [known[word] for word in asked]
+    possible = _possible()
+    for pair in combinations(words, 2):
+        if not any(cell.issuperset(pair) for cell in possible):
+            message = f"no answer is both {pair[0]!r} and {pair[1]!r}; leave one out"
+            raise ConfigError(f"--cell {text!r}: {message}")
+    return frozenset(words)
+
+
+def _possible() -> set[frozenset[CellWord]]:
+    """The words of every cell there can be."""
+    sides, open_sides = (True, False), (True, False, None)
+    return {
+        frozenset(
+            Cell(
+                answerable=answerable,
+                retrieved=retrieved,
+                abstained=abstained,
+                faithful=faithful,
+                correct=correct,
+                signature="",
+            ).words
+        )
+        for answerable, retrieved, abstained in product(sides, repeat=3)
+        for faithful, correct in product(open_sides, repeat=2)
+    }
+
+
+def show_answer(run: Path, qid: str | None, words: Collection[CellWord] = ()) -> None:
+    """Show the answer of that name, or the worst.
+
+    Raises:
+        RunError: there is none, or it stands in no cell with all of `words`.
+    """
+    results = read_results(run)
+    if qid is None:
+        result = worst_answer(results)
+        if result is None:
+            raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
+    else:
+        result = next((result for result in results if result.qid == qid), None)
+        if result is None:
+            raise RunError(f"{run}: no answer {qid!r}; without one, the worst is shown")
+    if words and result.cell is None:
+        raise RunError(f"{run}: answer {result.qid!r} is in no cell: {_UNPLACED}")
+    if result.cell is not None and not set(words).issubset(result.cell.words):
+        where = ", ".join(result.cell.words)
+        raise RunError(f"{run}: answer {result.qid!r} is not in that cell; it is {where}")
+    with output() as console:
+        _show(run, result, console)
+
+
+def show_cell(run: Path, words: Collection[CellWord], *, count: int = 1, skip: int = 0) -> None:
+    """Show `count` answers with all these words, in input order, and say how to go on.
+
+    Raises:
+        RunError: no answer of the run is in a cell, none in this one, or none is left.
+    """
+    found = 0
+    placed = compared = False
+    asked = ",".join(word for word in get_args(CellWord) if word in words)
+    with output() as console:
+        for result in read_results(run):
+            placed |= result.cell is not None
+            compared |= result.correctness is not None
+            if result.cell is None or not set(words).issubset(result.cell.words):
+                continue
+            found += 1
+            if skip < found <= skip + count:
+                _show(run, result, console)
+                console.print()
+        if not placed:
+            raise RunError(f"{run}: no answer is in a cell: {_UNPLACED}")
+        if not found:
+            hint = "" if compared else "; whether answers are correct was not asked: --correctness"
+            aims = {"correct", "wrong"}.intersection(words)
+            raise RunError(f"{run}: no answer is {asked}{hint if aims else ''}")
+        if found <= skip:
+            raise RunError(
+                f"{run}: --skip {skip} leaves none of {counted(found, 'answer')} in {asked}"
+            )
+        last = min(found, skip + count)
+        console.print(_place(skip + 1, last, found, asked), soft_wrap=True)
+        if last < found:
+            many = "" if count == 1 else f" -n {count}"
+            command = f"judge show {shlex.quote(str(run))} --cell {asked}{many} --skip {last}"
+            console.print(Text(f"next: {visible(command)}"), soft_wrap=True)
+
+
+def _place(first: int, last: int, found: int, asked: str) -> Text:
+    shown = f"{first:,}" if first == last else f"{first:,} to {last:,}"
+    return Text(f"{shown} of {found:,} in {asked}", style="bold")
+
+
+def _show(run: Path, result: SampleResult, console: Console) -> None:
+    sample = origin(run, result)
+    print_answer(result, sample, console)
+    if result.cell is not None:
+        for line in _grounds(result, result.cell, sample):
+            console.print(wrap(line, console.width, hang=_COLUMN), soft_wrap=True)
+
+
+def _grounds(result: SampleResult, cell: Cell, sample: Sample | None) -> Iterator[Text]:
+    """Why the answer stands in its cell."""
+    row = row_of(cell.words)
+    yield _line("cell", f"{', '.join(cell.words)}: {row.reading.en} ({_BROKEN[row.half]})")
+    if sample is None:
+        return
+    if result.correctness is None and (reference := flat(sample.gold_answer or "")):
+        yield _line("reference", reference)
+    found, missed = look_up(sample, _match(cell))
+    if found:
+        yield _line("found", _listed(found))
+    if missed:
+        yield _line("missed", _listed(missed))
+
+
+def _match(cell: Cell) -> Literal["exact", "prefix"]:
+    return "prefix" if cell.signature.endswith("gold:prefix") else "exact"
+
+
+def _listed(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    return ", ".join(map(flat, ids[:_NAMED])) + more
+
+
+def _line(name: str, said: str = "") -> Text:
+    return Text(f"{name:<{_COLUMN}}", style="bold").append(said, style="not bold")

@@ -1,0 +1,97 @@
+"""Which half is broken: retrieved, faithful, correct, abstained."""
+
+from typing import Final, Literal
+
+from judge.records.record import Record
+
+Half = Literal["neither", "retrieval", "generation", "unknown"]
+CellWord = Literal[
+    "answerable",
+    "unanswerable",
+    "retrieved",
+    "missed",
+    "answered",
+    "abstained",
+    "faithful",
+    "unfaithful",
+    "unjudged",
+    "correct",
+    "wrong",
+    "uncompared",
+]
+
+_FAITHFUL: Final[dict[bool | None, CellWord]] = {
+    True: "faithful",
+    False: "unfaithful",
+    None: "unjudged",
+}
+_CORRECT: Final[dict[bool | None, CellWord]] = {
+    True: "correct",
+    False: "wrong",
+    None: "uncompared",
+}
+
+
+class Cell(Record):
+    """Where one answer stands. Null means that it is not known, or cannot be asked."""
+
+    answerable: bool
+    """Whether gold names a chunk that holds the answer."""
+    retrieved: bool | None
+    """Whether the generator saw such a chunk; null where there is none."""
+    abstained: bool
+    """Whether the answer claims nothing and says that it cannot answer."""
+    faithful: bool | None
+    """Whether it keeps to its chunks; null where it abstained, or failures leave it open."""
+    correct: bool | None
+    """Whether it agrees with its reference; null where it abstained, should have, was not compared,
+    or failures leave it open."""
+    signature: str
+    """How the answer was put here, such as `cells:1|faithful:0.8|correct:0.8|gold:exact`."""
+
+    @property
+    def words(self) -> tuple[CellWord, ...]:
+        """The cell in words, as `judge show --cell` takes them.
+
+        `answerable` or `unanswerable`; of an answerable question `retrieved` or `missed`;
+        `abstained` or `answered`; of an answered one `faithful`, `unfaithful` or `unjudged`, and
+        where it is answerable `correct`, `wrong` or `uncompared`.
+        """
+        words: list[CellWord] = ["answerable" if self.answerable else "unanswerable"]
+        if self.answerable:
+            words.append("retrieved" if self.retrieved else "missed")
+        if self.abstained:
+            return (*words, "abstained")
+        words.append("answered")
+        words.append(_FAITHFUL[self.faithful])
+        if self.answerable:
+            words.append(_CORRECT[self.correct])
+        return tuple(words)
+
+
+class CellCount(Record):
+    """The answers of one cell."""
+
+    words: tuple[CellWord, ...]
+    """Which, as of `Cell.words`."""
+    half: Half
+    """What is broken there."""
+    answers: int
+    """How many stand in it."""
+    qids: tuple[str, ...]
+    """The first of them, in input order."""
+
+
+class Breakdown(Record):
+    """The table of a run: every cell that holds an answer."""
+
+    cells: tuple[CellCount, ...]
+    """In the order of the table in `judge/data/cells.toml`."""
+    halves: dict[Half, int]
+    """Answers by what is broken, zeros included."""
+    counted: int
+    """Answers in the table."""
+    left_out: int
+    """Answers without gold evidence, or with gold that contradicts itself."""
+    signatures: dict[str, int]
+    """Answers in the table by signature. More than one: they were not put in cells alike."""

@@ -1,0 +1,117 @@
+"""How an answer agrees with its reference: the claims of each, judged by the other."""
+
+from enum import StrEnum
+
+from judge.records.corpus import CorpusBounds, CorpusScore
+from judge.records.judged import SentenceResult
+from judge.records.record import Record
+from judge.records.verdict import Outcome, Support, UnscoredReason
+
+
+class CorrectnessStatus(StrEnum):
+    """What became of the comparison; the first that holds."""
+
+    NO_REFERENCE = "no_reference"
+    """The sample has no `gold_answer`, or a blank one."""
+    ABSTAINED = "abstained"
+    """The answer claims nothing and says that it cannot answer: it has no correctness."""
+    NO_CLAIMS = "no_claims"
+    """The reference asserts nothing, or the answer does not: there is nothing to compare."""
+    UNSCORED = "unscored"
+    """Claims, and not one verdict."""
+    SCORED = "scored"
+    """At least one verdict."""
+
+
+class ComparedClaims(Record):
+    """The claims of one of the two, counted."""
+
+    claims: int
+    """Claim sentences."""
+    judged: int
+    """Claims with a verdict of the run's own judge, `no_claim` left out: the denominator."""
+    unscored: int
+    """Claims without such a verdict, those a fallback answered included."""
+    no_claim: int
+    """Claims the judge found to assert nothing."""
+    contradicted: int
+    """Claims that the other text contradicts."""
+
+
+class ComparedSentence(Record):
+    """A claim of the answer, held against the reference."""
+
+    index: int
+    """Of the sentence in the answer."""
+    outcome: Outcome
+    """A verdict, or why there is none; its evidence is of the reference."""
+
+
+class Correctness(Record):
+    """The comparison of one answer with its reference. Null means that nothing was measured."""
+
+    status: CorrectnessStatus
+    """What became of it."""
+    precision: float | None
+    """Mean weight of the answer's judged claims, the reference being the evidence; 0 to 1."""
+    precision_bounds: tuple[float, float] | None
+    """The same with every unscored claim counted 0, then 1."""
+    recall: float | None
+    """Mean weight of the reference's judged claims, the answer being the evidence; 0 to 1."""
+    recall_bounds: tuple[float, float] | None
+    """The same with every unscored claim counted 0, then 1."""
+    f1: float | None
+    """Harmonic mean of the two, 0 where both are; null where one of them is."""
+    f1_bounds: tuple[float, float] | None
+    """F1 of the lower bounds, then of the upper ones."""
+    f1_with_fallback: float | None
+    """F1 with fallback verdicts counted in; null where no sentence fell back."""
+    of_answer: ComparedClaims
+    """The claims behind precision."""
+    of_reference: ComparedClaims
+    """The claims behind recall."""
+    answer: tuple[ComparedSentence, ...]
+    """The answer's claims, in order."""
+    reference: tuple[SentenceResult, ...]
+    """Every sentence of the reference, with offsets into it; evidence is of the answer."""
+    signature: str
+    """How the numbers were made."""
+
+
+class CorrectnessTotals(Record):
+    """Correctness over a run. A null score was measured on nothing; it is never 0."""
+
+    signatures: dict[str, int]
+    """Answers by signature. More than one: the numbers are not comparable with each other."""
+    statuses: dict[CorrectnessStatus, int]
+    """Answers by status, zeros included."""
+    f1: CorpusScore | None
+    """The headline. Pooled: of pooled precision and recall, over the sentences of both."""
+    f1_bounds: CorpusBounds | None
+    """With all failures against the answers, then for them."""
+    precision: CorpusScore | None
+    """Mean weight of the answers' claims, the references being the evidence."""
+    precision_bounds: CorpusBounds | None
+    """Likewise bounded."""
+    recall: CorpusScore | None
+    """Mean weight of the references' claims, the answers being the evidence."""
+    recall_bounds: CorpusBounds | None
+    """Likewise bounded."""
+    f1_with_fallback: CorpusScore | None
+    """Fallback verdicts counted in; null where nothing fell back."""
+    answer_supports: dict[Support, int]
+    """Verdicts of the run's own judge on the answers' claims, by label."""
+    reference_supports: dict[Support, int]
+    """Likewise on the references' claims."""
+    claims: int
+    """Claims of both that were to be judged."""
+    sources: dict[str, int]
+    """Verdicts by source, fallen back or not."""
+    unscored: dict[UnscoredReason, int]
+    """Claims without a verdict of the run's own judge, by reason."""
+    unscored_share: float | None
+    """Their share of all these claims."""
+    fallen_back: int
+    """How many of them carry a fallback verdict."""
+    untrusted: bool
+    """True where `unscored_share` is over the limit and at least three claims are concerned."""

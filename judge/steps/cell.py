@@ -1,0 +1,111 @@
+"""Which half of the pipeline an answer speaks against: its place in the table of cells."""
+
+from collections.abc import Collection, Sequence
+from typing import Final, Literal
+
+from judge.records import Cell, Rules, Sample, SampleResult, Sentence, SentenceKind, Status
+from judge.text.documents import Documents
+
+_EDITION: Final = 1
+"""Of these rules; it is part of every signature."""
+
+
+def cell(
+    sample: Sample, result: SampleResult, reference: Sequence[Sentence], rules: Rules
+) -> Cell | None:
+    """Put one answer in its cell; None without gold evidence, or where gold contradicts itself.
+
+    A question is unanswerable where gold names no chunk or its reference abstains. No chunk named
+    beside a reference that claims something is a contradiction. Contradicted claims make an answer
+    unfaithful or wrong whatever its score; a failure leaves it open only where it could change it.
+    Correct is by recall of the reference: who says more than a short reference is not wrong.
+
+    Args:
+        sample: what was judged.
+        result: its scores and, where that was asked for, its correctness.
+        reference: the sentences of `gold_answer`, with their kinds; empty where there is none.
+        rules: the thresholds, and how gold names chunks.
+    """
+    if sample.gold_evidence is None and sample.relevance is None:
+        return None
+    kinds = {sentence.kind for sentence in reference}
+    claims = SentenceKind.CLAIM in kinds
+    found, missed = look_up(sample, rules.gold_match)
+    answerable = bool(found or missed)
+    if claims and not answerable:
+        return None
+    if not claims and SentenceKind.ABSTENTION in kinds:
+        answerable = False
+    abstained = result.status is Status.ABSTAINED
+    return Cell(
+        answerable=answerable,
+        retrieved=bool(found) if answerable else None,
+        abstained=abstained,
+        faithful=None if abstained else _faithful(result, rules),
+        correct=_correct(result, rules) if answerable and not abstained else None,
+        signature=_signature(rules),
+    )
+
+
+def look_up(
+    sample: Sample, match: Literal["exact", "prefix"]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What gold names, in two: what the generator saw, and what it did not.
+
+    It saw `chunks`. Where none of their ids stands in `retrieved`, the texts came without ids, and
+    the first as many of `retrieved` are theirs.
+    """
+    relevance = sample.relevance or {}
+    graded = (name for name, grade in relevance.items() if grade > 0)
+    gold = dict.fromkeys((*(sample.gold_evidence or ()), *graded))
+    seen = _seen(sample)
+    if match == "prefix":
+        # A document graded 0 may have a longer name than a relevant one, and has its own chunks.
+        documents = Documents((*gold, *relevance))
+        seen = {documents.of(name) for name in seen}
+    found = tuple(name for name in gold if name in seen)
+    return found, tuple(name for name in gold if name not in seen)
+
+
+def _seen(sample: Sample) -> Collection[str]:
+    ids = {chunk.chunk_id for chunk in sample.chunks}
+    if sample.retrieved is None or not ids.isdisjoint(sample.retrieved):
+        return ids
+    return set(sample.retrieved[: len(sample.chunks)])
+
+
+def _faithful(result: SampleResult, rules: Rules) -> bool | None:
+    scores = result.scores
+    if scores.contradiction_rate:
+        return False
+    return _reaches(scores.faithfulness_bounds, rules.faithful_from, scores.unscored)
+
+
+def _correct(result: SampleResult, rules: Rules) -> bool | None:
+    compared = result.correctness
+    if compared is None:
+        return None
+    if compared.of_answer.contradicted or compared.of_reference.contradicted:
+        return False
+    failed = compared.of_answer.unscored + compared.of_reference.unscored
+    return _reaches(compared.recall_bounds, rules.correct_from, failed)
+
+
+def _reaches(bounds: tuple[float, float] | None, least: float, failed: int) -> bool | None:
+    """Whether a score does so; None where failures leave it open, or nothing was measured."""
+    if bounds is None:
+        return None
+    if bounds[1] < least:
+        return False
+    # Whatever the lower bound, each failure may hide a contradiction.
+    return None if failed else True
+
+
+def _signature(rules: Rules) -> str:
+    parts = {
+        "cells": _EDITION,
+        "faithful": rules.faithful_from,
+        "correct": rules.correct_from,
+        "gold": rules.gold_match,
+    }
+    return "|".join(f"{name}:{value}" for name, value in parts.items())

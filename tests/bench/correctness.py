@@ -1,0 +1,154 @@
+"""Right and wrong answers against references, by similarity, with and without the question.
+
+Run `python tests/bench/correctness.py`; a set that is absent is named and skipped.
+
+rgb_zh_en holds questions and short answers. Each short answer is put into its question where the
+question word stands, which makes a right sentence; another row's answer makes a wrong one, and so
+does the right one with its last digit changed. Such sentences use the question's own words: people
+vary them, so that what is printed is the best case. bump holds an answer with and without one
+error. clapnq holds long answers: each against itself, and against the answer to another question.
+`flagged` is the judge, and a `full` that has a mismatch flag is none.
+"""
+
+import asyncio
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+# Run as a file, Python looks for modules beside it and not where `tests` stands.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from judge.backends.lexical import LexicalEmbedder
+from judge.judges.questioned import QuestionedJudge
+from judge.judges.similarity import SimilarityJudge
+from judge.protocols import Judge
+from judge.records import Chunk, JudgeRequest, SentenceKind, Support, Verdict
+from judge.steps.kinds import classify
+from judge.steps.mismatch import mismatches
+from judge.steps.split import split
+from tests.bench.labelled import available, rows
+
+_ASKS: Final = re.compile(
+    r"多少|什么|谁|哪里|哪儿|哪一年|哪年|何时|几|^(?:who|which \w+)(?= )", re.IGNORECASE
+)
+_DIGIT: Final = re.compile(r"[1-9](?=[^1-9]*$)")
+_OTHER: Final = 7
+"""How many rows on the other question stands."""
+
+
+class Said(NamedTuple):
+    """What is held against what, under which question."""
+
+    query: str
+    claim: str
+    evidence: str
+
+
+class Fact(NamedTuple):
+    """A question, its short answer, and a sentence with a gap for an answer."""
+
+    query: str
+    short: str
+    sentence: tuple[str, str]
+
+    def say(self, short: str) -> str:
+        """The sentence with an answer in it."""
+        before, behind = self.sentence
+        stop = "." if self.query.isascii() else "。"
+        return f"{before}{short}{behind}{stop}"
+
+
+def facts() -> Iterator[Fact]:
+    """The questions of one question word, once each."""
+    seen = set()
+    for row in rows("rgb_zh_en"):
+        query = row["query"].strip()
+        found = list(_ASKS.finditer(query))
+        if query in seen or len(found) != 1 or not row["labels"]["answer_supported"]:
+            continue
+        seen.add(query)
+        start, end = found[0].span()
+        short = re.split(r"[;；]", row["answer"])[0].strip()
+        yield Fact(query, short, (query[:start], query[end:].rstrip("?？。. ")))
+
+
+def pairs() -> Iterator[tuple[str, Said]]:
+    """What is printed in which line, of all sets."""
+    if available("rgb_zh_en"):
+        known = list(facts())
+        for at, fact in enumerate(known):
+            right, short = fact.say(fact.short), fact.short
+            yield "rgb: right sentence, short reference", Said(fact.query, right, short)
+            yield "rgb: right sentence, short answer", Said(fact.query, short, right)
+            ahead = (*known[at + 1 :], *known[:at])
+            other = next(each.short for each in ahead if not set(each.short) & set(short))
+            changed = _DIGIT.sub(lambda digit: str(int(digit[0]) % 9 + 1), short)
+            for name, wrong in (("other", other), *([("digit", changed)] * (changed != short))):
+                said = fact.say(wrong)
+                yield (
+                    f"rgb: wrong sentence ({name}), short reference",
+                    Said(fact.query, said, short),
+                )
+                yield f"rgb: wrong sentence ({name}), right one", Said(fact.query, said, right)
+    if available("clapnq"):
+        answers = [(row["query"], row["answer"]) for row in rows("clapnq")]
+        for at, (query, answer) in enumerate(answers):
+            yield "clapnq: itself", Said(query, answer, answer)
+            other_query, other = answers[(at + _OTHER) % len(answers)]
+            if other_query != query:
+                yield "clapnq: the answer to another question", Said(query, other, answer)
+    if available("bump"):
+        for row in rows("bump"):
+            error, without = row["answer"], row["meta"]["reference_summary"]
+            yield "bump: with the error, without", Said(row["query"], error, without)
+            yield "bump: without the error, with", Said(row["query"], without, error)
+
+
+async def full(judge: Judge, said: Said, *, flagged: bool) -> bool | None:
+    """Whether all claims are full; none of a text without a claim."""
+    sentences = classify(split(said.claim))
+    request = JudgeRequest(
+        query=said.query,
+        answer=said.claim,
+        sentences=sentences,
+        ask=tuple(each.index for each in sentences if each.kind is SentenceKind.CLAIM),
+        chunks=(Chunk(chunk_id="c", text=said.evidence),),
+    )
+    outcomes = (await judge.judge(request)).outcomes
+    if not outcomes or (flagged and mismatches(request, outcomes)):
+        return False if outcomes else None
+    return all(isinstance(o, Verdict) and o.support is Support.FULL for o in outcomes.values())
+
+
+async def measure() -> None:
+    """Print for each line the share of texts of which every claim is full."""
+    plain = SimilarityJudge(LexicalEmbedder())
+    columns: dict[str, tuple[Judge, bool]] = {
+        "alone": (plain, False),
+        "flagged": (plain, True),
+        "questioned": (QuestionedJudge(plain), False),
+        "both": (QuestionedJudge(plain), True),
+    }
+    found: dict[str, list[list[bool]]] = {}
+    for name, said in pairs():
+        got = [await full(judge, said, flagged=flagged) for judge, flagged in columns.values()]
+        if None not in got:
+            found.setdefault(name, []).append([bool(each) for each in got])
+    print(f"{'wholly full, of n':52}{'n':>5}" + "".join(f"{name:>12}" for name in columns))
+    for name, each in found.items():
+        shares = [sum(column) / len(each) for column in zip(*each, strict=True)]
+        print(f"{name:52}{len(each):>5}" + "".join(f"{share:>12.3f}" for share in shares))
+
+
+def main() -> None:
+    """Name what is absent, and measure the rest."""
+    for name in ("rgb_zh_en", "clapnq", "bump"):
+        if not available(name):
+            print(f"{name}: absent, skipped")
+    asyncio.run(measure())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Answers and their references, compared by hand: a letter a sentence."""
+
+from typing import Final
+
+from judge.records import (
+    Correctness,
+    JudgeOutcome,
+    Sample,
+    SampleResult,
+    Sentence,
+    SentenceKind,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.steps.aggregate import aggregate, correctness
+
+TIMEOUT: Final = Unscored(reason=UnscoredReason.TIMEOUT)
+_LABELS: Final = {
+    "f": Support.FULL,
+    "p": Support.PARTIAL,
+    "n": Support.NONE,
+    "c": Support.CONTRADICTED,
+    "-": Support.NO_CLAIM,
+}
+MARKS: Final = "fpnc-?yNah"
+"""Full, partial, none, contradicted, no claim (-), timed out (?), by the fallback full (y) or none
+(N); abstention (a), heading (h)."""
+
+
+def outcome(mark: str) -> JudgeOutcome:
+    """What became of a claim."""
+    if mark == "?":
+        return TIMEOUT
+    if mark in "yN":
+        support = Support.FULL if mark == "y" else Support.NONE
+        stands_in: JudgeOutcome = Verdict(
+            support=support, source="similarity", signature="s", fallback_from=TIMEOUT
+        )
+        return stands_in
+    return Verdict(support=_LABELS[mark], source="llm", signature="s")
+
+
+def sentences(marks: str, text: str = "") -> list[Sentence]:
+    """A sentence a mark, one character each."""
+    kinds = {"a": SentenceKind.ABSTENTION, "h": SentenceKind.HEADING}
+    return [
+        Sentence(
+            index=i,
+            start=i,
+            end=i + 1,
+            text=(text or "x" * len(marks))[i],
+            kind=kinds.get(mark, SentenceKind.CLAIM),
+        )
+        for i, mark in enumerate(marks)
+    ]
+
+
+def outcomes(marks: str) -> dict[int, JudgeOutcome]:
+    """By index, those of the claims."""
+    return {i: outcome(mark) for i, mark in enumerate(marks) if mark not in "ah"}
+
+
+def comparison(answer: str, reference: str, signature: str = "c") -> Correctness:
+    """An answer of these marks against a reference of those."""
+    return correctness(
+        sentences(answer),
+        sentences(reference),
+        outcomes(answer),
+        outcomes(reference),
+        signature=signature,
+    )
+
+
+def compared(qid: str, answer: str, reference: str) -> SampleResult:
+    """A result whose claims its chunks support in full, with that comparison."""
+    claims = sentences(answer)
+    full = {i: outcome("f") for i in outcomes(answer)}
+    result = aggregate(Sample(qid=qid), claims, full, [], signature="s")
+    return result.model_copy(update={"correctness": comparison(answer, reference)})
