@@ -1,7 +1,7 @@
 """The table of cells of a run, printed: which half is broken."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
@@ -9,16 +9,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from judge.cli.choice import Lang
 from judge.cli.counting import counted
 from judge.cli.paint import Look, mark
 from judge.cli.wrap import wrap
-from judge.records import Breakdown, CellCount, Summary
+from judge.records import Breakdown, CellCount, Summary, Wording
 from judge.records.cell import CellWord, Half
 from judge.steps.totals.halves import row_of, table
 from judge.text.clip import clip
 from judge.text.visible import flat, visible
-
-Lang = Literal["en", "zh"]
 
 _STYLES: Final[dict[Half, str]] = {
     "neither": "green",
@@ -73,6 +72,13 @@ def print_breakdown(summary: Summary, folder: Path, console: Console, *, lang: L
         console.print(Text(page.walk(folder, largest.words)), soft_wrap=True)
 
 
+def told(words: Collection[CellWord], lang: Lang = "en") -> str:
+    """What a cell means, and which half it speaks against."""
+    row = row_of(words)
+    half = _in(table().say[f"broken_{row.half}"], lang)
+    return _in(table().say["told"], lang).format(reading=_in(row.reading, lang), half=half)
+
+
 class _Page:
     def __init__(self, summary: Summary, found: Breakdown, lang: Lang, console: Console) -> None:
         self._found, self._lang, self._console = found, lang, console
@@ -122,9 +128,8 @@ class _Page:
         qids = [clip(flat(qid), _LONGEST) for qid in cell.qids[:_NAMED]]
         if cell.answers > len(qids):
             qids.append("…")
-        reading = row_of(cell.words).reading
-        said = reading.zh if self._lang == "zh" else reading.en
-        return self._words("means", reading=said, qids=", ".join(qids))
+        reading = _in(row_of(cell.words).reading, self._lang)
+        return self._words("means", reading=reading, qids=", ".join(qids))
 
     def notes(self) -> Iterator[Text]:
         """What the table adds up to, what it rests on, and what it lacks."""
@@ -152,5 +157,8 @@ class _Page:
         return self._words("walk", command=visible(command))
 
     def _words(self, key: str, **values: str) -> str:
-        words = table().say[key]
-        return (words.zh if self._lang == "zh" else words.en).format(**values)
+        return _in(table().say[key], self._lang).format(**values)
+
+
+def _in(words: Wording, lang: Lang) -> str:
+    return words.zh if lang == "zh" else words.en

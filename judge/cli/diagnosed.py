@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from judge.cli.choice import Lang
 from judge.cli.paint import number
-from judge.cli.reading import Lang, Reading
+from judge.cli.reading import Reading
 from judge.cli.terminal import print_table
 from judge.cli.wrap import wrap
 from judge.records import RankingReport

@@ -2,17 +2,15 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import get_args
 
+from judge.cli.choice import LANGS, Lang, chosen
 from judge.cli.source import placed, readable, spoken
 from judge.errors import ConfigError, InputError
 from judge.records import RankingReport, Summary
 from judge.records.diagnosis import Use
 from judge.runs import read_summary
 from judge.samples.source import open_source, text_lines
-
-Lang = Literal["en", "zh"]
-_Value = TypeVar("_Value", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +37,8 @@ def reading(
         InputError: `before` names no earlier report.
         RunError: `answers` names no finished run.
     """
-    wanted: Use | None = None if use is None else _known("--use", use, get_args(Use))
-    language: Lang = "en" if lang is None else _known("--lang", lang, get_args(Lang))
+    wanted: Use | None = None if use is None else chosen("--use", use, get_args(Use))
+    language: Lang = "en" if lang is None else chosen("--lang", lang, LANGS)
     given = {"--before": before, "--answers": answers, "--use": use}
     options = [option for option, value in given.items() if value is not None]
     if not options:
@@ -51,13 +49,6 @@ def reading(
         raise ConfigError(f"{options[0]} and --json: a reading is for people; leave out one")
     earlier = None if before is None else _earlier(before)
     return Reading(wanted, earlier, None if answers is None else read_summary(answers), language)
-
-
-def _known(option: str, value: str, values: tuple[_Value, ...]) -> _Value:
-    for each in values:
-        if each == value:
-            return each
-    raise ConfigError(f"{option} {value!r}: give one of {', '.join(values)}")
 
 
 def _earlier(name: str) -> RankingReport:

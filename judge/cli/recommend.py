@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 import typer
 
 from judge.cli.app import app
+from judge.cli.choice import LANGS, chosen
 from judge.cli.source import Source
 from judge.cli.terminal import output, say
 from judge.cli.writing import page_file
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 _Cost = Literal["normal", "high"]
 _Task = Literal["qa", "passage"]
-_Lang = Literal["en", "zh"]
 
 STDOUT: Final = "-"
 """In place of a file's name."""
@@ -70,7 +70,7 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     Example: judge recommend samples.jsonl --corpus-size 100000 --missed-cost high
     """
     wishes = _wishes(missed_cost, noise_cost, depth, corpus_size, task)
-    _one_of("--lang", lang, get_args(_Lang))
+    language = chosen("--lang", lang, LANGS)
     if as_json and markdown == STDOUT:
         raise ConfigError("--json and --markdown - both print; give --markdown a file's name")
     from judge.recommend import page, recommend_measures  # noqa: PLC0415  heavy, not for --help
@@ -78,7 +78,7 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     source = Source(samples, (), skip_bad_lines=skip_bad_lines)
     written = None if markdown == STDOUT else markdown
     with source.samples() as read, page_file(written, samples) as write:
-        advice = recommend_measures(read, wishes, "zh" if lang == "zh" else "en")
+        advice = recommend_measures(read, wishes, language)
         if write is not None:
             write(page(advice, shlex.quote(samples)))
     if as_json:
@@ -102,13 +102,13 @@ def _wishes(
     from judge.records.advice import MOST_CHUNKS, POOL, Wishes  # noqa: PLC0415  heavy, likewise
     from judge.records.ranking import DEEPEST  # noqa: PLC0415
 
-    _one_of("--missed-cost", missed_cost, get_args(_Cost))
-    _one_of("--noise-cost", noise_cost, get_args(_Cost))
+    chosen("--missed-cost", missed_cost, get_args(_Cost))
+    chosen("--noise-cost", noise_cost, get_args(_Cost))
     if missed_cost == noise_cost == "high":
         message = "--missed-cost high --noise-cost high: what serves the one harms the other"
         raise ConfigError(f"{message}; say which of the two costs more")
     if task is not None:
-        _one_of("--task", task, get_args(_Task))
+        chosen("--task", task, get_args(_Task))
     return Wishes.model_validate(
         {
             "missed_cost": missed_cost,
@@ -118,11 +118,6 @@ def _wishes(
             "task": task,
         }
     )
-
-
-def _one_of(option: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ConfigError(f"{option} {value!r}: is not known; give {' or '.join(known)}")
 
 
 def _count(option: str, value: str | None, most: int) -> int | None:

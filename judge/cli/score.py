@@ -6,6 +6,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from judge.cli.app import app
+from judge.cli.choice import LANGS, chosen
 from judge.cli.options import takes_settings
 from judge.cli.source import PIPED, standard_input
 
@@ -52,6 +53,9 @@ StrictGate = Annotated[
 WorstCount = Annotated[
     int, typer.Option(metavar="N", min=0, help="How many worst sentences to print.")
 ]
+Lang = Annotated[
+    str, typer.Option(metavar="en|zh", help="Language of the table of retrieval and generation.")
+]
 ReviewHookName = Annotated[
     str | None,
     typer.Option(
@@ -74,6 +78,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
     strict_gate: StrictGate = False,
     worst: WorstCount = 5,
     review_hook: ReviewHookName = None,
+    lang: Lang = "en",
     settings: "Config",
 ) -> None:
     """Score a file of answers into a run folder; an interrupted run is taken up.
@@ -84,12 +89,12 @@ def score(  # noqa: PLR0913  each is an option of the command line
     Example: judge score samples.jsonl -o runs/today --fail-under faithfulness=0.9
     """
     # Heavy, and --help stays quick without them.
-    from judge.cli.scoring import score_into  # noqa: PLC0415
+    from judge.cli.scoring import Told, score_into  # noqa: PLC0415
     from judge.compose import open_hook  # noqa: PLC0415
     from judge.evaluator import Evaluator  # noqa: PLC0415
     from judge.job import Job  # noqa: PLC0415
 
-    gates = _gates(fail_under or [], settings)
+    gates, language = _gates(fail_under or [], settings), chosen("--lang", lang, LANGS)
     folder = _default_folder(source) if output is None else Path(output)
     hook = None if review_hook is None else open_hook(review_hook, settings)
     job = Job(
@@ -100,9 +105,9 @@ def score(  # noqa: PLR0913  each is an option of the command line
         force=force,
         skip_bad_lines=skip_bad_lines,
     )
-    cached = settings.cache and settings.asks_model
-    code = score_into(folder, job, gates, strict=strict_gate, worst=worst, cached=cached)
-    raise typer.Exit(code)
+    kept = settings.cache and settings.asks_model
+    told = Told(strict_gate, worst, kept, language)
+    raise typer.Exit(score_into(folder, job, gates, told))
 
 
 def _gates(texts: list[str], settings: "Config") -> list["Gate"]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.console import Console
 
+from judge.cli.choice import Lang
 from judge.cli.progress import Progress
 from judge.cli.terminal import output
-from judge.cli.totals import print_totals
+from judge.cli.totals import Ended, print_totals
 from judge.errors import JudgeUnavailable
 from judge.job import Job
 from judge.records import SampleResult
@@ -20,14 +21,22 @@ INTERRUPTED: Final = 130
 """The shell's code for a command stopped by Ctrl-C."""
 
 
-def score_into(
-    folder: Path, job: Job, gates: Sequence[Gate], *, strict: bool, worst: int, cached: bool = False
-) -> int:
-    """Run the job, print what came of it, and return the exit code.
+class Told(NamedTuple):
+    """How a run is told of."""
 
-    `cached` says that verdicts are kept, so that another run asks only for what failed.
-    """
-    kept, failures = Worst(worst), Failures()
+    strict: bool = False
+    """Whether gates are held against the lower limits."""
+    worst: int = 5
+    """How many of the worst sentences to print."""
+    cached: bool = False
+    """Whether verdicts are kept, so that another run asks only for what failed."""
+    lang: Lang = "en"
+    """Of the table of cells."""
+
+
+def score_into(folder: Path, job: Job, gates: Sequence[Gate], told: Told) -> int:
+    """Run the job, print what came of it, and return the exit code."""
+    kept, failures = Worst(told.worst), Failures()
 
     def keep(result: SampleResult) -> None:
         kept.add(result)
@@ -44,9 +53,8 @@ def score_into(
             f"judge: interrupted; {progress.said}", highlight=False, soft_wrap=True
         )
         return INTERRUPTED
-    results = [hold(gate, summary, strict=strict) for gate in gates]
+    results = [hold(gate, summary, strict=told.strict) for gate in gates]
     with output() as console:
-        print_totals(
-            summary, kept.sentences(), results, folder, console, failures.first, cached=cached
-        )
+        ended = Ended(kept.sentences(), failures.first, results, told.cached, told.lang)
+        print_totals(summary, ended, folder, console)
     return exit_code(summary, results)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from judge.cli.app import app
+from judge.cli.choice import LANGS, chosen
 
 Words = Annotated[
     str | None,
@@ -22,6 +23,7 @@ Skip = Annotated[
     int | None,
     typer.Option("--skip", metavar="N", min=0, help="With --cell: how many to pass over [0]."),
 ]
+Lang = Annotated[str, typer.Option(metavar="en|zh", help="Language in which a cell is read.")]
 
 
 @app.command()
@@ -34,6 +36,7 @@ def show(
     cell: Words = None,
     count: Count = None,
     skip: Skip = None,
+    lang: Lang = "en",
 ) -> None:
     """Show one answer: each sentence's support, the evidence, the citations.
 
@@ -51,7 +54,8 @@ def show(
     if (cell is None or qid is not None) and (count is not None or skip is not None):
         raise ConfigError("-n and --skip go with --cell, and without a QID")
     words = None if cell is None else parse_cell(cell)
+    language = chosen("--lang", lang, LANGS)
     if words is None or qid is not None:
-        show_answer(run, qid, words or frozenset())
+        show_answer(run, qid, words or frozenset(), language)
     else:
-        show_cell(run, words, count=count or 1, skip=skip or 0)
+        show_cell(run, words, count=count or 1, skip=skip or 0, lang=language)

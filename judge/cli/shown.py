@@ -1,5 +1,6 @@
 """What `judge show` shows: an answer with its cell, or those of a cell one after another."""
 
+import re
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations, product
@@ -10,31 +11,27 @@ from rich.console import Console
 from rich.text import Text
 
 from judge.cli.answer import print_answer
+from judge.cli.cells import told
+from judge.cli.choice import Lang
 from judge.cli.counting import counted
 from judge.cli.terminal import output
 from judge.cli.wrap import wrap
 from judge.errors import ConfigError, RunError
 from judge.records import Cell, Sample, SampleResult
-from judge.records.cell import CellWord, Half
+from judge.records.cell import CellWord
 from judge.reports.origin import origin
 from judge.reports.worst import worst_answer
 from judge.runs import read_results
 from judge.steps.cell import look_up
-from judge.steps.totals.halves import row_of
 from judge.text.visible import flat, visible
 
 _UNPLACED: Final = (
     "it takes gold evidence (gold_evidence or relevance of the samples) that agrees with itself"
 )
+_COMMA: Final = re.compile(r"[,，、]")
 _NAMED: Final = 10
 """Ids of gold in one line."""
 _COLUMN: Final = 11
-_BROKEN: Final[dict[Half, str]] = {
-    "neither": "neither half is broken",
-    "retrieval": "retrieval is broken",
-    "generation": "generation is broken",
-    "unknown": "which half is broken is not known",
-}
 
 
 def parse_cell(text: str) -> frozenset[CellWord]:
@@ -46,7 +43,7 @@ def parse_cell(text: str) -> frozenset[CellWord]:
     >>> sorted(parse_cell("wrong, retrieved"))
     ['retrieved', 'wrong']
     """
-    asked = list(dict.fromkeys(word.strip().lower() for word in text.split(",")))
+    asked = list(dict.fromkeys(word.strip().lower() for word in _COMMA.split(text)))
     known: dict[str, CellWord] = {word: word for word in get_args(CellWord)}
     for word in asked:
         if word not in known:
@@ -80,7 +77,9 @@ def _possible() -> set[frozenset[CellWord]]:
     }
 
 
-def show_answer(run: Path, qid: str | None, words: Collection[CellWord] = ()) -> None:
+def show_answer(
+    run: Path, qid: str | None, words: Collection[CellWord] = (), lang: Lang = "en"
+) -> None:
     """Show the answer of that name, or the worst.
 
     Raises:
@@ -101,10 +100,12 @@ def show_answer(run: Path, qid: str | None, words: Collection[CellWord] = ()) ->
         where = ", ".join(result.cell.words)
         raise RunError(f"{run}: answer {result.qid!r} is not in that cell; it is {where}")
     with output() as console:
-        _show(run, result, console)
+        _show(run, result, console, lang)
 
 
-def show_cell(run: Path, words: Collection[CellWord], *, count: int = 1, skip: int = 0) -> None:
+def show_cell(
+    run: Path, words: Collection[CellWord], *, count: int = 1, skip: int = 0, lang: Lang = "en"
+) -> None:
     """Show `count` answers with all these words, in input order, and say how to go on.
 
     Raises:
@@ -121,7 +122,7 @@ def show_cell(run: Path, words: Collection[CellWord], *, count: int = 1, skip: i
                 continue
             found += 1
             if skip < found <= skip + count:
-                _show(run, result, console)
+                _show(run, result, console, lang)
                 console.print()
         if not placed:
             raise RunError(f"{run}: no answer is in a cell: {_UNPLACED}")
@@ -146,18 +147,17 @@ def _place(first: int, last: int, found: int, asked: str) -> Text:
     return Text(f"{shown} of {found:,} in {asked}", style="bold")
 
 
-def _show(run: Path, result: SampleResult, console: Console) -> None:
+def _show(run: Path, result: SampleResult, console: Console, lang: Lang) -> None:
     sample = origin(run, result)
     print_answer(result, sample, console)
     if result.cell is not None:
-        for line in _grounds(result, result.cell, sample):
+        for line in _grounds(result, result.cell, sample, lang):
             console.print(wrap(line, console.width, hang=_COLUMN), soft_wrap=True)
 
 
-def _grounds(result: SampleResult, cell: Cell, sample: Sample | None) -> Iterator[Text]:
+def _grounds(result: SampleResult, cell: Cell, sample: Sample | None, lang: Lang) -> Iterator[Text]:
     """Why the answer stands in its cell."""
-    row = row_of(cell.words)
-    yield _line("cell", f"{', '.join(cell.words)}: {row.reading.en} ({_BROKEN[row.half]})")
+    yield _line("cell", f"{', '.join(cell.words)}: {told(cell.words, lang)}")
     if sample is None:
         return
     if result.correctness is None and (reference := flat(sample.gold_answer or "")):

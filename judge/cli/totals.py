@@ -3,13 +3,14 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from judge.cli.cells import print_breakdown
+from judge.cli.choice import Lang
 from judge.cli.compared import print_compared
 from judge.cli.paint import look_of, mark, number, threshold
 from judge.cli.scored import add_score, count_line, counts_from, failure_lines, score_table
@@ -37,28 +38,37 @@ _LLM_ONLY: Final = ("faithfulness_strict", "contradiction_rate")
 _CITING: Final = ("coverage", "citation_validity", "citation_recall")
 
 
-def print_totals(
-    summary: Summary,
-    worst: Sequence[WorstSentence],
-    gates: Sequence[GateResult],
-    folder: Path,
-    console: Console,
-    failures: Mapping[UnscoredReason, Example],
-    *,
-    cached: bool = False,
-) -> None:
+class Ended(NamedTuple):
+    """What a run left to tell, beside its totals."""
+
+    worst: Sequence[WorstSentence]
+    """Worst first."""
+    failures: Mapping[UnscoredReason, Example]
+    """The first of each reason."""
+    gates: Sequence[GateResult] = ()
+    """What was held against them."""
+    cached: bool = False
+    """Whether verdicts are kept, so that another run asks only for what failed."""
+    lang: Lang = "en"
+    """Of the table of cells."""
+
+
+def print_totals(summary: Summary, ended: Ended, folder: Path, console: Console) -> None:
     """Print the tables, the counts, the worst sentences, the gates, and where to look next."""
+    worst = ended.worst
 
     def say(text: Text, hang: int = 0) -> None:
         console.print(wrap(text, console.width, hang=hang), soft_wrap=True)
 
     offline = summary.by_similarity
     print_table(_scores(summary, offline=offline), console)
-    for line in _counts(summary, failures):
+    for line in _counts(summary, ended.failures):
         say(line, counts_from())
     if summary.correctness is not None:
-        print_compared(summary.correctness, _others(failures, summary), console, offline=offline)
-    print_breakdown(summary, folder, console)
+        print_compared(
+            summary.correctness, _others(ended.failures, summary), console, offline=offline
+        )
+    print_breakdown(summary, folder, console, lang=ended.lang)
     if worst:
         console.print()
         title = Text(f"{_title(worst, offline=offline)}, worst first", style="bold")
@@ -66,9 +76,9 @@ def print_totals(
         for item in worst:
             say(_sentence(item, console), hang=2)
     console.print()
-    for gate in gates:
+    for gate in ended.gates:
         say(_gate(gate), hang=2)
-    for line in _untrusted(summary, cached=cached):
+    for line in _untrusted(summary, cached=ended.cached):
         say(line, hang=2)
     # Signatures and commands are copied: they are not broken into lines.
     for made in _made(summary):

@@ -7,7 +7,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from judge.cli.cells import Lang, print_breakdown
+from judge.cli.cells import print_breakdown
+from judge.cli.choice import Lang
 from judge.records import Cell, Sample, SampleResult
 from judge.steps.aggregate import aggregate, correctness
 from judge.steps.totals import summarize

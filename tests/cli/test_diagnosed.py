@@ -7,8 +7,9 @@ import pytest
 from pydantic import JsonValue
 from rich.console import Console
 
+from judge.cli.choice import Lang
 from judge.cli.diagnosed import print_reading
-from judge.cli.reading import Lang, Reading
+from judge.cli.reading import Reading
 from judge.records import RankingReport
 from tests.commands import Ran, judge, write
 from tests.reports.diagnosis.reports import report

@@ -111,7 +111,7 @@ def test_bad_lines_are_told_and_left_out(tmp_path: Path) -> None:
 
 WRONG: list[tuple[tuple[object, ...], str]] = [
     (("--missed-cost", "high", "--noise-cost", "high"), "which of the two costs more"),
-    (("--missed-cost", "low"), "--missed-cost 'low': is not known; give normal or high"),
+    (("--missed-cost", "low"), "--missed-cost 'low': give one of normal, high"),
     (("--noise-cost", "HIGH"), "--noise-cost 'HIGH'"),
     (("--depth", 0), "--depth '0': give a whole number from 1 to 100000000"),
     (("--depth", -3), "--depth '-3': give"),
@@ -127,7 +127,7 @@ WRONG: list[tuple[tuple[object, ...], str]] = [
     (("--corpus-size", "1" + "0" * 400), f"--corpus-size '1{'0' * 58}…': give"),
     (("--corpus-size", "9" * 5000), "…': give"),
     (("--corpus-size", 4), "--corpus-size 4: query 'zh-leave' alone has 5"),
-    (("--task", "chat"), "--task 'chat': is not known; give qa or passage"),
+    (("--task", "chat"), "--task 'chat': give one of qa, passage"),
     (("--lang", "fr"), "--lang 'fr'"),
     (("--json", "--markdown", "-"), "--json and --markdown -"),
     (("--markdown", ""), "name of the file to write is empty"),

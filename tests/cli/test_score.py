@@ -231,3 +231,17 @@ def test_standard_input_and_ctrl_c_while_it_is_read(tmp_path: Path) -> None:
     assert "interrupted; nothing was written" in err
     assert "Traceback" not in err
     assert not (tmp_path / "run").exists()
+
+
+def test_the_table_of_cells_is_printed_in_either_language(judge: Run, tmp_path: Path) -> None:
+    lines = (FIXTURES / "cells.jsonl").read_text("utf-8").splitlines(keepends=True)
+    source = tmp_path / "in.jsonl"
+    source.write_text("".join(lines[:2]), "utf-8")
+    english = judge("score", source, "-o", tmp_path / "en", "--correctness")
+    chinese = judge("score", source, "-o", tmp_path / "zh", "--correctness", "--lang", "zh")
+    assert "Which half is broken, of 2 answers with gold evidence" in english[1]
+    assert "retrieval is broken in 0, generation in 1, neither in 1" in " ".join(english[1].split())
+    assert "检索有问题 0 条，生成有问题 1 条，都没有问题 1 条" in chinese[1]
+    code, out, err = judge("score", source, "-o", tmp_path / "fr", "--lang", "fr")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "'fr'" in err

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from judge.cli.scoring import score_into
+from judge.cli.scoring import Told, score_into
 from judge.config import Config
 from judge.evaluator import Evaluator
 from judge.job import Job
@@ -47,7 +47,7 @@ def job(folder: Path, *answers: str, gold: str | None = None) -> Job:
 
 def score(job: Job, folder: Path, *gates: str, strict: bool = False, worst: int = 5) -> int:
     parsed = [parse_gate(gate) for gate in gates]
-    return score_into(folder / "run", job, parsed, strict=strict, worst=worst)
+    return score_into(folder / "run", job, parsed, Told(strict=strict, worst=worst))
 
 
 TRUE, FALSE = "It is paid.", "It is false."

@@ -177,6 +177,11 @@ def test_what_cannot_be_walked_through(
     assert err.count("\n") == 1
 
 
+def test_a_cell_is_read_in_chinese_too(placed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert judge("show", placed, "--cell", "missed，abstained", "--lang", "zh") == 0
+    assert "检索有问题" in "".join(capsys.readouterr().out.split())
+
+
 def test_a_cell_without_an_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = (FIXTURES / "cells.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / "in.jsonl").write_text("".join(lines[:3]), encoding="utf-8")

@@ -32,6 +32,7 @@ CELLS = [
         ("retrieved,wrong", {"retrieved", "wrong"}),
         (" Wrong , RETRIEVED,wrong", {"retrieved", "wrong"}),
         ("unanswerable,abstained", {"unanswerable", "abstained"}),
+        ("retrieved，wrong、answered", {"retrieved", "wrong", "answered"}),
     ],
 )
 def test_words_in_any_order(text: str, words: set[CellWord]) -> None:

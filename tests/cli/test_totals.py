@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from judge.cli.cells import print_breakdown
-from judge.cli.totals import print_totals
+from judge.cli.totals import Ended, print_totals
 from judge.records import (
     Call,
     Cell,
@@ -112,7 +112,8 @@ def printed(
         failures.add(result)
     summary: Summary = summarize(results)
     held = [hold(parse_gate(gate), summary, strict=strict) for gate in gates]
-    print_totals(summary, worst.sentences(), held, folder, console, failures.first, cached=cached)
+    ended = Ended(worst.sentences(), failures.first, held, cached)
+    print_totals(summary, ended, folder, console)
     return file.getvalue()
 
 
