@@ -1,14 +1,15 @@
 """The main path: one sample in, one result out."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from judge.protocols import Judge
 from judge.records import (
-    Call,
     Chunk,
     Citation,
+    Flag,
+    FlagName,
     JudgeOutcome,
     JudgeRequest,
     Judgment,
@@ -24,15 +25,16 @@ from judge.records import (
 )
 from judge.steps.aggregate import aggregate, correctness
 from judge.steps.audit import audit
-from judge.steps.cell import cell
+from judge.steps.cell import cell, has_gold
 from judge.steps.citations import find, positions
 from judge.steps.evidence import verify
-from judge.steps.flags import raise_flags
+from judge.steps.flags import flag_quotes, raise_flags
 from judge.steps.guarded import guarded
 from judge.steps.kinds import classify
 from judge.steps.mismatch import mismatches
 from judge.steps.split import split
 from judge.text.signature import as_served
+from judge.text.words import blank
 
 GOLD: Final = "gold_answer"
 """What evidence out of the reference is said to stand in."""
@@ -78,7 +80,18 @@ async def evaluate_sample(
     reference = classify(split(sample.gold_answer or ""))
     if comparing is not None:
         result = await _compare(result, sample, asked, reference, comparing, rules)
-    return result.model_copy(update={"cell": cell(sample, result, reference, rules)})
+    return _placed(result, sample, reference, rules)
+
+
+def _placed(
+    result: SampleResult, sample: Sample, reference: Sequence[Sentence], rules: Rules
+) -> SampleResult:
+    """The result with its cell, or with a flag where gold leaves none to stand in."""
+    found = cell(sample, result, reference, rules)
+    if found is None and has_gold(sample):
+        flags = (*result.flags, Flag(name=FlagName.CONFLICTING_GOLD))
+        return result.model_copy(update={"flags": flags})
+    return result.model_copy(update={"cell": found})
 
 
 async def _compare(
@@ -90,43 +103,50 @@ async def _compare(
     rules: Rules,
 ) -> SampleResult:
     """Hold the answer against its reference, and the reference against the answer."""
-    gold = sample.gold_answer or ""
     forth = back = asked.model_copy(update={"ask": ()})
-    if result.status is not Status.ABSTAINED and _claims(reference) and sample.answer.strip():
-        forth = asked.model_copy(update={"chunks": (Chunk(chunk_id=GOLD, text=gold),), "cites": {}})
-        back = _swapped(sample, gold, reference, rules, asked.deadline)
-    first, outcomes = await _held(judge, forth, rules)
-    second, covered = await _held(judge, back, rules)
+    if result.status is not Status.ABSTAINED and _claims(reference):
+        forth, back = _swapped(sample, asked, reference, rules)
+    first, second = await _held(judge, forth, rules), await _held(judge, back, rules)
+    outcomes = (*first.outcomes.values(), *second.outcomes.values())
     found = correctness(
         result.sentences,
         reference,
-        outcomes,
-        covered,
-        signature=_signed(judge, rules, (*outcomes.values(), *covered.values())),
+        first,
+        second,
+        signature=_signed(judge, rules, outcomes),
     )
-    return result.model_copy(
-        update={"correctness": found, "calls": (*result.calls, *first, *second)}
-    )
+    calls = (*result.calls, *first.calls, *second.calls)
+    return result.model_copy(update={"correctness": found, "calls": calls})
 
 
-async def _held(
-    judge: Judge, asked: JudgeRequest, rules: Rules
-) -> tuple[Sequence[Call], Mapping[int, JudgeOutcome]]:
-    """One text held against the other: what it took, and what came of it."""
+async def _held(judge: Judge, asked: JudgeRequest, rules: Rules) -> Judgment:
+    """One text held against the other: what became of its claims, and what to look at."""
     judgment = await _judged(judge, asked)
-    outcomes = verify(judgment.outcomes, asked.chunks, rules)
-    return judgment.calls, guarded(outcomes, mismatches(asked, outcomes))
+    verified = verify(judgment.outcomes, asked.chunks, rules)
+    outcomes, lacking = guarded(verified, mismatches(asked, verified))
+    flags = (*flag_quotes(outcomes), *lacking, *judgment.flags)
+    return judgment.model_copy(update={"outcomes": outcomes, "flags": flags})
 
 
 def _swapped(
-    sample: Sample, gold: str, reference: Sequence[Sentence], rules: Rules, deadline: float | None
-) -> JudgeRequest:
-    """The reference in the answer's place, and the answer in the evidence's."""
-    chunk = Chunk(chunk_id=ANSWER, text=sample.answer)
-    swapped = Sample(qid=sample.qid, query=sample.query, answer=gold, chunks=(chunk,))
-    asked = request(swapped, reference, find(swapped, reference, rules), deadline)
-    # A number in brackets cites what the reference was made from, which nobody has.
-    return asked.model_copy(update={"cites": {}})
+    sample: Sample, asked: JudgeRequest, reference: Sequence[Sentence], rules: Rules
+) -> tuple[JudgeRequest, JudgeRequest]:
+    """What is asked of the answer's claims, and of the reference's: each by the other text.
+
+    Whatever either cites are chunks, which nobody is shown: markers are no part of a claim, and
+    blank where they stand in evidence, for `[3]` is no figure.
+    """
+    gold = sample.gold_answer or ""
+    swapped = sample.model_copy(update={"answer": gold})
+    back = request(swapped, reference, find(swapped, reference, rules), asked.deadline)
+
+    def shown(name: str, text: str, markers: Sequence[tuple[int, int]]) -> dict[str, object]:
+        return {"chunks": (Chunk(chunk_id=name, text=blank(text, markers)),), "cites": {}}
+
+    return (
+        asked.model_copy(update=shown(GOLD, gold, back.markers)),
+        back.model_copy(update=shown(ANSWER, sample.answer, asked.markers)),
+    )
 
 
 async def _judged(judge: Judge, asked: JudgeRequest) -> Judgment:

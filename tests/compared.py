@@ -5,6 +5,7 @@ from typing import Final
 from judge.records import (
     Correctness,
     JudgeOutcome,
+    Judgment,
     Sample,
     SampleResult,
     Sentence,
@@ -67,8 +68,8 @@ def comparison(answer: str, reference: str, signature: str = "c") -> Correctness
     return correctness(
         sentences(answer),
         sentences(reference),
-        outcomes(answer),
-        outcomes(reference),
+        Judgment(outcomes=outcomes(answer)),
+        Judgment(outcomes=outcomes(reference)),
         signature=signature,
     )
 

@@ -26,16 +26,20 @@ _STYLES: Final[dict[Half, str]] = {
     "unknown": "dim",
 }
 _BROKEN: Final = ("retrieval", "generation")
+_IN_PART: Final = ("generation", "unknown")
+"""Where it matters that part of the evidence was not seen."""
+_OPEN: Final = "open"
 _SAID: Final[dict[CellWord, tuple[str, str]]] = {
     "retrieved": ("retrieved", "yes"),
     "missed": ("retrieved", "no"),
     "faithful": ("faithful", "yes"),
     "unfaithful": ("faithful", "no"),
-    "unjudged": ("faithful", "open"),
+    "unjudged": ("faithful", _OPEN),
     "correct": ("correct", "yes"),
     "wrong": ("correct", "no"),
-    "uncompared": ("correct", "open"),
+    "uncompared": ("correct", _OPEN),
     "abstained": ("abstained", "yes"),
+    "silent": ("abstained", "silent"),
     "answered": ("abstained", "no"),
 }
 """Which column a word fills, and with what; what no word fills is not asked of the cell."""
@@ -43,8 +47,8 @@ _NOT_ASKED: Final = Look("–", "-", "", "not asked")
 _IMPLIED: Final[frozenset[CellWord]] = frozenset({"answerable", "answered"})
 """What the other words of a cell say, too."""
 _NAMED: Final = 3
-_LONGEST: Final = 40
-"""Characters of a qid in the table."""
+LONGEST: Final = 40
+"""Characters of a name from outside that is listed."""
 _INDENT: Final = 4
 _WIDEST: Final = 500
 
@@ -62,7 +66,8 @@ def print_breakdown(summary: Summary, folder: Path, console: Console, *, lang: L
         return
     page = _Page(summary, summary.breakdown, lang, console)
     console.print()
-    page.print_table()
+    if summary.breakdown.counted:
+        page.print_table()
     for line in page.notes():
         console.print(wrap(line, console.width, hang=2), soft_wrap=True)
     broken = [cell for cell in summary.breakdown.cells if cell.half in _BROKEN]
@@ -72,11 +77,29 @@ def print_breakdown(summary: Summary, folder: Path, console: Console, *, lang: L
         console.print(Text(page.walk(folder, largest.words)), soft_wrap=True)
 
 
-def told(words: Collection[CellWord], lang: Lang = "en") -> str:
-    """What a cell means, and which half it speaks against."""
+def told(words: Collection[CellWord], lang: Lang = "en", *, partly: bool = False) -> str:
+    """What a cell means, and which half it speaks against.
+
+    Args:
+        words: of the cell.
+        lang: of what is said.
+        partly: whether an answer there did not see all that gold names.
+    """
     row = row_of(words)
-    half = _in(table().say[f"broken_{row.half}"], lang)
-    return _in(table().say["told"], lang).format(reading=_in(row.reading, lang), half=half)
+    half = say(f"broken_{row.half}", lang)
+    meant = say("told", lang, reading=_in(row.reading, lang), half=half)
+    return say("partly_one", lang, told=meant) if partly and row.half in _IN_PART else meant
+
+
+def say(key: str, lang: Lang, **values: str) -> str:
+    """The words of the table that stand under `key`, filled in."""
+    return _in(table().say[key], lang).format(**values)
+
+
+def named(qids: Sequence[str], answers: int) -> str:
+    """The first few names of so many answers, on one line."""
+    few = [clip(flat(qid), LONGEST) for qid in qids[:_NAMED]]
+    return ", ".join([*few, "…"] if answers > len(few) else few)
 
 
 class _Page:
@@ -85,26 +108,23 @@ class _Page:
         words = {word for cell in found.cells for word in cell.words}
         told = not words.isdisjoint({"correct", "wrong"})
         self._compared = told or summary.correctness is not None
+        self._columns = ["retrieved", "faithful", "correct", "abstained"]
+        if not self._compared:
+            self._columns.remove("correct")
         self._by_similarity = summary.by_similarity
         self._answerable = "answerable" in words
         self._retrieved = "retrieved" in words
 
     def print_table(self) -> None:
         """A row for each cell, and under it what it means and who stands in it."""
-        columns = ["retrieved", "faithful", "correct", "abstained"]
-        if not self._compared:
-            columns.remove("correct")
         rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        for name in (*columns, "answers", "share", "half"):
+        for name in (*self._columns, "answers", "share", "half"):
             justify: Literal["left", "right"] = "right" if name in {"answers", "share"} else "left"
             rows.add_column(self._words(name), justify=justify, no_wrap=True)
         for cell in self._found.cells:
-            said = dict(_SAID[word] for word in cell.words if word in _SAID)
             share = f"{100 * cell.answers / self._found.counted:.1f} %"
             half = Text(self._words(cell.half), style=_STYLES[cell.half])
-            none = mark(_NOT_ASKED, self._console)
-            known = (self._words(said[name]) if name in said else none for name in columns)
-            rows.add_row(*known, f"{cell.answers:,}", share, half)
+            rows.add_row(*self._answered(cell), f"{cell.answers:,}", share, half)
         counts = f"{self._found.counted:,}"
         if self._lang == "en":
             counts = counted(self._found.counted, "answer")
@@ -116,6 +136,20 @@ class _Page:
             means = Text(self._means(cell), style="dim")
             self._console.print(wrap(means, self._console.width, _INDENT), soft_wrap=True)
 
+    def _answered(self, cell: CellCount) -> Iterator[str]:
+        """What stands in its columns."""
+        said = dict(_SAID[word] for word in cell.words if word in _SAID)
+        for name in self._columns:
+            yield self._words(said[name]) if name in said else mark(_NOT_ASKED, self._console)
+
+    def _legend(self) -> str:
+        """What the marks mean that stand in the columns."""
+        shown = {sign for cell in self._found.cells for sign in self._answered(cell)}
+        marks = {self._words(_OPEN): "not_known", mark(_NOT_ASKED, self._console): "not_asked"}
+        return "  ".join(
+            f"{sign} {self._words(key)}" for sign, key in marks.items() if sign in shown
+        )
+
     def _lines(self, rows: Table) -> Iterator[Text]:
         """The lines of a table, however narrow the terminal: no figure is cut."""
         options = self._console.options.update(width=_WIDEST)
@@ -125,14 +159,27 @@ class _Page:
             yield text
 
     def _means(self, cell: CellCount) -> str:
-        qids = [clip(flat(qid), _LONGEST) for qid in cell.qids[:_NAMED]]
-        if cell.answers > len(qids):
-            qids.append("…")
         reading = _in(row_of(cell.words).reading, self._lang)
-        return self._words("means", reading=reading, qids=", ".join(qids))
+        means = self._words("means", reading=reading, qids=named(cell.qids, cell.answers))
+        if cell.partly and cell.half in _IN_PART:
+            means = self._words("partly", means=means, partly=f"{cell.partly:,}")
+        return means
 
     def notes(self) -> Iterator[Text]:
         """What the table adds up to, what it rests on, and what it lacks."""
+        if self._found.counted:
+            yield from self._under()
+        if self._found.without_gold:
+            answers = f"{self._found.without_gold:,}"
+            yield Text(self._words("without_gold", answers=answers), style="dim")
+        if self._found.conflicting:
+            answers = f"{self._found.conflicting:,}"
+            qids = named(self._found.conflicting_qids, self._found.conflicting)
+            yield Text(self._words("conflicting", answers=answers, qids=qids), style="yellow")
+
+    def _under(self) -> Iterator[Text]:
+        if legend := self._legend():
+            yield Text(legend, style="dim")
         halves = {half: f"{count:,}" for half, count in self._found.halves.items()}
         yield Text(self._words("total", **halves), style="bold")
         for signature in self._found.signatures:
@@ -141,8 +188,6 @@ class _Page:
             yield Text(self._words(key, **parts), style="dim")
         if self._by_similarity:
             yield Text(self._words("similarity"), style="dim")
-        if self._found.left_out:
-            yield Text(self._words("left_out", answers=f"{self._found.left_out:,}"), style="dim")
         if not self._compared:
             yield Text(self._words("uncompared"))
         if self._answerable and not self._retrieved:
@@ -157,7 +202,7 @@ class _Page:
         return self._words("walk", command=visible(command))
 
     def _words(self, key: str, **values: str) -> str:
-        return _in(table().say[key], self._lang).format(**values)
+        return say(key, self._lang, **values)
 
 
 def _in(words: Wording, lang: Lang) -> str:

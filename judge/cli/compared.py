@@ -19,7 +19,7 @@ _NONE: Final = (
     "correctness: no answer has a reference to be compared with; "
     "give the samples a gold_answer (or reference)"
 )
-_NAMES: Final = len("claims of references")
+_NAMES: Final = len("verdicts on references")
 
 
 def print_compared(
@@ -59,9 +59,13 @@ def _table(totals: CorrectnessTotals, *, offline: bool) -> Table:
 
 def _counts(totals: CorrectnessTotals, failures: Mapping[UnscoredReason, Example]) -> list[Text]:
     answers, references = totals.answer_supports, totals.reference_supports
+    flags = sum(totals.flags.values())
+    flagged = [count_line("flags", flags, totals.flags, _NAMES)] if flags else []
     return [
         count_line("answers", sum(totals.statuses.values()), totals.statuses, _NAMES),
-        count_line("claims of answers", sum(answers.values()), answers, _NAMES),
-        count_line("claims of references", sum(references.values()), references, _NAMES),
+        Text(f"  {'claims':<{_NAMES}} {totals.claims}, of answers and references"),
+        count_line("verdicts on answers", sum(answers.values()), answers, _NAMES),
+        count_line("verdicts on references", sum(references.values()), references, _NAMES),
         *failure_lines(totals.unscored, totals.fallen_back, failures, _NAMES),
+        *flagged,
     ]

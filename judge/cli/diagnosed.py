@@ -28,6 +28,7 @@ from judge.records.diagnosis import (
 )
 from judge.reports.diagnosis import bands, diagnose, targets
 from judge.reports.diagnosis.table import said
+from judge.text.visible import visible
 
 _STYLES: Final = {"poor": "red", "below": "red", "good": "green", "excellent": "green"}
 
@@ -39,6 +40,8 @@ def print_reading(report: RankingReport, asked: Reading, console: Console) -> No
     if asked.use is not None:
         page.targets(targets(report, asked.use))
     page.diagnoses(diagnose(report, before=asked.before, answers=asked.answers))
+    if asked.elsewhere is not None:
+        page.caution("elsewhere", path=visible(asked.elsewhere))
 
 
 class _Page:
@@ -152,6 +155,9 @@ class _Page:
     def _cautions(self, cautions: Iterable[Wording]) -> None:
         for caution in cautions:
             self._say(self._in(caution), style="yellow")
+
+    def caution(self, key: str, **values: str) -> None:
+        self._say(self._words(key, **values), style="yellow")
 
     def _title(self, key: str, **values: str) -> None:
         self._console.print()

@@ -56,7 +56,8 @@ SETTINGS: Final = {
     ),
     "gold_match": _option(
         str,
-        "Whether gold names chunks, or documents by the beginning of their ids [exact].",
+        "prefix: gold names documents. A chunk's id is then a document's id, then a character that "
+        "is no letter or digit, or Chinese after other letters, or the other way round [exact].",
         "exact|prefix",
     ),
     "prior": _option(float, "Similarity: share of sentences thought supported [0.9].", "SHARE"),

@@ -1,5 +1,6 @@
 """How rank measures are to be read: what the options ask for, and what they name."""
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -9,7 +10,7 @@ from judge.cli.source import placed, readable, spoken
 from judge.errors import ConfigError, InputError
 from judge.records import RankingReport, Summary
 from judge.records.diagnosis import Use
-from judge.runs import read_summary
+from judge.runs import read_record, read_summary
 from judge.samples.source import open_source, text_lines
 
 
@@ -23,14 +24,22 @@ class Reading:
     """An earlier report to compare with."""
     answers: Summary | None = None
     """What became of the same questions' answers."""
+    elsewhere: str | None = None
+    """The file they were scored from, where it is not the one that is measured."""
     lang: Lang = "en"
     """Language of the reading."""
 
 
 def reading(
-    use: str | None, before: str | None, answers: Path | None, lang: str | None, *, as_json: bool
+    use: str | None,
+    before: str | None,
+    answers: Path | None,
+    lang: str | None,
+    *,
+    samples: str | None,
+    as_json: bool,
 ) -> Reading | None:
-    """What the options ask for; None where they ask for no reading.
+    """What the options ask for; None where they ask for no reading. `samples` is what is measured.
 
     Raises:
         ConfigError: one has no such value, or they contradict each other.
@@ -43,12 +52,25 @@ def reading(
     options = [option for option, value in given.items() if value is not None]
     if not options:
         if lang is not None:
-            raise ConfigError(f"--lang {lang!r} is of the reading; add --use or --before")
+            raise ConfigError(
+                f"--lang {lang!r} is of the reading; add --use, --before or --answers"
+            )
         return None
     if as_json:
         raise ConfigError(f"{options[0]} and --json: a reading is for people; leave out one")
     earlier = None if before is None else _earlier(before)
-    return Reading(wanted, earlier, None if answers is None else read_summary(answers), language)
+    if answers is None:
+        return Reading(wanted, earlier, lang=language)
+    return Reading(wanted, earlier, read_summary(answers), _elsewhere(answers, samples), language)
+
+
+def _elsewhere(run: Path, samples: str | None) -> str | None:
+    made = read_record(run).input
+    if samples is None or not Path(samples).is_file():  # TREC files; standard input is read once
+        return made.path
+    with Path(samples).open("rb") as file:
+        same = hashlib.file_digest(file, "sha256").hexdigest() == made.sha256
+    return None if same else made.path
 
 
 def _earlier(name: str) -> RankingReport:

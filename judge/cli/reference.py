@@ -1,6 +1,6 @@
 """How one answer agrees with its reference, printed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.console import Console
@@ -8,15 +8,18 @@ from rich.text import Text
 
 from judge.cli.grounds import INDENT, grounds, heading
 from judge.cli.paint import look_of, number
+from judge.cli.wording import meaning
 from judge.cli.wrap import wrap
 from judge.records import (
     ComparedSentence,
     Correctness,
     CorrectnessStatus,
     Evidence,
+    Flag,
     Outcome,
     Sample,
     SampleResult,
+    SentenceResult,
     Support,
     Verdict,
 )
@@ -40,33 +43,61 @@ def print_reference(
         sample: what both were made from; without it, quotes stand without their surroundings.
         console: where to.
     """
-
-    def say(text: Text, indent: int = 0) -> None:
-        console.print(wrap(text, console.width, indent, 0 if indent else INDENT), soft_wrap=True)
-
-    def tell(index: int, text: str, outcome: Outcome, other: str | None) -> None:
-        say(heading(index, outcome, console))
-        say(Text(text, style=look_of(outcome).style), INDENT)
-        # All its evidence stands in the one other text.
-        named = {each.chunk_id: [other or ""] for each in _evidence(outcome)}
-        for line in grounds(outcome, named, console):
-            say(line, INDENT)
-
-    say(_numbers(found))
+    page = _Page(sample, console)
+    page.say(_numbers(found))
     if not (found.of_answer.claims or found.of_reference.claims):
         for sentence in found.reference:  # nobody was asked: they have text, and no label
-            say(Text(sentence.text, style="dim"), INDENT)
+            page.say(Text(sentence.text, style="dim"), INDENT)
         return
-    say(Text("the reference, by what the answer says of it", style="bold"))
-    for sentence in found.reference:
-        answer = sample.answer if sample else None
-        tell(sentence.index, sentence.text, sentence.outcome, answer)
-    beyond = [compared for compared in found.answer if not _is_said(compared)]
-    if beyond:
-        say(Text("in the answer, and not in the reference, or not wholly", style="bold"))
-    for compared in beyond:
-        gold = sample.gold_answer if sample else None
-        tell(compared.index, result.sentences[compared.index].text, compared.outcome, gold)
+    page.covered(found)
+    page.beyond(found, result)
+
+
+class _Page:
+    def __init__(self, sample: Sample | None, console: Console) -> None:
+        self._answer = (sample.answer if sample else None) or ""
+        self._gold = (sample.gold_answer if sample else None) or ""
+        self._console = console
+
+    def covered(self, found: Correctness) -> None:
+        """The reference, sentence by sentence."""
+        self.say(Text("the reference, by what the answer says of it", style="bold"))
+        for each in found.reference:
+            self._tell(each, each.text, self._answer, found.reference_flags)
+
+    def beyond(self, found: Correctness, result: SampleResult) -> None:
+        """What of the answer the reference does not say, or not for sure."""
+        flagged = {flag.sentence for flag in found.answer_flags}
+        rest = [each for each in found.answer if each.index in flagged or not _is_said(each)]
+        if rest:
+            title = "in the answer, and not, not wholly or not surely in the reference"
+            self.say(Text(title, style="bold"))
+        for each in rest:
+            text = result.sentences[each.index].text
+            self._tell(each, text, self._gold, found.answer_flags)
+
+    def _tell(
+        self,
+        claim: SentenceResult | ComparedSentence,
+        text: str,
+        other: str,
+        flags: Sequence[Flag],
+    ) -> None:
+        self.say(heading(claim.index, claim.outcome, self._console))
+        self.say(Text(text, style=look_of(claim.outcome).style), INDENT)
+        # All its evidence stands in the one other text.
+        named = {each.chunk_id: [other] for each in _evidence(claim.outcome)}
+        for line in grounds(claim.outcome, named, self._console):
+            self.say(line, INDENT)
+        for flag in flags:
+            if flag.sentence == claim.index:
+                said = f"flag {flag.name.value}  {meaning(flag)}"
+                self.say(Text(said, style="yellow"), INDENT)
+
+    def say(self, text: Text, indent: int = 0) -> None:
+        """Print lines that fit the terminal."""
+        hang = 0 if indent else INDENT
+        self._console.print(wrap(text, self._console.width, indent, hang), soft_wrap=True)
 
 
 def _evidence(outcome: Outcome) -> tuple[Evidence, ...]:

@@ -49,7 +49,9 @@ Level = Annotated[
 ]
 GoldMatch = Annotated[
     _GoldMatch | None,
-    typer.Option(help="prefix: gold names documents, and their chunks match [exact]."),
+    typer.Option(
+        help="prefix: gold names documents; a chunk's id goes on with no letter or digit [exact]."
+    ),
 ]
 NoRelevant = Annotated[_NoRelevant, typer.Option(help="A query with nothing relevant.")]
 NoRanking = Annotated[_NoRanking, typer.Option(help="A query for which nothing was ranked.")]
@@ -112,8 +114,8 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     Example: judge retrieval samples.jsonl -k 1,5,10
     """
     rules = _rules(k, gain, relevance_level, gold_match, no_relevant, no_ranking, seed)
-    piped = PIPED in (samples, qrels, run)
-    reading = _reading(use, before, answers, lang, piped=piped, as_json=as_json)
+    files = (samples, qrels, run)
+    reading = _reading(use, before, answers, lang, files, as_json=as_json)
     report = _report(samples, (qrels, run), rules, worst, rows, skip_bad_lines=skip_bad_lines)
     _print(report, reading, as_json=as_json)
 
@@ -174,17 +176,17 @@ def _reading(
     before: str | None,
     answers: Path | None,
     lang: str | None,
+    files: tuple[str | None, ...],
     *,
-    piped: bool,
     as_json: bool,
 ) -> "Reading | None":
     if use is None and before is None and answers is None and lang is None:
         return None
-    if piped and before == PIPED:
+    if before == PIPED and PIPED in files:
         raise ConfigError("--before - beside another -: standard input is one file; name the other")
     from judge.cli.reading import reading  # noqa: PLC0415
 
-    return reading(use, before, answers, lang, as_json=as_json)
+    return reading(use, before, answers, lang, samples=files[0], as_json=as_json)
 
 
 def _print(report: "RankingReport", reading: "Reading | None", *, as_json: bool) -> None:

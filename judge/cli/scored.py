@@ -45,7 +45,8 @@ def add_score(
 ) -> None:
     """Add a row for a score, a dash where there is none; and one where failures leave it open."""
     table.add_row(label, *_figures(score, item))
-    if bounds is not None and bounds.low < bounds.high:
+    answers = 0 if score is None else score.answers
+    if bounds is not None and (bounds.low < bounds.high or bounds.answers != answers):
         limits = f"{number(bounds.low)}–{number(bounds.high)}"
         table.add_row("  failures 0, then 1", "", limits, "", str(bounds.answers), "")
 

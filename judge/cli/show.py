@@ -1,19 +1,23 @@
 """`judge show`: one answer and why, or the answers of a cell."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from judge.cli.app import app
 from judge.cli.choice import LANGS, chosen
 
+WORDS: Final = (
+    "The words: answerable, unanswerable; retrieved, missed; answered, abstained, silent; "
+    "faithful, unfaithful, unjudged; correct, wrong, uncompared."
+)
 Words = Annotated[
     str | None,
     typer.Option(
         "--cell",
         metavar="WORDS",
-        help="Answers of a cell: words such as retrieved,wrong; all hold.",
+        help=f"Answers of a cell: words such as retrieved,wrong; all hold. {WORDS}",
     ),
 ]
 Count = Annotated[

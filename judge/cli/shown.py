@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations, product
 from pathlib import Path
 from typing import Final, Literal, get_args
@@ -11,22 +11,24 @@ from rich.console import Console
 from rich.text import Text
 
 from judge.cli.answer import print_answer
-from judge.cli.cells import told
+from judge.cli.cells import LONGEST, say, told
 from judge.cli.choice import Lang
 from judge.cli.counting import counted
 from judge.cli.terminal import output
 from judge.cli.wrap import wrap
 from judge.errors import ConfigError, RunError
-from judge.records import Cell, Sample, SampleResult
+from judge.records import Cell, CorrectnessStatus, FlagName, Sample, SampleResult
 from judge.records.cell import CellWord
-from judge.reports.origin import origin
+from judge.reports.origin import Origins, origin
 from judge.reports.worst import worst_answer
 from judge.runs import read_results
 from judge.steps.cell import look_up
+from judge.text.clip import clip
 from judge.text.visible import flat, visible
 
 _UNPLACED: Final = (
-    "it takes gold evidence (gold_evidence or relevance of the samples) that agrees with itself"
+    "it takes gold evidence (gold_evidence or relevance of the samples) that agrees with itself; "
+    "or the run is older: score again with --force"
 )
 _COMMA: Final = re.compile(r"[,，、]")
 _NAMED: Final = 10
@@ -45,9 +47,11 @@ def parse_cell(text: str) -> frozenset[CellWord]:
     """
     asked = list(dict.fromkeys(word.strip().lower() for word in _COMMA.split(text)))
     known: dict[str, CellWord] = {word: word for word in get_args(CellWord)}
+    listed = ", ".join(known)
+    if not any(asked):
+        raise ConfigError(f"--cell {text!r} names no word; there are: {listed}")
     for word in asked:
         if word not in known:
-            listed = ", ".join(known)
             raise ConfigError(f"--cell {text!r}: no word {word!r}; there are: {listed}")
     words = [known[word] for word in asked]
     possible = _possible()
@@ -67,12 +71,13 @@ def _possible() -> set[frozenset[CellWord]]:
                 answerable=answerable,
                 retrieved=retrieved,
                 abstained=abstained,
+                silent=silent,
                 faithful=faithful,
                 correct=correct,
                 signature="",
             ).words
         )
-        for answerable, retrieved, abstained in product(sides, repeat=3)
+        for answerable, retrieved, abstained, silent in product(sides, repeat=4)
         for faithful, correct in product(open_sides, repeat=2)
     }
 
@@ -95,12 +100,13 @@ def show_answer(
         if result is None:
             raise RunError(f"{run}: no answer {qid!r}; without one, the worst is shown")
     if words and result.cell is None:
-        raise RunError(f"{run}: answer {result.qid!r} is in no cell: {_UNPLACED}")
+        why = say("conflicting_one", "en") if _conflicts(result) else _UNPLACED
+        raise RunError(f"{run}: answer {result.qid!r} is in no cell: {why}")
     if result.cell is not None and not set(words).issubset(result.cell.words):
         where = ", ".join(result.cell.words)
         raise RunError(f"{run}: answer {result.qid!r} is not in that cell; it is {where}")
     with output() as console:
-        _show(run, result, console, lang)
+        _show(result, origin(run, result), console, lang)
 
 
 def show_cell(
@@ -112,24 +118,20 @@ def show_cell(
         RunError: no answer of the run is in a cell, none in this one, or none is left.
     """
     found = 0
-    placed = compared = False
+    run_has = _Has()
+    samples = Origins(run)
     asked = ",".join(word for word in get_args(CellWord) if word in words)
     with output() as console:
         for result in read_results(run):
-            placed |= result.cell is not None
-            compared |= result.correctness is not None
+            run_has.add(result)
             if result.cell is None or not set(words).issubset(result.cell.words):
                 continue
             found += 1
             if skip < found <= skip + count:
-                _show(run, result, console, lang)
+                _show(result, samples.of(result), console, lang)
                 console.print()
-        if not placed:
-            raise RunError(f"{run}: no answer is in a cell: {_UNPLACED}")
         if not found:
-            hint = "" if compared else "; whether answers are correct was not asked: --correctness"
-            aims = {"correct", "wrong"}.intersection(words)
-            raise RunError(f"{run}: no answer is {asked}{hint if aims else ''}")
+            raise RunError(f"{run}: {run_has.none_in(words, asked)}")
         if found <= skip:
             raise RunError(
                 f"{run}: --skip {skip} leaves none of {counted(found, 'answer')} in {asked}"
@@ -142,31 +144,75 @@ def show_cell(
             console.print(Text(f"next: {visible(command)}"), soft_wrap=True)
 
 
+class _Has:
+    """What the answers of a run have, to tell why none is in a cell."""
+
+    def __init__(self) -> None:
+        self._placed = self._compared = self._referenced = False
+
+    def add(self, result: SampleResult) -> None:
+        compared = result.correctness
+        self._placed |= result.cell is not None
+        self._compared |= compared is not None
+        referenced = compared and compared.status is not CorrectnessStatus.NO_REFERENCE
+        self._referenced |= bool(referenced)
+
+    def none_in(self, words: Collection[CellWord], asked: str) -> str:
+        if not self._placed:
+            return f"no answer is in a cell: {_UNPLACED}"
+        hint = ""
+        if not {"correct", "wrong"}.isdisjoint(words) and not self._referenced:
+            hint = "; whether answers are correct was not asked: --correctness"
+            if self._compared:
+                hint = "; no answer has a reference to be compared with: gold_answer"
+        return f"no answer is {asked}{hint}"
+
+
+def _conflicts(result: SampleResult) -> bool:
+    return any(flag.name is FlagName.CONFLICTING_GOLD for flag in result.flags)
+
+
 def _place(first: int, last: int, found: int, asked: str) -> Text:
     shown = f"{first:,}" if first == last else f"{first:,} to {last:,}"
     return Text(f"{shown} of {found:,} in {asked}", style="bold")
 
 
-def _show(run: Path, result: SampleResult, console: Console, lang: Lang) -> None:
-    sample = origin(run, result)
+def _show(result: SampleResult, sample: Sample | None, console: Console, lang: Lang) -> None:
     print_answer(result, sample, console)
+    lines: Iterable[Text] = ()
     if result.cell is not None:
-        for line in _grounds(result, result.cell, sample, lang):
-            console.print(wrap(line, console.width, hang=_COLUMN), soft_wrap=True)
+        lines = _grounds(result, result.cell, sample, lang)
+    elif _conflicts(result):
+        lines = [_line("no cell", say("conflicting_one", lang))]
+    for line in lines:
+        console.print(wrap(line, console.width, hang=_COLUMN), soft_wrap=True)
 
 
 def _grounds(result: SampleResult, cell: Cell, sample: Sample | None, lang: Lang) -> Iterator[Text]:
     """Why the answer stands in its cell."""
-    yield _line("cell", f"{', '.join(cell.words)}: {told(cell.words, lang)}")
+    yield _line("cell", f"{', '.join(cell.words)}: {told(cell.words, lang, partly=cell.partly)}")
     if sample is None:
         return
     if result.correctness is None and (reference := flat(sample.gold_answer or "")):
         yield _line("reference", reference)
     found, missed = look_up(sample, _match(cell))
+    if _changed(cell, found, missed, sample.gold_answer):
+        yield _line("gold", say("changed", lang))
+        return
     if found:
         yield _line("found", _listed(found))
     if missed:
         yield _line("missed", _listed(missed))
+
+
+def _changed(
+    cell: Cell, found: Sequence[str], missed: Sequence[str], reference: str | None
+) -> bool:
+    """Whether gold, as it stands in the input, would put the answer elsewhere."""
+    if not cell.answerable:  # it may name chunks, where its reference abstains
+        return bool(found or missed) and not (reference or "").strip()
+    named = bool(found or missed)
+    return not named or (bool(found), bool(found and missed)) != (cell.retrieved, cell.partly)
 
 
 def _match(cell: Cell) -> Literal["exact", "prefix"]:
@@ -175,7 +221,7 @@ def _match(cell: Cell) -> Literal["exact", "prefix"]:
 
 def _listed(ids: Sequence[str]) -> str:
     more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
-    return ", ".join(map(flat, ids[:_NAMED])) + more
+    return ", ".join(clip(flat(name), LONGEST) for name in ids[:_NAMED]) + more
 
 
 def _line(name: str, said: str = "") -> Text:

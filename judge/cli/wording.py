@@ -8,6 +8,7 @@ from judge.text.visible import flat
 _MEANS: Final = {
     FlagName.UNVERIFIED_QUOTE: "no quote was found in its chunk",
     FlagName.CONFLICTING_EVIDENCE: "the chunks say opposite things",
+    FlagName.CONFLICTING_GOLD: "gold names no chunk, and its answer claims something",
     FlagName.INJECTION_SUSPECTED: "a text reads like orders to a judge",
     FlagName.MISMATCH_NUMBER: "not in the evidence",
     FlagName.MISMATCH_DATE: "not in the evidence",

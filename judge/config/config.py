@@ -71,7 +71,8 @@ class Config(Record):
     correct_from: float = Field(default=0.8, ge=0, le=1)
     """The least part of its reference that an answer covers to count as correct there."""
     gold_match: Literal["exact", "prefix"] = "exact"
-    """Whether gold names chunks, or documents whose name a chunk id begins with."""
+    """Whether gold names chunks, or with `prefix` documents: a chunk's id is then a document's id
+    and a character that is no letter or digit, or Chinese after other letters or the reverse."""
     prose_citations: bool = False
     """Also read "passage 2", "文档2" as citations."""
     citation_pattern: str | None = None

@@ -12,6 +12,7 @@ CellWord = Literal[
     "missed",
     "answered",
     "abstained",
+    "silent",
     "faithful",
     "unfaithful",
     "unjudged",
@@ -38,14 +39,21 @@ class Cell(Record):
     answerable: bool
     """Whether gold names a chunk that holds the answer."""
     retrieved: bool | None
-    """Whether the generator saw such a chunk; null where there is none."""
+    """Whether the generator saw such a chunk, one of several being enough, for gold may list
+    alternatives; null where there is none."""
+    partly: bool = False
+    """Whether it saw some that gold names, and others not."""
     abstained: bool
     """Whether the answer claims nothing and says that it cannot answer."""
+    silent: bool = False
+    """Whether it claims nothing at all, such as a question asked back, and is not known to be
+    correct all the same, as code may be."""
     faithful: bool | None
-    """Whether it keeps to its chunks; null where it abstained, or failures leave it open."""
+    """Whether it keeps to its chunks; null where it abstained or is silent, nothing in it was to be
+    judged, or failures leave it open."""
     correct: bool | None
-    """Whether it agrees with its reference; null where it abstained, should have, was not compared,
-    or failures leave it open."""
+    """Whether it agrees with its reference; null where it abstained, should have, is silent, was
+    not compared, or failures leave it open."""
     signature: str
     """How the answer was put here, such as `cells:1|faithful:0.8|correct:0.8|gold:exact`."""
 
@@ -54,14 +62,16 @@ class Cell(Record):
         """The cell in words, as `judge show --cell` takes them.
 
         `answerable` or `unanswerable`; of an answerable question `retrieved` or `missed`;
-        `abstained` or `answered`; of an answered one `faithful`, `unfaithful` or `unjudged`, and
-        where it is answerable `correct`, `wrong` or `uncompared`.
+        `abstained`, `silent` or `answered`; of an answered one `faithful`, `unfaithful` or
+        `unjudged`, and where it is answerable `correct`, `wrong` or `uncompared`.
         """
         words: list[CellWord] = ["answerable" if self.answerable else "unanswerable"]
         if self.answerable:
             words.append("retrieved" if self.retrieved else "missed")
         if self.abstained:
             return (*words, "abstained")
+        if self.silent:
+            return (*words, "silent")
         words.append("answered")
         words.append(_FAITHFUL[self.faithful])
         if self.answerable:
@@ -78,6 +88,8 @@ class CellCount(Record):
     """What is broken there."""
     answers: int
     """How many stand in it."""
+    partly: int = 0
+    """How many of them did not see all that gold names; 0 where none saw any of it."""
     qids: tuple[str, ...]
     """The first of them, in input order."""
 
@@ -90,8 +102,12 @@ class Breakdown(Record):
     halves: dict[Half, int]
     """Answers by what is broken, zeros included."""
     counted: int
-    """Answers in the table."""
-    left_out: int
-    """Answers without gold evidence, or with gold that contradicts itself."""
+    """Answers in the table; it may be empty."""
+    without_gold: int
+    """Answers left out because nobody said where the answer stands."""
+    conflicting: int
+    """Answers left out because gold contradicts itself: no chunk holds what its reference says."""
+    conflicting_qids: tuple[str, ...]
+    """The first of them, in input order."""
     signatures: dict[str, int]
     """Answers in the table by signature. More than one: they were not put in cells alike."""

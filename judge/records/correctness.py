@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from judge.records.corpus import CorpusBounds, CorpusScore
+from judge.records.flag import Flag, FlagName
 from judge.records.judged import SentenceResult
 from judge.records.record import Record
 from judge.records.verdict import Outcome, Support, UnscoredReason
@@ -16,7 +17,7 @@ class CorrectnessStatus(StrEnum):
     ABSTAINED = "abstained"
     """The answer claims nothing and says that it cannot answer: it has no correctness."""
     NO_CLAIMS = "no_claims"
-    """The reference asserts nothing, or the answer does not: there is nothing to compare."""
+    """The reference asserts nothing: there is nothing to compare."""
     UNSCORED = "unscored"
     """Claims, and not one verdict."""
     SCORED = "scored"
@@ -61,7 +62,8 @@ class Correctness(Record):
     recall_bounds: tuple[float, float] | None
     """The same with every unscored claim counted 0, then 1."""
     f1: float | None
-    """Harmonic mean of the two, 0 where both are; null where one of them is."""
+    """Harmonic mean of the two, 0 where both are. Null where one of them is and could change it:
+    an answer that asserts nothing and covers nothing has 0."""
     f1_bounds: tuple[float, float] | None
     """F1 of the lower bounds, then of the upper ones."""
     f1_with_fallback: float | None
@@ -74,6 +76,10 @@ class Correctness(Record):
     """The answer's claims, in order."""
     reference: tuple[SentenceResult, ...]
     """Every sentence of the reference, with offsets into it; evidence is of the answer."""
+    answer_flags: tuple[Flag, ...] = ()
+    """What a person should look at of the answer's claims."""
+    reference_flags: tuple[Flag, ...] = ()
+    """Likewise of the reference's; indexes into it."""
     signature: str
     """How the numbers were made."""
 
@@ -103,6 +109,8 @@ class CorrectnessTotals(Record):
     """Verdicts of the run's own judge on the answers' claims, by label."""
     reference_supports: dict[Support, int]
     """Likewise on the references' claims."""
+    flags: dict[FlagName, int]
+    """Flags of both by name."""
     claims: int
     """Claims of both that were to be judged."""
     sources: dict[str, int]

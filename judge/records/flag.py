@@ -12,6 +12,11 @@ class FlagName(StrEnum):
     """A `full` or `partial` whose quotes were not found in the chunks."""
     CONFLICTING_EVIDENCE = "conflicting_evidence"
     """One part of the evidence supports the sentence, another contradicts it."""
+    CONFLICTING_GOLD = "conflicting_gold"
+    """Gold evidence names no relevant chunk, and `gold_answer` claims something all the same.
+
+    The sample is at fault, not the answer; it stands in no cell.
+    """
     INJECTION_SUSPECTED = "injection_suspected"
     """Question, answer or chunks read like orders to a judge."""
     MISMATCH_NUMBER = "mismatch:number"

@@ -19,4 +19,5 @@ class Rules(Record):
     correct_from: float = 0.8
     """The least part of its reference, 0 to 1, that an answer covers to count as correct."""
     gold_match: Literal["exact", "prefix"] = "exact"
-    """Whether gold names chunks, or documents whose name a chunk id begins with."""
+    """Whether gold names chunks, or with `prefix` documents: a chunk's id is then a document's id
+    and a character that is no letter or digit, or Chinese after other letters or the reverse."""

@@ -52,7 +52,8 @@ def refuse(statuses: Mapping[QueryStatus, int], named: int, rules: RankRules) ->
         raise InputError(message + "queries must bear the names that the qrels give them")
     if statuses["measured"] and not named and rules.gold_match is None:
         message = f"no ranking holds an id that its gold names ({_queries(statuses['measured'])}), "
-        message += "so the two are likely of different naming; if gold names documents, pass "
+        message += "so the two are likely of different naming; if gold names documents (a chunk's "
+        message += "id is a document's id, then a character that is no letter or digit), pass "
         message += "--gold-match prefix; if the ids are right, --gold-match exact"
         raise InputError(message)
 

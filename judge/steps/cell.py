@@ -18,7 +18,8 @@ def cell(
     A question is unanswerable where gold names no chunk or its reference abstains. No chunk named
     beside a reference that claims something is a contradiction. Contradicted claims make an answer
     unfaithful or wrong whatever its score; a failure leaves it open only where it could change it.
-    Correct is by recall of the reference: who says more than a short reference is not wrong.
+    Correct is by recall of the reference: who says more than a short reference is not wrong, and
+    code may cover it without a claim.
 
     Args:
         sample: what was judged.
@@ -26,7 +27,7 @@ def cell(
         reference: the sentences of `gold_answer`, with their kinds; empty where there is none.
         rules: the thresholds, and how gold names chunks.
     """
-    if sample.gold_evidence is None and sample.relevance is None:
+    if not has_gold(sample):
         return None
     kinds = {sentence.kind for sentence in reference}
     claims = SentenceKind.CLAIM in kinds
@@ -37,14 +38,23 @@ def cell(
     if not claims and SentenceKind.ABSTENTION in kinds:
         answerable = False
     abstained = result.status is Status.ABSTAINED
+    correct = _correct(result, rules) if answerable and not abstained else None
+    silent = result.status is Status.NO_CLAIMS and not correct
     return Cell(
         answerable=answerable,
         retrieved=bool(found) if answerable else None,
+        partly=answerable and bool(found and missed),
         abstained=abstained,
-        faithful=None if abstained else _faithful(result, rules),
-        correct=_correct(result, rules) if answerable and not abstained else None,
+        silent=silent,
+        faithful=None if abstained or silent else _faithful(result, rules),
+        correct=None if silent else correct,
         signature=_signature(rules),
     )
+
+
+def has_gold(sample: Sample) -> bool:
+    """Whether it says which chunks hold the answer, be it that none does."""
+    return sample.gold_evidence is not None or sample.relevance is not None
 
 
 def look_up(
@@ -52,8 +62,9 @@ def look_up(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What gold names, in two: what the generator saw, and what it did not.
 
-    It saw `chunks`. Where none of their ids stands in `retrieved`, the texts came without ids, and
-    the first as many of `retrieved` are theirs.
+    It saw `chunks`. Where their texts came without ids, the first as many of `retrieved` are
+    theirs: where none of the ids stands in `retrieved`, or they are 1, 2, 3 as if counted and
+    `retrieved` begins with others.
     """
     relevance = sample.relevance or {}
     graded = (name for name, grade in relevance.items() if grade > 0)
@@ -68,10 +79,13 @@ def look_up(
 
 
 def _seen(sample: Sample) -> Collection[str]:
-    ids = {chunk.chunk_id for chunk in sample.chunks}
-    if sample.retrieved is None or not ids.isdisjoint(sample.retrieved):
-        return ids
-    return set(sample.retrieved[: len(sample.chunks)])
+    ids = [chunk.chunk_id for chunk in sample.chunks]
+    if sample.retrieved is None:
+        return set(ids)
+    first = set(sample.retrieved[: len(ids)])
+    # A corpus may be numbered, too: then some of the numbers stand in the ranking by accident.
+    counted = ids == [str(number) for number in range(1, len(ids) + 1)] and first != set(ids)
+    return first if counted or set(ids).isdisjoint(sample.retrieved) else set(ids)
 
 
 def _faithful(result: SampleResult, rules: Rules) -> bool | None:

@@ -20,6 +20,8 @@ _ELLIPSIS = re.compile(r"\s*[\[(]?(?:\.{3,}|⋯+)[\])]?\s*")
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _LETTER = re.compile(r"[^\W_]")
 _IN_NUMBER = re.compile(r"(?<=\d)[.,](?=\d)")
+_STOPS = ".。!?;,、\"'"
+"""Of a chunk that is quoted whole, a judge leaves these out, or puts one."""
 MIN_WORDS = 4
 MIN_CJK = 8
 
@@ -45,7 +47,7 @@ def find_quote(quote: str, chunk: str) -> tuple[int, int] | None:
 
     Both are folded (NFKC, case, width, white space). An ellipsis joins parts that must follow one
     another. A quote whose longest part has under four words and under eight CJK characters could
-    stand anywhere, so it counts only if it is the whole chunk.
+    stand anywhere, so it counts only if it is the whole chunk, its last full stop aside.
     """
     return _find(fold(quote).text, fold(chunk))
 
@@ -102,7 +104,8 @@ def _find(quote: str, chunk: Folded) -> tuple[int, int] | None:
     if not parts:
         return None
     if not any(_long_enough(part) for part in parts):
-        whole = bool(chunk.text) and quote == chunk.text
+        bare = quote.rstrip(_STOPS)
+        whole = bool(bare) and bare == chunk.text.rstrip(_STOPS)
         return chunk.span(0, len(chunk.text)) if whole else None
     first = position = -1
     for part in parts:

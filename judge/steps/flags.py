@@ -18,14 +18,19 @@ def raise_flags(sample: Sample, outcomes: Mapping[int, JudgeOutcome]) -> tuple[F
     """The flags of one answer: those of its texts, then those of its sentences in order."""
     flags: list[Flag] = []
     texts = (sample.query, sample.answer, *(chunk.text for chunk in sample.chunks))
+    texts += (sample.gold_answer or "",)
     if any(reads_like_orders(text) for text in texts):
         flags.append(Flag(name=FlagName.INJECTION_SUSPECTED))
-    flags.extend(
+    return (*flags, *flag_quotes(outcomes))
+
+
+def flag_quotes(outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
+    """A flag for each `full` or `partial` of which no quote was found, in order."""
+    return tuple(
         Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=index)
         for index, outcome in sorted(outcomes.items())
         if isinstance(outcome, Verdict) and outcome.support in SUPPORTED and not outcome.backed
     )
-    return tuple(flags)
 
 
 def reads_like_orders(text: str) -> bool:

@@ -3,13 +3,17 @@
 from collections.abc import Iterable
 from unicodedata import category
 
+from judge.text.fold import CJK_CHAR
+
 
 class Documents:
     """Documents that gold names, and the chunks that belong to them.
 
     A chunk belongs to a document if its id is the document's, or begins with it and goes on with a
     character that is neither letter, nor a mark on one, nor digit: `docA#sec3` and `docA_3` are of
-    `docA`, `docAB` is not. Of several such documents the longest name has it.
+    `docA`, `docAB` is not. Nor does a word go on from Chinese to other letters or digits, or back:
+    `docA第3章` is of `docA`, `手册2` of `手册`, but `手册补遗` is not. (Chinese stands for kana and
+    hangul, too.) Of several such documents the longest name has it.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -30,6 +34,15 @@ class Documents:
         return chunk_id
 
 
-def _in_word(*characters: str) -> bool:
-    """Whether all are letters, marks on letters, or digits."""
-    return all(c.isalnum() or (c and category(c).startswith("M")) for c in characters)
+def _in_word(last: str, following: str) -> bool:
+    """Whether a word may go on from one of these characters to the other."""
+    if not following or not (_is_part(last) and _is_part(following)):
+        return False
+    if category(following).startswith("M"):  # it belongs to whatever it stands on
+        return True
+    return bool(CJK_CHAR.match(last)) is bool(CJK_CHAR.match(following))
+
+
+def _is_part(character: str) -> bool:
+    """Whether it is a letter, a mark on one, or a digit."""
+    return character.isalnum() or category(character).startswith("M")

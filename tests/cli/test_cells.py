@@ -9,7 +9,7 @@ from rich.console import Console
 
 from judge.cli.cells import print_breakdown
 from judge.cli.choice import Lang
-from judge.records import Cell, Sample, SampleResult
+from judge.records import Cell, Flag, FlagName, Judgment, Sample, SampleResult
 from judge.steps.aggregate import aggregate, correctness
 from judge.steps.totals import summarize
 from tests.commands import judge, results
@@ -29,17 +29,23 @@ MISSED = WRONG.model_copy(update={"retrieved": False})
 CAUTIOUS = GOOD.model_copy(update={"abstained": True, "faithful": None, "correct": None})
 HONEST = CAUTIOUS.model_copy(update={"answerable": False, "retrieved": None})
 UNJUDGED = WRONG.model_copy(update={"faithful": None})
+SILENT = CAUTIOUS.model_copy(update={"abstained": False, "silent": True})
 UNCOMPARED = GOOD.model_copy(update={"correct": None})
 UNFAITHFUL = UNCOMPARED.model_copy(update={"faithful": False})
 
 
-def result(qid: str, cell: Cell | None, signature: str = "llm:m") -> SampleResult:
-    made = aggregate(Sample(qid=qid), [], {}, [], signature=signature)
-    return made.model_copy(update={"cell": cell})
+CONFLICT = Flag(name=FlagName.CONFLICTING_GOLD)
+
+
+def result(qid: str, cell: Cell | Flag | None, signature: str = "llm:m") -> SampleResult:
+    """An answer in a cell, one whose gold contradicts itself, or one without gold."""
+    flags = [cell] if isinstance(cell, Flag) else []
+    made = aggregate(Sample(qid=qid), [], {}, [], flags=flags, signature=signature)
+    return made.model_copy(update={"cell": None if flags else cell})
 
 
 def printed(
-    cells: Iterable[Cell | None],
+    cells: Iterable[Cell | Flag | None],
     *,
     lang: Lang = "en",
     width: int = 100,
@@ -79,7 +85,9 @@ def test_a_row_for_each_cell() -> None:
     assert "retrieval is broken in 1, generation in 4, neither in 2, unknown 0\n" in text
     assert "faithfulness 0.8 or more" in flowing
     assert "reference 0.75 or more" in flowing
-    assert "left out: 1 without gold evidence" in text
+    assert "left out: 1 without gold evidence\n" in text
+    assert "contradicts" not in text
+    assert "part of the gold" not in text
     command = "judge show runs/today --cell retrieved,faithful,wrong\n"
     assert text.endswith(f"walk through the largest broken cell: {command}")
     assert "similarity" not in text
@@ -105,6 +113,64 @@ def test_without_gold_nothing_is_printed() -> None:
     assert printed([]) == printed([None, None]) == ""
 
 
+def test_what_the_marks_mean_stands_under_the_table_where_they_occur() -> None:
+    assert "\n? not known  – not asked\n" in printed([UNJUDGED, HONEST])
+    assert "\n? not known\n" in printed([UNJUDGED, GOOD])
+    assert "\n– not asked\n" in printed([GOOD, HONEST])
+    assert "not known\n" not in printed([GOOD])
+    # What was not compared at all has no column, and so no mark.
+    assert "\n? " not in printed([UNCOMPARED, UNFAITHFUL])
+    assert "\n? 不清楚  – 不适用\n" in printed([UNJUDGED, HONEST], lang="zh")
+
+
+def test_an_answer_that_claims_nothing_neither_abstains_nor_answers() -> None:
+    missed = SILENT.model_copy(update={"retrieved": False})
+    nothing = missed.model_copy(update={"retrieved": None, "answerable": False})
+    text = printed([GOOD, SILENT, SILENT, missed, nothing])
+    assert rows(text)[2:] == [
+        "yes – – silent 2 40.0 % generation",
+        "no – – silent 1 20.0 % retrieval",
+        "– – – silent 1 20.0 % neither",
+    ]
+    assert text.endswith("--cell retrieved,silent\n")
+    assert "是 – – 无结论 1 50.0 % 生成" in rows(printed([SILENT, GOOD], lang="zh"), "检索到")
+
+
+def test_evidence_that_was_seen_in_part_leaves_retrieval_suspect() -> None:
+    part, found = (cell.model_copy(update={"partly": True}) for cell in (WRONG, UNCOMPARED))
+    text = " ".join(printed([part, WRONG, part, found, GOOD]).split())
+    said = "part of the gold was missed in {} of them: there retrieval may be at fault"
+    assert f"(q0, q1, q2); {said.format(2)}" in text
+    assert f"(q3); {said.format(1)}" in text
+    assert "其中 1 条只检索到部分标注证据" in printed([part], lang="zh", width=200)
+    # Nothing is broken: nothing is suspect.
+    assert "part of" not in printed([GOOD.model_copy(update={"partly": True})])
+
+
+def test_gold_that_contradicts_itself_is_told_apart_and_named() -> None:
+    text = " ".join(printed([GOOD, None, *[CONFLICT] * 5]).split())
+    assert "left out: 1 without gold evidence" in text
+    assert "left out: 5 whose gold contradicts itself" in text
+    assert "(q2, q3, q4, …). Name the chunks" in text
+    assert "of 1 answer with gold evidence" in text
+    zh = printed([GOOD, CONFLICT], lang="zh")
+    assert "未计入：1 条标注自相矛盾" in zh
+    assert "（q1）" in zh
+    assert "没有标注证据" not in zh
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "contradicts itself"), ("zh", "自相矛盾")])
+def test_where_all_gold_contradicts_itself_that_is_said_without_a_table(
+    lang: Lang, said: str
+) -> None:
+    text = printed([CONFLICT, None], lang=lang)
+    assert said in text
+    assert " % " not in text
+    assert "judge show" not in text
+    assert "--correctness" not in text
+    assert "gold-match" not in text
+
+
 def test_what_was_not_asked_has_no_column() -> None:
     text = printed([UNCOMPARED, UNFAITHFUL, UNFAITHFUL])
     assert rows(text) == [
@@ -119,7 +185,7 @@ def test_what_was_not_asked_has_no_column() -> None:
 
 
 def test_what_was_asked_and_not_found_out_has_its_column() -> None:
-    compared = correctness([], [], {}, {}, signature="s")
+    compared = correctness([], [], Judgment(), Judgment(), signature="s")
     one = result("q", UNCOMPARED).model_copy(update={"correctness": compared})
     out = io.StringIO()
     print_breakdown(summarize([one]), Path("r"), Console(file=out, width=100, highlight=False))
@@ -138,13 +204,17 @@ def test_of_equal_cells_the_first_is_walked_through_and_of_good_ones_none() -> N
 def test_gold_that_names_no_chunk_at_all_is_pointed_out() -> None:
     hint = "--gold-match=prefix"
     assert hint in printed([MISSED, HONEST])
-    assert hint in printed([MISSED], lang="zh")
+    assert "no letter or digit: --gold-match" in " ".join(printed([MISSED]).split())
+    zh = "".join(printed([MISSED], lang="zh").split())
+    assert hint in zh
+    assert "非字母、非数字" in zh
     assert hint not in printed([MISSED, GOOD])
     assert hint not in printed([HONEST])
     by_document = MISSED.model_copy(update={"signature": SIGNATURE.replace("exact", "prefix")})
     text = printed([by_document])
     assert hint not in text
     assert "the documents that gold" in " ".join(text.split())
+    assert "no letter or digit" in " ".join(text.split())
 
 
 def test_cells_that_were_made_otherwise_show_their_limits() -> None:
@@ -189,7 +259,7 @@ def test_every_line_of_the_fixture_stands_in_the_cell_it_is_named_after(tmp_path
     run = tmp_path / "run"
     assert judge("score", FIXTURES / "cells.jsonl", "--correctness", "-o", run).code == 0
     found = results(run)
-    assert len(found) == 24
+    assert len(found) == 22
     for each in found:
         assert each.cell is not None
         words = [word for word in each.cell.words if word not in {"answerable", "answered"}]

@@ -36,10 +36,11 @@ def test_the_worked_example() -> None:
     assert [found[i] for i in (0, 2, 3, 4, 5)] == ["0.533", "0.500", "2", "8", "sentences"]
     assert [row(text, "precision")[i] for i in (0, 2, 4)] == ["0.625", "0.400", "5"]
     assert [row(text, "recall")[i] for i in (0, 2, 4)] == ["0.750", "0.667", "3"]
-    assert text.splitlines()[-3:] == [
-        "  answers              3: 1 abstained, 2 scored",
-        "  claims of answers    5: 2 full, 3 none",
-        "  claims of references 3: 2 full, 1 none",
+    assert text.splitlines()[-4:] == [
+        "  answers                3: 1 abstained, 2 scored",
+        "  claims                 8, of answers and references",
+        "  verdicts on answers    5: 2 full, 3 none",
+        "  verdicts on references 3: 2 full, 1 none",
     ]
     assert "failures" not in text
     assert "fallback" not in text
@@ -61,8 +62,18 @@ def test_failures_leave_scores_open_and_a_fallback_is_a_row_of_its_own() -> None
     assert "0.667–1.000" in text
     assert "0.500–1.000" in text
     assert text.splitlines()[-2:] == [
-        "  unscored             1: 1 timeout; 1 of them answered by the fallback",
-        "  such as              timeout, q: 60 秒",
+        "  unscored               1: 1 timeout; 1 of them answered by the fallback",
+        "  such as                timeout, q: 60 秒",
+    ]
+
+
+def test_claims_without_a_verdict_are_claims() -> None:
+    assert printed(compared("a", "??", "?")).splitlines()[-6:-1] == [
+        "  answers                1: 1 unscored",
+        "  claims                 3, of answers and references",
+        "  verdicts on answers    0",
+        "  verdicts on references 0",
+        "  unscored               3: 3 timeout",
     ]
 
 

@@ -12,7 +12,7 @@ from judge.cli.choice import Lang
 from judge.cli.reading import Reading, reading
 from judge.errors import ConfigError, InputError, RunError
 from judge.records.diagnosis import Use
-from tests.commands import Ran, judge, write
+from tests.commands import Ran, judge, line, write
 
 
 def samples(tmp_path: Path, rank: int, name: str = "in.jsonl") -> Path:
@@ -125,7 +125,7 @@ def test_bad_options_are_refused(tmp_path: Path) -> None:
     refused(judge("retrieval", good, "--use", ""), "--use ''", uses)
     refused(judge("retrieval", good, "--use", "faq", "--lang", "fr"), "--lang 'fr'", "en, zh")
     refused(judge("retrieval", good, "--lang", "fr"), "--lang 'fr'")
-    refused(judge("retrieval", good, "--lang", "zh"), "--lang", "--use or --before")
+    refused(judge("retrieval", good, "--lang", "zh"), "--lang", "--use, --before or --answers")
     refused(judge("retrieval", good, "--use", "faq", "--json"), "--use", "--json")
 
 
@@ -136,57 +136,91 @@ def test_the_help_names_every_use_and_language() -> None:
 
 
 def test_options_without_a_command() -> None:
-    assert reading(None, None, None, None, as_json=True) is None
-    assert reading("faq", None, None, None, as_json=False) == Reading(use="faq")
+    assert reading(None, None, None, None, samples=None, as_json=True) is None
+    assert reading("faq", None, None, None, samples=None, as_json=False) == Reading(use="faq")
     with pytest.raises(ConfigError, match="--before and --json"):
-        reading("faq", "before.json", None, None, as_json=True)
+        reading("faq", "before.json", None, None, samples=None, as_json=True)
     with pytest.raises(InputError, match="missing\\.json"):
-        reading(None, "missing.json", None, None, as_json=False)
+        reading(None, "missing.json", None, None, samples=None, as_json=False)
 
 
-def scored(tmp_path: Path) -> Path:
-    """Two answers, of which neither keeps to its chunks nor covers its reference."""
-    run = tmp_path / "run"
-    lines: list[Mapping[str, JsonValue]] = [
-        {
-            "qid": qid,
-            "query": "When does it open?",
-            "answer": answer,
-            "chunks": [{"chunk_id": "a", "text": "It opens at seven, from Monday to Friday."}],
-            "gold_answer": gold,
-            "gold_evidence": ["a"],
-        }
-        for qid, answer, gold in (
-            ("q1", "Bring a passport and two photographs.", "At seven in the morning."),
-            ("q2", "请携带护照和两张照片。", "早上七点。"),
-        )
-    ]
-    source = write(tmp_path / "answers.jsonl", lines)
+Answered = tuple[str, str, str, tuple[str, ...] | None]
+BESIDE: Answered = (
+    "When does it open?",
+    "Bring a passport and two photographs.",
+    "At seven in the morning.",
+    ("a",),
+)
+ASIDE: Answered = ("几点开门?", "请携带护照和两张照片。", "早上七点。", ("a",))
+RIGHT: Answered = ("When does it open?", "It opens at seven.", "It opens at seven.", ("a",))
+MISSED: Answered = ("When does it open?", "Bring two photographs.", "It opens at noon.", ("b",))
+
+
+def scored(tmp_path: Path, *answers: Answered) -> tuple[Path, Path]:
+    """The samples and the run: query, answer, reference, gold; one chunk, called a."""
+    lines: list[dict[str, JsonValue]] = []
+    for number, (query, answer, reference, gold) in enumerate(answers):
+        chunks = {"a": "It opens at seven, from Monday to Friday."}
+        made = line(f"q{number}", answer, chunks, query) | {"gold_answer": reference}
+        lines.append(made if gold is None else made | {"gold_evidence": [*gold]})
+    source, run = write(tmp_path / "answers.jsonl", lines), tmp_path / "run"
     assert judge("score", source, "-o", run, "--correctness").code == 0
-    return run
+    return source, run
 
 
 def test_a_run_tells_whether_the_answers_use_what_was_found(tmp_path: Path) -> None:
-    run = scored(tmp_path)
-    ran = judge("retrieval", samples(tmp_path, 1), "--answers", run)
+    source, run = scored(tmp_path, BESIDE, ASIDE)
+    ran = judge("retrieval", source, "--answers", run)
     assert (ran.code, ran.err) == (0, "")
+    out = " ".join(ran.out.split())
+    assert "where evidence was retrieved, too few answers keep to it" in out
+    # Wilson's interval of 0 in 2.
+    assert "faithful_of_retrieved 0.000 (0.000–0.658) is low: under 0.800" in out
+    assert "correct_of_retrieved 0.000 (0.000–0.658) is low: under 0.700" in out
+    assert "look for scattered evidence" in out
+    assert "share of sentences that look supported" in out
+    assert "another file" not in out
+    chinese = judge("retrieval", source, "--answers", run, "--lang", "zh").out
+    assert "依据证据作答的仍然太少" in "".join(chinese.split())
+
+
+def test_answers_are_not_blamed_for_what_was_missed(tmp_path: Path) -> None:
+    # Of five the four that saw the evidence are right: the means are low, generation is not.
+    source, run = scored(tmp_path, RIGHT, RIGHT, RIGHT, RIGHT, MISSED)
+    out = " ".join(judge("retrieval", source, "--answers", run).out.split())
+    assert "where evidence was retrieved" not in out
+    assert "the answers do not keep to it" not in out
+
+
+def test_without_gold_the_means_are_held_beside_the_ranks(tmp_path: Path) -> None:
+    _, run = scored(tmp_path, (*BESIDE[:3], None), (*ASIDE[:3], None))
+    ran = judge("retrieval", samples(tmp_path, 1), "--answers", run)
     out = " ".join(ran.out.split())
     assert "the evidence is retrieved, and the answers do not keep to it" in out
     assert "faithfulness 0.000 (0.000–0.658) is low: under 0.800" in out
     assert "correctness_recall 0.000 (0.000–0.658) is low: under 0.700" in out
-    assert "look for scattered evidence" in out
-    assert "share of sentences that look supported" in out
-    chinese = judge("retrieval", samples(tmp_path, 1), "--answers", run, "--lang", "zh").out
-    assert "证据已检索到，回答却没有依据证据" in "".join(chinese.split())
+
+
+def test_a_run_of_another_file_is_said_to_be(tmp_path: Path) -> None:
+    source, run = scored(tmp_path, BESIDE)
+    asks = "are these the same questions?"
+    other = " ".join(judge("retrieval", samples(tmp_path, 1), "--answers", run).out.split())
+    assert asks in other
+    assert "answers.jsonl" in other
+    packed = tmp_path / "packed.jsonl.gz"
+    packed.write_bytes(gzip.compress(source.read_bytes()))
+    assert judge("score", packed, "-o", tmp_path / "packed").code == 0
+    same = judge("retrieval", packed, "--answers", tmp_path / "packed").out
+    assert asks not in " ".join(same.split())
 
 
 def test_what_is_no_finished_run_is_refused(tmp_path: Path) -> None:
     ran = judge("retrieval", samples(tmp_path, 1), "--answers", tmp_path / "none")
     refused(ran, "none", "no such run folder")
     refused(
-        judge("retrieval", samples(tmp_path, 1), "--answers", scored(tmp_path), "--json"),
+        judge("retrieval", samples(tmp_path, 1), "--answers", scored(tmp_path, RIGHT)[1], "--json"),
         "--answers",
         "--json",
     )
     with pytest.raises(RunError):
-        reading(None, None, tmp_path, None, as_json=False)
+        reading(None, None, tmp_path, None, samples=None, as_json=False)

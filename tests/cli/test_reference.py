@@ -10,6 +10,7 @@ from judge.records import (
     Evidence,
     Excluded,
     JudgeOutcome,
+    Judgment,
     Sample,
     SampleResult,
     Sentence,
@@ -64,7 +65,13 @@ def made(answer: list[Piece], reference: list[Piece]) -> tuple[SampleResult, Sam
     result = aggregate(
         sample, sentences, dict.fromkeys(outcomes, said("full")), [], signature="whole"
     )
-    found = correctness(sentences, parts, outcomes, covered, signature="other")
+    found = correctness(
+        sentences,
+        parts,
+        Judgment(outcomes=outcomes),
+        Judgment(outcomes=covered),
+        signature="other",
+    )
     return result.model_copy(update={"correctness": found}), sample
 
 
@@ -111,7 +118,7 @@ def test_the_reference_stands_sentence_by_sentence_with_what_the_answer_says_of_
         "     answer  保修期为«24个月»。可以退货。",
         "?3   unscored: timeout: 60 s",
         "     电池另计。",
-        "in the answer, and not in the reference, or not wholly",
+        "in the answer, and not, not wholly or not surely in the reference",
         "≠1   contradicted",
         "     保修期为24个月。",
         "     月数不同",
@@ -139,7 +146,7 @@ def test_what_failed_is_no_agreement_whatever_the_fallback_says() -> None:
     # No verdict of its own on the answer, and so no precision and no F1.
     assert "scored · recall 1.000 · between 0.000 and 1.000: 1 unscored" in text
     assert "with fallback 1.000" in text
-    assert "or not wholly ✓1 full, by similarity: timeout: 60 s A." in text
+    assert "or not surely in the reference ✓1 full, by similarity: timeout: 60 s A." in text
 
 
 def test_what_similarity_compared_only_looks_correct() -> None:

@@ -31,9 +31,16 @@ def test_a_score_and_how_far_failures_leave_it_open() -> None:
 
 def test_without_failures_there_is_one_row_and_one_thing_is_singular() -> None:
     one = SCORE.model_copy(update={"items": 1})
-    (row,) = printed(one, BOUNDS.model_copy(update={"high": 0.4}), "claim")
+    closed = BOUNDS.model_copy(update={"high": 0.4, "answers": 4})
+    (row,) = printed(one, closed, "claim")
     assert row[-2:] == ["1", "claim"]
     assert len(printed(one, None, "claim")) == 1
+
+
+def test_bounds_over_more_answers_are_shown_however_narrow() -> None:
+    """An answer that is in them and not in the mean would otherwise go unseen."""
+    _, bounds = printed(SCORE, BOUNDS.model_copy(update={"high": 0.4}), "claim")
+    assert bounds[-2:] == ["0.400–0.400", "5"]
 
 
 def test_nothing_to_measure_is_a_dash() -> None:

@@ -1,9 +1,12 @@
 import json
+import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from judge.cli.app import main
+from judge.records.cell import CellWord
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -96,20 +99,20 @@ def shown(out: str) -> list[str]:
 def test_the_answers_of_a_cell_one_after_another(
     placed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wanted = ["retrieved-faithful-wrong", "retrieved-unfaithful-wrong", "retrieved-unjudged-wrong"]
+    wanted = ["retrieved-faithful-wrong", "retrieved-unfaithful-wrong"]
     words: list[object] = ["show", placed, "--cell", "wrong,retrieved"]
     for number, qid in enumerate(wanted, start=1):
         assert judge(*words) == 0
         out = capsys.readouterr().out
         assert shown(out) == [qid]
-        assert f"{number} of 3 in retrieved,wrong\n" in out
+        assert f"{number} of 2 in retrieved,wrong\n" in out
         _, found, command = out.partition("\nnext: judge ")
         words = list(command.split())
-        assert bool(found) is (number < 3)
-    assert judge("show", placed, "--cell", "retrieved,wrong", "-n", 2, "--skip", 1) == 0
+        assert bool(found) is (number < 2)
+    assert judge("show", placed, "--cell", "silent", "-n", 2, "--skip", 1) == 0
     out = capsys.readouterr().out
-    assert shown(out) == wanted[1:]
-    assert out.endswith("2 to 3 of 3 in retrieved,wrong\n")
+    assert shown(out) == ["missed-silent", "unanswerable-silent"]
+    assert out.endswith("2 to 3 of 3 in silent\n")
     assert judge("show", placed, "--cell", "retrieved", "-n", 2) == 0
     assert capsys.readouterr().out.endswith("--cell retrieved -n 2 --skip 2\n")
 
@@ -159,9 +162,10 @@ def test_the_reference_is_shown_where_it_was_not_compared(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["--cell", ""], "--cell '' names no word; there are: answerable, "),
         (["--cell", "sound"], "no word 'sound'; there are: answerable, "),
         (["--cell", "faithful,unfaithful"], "no answer is both 'faithful' and 'unfaithful'"),
-        (["--cell", "wrong", "--skip", "6"], "--skip 6 leaves none of 6 answers in wrong"),
+        (["--cell", "wrong", "--skip", "6"], "--skip 6 leaves none of 4 answers in wrong"),
         (["retrieved-abstained", "--cell", "missed"], "it is answerable, retrieved, abstained"),
         (["no-such-qid", "--cell", "missed"], "no answer 'no-such-qid'"),
         (["retrieved-abstained", "--cell", "retrieved", "-n", "2"], "without a QID"),
@@ -180,6 +184,114 @@ def test_what_cannot_be_walked_through(
 def test_a_cell_is_read_in_chinese_too(placed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert judge("show", placed, "--cell", "missed，abstained", "--lang", "zh") == 0
     assert "检索有问题" in "".join(capsys.readouterr().out.split())
+
+
+def test_help_lists_every_word(capsys: pytest.CaptureFixture[str]) -> None:
+    assert judge("show", "--help") == 0
+    told = set(re.findall(r"\w+", capsys.readouterr().out))
+    assert told >= set(get_args(CellWord))
+
+
+def score(folder: Path, *samples: dict[str, object], flags: tuple[str, ...] = ()) -> Path:
+    """A run of these samples, which stand beside it."""
+    lines = (json.dumps(sample) + "\n" for sample in samples)
+    (folder / "in.jsonl").write_text("".join(lines), encoding="utf-8")
+    assert judge("score", folder / "in.jsonl", "-o", folder / "run", *flags) == 0
+    return folder / "run"
+
+
+PAID: dict[str, object] = {
+    "qid": "x",
+    "answer": "It is paid.",
+    "chunks": [{"chunk_id": "a", "text": "It is paid."}],
+}
+
+
+def test_evidence_that_was_seen_in_part_is_said_to_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = score(tmp_path, PAID | {"gold_evidence": ["a", "b"]})
+    assert judge("show", run, "x") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "part of the gold was missed: retrieval may be at fault" in out
+    assert "found a missed b" in out
+    assert judge("show", run, "x", "--lang", "zh") == 0
+    assert "只检索到部分标注证据" in "".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"gold_evidence": ["a"]}, {"gold_evidence": ["b"]}),
+        ({"gold_evidence": ["b"]}, {"relevance": {"a": 1}}),
+        ({"gold_evidence": ["a"]}, {"gold_evidence": ["a", "b"]}),
+        ({"gold_evidence": ["a", "b"]}, {"gold_evidence": ["a"]}),
+        ({"gold_evidence": ["b"]}, {}),
+        ({"gold_evidence": []}, {"gold_evidence": ["b"]}),
+    ],
+)
+def test_gold_that_has_changed_since_is_not_listed(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    before: dict[str, object],
+    after: dict[str, object],
+) -> None:
+    run = score(tmp_path, PAID | before)
+    (tmp_path / "in.jsonl").write_text(json.dumps(PAID | after) + "\n")
+    capsys.readouterr()
+    assert judge("show", run, "x") == 0
+    out = capsys.readouterr().out
+    assert "gold       gold or chunks in the input have changed since\n" in out
+    assert "\nfound " not in out
+    assert "\nmissed " not in out
+    assert judge("show", run, "x", "--lang", "zh") == 0
+    assert "输入中的标注或片段此后改动过" in capsys.readouterr().out
+
+
+def test_ids_beside_a_reference_that_abstains_are_no_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = {"gold_evidence": ["b"], "gold_answer": "The documents do not say."}
+    assert judge("show", score(tmp_path, PAID | gold), "x") == 0
+    out = capsys.readouterr().out
+    assert "unanswerable" in out
+    assert "missed     b\n" in out
+    assert "changed since" not in out
+
+
+def test_gold_that_contradicts_itself_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = score(tmp_path, PAID | {"gold_evidence": [], "gold_answer": "It is paid."})
+    out = " ".join(capsys.readouterr().out.split())
+    assert "flags 1: 1 conflicting gold" in out
+    assert "left out: 1 whose gold contradicts itself" in out
+    assert "(x). Name the chunks" in out
+    assert judge("show", run, "x") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "flags conflicting_gold" in out
+    assert "no cell gold contradicts itself: it names no relevant chunk" in out
+    assert judge("show", run, "x", "--cell", "retrieved") == 2
+    assert "in no cell: gold contradicts itself: it names no" in capsys.readouterr().err
+
+
+def test_long_ids_are_clipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chunk = {"chunk_id": "长" * 3000, "text": "It is paid."}
+    gold: dict[str, object] = {"chunks": [chunk], "gold_evidence": ["长" * 3000, "b" * 3000]}
+    assert judge("show", score(tmp_path, PAID | gold), "x") == 0
+    out = capsys.readouterr().out
+    assert f"missed     {'b' * 39}…\n" in out
+    assert "长" * 39 + "…" in "".join(out.split())
+
+
+def test_a_run_in_which_nothing_had_a_reference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = score(tmp_path, PAID | {"gold_evidence": ["a"]}, flags=("--correctness",))
+    capsys.readouterr()
+    assert judge("show", run, "--cell", "wrong") == 2
+    err = capsys.readouterr().err
+    assert "no answer is wrong; no answer has a reference to be compared with: gold_answer" in err
 
 
 def test_a_cell_without_an_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -207,6 +319,7 @@ def test_a_run_without_gold_has_no_cells(
         assert judge("show", run, *words) == 2
         err = capsys.readouterr().err
         assert "gold_evidence or relevance" in err
+        assert "or the run is older: score again with --force" in err
         assert err.count("\n") == 1
     assert judge("show", run, qid) == 0
     assert "\ncell " not in capsys.readouterr().out

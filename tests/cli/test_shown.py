@@ -16,11 +16,12 @@ CELLS = [
         answerable=answerable,
         retrieved=retrieved,
         abstained=abstained,
+        silent=silent,
         faithful=faithful,
         correct=correct,
         signature="s",
     ).words
-    for answerable, retrieved, abstained in product((True, False), repeat=3)
+    for answerable, retrieved, abstained, silent in product((True, False), repeat=4)
     for faithful, correct in product((True, False, None), repeat=2)
 ]
 
@@ -32,6 +33,8 @@ CELLS = [
         ("retrieved,wrong", {"retrieved", "wrong"}),
         (" Wrong , RETRIEVED,wrong", {"retrieved", "wrong"}),
         ("unanswerable,abstained", {"unanswerable", "abstained"}),
+        ("silent", {"silent"}),
+        ("missed,silent", {"missed", "silent"}),
         ("retrieved，wrong、answered", {"retrieved", "wrong", "answered"}),
     ],
 )
@@ -39,9 +42,15 @@ def test_words_in_any_order(text: str, words: set[CellWord]) -> None:
     assert parse_cell(text) == words
 
 
-@pytest.mark.parametrize("text", ["", ",", "retrieved,", "right", "retrieved wrong", "检索到"])
+@pytest.mark.parametrize("text", ["retrieved,", "right", "retrieved wrong", "检索到"])
 def test_an_unknown_word_is_named_and_the_known_ones_are_listed(text: str) -> None:
     with pytest.raises(ConfigError, match=r"no word '.*'; there are: answerable, unanswerable, "):
+        parse_cell(text)
+
+
+@pytest.mark.parametrize("text", ["", ",", " ， "])
+def test_no_word_at_all(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"names no word; there are: answerable, unanswerable, "):
         parse_cell(text)
 
 
@@ -54,6 +63,8 @@ def test_an_unknown_word_is_named_and_the_known_ones_are_listed(text: str) -> No
         ("unanswerable,wrong", "'unanswerable' and 'wrong'"),
         ("correct,abstained", "'correct' and 'abstained'"),
         ("answered,abstained", "'answered' and 'abstained'"),
+        ("silent,abstained", "'silent' and 'abstained'"),
+        ("unjudged,silent", "'unjudged' and 'silent'"),
     ],
 )
 def test_words_that_no_answer_bears_together(text: str, both: str) -> None:

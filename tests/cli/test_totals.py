@@ -430,8 +430,8 @@ def test_a_failure_that_only_the_comparison_met_is_shown_there() -> None:
     first, second = (i for i, line in enumerate(lines) if line.startswith("  unscored "))
     assert lines[first + 1] == "  such as     rate limited, b: gave up"
     assert lines[second : second + 2] == [
-        "  unscored             1: 1 timeout",
-        "  such as              timeout, b: ".rstrip(),
+        "  unscored               1: 1 timeout",
+        "  such as                timeout, b: ".rstrip(),
     ]
 
 

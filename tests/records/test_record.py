@@ -87,12 +87,18 @@ BREAKDOWN = records.Breakdown(
     cells=(CELL_COUNT,),
     halves={"neither": 0, "retrieval": 0, "generation": 1, "unknown": 0},
     counted=1,
-    left_out=0,
+    without_gold=1,
+    conflicting=1,
+    conflicting_qids=("r",),
     signatures={CELL.signature: 1},
 )
 SUMMARY = summarize([RESULT, RESULT.model_copy(update={"qid": "r"})])
 CORRECTNESS = correctness(
-    SENTENCES, SENTENCES, {0: VERDICT, 1: TIMEOUT}, {0: TIMEOUT, 1: VERDICT}, signature="c"
+    SENTENCES,
+    SENTENCES,
+    records.Judgment(outcomes={0: VERDICT, 1: TIMEOUT}),
+    records.Judgment(outcomes={0: TIMEOUT, 1: VERDICT}),
+    signature="c",
 )
 COMPARED = RESULT.model_copy(update={"correctness": CORRECTNESS})
 COMPARED_SUMMARY = summarize([COMPARED])
@@ -392,6 +398,9 @@ def test_the_weights_are_those_of_the_contract() -> None:
         ({"correct": None}, "answerable retrieved answered unjudged uncompared"),
         ({"answerable": False, "retrieved": None}, "unanswerable answered unjudged"),
         ({"answerable": False, "abstained": True}, "unanswerable abstained"),
+        ({"silent": True, "correct": None}, "answerable retrieved silent"),
+        ({"answerable": False, "silent": True}, "unanswerable silent"),
+        ({"partly": True}, "answerable retrieved answered unjudged wrong"),
     ],
 )
 def test_the_words_of_a_cell(changes: dict[str, bool | None], words: str) -> None:

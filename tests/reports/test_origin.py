@@ -1,5 +1,6 @@
 import io
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from judge.errors import RunError
 from judge.evaluator import Evaluator
 from judge.job import Job
 from judge.records import SampleResult
-from judge.reports.origin import is_of, origin, origins
+from judge.reports.origin import Origins, is_of, origin, origins
 from judge.runs import read_results
 from tests.reviewed import Quiet
 
@@ -82,6 +83,40 @@ def test_the_rest_of_the_file_may_change(tmp_path: Path) -> None:
     assert sample is not None
     assert sample.answer == "一。 二。"
     assert origin(tmp_path / "run", results["a"]) is None
+
+
+def test_one_after_another(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", ["broken\n", *LINES])
+    evaluator = Evaluator(judge=FakeJudge({}))
+    Job(source, tmp_path / "run", Config(), evaluator=evaluator, skip_bad_lines=True).run(Quiet())
+    results = {result.qid: result for result in read_results(tmp_path / "run")}
+
+    def found(*qids: str) -> list[str | None]:
+        samples = Origins(tmp_path / "run")
+        made = [samples.of(results[qid]) for qid in qids]
+        return [None if sample is None else sample.answer for sample in made]
+
+    assert found("a", "乙", "c") == ["It is paid.", "一。 二。", ""]
+    assert found("a", "c") == ["It is paid.", ""]
+    # Out of order, as where the file was sorted since; and what is gone loses nothing else.
+    assert found("c", "a", "乙") == ["", "It is paid.", "一。 二。"]
+    write(source, [LINES[2], line("乙", "别的。"), LINES[0]])
+    assert found("a", "乙", "c") == ["It is paid.", None, ""]
+    write(source, [LINES[0], LINES[2]])
+    assert found("a", "乙", "c") == ["It is paid.", None, ""]
+    source.unlink()
+    assert found("a", "乙") == [None, None]
+
+
+def test_many_answers_are_read_in_one_go(tmp_path: Path) -> None:
+    names = [f"q{number}" for number in range(400)]
+    scored(write(tmp_path / "in.jsonl", [line(qid, "") for qid in names]), tmp_path / "run")
+    samples = Origins(tmp_path / "run")
+    results = list(read_results(tmp_path / "run"))
+    began = time.thread_time()
+    assert [sample and sample.qid for sample in map(samples.of, results)] == names
+    # From the first line for each answer it takes 200 times as long as one reading.
+    assert time.thread_time() - began < 0.5
 
 
 def test_standard_input_is_kept_and_moves_with_the_folder(tmp_path: Path) -> None:

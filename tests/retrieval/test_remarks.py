@@ -33,7 +33,12 @@ ZERO = RankRules(no_relevant="zero")
         ),
         (statuses(no_ranking=2), 0, RankRules(), r"nothing is ranked \(2 queries with gold\)"),
         (statuses(no_ranking=2), 0, EXACT, r"nothing is ranked \(2 queries with gold\)"),
-        (statuses(measured=1, no_ranking=5), 0, RankRules(), r"\(1 query\).*--gold-match prefix"),
+        (
+            statuses(measured=1, no_ranking=5),
+            0,
+            RankRules(),
+            r"\(1 query\).* no letter or digit\), pass --gold-match prefix",
+        ),
         (statuses(no_relevant=1), 0, RankRules(relevance_level=3), "from 3 on .*--relevance-level"),
     ],
 )

@@ -10,6 +10,7 @@ from judge.records import (
     Chunk,
     Evidence,
     JudgeOutcome,
+    Judgment,
     Rules,
     Sample,
     Sentence,
@@ -20,7 +21,7 @@ from judge.records import (
     Verdict,
 )
 from judge.steps.aggregate import aggregate, correctness
-from judge.steps.cell import cell, look_up
+from judge.steps.cell import cell, has_gold, look_up
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
 SUPPORTS = {"f": "full", "p": "partial", "n": "none", "c": "contradicted", "-": "no_claim"}
@@ -74,7 +75,7 @@ def placed(
     result = aggregate(sample, sentences(answer), outcomes(answer), [], signature="s")
     gold = sentences(reference or "")
     if reference is not None:
-        both = outcomes(forth), outcomes(reference)
+        both = (Judgment(outcomes=outcomes(marks)) for marks in (forth, reference))
         compared = correctness(sentences(answer), gold, *both, signature="s")
         result = result.model_copy(update={"correctness": compared})
     return cell(sample, result, gold, rules or Rules())
@@ -98,8 +99,14 @@ def words(found: Cell | None) -> str:
         ("n", None, "answered unfaithful uncompared"),
         ("?", "f", "answered unjudged correct"),
         ("?", "?", "answered unjudged uncompared"),
-        ("q", "n", "answered unjudged wrong"),
-        ("", None, "answered unjudged uncompared"),
+        ("?", "n", "answered unjudged wrong"),
+        ("", None, "silent"),
+        ("q", None, "silent"),
+        ("q", "n", "silent"),
+        ("q", "?", "silent"),
+        ("-", "n", "silent"),
+        # It claims nothing, and covers the reference all the same, as code may.
+        ("q", "f", "answered unjudged correct"),
         ("a", "f", "abstained"),
         ("aq", None, "abstained"),
         ("af", "f", "answered faithful correct"),
@@ -118,13 +125,15 @@ def test_the_cells_of_an_answerable_question(
         ("f", "answered faithful"),
         ("n", "answered unfaithful"),
         ("?", "answered unjudged"),
+        ("q", "silent"),
+        ("", "silent"),
     ],
 )
 def test_the_cells_of_an_unanswerable_question(answer: str, then: str) -> None:
     found = placed(NOTHING, answer)
     assert words(found) == f"unanswerable {then}"
     assert found is not None
-    assert (found.retrieved, found.correct) == (None, None)
+    assert (found.retrieved, found.correct, found.partly) == (None, None, False)
 
 
 @pytest.mark.parametrize(
@@ -157,6 +166,7 @@ def test_whether_there_is_gold_and_an_answer(
     sample = Sample(qid="1", chunks=SEEN.chunks).model_copy(update=gold)
     found = placed(sample, reference=reference)
     assert (found and found.answerable) is expected
+    assert has_gold(sample) is bool(gold)
 
 
 def seen(chunks: Sequence[str], retrieved: Sequence[str] | None, **gold: object) -> Sample:
@@ -176,6 +186,13 @@ def seen(chunks: Sequence[str], retrieved: Sequence[str] | None, **gold: object)
         # The texts came without ids, and are the first of what was ranked.
         (seen("12", "abc", gold_evidence=("b", "c")), ("b",), ("c",)),
         (seen("1234", "abc", gold_evidence=("c", "2")), ("c",), ("2",)),
+        # So did these, though some ids of the corpus are numbers in their range.
+        (seen("123", ["7", "2", "9", "1"], gold_evidence=("2", "9", "1")), ("2", "9"), ("1",)),
+        (seen("12", ["12", "1"], gold_evidence=("2", "12")), ("12",), ("2",)),
+        # These ids are the corpus's own: the first in another order, or not counted from 1.
+        (seen("123", "3127", gold_evidence=("2", "7")), ("2",), ("7",)),
+        (seen("23", "7213", gold_evidence=("2", "7")), ("2",), ("7",)),
+        (seen("21", "7213", gold_evidence=("2", "7")), ("2",), ("7",)),
         (seen("", "abc", gold_evidence=("a",)), (), ("a",)),
         (seen("", None, gold_evidence=("a",)), (), ("a",)),
     ],
@@ -184,6 +201,26 @@ def test_what_gold_names_and_the_generator_saw(
     sample: Sample, found: tuple[str, ...], missed: tuple[str, ...]
 ) -> None:
     assert look_up(sample, "exact") == (found, missed)
+
+
+@pytest.mark.parametrize(
+    ("gold", "reference", "expected"),
+    [
+        ({"gold_evidence": ("a",)}, None, (True, False)),
+        ({"gold_evidence": ("a", "b")}, None, (True, False)),
+        ({"gold_evidence": ("a", "z")}, None, (True, True)),
+        ({"relevance": {"a": 0.5, "z": 2.0}}, "f", (True, True)),
+        ({"relevance": {"a": 1.0, "z": 0.0}}, None, (True, False)),
+        ({"gold_evidence": ("z",)}, None, (False, False)),
+        ({"gold_evidence": ("a", "z")}, "a", (None, False)),
+    ],
+)
+def test_evidence_that_was_seen_in_part(
+    gold: dict[str, object], reference: str | None, expected: tuple[bool | None, bool]
+) -> None:
+    found = placed(seen("ab", None, **gold), reference=reference)
+    assert found is not None
+    assert (found.retrieved, found.partly) == expected
 
 
 def test_gold_may_name_documents() -> None:

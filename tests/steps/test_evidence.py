@@ -221,3 +221,23 @@ def test_time_grows_with_the_length_and_no_faster(quote: str, chunk: str) -> Non
     began = time.perf_counter()
     find_quote(quote, chunk)
     assert time.perf_counter() - began < 3  # trying every place again takes far longer
+
+
+@pytest.mark.parametrize(
+    ("quote", "chunk", "found"),
+    [
+        ("Seven", "Seven.", True),
+        ("Seven.", "Seven", True),
+        ("七点", "七点。", True),
+        ("seven!", "“Seven.”", False),  # a mark in front is no full stop
+        ("5", ".5", False),
+        ("Sev", "Seven.", False),
+        (".", "。", False),
+    ],
+)
+def test_a_bare_chunk_is_quoted_whole_with_or_without_its_full_stop(
+    quote: str,
+    chunk: str,
+    found: bool,  # noqa: FBT001
+) -> None:
+    assert (find_quote(quote, chunk) is not None) is found

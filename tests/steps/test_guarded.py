@@ -10,7 +10,9 @@ NAME = Flag(name=FlagName.MISMATCH_NAME, sentence=0, detail="Lyon")
 
 
 def test_a_full_that_lacks_a_figure_and_a_name_is_none_and_says_what() -> None:
-    (outcome,) = guarded({0: FULL}, [NUMBER, NAME]).values()
+    outcomes, flags = guarded({0: FULL}, [NUMBER, NAME])
+    (outcome,) = outcomes.values()
+    assert flags == ()
     assert isinstance(outcome, Verdict)
     assert (outcome.support, outcome.supporting, outcome.reason) == (Support.NONE, (), "24; Lyon")
     assert outcome.score == 0.99
@@ -18,7 +20,7 @@ def test_a_full_that_lacks_a_figure_and_a_name_is_none_and_says_what() -> None:
 
 def test_what_stands_in_for_a_language_model_is_guarded_too() -> None:
     fallen = FULL.model_copy(update={"fallback_from": TIMEOUT, "source": "nli"})
-    (outcome,) = guarded({0: fallen}, [NUMBER]).values()
+    (outcome,) = guarded({0: fallen}, [NUMBER])[0].values()
     assert isinstance(outcome, Verdict)
     assert outcome.support is Support.NONE
     assert outcome.fallback_from == TIMEOUT
@@ -26,10 +28,11 @@ def test_what_stands_in_for_a_language_model_is_guarded_too() -> None:
 
 def test_a_language_model_that_sees_meaning_is_not_overruled() -> None:
     told = {0: FULL.model_copy(update={"source": "llm", "score": None})}
-    assert guarded(told, [NUMBER]) == told
+    assert guarded(told, [NUMBER]) == (told, (NUMBER,))
 
 
 def test_what_is_not_flagged_and_what_failed_stays() -> None:
     outcomes: dict[int, JudgeOutcome] = {1: FULL, 2: TIMEOUT}
-    assert guarded(outcomes, [NUMBER, NUMBER.model_copy(update={"sentence": None})]) == outcomes
-    assert guarded(outcomes, ()) == outcomes
+    general = NUMBER.model_copy(update={"sentence": None})
+    assert guarded(outcomes, [general]) == (outcomes, (general,))
+    assert guarded(outcomes, ()) == (outcomes, ())

@@ -872,6 +872,7 @@ REFUSES_ALONE = [
     "**Unknown**",
     "No answer",
     "No answer found.",
+    "No Answer Present.",
     "[No answer]",
     "Not sure.",
     "We don't know.",

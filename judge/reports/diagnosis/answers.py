@@ -1,20 +1,52 @@
 """What a run says of its answers, beside the rank measures of the same questions."""
 
-from judge.records import CorpusScore, RankingReport, Summary
+from collections.abc import Iterable
+from typing import Final
+
+from judge.metrics.interval import wilson
+from judge.records import CellCount, CorpusScore, Interval, RankingReport, Summary
+from judge.records.cell import CellWord
 from judge.records.diagnosis import Figure, Wording
 from judge.reports.diagnosis.table import said
 
-ANSWERS = ("faithfulness", "correctness_recall")
-"""The measures of answers that rules may name."""
+ANSWERS: Final = (
+    "faithful_of_retrieved",
+    "correct_of_retrieved",
+    "faithfulness",
+    "correctness_recall",
+)
+"""The measures of answers that rules may name. The first two are shares of the answers whose
+evidence was retrieved; the others are means over all, and so no more than a hint."""
+
+_ASKED: Final[tuple[tuple[CellWord, CellWord], ...]] = (
+    ("faithful", "unfaithful"),
+    ("correct", "wrong"),
+)
 
 
 def answer_figures(summary: Summary) -> tuple[Figure, ...]:
-    """The means of a run that rules are about; none of what is not to be trusted."""
-    found = []
-    if not summary.untrusted:
-        found.append(_figure("faithfulness", summary.faithfulness))
-    if summary.correctness is not None and not summary.correctness.untrusted:
-        found.append(_figure("correctness_recall", summary.correctness.recall))
+    """What rules are about: shares where the run knows what was retrieved, means where not.
+
+    What is not to be trusted is left out.
+    """
+    compared = summary.correctness
+    trusted = {
+        "faithful": not summary.untrusted,
+        "correct": compared is not None and not compared.untrusted,
+    }
+    if summary.breakdown is not None and summary.breakdown.cells:
+        cells = summary.breakdown.cells
+        found = (
+            _share(f"{yes}_of_retrieved", cells, yes, no) if trusted[yes] else None
+            for yes, no in _ASKED
+        )
+    else:
+        recall = compared.recall if compared is not None and trusted["correct"] else None
+        means = {
+            "faithfulness": summary.faithfulness if trusted["faithful"] else None,
+            "correctness_recall": recall,
+        }
+        found = (_mean(name, score) for name, score in means.items())
     return tuple(each for each in found if each is not None)
 
 
@@ -31,7 +63,20 @@ def answer_cautions(summary: Summary, report: RankingReport) -> tuple[Wording, .
     return tuple(cautions)
 
 
-def _figure(measure: str, score: CorpusScore | None) -> Figure | None:
+def _mean(measure: str, score: CorpusScore | None) -> Figure | None:
     if score is None:
         return None
     return Figure(measure=measure, value=score.macro, interval=score.interval)
+
+
+def _share(measure: str, cells: Iterable[CellCount], yes: CellWord, no: CellWord) -> Figure | None:
+    """Of the answers whose evidence was retrieved, those that are `yes` among the known."""
+    known = [cell for cell in cells if "retrieved" in cell.words and {yes, no} & {*cell.words}]
+    counted = sum(cell.answers for cell in known)
+    if not counted:
+        return None
+    value = sum(cell.answers for cell in known if yes in cell.words) / counted
+    low, high = wilson(value, counted)
+    return Figure(
+        measure=measure, value=value, interval=Interval(low=low, high=high, method="wilson")
+    )

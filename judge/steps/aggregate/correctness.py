@@ -1,6 +1,7 @@
 """How an answer agrees with its reference."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Final
 
 from judge.metrics.shares import f1
 from judge.records import (
@@ -9,7 +10,7 @@ from judge.records import (
     Correctness,
     CorrectnessStatus,
     Excluded,
-    JudgeOutcome,
+    Judgment,
     Sentence,
     SentenceKind,
     SentenceResult,
@@ -17,12 +18,18 @@ from judge.records import (
 )
 from judge.steps.aggregate.tally import Tally
 
+Limits = tuple[float, float]
+"""A score with failures counted 0, then 1."""
+
+_ANY: Final = (0.0, 1.0)
+"""What is not known, and what there is nothing to know of."""
+
 
 def correctness(
     sentences: Sequence[Sentence],
     reference: Sequence[Sentence],
-    outcomes: Mapping[int, JudgeOutcome],
-    covered: Mapping[int, JudgeOutcome],
+    forth: Judgment,
+    back: Judgment,
     *,
     signature: str,
 ) -> Correctness:
@@ -31,43 +38,63 @@ def correctness(
     Args:
         sentences: of the answer.
         reference: its sentences; empty where there is none.
-        outcomes: of the answer's claims, the reference being the evidence, by index.
-        covered: of the reference's claims, the answer being the evidence, by index.
+        forth: what became of the answer's claims, the reference being the evidence.
+        back: of the reference's claims, the answer being the evidence.
         signature: how they were made.
     """
-    precision, recall = Tally(outcomes.values()), Tally(covered.values())
-    fell_back = precision.fell_back or recall.fell_back
+    precision, recall = Tally(forth.outcomes.values()), Tally(back.outcomes.values())
+    value = _f1(precision, recall)
     return Correctness(
         status=_status(sentences, reference, precision, recall),
         precision=precision.mean,
         precision_bounds=precision.bounds,
         recall=recall.mean,
         recall_bounds=recall.bounds,
-        f1=f1(precision.mean, recall.mean),
-        f1_bounds=_bounds(precision.bounds, recall.bounds),
-        f1_with_fallback=(
-            f1(precision.mean_with_fallback, recall.mean_with_fallback) if fell_back else None
-        ),
+        f1=value,
+        f1_bounds=_bounds(precision, recall, value),
+        f1_with_fallback=_with_fallback(precision, recall),
         of_answer=_counts(precision),
         of_reference=_counts(recall),
-        answer=tuple(ComparedSentence(index=i, outcome=outcomes[i]) for i in sorted(outcomes)),
-        reference=tuple(
-            SentenceResult(**dict(sentence), outcome=covered.get(sentence.index, Excluded()))
-            for sentence in reference
+        answer=tuple(
+            ComparedSentence(index=i, outcome=forth.outcomes[i]) for i in sorted(forth.outcomes)
         ),
+        reference=tuple(_with_outcome(each, back) for each in reference),
+        answer_flags=forth.flags,
+        reference_flags=back.flags,
         signature=signature,
     )
 
 
-def _bounds(
-    precision: tuple[float, float] | None, recall: tuple[float, float] | None
-) -> tuple[float, float] | None:
+def _with_outcome(sentence: Sentence, back: Judgment) -> SentenceResult:
+    outcome = back.outcomes.get(sentence.index, Excluded())
+    return SentenceResult(**dict(sentence), outcome=outcome)
+
+
+def _f1(precision: Tally, recall: Tally) -> float | None:
+    """F1 of the means; where one is lacking, the value it has whatever that one were."""
+    value = f1(precision.mean, recall.mean)
+    if value is None:
+        low, high = _limits(precision.bounds or _ANY, recall.bounds or _ANY)
+        value = low if low == high else None
+    return value
+
+
+def _with_fallback(precision: Tally, recall: Tally) -> float | None:
+    if not (precision.fell_back or recall.fell_back):
+        return None
+    return f1(precision.mean_with_fallback, recall.mean_with_fallback)
+
+
+def _bounds(precision: Tally, recall: Tally, value: float | None) -> Limits | None:
+    if precision.bounds is not None and recall.bounds is not None:
+        return _limits(precision.bounds, recall.bounds)
+    return None if value is None else (value, value)
+
+
+def _limits(precision: Limits, recall: Limits) -> Limits:
     # F1 rises with either, so that its extremes stand at theirs.
-    low, high = (f1(p, r) for p, r in zip(precision or _NONE, recall or _NONE, strict=True))
-    return None if low is None or high is None else (low, high)
-
-
-_NONE = (None, None)
+    low, high = (f1(p, r) or 0.0 for p, r in zip(precision, recall, strict=True))
+    return low, high
 
 
 def _status(

@@ -9,6 +9,7 @@ from judge.records import (
     Correctness,
     CorrectnessStatus,
     CorrectnessTotals,
+    FlagName,
     SampleResult,
 )
 from judge.steps.totals.means import NamedMeans
@@ -29,6 +30,7 @@ class CorrectnessSums:
         self._means = NamedMeans(_SCORES, _BOUNDED, seed)
         self._signatures: Counter[str] = Counter()
         self._statuses: Counter[CorrectnessStatus] = Counter()
+        self._flags: Counter[FlagName] = Counter()
         self._answers = CountedOutcomes()
         self._references = CountedOutcomes()
 
@@ -44,6 +46,8 @@ class CorrectnessSums:
             _scores(found),
             (found.f1_bounds, found.precision_bounds, found.recall_bounds),
         )
+        flags = (*found.answer_flags, *found.reference_flags)
+        self._flags.update(flag.name for flag in flags)
         for compared in found.answer:
             self._answers.add(compared.outcome)
         for sentence in found.reference:
@@ -74,6 +78,7 @@ class CorrectnessSums:
             f1_with_fallback=self._with_fallback(both),
             answer_supports=answers.supports,
             reference_supports=references.supports,
+            flags={name: self._flags[name] for name in FlagName},
             claims=both.claims,
             sources=dict(both.sources),
             unscored=dict(both.unscored),

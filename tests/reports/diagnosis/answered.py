@@ -34,6 +34,7 @@ def answered(
         f1_with_fallback=None,
         answer_supports={},
         reference_supports={},
+        flags={},
         claims=600,
         sources={},
         unscored={},

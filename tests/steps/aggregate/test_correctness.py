@@ -106,12 +106,13 @@ def test_f1_lies_between_the_two_and_the_bounds_enclose_it(answer: str, referenc
         value, limits = getattr(found, name), getattr(found, f"{name}_bounds")
         if value is not None:
             assert limits[0] - 1e-12 <= value <= limits[1] + 1e-12
+    known = sorted(side for side in (found.precision, found.recall) if side is not None)
     if found.f1 is None:
-        assert None in {found.precision, found.recall}
+        assert len(known) < 2
+    elif len(known) < 2:
+        assert found.f1 == 0  # whatever the other were
     else:
-        assert found.precision is not None
-        assert found.recall is not None
-        least, most = sorted((found.precision, found.recall))
+        least, most = known
         assert least - 1e-12 <= found.f1 <= most + 1e-12
 
 
@@ -121,3 +122,28 @@ def test_the_two_ways_are_each_other_s_mirror(answer: str, reference: str) -> No
     assert (one.precision, one.recall) == (other.recall, other.precision)
     assert (one.of_answer, one.of_reference) == (other.of_reference, other.of_answer)
     assert one.f1 == other.f1
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "value", "limits"),
+    [
+        ("n", "?", 0.0, (0.0, 0.0)),  # no recall could mend a precision of 0
+        ("?", "nn", 0.0, (0.0, 0.0)),
+        ("h", "n", 0.0, (0.0, 0.0)),  # it asserts nothing, and covers nothing
+        ("h", "p", None, None),  # there is no precision, and F1 would hang on it
+        ("n?", "?", None, (0.0, 2 / 3)),  # one more may be right: p up to ½, r up to 1
+        ("p", "?", None, (0.0, 2 / 3)),
+    ],
+)
+def test_f1_is_known_where_what_is_not_known_could_not_change_it(
+    answer: str, reference: str, value: float | None, limits: tuple[float, float] | None
+) -> None:
+    found = comparison(answer, reference)
+    assert found.f1 == value
+    assert found.f1_bounds == (limits and pytest.approx(limits))
+
+
+def test_a_fallback_in_the_reference_alone_is_told_too() -> None:
+    """Own: precision 1, no recall; with the fallback recall 1."""
+    found = comparison("f", "y")
+    assert (found.f1, found.f1_with_fallback) == (None, 1.0)

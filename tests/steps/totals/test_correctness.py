@@ -3,7 +3,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.metrics.interval import wilson
-from judge.records import CorrectnessStatus, CorrectnessTotals, SampleResult, Support
+from judge.records import (
+    CorrectnessStatus,
+    CorrectnessTotals,
+    Flag,
+    FlagName,
+    SampleResult,
+    Support,
+)
 from judge.records import UnscoredReason as Reason
 from judge.steps.totals import summarize
 from tests.compared import MARKS, compared
@@ -147,3 +154,33 @@ def _rounded(made: CorrectnessTotals) -> object:
         return round(value, 9) if isinstance(value, float) else value
 
     return rounded(made.model_dump())
+
+
+def test_what_fell_back_on_either_side_is_counted() -> None:
+    made = totals(compared("a", "f", "yN"), compared("b", "y", "f"))
+    assert made.fallen_back == 3
+    assert made.unscored == {Reason.TIMEOUT: 3}
+    assert totals(compared("a", "f", "y")).f1_with_fallback is not None
+
+
+def test_the_seed_moves_the_intervals_and_nothing_else() -> None:
+    results = [compared(f"q{i}", "fpn"[i % 3], "fn"[i % 2]) for i in range(60)]
+    first, second = (summarize(results, seed=seed).correctness for seed in (0, 1))
+    assert first is not None
+    assert second is not None
+    assert first.f1 is not None
+    assert second.f1 is not None
+    assert first.f1.interval.method == "poisson_bootstrap"
+    assert first.f1.interval != second.f1.interval
+    assert first.f1.macro == second.f1.macro
+
+
+def test_flags_of_both_are_counted() -> None:
+    found = compared("a", "f", "f")
+    assert found.correctness is not None
+    flag = Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=0)
+    both = {"answer_flags": (flag,), "reference_flags": (flag, flag)}
+    flagged = found.model_copy(update={"correctness": found.correctness.model_copy(update=both)})
+    made = totals(flagged, found)
+    assert made.flags[FlagName.UNVERIFIED_QUOTE] == 3
+    assert made.flags[FlagName.MISMATCH_NUMBER] == 0

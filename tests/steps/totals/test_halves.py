@@ -20,6 +20,7 @@ ROWS = {
     SEEN + "answered unjudged wrong": ("generation", "retrieved wrong"),
     SEEN + "answered unjudged uncompared": ("unknown", "retrieved"),
     SEEN + "abstained": ("generation", "retrieved abstained"),
+    SEEN + "silent": ("generation", "retrieved silent"),
     # It was not.
     MISSED + "answered faithful correct": ("neither", "missed faithful correct"),
     MISSED + "answered faithful wrong": ("retrieval", "missed faithful wrong"),
@@ -31,11 +32,13 @@ ROWS = {
     MISSED + "answered unjudged wrong": ("retrieval", "missed"),
     MISSED + "answered unjudged uncompared": ("retrieval", "missed"),
     MISSED + "abstained": ("retrieval", "missed abstained"),
+    MISSED + "silent": ("retrieval", "missed silent"),
     # There is none: to abstain is right, and nothing else is.
     "unanswerable answered faithful": ("generation", "unanswerable faithful"),
     "unanswerable answered unfaithful": ("generation", "unanswerable unfaithful"),
     "unanswerable answered unjudged": ("generation", "unanswerable"),
     "unanswerable abstained": ("neither", "unanswerable abstained"),
+    "unanswerable silent": ("neither", "unanswerable silent"),
 }
 
 
@@ -47,11 +50,12 @@ def cells() -> set[tuple[CellWord, ...]]:
             answerable=answerable,
             retrieved=retrieved,
             abstained=abstained,
+            silent=silent,
             faithful=faithful,
             correct=correct,
             signature="s",
         ).words
-        for answerable, retrieved, abstained in product(sides, repeat=3)
+        for answerable, retrieved, abstained, silent in product(sides, repeat=4)
         for faithful, correct in product((*sides, None), repeat=2)
     }
 
