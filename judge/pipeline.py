@@ -123,7 +123,7 @@ async def _held(judge: Judge, asked: JudgeRequest, rules: Rules) -> Judgment:
     """One text held against the other: what became of its claims, and what to look at."""
     judgment = await _judged(judge, asked)
     verified = verify(judgment.outcomes, asked.chunks, rules)
-    outcomes, lacking = guarded(verified, mismatches(asked, verified))
+    outcomes, lacking = guarded(asked, verified, mismatches(asked, verified))
     flags = (*flag_quotes(outcomes), *lacking, *judgment.flags)
     return judgment.model_copy(update={"outcomes": outcomes, "flags": flags})
 

@@ -1,43 +1,71 @@
-"""Verdicts of judges that see words alone, held to the figures and names that they overlook."""
+"""Verdicts of judges that see words alone, held to what they overlook: figures, names, denials."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
-from judge.records import Flag, JudgeOutcome, Support, Verdict
+from judge.records import Flag, JudgeOutcome, JudgeRequest, Support, Verdict
+from judge.text.fold import CJK_CHAR
+from judge.text.opposition import opposed
+from judge.text.same import other_bounds
+from judge.text.windows import segments
+
+_CLAUSE: Final = re.compile(r"[，；;]|,(?!\d)")
 
 
 def guarded(
-    outcomes: Mapping[int, JudgeOutcome], flags: Sequence[Flag]
+    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome], flags: Sequence[Flag]
 ) -> tuple[dict[int, JudgeOutcome], tuple[Flag, ...]]:
-    """A flagged `full` becomes `none`, unless a language model said it; the rest stays.
+    """A `full` that is flagged or denied becomes `none`, unless a language model said it.
 
-    Two answers to one question differ in little but the figure or the name that was asked for, and
-    that is where similarity is blind (D65). The reason says what is missing.
+    Two answers to one question differ in little but the figure or the name that was asked for, or
+    in a `not`, and that is where similarity is blind (D65). The reason says what is at odds.
 
     Args:
-        outcomes: by sentence index.
+        request: what the judge was asked.
+        outcomes: by sentence index, their quotes looked up.
         flags: mismatches of these outcomes.
 
     Returns:
         The outcomes, and the flags of verdicts that stand.
     """
-    missing: dict[int, list[str]] = {}
+    blind = {
+        index: outcome
+        for index, outcome in outcomes.items()
+        if isinstance(outcome, Verdict)
+        and outcome.source != "llm"
+        and outcome.support is Support.FULL
+    }
+    missing: dict[int, list[str]] = {index: [] for index in blind}
     standing = []
     for flag in flags:
-        index = flag.sentence
-        outcome = None if index is None else outcomes.get(index)
-        if index is None or not isinstance(outcome, Verdict) or outcome.source == "llm":
+        if flag.sentence is None or flag.sentence not in blind:
             standing.append(flag)
         else:
-            missing.setdefault(index, []).append(flag.detail)
-    held = {
-        index: _withdrawn(outcome, missing[index])
-        if index in missing and isinstance(outcome, Verdict)
-        else outcome
-        for index, outcome in outcomes.items()
-    }
-    return held, tuple(standing)
+            missing[flag.sentence].append(flag.detail)
+    held = {index: _held(request, index, blind[index], missing[index]) for index in blind}
+    return {**outcomes, **held}, tuple(standing)
 
 
-def _withdrawn(verdict: Verdict, missing: Sequence[str]) -> Verdict:
-    reason = "; ".join(dict.fromkeys(missing))
+def _held(
+    request: JudgeRequest, index: int, verdict: Verdict, missing: Sequence[str]
+) -> JudgeOutcome:
+    text = request.sentences[index].text
+    quoted = "\n".join(each.quote for each in verdict.evidence if each.verified)
+    reason = "; ".join(dict.fromkeys([*missing, *other_bounds(text, quoted)]))
+    if not reason and opposed(text, _quoted(verdict)):
+        chinese = CJK_CHAR.search(text) is not None
+        reason = "一方否定，另一方肯定" if chinese else "one denies what the other says"
+    if not reason:
+        return verdict
     return verdict.model_copy(update={"support": Support.NONE, "supporting": (), "reason": reason})
+
+
+def _quoted(verdict: Verdict) -> Iterator[str]:
+    """What the verdict rests on, whole, by sentence and by clause: each may deny for itself."""
+    for evidence in verdict.evidence:
+        if evidence.verified:
+            yield evidence.quote
+            sentences = [evidence.quote[a:b] for a, b in segments(evidence.quote)]
+            yield from sentences
+            yield from (clause for each in sentences for clause in _CLAUSE.split(each))

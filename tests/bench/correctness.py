@@ -1,4 +1,4 @@
-"""Right and wrong answers against references, by similarity, with and without the question.
+"""Right and wrong answers against references, by similarity, as `judge score --correctness` does.
 
 Run `python tests/bench/correctness.py`; a set that is absent is named and skipped.
 
@@ -7,27 +7,19 @@ question word stands, which makes a right sentence; another row's answer makes a
 does the right one with its last digit changed. Such sentences use the question's own words: people
 vary them, so that what is printed is the best case. bump holds an answer with and without one
 error. clapnq holds long answers: each against itself, and against the answer to another question.
-`flagged` is the judge, and a `full` that has a mismatch flag is none.
 """
 
-import asyncio
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import mean
 from typing import Final, NamedTuple
 
 # Run as a file, Python looks for modules beside it and not where `tests` stands.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from judge.backends.lexical import LexicalEmbedder
-from judge.judges.questioned import QuestionedJudge
-from judge.judges.similarity import SimilarityJudge
-from judge.protocols import Judge
-from judge.records import Chunk, JudgeRequest, SentenceKind, Support, Verdict
-from judge.steps.kinds import classify
-from judge.steps.mismatch import mismatches
-from judge.steps.split import split
+from judge import Config, Correctness, Rules, Sample, evaluate
 from tests.bench.labelled import available, rows
 
 _ASKS: Final = re.compile(
@@ -106,40 +98,31 @@ def pairs() -> Iterator[tuple[str, Said]]:
             yield "bump: without the error, with", Said(row["query"], without, error)
 
 
-async def full(judge: Judge, said: Said, *, flagged: bool) -> bool | None:
-    """Whether all claims are full; none of a text without a claim."""
-    sentences = classify(split(said.claim))
-    request = JudgeRequest(
-        query=said.query,
-        answer=said.claim,
-        sentences=sentences,
-        ask=tuple(each.index for each in sentences if each.kind is SentenceKind.CLAIM),
-        chunks=(Chunk(chunk_id="c", text=said.evidence),),
+def measure() -> None:
+    """Print for each line how much was found correct, and the means of its numbers."""
+    said = list(pairs())
+    samples = (
+        Sample(qid=str(at), query=each.query, answer=each.claim, gold_answer=each.evidence)
+        for at, (_, each) in enumerate(said)
     )
-    outcomes = (await judge.judge(request)).outcomes
-    if not outcomes or (flagged and mismatches(request, outcomes)):
-        return False if outcomes else None
-    return all(isinstance(o, Verdict) and o.support is Support.FULL for o in outcomes.values())
-
-
-async def measure() -> None:
-    """Print for each line the share of texts of which every claim is full."""
-    plain = SimilarityJudge(LexicalEmbedder())
-    columns: dict[str, tuple[Judge, bool]] = {
-        "alone": (plain, False),
-        "flagged": (plain, True),
-        "questioned": (QuestionedJudge(plain), False),
-        "both": (QuestionedJudge(plain), True),
-    }
-    found: dict[str, list[list[bool]]] = {}
-    for name, said in pairs():
-        got = [await full(judge, said, flagged=flagged) for judge, flagged in columns.values()]
-        if None not in got:
-            found.setdefault(name, []).append([bool(each) for each in got])
-    print(f"{'wholly full, of n':52}{'n':>5}" + "".join(f"{name:>12}" for name in columns))
+    found: dict[str, list[Correctness]] = {}
+    for (name, _), result in zip(said, evaluate(samples, Config(correctness=True)), strict=True):
+        if result.correctness is not None and result.correctness.recall is not None:
+            found.setdefault(name, []).append(result.correctness)
+    columns = ("correct", "precision", "recall", "f1")
+    print(f"{'':52}{'n':>5}" + "".join(f"{name:>12}" for name in columns))
     for name, each in found.items():
-        shares = [sum(column) / len(each) for column in zip(*each, strict=True)]
-        print(f"{name:52}{len(each):>5}" + "".join(f"{share:>12.3f}" for share in shares))
+        figures = (
+            mean(map(correct, each)),
+            *(mean(getattr(one, column) or 0.0 for one in each) for column in columns[1:]),
+        )
+        print(f"{name:52}{len(each):>5}" + "".join(f"{figure:>12.3f}" for figure in figures))
+
+
+def correct(found: Correctness) -> bool:
+    """As the table of cells has it."""
+    contradicted = found.of_answer.contradicted + found.of_reference.contradicted
+    return (found.recall or 0.0) >= Rules().correct_from and not contradicted
 
 
 def main() -> None:
@@ -147,7 +130,7 @@ def main() -> None:
     for name in ("rgb_zh_en", "clapnq", "bump"):
         if not available(name):
             print(f"{name}: absent, skipped")
-    asyncio.run(measure())
+    measure()
 
 
 if __name__ == "__main__":

@@ -1108,3 +1108,14 @@ def test_only_the_kind_is_set(answer: str) -> None:
 def test_backticks_that_open_no_fence_hide_no_claim() -> None:
     (sentence,) = split("```500``` is the limit for one night.")
     assert [s.kind for s in classify([sentence, sentence])] == [SentenceKind.CLAIM] * 2
+
+
+@pytest.mark.parametrize(
+    "opening", ["作为助手，", "抱歉，", "答案：", "根据资料，", "作为助手，根据资料，"]
+)
+def test_commas_behind_an_opening_are_read_once(opening: str) -> None:
+    text = opening + "，" * (390 - len(opening)) + "x"
+    sentence = Sentence(index=0, start=0, end=len(text), text=text)
+    started = time.perf_counter()
+    classify([sentence])
+    assert time.perf_counter() - started < 0.3

@@ -190,7 +190,7 @@ async def test_the_judgment_passes_as_it_is() -> None:
             return judgment
 
     assert (
-        await QuestionedJudge(Fixed()).judge(asked(WRITER, "The report: A. Berg", "x")) is judgment
+        await QuestionedJudge(Fixed()).judge(asked(WRITER, "The report: A. Berg", "x")) == judgment
     )
     with pytest.raises(JudgeUnavailable, match="wrong key"):
         await QuestionedJudge(Fixed()).judge(asked("", "A. Berg", "x"))
