@@ -374,6 +374,8 @@ async def test_without_being_asked_for_nothing_is_compared() -> None:
     [
         ("How long is leave?", "Leave is 24 days a year.", "Leave is 25 days a year."),
         ("年假多长?", "年假每年为24天。", "年假每年为25天。"),
+        ("Which floors are open?", "Floors 1 and 4.", "1, 2 and 3."),
+        ("会议室在几楼?", "会议室在3楼。", "会议室在5楼。"),
     ],
 )
 async def test_similarity_does_not_call_another_figure_right(
@@ -536,8 +538,9 @@ async def test_calls_of_both_ways_and_the_model_that_gave_the_verdicts_are_told(
 
     sample = Sample(qid="1", answer="Leave is long.", gold_answer="Leave is ten days.")
     judge = Served({}, "llm:m@h")
-    result = await evaluate_sample(sample, FakeJudge({}), Rules(), comparing=judge)
-    assert [call.model for call in result.calls] == ["gold_answer", "answer"]
+    sample = sample.model_copy(update={"chunks": CHUNKS})
+    result = await evaluate_sample(sample, judge, Rules(), comparing=judge)
+    assert [call.model for call in result.calls] == ["hr#1", "gold_answer", "answer"]
     assert result.correctness is not None
     # Only the way back has verdicts, and another model gave them.
     assert result.correctness.signature == "llm:m@h|served:m-2"

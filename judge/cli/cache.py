@@ -66,7 +66,8 @@ def explain(
 ) -> None:
     """Tell of each claim whether its verdict is kept, or what differs from what is kept.
 
-    Takes the settings of `judge score`; asks nobody.
+    Takes the settings of `judge score`; asks nobody. It is about faithfulness alone, and not about
+    what --correctness asks.
 
     Example: judge cache explain samples.jsonl q_001 --model gpt-4.1-mini
     """

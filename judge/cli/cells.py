@@ -43,7 +43,7 @@ _SAID: Final[dict[CellWord, tuple[str, str]]] = {
     "answered": ("abstained", "no"),
 }
 """Which column a word fills, and with what; what no word fills is not asked of the cell."""
-_NOT_ASKED: Final = Look("–", "-", "", "not asked")
+_NOT_ASKED: Final = Look("–", "-", "", "does not apply")
 _IMPLIED: Final[frozenset[CellWord]] = frozenset({"answerable", "answered"})
 """What the other words of a cell say, too."""
 _NAMED: Final = 3
@@ -199,6 +199,7 @@ class _Page:
         implied = _IMPLIED if self._compared else _IMPLIED | {"uncompared"}
         asked = ",".join(word for word in words if word not in implied)
         command = f"judge show {shlex.quote(str(folder))} --cell {asked}"
+        command += "" if self._lang == "en" else f" --lang {self._lang}"
         return self._words("walk", command=visible(command))
 
     def _words(self, key: str, **values: str) -> str:

@@ -39,9 +39,10 @@ def print_reading(report: RankingReport, asked: Reading, console: Console) -> No
     page.bands(bands(report))
     if asked.use is not None:
         page.targets(targets(report, asked.use))
-    page.diagnoses(diagnose(report, before=asked.before, answers=asked.answers))
     if asked.elsewhere is not None:
+        console.print()
         page.caution("elsewhere", path=visible(asked.elsewhere))
+    page.diagnoses(diagnose(report, before=asked.before, answers=asked.answers))
 
 
 class _Page:

@@ -94,27 +94,23 @@ def score(  # noqa: PLR0913  each is an option of the command line
     from judge.evaluator import Evaluator  # noqa: PLC0415
     from judge.job import Job  # noqa: PLC0415
 
-    gates, language = _gates(fail_under or [], settings), chosen("--lang", lang, LANGS)
+    language = chosen("--lang", lang, LANGS)
+    gates = _gates(fail_under or [], settings, strict=strict_gate)
     folder = _default_folder(source) if output is None else Path(output)
     hook = None if review_hook is None else open_hook(review_hook, settings)
-    job = Job(
-        _stream(source),
-        folder,
-        settings,
-        evaluator=Evaluator(settings, review_hook=hook),
-        force=force,
-        skip_bad_lines=skip_bad_lines,
-    )
+    evaluator = Evaluator(settings, review_hook=hook)
+    how = {"force": force, "skip_bad_lines": skip_bad_lines}
+    job = Job(_stream(source), folder, settings, evaluator=evaluator, **how)
     kept = settings.cache and settings.asks_model
     told = Told(strict_gate, worst, kept, language)
     raise typer.Exit(score_into(folder, job, gates, told))
 
 
-def _gates(texts: list[str], settings: "Config") -> list["Gate"]:
-    from judge.reports.gate import check_measured, parse_gate  # noqa: PLC0415
+def _gates(texts: list[str], settings: "Config", *, strict: bool) -> list["Gate"]:
+    from judge.reports.gate import check_gates, parse_gate  # noqa: PLC0415
 
     gates = [parse_gate(text) for text in texts]
-    check_measured(gates, correctness=settings.correctness)
+    check_gates(gates, strict=strict, correctness=settings.correctness)
     return gates
 
 

@@ -140,6 +140,7 @@ def show_cell(
         console.print(_place(skip + 1, last, found, asked), soft_wrap=True)
         if last < found:
             many = "" if count == 1 else f" -n {count}"
+            many += "" if lang == "en" else f" --lang {lang}"
             command = f"judge show {shlex.quote(str(run))} --cell {asked}{many} --skip {last}"
             console.print(Text(f"next: {visible(command)}"), soft_wrap=True)
 

@@ -1,6 +1,6 @@
 """Gates on a run's totals, and the exit code they lead to."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -74,16 +74,19 @@ def parse_gate(text: str) -> Gate:
     return Gate(name, least)
 
 
-def check_measured(gates: Iterable[Gate], *, correctness: bool) -> None:
-    """Refuse a gate on what a run is not going to measure.
+def check_gates(gates: Sequence[Gate], *, strict: bool, correctness: bool) -> None:
+    """Refuse a gate on what a run is not going to measure, and strictness without a gate.
 
     Args:
         gates: to be held later.
+        strict: whether they are held against lower limits.
         correctness: whether answers are compared with their references.
 
     Raises:
-        ConfigError: they are not, and a gate is on correctness.
+        ConfigError: there is nothing that could fail, or that could be measured.
     """
+    if strict and not gates:
+        raise ConfigError("--strict-gate without a gate; add --fail-under, as faithfulness=0.9")
     for gate in gates:
         if gate.name in _CORRECTNESS and not correctness:
             asked = f"--fail-under '{gate.name}={gate.least:g}'"

@@ -39,7 +39,7 @@ def cell(
         answerable = False
     abstained = result.status is Status.ABSTAINED
     correct = _correct(result, rules) if answerable and not abstained else None
-    silent = result.status is Status.NO_CLAIMS and not correct
+    silent = result.status is Status.NO_CLAIMS and not correct and not _shows_code(result)
     return Cell(
         answerable=answerable,
         retrieved=bool(found) if answerable else None,
@@ -50,6 +50,11 @@ def cell(
         correct=None if silent else correct,
         signature=_signature(rules),
     )
+
+
+def _shows_code(result: SampleResult) -> bool:
+    """Whether it answers in code, which nobody judges and which is no silence."""
+    return any(sentence.kind is SentenceKind.CODE for sentence in result.sentences)
 
 
 def has_gold(sample: Sample) -> bool:

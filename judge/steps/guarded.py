@@ -1,16 +1,15 @@
 """Verdicts of judges that see words alone, held to what they overlook: figures, names, denials."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 from judge.records import Flag, JudgeOutcome, JudgeRequest, Support, Verdict
+from judge.text.claims import claims
 from judge.text.fold import CJK_CHAR
-from judge.text.opposition import opposed
+from judge.text.lacking import Numbers
+from judge.text.opposition import clauses, opposed
 from judge.text.same import other_bounds
 from judge.text.windows import segments
-
-_CLAUSE: Final = re.compile(r"[，；;]|,(?!\d)")
+from judge.text.words import blank_markup
 
 
 def guarded(
@@ -43,6 +42,10 @@ def guarded(
             standing.append(flag)
         else:
             missing[flag.sentence].append(flag.detail)
+    if blind:
+        numbers = Numbers([request.query, *(chunk.text for chunk in request.chunks)])
+        for index, text in claims(request, tuple(blind)).items():
+            missing[index] += numbers.lack(blank_markup(text))
     held = {index: _held(request, index, blind[index], missing[index]) for index in blind}
     return {**outcomes, **held}, tuple(standing)
 
@@ -66,6 +69,5 @@ def _quoted(verdict: Verdict) -> Iterator[str]:
     for evidence in verdict.evidence:
         if evidence.verified:
             yield evidence.quote
-            sentences = [evidence.quote[a:b] for a, b in segments(evidence.quote)]
-            yield from sentences
-            yield from (clause for each in sentences for clause in _CLAUSE.split(each))
+            yield from (evidence.quote[a:b] for a, b in segments(evidence.quote))
+            yield from clauses(evidence.quote)

@@ -1,18 +1,21 @@
 """Whether one text denies what another says of the same thing: `not refunded`, `refunded`."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from judge.text.denials import REACH, denied, negations
 from judge.text.sequence import sequence
 from judge.text.terms import CONTENT
 from judge.text.values import figures
+from judge.text.windows import segments
 from judge.text.words import weight, words
 
 _ALIKE: Final = 2 / 3
 """Sentences that share more of their telling words tell of one thing."""
 _MOST: Final = 2000
-"""Words of one text that are looked at: no sentence has more."""
+"""Words of one text that are looked at; what is longer is no sentence."""
+_CLAUSE: Final = re.compile(r"[，；;]|,(?!\d)")
 
 
 class _Side(NamedTuple):
@@ -24,6 +27,16 @@ class _Side(NamedTuple):
     """Keys of what it says without denying it."""
     unsaid: frozenset[str]
     """Keys of what it denies."""
+
+
+def clauses(text: str) -> Iterator[str]:
+    """The parts of its sentences between commas: each may deny for itself.
+
+    >>> list(clauses("It is open, not 1,250 times. 不开门，开窗。"))
+    ['It is open', ' not 1,250 times.', '不开门', '开窗。']
+    """
+    for start, end in segments(text):
+        yield from _CLAUSE.split(text[start:end])
 
 
 def opposed(claim: str, segments: Iterable[str]) -> bool:

@@ -1,7 +1,9 @@
 """Figures that two texts share whatever their units: `2,500 kg` is `2.5 tonnes`."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from judge.text.dates import dates
@@ -16,6 +18,7 @@ _DIGITS: Final = 12
 """Significant; units are converted in floating point."""
 _BARE: Final = 80
 """Characters; a figure and its unit, in however many words, are no longer."""
+
 
 _Key = tuple[str | None, str]
 
@@ -36,6 +39,7 @@ class Held:
 
     def __init__(self, passages: Sequence[str]) -> None:
         self._passages = passages
+        self._cut: dict[int, list[tuple[int, int]]] = {}
 
     def look_up(
         self, text: str, told: Sequence[Token], new: Sequence[Token]
@@ -80,7 +84,10 @@ class Held:
         return known
 
     def _around(self, at: int, place: int) -> tuple[int, int]:
-        return next(span for span in segments(self._passages[at]) if place < span[1])
+        spans = self._cut.get(at)
+        if spans is None:
+            spans = self._cut[at] = segments(self._passages[at])
+        return spans[bisect_right(spans, place, key=itemgetter(1))]
 
 
 def other_bounds(claim: str, passage: str) -> list[str]:

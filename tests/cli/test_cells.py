@@ -98,15 +98,15 @@ def test_a_row_for_each_cell_in_chinese() -> None:
     assert text.startswith("\n4 条有标注证据的答案：问题出在哪一半\n")
     assert rows(text, "检索到") == [
         "检索到？ 忠于片段？ 正确？ 拒答？ 答案数 占比 问题在",
-        "是 是 是 否 1 25.0 % 都没有",
+        "是 是 是 否 1 25.0 % 无",
         "是 是 否 否 1 25.0 % 生成",
         "否 是 否 否 1 25.0 % 检索",
-        "– – – 是 1 25.0 % 都没有",
+        "– – – 是 1 25.0 % 无",
     ]
     assert "检索到证据，忠于片段，答案正确（q0）" in text
     assert "检索有问题 1 条，生成有问题 1 条，都没有问题 2 条，未知 0 条\n" in text
     assert "未计入：1 条" in text
-    assert text.endswith("judge show runs/today --cell retrieved,faithful,wrong\n")
+    assert text.endswith("judge show runs/today --cell retrieved,faithful,wrong --lang zh\n")
 
 
 def test_without_gold_nothing_is_printed() -> None:
@@ -114,9 +114,9 @@ def test_without_gold_nothing_is_printed() -> None:
 
 
 def test_what_the_marks_mean_stands_under_the_table_where_they_occur() -> None:
-    assert "\n? not known  – not asked\n" in printed([UNJUDGED, HONEST])
+    assert "\n? not known  – does not apply\n" in printed([UNJUDGED, HONEST])
     assert "\n? not known\n" in printed([UNJUDGED, GOOD])
-    assert "\n– not asked\n" in printed([GOOD, HONEST])
+    assert "\n– does not apply\n" in printed([GOOD, HONEST])
     assert "not known\n" not in printed([GOOD])
     # What was not compared at all has no column, and so no mark.
     assert "\n? " not in printed([UNCOMPARED, UNFAITHFUL])

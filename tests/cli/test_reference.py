@@ -9,6 +9,8 @@ from judge.cli.answer import print_answer
 from judge.records import (
     Evidence,
     Excluded,
+    Flag,
+    FlagName,
     JudgeOutcome,
     Judgment,
     Sample,
@@ -200,3 +202,19 @@ def test_no_line_is_too_wide_and_none_ends_in_a_space(width: int) -> None:
     for line in lines:
         assert cell_len(line) <= width
         assert not re.search(r"\s$", line)
+
+
+def test_flags_stand_beside_what_they_are_about() -> None:
+    result, sample = WARRANTY
+    assert result.correctness is not None
+    unread = Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=1)
+    other = Flag(name=FlagName.MISMATCH_NUMBER, sentence=1, detail="36")
+    flagged = result.correctness.model_copy(
+        update={"answer_flags": (unread,), "reference_flags": (other,)}
+    )
+    text = " ".join(shown(result.model_copy(update={"correctness": flagged}), sample).split())
+    covered, _, beyond = text.partition("in the answer, and not,")
+    assert "flag mismatch:number" in covered
+    assert "flag mismatch:number" not in beyond
+    # The reference says it all, and the judge's quote is nowhere to be found.
+    assert "可以退货。 flag unverified_quote" in beyond

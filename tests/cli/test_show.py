@@ -1,5 +1,6 @@
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import get_args
 
@@ -179,6 +180,19 @@ def test_what_cannot_be_walked_through(
     err = capsys.readouterr().err
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_the_next_command_can_be_pasted_whatever_the_folder_is_called(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "today's run"
+    assert judge("score", FIXTURES / "cells.jsonl", "-o", run) == 0
+    capsys.readouterr()
+    assert judge("show", run, "--cell", "retrieved", "--lang", "zh") == 0
+    _, _, command = capsys.readouterr().out.partition("\nnext: judge ")
+    words = shlex.split(command)
+    assert words == ["show", str(run), "--cell", "retrieved", "--lang", "zh", "--skip", "1"]
+    assert judge(*words) == 0
 
 
 def test_a_cell_is_read_in_chinese_too(placed: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from judge.reports.gate import (
     GATED,
     Gate,
     GateResult,
-    check_measured,
+    check_gates,
     exit_code,
     hold,
     parse_gate,
@@ -166,9 +166,15 @@ def test_a_gate_on_correctness_that_was_not_measured_is_no_pass() -> None:
 def test_a_gate_on_what_is_not_going_to_be_measured_is_refused(name: str) -> None:
     gates = [Gate("faithfulness", 0.9), Gate(name, 0.7)]
     with pytest.raises(ConfigError, match=f"'{name}=0.7': .*add --correctness"):
-        check_measured(gates, correctness=False)
-    check_measured(gates, correctness=True)
-    check_measured(gates[:1], correctness=False)
+        check_gates(gates, strict=False, correctness=False)
+    check_gates(gates, strict=True, correctness=True)
+    check_gates(gates[:1], strict=False, correctness=False)
+
+
+def test_strictness_without_a_gate_would_pass_everything() -> None:
+    check_gates([], strict=False, correctness=False)
+    with pytest.raises(ConfigError, match="--strict-gate without a gate; add --fail-under"):
+        check_gates([], strict=True, correctness=True)
 
 
 def test_untrusted_correctness_is_an_untrusted_run() -> None:

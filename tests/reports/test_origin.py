@@ -102,6 +102,9 @@ def test_one_after_another(tmp_path: Path) -> None:
     assert found("c", "a", "乙") == ["", "It is paid.", "一。 二。"]
     write(source, [LINES[2], line("乙", "别的。"), LINES[0]])
     assert found("a", "乙", "c") == ["It is paid.", None, ""]
+    # In its own place, too, another answer is not the result's.
+    write(source, [LINES[0], line("乙", "别的。"), LINES[2]])
+    assert found("a", "乙", "c") == ["It is paid.", None, ""]
     write(source, [LINES[0], LINES[2]])
     assert found("a", "乙", "c") == ["It is paid.", None, ""]
     source.unlink()

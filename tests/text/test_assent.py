@@ -26,6 +26,11 @@ PARK_ZH = "学生停车需要许可证吗？"
         ("公司有没有食堂？", "没有", False, True),
         ("公司有没有食堂？", "公司有食堂。", True, True),
         ("该方案是否包括牙科治疗？", "否", False, True),
+        # What is forbidden is not allowed, and after is not before.
+        ("Can staff smoke in the yard?", "Staff are forbidden to smoke in the yard.", False, True),
+        ("Is breakfast included?", "Breakfast is excluded.", False, True),
+        ("Was the bridge built before 1950?", "The bridge was built after 1950.", False, True),
+        ("员工可以在走廊吸烟吗？", "走廊禁止员工吸烟。", False, True),
     ],
 )
 def test_an_answer(query: str, text: str, yes: bool, bare: bool) -> None:  # noqa: FBT001
@@ -48,6 +53,22 @@ def test_an_answer(query: str, text: str, yes: bool, bare: bool) -> None:  # noq
 )
 def test_no_answer(text: str) -> None:
     asked = proposal(PARK)
+    assert asked is not None
+    assert asked.assent(text) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        # One word in common is no answer, if it is all that the question has.
+        ("Is breakfast included?", "Breakfast costs extra."),
+        # At odds with a word of the question, and more is said, or denied.
+        ("Is breakfast included?", "Breakfast is excluded at weekends."),
+        ("Can staff smoke in the yard?", "Staff are not forbidden to smoke in the yard."),
+    ],
+)
+def test_it_cannot_be_told(query: str, text: str) -> None:
+    asked = proposal(query)
     assert asked is not None
     assert asked.assent(text) is None
 

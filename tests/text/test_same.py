@@ -8,6 +8,7 @@ from judge.text.same import Held, other_bounds
 from judge.text.sequence import Token, sequence
 from judge.text.values import figures
 from judge.text.words import words
+from tests.growth import LINEAR, growth
 
 
 def tokens(text: str) -> list[Token]:
@@ -53,6 +54,21 @@ def test_words_of_its_own_need_more_of_the_question_and_a_bare_figure() -> None:
 )
 def test_another_bound(claim: str, passage: str, lost: list[str]) -> None:
     assert other_bounds(claim, passage) == lost
+
+
+def test_many_figures_of_a_long_passage_are_each_found_in_linear_time() -> None:
+    """It cut the whole passage into sentences for each figure."""
+
+    def find_each(passage: str) -> None:
+        held = Held([passage])
+        for figure in passage.split("。")[:-1]:
+            text = figure.replace("吨", "000公斤")
+            assert held.look_up(text, [], tokens(text)) is not None
+
+    def passage(count: int) -> str:
+        return "".join(f"{number + 1}吨。" for number in range(count))
+
+    assert growth(find_each, passage, 150) < LINEAR
 
 
 @given(st.text(), st.text())

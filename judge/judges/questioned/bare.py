@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from judge.judges.questioned.given import Given, parted, touching
+from judge.judges.questioned.given import Given, keys, parted, touching, turns
 from judge.records import Evidence, JudgeOutcome, JudgeRequest, Judgment, Support, Verdict
 from judge.text.assent import Assent, Proposal
 from judge.text.claims import claims
 from judge.text.fold import CJK_CHAR
+from judge.text.opposition import clauses
 from judge.text.same import Held
 from judge.text.sequence import Token
 from judge.text.windows import segments
@@ -15,6 +16,10 @@ from judge.text.words import blank_markup
 
 _LONGEST: Final = 400
 """Characters of a sentence that is read again; a bare answer with its question is shorter."""
+
+
+_SHORT: Final = 4
+"""Characters of a Chinese word or name, at most."""
 
 
 class _Assented(NamedTuple):
@@ -50,12 +55,52 @@ def _reread(
     told, new = parted(text, given)
     if outcome.support is Support.NONE:
         found = held.look_up(text, told, new)
-        return outcome if found is None else _granted(outcome, _quote(request, *found))
-    if outcome.source == "similarity" and not _worded(request, text, new):
-        reason = "段落中没有：" + "、".join(text[a.start : b.end] for a, b in touching(new))
-        none = {"support": Support.NONE, "supporting": (), "reason": reason}
-        return outcome.model_copy(update=none)
+        if found is None:
+            return outcome
+        outcome = _granted(outcome, _quote(request, *found))
+    if outcome.support is Support.FULL and _turned(outcome, text, new, given):
+        chinese = CJK_CHAR.search(text) is not None
+        reason = "一方否定，另一方肯定" if chinese else "one denies what the other says"
+        return _refused(outcome, reason)
+    if outcome.source == "similarity" and (
+        not _worded(request, text, new) or _another(outcome, text, new, given)
+    ):
+        pairs = "、".join(text[a.start : b.end] for a, b in touching(new))
+        return _refused(outcome, f"段落中没有：{_word(text, new) or pairs}")
     return outcome
+
+
+def _refused(verdict: Verdict, reason: str) -> Verdict:
+    none = {"support": Support.NONE, "supporting": (), "reason": reason}
+    return verdict.model_copy(update=none)
+
+
+def _turned(verdict: Verdict, text: str, new: Sequence[Token], given: Given) -> bool:
+    """Whether every clause that has what is new denies what the question asks, or only the text."""
+    wanted = {token.key for token in new}
+    quotes = [each.quote for each in verdict.evidence]
+    parts = [
+        clause
+        for quote in quotes
+        for clause in clauses(quote)
+        if not wanted.isdisjoint(keys(clause))
+    ]
+    own = turns(text, given)
+    return bool(parts) and all(turns(part, given) != own for part in parts)
+
+
+def _another(verdict: Verdict, text: str, new: Sequence[Token], given: Given) -> bool:
+    """Whether the quote has another short word in the place of the text's: `林若梅`, `林若兰`."""
+    own = _word(text, new)
+    quotes = [each.quote for each in verdict.evidence if len(each.quote) <= _LONGEST]
+    others = [_word(quote, parted(quote, given)[1]) for quote in quotes]
+    return bool(own) and any(len(other) == len(own) and other != own for other in others)
+
+
+def _word(text: str, new: Sequence[Token]) -> str:
+    """What is new, if it is one Chinese word; else nothing."""
+    whole = text[new[0].start : new[-1].end] if new else ""
+    return whole if len(whole) <= _SHORT and all(map(CJK_CHAR.match, whole)) else ""
 
 
 def _worded(request: JudgeRequest, text: str, new: Sequence[Token]) -> bool:

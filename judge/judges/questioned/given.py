@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from judge.text.denials import negations
+from judge.text.denials import denied, negations
 from judge.text.fold import CJK_CHAR
 from judge.text.sequence import Token, sequence
 from judge.text.spans import Spans
@@ -41,6 +41,8 @@ class Given(NamedTuple):
     """Keys of what stands side by side: one character of Chinese is no word."""
     denies: bool
     """Whether it asks what is not so."""
+    denied: frozenset[tuple[str, str]]
+    """Keys of what it denies, and of the Chinese character that goes on from it, else none."""
 
 
 def take(query: str) -> Given | None:
@@ -49,16 +51,45 @@ def take(query: str) -> Given | None:
     if not query or len(query) > _LONGEST or _PROPOSES.search(query):
         return None
     tokens = _tokens(query)
+    denying = negations(query, tokens)
     return Given(
         frozenset(token.key for token in tokens if not CJK_CHAR.match(token.key)),
         frozenset((one.key, two.key) for one, two in touching(tokens)),
-        bool(negations(query, tokens)),
+        bool(denying),
+        frozenset(_whole(tokens, at) for at in denied(tokens, denying)),
     )
+
+
+def _whole(tokens: Sequence[Token], at: int) -> tuple[str, str]:
+    """A word; of Chinese its first two characters."""
+    one = tokens[at]
+    two = tokens[at + 1] if at + 1 < len(tokens) else one
+    whole = CJK_CHAR.match(one.key) and CJK_CHAR.match(two.key) and one.end == two.start
+    return one.key, two.key if whole else ""
+
+
+def turns(text: str, given: Given) -> bool:
+    """Whether a clause says of the question's own words that it is not so, or the other way round.
+
+    "It was not founded in 1990" is no 1990 to who asks when it was founded.
+    """
+    tokens = _tokens(text)
+    without = denied(tokens, negations(text, tokens))
+    if given.denies:
+        return any(
+            at not in without and _whole(tokens, at) in given.denied for at in range(len(tokens))
+        )
+    return any(tokens[at].key in given.words or _whole(tokens, at) in given.pairs for at in without)
 
 
 def _tokens(text: str) -> list[Token]:
     found = words(text)
     return sequence(found, figures(text, found))
+
+
+def keys(text: str) -> frozenset[str]:
+    """Keys of its words and numbers."""
+    return frozenset(token.key for token in _tokens(text))
 
 
 def touching(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from judge.judges.questioned.bare import answered, reread
 from judge.judges.questioned.given import said, take
+from judge.judges.questioned.verbatim import verbatim
 from judge.protocols import Judge
 from judge.records import JudgeRequest, Judgment
 from judge.text.assent import proposal
@@ -23,9 +24,11 @@ class QuestionedJudge:
     does not, or the other way round: it is at odds with what the question says. Of a sentence that
     adds only numbers, these are judged alone.
 
-    Three things the inner judge cannot see are read off the words: figures that are the same in
-    another unit, a `full` of similarity that rests on one character of a Chinese word, and whether
-    two answers to a question of yes or no agree, where one of them is no more than that.
+    What the inner judge cannot see is read off the words: figures that are the same in another
+    unit; a `full` of similarity that rests on one character of a Chinese word, or on a name that
+    differs by one; what stands there word for word and tells it nothing; a number that is missing
+    where only numbers are new; a clause that denies what was asked; and whether two answers to a
+    question of yes or no agree, where one of them is no more than that.
 
     It is for judges that read `markers` and not the question: similarity, inference.
 
@@ -49,7 +52,7 @@ class QuestionedJudge:
         """
         given = take(request.query)
         if given is None:
-            judgment = await self._inner.judge(request)
+            judgment = verbatim(request, await self._inner.judge(request))
             asked = proposal(request.query)
             return judgment if asked is None else answered(request, judgment, asked)
         known = [
@@ -59,7 +62,7 @@ class QuestionedJudge:
         ]
         markers = tuple(_apart([*request.markers, *known]))
         judgment = await self._inner.judge(request.model_copy(update={"markers": markers}))
-        return reread(request, judgment, given)
+        return verbatim(request, reread(request, judgment, given))
 
 
 def _apart(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -46,6 +46,19 @@ async def judged(query: str, said: str, reference: str) -> list[Verdict]:
         ("云岭地区最大的湖是什么湖？", "镜湖", "碧波湖", "none"),
         ("渡轮为什么停运？", "渡轮因大风停运。", "渡轮每天两班往返于海岛与大陆之间。", "none"),
         ("渡轮为什么停运？", "渡轮因大风停运。", "由于大风，渡轮停运。", "full"),
+        # Another character makes another name.
+        ("航天馆的馆长是谁？", "林若梅", "林若兰", "none"),
+        ("航天馆的馆长是谁？", "馆长是林若梅。", "林若兰", "none"),
+        ("航天馆在哪座城市？", "南宁市", "南宁", "full"),
+        # Of a list of numbers each is the answer.
+        ("Which floors are open?", "1, 2", "Floors 1, 2 and 3.", "full"),
+        # It denies what was asked, or says of it what the question denies.
+        ("When was the dome built?", "1931", "The dome was not built in 1931.", "none"),
+        ("When was the dome built?", "1931", "It was built in 1931, not moved in 1931.", "full"),
+        ("Which rooms are not heated?", "Cellars.", "Cellars are heated.", "none"),
+        ("Which rooms are not heated?", "Cellars.", "Cellars are not heated.", "full"),
+        ("哪些费用不报销？", "打车费", "打车费报销。", "none"),
+        ("哪些费用不报销？", "打车费", "打车费不报销。", "full"),
         # Yes and no.
         (PERMIT, "No", "Students do not need a permit to park.", "full"),
         (PERMIT, "Students do not need a permit to park.", "No.", "full"),
@@ -59,6 +72,13 @@ async def judged(query: str, said: str, reference: str) -> list[Verdict]:
         # Who says nothing of it is neither for nor against.
         (PERMIT, "The library is closed on Sundays.", "Yes", "none"),
         (PERMIT, "Yes", "The library is closed on Sundays.", "none"),
+        ("院子里可以吸烟吗？", "可以。", "院子里禁止吸烟。", "contradicted"),
+        ("狗会飞吗？", "狗不会飞。", "不会。", "full"),
+        ("狗会飞吗？", "狗不会飞。", "会。", "contradicted"),
+        ("可以退货吗？", "不能退货。", "不可以。", "full"),
+        ("可以退货吗？", "能退货。", "不可以。", "contradicted"),
+        ("能退货吗？", "允许退货。", "能。", "full"),
+        ("院子里可以吸烟吗？", "不可以。", "院子里禁止吸烟。", "full"),
     ],
 )
 async def test_bare_answers(query: str, said: str, reference: str, support: str) -> None:

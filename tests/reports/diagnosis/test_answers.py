@@ -1,3 +1,5 @@
+from judge.metrics.interval import wilson
+from judge.records import Breakdown
 from judge.reports.diagnosis.answers import answer_cautions, answer_figures
 from tests.reports.diagnosis.answered import answered
 from tests.reports.diagnosis.reports import report
@@ -40,3 +42,54 @@ def test_another_number_of_answers_is_cautioned() -> None:
     (caution,) = answer_cautions(answered(0.5, 0.5), report({"hit@5": 0.9}, queries=7))
     assert "100 answers" in caution.en
     assert "7 questions" in caution.en
+
+
+def placed(**cells: int) -> Breakdown:
+    """So many answers of each cell, its words joined by `_`."""
+    kept = {name: tuple(name.split("_")) for name in cells}
+    return Breakdown.model_validate(
+        {
+            "cells": [
+                {"words": kept[name], "half": "unknown", "answers": count, "qids": ()}
+                for name, count in cells.items()
+            ],
+            "halves": {},
+            "counted": sum(cells.values()),
+            "without_gold": 0,
+            "conflicting": 0,
+            "conflicting_qids": (),
+            "signatures": {},
+        }
+    )
+
+
+TABLE = placed(
+    answerable_retrieved_answered_faithful_correct=6,
+    answerable_retrieved_answered_faithful_wrong=1,
+    answerable_retrieved_answered_unfaithful_wrong=3,
+    answerable_retrieved_answered_unjudged_correct=1,
+    answerable_retrieved_abstained=5,
+    answerable_missed_answered_unfaithful_wrong=9,
+)
+
+
+def test_with_gold_the_answers_whose_evidence_was_retrieved_are_counted() -> None:
+    run = answered(0.1, 0.1).model_copy(update={"breakdown": TABLE})
+    first, second = answer_figures(run)
+    # 7 of 10 known to be faithful or not; 7 of 11 correct or wrong; what was missed is not asked.
+    assert (first.measure, first.value) == ("faithful_of_retrieved", 0.7)
+    assert (second.measure, second.value) == ("correct_of_retrieved", 7 / 11)
+    assert first.interval is not None
+    assert (first.interval.low, first.interval.high) == wilson(0.7, 10)
+
+
+def test_of_a_table_too_only_what_is_trusted_counts() -> None:
+    for untrusted, left in (((True, False), "correct"), ((False, True), "faithful")):
+        run = answered(0.1, 0.1, untrusted=untrusted).model_copy(update={"breakdown": TABLE})
+        (figure,) = answer_figures(run)
+        assert figure.measure == f"{left}_of_retrieved"
+
+
+def test_a_table_without_a_cell_leaves_the_means() -> None:
+    run = answered(0.1, 0.1).model_copy(update={"breakdown": placed()})
+    assert [each.measure for each in answer_figures(run)] == ["faithfulness", "correctness_recall"]
