@@ -25,18 +25,23 @@ _ASKS: Final = re.compile(
 _CHOICE: Final = re.compile(r"\b(?:or|versus|vs)\b|还是|或", re.IGNORECASE)
 # `可不可以` denies nothing, and neither does the 否 or 无 that merely asks.
 _TURNED: Final = re.compile(r"([\u3400-\u9fff])[不没](?=\1)|(?<=[是能可])否|(?<=有)无")
+_THEY: Final = r"(?: it | they | you | he | she | we | i | there | this | that ) \b"
+_DO: Final = (
+    r"(?: is | are | was | were | do | does | did | ha[sd] | have | can | could | will | would )"
+)
 _YES: Final = re.compile(
-    r"""
+    rf"""
       \W* (?: (?: yes | yeah | yep | correct | true ) \b
-    | (?: 是 | 是的 | 对 | 对的 | 正确 | 没错 | 可以 | 能 | 会 | 有 | 需要 | 允许 ) (?= \W | $ ) )
+    | {_THEY} \s {_DO} (?= \W* $ )
+    | (?: 是 | 对 | 正确 | 没错 | 可以 | 能 | 会 | 有 | 需要 | 允许 ) 的? (?= \W | $ ) )
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 # "No dogs are allowed" has a subject there, and no answer.
 _NO: Final = re.compile(
-    r"""
-      \W* (?: (?: no | nope | incorrect | false ) (?= \s* (?: [^\w\s] | $ )
-        | \s+ (?: it | they | you | he | she | we | i | there | this | that ) \b )
+    rf"""
+      \W* (?: (?: no | nope | incorrect | false ) (?= \s* (?: [^\w\s] | $ ) | \s+ {_THEY} )
+    | {_THEY} \s (?: {_DO} (?: n['’]t | \s not ) | can (?: not | ['’]t ) | won['’]t ) (?= \W* $ )
     | (?: 否 | 不 | 不是 | 不是的 | 不对 | 不正确 | 错 | 错误 | 不可以 | 不能 | 不会 | 没有 | 没
         | 不需要 | 不允许 ) (?= \W | $ ) )
     """,

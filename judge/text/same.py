@@ -1,16 +1,17 @@
 """Figures that two texts share whatever their units: `2,500 kg` is `2.5 tonnes`."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from operator import itemgetter
 from typing import Final, NamedTuple
 
 from judge.text.dates import dates
-from judge.text.quantities import quantities
+from judge.text.quantities import Bound, Quantity, quantities
 from judge.text.sequence import Token
 from judge.text.spans import Spans
 from judge.text.terms import CONTENT
+from judge.text.units import Reading
 from judge.text.windows import segments
 from judge.text.words import grammar, weight, words
 
@@ -93,21 +94,32 @@ class Held:
 def other_bounds(claim: str, passage: str) -> list[str]:
     """The bounds of a claim in whose place a passage has another: `up to 600`, `up to 450`.
 
-    What is at most 450 is at most 600, too; but it is another answer to the same question.
+    What is at most 450 is at most 600, too; but it is another answer to the same question. And at
+    least 5 is not at most 5.
 
     >>> other_bounds("It costs up to 600 euros.", "It costs up to 450 euros.")
     ['600 euros']
     """
-    theirs = quantities(passage)
-    bounds = {(own.unit, each.bound) for each in theirs for own in each.readings}
-    values = {f"{own.value:.{_DIGITS}g}" for each in theirs for own in each.readings}
+    theirs = [(own.unit, _value(own), each.bound) for each, own in _readings(passage)]
+    bounds = {(unit, bound) for unit, _, bound in theirs}
+    sides: dict[str, set[Bound | None]] = {}
+    for _, value, bound in theirs:
+        sides.setdefault(value, set()).add(bound)
     return [
         claim[each.start : each.end]
         for each in quantities(claim)
         if each.bound
-        and any((own.unit, each.bound) in bounds for own in each.readings)
-        and not any(f"{own.value:.{_DIGITS}g}" in values for own in each.readings)
+        and any((own.unit, each.bound) in bounds or _value(own) in sides for own in each.readings)
+        and not any(sides.get(_value(own), set()) & {each.bound, None} for own in each.readings)
     ]
+
+
+def _readings(text: str) -> Iterator[tuple[Quantity, Reading]]:
+    return ((each, own) for each in quantities(text) for own in each.readings)
+
+
+def _value(reading: Reading) -> str:
+    return f"{reading.value:.{_DIGITS}g}"
 
 
 def _figures(text: str) -> list[_Figure]:

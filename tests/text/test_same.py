@@ -50,6 +50,11 @@ def test_words_of_its_own_need_more_of_the_question_and_a_bare_figure() -> None:
         # A figure lies within a bound, and a bound on the other side is no rival.
         ("up to 600 euros", "450 euros", []),
         ("up to 600 euros", "at least 450 euros", []),
+        # But of the same figure what lies above it does not lie below.
+        ("more than 214 people", "fewer than 214 people", ["214"]),
+        ("超过60人", "不到60人", ["60"]),
+        ("at least 5 days", "5 days", []),
+        ("at least 5 days", "at most 5 days, at least 5 days", []),
     ],
 )
 def test_another_bound(claim: str, passage: str, lost: list[str]) -> None:
