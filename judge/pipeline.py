@@ -77,16 +77,22 @@ async def evaluate_sample(
         calls=judgment.calls,
         signature=_signed(judge, rules, outcomes.values()),
     )
+    if comparing is None and not has_gold(sample):
+        return result
+    return await _with_gold(result, sample, asked, comparing, rules)
+
+
+async def _with_gold(
+    result: SampleResult,
+    sample: Sample,
+    asked: JudgeRequest,
+    comparing: Judge | None,
+    rules: Rules,
+) -> SampleResult:
+    """The result, compared, and with its cell, or a flag where gold leaves none to stand in."""
     reference = classify(split(sample.gold_answer or ""))
     if comparing is not None:
         result = await _compare(result, sample, asked, reference, comparing, rules)
-    return _placed(result, sample, reference, rules)
-
-
-def _placed(
-    result: SampleResult, sample: Sample, reference: Sequence[Sentence], rules: Rules
-) -> SampleResult:
-    """The result with its cell, or with a flag where gold leaves none to stand in."""
     found = cell(sample, result, reference, rules)
     if found is None and has_gold(sample):
         flags = (*result.flags, Flag(name=FlagName.CONFLICTING_GOLD))

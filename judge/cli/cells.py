@@ -13,7 +13,7 @@ from judge.cli.choice import Lang
 from judge.cli.counting import counted
 from judge.cli.paint import Look, mark
 from judge.cli.wrap import wrap
-from judge.records import Breakdown, CellCount, Summary, Wording
+from judge.records import Breakdown, CellCount, Summary
 from judge.records.cell import CellWord, Half
 from judge.steps.totals.halves import row_of, table
 from judge.text.clip import clip
@@ -87,13 +87,13 @@ def told(words: Collection[CellWord], lang: Lang = "en", *, partly: bool = False
     """
     row = row_of(words)
     half = say(f"broken_{row.half}", lang)
-    meant = say("told", lang, reading=_in(row.reading, lang), half=half)
+    meant = say("told", lang, reading=row.reading.text(lang), half=half)
     return say("partly_one", lang, told=meant) if partly and row.half in _IN_PART else meant
 
 
 def say(key: str, lang: Lang, **values: str) -> str:
     """The words of the table that stand under `key`, filled in."""
-    return _in(table().say[key], lang).format(**values)
+    return table().say[key].text(lang).format(**values)
 
 
 def named(qids: Sequence[str], answers: int) -> str:
@@ -159,7 +159,7 @@ class _Page:
             yield text
 
     def _means(self, cell: CellCount) -> str:
-        reading = _in(row_of(cell.words).reading, self._lang)
+        reading = row_of(cell.words).reading.text(self._lang)
         means = self._words("means", reading=reading, qids=named(cell.qids, cell.answers))
         if cell.partly and cell.half in _IN_PART:
             means = self._words("partly", means=means, partly=f"{cell.partly:,}")
@@ -204,7 +204,3 @@ class _Page:
 
     def _words(self, key: str, **values: str) -> str:
         return say(key, self._lang, **values)
-
-
-def _in(words: Wording, lang: Lang) -> str:
-    return words.zh if lang == "zh" else words.en

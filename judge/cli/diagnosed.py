@@ -172,7 +172,7 @@ class _Page:
         return self._in(said(key, **values))
 
     def _in(self, words: Wording) -> str:
-        return words.zh if self._lang == "zh" else words.en
+        return words.text(self._lang)
 
 
 def _table(*headers: str) -> Table:

@@ -18,6 +18,10 @@ class Wording(Record):
     zh: str
     """In Chinese."""
 
+    def text(self, lang: Literal["en", "zh"]) -> str:
+        """In that language."""
+        return self.zh if lang == "zh" else self.en
+
 
 class Figure(Record):
     """A mean that was measured."""

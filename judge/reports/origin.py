@@ -6,6 +6,7 @@ from pathlib import Path
 
 from judge.errors import InputError, RunError
 from judge.records import Sample, SampleResult
+from judge.records.run import RunInput
 from judge.runs import read_record, read_results
 from judge.runs.reading import INPUT
 from judge.samples import Rejected, read_samples
@@ -67,9 +68,8 @@ def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
     changed = RunError(f"{path}: changed since {folder} was scored; score it again with --force")
     try:
         # First: a person must not be shown other chunks than the judge was.
-        with path.open("rb") as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() != read_record(folder).input.sha256:
-                raise changed
+        if not has_bytes(path, read_record(folder).input):
+            raise changed
     except OSError as error:
         message = f"{folder}: its samples cannot be read again ({path}: {error.strerror}); "
         raise RunError(message + "put them back") from None
@@ -79,6 +79,16 @@ def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
         if sample is None or sample.qid != result.qid or not is_of(result, sample.answer):
             raise changed
         yield sample, result
+
+
+def has_bytes(path: Path, made_from: RunInput) -> bool:
+    """Whether a file holds, byte for byte, what a run was made from.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == made_from.sha256
 
 
 def _input(folder: Path) -> Path:

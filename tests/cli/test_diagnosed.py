@@ -11,7 +11,7 @@ from judge.cli.choice import Lang
 from judge.cli.diagnosed import print_reading
 from judge.cli.reading import Reading
 from judge.records import RankingReport
-from tests.commands import Ran, judge, write
+from tests.commands import judge, write
 from tests.reports.diagnosis.reports import report
 
 
@@ -24,24 +24,6 @@ def told(found: RankingReport, asked: Reading, width: int = 80) -> str:
 def row(text: str, *begin: str) -> list[str]:
     (line,) = [line.split() for line in text.splitlines() if line.split()[: len(begin)] == [*begin]]
     return line[len(begin) :]
-
-
-def samples(tmp_path: Path, rank: int, name: str = "in.jsonl") -> Path:
-    """Sixty queries, the one relevant chunk of each at this rank of six."""
-    ids = [f"c{i}" for i in range(1, 7)]
-    lines: list[Mapping[str, JsonValue]] = [
-        {"qid": f"q{i}", "query": "问", "retrieved": [*ids], "gold_evidence": [f"c{rank}"]}
-        for i in range(60)
-    ]
-    return write(tmp_path / name, lines)
-
-
-def refused(ran: Ran, *says: str) -> None:
-    assert (ran.code, ran.out) == (2, "")
-    for said in says:
-        assert said in ran.err
-    assert ran.err.startswith("judge: ")
-    assert ran.err.count("\n") == 1
 
 
 def test_bands_stand_under_their_cut_offs() -> None:
