@@ -4,18 +4,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from judge.advice.recommend import recommend_measures as recommend_measures
     from judge.config import Config as Config
     from judge.errors import *  # noqa: F403  its __all__ is what is meant
     from judge.evaluator import Evaluator as Evaluator
     from judge.evaluator import evaluate as evaluate
+    from judge.files.samples import read_samples as read_samples
     from judge.overlap import measure_overlap as measure_overlap
-    from judge.recommend import recommend_measures as recommend_measures
     from judge.records import *  # noqa: F403  likewise
     from judge.reports.rows import to_rows as to_rows
     from judge.retrieval import measure_retrieval as measure_retrieval
     from judge.retrieval import measure_run as measure_run
-    from judge.samples import read_samples as read_samples
-    from judge.steps.totals import summarize as summarize
+    from judge.scores.totals import summarize as summarize
 
 _HOMES = {
     "Config": "judge.config",
@@ -24,13 +24,20 @@ _HOMES = {
     "measure_overlap": "judge.overlap",
     "measure_retrieval": "judge.retrieval",
     "measure_run": "judge.retrieval",
-    "read_samples": "judge.samples",
-    "recommend_measures": "judge.recommend",
-    "summarize": "judge.steps.totals",
+    "read_samples": "judge.files.samples",
+    "recommend_measures": "judge.advice.recommend",
+    "summarize": "judge.scores.totals",
     "to_rows": "judge.reports.rows",
 }
 # All that these two export is public here as well.
-_WHOLE = ("judge.errors", "judge.records")
+_WHOLE = (
+    "judge.errors",
+    "judge.records",
+    "judge.advice.records",
+    "judge.overlap.records",
+    "judge.retrieval.records",
+    "judge.review.records",
+)
 
 
 if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would let any name pass

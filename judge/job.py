@@ -18,12 +18,12 @@ from typing import IO, Final, NamedTuple, Protocol
 from judge.config import Config
 from judge.errors import InputError, RunError
 from judge.evaluator import Evaluator
+from judge.files.origin import is_of
+from judge.files.runs import REJECTED, RunFolder, read_results
+from judge.files.samples import Checked, Digest, Rejected, check_samples, read_samples
 from judge.records import SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
-from judge.reports.origin import is_of
-from judge.runs import REJECTED, RunFolder, read_results
-from judge.samples import Checked, Digest, Rejected, check_samples, read_samples
-from judge.steps.totals import Totals
+from judge.scores.totals import Totals
 
 BEAT: Final = 1.0
 """Seconds."""

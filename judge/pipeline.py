@@ -4,6 +4,14 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from judge.answer.audit import audit
+from judge.answer.citations import find, positions
+from judge.answer.kinds import classify
+from judge.answer.split import split
+from judge.checks.evidence import verify
+from judge.checks.flags import flag_quotes, raise_flags
+from judge.checks.guarded import guarded
+from judge.checks.mismatch import mismatches
 from judge.protocols import Judge
 from judge.records import (
     Chunk,
@@ -23,17 +31,9 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.steps.aggregate import aggregate, correctness
-from judge.steps.audit import audit
-from judge.steps.cell import cell, has_gold
-from judge.steps.citations import find, positions
-from judge.steps.evidence import verify
-from judge.steps.flags import flag_quotes, raise_flags
-from judge.steps.guarded import guarded
-from judge.steps.kinds import classify
-from judge.steps.mismatch import mismatches
-from judge.steps.split import split
-from judge.text.signature import as_served
+from judge.scores.aggregate import aggregate, correctness
+from judge.scores.cell import cell, has_gold
+from judge.signature import as_served
 from judge.text.words import blank
 
 GOLD: Final = "gold_answer"

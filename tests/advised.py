@@ -1,8 +1,8 @@
 """Advice in short, and what it can rest on, made without samples."""
 
-from judge.recommend.advising import needs
-from judge.recommend.profile import HELD
-from judge.records.advice import Advice, Profile
+from judge.advice.recommend.advising import needs
+from judge.advice.recommend.profile import HELD
+from judge.advice.records import Advice, Profile
 
 
 def roles(advice: Advice) -> dict[str, list[str]]:

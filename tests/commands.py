@@ -13,8 +13,8 @@ import pytest
 from pydantic import JsonValue
 
 from judge.cli.app import main
+from judge.files.runs import read_results
 from judge.records import SampleResult
-from judge.runs import read_results
 
 CHUNKS = ("The canteen opens at seven and closes at three, from Monday to Friday, all year round.",)
 

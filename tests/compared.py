@@ -15,7 +15,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.steps.aggregate import aggregate, correctness
+from judge.scores.aggregate import aggregate, correctness
 
 TIMEOUT: Final = Unscored(reason=UnscoredReason.TIMEOUT)
 _LABELS: Final = {

@@ -2,21 +2,9 @@
 
 from collections.abc import Sequence
 
-from judge.records import (
-    Draw,
-    DrawnSentence,
-    Label,
-    Outcome,
-    Stratum,
-    StratumName,
-    Summary,
-    Support,
-    Unscored,
-    UnscoredReason,
-    Verdict,
-    Weighing,
-)
-from judge.steps.totals import summarize
+from judge.records import Outcome, Summary, Support, Unscored, UnscoredReason, Verdict
+from judge.review.records import Draw, DrawnSentence, Label, Stratum, StratumName, Weighing
+from judge.scores.totals import summarize
 
 DRAW = "r0a1b2c3d"
 FAILED = Unscored(reason=UnscoredReason.TIMEOUT)

@@ -14,13 +14,13 @@ from judge.records import (
     Evidence,
     JudgeOutcome,
     SampleResult,
-    StratumName,
     Support,
     Unscored,
     UnscoredReason,
     Verdict,
 )
 from judge.records.run import RunRecord
+from judge.review.records import StratumName
 
 _LEXICAL: Final = "similarity:lexical|t:0.8"
 _FAILED: Final = Unscored(reason=UnscoredReason.TIMEOUT)

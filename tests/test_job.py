@@ -11,10 +11,10 @@ import pytest
 
 from judge import Config, Evaluator, InputError, RunError, SampleResult, Support, Verdict
 from judge.backends.fake import FakeJudge
+from judge.files.runs import read_record, read_results, read_summary
 from judge.job import Job
 from judge.records import JudgeRequest, Judgment
 from judge.records.run import RunRecord
-from judge.runs import read_record, read_results, read_summary
 
 FULL = Verdict(support=Support.FULL, source="llm", signature="fake")
 

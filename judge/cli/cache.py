@@ -134,7 +134,7 @@ def _kept(folder: Path) -> bool:
 
 
 def _sample(source: Path, qid: str) -> "Sample":
-    from judge.samples import read_samples  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.files.samples import read_samples  # noqa: PLC0415  heavy, and --help stays quick
 
     if str(source) == "-":
         raise ConfigError("explain reads a file, not standard input; name one")

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from judge.cli.counting import counted
 from judge.cli.options import takes_settings
+from judge.cli.render.counting import counted
 from judge.cli.review import review
 from judge.text.clip import clip
 from judge.text.visible import flat
 
 if TYPE_CHECKING:
     from judge.config import Config
-    from judge.records import Drift, Flip, LostSentence
     from judge.review.promoting import Promotion
+    from judge.review.records import Drift, Flip, LostSentence
 
 _WIDTH: Final = 60
 """Characters of a sentence that are enough to know it by."""
@@ -62,9 +62,9 @@ def promote(
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.terminal import say  # noqa: PLC0415
+    from judge.files.runs.reading import made_from  # noqa: PLC0415
     from judge.review.golden import check_output, lines, write_whole  # noqa: PLC0415
     from judge.review.promoting import promote as promoted  # noqa: PLC0415
-    from judge.runs.reading import made_from  # noqa: PLC0415
 
     check_output(output, made_from(run), force=force)
     found = promoted(run, reviewers=min_reviewers)
@@ -97,7 +97,7 @@ def drift(
     from judge.evaluator import evaluate  # noqa: PLC0415
     from judge.review.drift import compare  # noqa: PLC0415
     from judge.review.golden import check_output, read_golden, write_whole  # noqa: PLC0415
-    from judge.steps.totals import MIN_UNSCORED  # noqa: PLC0415
+    from judge.scores.totals import MIN_UNSCORED  # noqa: PLC0415
 
     if output is not None:
         check_output(output, [golden], force=force)

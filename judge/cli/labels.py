@@ -8,7 +8,8 @@ import typer
 from judge.cli.review import Lang, Language, Run, review
 
 if TYPE_CHECKING:
-    from judge.records import Agreement, Summary
+    from judge.records import Summary
+    from judge.review.records import Agreement
 
 
 @review.command("import")
@@ -26,7 +27,7 @@ def import_(
     Example: judge review import runs/today review.csv
     """
     # Heavy, and --help stays quick without them.
-    from judge.cli.agreed import print_agreement  # noqa: PLC0415
+    from judge.cli.render.agreement import print_agreement  # noqa: PLC0415
     from judge.cli.terminal import output, say  # noqa: PLC0415
 
     found, summary, noted = _imported(run, sheets, replace=replace, lang=lang)
@@ -39,17 +40,12 @@ def import_(
 def _imported(
     run: Path, sheets: list[Path], *, replace: bool, lang: Language
 ) -> tuple["Agreement", "Summary", int]:
-    from judge.reports.agreement import page  # noqa: PLC0415
+    from judge.files.runs import read_summary  # noqa: PLC0415
+    from judge.files.runs.hold import hold  # noqa: PLC0415
+    from judge.pages.agreement import page  # noqa: PLC0415
     from judge.review.findings import findings  # noqa: PLC0415
+    from judge.review.folder import discard_findings, write_agreement, write_labels, write_page  # noqa: PLC0415
     from judge.review.joining import join  # noqa: PLC0415
-    from judge.runs import read_summary  # noqa: PLC0415
-    from judge.runs.hold import hold  # noqa: PLC0415
-    from judge.runs.review import (  # noqa: PLC0415
-        discard_findings,
-        write_agreement,
-        write_labels,
-        write_page,
-    )
 
     with hold(run):
         joined = join(run, sheets, replace=replace)

@@ -10,7 +10,7 @@ from judge.cli.source import Source
 from judge.cli.writing import Write, row_file
 
 if TYPE_CHECKING:
-    from judge.records.overlap import AnswerOverlap
+    from judge.overlap.records import AnswerOverlap
 
 Samples = Annotated[
     str, typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.")
@@ -47,7 +47,7 @@ def overlap(
     Example: judge overlap samples.jsonl -o overlap.csv
     """
     # Heavy, and --help stays quick without them.
-    from judge.cli.overlapped import print_overlap  # noqa: PLC0415
+    from judge.cli.render.overlap import print_overlap  # noqa: PLC0415
     from judge.cli.terminal import output, say_json  # noqa: PLC0415
     from judge.overlap import measure_overlap, with_bad_lines  # noqa: PLC0415
 

@@ -14,7 +14,7 @@ from judge.errors import ConfigError
 from judge.text.clip import clip
 
 if TYPE_CHECKING:
-    from judge.records.advice import Advice, Wishes
+    from judge.advice.records import Advice, Wishes
 
 _Cost = Literal["normal", "high"]
 _Task = Literal["qa", "passage"]
@@ -73,7 +73,7 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     language = chosen("--lang", lang, LANGS)
     if as_json and markdown == STDOUT:
         raise ConfigError("--json and --markdown - both print; give --markdown a file's name")
-    from judge.recommend import page, recommend_measures  # noqa: PLC0415  heavy, not for --help
+    from judge.advice.recommend import page, recommend_measures  # noqa: PLC0415  heavy, not for --help
 
     source = Source(samples, (), skip_bad_lines=skip_bad_lines)
     written = None if markdown == STDOUT else markdown
@@ -90,7 +90,7 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
 
 
 def _print(advice: "Advice", samples: str, written: str | None) -> None:
-    from judge.cli.recommended import print_advice  # noqa: PLC0415  heavy, likewise
+    from judge.cli.render.advice import print_advice  # noqa: PLC0415  heavy, likewise
 
     with output() as console:
         print_advice(advice, shlex.quote(samples), console, written)
@@ -99,8 +99,8 @@ def _print(advice: "Advice", samples: str, written: str | None) -> None:
 def _wishes(
     missed_cost: str, noise_cost: str, depth: str | None, corpus_size: str | None, task: str | None
 ) -> "Wishes":
-    from judge.records.advice import MOST_CHUNKS, POOL, Wishes  # noqa: PLC0415  heavy, likewise
-    from judge.records.ranking import DEEPEST  # noqa: PLC0415
+    from judge.advice.records import MOST_CHUNKS, POOL, Wishes  # noqa: PLC0415  heavy, likewise
+    from judge.retrieval.records import DEEPEST  # noqa: PLC0415
 
     chosen("--missed-cost", missed_cost, get_args(_Cost))
     chosen("--noise-cost", noise_cost, get_args(_Cost))

@@ -13,7 +13,7 @@ from judge.errors import ConfigError
 
 if TYPE_CHECKING:
     from judge.cli.reading import Reading
-    from judge.records import RankingReport, RankRules
+    from judge.retrieval.records import RankingReport, RankRules
 
 _Gain = Literal["linear", "exp2"]
 _GoldMatch = Literal["exact", "prefix"]
@@ -24,7 +24,7 @@ _USES = "<faq|documents|scholarly|knowledge_base|monitoring>"
 
 def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
     if wanted:
-        from judge.cli.measures import print_measures  # noqa: PLC0415
+        from judge.cli.render.measures import print_measures  # noqa: PLC0415
 
         with output() as console:
             print_measures(console)
@@ -158,7 +158,7 @@ def _rules(
     no_ranking: _NoRanking,
     seed: int,
 ) -> "RankRules":
-    from judge.records import RankRules  # noqa: PLC0415  heavy, and --help stays quick without it
+    from judge.retrieval.records import RankRules  # noqa: PLC0415  heavy, and --help stays quick without it
 
     return RankRules(
         ks=_cutoffs(k),
@@ -193,18 +193,18 @@ def _print(report: "RankingReport", reading: "Reading | None", *, as_json: bool)
     if as_json:
         say_json(report.model_dump_json())
         return
-    from judge.cli.ranked import print_ranked  # noqa: PLC0415
+    from judge.cli.render.ranking import print_ranked  # noqa: PLC0415
 
     with output() as console:
         print_ranked(report, console)
         if reading is not None:
-            from judge.cli.diagnosed import print_reading  # noqa: PLC0415
+            from judge.cli.render.diagnosis import print_reading  # noqa: PLC0415
 
             print_reading(report, reading, console)
 
 
 def _cutoffs(text: str) -> tuple[int, ...]:
-    from judge.records.ranking import DEEPEST  # noqa: PLC0415
+    from judge.retrieval.records import DEEPEST  # noqa: PLC0415
 
     try:
         ks = tuple(int(part) for part in text.replace("，", ",").split(","))

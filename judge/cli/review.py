@@ -11,8 +11,8 @@ from judge.errors import ConfigError
 from judge.text.visible import flat
 
 if TYPE_CHECKING:
-    from judge.records import Draw
     from judge.review.drawing import Drawing
+    from judge.review.records import Draw
 
 review = typer.Typer(
     no_args_is_help=True, help="Spot-check by people: draw, import, plan, promote, drift."
@@ -72,9 +72,9 @@ def draw(  # noqa: PLR0913  each is an option of the command line
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.terminal import say  # noqa: PLC0415
+    from judge.files.runs.hold import hold  # noqa: PLC0415
     from judge.review.drawing import take  # noqa: PLC0415
-    from judge.runs.hold import hold  # noqa: PLC0415
-    from judge.runs.review import write_draw  # noqa: PLC0415
+    from judge.review.folder import write_draw  # noqa: PLC0415
 
     names = _reviewers(reviewers, overlap)
     sheets = _sheets(run, output, len(names), force=force)
@@ -140,8 +140,8 @@ def _reviewers(given: str, overlap: int) -> list[str]:
 
 
 def _sheets(run: Path, output: Path, count: int, *, force: bool) -> list[Path]:
+    from judge.files.runs.reading import made_from  # noqa: PLC0415  likewise
     from judge.review.golden import check_output  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.runs.reading import made_from  # noqa: PLC0415  likewise
 
     if output.suffix.lower() not in _KINDS:
         raise ConfigError(f"-o {str(output)!r}: name a .csv or .xlsx file")

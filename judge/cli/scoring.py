@@ -8,8 +8,8 @@ from rich.console import Console
 
 from judge.cli.choice import Lang
 from judge.cli.progress import Progress
+from judge.cli.render.totals import Ended, print_totals
 from judge.cli.terminal import output
-from judge.cli.totals import Ended, print_totals
 from judge.errors import JudgeUnavailable
 from judge.job import Job
 from judge.records import SampleResult

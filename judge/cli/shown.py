@@ -10,19 +10,19 @@ from typing import Final, Literal, get_args
 from rich.console import Console
 from rich.text import Text
 
-from judge.cli.answer import print_answer
-from judge.cli.cells import LONGEST, say, told
 from judge.cli.choice import Lang
-from judge.cli.counting import counted
+from judge.cli.render.answer import print_answer
+from judge.cli.render.cells import LONGEST, say, told
+from judge.cli.render.counting import counted
+from judge.cli.render.wrap import wrap
 from judge.cli.terminal import output
-from judge.cli.wrap import wrap
 from judge.errors import ConfigError, RunError
+from judge.files.origin import Origins, origin
+from judge.files.runs import read_results
 from judge.records import Cell, CorrectnessStatus, FlagName, Sample, SampleResult
 from judge.records.cell import CellWord
-from judge.reports.origin import Origins, origin
 from judge.reports.worst import worst_answer
-from judge.runs import read_results
-from judge.steps.cell import look_up
+from judge.scores.cell import look_up
 from judge.text.clip import clip
 from judge.text.visible import flat, visible
 

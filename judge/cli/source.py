@@ -115,7 +115,7 @@ class Source:
             yield self._read(path)
 
     def _read(self, path: Path) -> Iterator["Sample"]:
-        from judge.samples import Rejected, read_samples  # noqa: PLC0415  heavy, --help does without
+        from judge.files.samples import Rejected, read_samples  # noqa: PLC0415  heavy, --help does without
 
         def tell(line: Rejected) -> None:
             self.rejected += 1

@@ -8,15 +8,15 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from judge.backends.lexical import LexicalEmbedder
+from judge.answer.split import EDITION
 from judge.compose.opening import open_store
 from judge.config import Config
 from judge.config.config import checked_url
 from judge.errors import ConfigError
 from judge.judges.questioned import QuestionedJudge
 from judge.judges.similarity import SimilarityJudge
+from judge.judges.similarity.lexical import LexicalEmbedder
 from judge.protocols import Embedder, Judge, Model
-from judge.steps.split import EDITION
 
 if TYPE_CHECKING:
     from judge.backends.openai import Connection

@@ -58,7 +58,7 @@ def open_hook(name: str, config: Config) -> ReviewHook:
         from judge.review.livesheet import LiveSheet  # noqa: PLC0415
 
         return LiveSheet(Path(name), config.seed)
-    from judge.review.loading import load_hook  # noqa: PLC0415
+    from judge.backends.hook.loading import load_hook  # noqa: PLC0415
 
     return load_hook(name)
 

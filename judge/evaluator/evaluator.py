@@ -9,10 +9,10 @@ from judge.compose import Judges, alone, compose, offline
 from judge.config import Config
 from judge.errors import ConfigError
 from judge.evaluator.flight import Flight
+from judge.files.samples.stream import Samples, each
 from judge.pipeline import evaluate_sample, sign
 from judge.protocols import Judge, ReviewHook
 from judge.records import Sample, SampleResult
-from judge.samples.stream import Samples, each
 
 _Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
 
@@ -152,7 +152,7 @@ class Evaluator:
             if self._hook is None:
                 yield score
                 return
-            from judge.review.calling import Calls  # noqa: PLC0415  for those who have a hook
+            from judge.backends.hook.calling import Calls  # noqa: PLC0415  for those who have a hook
 
             async with Calls(self._hook, self._config.seed, self._config.review_rate) as calls:
                 yield calls.after(score)

@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from judge.errors import ConfigError
+from judge.judges.passages import LEAST, Passage, halved, passages
+from judge.judges.similarity.claims import claims
+from judge.judges.similarity.shortfall import no_passages
 from judge.protocols import PairScorer
 from judge.records import (
     Evidence,
@@ -19,10 +22,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.text.claims import claims
 from judge.text.fold import CJK_CHAR
-from judge.text.passages import LEAST, Passage, halved, passages
-from judge.text.shortfall import no_passages
 from judge.text.words import blank_markup
 
 WINDOW: Final = 300

@@ -2,7 +2,8 @@
 
 from typing import Final, NamedTuple
 
-from judge.metrics.overlap import (
+from judge.answer.split import split
+from judge.overlap.metrics import (
     Language,
     Prf,
     exact_match,
@@ -14,7 +15,6 @@ from judge.metrics.overlap import (
     word_tokens,
 )
 from judge.records import Sample
-from judge.steps.split import split
 
 ROUGES: Final = ("rouge1", "rouge2", "rougeL", "rougeLsum", "rougeW")
 """Each an F; `_precision` and `_recall` stand beside it."""

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from judge.metrics.overlap import TOKENIZERS, CorpusBleu, Language
-from judge.records.overlap import LanguageBleu
+from judge.overlap.metrics import TOKENIZERS, CorpusBleu, Language
+from judge.overlap.records import LanguageBleu
 
 LANGUAGE_NAMES: Final[dict[Language, str]] = {
     "zh": "Chinese",

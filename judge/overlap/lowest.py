@@ -3,8 +3,8 @@
 import heapq
 from typing import Final
 
+from judge.overlap.records import LowOverlap
 from judge.records import Sample
-from judge.records.overlap import LowOverlap
 from judge.text.clip import clip
 
 _LONGEST: Final = 200

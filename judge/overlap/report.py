@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from typing import Final
 
+from judge.answer.split import EDITION as SPLIT_EDITION
 from judge.errors import InputError
-from judge.metrics.interval import StreamedMeans
-from judge.metrics.overlap import MOST_CELLS, MOST_TOKENS, WEIGHT
 from judge.overlap.answer import MEASURES, Measured, has_gold, measure
 from judge.overlap.languages import LanguageBleus
 from judge.overlap.lowest import Lowest
+from judge.overlap.metrics import MOST_CELLS, MOST_TOKENS, WEIGHT
+from judge.overlap.records import AnswerOverlap, OverlapCounts, OverlapReport
 from judge.overlap.warning import warnings
 from judge.records import Interval, Sample
-from judge.records.overlap import AnswerOverlap, OverlapCounts, OverlapReport
-from judge.steps.split import EDITION as SPLIT_EDITION
+from judge.scores.interval import StreamedMeans
 
 LISTED: Final = 20
 """How many qids of samples without a gold answer a report lists."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from judge.metrics.overlap import MOST_CELLS, MOST_TOKENS
 from judge.overlap.languages import LANGUAGE_NAMES
-from judge.records.overlap import LanguageBleu, OverlapCounts
+from judge.overlap.metrics import MOST_CELLS, MOST_TOKENS
+from judge.overlap.records import LanguageBleu, OverlapCounts
 
 
 def warnings(counts: OverlapCounts, bleu: Sequence[LanguageBleu]) -> tuple[str, ...]:

@@ -1,22 +1,5 @@
 """Frozen records, in the order they are made."""
 
-from judge.records.advice import (
-    Advice,
-    AdvisedMeasure,
-    AvoidedMeasure,
-    FamilyAdvice,
-    FiredRule,
-    Profile,
-    Wishes,
-)
-from judge.records.agreement import (
-    Agreement,
-    CorrectedScore,
-    Disagreement,
-    LabelAccuracy,
-    LabelledStratum,
-    Share,
-)
 from judge.records.cell import Breakdown, Cell, CellCount
 from judge.records.chat import ChatFailure, ChatReply, ChatRequest
 from judge.records.citation import Citation, CitationStatus
@@ -28,40 +11,8 @@ from judge.records.correctness import (
     CorrectnessStatus,
     CorrectnessTotals,
 )
-from judge.records.diagnosis import (
-    Band,
-    Bands,
-    Diagnoses,
-    Diagnosis,
-    Figure,
-    Ground,
-    ProductionBand,
-    Target,
-    Targets,
-    Unjudged,
-    Wording,
-)
 from judge.records.flag import Flag, FlagName
-from judge.records.golden import Drift, Flip, GoldenLabel, LostSentence
 from judge.records.judged import SentenceResult
-from judge.records.label import Label
-from judge.records.overlap import (
-    AnswerOverlap,
-    LanguageBleu,
-    LowOverlap,
-    OverlapCounts,
-    OverlapReport,
-)
-from judge.records.ranking import (
-    IrrelevantTop,
-    MissedGold,
-    PairedChunks,
-    PairKind,
-    QueryRanks,
-    QueryStatus,
-    RankingReport,
-    RankRules,
-)
 from judge.records.relation import Relation
 from judge.records.request import JudgeRequest
 from judge.records.result import (
@@ -69,7 +20,6 @@ from judge.records.result import (
     Scores,
     Status,
 )
-from judge.records.review import Draw, DrawnSentence, Stratum, StratumName, Weighing
 from judge.records.rules import Rules
 from judge.records.run import RunInput, RunRecord
 from judge.records.sample import Chunk, Sample
@@ -94,13 +44,6 @@ from judge.records.verdict import (
 __all__ = [
     "SUPPORTED",
     "SUPPORT_WEIGHT",
-    "Advice",
-    "AdvisedMeasure",
-    "Agreement",
-    "AnswerOverlap",
-    "AvoidedMeasure",
-    "Band",
-    "Bands",
     "Breakdown",
     "Call",
     "Cell",
@@ -115,49 +58,18 @@ __all__ = [
     "ComparedSentence",
     "CorpusBounds",
     "CorpusScore",
-    "CorrectedScore",
     "Correctness",
     "CorrectnessStatus",
     "CorrectnessTotals",
-    "Diagnoses",
-    "Diagnosis",
-    "Disagreement",
-    "Draw",
-    "DrawnSentence",
-    "Drift",
     "Evidence",
     "Excluded",
-    "FamilyAdvice",
-    "Figure",
-    "FiredRule",
     "Flag",
     "FlagName",
-    "Flip",
-    "GoldenLabel",
-    "Ground",
     "Interval",
-    "IrrelevantTop",
     "JudgeOutcome",
     "JudgeRequest",
     "Judgment",
-    "Label",
-    "LabelAccuracy",
-    "LabelledStratum",
-    "LanguageBleu",
-    "LostSentence",
-    "LowOverlap",
-    "MissedGold",
     "Outcome",
-    "OverlapCounts",
-    "OverlapReport",
-    "PairKind",
-    "PairedChunks",
-    "ProductionBand",
-    "Profile",
-    "QueryRanks",
-    "QueryStatus",
-    "RankRules",
-    "RankingReport",
     "Relation",
     "Reply",
     "Rules",
@@ -169,19 +81,10 @@ __all__ = [
     "Sentence",
     "SentenceKind",
     "SentenceResult",
-    "Share",
     "Status",
-    "Stratum",
-    "StratumName",
     "Summary",
     "Support",
-    "Target",
-    "Targets",
-    "Unjudged",
     "Unscored",
     "UnscoredReason",
     "Verdict",
-    "Weighing",
-    "Wishes",
-    "Wording",
 ]

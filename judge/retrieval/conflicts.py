@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import Final
 
+from judge.checks.calendars import Calendar
+from judge.checks.dates import Date
+from judge.checks.quantities import Quantity
+from judge.checks.rounding import Figures, Match
 from judge.retrieval.statements import Part, Statement, capitalised, telling
-from judge.text.calendars import Calendar
-from judge.text.dates import Date
 from judge.text.fold import CJK_CHAR
-from judge.text.quantities import Quantity
-from judge.text.rounding import Figures, Match
 
 _LEAST: Final = 2.0
 """Telling words that both must have."""

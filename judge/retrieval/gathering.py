@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from judge.errors import InputError
-from judge.records import Chunk, RankRules, Sample
+from judge.records import Chunk, Sample
 from judge.retrieval.query import Grades, RankedQuery, too_much
-from judge.text.documents import Documents
+from judge.retrieval.records import RankRules
+from judge.scores.documents import Documents
 
 _UNGRADED: Final = 1.0
 """Relevance of what gold names and nobody graded."""

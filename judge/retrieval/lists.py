@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from judge.records import IrrelevantTop, MissedGold, PairedChunks, PairKind, QueryRanks
 from judge.retrieval.keeping import Foremost
 from judge.retrieval.measuring import Batch
 from judge.retrieval.query import RankedQuery
+from judge.retrieval.records import IrrelevantTop, MissedGold, PairedChunks, PairKind, QueryRanks
 
 if TYPE_CHECKING:
     from judge.retrieval.pairs import ChunkPair

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.errors import InputError
-from judge.metrics import retrieval as ranks
-from judge.records import QueryRanks, QueryStatus, RankRules
+from judge.retrieval import metrics as ranks
 from judge.retrieval.ordering import Order
 from judge.retrieval.query import RankedQuery, too_much
+from judge.retrieval.records import QueryRanks, QueryStatus, RankRules
 from judge.retrieval.relevant import Relevant
 
 Floats = npt.NDArray[np.float64]

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from judge.records import Chunk, RankRules
+from judge.records import Chunk
+from judge.retrieval.records import RankRules
 
 Grades = Mapping[str, float]
 """Relevance by id; what is not there, or not above 0, is not relevant."""

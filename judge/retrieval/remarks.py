@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from judge.errors import InputError
-from judge.records import QueryStatus, RankRules
+from judge.retrieval.records import QueryStatus, RankRules
 
 NOTES: Final = (
     (

@@ -6,22 +6,15 @@ from typing import Final, get_args
 
 import numpy as np
 
-from judge.metrics.interval import Method, StreamedMeans
-from judge.records import (
-    Interval,
-    PairKind,
-    QueryRanks,
-    QueryStatus,
-    RankingReport,
-    RankRules,
-    Sample,
-)
+from judge.records import Interval, Sample
 from judge.retrieval.gathering import run_queries, sample_queries
 from judge.retrieval.lists import Lists
 from judge.retrieval.measuring import Batch, batches
 from judge.retrieval.query import Grades, RankedQuery
+from judge.retrieval.records import PairKind, QueryRanks, QueryStatus, RankingReport, RankRules
 from judge.retrieval.remarks import NOTES, refuse, warnings
-from judge.samples.trec import Block
+from judge.retrieval.trec import Block
+from judge.scores.interval import Method, StreamedMeans
 
 Each = Callable[[QueryRanks], None]
 

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from judge.text.dates import Date, dates
-from judge.text.denials import negations
+from judge.checks.dates import Date, dates
+from judge.checks.denials import negations
+from judge.checks.labels import blank_labels
+from judge.checks.quantities import Quantity, quantities
+from judge.checks.sequence import Token
 from judge.text.fold import CJK_CHAR
-from judge.text.labels import blank_labels
-from judge.text.quantities import Quantity, quantities
-from judge.text.sequence import Token
 from judge.text.words import LIGHT, blank_markup, is_auxiliary, stems, weight, words
 
 _FIGURE: Final = "#"

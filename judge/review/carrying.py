@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from judge.records import Draw, Label
 from judge.review.drawing import Drawing, fingerprint
+from judge.review.folder import draw_names, read_draw, read_labels
+from judge.review.records import Draw, Label
 from judge.review.weighed import by_row
 from judge.review.words import Lang, choices
-from judge.runs.review import draw_names, read_draw, read_labels
 
 _NO: Final[dict[Lang, str]] = {"en": "no", "zh": "否"}
 _LABELS: Final = ("full", "partial", "none", "contradicted", "no_claim")

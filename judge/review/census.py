@@ -6,17 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from judge.records import (
-    Excluded,
-    FlagName,
-    SampleResult,
-    StratumName,
-    Unscored,
-    Verdict,
-    Weighing,
-)
+from judge.backends.hook.choosing import uniform
+from judge.records import Excluded, FlagName, SampleResult, Unscored, Verdict
 from judge.review.allocation import Size
-from judge.review.choosing import uniform
+from judge.review.records import StratumName, Weighing
 from judge.review.strata import SPREAD, counts, stratum_of, stratum_of_answer, weight
 
 By = Literal["sentence", "answer"]

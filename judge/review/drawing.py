@@ -5,16 +5,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from judge.backends.hook.choosing import chosen, uniform
 from judge.errors import RunError
-from judge.records import Draw, DrawnSentence, Sample, SampleResult
-from judge.reports.origin import origins
+from judge.files.origin import origins
+from judge.files.runs import read_record, read_results
+from judge.files.runs.reading import RESULTS
+from judge.records import Sample, SampleResult
 from judge.review.census import By, Census, claims, part_of
-from judge.review.choosing import chosen, uniform
 from judge.review.picking import Picked, divide, stratum
+from judge.review.records import Draw, DrawnSentence
 from judge.review.row import row_of
-from judge.runs import read_record, read_results
-from judge.runs.reading import RESULTS
-from judge.text.signature import requested
+from judge.signature import requested
 
 _DIGITS: Final = 12
 

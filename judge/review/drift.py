@@ -4,19 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-from judge.metrics.agreement import mcnemar
-from judge.records import (
-    SUPPORT_WEIGHT,
-    Drift,
-    Excluded,
-    Flip,
-    GoldenLabel,
-    LostSentence,
-    SampleResult,
-    SentenceResult,
-    Support,
-)
+from judge.records import SUPPORT_WEIGHT, Excluded, SampleResult, SentenceResult, Support
+from judge.review.agreement import mcnemar
 from judge.review.golden import Golden, own_support
+from judge.review.records import Drift, Flip, GoldenLabel, LostSentence
 from judge.review.strata import NEVER_PARTIAL
 
 _Scale = Literal["labels", "full_or_rest"]

@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, TypedDict
 
-from judge.metrics.agreement import (
+from judge.records import Summary, Support, Verdict
+from judge.review.agreement import (
     brier,
     calibration_error,
     cohen_kappa,
     krippendorff_alpha,
     label_scores,
 )
-from judge.metrics.interval import Row, weighted_share
-from judge.records import (
+from judge.review.records import (
     Agreement,
     Disagreement,
     Draw,
@@ -21,12 +21,10 @@ from judge.records import (
     LabelAccuracy,
     LabelledStratum,
     Share,
-    Summary,
-    Support,
-    Verdict,
 )
 from judge.review.strata import NEVER_PARTIAL
 from judge.review.weighed import Labels, Name, by_row, corrected_scores, error_of, units_of
+from judge.scores.interval import Row, weighted_share
 
 FULL: Final = "full"
 REST: Final = "rest"

@@ -8,12 +8,13 @@ from typing import Final, NamedTuple
 from pydantic import JsonValue, ValidationError
 
 from judge.errors import InputError, RunError
-from judge.records import GoldenLabel, Sample, SentenceResult, Support, Verdict
-from judge.runs.whole import replacing
-from judge.samples import read_samples
-from judge.samples.fields import sample_from
-from judge.samples.rows import jsonl_rows
-from judge.samples.source import open_source, text_lines
+from judge.files.runs.whole import replacing
+from judge.files.samples import read_samples
+from judge.files.samples.fields import sample_from
+from judge.files.samples.rows import jsonl_rows
+from judge.files.samples.source import open_source, text_lines
+from judge.records import Sample, SentenceResult, Support, Verdict
+from judge.review.records import GoldenLabel
 
 KEY: Final = "labels"
 """What an answer bears its labels under."""

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import InputError, RunError
-from judge.records import Draw, Label
+from judge.files.runs import read_record
 from judge.review.drawing import fingerprint, live_name, take_live
+from judge.review.folder import draw_names, read_draw, read_labels, write_draw
 from judge.review.labelling import Filled, folded, labels_of, shown
+from judge.review.records import Draw, Label
 from judge.review.sheet import read_sheet
-from judge.runs import read_record
-from judge.runs.review import draw_names, read_draw, read_labels, write_draw
 
 _NAME: Final = re.compile(r"r[0-9a-f]{8}")
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import InputError
-from judge.records import Draw, DrawnSentence, Label, Support
+from judge.records import Support
+from judge.review.records import Draw, DrawnSentence, Label
 from judge.review.sheet import Row
 from judge.review.words import read_label
 from judge.text.clip import clip

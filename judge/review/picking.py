@@ -10,9 +10,9 @@ Source: E. Ohlsson (1998), Sequential Poisson sampling, J. Off. Stat. 14, 149-16
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from judge.records import Stratum, StratumName
 from judge.review.allocation import allocate, merge
 from judge.review.census import Candidate, Census, Tally, weighing
+from judge.review.records import Stratum, StratumName
 
 
 class Picked(NamedTuple):

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import RunError
-from judge.records import DrawnSentence, Excluded, StratumName
+from judge.records import Excluded
 from judge.review.allocation import Group, allocate, merge, needed
 from judge.review.carrying import labelled_draws
 from judge.review.census import By
 from judge.review.drawing import counted
+from judge.review.records import DrawnSentence, StratumName
 from judge.review.strata import stratum_of, stratum_of_answer
 from judge.review.weighed import error_of, units_of
 

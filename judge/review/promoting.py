@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judge.errors import InputError, RunError
-from judge.records import GoldenLabel, Label, Sample, SampleResult, SentenceResult
-from judge.reports.origin import origins
+from judge.files.origin import origins
+from judge.records import Sample, SampleResult, SentenceResult
 from judge.review.drawing import fingerprint
+from judge.review.folder import draw_names, read_draw, read_labels
 from judge.review.golden import KEY, Golden, labels_of, own_support
-from judge.runs.review import draw_names, read_draw, read_labels
+from judge.review.records import GoldenLabel, Label
 
 _Votes = dict[str, dict[int, list[Label]]]
 """By qid and index of the sentence."""

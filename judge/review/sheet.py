@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 from judge.errors import InputError, RunError
+from judge.files.runs.whole import replacing
 from judge.review.cells import MOST_UNITS, cell, legible, restore
 from judge.review.delimited import BOM, csv_row, csv_rows
 from judge.review.words import LANGS, Lang, column_of, header
 from judge.review.workbook import workbook_rows, write_workbook
-from judge.runs.whole import replacing
 
 NEEDED: Final = ("review_id", "human_support")
 """Columns without which a sheet says nothing."""

@@ -4,17 +4,9 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from judge.records import (
-    SUPPORT_WEIGHT,
-    SUPPORTED,
-    FlagName,
-    Outcome,
-    StratumName,
-    Support,
-    Unscored,
-    Verdict,
-)
-from judge.text.signature import part
+from judge.records import SUPPORT_WEIGHT, SUPPORTED, FlagName, Outcome, Support, Unscored, Verdict
+from judge.review.records import StratumName
+from judge.signature import part
 
 SPREAD: Final[Mapping[StratumName, float]] = {
     StratumName.SUPPORTED: 0.2,

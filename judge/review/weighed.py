@@ -7,19 +7,9 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from judge.metrics.interval import StratumSample, corrected_mean
-from judge.records import (
-    SUPPORT_WEIGHT,
-    CorpusScore,
-    CorrectedScore,
-    Draw,
-    DrawnSentence,
-    Label,
-    Stratum,
-    Summary,
-    Support,
-    Weighing,
-)
+from judge.records import SUPPORT_WEIGHT, CorpusScore, Summary, Support
+from judge.review.interval import StratumSample, corrected_mean
+from judge.review.records import CorrectedScore, Draw, DrawnSentence, Label, Stratum, Weighing
 from judge.review.strata import counts, weight
 
 Labels = Mapping[str, Sequence[Label]]

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from judge.judges.similarity.windows import segments
 from judge.text.tokens import estimate_tokens
-from judge.text.windows import segments
 
 _OVERLAP: Final = 10
 

@@ -1,4 +1,4 @@
-"""Fitting the conjunction model of `judge.metrics.conjunction`: numpy alone, deterministic."""
+"""Fitting the conjunction model of the similarity judge: numpy alone, deterministic."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from judge.metrics.alignment import SENTENCE_FEATURES, TERM_FEATURES
+from judge.judges.similarity.alignment import SENTENCE_FEATURES, TERM_FEATURES
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from judge.answer.kinds import classify
 from judge.records import Chunk, JudgeRequest, Sample, Sentence, SentenceKind
-from judge.steps.kinds import classify
 
 Row = dict[str, Any]
 

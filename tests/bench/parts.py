@@ -6,10 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from judge.metrics.interval import wilson
+from judge.answer.split import split
 from judge.pipeline import asked
 from judge.records import JudgeRequest, Rules
-from judge.steps.split import split
+from judge.scores.interval import wilson
 from tests.bench import answers, bump, sentences, splitting
 from tests.bench.answers import Alarms, Answers
 from tests.bench.baseline import scoring

@@ -54,7 +54,7 @@ def write(folder: Path, queries: int, ranks: int) -> None:
 
 def judge_files(qrels: Path, run: Path) -> Mapping[str, float | None]:
     from judge.retrieval import measure_run  # noqa: PLC0415
-    from judge.samples.trec import read_qrels, read_run  # noqa: PLC0415
+    from judge.retrieval.trec import read_qrels, read_run  # noqa: PLC0415
 
     return measure_run(read_qrels(qrels), read_run(run)).mean
 

@@ -20,10 +20,8 @@ from judge.evaluator import evaluate
 from judge.records import (
     SUPPORT_WEIGHT,
     Chunk,
-    Draw,
     Flag,
     FlagName,
-    Label,
     Outcome,
     Sample,
     SampleResult,
@@ -31,8 +29,6 @@ from judge.records import (
     SentenceKind,
     SentenceResult,
     Status,
-    Stratum,
-    StratumName,
     Summary,
     Support,
     Unscored,
@@ -42,8 +38,9 @@ from judge.records import (
 from judge.review.census import By, Census, claims
 from judge.review.drawing import drawn_sentences
 from judge.review.picking import Picked, divide, stratum
+from judge.review.records import Draw, Label, Stratum, StratumName
 from judge.review.weighed import by_row, corrected_scores
-from judge.steps.totals import summarize
+from judge.scores.totals import summarize
 from tests.bench import labelled
 
 DATA: Final = Path(__file__).resolve().parents[3] / "shared" / "data" / "judges"

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from judge.backends.lexical import LexicalEmbedder
 from judge.judges.similarity import SimilarityJudge
+from judge.judges.similarity.lexical import LexicalEmbedder
 from judge.records import Chunk, JudgeRequest, Sentence, Support, Verdict
 
 _FIELDS: Final = frozenset(JudgeRequest.model_fields)

@@ -22,13 +22,13 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from judge import JudgeRequest, Sample, evaluate
+from judge.answer.citations import find
+from judge.answer.kinds import classify
+from judge.answer.split import split
 from judge.compose import offline
 from judge.config import Config
 from judge.pipeline import request
 from judge.records import Rules
-from judge.steps.citations import find
-from judge.steps.kinds import classify
-from judge.steps.split import split
 from tests.bench.workload import Writer
 
 ANSWERS: Final = 200

@@ -18,9 +18,9 @@ import numpy.typing as npt
 # Run as a file, Python looks for modules beside it and not where `tests` stands.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from judge.backends.lexical import LexicalEmbedder
 from judge.judges.similarity import Block, aligned
-from judge.metrics.alignment import SENTENCE_FEATURES, TERM_FEATURES, Measured
+from judge.judges.similarity.alignment import SENTENCE_FEATURES, TERM_FEATURES, Measured
+from judge.judges.similarity.lexical import LexicalEmbedder
 from judge.text.words import words
 from tests.bench import fitting, labelled
 from tests.bench.fitting import Fit, Rows

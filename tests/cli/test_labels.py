@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.runs.hold import hold
-from judge.runs.review import read_agreement
+from judge.files.runs.hold import hold
+from judge.review.folder import read_agreement
 from tests.commands import judge
 from tests.reviewed import cells, fill, score
 

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from judge.cli.measured import of_run, of_samples
 from judge.errors import ConfigError, InputError
-from judge.records import RankRules
+from judge.retrieval.records import RankRules
 from tests.commands import write
 
 RULES = RankRules(ks=(1, 3))

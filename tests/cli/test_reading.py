@@ -8,10 +8,10 @@ from typing import get_args
 import pytest
 from pydantic import JsonValue
 
+from judge.advice.records import Use
 from judge.cli.choice import Lang
 from judge.cli.reading import Reading, reading
 from judge.errors import ConfigError, InputError, RunError
-from judge.records.diagnosis import Use
 from tests.commands import Ran, judge, line, write
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.runs.review import read_agreement
+from judge.review.folder import read_agreement
 from tests.commands import judge
 from tests.reviewed import cells, fill, score
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.cli.app import main
-from judge.runs import read_results, read_summary
+from judge.files.runs import read_results, read_summary
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 QUICKSTART = FIXTURES / "quickstart.jsonl"

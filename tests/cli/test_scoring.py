@@ -7,11 +7,11 @@ from pydantic import JsonValue
 from judge.cli.scoring import Told, score_into
 from judge.config import Config
 from judge.evaluator import Evaluator
+from judge.files.runs import read_results
 from judge.job import Job
 from judge.protocols import Judge
 from judge.records import JudgeRequest, Judgment, Support, Unscored, UnscoredReason, Verdict
 from judge.reports.gate import parse_gate
-from judge.runs import read_results
 
 FULL = Verdict(support=Support.FULL, source="llm", signature="s")
 NONE = Verdict(support=Support.NONE, source="llm", signature="s")

@@ -17,8 +17,8 @@ from judge import (
     evaluate,
 )
 from judge.backends.fake import FakeJudge
+from judge.backends.hook.choosing import chosen
 from judge.records import Chunk, JudgeRequest, Judgment, Support, Verdict
-from judge.review.choosing import chosen
 from tests.faults import UNAUTHORIZED
 from tests.server import JudgeServer
 

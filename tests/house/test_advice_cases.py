@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from judge.recommend.advising import advise, recommend_measures
-from judge.recommend.table import Lang
+from judge.advice.recommend.advising import advise, recommend_measures
+from judge.advice.recommend.table import Lang
+from judge.advice.records import Advice, Wishes
+from judge.files.samples import read_samples
 from judge.records import Sample
-from judge.records.advice import Advice, Wishes
-from judge.samples import read_samples
 from tests.advised import avoided, counted, roles
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

@@ -2,9 +2,9 @@
 
 import json
 
-from judge.recommend.advising import advise, needs
-from judge.recommend.profile import HELD
-from judge.records.advice import Profile, Wishes
+from judge.advice.recommend.advising import advise, needs
+from judge.advice.recommend.profile import HELD
+from judge.advice.records import Profile, Wishes
 from tests.advised import counted
 
 

@@ -11,12 +11,12 @@ from pydantic import JsonValue
 from judge import Evaluator, Sample, Verdict
 from judge.backends.openai import Connection, OpenAIModel, settle
 from judge.backends.store import DiskStore
+from judge.files.runs import read_summary
 from judge.judges.cached import CachedJudge
 from judge.judges.prompted import PromptedJudge
 from judge.judges.prompted.rendering import REPLY_SCHEMA
 from judge.prompt import Prompt, load_prompt
 from judge.records import Chunk, SampleResult
-from judge.runs import read_summary
 from tests.commands import Ran, judge, line, results, write
 from tests.server import JudgeServer
 

@@ -13,7 +13,7 @@ import pytest
 
 from judge.records import Summary
 from judge.review.census import By
-from judge.steps.totals import summarize
+from judge.scores.totals import summarize
 from tests.bench.review import (
     JUDGES,
     Found,

@@ -6,7 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from judge import Correctness, CorrectnessStatus, Outcome, SampleResult, Unscored, Verdict
-from judge.runs import read_record, read_summary
+from judge.files.runs import read_record, read_summary
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import CRASHED
 from tests.replies import Answer, Script, right, verdicts

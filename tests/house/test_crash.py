@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from judge.backends.store import DiskStore
+from judge.files.runs import read_record, read_summary
 from judge.judges.cached.rows import ASKED, AskedRow, VerdictRow
 from judge.records import Support, UnscoredReason
-from judge.runs import read_record, read_summary
 from tests.commands import Ran, judge, line, results, start, write
 from tests.replies import Answer, right
 from tests.server import Asked, JudgeServer, Slow

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from judge.files.runs import read_record, read_summary
 from judge.records import Support, Verdict
-from judge.runs import read_record, read_summary
 from tests import tiny
 from tests.commands import judge, line, results, write
 

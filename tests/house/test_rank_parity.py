@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 import pytrec_eval
 
-from judge.metrics.retrieval import (
+from judge.retrieval.metrics import (
     Values,
     average_precision,
     dcg,

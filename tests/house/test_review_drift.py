@@ -8,7 +8,7 @@ import pytest
 from pydantic import JsonValue
 
 from judge.cli import golden  # noqa: F401  importing adds the commands
-from judge.records import Drift
+from judge.review.records import Drift
 from tests.commands import Ran, judge, line, write
 from tests.server import Answer, Asked, JudgeServer, Says, Status, right, verdicts
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.review.choosing import chosen
-from judge.runs import read_record
+from judge.backends.hook.choosing import chosen
+from judge.files.runs import read_record
 from tests.commands import judge, line, results, write
 from tests.posted import PostServer, Reply
 

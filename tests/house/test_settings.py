@@ -7,8 +7,8 @@ import pytest
 from pydantic import JsonValue
 
 from judge import Unscored, Verdict
+from judge.files.runs import read_record, read_summary
 from judge.records import FlagName, SampleResult, Support, UnscoredReason
-from judge.runs import read_record, read_summary
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import cut
 from tests.replies import Answer, calls, packed, right, verdict, verdicts

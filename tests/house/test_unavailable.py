@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.runs import read_summary
+from judge.files.runs import read_summary
 from tests import faults
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import error

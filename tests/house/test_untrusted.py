@@ -7,8 +7,8 @@ from zlib import crc32
 import pytest
 
 from judge import SampleResult, Status, Summary, Verdict
+from judge.files.runs import read_summary
 from judge.records import SUPPORT_WEIGHT, CorpusScore, SentenceResult, Unscored
-from judge.runs import read_summary
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import CRASHED
 from tests.replies import Answer, Script, failing, right, verdicts

@@ -3,9 +3,9 @@ from typing import get_args
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
-from judge.metrics.overlap import Language, language_of
 from judge.overlap.languages import LANGUAGE_NAMES, LanguageBleus
-from judge.records.overlap import LanguageBleu
+from judge.overlap.metrics import Language, language_of
+from judge.overlap.records import LanguageBleu
 
 DIGITS = ("500 100 20 3", "500 100 20 4")
 CHINESE = ("报销由部门经理审批。", "报销由部门经理和财务审批。")

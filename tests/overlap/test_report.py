@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from judge.errors import InputError
+from judge.files.samples import read_samples
 from judge.overlap import measure_overlap, with_bad_lines
+from judge.overlap.records import AnswerOverlap
 from judge.records import Sample
-from judge.records.overlap import AnswerOverlap
-from judge.samples import read_samples
 
 FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "overlap.jsonl"
 

@@ -1,5 +1,5 @@
+from judge.overlap.records import LanguageBleu, OverlapCounts
 from judge.overlap.warning import warnings
-from judge.records.overlap import LanguageBleu, OverlapCounts
 
 
 def test_nothing_to_warn_of() -> None:

@@ -7,11 +7,14 @@ from pydantic import ValidationError
 
 import judge.records
 from judge import measure_overlap, measure_retrieval, recommend_measures, records
+from judge.advice.diagnosis import bands, diagnose, targets
+from judge.advice.records import Wishes
 from judge.records.record import Record
 from judge.records.run import RunInput, RunRecord
-from judge.reports.diagnosis import bands, diagnose, targets
-from judge.steps.aggregate import aggregate, correctness
-from judge.steps.totals import summarize
+from judge.retrieval.records import RankRules
+from judge.review import records as review_records
+from judge.scores.aggregate import aggregate, correctness
+from judge.scores.totals import summarize
 
 for module in pkgutil.iter_modules(judge.records.__path__):
     importlib.import_module(f"judge.records.{module.name}")
@@ -20,7 +23,7 @@ for module in pkgutil.iter_modules(judge.records.__path__):
 def _family(kind: type[Record]) -> list[type[Record]]:
     below = [one for child in kind.__subclasses__() for one in (child, *_family(child))]
     return sorted(
-        {one for one in below if one.__module__.startswith("judge.records.")},
+        {one for one in below if ".records" in one.__module__},
         key=lambda one: one.__name__,
     )
 
@@ -105,10 +108,12 @@ COMPARED_SUMMARY = summarize([COMPARED])
 OWN = VERDICT.model_copy(update={"fallback_from": None, "support": records.Support.NONE})
 UNFAITHFUL = aggregate(SAMPLE, SENTENCES[:1], {0: OWN}, [], signature="s")
 RUN_INPUT = RunInput(path="a.jsonl", sha256="0" * 64, samples=3)
-SHARE = records.Share(value=0.5, low=0.2, high=0.8, size=9.5)
-WEIGHING = records.Weighing(weight=2.0, counted=1.0, faithfulness=0.5, faithfulness_strict=0.0)
-STRATUM = records.Stratum(
-    names=(records.StratumName.PARTIAL,),
+SHARE = review_records.Share(value=0.5, low=0.2, high=0.8, size=9.5)
+WEIGHING = review_records.Weighing(
+    weight=2.0, counted=1.0, faithfulness=0.5, faithfulness_strict=0.0
+)
+STRATUM = review_records.Stratum(
+    names=(review_records.StratumName.PARTIAL,),
     units=2,
     drawn=1,
     macro=WEIGHING,
@@ -116,7 +121,7 @@ STRATUM = records.Stratum(
     span=(-0.5, 0.5),
     span_strict=(0.0, 1.0),
 )
-DRAWN = records.DrawnSentence(
+DRAWN = review_records.DrawnSentence(
     review_id="r-1",
     qid="q",
     sentence=0,
@@ -126,7 +131,7 @@ DRAWN = records.DrawnSentence(
     weight=1.0,
     outcome=TIMEOUT,
 )
-DRAW = records.Draw(
+DRAW = review_records.Draw(
     draw="r0a1b2c3d",
     by="answer",
     seed=0,
@@ -136,8 +141,10 @@ DRAW = records.Draw(
     strata=(STRATUM,),
     sentences=(DRAWN,),
 )
-ACCURACY = records.LabelAccuracy(label="full", judged=1, labelled=0, precision=SHARE, recall=None)
-CORRECTED = records.CorrectedScore(
+ACCURACY = review_records.LabelAccuracy(
+    label="full", judged=1, labelled=0, precision=SHARE, recall=None
+)
+CORRECTED = review_records.CorrectedScore(
     name="faithfulness",
     average="macro",
     raw=None,
@@ -146,13 +153,13 @@ CORRECTED = records.CorrectedScore(
     high=0.6,
     standard_error=0.05,
 )
-LABELLED = records.LabelledStratum(
-    names=(records.StratumName.UNSCORED,), units=2, drawn=1, labelled=0, error=None
+LABELLED = review_records.LabelledStratum(
+    names=(review_records.StratumName.UNSCORED,), units=2, drawn=1, labelled=0, error=None
 )
-DISAGREEMENT = records.Disagreement(
+DISAGREEMENT = review_records.Disagreement(
     review_id="r-1", qid="q", sentence=0, text="一", judge="full", people={"李雷": "none"}
 )
-AGREEMENT = records.Agreement(
+AGREEMENT = review_records.Agreement(
     draw="r",
     by="answer",
     signature="s",
@@ -175,7 +182,7 @@ AGREEMENT = records.Agreement(
     strata=(LABELLED,),
     disagreements=(DISAGREEMENT,),
 )
-GOLDEN = records.GoldenLabel(
+GOLDEN = review_records.GoldenLabel(
     sentence=0,
     start=0,
     end=1,
@@ -186,8 +193,8 @@ GOLDEN = records.GoldenLabel(
     judged=None,
     signature="s",
 )
-LOST = records.LostSentence(qid="q", sentence=0, text="一", kind=None)
-FLIP = records.Flip(
+LOST = review_records.LostSentence(qid="q", sentence=0, text="一", kind=None)
+FLIP = review_records.Flip(
     qid="q",
     sentence=1,
     text="2",
@@ -197,7 +204,7 @@ FLIP = records.Flip(
     support=records.Support.FULL,
     supported=True,
 )
-DRIFT = records.Drift(
+DRIFT = review_records.Drift(
     signatures_then={"s": 3},
     signatures_now={"t": 3},
     scale="labels",
@@ -226,14 +233,14 @@ MEASURED = [
         gold_evidence=("600", "700"),
     )
 ]
-RULES = records.RankRules(ks=(1, 3))
+RULES = RankRules(ks=(1, 3))
 ROWS: list[Record] = []
 RANKING = measure_retrieval(MEASURED, RULES)
 OVERLAP = measure_overlap(MEASURED, each=ROWS.append)
 BANDS = bands(RANKING)
 TARGETS = targets(RANKING, "faq")
 DIAGNOSES = diagnose(RANKING, answers=summarize([UNFAITHFUL]))
-ADVICE = recommend_measures(MEASURED, records.Wishes(depth=3))
+ADVICE = recommend_measures(MEASURED, Wishes(depth=3))
 EXAMPLES: list[Record] = [
     ADVICE,
     ADVICE.profile,
@@ -307,7 +314,7 @@ EXAMPLES: list[Record] = [
     ),
     records.ChatFailure(reason=records.UnscoredReason.TIMEOUT, seconds=1.0, retries=2),
     records.Reply(text="{}", call=CALL, sentences=(0, 2)),
-    records.Label(
+    review_records.Label(
         review_id="r-1", qid="q", sentence=0, supported=False, support=records.Support.NONE
     ),
     records.Relation(entailed=0.25, contradicted=0.5),

@@ -13,8 +13,8 @@ from judge.reports.gate import (
     hold,
     parse_gate,
 )
-from judge.steps.aggregate import aggregate
-from judge.steps.totals import summarize
+from judge.scores.aggregate import aggregate
+from judge.scores.totals import summarize
 from tests.compared import compared
 
 NOTHING = summarize([])

@@ -1,9 +1,10 @@
 import pytest
 
 from judge.errors import InputError
-from judge.records import Chunk, RankRules, Sample
+from judge.records import Chunk, Sample
 from judge.retrieval.gathering import run_queries, sample_queries
 from judge.retrieval.query import RankedQuery
+from judge.retrieval.records import RankRules
 
 PREFIX = RankRules(gold_match="prefix")
 

@@ -1,5 +1,6 @@
-from judge.records import Chunk, RankingReport, RankRules, Sample
+from judge.records import Chunk, Sample
 from judge.retrieval import measure_retrieval, measure_run
+from judge.retrieval.records import RankingReport, RankRules
 
 RULES = RankRules(ks=(1, 3))
 IDS = tuple("abcdefgh")

@@ -3,9 +3,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from judge.records import QueryRanks, RankRules, Sample
+from judge.records import Sample
 from judge.retrieval.gathering import sample_queries
 from judge.retrieval.measuring import Batch, batches
+from judge.retrieval.records import QueryRanks, RankRules
 
 
 def drawn(queries: int, longest: int) -> list[Sample]:

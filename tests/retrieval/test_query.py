@@ -3,8 +3,8 @@ import math
 
 import pytest
 
-from judge.records import RankRules
 from judge.retrieval.query import RankedQuery, too_much
+from judge.retrieval.records import RankRules
 
 
 def test_a_query_is_what_it_was_made_of() -> None:

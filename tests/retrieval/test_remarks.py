@@ -1,7 +1,7 @@
 import pytest
 
 from judge.errors import InputError
-from judge.records import QueryStatus, RankRules
+from judge.retrieval.records import QueryStatus, RankRules
 from judge.retrieval.remarks import NOTES, refuse, warnings
 
 

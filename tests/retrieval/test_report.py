@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import InputError
-from judge.records import Chunk, QueryRanks, RankRules, Sample
+from judge.records import Chunk, Sample
 from judge.retrieval import mean_name, measure_retrieval, measure_run
+from judge.retrieval.records import QueryRanks, RankRules
 
 Qrels = dict[str, dict[str, float]]
 Run = dict[str, dict[str, float]]

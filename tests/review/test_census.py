@@ -3,11 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from judge.records import Flag, FlagName, SampleResult, StratumName, Support, Verdict, Weighing
+from judge.backends.hook.choosing import uniform
+from judge.files.runs import read_results, read_summary
+from judge.records import Flag, FlagName, SampleResult, Support, Verdict
 from judge.review.census import By, Census, claims, flags_of, part_of, weighing
-from judge.review.choosing import uniform
+from judge.review.records import StratumName, Weighing
 from judge.review.strata import SPREAD
-from judge.runs import read_results, read_summary
 from tests.reviewed import outcome, qid_of, score
 
 SUPPORTED = StratumName.SUPPORTED

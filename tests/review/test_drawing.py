@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from judge.backends.hook.choosing import chosen
 from judge.config import Config
 from judge.errors import RunError
-from judge.records import SampleResult, StratumName
+from judge.files.runs import read_record, read_results
+from judge.records import SampleResult
 from judge.review.allocation import FLOOR
 from judge.review.census import By, claims
-from judge.review.choosing import chosen
 from judge.review.drawing import (
     Drawing,
     fingerprint,
@@ -19,8 +20,8 @@ from judge.review.drawing import (
     take,
     take_live,
 )
+from judge.review.records import StratumName
 from judge.review.row import BLIND, OPEN
-from judge.runs import read_record, read_results
 from tests.reviewed import score, text_of
 
 NAMES = [*StratumName, "supported", "supported", "no_claim", "fallen"]

@@ -5,11 +5,7 @@ import pytest
 from judge import evaluate
 from judge.backends.fake import FakeJudge
 from judge.records import (
-    Drift,
-    Flip,
-    GoldenLabel,
     JudgeOutcome,
-    LostSentence,
     Sample,
     SentenceKind,
     Support,
@@ -19,6 +15,7 @@ from judge.records import (
 )
 from judge.review.drift import compare
 from judge.review.golden import Golden
+from judge.review.records import Drift, Flip, GoldenLabel, LostSentence
 
 FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
 CONTRADICTED, NO_CLAIM = Support.CONTRADICTED, Support.NO_CLAIM

@@ -1,7 +1,7 @@
 import pytest
 
-from judge.records import Agreement, DrawnSentence, Share
 from judge.review.findings import findings
+from judge.review.records import Agreement, DrawnSentence, Share
 from tests.drawn import FAILED, draw, fallen_back, label, no_summary, row, stratum, sums, verdict
 
 

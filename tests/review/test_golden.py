@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from judge.errors import InputError, RunError
-from judge.records import Chunk, GoldenLabel, Sample, Support
+from judge.files.samples import read_samples
+from judge.records import Chunk, Sample, Support
 from judge.review.golden import Golden, check_output, labels_of, lines, read_golden, write_whole
-from judge.samples import read_samples
+from judge.review.records import GoldenLabel
 
 ANSWER = "七点开门。 It closes at three."
 LABEL = GoldenLabel(

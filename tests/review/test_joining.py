@@ -3,15 +3,15 @@ from pathlib import Path
 
 import pytest
 
+from judge.backends.hook.choosing import chosen
 from judge.config import Config
 from judge.errors import InputError, JudgeError, RunError
 from judge.records import Support
-from judge.review.choosing import chosen
 from judge.review.drawing import Drawing, take, take_live
+from judge.review.folder import read_draw, write_draw, write_labels
 from judge.review.joining import join
 from judge.review.row import BLIND
 from judge.review.sheet import write_sheet
-from judge.runs.review import read_draw, write_draw, write_labels
 from tests.reviewed import score
 
 ANSWERS = [["supported", "unsupported"], ["supported", "partial"], ["supported"] * 4]

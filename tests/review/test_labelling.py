@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 
 from judge.errors import InputError
-from judge.records import Draw, Support
+from judge.records import Support
 from judge.review.labelling import Filled, folded, labels_of
+from judge.review.records import Draw
 from judge.review.sheet import Row
 from tests.drawn import DRAW, draw, row, stratum, sums, verdict
 

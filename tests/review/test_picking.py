@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from judge.records import StratumName
+from judge.backends.hook.choosing import uniform
+from judge.files.runs import read_results
 from judge.review.census import Candidate, Census, Tally
-from judge.review.choosing import uniform
 from judge.review.picking import divide, drawn
-from judge.runs import read_results
+from judge.review.records import StratumName
 from tests.reviewed import score
 
 # Claims of answers with 1, 2, 4 and 8 claims; with 12 drawn of them, the first is certain.

@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 
 from judge.errors import RunError
-from judge.records import Label, StratumName, Support
+from judge.records import Support
 from judge.review.drawing import take
+from judge.review.folder import write_draw, write_labels
 from judge.review.planning import plan
-from judge.runs.review import write_draw, write_labels
+from judge.review.records import Label, StratumName
 from tests.reviewed import score
 
 

@@ -10,21 +10,12 @@ from judge.config import Config
 from judge.errors import RunError
 from judge.evaluator import Evaluator
 from judge.job import Job
-from judge.records import (
-    Draw,
-    DrawnSentence,
-    GoldenLabel,
-    JudgeOutcome,
-    Label,
-    Support,
-    Unscored,
-    UnscoredReason,
-    Verdict,
-)
+from judge.records import JudgeOutcome, Support, Unscored, UnscoredReason, Verdict
 from judge.review.drawing import take
+from judge.review.folder import read_draw, write_draw, write_labels
 from judge.review.golden import Golden, lines, read_golden, write_whole
 from judge.review.promoting import promote
-from judge.runs.review import read_draw, write_draw, write_labels
+from judge.review.records import Draw, DrawnSentence, GoldenLabel, Label
 from tests.commands import line, write
 from tests.reviewed import Quiet
 

@@ -4,16 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.records import (
-    Excluded,
-    FlagName,
-    Outcome,
-    StratumName,
-    Support,
-    Unscored,
-    UnscoredReason,
-    Verdict,
-)
+from judge.records import Excluded, FlagName, Outcome, Support, Unscored, UnscoredReason, Verdict
+from judge.review.records import StratumName
 from judge.review.strata import SPREAD, counts, stratum_of, stratum_of_answer, weight
 
 FAILED = Unscored(reason=UnscoredReason.MALFORMED)

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from judge.records import CorrectedScore, Draw, Label
+from judge.review.records import CorrectedScore, Draw, Label
 from judge.review.weighed import Name, by_row, corrected_scores, units_of
 from tests.drawn import (
     FAILED,

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from judge.checks.assent import Assent, Proposal
+from judge.checks.opposition import clauses
+from judge.checks.same import Held
+from judge.checks.sequence import Token
 from judge.judges.questioned.given import Given, keys, parted, touching, turns
+from judge.judges.similarity.claims import claims
+from judge.judges.similarity.windows import segments
 from judge.records import Evidence, JudgeOutcome, JudgeRequest, Judgment, Support, Verdict
-from judge.text.assent import Assent, Proposal
-from judge.text.claims import claims
 from judge.text.fold import CJK_CHAR
-from judge.text.opposition import clauses
-from judge.text.same import Held
-from judge.text.sequence import Token
-from judge.text.windows import segments
 from judge.text.words import blank_markup
 
 _LONGEST: Final = 400

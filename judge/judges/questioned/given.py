@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from judge.text.denials import denied, negations
+from judge.checks.denials import denied, negations
+from judge.checks.sequence import Token, sequence
+from judge.checks.spans import Spans
+from judge.checks.values import figures
+from judge.judges.similarity.terms import CONTENT
 from judge.text.fold import CJK_CHAR
-from judge.text.sequence import Token, sequence
-from judge.text.spans import Spans
-from judge.text.terms import CONTENT
-from judge.text.values import figures
 from judge.text.words import grammar, weight, words
 
 _LONGEST: Final = 400

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
+from judge.checks.assent import proposal
 from judge.judges.questioned.bare import answered, reread
 from judge.judges.questioned.given import said, take
 from judge.judges.questioned.verbatim import verbatim
 from judge.protocols import Judge
 from judge.records import JudgeRequest, Judgment
-from judge.text.assent import proposal
 
 
 class QuestionedJudge:

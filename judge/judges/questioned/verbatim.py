@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from judge.judges.similarity.claims import claims
+from judge.judges.similarity.windows import segments
 from judge.records import Evidence, JudgeRequest, Judgment, Support, Verdict
-from judge.text.claims import claims
 from judge.text.fold import fold
-from judge.text.windows import segments
 from judge.text.words import blank_markup
 
 _STOPS: Final = ".。!?;,、"

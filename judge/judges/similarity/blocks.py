@@ -8,13 +8,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from judge.metrics.alignment import Alignment, align
+from judge.judges.similarity.alignment import Alignment, align
+from judge.judges.similarity.claims import claims
+from judge.judges.similarity.terms import terms
+from judge.judges.similarity.vocabulary import Vocabulary
+from judge.judges.similarity.windows import Passages, locate
 from judge.protocols import Embedder
 from judge.records import JudgeRequest, Unscored
-from judge.text.claims import claims
-from judge.text.terms import terms
-from judge.text.vocabulary import Vocabulary
-from judge.text.windows import Passages, locate
 from judge.text.words import blank_markup
 
 _BLOCK: Final = 64

@@ -9,10 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.errors import ConfigError
+from judge.judges.similarity.alignment import SENTENCE_FEATURES, TERM_FEATURES, Alignment
 from judge.judges.similarity.blocks import aligned
-from judge.metrics.alignment import SENTENCE_FEATURES, TERM_FEATURES, Alignment
-from judge.metrics.conjunction import ConjunctionModel
-from judge.metrics.logistic import expit, logit, shift
+from judge.judges.similarity.conjunction import ConjunctionModel
+from judge.judges.similarity.logistic import expit, logit, shift
+from judge.judges.similarity.shortfall import no_passages, shortfall
+from judge.judges.similarity.terms import Term
+from judge.judges.similarity.windows import Passages
 from judge.protocols import Embedder
 from judge.records import (
     Evidence,
@@ -24,9 +27,6 @@ from judge.records import (
     Unscored,
     Verdict,
 )
-from judge.text.shortfall import no_passages, shortfall
-from judge.text.terms import Term
-from judge.text.windows import Passages
 
 _CELLS: Final = 250_000
 

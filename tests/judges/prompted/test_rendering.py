@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from judge.checks.evidence import find_quote
+from judge.checks.flags import reads_like_orders
 from judge.judges.prompted import render
 from judge.prompt import load_prompt
 from judge.records import Chunk, JudgeRequest, Sentence
-from judge.steps.evidence import find_quote
-from judge.steps.flags import reads_like_orders
 
 PROMPT = load_prompt("faithfulness", "v1")
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from judge.answer.split import split
 from judge.backends.fake import FakeJudge
-from judge.backends.lexical import LexicalEmbedder
 from judge.judges.questioned import QuestionedJudge
 from judge.judges.similarity import SimilarityJudge
+from judge.judges.similarity.lexical import LexicalEmbedder
 from judge.records import Chunk, JudgeRequest, Unscored, UnscoredReason, Verdict
-from judge.steps.split import split
 
 LOAD = "What is the maximum load of the freight lift?"
 LOAD_ZH = "货梯的最大载重是多少？"

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.answer.split import split
 from judge.backends.fake import FakeJudge
-from judge.backends.lexical import LexicalEmbedder
 from judge.errors import JudgeUnavailable
 from judge.judges.questioned import QuestionedJudge
 from judge.judges.similarity import SimilarityJudge
+from judge.judges.similarity.lexical import LexicalEmbedder
 from judge.records import (
     Call,
     Chunk,
@@ -27,7 +28,6 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.steps.split import split
 
 OFFICE = "How many people work in the Lisbon office?"
 OFFICE_ZH = "里斯本办事处有多少名员工？"

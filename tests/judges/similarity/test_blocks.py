@@ -5,8 +5,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from judge.backends.lexical import LexicalEmbedder
 from judge.judges.similarity import Block, aligned
+from judge.judges.similarity.lexical import LexicalEmbedder
 from judge.protocols import Embedder
 from judge.records import Chunk, JudgeRequest, Sentence, Unscored, UnscoredReason
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.backends.lexical import LexicalEmbedder
 from judge.errors import ConfigError
 from judge.judges.similarity import SimilarityJudge, shipped_model
-from judge.metrics.alignment import SENTENCE_FEATURES, TERM_FEATURES
-from judge.metrics.conjunction import ConjunctionModel
+from judge.judges.similarity.alignment import SENTENCE_FEATURES, TERM_FEATURES
+from judge.judges.similarity.conjunction import ConjunctionModel
+from judge.judges.similarity.lexical import LexicalEmbedder
 from judge.records import (
     Chunk,
     JudgeRequest,

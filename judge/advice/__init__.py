@@ -1,0 +1,1 @@
+"""Which measures fit, and what they mean."""

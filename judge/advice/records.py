@@ -1,0 +1,340 @@
+"""Advice on measures, and rank measures read for a person."""
+
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from judge.records.corpus import Interval
+from judge.records.record import Record
+from judge.retrieval.records import DEEPEST
+
+__all__ = [
+    "Advice",
+    "AdvisedMeasure",
+    "AvoidedMeasure",
+    "Band",
+    "Bands",
+    "Cost",
+    "Count",
+    "Diagnoses",
+    "Diagnosis",
+    "FamilyAdvice",
+    "Figure",
+    "FiredRule",
+    "Ground",
+    "Level",
+    "ProductionBand",
+    "ProductionLevel",
+    "Profile",
+    "Role",
+    "Target",
+    "Targets",
+    "Task",
+    "Unjudged",
+    "Use",
+    "Wishes",
+    "Wording",
+]
+
+
+Task = Literal["qa", "passage"]
+Cost = Literal["normal", "high"]
+Role = Literal["primary", "secondary", "supplementary"]
+
+POOL: Final = 10
+"""What a reranker chooses from, in depths that are read."""
+
+MOST_CHUNKS: Final = 10**15
+"""To search: far above any corpus, and every ratio of it is still a number."""
+
+Count = Annotated[int, Field(ge=1, le=MOST_CHUNKS)]
+
+
+class Wishes(Record):
+    """What the numbers are for: what samples do not tell."""
+
+    missed_cost: Cost = "normal"
+    """What it costs not to find something relevant; one of the two costs may be high."""
+    noise_cost: Cost = "normal"
+    """What it costs to be shown something irrelevant."""
+    depth: Annotated[int, Field(ge=1, le=DEEPEST // POOL)] | None = None
+    """Only so many of the ranking are read; null: nobody said."""
+    corpus_size: Count | None = None
+    """Chunks there are to search; null: irrelevant ones are counted in the rankings."""
+    task: Task | None = None
+    """What the system is for, where its measures should compare with published ones."""
+
+    @model_validator(mode="after")
+    def _one_high(self) -> Self:
+        if self.missed_cost == self.noise_cost == "high":
+            raise ValueError("missed_cost and noise_cost cannot both be high: which costs more?")
+        return self
+
+
+class Profile(Record):
+    """What there is in some samples."""
+
+    samples: int
+    """How many."""
+    queries: int
+    """Those with something relevant: the medians are over them."""
+    without_relevant: int
+    """Those whose gold says that nothing is relevant; in no median."""
+    relevant: float | None
+    """Relevant chunks a query, median: graded above 0, or in gold_evidence. Null: none has."""
+    irrelevant: float | None
+    """Irrelevant ones a query, median, of the corpus or else of what is ranked. Null: not known."""
+    counted: Literal["corpus", "ranking"] | None
+    """Where irrelevant ones were counted."""
+    longest: int
+    """Chunks in the longest ranking, each counted once."""
+    graded: bool | None
+    """Whether two different grades above 0 stand in one query; null without gold."""
+    share: dict[str, float]
+    """Share of the samples, 0 to 1, with `answer`, `gold_answer`, `gold`, `chunks`, `retrieved` (or
+    chunks, whose order serves), `citations` in the answer; what is blank or empty is not there."""
+    fitting: dict[str, int]
+    """By family of measures: samples that have all that it needs."""
+
+    @property
+    def ratio(self) -> float | None:
+        """Irrelevant ones for one relevant, of the medians; null where either is not known."""
+        if self.relevant is None or self.irrelevant is None:
+            return None
+        return self.irrelevant / self.relevant
+
+
+class AdvisedMeasure(Record):
+    """A measure to take."""
+
+    name: str
+    """As `judge retrieval` prints it: `recall@20`."""
+    role: Role
+    """How much hangs on it."""
+    why: str
+    """In a sentence."""
+    rule: str
+    """The rule that advises it."""
+    difference: bool = False
+    """Whether it tells something only as the difference between two systems."""
+    most: float | None = None
+    """The highest value that the median query allows at this cut-off, where that is under 1."""
+
+
+class AvoidedMeasure(Record):
+    """A measure that misleads on such data."""
+
+    name: str
+    """As in the catalog: `recall@k`."""
+    why: str
+    """In a sentence."""
+    rule: str
+    """The rule that warns of it."""
+
+
+class FiredRule(Record):
+    """A rule that decided something."""
+
+    rule: str
+    """Its name."""
+    why: str
+    """What it says."""
+
+
+class FamilyAdvice(Record):
+    """Whether a family of measures other than retrieval can be taken."""
+
+    family: str
+    """As in the catalog."""
+    fits: bool
+    """Whether any sample has what it needs."""
+    samples: int
+    """How many have."""
+    why: str
+    """In a sentence."""
+    measures: tuple[str, ...]
+    """Its measures."""
+    command: str
+    """What takes them."""
+
+
+class Advice(Record):
+    """Which measures fit, which do not, and why. Texts are of one language."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    """Version of this layout."""
+    lang: Literal["en", "zh"]
+    """Language of the texts."""
+    profile: Profile
+    """What it rests on, …"""
+    wishes: Wishes
+    """… and what was asked for."""
+    scenario: Literal["sparse", "dense", "balanced", "imbalanced"] | None
+    """Null where nothing is known to be relevant, or not how much is irrelevant."""
+    measures: tuple[AdvisedMeasure, ...]
+    """Of retrieval, primary first. Empty where no scenario is known."""
+    avoided: tuple[AvoidedMeasure, ...]
+    """Of retrieval; none of them is advised, at any cut-off."""
+    fired: tuple[FiredRule, ...]
+    """The rule of the scenario, then those that decided on a measure."""
+    families: tuple[FamilyAdvice, ...]
+    """The other families of the catalog, in its order."""
+    notes: tuple[str, ...]
+    """What else to know."""
+
+
+Level = Literal["poor", "fair", "good", "excellent"]
+ProductionLevel = Literal["below", "minimum", "good", "excellent"]
+Use = Literal["faq", "documents", "scholarly", "knowledge_base", "monitoring"]
+
+
+class Wording(Record):
+    """The same in both languages."""
+
+    en: str
+    """In English."""
+    zh: str
+    """In Chinese."""
+
+    def text(self, lang: Literal["en", "zh"]) -> str:
+        """In that language."""
+        return self.zh if lang == "zh" else self.en
+
+
+class Figure(Record):
+    """A mean that was measured."""
+
+    measure: str
+    """Its name: `recall@5`."""
+    value: float
+    """0 to 1."""
+    interval: Interval | None = None
+    """Its 95 % interval; null where the report has none."""
+    ceiling: float | None = None
+    """No ranking could bring a recall@k or precision@k above this, given how many chunks are
+    relevant to each query; null where it could reach 1, and of other measures."""
+
+
+class Band(Record):
+    """How good a mean is."""
+
+    figure: Figure
+    """The mean."""
+    level: Level
+    """Its band."""
+    span: tuple[Level, Level] | None
+    """Bands of the ends of its interval; null without an interval."""
+
+
+class ProductionBand(Record):
+    """Whether a mean is enough for production."""
+
+    figure: Figure
+    """The mean."""
+    level: ProductionLevel
+    """`below`: under the minimum."""
+    span: tuple[ProductionLevel, ProductionLevel] | None
+    """Levels of the ends of its interval; null without an interval."""
+
+
+class Bands(Record):
+    """What the means of a report are worth, by rules of thumb."""
+
+    source: Wording
+    """Where the limits come from."""
+    bands: tuple[Band, ...]
+    """In the report's order."""
+    production: tuple[ProductionBand, ...]
+    """In the table's order."""
+    not_measured: tuple[str, ...]
+    """Measures with limits for which the report has no number; they are in no band."""
+    cautions: tuple[Wording, ...]
+    """Why a low number may not speak against the ranking."""
+
+
+class Target(Record):
+    """A measure to watch for a use."""
+
+    measure: str
+    """Its name."""
+    target: float | None
+    """What to reach; null where the table names no number."""
+    figure: Figure | None
+    """What was measured; null where nothing was."""
+    met: bool | None
+    """Whether the mean reaches the target; null without either."""
+    sure: bool | None
+    """Whether the whole interval is on the same side; null without an interval."""
+
+
+class Targets(Record):
+    """The measures to watch for one use, and what they should reach."""
+
+    source: Wording
+    """Where the targets come from."""
+    use: Use
+    """Which use."""
+    name: Wording
+    """The use in words."""
+    targets: tuple[Target, ...]
+    """First those to watch."""
+    cautions: tuple[Wording, ...]
+    """Which targets no ranking could reach here."""
+
+
+class Ground(Record):
+    """A number that a diagnosis rests on, and what it was held against."""
+
+    figure: Figure
+    """The number."""
+    op: Literal["at_least", "under", "up", "stands"]
+    """What was found of it: against a limit, or against an earlier report."""
+    than: float | None = None
+    """The limit of `at_least` and `under`."""
+    before: Figure | None = None
+    """The earlier number of `up` and `stands`."""
+    change: tuple[float, float] | None = None
+    """95 % interval of the difference, now less before; null where one of them has no interval."""
+    sure: bool | None
+    """Whether the interval bears it out from end to end; null without one."""
+
+
+class Diagnosis(Record):
+    """What the numbers point to."""
+
+    name: str
+    """Of the rule."""
+    finding: Wording
+    """What is the matter, or what works."""
+    advice: tuple[Wording, ...]
+    """What to look at, likeliest first."""
+    grounds: tuple[Ground, ...]
+    """All the numbers it rests on."""
+    sure: bool | None
+    """Whether every ground is sure; null where none is unsure and one has no interval."""
+
+
+class Unjudged(Record):
+    """A diagnosis that could neither be made nor ruled out, for a number is missing or capped."""
+
+    name: str
+    """Of the rule."""
+    finding: Wording
+    """What it would have said."""
+    missing: tuple[tuple[str, ...], ...]
+    """One measure of each group is needed."""
+    capped: tuple[Figure, ...] = ()
+    """Measured, and of no use: under the rule's limit, which no ranking could reach."""
+
+
+class Diagnoses(Record):
+    """What the numbers of a report point to, by rules of thumb."""
+
+    source: Wording
+    """Where the rules come from."""
+    found: tuple[Diagnosis, ...]
+    """In the table's order. None is no proof that all is well."""
+    unjudged: tuple[Unjudged, ...]
+    """Rules for which a number is missing, or under its limit whatever the ranking."""
+    cautions: tuple[Wording, ...]
+    """Why the comparison with the earlier report was not made, or how far it can be trusted."""

@@ -1,0 +1,246 @@
+"""Saying what each sentence of an answer is for, so that only claims are judged."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from judge.answer.blocks import FENCE, SEPARATOR_ROW, marker
+from judge.answer.terminators import MARKER
+from judge.records import Sentence, SentenceKind
+from judge.text.fold import CJK_CHAR
+
+_LONGEST = 400
+"""No lead-in or refusal is longer; a longer sentence is not held against the patterns."""
+_LONGEST_TITLE = 80
+_MOST_TITLE_WORDS = 10
+_MOST_PLAIN_WORDS = 6
+_MOST_TITLE_CJK = 24
+_MOST_PLAIN_CJK = 12
+_HASH = re.compile(r"#{1,6}(?:\s|$)")
+_SETEXT = re.compile(r"[\n\r\u2028]\s*(?:=+|-+)$")
+_BOLD = re.compile(r"(\*\*|__)([^*_]{1,200})\1[:：]?$")
+_TITLE_COLON = re.compile(r"[^.!?。！？；;:：\n]{1,80}[:：]$")
+_FIRST_FRAGMENT = re.compile(r"\^(?:<\w+>)?")
+_FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,40}\][:：]")
+_CONTENT = re.compile(r"\w")
+_COMMA = re.compile(r"[,，](?!\d)")
+_EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
+_QUOTE_SIGN = re.compile(r"(?:>\s*+)+")
+_DECORATION = re.compile(r"[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+")
+_SPACE = re.compile(r"\s+")
+_SAYS_NOTHING = (SentenceKind.PLEASANTRY, SentenceKind.META, SentenceKind.ABSTENTION)
+
+
+def classify(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
+    """Set the kind of every sentence.
+
+    Args:
+        sentences: all sentences of one answer, in order: a table's header is known by the row
+            below it, a reference list by the heading above it, a bare value or a bare refusal by
+            standing alone.
+
+    Returns:
+        The same sentences with `kind` set; what no rule claims is a claim.
+    """
+    kinds = _in_place(sentences)
+    said = [n for n, kind in enumerate(kinds) if kind not in _SAYS_NOTHING]
+    if [kinds[n] for n in said] == [SentenceKind.CLAIM] and _refuses(sentences[said[0]].text):
+        kinds[said[0]] = SentenceKind.ABSTENTION
+    return tuple(map(_with, sentences, kinds))
+
+
+def _in_place(sentences: Sequence[Sentence]) -> list[SentenceKind]:
+    """Kind of every sentence by its own words and by the lines next to it."""
+    if len(sentences) == 1:
+        return [_alone(sentences[0].text)]
+    kinds: list[SentenceKind] = []
+    listing = False
+    for number, sentence in enumerate(sentences):
+        below = sentences[number + 1].text if number + 1 < len(sentences) else ""
+        kind = _kind(sentence.text, below)
+        if _heads_references(sentence.text):
+            kind, listing = SentenceKind.HEADING, True
+        elif listing:
+            listing = _is_entry(sentence.text, behind_entry=kinds[-1] is SentenceKind.META)
+            kind = SentenceKind.META if listing else kind
+        kinds.append(kind)
+    return kinds
+
+
+def _refuses(text: str) -> bool:
+    """Whether the only sentence that says anything refuses; one that cites has found something."""
+    if len(text) > _LONGEST or MARKER.search(text):
+        return False
+    bare, patterns = _bare(text), _patterns()
+    unless = patterns.wordings[SentenceKind.ABSTENTION].unless
+    return bool(patterns.alone.match(bare)) and not unless.search(bare)
+
+
+def _with(sentence: Sentence, kind: SentenceKind) -> Sentence:
+    return sentence.model_copy(update={"kind": kind})
+
+
+def _alone(text: str) -> SentenceKind:
+    """Kind of a whole answer: a bare value in bold is no heading there, nor a sign a rule."""
+    kind = _kind(text, "")
+    value = kind is SentenceKind.HEADING or (kind is SentenceKind.META and len(text) == 1)
+    return SentenceKind.CLAIM if value else kind
+
+
+def _kind(text: str, below: str) -> SentenceKind:
+    """Kind of a sentence that stands in no reference list: by its shape, else by its wording."""
+    if FENCE.match(text.partition("\n")[0]):
+        return SentenceKind.CODE
+    if "|" in text and SEPARATOR_ROW.match(below) and not SEPARATOR_ROW.match(text):
+        return SentenceKind.CLAIM if _patterns().verb.search(text) else SentenceKind.HEADING
+    if not _CONTENT.search(MARKER.sub("", text)):
+        return SentenceKind.META
+    if footnote := _FOOTNOTE.match(text):
+        return SentenceKind.CLAIM if _states(text[footnote.end() :]) else SentenceKind.META
+    return SentenceKind.CLAIM if len(text) > _LONGEST else _worded(text)
+
+
+def _worded(text: str) -> SentenceKind:
+    patterns, bare = _patterns(), _bare(text)
+    if patterns.source_line.search(bare):
+        return SentenceKind.META
+    for kind, wording in patterns.wordings.items():
+        if any(pattern.search(bare) for pattern in wording.patterns):
+            return SentenceKind.CLAIM if wording.unless.search(bare) else kind
+    if bare.endswith(("?", "？")) and not patterns.statement.search(bare):
+        return SentenceKind.QUESTION
+    return SentenceKind.HEADING if _is_title(text, bare) else SentenceKind.CLAIM
+
+
+def _bare(text: str) -> str:
+    """The words of a sentence, without what only marks or decorates them."""
+    line = _QUOTE_SIGN.sub("", text, count=1) if text.startswith(">") else text
+    line = _HASH.sub("", line, count=1)
+    line = line[marker(line) :] or line
+    line = _EMPHASIS.sub("", _DECORATION.sub("", MARKER.sub("", line)))
+    return _SPACE.sub(" ", line.replace("’", "'")).strip()
+
+
+def _is_title(text: str, bare: str) -> bool:
+    """Whether a line looks like a heading and says nothing by itself."""
+    line = text[marker(text) :]
+    dressed = bool(_HASH.match(line) or _SETEXT.search(line) or _BOLD.match(line))
+    if not (dressed or _TITLE_COLON.match(bare)) or len(bare) > _LONGEST_TITLE:
+        return False
+    words, ideographs = (
+        (_MOST_TITLE_WORDS, _MOST_TITLE_CJK) if dressed else (_MOST_PLAIN_WORDS, _MOST_PLAIN_CJK)
+    )
+    if len(bare.split()) > words or len(CJK_CHAR.findall(bare)) > ideographs:
+        return False
+    patterns = _patterns()
+    title = patterns.enumerator.sub("", bare, count=1)
+    if bare.endswith((".", "!", "。", "！")) or patterns.value.search(title):
+        return False
+    if not dressed and _COMMA.search(title):
+        return False
+    asks = dressed and patterns.asks.match(title)
+    return not patterns.figure.search(title) and bool(asks or not patterns.verb.search(title))
+
+
+def _heads_references(text: str) -> bool:
+    return len(text) <= _LONGEST_TITLE and bool(_patterns().reference_heading.match(_bare(text)))
+
+
+def _is_entry(text: str, *, behind_entry: bool) -> bool:
+    """Whether a sentence under the heading of a reference list is an entry or the rest of one."""
+    if _patterns().entry.match(text):
+        return not _states(text)
+    listed = marker(text) or behind_entry
+    sign = listed and len(text) <= _LONGEST and _patterns().entry_sign.search(text)
+    return bool(sign) and not _patterns().says.search(text)
+
+
+def _states(entry: str) -> bool:
+    """Whether an entry or a footnote says something of its subject, beside naming a source."""
+    patterns = _patterns()
+    named = MARKER.sub("", entry)
+    if len(named) > _LONGEST or patterns.says.search(named):
+        return True
+    stating = patterns.verb.search(named) or patterns.amount.search(named)
+    return bool(stating and not patterns.entry_sign.search(named))
+
+
+class _Wording(NamedTuple):
+    patterns: tuple[re.Pattern[str], ...]
+    unless: re.Pattern[str]
+
+
+class _Patterns(NamedTuple):
+    wordings: dict[SentenceKind, _Wording]
+    alone: re.Pattern[str]
+    source_line: re.Pattern[str]
+    reference_heading: re.Pattern[str]
+    entry: re.Pattern[str]
+    entry_sign: re.Pattern[str]
+    says: re.Pattern[str]
+    enumerator: re.Pattern[str]
+    figure: re.Pattern[str]
+    value: re.Pattern[str]
+    verb: re.Pattern[str]
+    asks: re.Pattern[str]
+    amount: re.Pattern[str]
+    statement: re.Pattern[str]
+
+
+@cache
+def _patterns() -> _Patterns:
+    """The table of patterns, both languages side by side."""
+    source = files("judge").joinpath("data", "kinds.toml").read_text(encoding="utf-8")
+    table = tomllib.loads(source)
+    fragments: dict[str, str] = table["fragments"]
+
+    def build(*patterns: str) -> re.Pattern[str]:
+        return re.compile(
+            "|".join(_filled(pattern, fragments) for pattern in patterns), re.IGNORECASE
+        )
+
+    def wording(kind: dict[str, list[str]]) -> _Wording:
+        patterns = tuple(build(pattern) for pattern in _joined([*kind["en"], *kind["zh"]]))
+        return _Wording(patterns, build(*kind["unless"]))
+
+    references, heading, question = table["references"], table["heading"], table["question"]
+    refusal = table["abstention"]
+    kinds = (SentenceKind.ABSTENTION, SentenceKind.PLEASANTRY, SentenceKind.META)
+    return _Patterns(
+        wordings={kind: wording(table[kind]) for kind in kinds},
+        alone=build(*_joined([*refusal["alone_en"], *refusal["alone_zh"]])),
+        source_line=build(references["line"]),
+        reference_heading=build(references["heading_en"], references["heading_zh"]),
+        entry=build(references["entry"]),
+        entry_sign=build(references["entry_sign"]),
+        says=build(references["says"]),
+        enumerator=build(heading["enumerator"]),
+        figure=build(heading["figure"]),
+        value=build(heading["value"]),
+        verb=build(heading["verb_en"], heading["verb_zh"]),
+        asks=build(heading["asks_en"], heading["asks_zh"]),
+        amount=build(references["amount"]),
+        statement=build(question["tag_en"], question["tag_zh"], question["quoted"]),
+    )
+
+
+def _joined(patterns: Sequence[str]) -> list[str]:
+    """The patterns, those that begin with the same fragment as one: it is then tried once."""
+    rests: dict[str, list[str]] = {}
+    for pattern in patterns:
+        found = _FIRST_FRAGMENT.match(pattern)
+        head = found[0] if found else "^"
+        rests.setdefault(head, []).append(pattern.removeprefix(head))
+    return [f"{head}(?:{'|'.join(rest)})" for head, rest in rests.items()]
+
+
+def _filled(pattern: str, fragments: dict[str, str]) -> str:
+    """A pattern with the fragments it names put in."""
+    for name, fragment in fragments.items():
+        if f"<{name}>" in pattern:
+            inner = fragment if "<" not in fragment else _filled(fragment, fragments)
+            pattern = pattern.replace(f"<{name}>", inner)
+    return pattern

@@ -1,0 +1,1 @@
+"""Review hooks: the code of others, called beside a run."""

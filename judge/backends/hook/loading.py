@@ -1,0 +1,70 @@
+"""A hook by its name: `module:object`."""
+
+import inspect
+import sys
+from functools import reduce
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from judge.backends.hook.describing import described
+from judge.errors import ConfigError
+from judge.protocols import ReviewHook
+
+
+def load_hook(name: str) -> ReviewHook:
+    """The object of that name, or one made of it where it is a class, ready to be called.
+
+    The working folder counts as a place of modules, as it does for `python -m`. Importing runs
+    code: the name must come from whoever runs the command, not from a file they came by.
+
+    Args:
+        name: `package.module:object` or `module:object.attribute`.
+
+    Raises:
+        ConfigError: nothing has that name that can be called and then does something, or getting it
+            raised an error.
+    """
+    module, _, path = name.partition(":")
+    if not all((*module.split("."), *path.split("."))):
+        raise ConfigError(
+            f"review hook {name!r}: name an object of a module, such as hooks:keep, "
+            "a file such as review.csv, or an address such as https://host/path"
+        )
+    place = str(Path.cwd())
+    if place not in sys.path:
+        sys.path.insert(0, place)
+    try:
+        hook = reduce(getattr, path.split("."), import_module(module))  # type: object
+        if inspect.isclass(hook):
+            hook = hook()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  another's code, which may even call exit()
+        raise ConfigError(f"review hook {name!r}: {described(error)}") from None
+    if not _is_hook(hook):
+        raise ConfigError(
+            f"review hook {name!r}: cannot be called with (sample, result, probability)"
+        )
+    if any(_generates(function) for function in (hook, type(hook).__call__)):
+        raise ConfigError(
+            f"review hook {name!r}: is a generator function, which does nothing when it is called; "
+            "take the yield out"
+        )
+    return cast(ReviewHook, hook)
+
+
+def _is_hook(hook: object) -> bool:
+    if not callable(hook):
+        return False
+    try:
+        inspect.signature(hook).bind("sample", "result", 1.0)
+    except TypeError:
+        return False
+    except ValueError:  # of some objects written in C nobody knows it
+        return True
+    return True
+
+
+def _generates(function: object) -> bool:
+    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)

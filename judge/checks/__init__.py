@@ -1,0 +1,1 @@
+"""What code can check without a model."""

@@ -1,0 +1,249 @@
+"""Figures, dates, units and names of a `full` that its evidence does not have."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from judge.checks.calendars import Calendar
+from judge.checks.dates import Date, dates
+from judge.checks.labels import blank_labels
+from judge.checks.mentions import Mentions
+from judge.checks.names import Name, amid, names
+from judge.checks.quantities import Quantity, quantities
+from judge.checks.rounding import Figures, Match
+from judge.checks.spans import Spans
+from judge.checks.things import thing
+from judge.judges.similarity.claims import claims
+from judge.judges.similarity.windows import segments
+from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
+from judge.text.words import blank_markup
+
+_COUNT: Final = 13
+"""Below that a mere number may be the answer's own count of what a passage lists."""
+_MOST: Final = 200
+"""So many figures, dates or names of one sentence are looked up: more are a table, and a square."""
+
+
+def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
+    """Flag every `full` with something its evidence lacks, whoever judged it; no verdict changes.
+
+    Figures, dates and units must stand in a sentence that a found quote touches, or in the
+    question; names anywhere in a chunk that is quoted or said to support, or in the question.
+    Where no quote was found, the chunks said to support are the evidence; where there are none
+    either, nothing can be compared. Similarity quotes no more than its best window and was told of
+    all chunks: there all of them are the evidence.
+
+    Args:
+        request: what the judge was asked.
+        outcomes: by sentence index, their quotes looked up.
+
+    Returns:
+        At most one flag of each name a sentence, in the order of the sentences.
+    """
+    full = {
+        index: outcome
+        for index, outcome in sorted(outcomes.items())
+        if isinstance(outcome, Verdict) and outcome.support is Support.FULL
+    }
+    said = {
+        i: _Said(blank_markup(blank_labels(text)))
+        for i, text in claims(request, tuple(full)).items()
+    }
+    shelf = _Shelf(request, tuple(said.values()))
+    return tuple(
+        Flag(name=name, sentence=index, detail="; ".join(dict.fromkeys(missing)))
+        for index, verdict in full.items()
+        if (grounds := shelf.grounds(verdict)) is not None
+        for name, missing in _compare(said[index], grounds, shelf)
+        if missing
+    )
+
+
+class _Said:
+    """What a text says that can be compared, each kind found when it is asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def dates(self) -> list[Date]:
+        return dates(self.text)
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        return quantities(self.text, self.dates)
+
+    @cached_property
+    def names(self) -> list[Name]:
+        return names(self.text, self.dates)
+
+    @cached_property
+    def mentions(self) -> Mentions:
+        return Mentions(self.text)
+
+
+class _Grounds:
+    """What a verdict rests on, the question included, made ready to be asked.
+
+    Args:
+        close: the sentences that its quotes touch.
+        wide: the chunks they stand in, and those said to support.
+    """
+
+    def __init__(self, close: tuple[_Said, ...], wide: tuple[_Said, ...]) -> None:
+        self._close = close
+        self._wide = wide
+
+    @cached_property
+    def figures(self) -> Figures:
+        return Figures(each for text in self._close for each in text.quantities)
+
+    @cached_property
+    def calendar(self) -> Calendar:
+        return Calendar(each for text in self._close for each in text.dates)
+
+    def lacks(self, name: Name) -> bool:
+        """Whether a part of a name stands in none of the texts."""
+        if any(name.written in text.text for text in self._wide):
+            return False
+        missing = frozenset(name.parts)
+        for text in self._wide:
+            missing &= text.mentions.missing(name) if missing else missing
+        return bool(missing)
+
+    @cached_property
+    def things(self) -> frozenset[str]:
+        """What the sentences count."""
+        found = (thing(text.text, each.end) for text in self._close for each in text.quantities)
+        return frozenset(filter(None, found))
+
+
+class _Shelf:
+    """The question and the chunks, each read at most once."""
+
+    def __init__(self, request: JudgeRequest, said: tuple[_Said, ...]) -> None:
+        self._query = _Said(request.query)
+        self._said = said
+        self._all = [chunk.text for chunk in request.chunks]
+        self._texts: dict[str, list[str]] = {}
+        for chunk in request.chunks:
+            self._texts.setdefault(chunk.chunk_id, []).append(chunk.text)
+        self._read: dict[str, _Said] = {}
+        self._cuts: dict[str, tuple[list[int], list[int]]] = {}
+        self._known: dict[tuple[tuple[str, ...], tuple[str, ...]], _Grounds] = {}
+
+    def grounds(self, verdict: Verdict) -> _Grounds | None:
+        """What the sentence is compared with; None where there is nothing."""
+        if verdict.source == "similarity":
+            return self._ground(self._all, self._all)
+        held = [text for chunk in verdict.supporting for text in self._texts.get(chunk, ())]
+        quoted = [
+            (text, evidence.start, evidence.end)
+            for evidence in verdict.evidence
+            if evidence.verified and evidence.start is not None and evidence.end is not None
+            for text in self._texts.get(evidence.chunk_id, ())
+            if text[evidence.start : evidence.end] == evidence.quote
+        ]
+        close = [self._around(*quote) for quote in quoted] or held
+        if not close:
+            return None
+        return self._ground(close, [*(text for text, _, _ in quoted), *held])
+
+    def _ground(self, close: Sequence[str], wide: Sequence[str]) -> _Grounds:
+        key = tuple(dict.fromkeys(close)), tuple(dict.fromkeys(wide))
+        if key not in self._known:
+            near, far = ((*self._say(texts), self._query) for texts in key)
+            self._known[key] = _Grounds(near, far)
+        return self._known[key]
+
+    def is_name(self, name: Name) -> bool:
+        """Whether it is one beyond doubt.
+
+        A capital at the start of a sentence tells nothing unless the word has one amid a sentence
+        of the answer or a chunk, and is nowhere written without.
+        """
+        # Most first words stand amid no sentence: that is soon seen, all names of a text are not.
+        texts = (*(each.text for each in self._said), *self._all)
+        return name.certain or (
+            any(amid(name.written, text) for text in texts) and self._proper.issuperset(name.parts)
+        )
+
+    @cached_property
+    def _proper(self) -> frozenset[str]:
+        chunks = self._say(tuple(text for texts in self._texts.values() for text in texts))
+        said = (*self._said, *chunks)
+        named = {
+            part for text in said for each in text.names if each.certain for part in each.parts
+        }
+        return frozenset(named.difference(*(text.mentions.lower for text in said)))
+
+    def _around(self, text: str, start: int, end: int) -> str:
+        """A quote of a few words, made up to whole sentences."""
+        if text not in self._cuts:
+            cuts = segments(text)
+            self._cuts[text] = [start for start, _ in cuts], [end for _, end in cuts]
+        starts, ends = self._cuts[text]
+        first, last = bisect_right(ends, start), bisect_left(starts, end) - 1
+        if first > last:
+            return text[start:end]
+        return text[min(start, starts[first]) : max(end, ends[last])]
+
+    def _say(self, texts: tuple[str, ...]) -> Iterator[_Said]:
+        for text in texts:
+            if text not in self._read:
+                self._read[text] = _Said(text)
+            yield self._read[text]
+
+
+def _compare(said: _Said, grounds: _Grounds, shelf: _Shelf) -> Iterator[tuple[FlagName, list[str]]]:
+    held = (
+        each for each in said.quantities[:_MOST] if each.certain and _is_figure(each, said, grounds)
+    )
+    numbers = [(each, _find(each, grounds)) for each in held]
+    for name, fault in (
+        (FlagName.MISMATCH_NUMBER, Match.MISSING),
+        (FlagName.MISMATCH_UNIT, Match.OTHER_UNIT),
+    ):
+        yield name, [said.text[q.start : q.end] for q, match in numbers if match is fault]
+    lost = [date for date in said.dates[:_MOST] if date.certain and not _dated(date, grounds)]
+    yield FlagName.MISMATCH_DATE, [said.text[date.start : date.end].rstrip(".") for date in lost]
+    # `Celsius` is part of a quantity.
+    figures = Spans([(each.start, each.end) for each in said.quantities])
+    absent = [
+        name.written
+        for name in said.names[:_MOST]
+        if not figures.meets(name.start, name.start + 1)
+        and shelf.is_name(name)
+        and grounds.lacks(name)
+    ]
+    yield FlagName.MISMATCH_NAME, absent
+
+
+def _is_figure(quantity: Quantity, said: _Said, grounds: _Grounds) -> bool:
+    """Whether a passage can be expected to give a number.
+
+    An answer says `three reasons` of what a passage merely lists. A small whole number is held
+    against the evidence only if that counts the same thing: `three men` where it says `two men`.
+    """
+    value, unit = quantity.readings[0]
+    if value >= _COUNT or unit is not None or not value.is_integer():
+        return True
+    return thing(said.text, quantity.end) in grounds.things
+
+
+def _find(quantity: Quantity, grounds: _Grounds) -> Match:
+    match = grounds.figures.look_up(quantity)
+    if match is Match.MISSING and grounds.calendar.has(quantity.readings[0].value):
+        # Four digits alone are read as a year, and may be a number: `2021 visitors`.
+        return Match.FOUND
+    return match
+
+
+def _dated(date: Date, grounds: _Grounds) -> bool:
+    if grounds.calendar.covers(date):
+        return True
+    years, *rest = date.readings[0]
+    if years is None or years[0] != years[1] or any(part is not None for part in rest):
+        return False
+    return grounds.figures.has(years[0])

@@ -1,0 +1,153 @@
+"""Names: capitalised words, `《…》`, Latin words in Chinese, and `北京市`, `清华大学`."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from judge.answer.abbreviations import abbreviations
+from judge.checks.dates import Date, dates
+from judge.text.fold import CJK, CJK_CHAR
+from judge.text.words import LIGHT, weight, words
+
+# What a sentence, a list item, a heading or a quotation starts with is capitalised anyway.
+_OPENING: Final = re.compile(r"""(?:\A|[.!?:;…。！？：；\n*#>•·|/"“‘«「『])[\s\-–—*_"'“‘(\[]*\Z""")
+_REACH: Final = 12
+_JOINT: Final = re.compile(
+    r"(?:[ \u00a0-]|['’]s |[ ]?&[ ]?)(?:(?:of|the|de|la|van|von|del|al)[ -])?"
+)
+_DOTTED: Final = re.compile(r"(?<![^\W_])(?:[A-Z]\.){2,8}")
+_STOPS: Final = (".", "!", "?", "。", "！", "？")
+_TITLE: Final = re.compile(r"《([^《》\n]{1,60})》")
+_PLACE: Final = re.compile(
+    rf"([{CJK}]{{2}})(?:省|市|县|縣|大学|大學|先生|女士|小姐)(?![{CJK}]?[场场長长民级内外区])"
+)
+# Halves of the day, eras, quarters of the year and units of data, where they stand in capitals.
+_NONE: Final = frozenset(
+    ("AM", "PM", "BC", "AD", "CE", "BCE", "BP", "Q1", "Q2", "Q3", "Q4", "KB", "MB", "GB", "TB")
+)
+# Grammar before a name, and what makes a common noun of what follows: `在大学`, `全市`, `超市`.
+_FIRST: Final = frozenset("在是和与或及到从为有这那于由被将向的了去个所家各每该本此某一两几")
+_LAST: Final = frozenset("的城都超上股门夜花菜全本该此各外每某个多所名合等通立大小老中新行位节")
+_ADVERB: Final = "ly"
+"""What an adverb ends with: `Recently Smith won`."""
+_LONG: Final = 5
+"""Letters from which a word without a capital shows that a text is no title."""
+_SHORT: Final = 3
+
+
+class Name(NamedTuple):
+    """A name and its place."""
+
+    written: str
+    """As it stands in the text."""
+    parts: tuple[str, ...]
+    """Stems of its words, those of grammar left out; a Chinese name as written."""
+    start: int
+    """First character."""
+    end: int
+    """One past the last."""
+    certain: bool
+    """False where the capital may be owed to the place: the first word of a sentence."""
+
+
+def names(text: str, dated: Sequence[Date] | None = None) -> list[Name]:
+    """Find the names of a text, in reading order; days, months, honorifics and `I` are none.
+
+    A run of capitalised words is one name: `United Nations`, `Bank of England`.
+
+    Args:
+        text: any, citation markers overwritten.
+        dated: its dates, where they are known already.
+
+    >>> [name.parts for name in names("In May the UN met Dr. Ana Silva. 北京市")]
+    [('un',), ('ana', 'silva'), ('北京',)]
+    """
+    taken = [(date.start, date.end) for date in (dates(text) if dated is None else dated)]
+    found = [*_capitalised(spread(text), taken), *_chinese(text)]
+    dotted = {match.start(): match.end() for match in _DOTTED.finditer(text)}
+    ends = [max(name.end, dotted.get(name.start, 0)) for name in found]
+    whole = zip(found, ends, strict=True)
+    placed = [n._replace(written=text[n.start : end], end=end) for n, end in whole]
+    return sorted(placed, key=lambda name: name.start)
+
+
+def spread(text: str) -> str:
+    """Close up dotted capitals, every other character in its place: `U.S. law` → `US   law`."""
+    return _DOTTED.sub(lambda match: match[0].replace(".", "").ljust(len(match[0])), text)
+
+
+class _Word(NamedTuple):
+    stem: str
+    start: int
+    end: int
+    certain: bool
+
+
+def _capitalised(text: str, taken: Sequence[tuple[int, int]]) -> list[Name]:
+    marks: list[_Word] = []
+    tall, title = 0, not text.rstrip().endswith(_STOPS)
+    chinese = CJK_CHAR.search(text) is not None
+    starts, titled = [start for start, _ in taken], False
+    for stem, start, end in zip(*words(text), strict=True):
+        own, capital, behind_title = weight(stem), text[start].isupper(), titled
+        titled = stem in abbreviations().never_end
+        tall += capital and own > LIGHT
+        title = title and (capital or end - start < _LONG)
+        if not capital or own <= LIGHT or end - start == 1 or titled:
+            continue
+        place = bisect_right(starts, start) - 1
+        if (
+            text[start:end] in _NONE
+            or text[start + 1] in "'’"
+            or (place >= 0 and start < taken[place][1])
+        ):
+            continue
+        certain = chinese or behind_title or not _opens(text, start)
+        marks.append(_Word(stem, start, end, certain))
+    if title and tall >= _SHORT and not chinese:
+        marks = [word._replace(certain=False) for word in marks]
+    return _joined(marks, text)
+
+
+def _opens(text: str, start: int) -> bool:
+    before = text[max(0, start - _REACH) : start]
+    return _OPENING.search(before) is not None and (start < _REACH or before.strip() != "")
+
+
+def _joined(marks: list[_Word], text: str) -> list[Name]:
+    runs: list[list[_Word]] = []
+    for word in marks:
+        last = runs[-1][-1] if runs else None
+        # `Mary Smith won`: the second is a name, and so is what stands right before it.
+        joint = last and word.certain and _JOINT.fullmatch(text, last.end, word.start)
+        if last and joint and (last.certain or (joint[0] == " " and _begins_name(last, text))):
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    return [
+        Name("", tuple(word.stem for word in run), run[0].start, run[-1].end, run[-1].certain)
+        for run in runs
+    ]
+
+
+def _begins_name(word: _Word, text: str) -> bool:
+    starts = word.stem in abbreviations().starters
+    return not starts and not text.endswith(_ADVERB, word.start, word.end)
+
+
+def _chinese(text: str) -> list[Name]:
+    found = [
+        Name("", (match[1].strip(),), *match.span(), certain=True)
+        for match in _TITLE.finditer(text)
+    ]
+    for match in _PLACE.finditer(text):
+        certain = match[1][0] not in _FIRST and match[1][1] not in _LAST
+        found.append(Name("", (match[1],), *match.span(), certain))
+    return found
+
+
+def amid(word: str, text: str) -> bool:
+    """Whether a word may stand in a text behind another of its sentence."""
+    parts = text.split(f" {word}")
+    return any(part[-1:] not in {".", "!", "?", " ", "\n", ""} for part in parts[:-1])

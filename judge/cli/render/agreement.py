@@ -1,0 +1,184 @@
+"""What people's labels say of the judge, printed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from judge.cli.render.counting import counted
+from judge.cli.render.paint import number
+from judge.cli.render.wrap import wrap
+from judge.files.runs.reading import AGREEMENT, PAGE
+from judge.pages.agreement import (
+    Words,
+    bias,
+    cautions,
+    complete,
+    headline,
+    missing_alpha,
+    missing_kappa,
+    notes,
+    stratum_bias,
+    stratum_name,
+    title,
+)
+from judge.records import Summary
+from judge.review.records import (
+    Agreement,
+    CorrectedScore,
+    Disagreement,
+    LabelledStratum,
+    Share,
+)
+from judge.text.visible import flat, visible
+
+_WORDS: Final = Words("en")
+_NAMES: Final = {"faithfulness": "partial counts half", "faithfulness_strict": "full support only"}
+_WAYS: Final = {"generous": "high", "strict": "low"}
+_SHOWN: Final = 3
+_STRATA: Final = 4
+_LEAST: Final = 20
+"""Columns of a sentence that are worth showing."""
+
+
+def print_agreement(agreement: Agreement, summary: Summary, folder: Path, console: Console) -> None:
+    """Print the corrected score, how good the judge is, where it errs, and where the files lie."""
+
+    def say(line: Text, hang: int = 4) -> None:
+        console.print(wrap(line, console.width, hang=hang), soft_wrap=True)
+
+    say(Text(title(summary, _WORDS), style="bold"))
+    say(Text(headline(agreement, summary, _WORDS)), hang=0)
+    for caution in cautions(agreement, summary, _WORDS):
+        say(Text(caution, style="yellow"), hang=0)
+    for note in notes(agreement, _WORDS):
+        say(Text(note), hang=0)
+    for line in _quality(agreement):
+        say(line)
+    # No figure is cut: where a row is too wide, the terminal breaks it.
+    rows = (*_scores(agreement), *_labels(agreement), *_strata(agreement))
+    for row in (*rows, *_disagreements(agreement, console)):
+        console.print(row, soft_wrap=True)
+    # A path is copied: it is not broken into lines.
+    written = f"written to {folder / AGREEMENT} and {folder / PAGE}"
+    console.print(Text(visible(written)), soft_wrap=True)
+
+
+def _scores(agreement: Agreement) -> Iterator[Text]:
+    pooled = any(score.average == "micro" for score in agreement.corrected)
+    if agreement.corrected:
+        more = "  pooled over claims" if pooled else ""
+        yield _heading(f"{'':<21} judge  people  95 % interval{more}")
+    for name, words in _NAMES.items():
+        scores = {s.average: s for s in agreement.corrected if s.name == name}
+        if not scores:
+            continue
+        macro, micro = scores.get("macro"), scores.get("micro")
+        line = f"  {words:<19} {_pair(macro)}  {_span(macro, whole=complete(agreement)):<13}"
+        line += f"  {_pair(micro)}" if pooled else ""
+        yield Text(f"{line}  {_off(macro) if macro else ''}".rstrip())
+
+
+def _span(score: CorrectedScore | None, *, whole: bool) -> str:
+    if score is None:
+        return ""
+    return "all labelled" if whole else f"{number(score.low)}–{number(score.high)}"
+
+
+def _off(score: CorrectedScore) -> str:
+    way = bias(score)
+    if score.raw is None or way is None:
+        return _WORDS("unmeasured.plain")
+    if way == "same":
+        return "no difference"
+    return f"{100 * abs(score.raw - score.corrected):.1f} too {_WAYS[way]}"
+
+
+def _pair(score: CorrectedScore | None) -> str:
+    raw, corrected = (score.raw, score.corrected) if score else (None, None)
+    return f"{number(raw):>5}   {number(corrected):>5}"
+
+
+def _quality(agreement: Agreement) -> Iterator[Text]:
+    line = f"agreement {_share(agreement.agreement, 'compared')}"
+    if agreement.compared:
+        line += f" over {counted(agreement.compared, 'label')}"
+    if agreement.brier is not None:
+        line += f"; Brier {number(agreement.brier)}, ECE {number(agreement.calibration_error)}"
+    yield Text(line)
+    rate = agreement.base_rate
+    kappa = _figure(agreement.kappa, missing_kappa(agreement))
+    if rate is not None:
+        kappa += f" (people call {_WORDS.percent(rate)} full)"
+    alpha = _figure(agreement.alpha, missing_alpha(agreement))
+    if agreement.shared:
+        alpha += f" (of {counted(agreement.shared, 'sentence')})"
+    yield Text(f"kappa {kappa}, alpha {alpha}")
+
+
+def _labels(agreement: Agreement) -> Iterator[Text]:
+    said = [item for item in agreement.accuracy if item.judged or item.labelled]
+    if said:
+        yield _heading(f"{'':<22} judge  people  precision             recall")
+    for item in said:
+        precision, recall = _share(item.precision), _share(item.recall)
+        name = _WORDS.named("label", item.label)
+        counts = f"{item.judged:>5}   {item.labelled:>5}"
+        yield Text(f"  {name:<20} {counts}  {precision:<20}  {recall}")
+
+
+def _strata(agreement: Agreement) -> Iterator[Text]:
+    """Those that move the score most."""
+    worst = sorted(agreement.strata, key=lambda h: -h.units * abs(h.error or 0.0))[:_STRATA]
+    names = [stratum_name(stratum, _WORDS) for stratum in worst]
+    wide = max(map(len, names), default=0)
+    if names:
+        unit = "claims" if agreement.by == "sentence" else "answers"
+        among = f"({len(worst)} of {len(agreement.strata)})"
+        yield _heading(f"  {among:<{wide}} {unit:>8} labelled  judge, points")
+    for name, stratum in zip(names, worst, strict=True):
+        labelled = f"{stratum.labelled}/{stratum.drawn}"
+        yield Text(f"  {name:<{wide}} {stratum.units:>8} {labelled:>8}  {_error(stratum)}")
+
+
+def _error(stratum: LabelledStratum) -> str:
+    way = stratum_bias(stratum)
+    if stratum.error is None or way is None:
+        return _WORDS("unmeasured.plain")
+    return "right" if way == "same" else f"{100 * abs(stratum.error):.1f} too {_WAYS[way]}"
+
+
+def _disagreements(agreement: Agreement, console: Console) -> Iterator[Text]:
+    found = agreement.disagreements
+    if not found:
+        return
+    shown = found[:_SHOWN]
+    yield _heading(f"Disagreements, worst first ({len(shown)} of {len(found)})")
+    for item in shown:
+        line = _disagreement(item)
+        # As many lines as were promised, however wide the letters are.
+        line.truncate(max(console.width, _LEAST), overflow="ellipsis")
+        yield line
+
+
+def _disagreement(item: Disagreement) -> Text:
+    labels = dict.fromkeys(_WORDS.named("label", label) for label in item.people.values())
+    said = f"judge {_WORDS.named('label', item.judge)}, people {' / '.join(labels)}:"
+    line = Text(f"  {flat(said)} ")
+    return line.append(f"{flat(item.qid)} ", style="bold").append(flat(item.text))
+
+
+def _share(share: Share | None, why: str = "") -> str:
+    if share is None:
+        return _WORDS.unmeasured(why) if why else _WORDS("unmeasured.plain")
+    return f"{number(share.value)} ({number(share.low)}–{number(share.high)})"
+
+
+def _figure(value: float | None, why: str) -> str:
+    return _WORDS.unmeasured(why) if value is None else number(value)
+
+
+def _heading(words: str) -> Text:
+    return Text(words, style="bold")

@@ -1,0 +1,233 @@
+"""Writing a run folder: results, totals and record, whole or resumable, never half."""
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final, Self
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel
+
+from judge.errors import RunError
+from judge.files.runs.difference import difference
+from judge.files.runs.hold import LOCK
+from judge.files.runs.reading import INPUT, OWN, PART, RECORD, RESULTS, SUMMARY, read_record
+from judge.records import SampleResult, Summary
+from judge.records.run import RunRecord
+
+_TAKEN: Final = ".input.part"
+
+
+class RunFolder:
+    """A run folder held by this process; use it as a context manager.
+
+    While a run goes on its results stand in `results.jsonl.part`, one whole line each. Once all
+    are there the file is renamed, the totals are written, and `run.json` says `finished`. A run
+    that was cut off, by Ctrl-C or by kill -9, is taken up where it stopped.
+
+    Args:
+        path: the folder; made where it does not exist.
+        force: replace a finished run, or an unfinished one that differs.
+
+    Raises:
+        RunError: on entering, if another process holds the folder, it cannot be written, or it
+            holds a run that must not be lost.
+    """
+
+    def __init__(self, path: str | Path, *, force: bool = False) -> None:
+        self.path = Path(path)
+        self._force = force
+        self._lock = FileLock(self.path / LOCK, timeout=0)
+        self._made: list[Path] = []
+        self._part: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self._made = [p for p in (self.path, *self.path.parents) if not p.exists()]
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+        except Timeout:
+            message = f"{self.path}: another run is writing here; wait for it, or name another -o"
+            raise RunError(message) from None
+        except OSError as error:
+            message = f"{self.path}: cannot be written ({error.strerror}); name another -o"
+            raise RunError(message) from None
+        try:
+            with self._writing():
+                (self.path / _TAKEN).unlink(missing_ok=True)  # what a kill -9 left half copied
+            self._refuse_finished()
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._leave()
+
+    @property
+    def input(self) -> Path:
+        """Where a copied input lies once the run has begun."""
+        return self.path / INPUT
+
+    def owns(self, path: Path) -> bool:
+        """Whether this is one of the run's own files, which a new run would replace."""
+        real = path.resolve()
+        return real.parent == self.path.resolve() and real.name in OWN
+
+    def take(self, stream: IO[bytes]) -> Path:
+        """Copy a stream, such as standard input, into the folder: a run must be able to resume."""
+        copy = self.path / _TAKEN
+        with self._writing(), copy.open("wb") as file:
+            shutil.copyfileobj(stream, file)
+        return copy
+
+    def begin(self, record: RunRecord) -> int:
+        """Start a run, or take up an unfinished one of the same input and signature.
+
+        Returns:
+            How many results are already there.
+
+        Raises:
+            RunError: the folder holds an unfinished run that differs, and `force` is off.
+        """
+        earlier = self._earlier()
+        other = earlier and difference(earlier, record)
+        if earlier is None or earlier.finished or other:
+            if other and not self._force:
+                raise RunError(
+                    f"{self.path}: holds an unfinished run with another {other}; "
+                    "discard it with --force, or name another -o"
+                )
+            self.discard()
+        # First of all, so that a record accounts for every file that follows.
+        self._write(RECORD, record)
+        with self._writing(), contextlib.suppress(FileNotFoundError):
+            (self.path / _TAKEN).replace(self.input)
+        return self._open_part()
+
+    def append(self, result: SampleResult) -> None:
+        """Add one result; it survives a kill -9 from here on."""
+        if self._part is None:
+            raise ValueError("begin the run first")
+        with self._writing():
+            self._part.write(result.model_dump_json().encode() + b"\n")
+            self._part.flush()
+
+    def finish(self, summary: Summary, record: RunRecord) -> None:
+        """Make the run whole: results under their name, totals, and the record last."""
+        if self._part is None:
+            raise ValueError("begin the run first")
+        with self._writing():
+            os.fsync(self._part.fileno())
+            self._part.close()
+            (self.path / PART).replace(self.path / RESULTS)
+        self._write(SUMMARY, summary)
+        self._write(RECORD, record)
+
+    def discard(self) -> None:
+        """Remove every file of the run that stands here, the record last."""
+        if self._part is not None:
+            self._part.close()
+        with self._writing():
+            for name in OWN:
+                (self.path / name).unlink(missing_ok=True)
+
+    def write_lines(self, name: str, lines: Iterable[str]) -> None:
+        """Write a file of lines, whole or not at all."""
+        part = self.path / f"{name}.part"
+        try:
+            with self._writing():
+                with part.open("w", encoding="utf-8", newline="") as file:
+                    file.writelines(lines)
+                part.replace(self.path / name)
+        finally:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+
+    def _refuse_finished(self) -> None:
+        earlier = self._earlier()
+        if earlier and earlier.finished and not self._force:
+            when = earlier.finished[:16].replace("T", " ")
+            raise RunError(
+                f"{self.path}: holds a finished run of {when} UTC; "
+                "replace it with --force, or name another -o"
+            )
+
+    def _leave(self) -> None:
+        """Let go of the folder; what cannot be tidied on the way must not hide a first error."""
+        try:
+            with contextlib.suppress(OSError):
+                if self._part is not None:
+                    self._part.close()
+            with contextlib.suppress(OSError):
+                (self.path / _TAKEN).unlink(missing_ok=True)
+                if all(entry.name == LOCK for entry in self.path.iterdir()):
+                    # Nothing was written: leave no trace of a run that never began.
+                    (self.path / LOCK).unlink()
+                    for folder in self._made:
+                        folder.rmdir()
+        finally:
+            self._lock.release()
+
+    def _earlier(self) -> RunRecord | None:
+        if (self.path / RECORD).exists():
+            try:
+                return read_record(self.path)
+            except RunError:
+                if not self._force or _foreign(self.path / RECORD):
+                    raise
+                return None
+        # Without a record these are somebody's files, and none of a run's.
+        strays = [name for name in OWN if (self.path / name).exists()]
+        if strays:
+            message = f"{self.path}: holds {strays[0]}, and no {RECORD} accounts for it; "
+            raise RunError(message + "move it away, or name another -o")
+        return None
+
+    def _open_part(self) -> int:
+        part = self.path / PART
+        with self._writing():
+            # Cut off between the two last renames: the results are whole, the record is not.
+            if (self.path / RESULTS).exists():
+                (self.path / RESULTS).replace(part)
+            self._part = part.open("ab+")
+            self._part.seek(0)
+            lines = size = 0
+            for line in self._part:
+                if not line.endswith(b"\n"):
+                    break
+                lines += 1
+                size += len(line)
+            # A line torn by kill -9 was never promised to anyone.
+            self._part.truncate(size)
+        return lines
+
+    def _write(self, name: str, record: BaseModel) -> None:
+        text = json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
+        self.write_lines(name, [text])
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            message = f"{self.path}: cannot be written ({error.strerror}); what is there stays: "
+            raise RunError(message + "mend that and run the same command again") from None
+
+
+def _foreign(path: Path) -> bool:
+    """Whether this is somebody else's file, and not a damaged record."""
+    try:
+        keys = set(json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return False
+    return not keys & {"signature", "input"}

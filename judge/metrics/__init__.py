@@ -1,1 +1,0 @@
-"""Pure numbers: each measure one function of its arguments."""

@@ -1,0 +1,113 @@
+"""What an answer shares with its gold answer."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from judge.records.corpus import Interval
+from judge.records.record import Record
+
+__all__ = ["AnswerOverlap", "LanguageBleu", "LowOverlap", "OverlapCounts", "OverlapReport"]
+
+
+class AnswerOverlap(Record):
+    """The overlap of one answer with its gold answer."""
+
+    qid: str
+    """Of the sample."""
+    unmeasured: Literal["no_gold_answer"] | None = None
+    """Why nothing was measured; null where it was. A blank gold answer is none."""
+    too_long: bool = False
+    """Whether the measures over subsequences are null because the texts are too long for them."""
+    language: Literal["zh", "ja", "ko", "unspaced", "other"] | None = None
+    """Of the gold answer, as its script tells; null where it has no letter, or nothing was
+    measured."""
+    scores: dict[str, float | None]
+    """`exact_match`; `token_f1`, `token_precision`, `token_recall`; `rouge1`, `rouge2`,
+    `rougeL`, `rougeLsum`, `rougeW` (F), each with `_precision` and `_recall`; 0 to 1.
+    `sentence_bleu`, 0 to 100, in the tokens of `language`, or else of `other`. Null is not
+    measured, never 0."""
+
+
+class LanguageBleu(Record):
+    """Corpus BLEU over the answers of one language, or of several that share a tokenizer.
+
+    Case, width and punctuation count here, and in no other measure of the report.
+    """
+
+    language: Literal["zh", "ja", "ko", "unspaced", "other"]
+    """Of their gold answers, as the script tells. `unspaced` is Thai, Lao, Burmese, Khmer and
+    Tibetan; `other` is all whose words have spaces between them, English and Russian together. A
+    gold answer without a letter counts with the language that most others have."""
+    score: float
+    """0 to 100, over the counts of all these answers together."""
+    answers: int
+    """How many."""
+    too_short: bool
+    """Whether none of them has the four tokens that BLEU needs: it is 0 then, whatever they share
+    with their gold answers."""
+    signature: str
+    """sacrebleu's: only scores of equal signature compare."""
+
+
+class OverlapCounts(Record):
+    """How many of what."""
+
+    samples: int = 0
+    """All that were read."""
+    measured: int = 0
+    """Those with a gold answer."""
+    without_gold_answer: int = 0
+    """Those left out: no gold answer, or a blank one."""
+    empty_answers: int = 0
+    """Measured blank answers: they count 0, for an answer was owed."""
+    too_long: int = 0
+    """Measured answers too long for the measures over subsequences, which are null there."""
+    wordless_gold: int = 0
+    """Gold answers without letter or digit: ROUGE is 0 there."""
+    single_token_gold: int = 0
+    """Gold answers of one token: ROUGE-2 is 0 there."""
+    bad_lines: int = 0
+    """Lines of the input that were no samples and were skipped."""
+
+
+class LowOverlap(Record):
+    """An answer to look at."""
+
+    qid: str
+    """Of the sample."""
+    token_f1: float
+    """What it was chosen by, …"""
+    rouge_l: float | None = Field(alias="rougeL")
+    """… and then by this; null where the texts are too long for it."""
+    answer: str
+    """Its beginning."""
+    gold_answer: str
+    """Its beginning."""
+
+
+class OverlapReport(Record):
+    """Overlap over a file of answers. A null mean was measured on nothing; it is never 0."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    """Version of this layout."""
+    mean: dict[str, float | None]
+    """Means over the measured answers by the names of `AnswerOverlap.scores`, but `sentence_bleu`,
+    which has none. `bleu`, the corpus score and no mean, only where there is one `LanguageBleu`."""
+    interval: dict[str, Interval | None]
+    """Their 95 % intervals; BLEU has none."""
+    answers: dict[str, int]
+    """How many answers each mean is over."""
+    counts: OverlapCounts
+    """How many of what."""
+    bleu: tuple[LanguageBleu, ...]
+    """By language, the most answers first: tokens of different languages do not mix."""
+    signature: str
+    """How the other numbers and their intervals were made; only those of equal signature compare.
+    Means do not depend on the seed, intervals do."""
+    warnings: tuple[str, ...]
+    """What to know before the numbers are used."""
+    without_gold_answer: tuple[str, ...]
+    """The first qids that were left out."""
+    worst: tuple[LowOverlap, ...]
+    """The answers with the least in common with their gold answers, worst first."""

@@ -1,7 +1,0 @@
-"""Which measures fit some samples, and why: a table of rules held against what they hold."""
-
-from judge.recommend.advising import advise, recommend_measures
-from judge.recommend.page import page
-from judge.recommend.table import Lang
-
-__all__ = ["Lang", "advise", "page", "recommend_measures"]

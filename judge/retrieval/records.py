@@ -1,0 +1,185 @@
+"""Rankings held against what is known to be relevant: how, and what came of it."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, field_validator
+
+from judge.records.corpus import Interval
+from judge.records.record import Record
+
+__all__ = [
+    "Cutoff",
+    "IrrelevantTop",
+    "MissedGold",
+    "PairKind",
+    "PairedChunks",
+    "QueryRanks",
+    "QueryStatus",
+    "RankRules",
+    "RankingReport",
+]
+
+
+QueryStatus = Literal["measured", "no_gold", "no_relevant", "no_ranking"]
+"""`no_gold`: nobody said what is relevant. `no_relevant`: somebody said that nothing is.
+`no_ranking`: there is something relevant, and nothing was ranked."""
+
+
+PairKind = Literal["duplicate", "conflict"]
+
+
+DEEPEST: Final = 10**9
+"""Largest cut-off: longer rankings fit no memory."""
+
+Cutoff = Annotated[int, Field(ge=1, le=DEEPEST)]
+
+
+class RankRules(Record):
+    """How rank measures are taken. All of it stands in the signature."""
+
+    ks: Annotated[tuple[Cutoff, ...], Field(min_length=1)] = (1, 3, 5, 10, 20)
+    """Cut-offs, 1 and up; kept ascending, each once. Lists for a person look at the last."""
+    gain: Literal["linear", "exp2"] = "linear"
+    """DCG's gain: the relevance itself, or 2^relevance - 1."""
+    relevance_level: float | None = Field(default=None, gt=0)
+    """Least relevance that counts as relevant; null: any above 0. As in trec_eval, DCG takes no
+    notice of it; but a query without anything so relevant has status `no_relevant`."""
+    gold_match: Literal["exact", "prefix"] | None = None
+    """`prefix`: gold names documents, and a chunk matches whose id goes on behind the name of one.
+    Null: exact, and refused where no gold id stands in any ranking, for then the two are likely
+    not of one naming."""
+    no_relevant: Literal["skip", "zero"] = "skip"
+    """A query with nothing relevant: left out of every mean, or 0 in each. ROC-AUC is not defined
+    for it either way."""
+    no_ranking: Literal["zero", "skip"] = "zero"
+    """A query with something relevant for which nothing was ranked: 0 in each mean, or left out.
+    ROC-AUC is not defined for it either way."""
+    seed: int = Field(default=0, ge=0)
+    """Of the bootstrap intervals."""
+
+    @field_validator("ks")
+    @classmethod
+    def _ascending(cls, ks: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(sorted(set(ks)))
+
+
+class QueryRanks(Record):
+    """The measures of one query."""
+
+    qid: str
+    """Of the query."""
+    query: str = ""
+    """Its text, where it is known."""
+    status: QueryStatus
+    """Whether it could be measured."""
+    ranked: int
+    """Chunks ranked, each counted once."""
+    relevant: int
+    """Relevant chunks, ranked or not."""
+    found: int
+    """Those of them that are ranked, at any place."""
+    measures: dict[str, float | None]
+    """By name. Null where a measure is not defined, and where the query counts in no mean."""
+
+
+class MissedGold(Record):
+    """A relevant chunk that is not among the first k."""
+
+    qid: str
+    """Of the query."""
+    query: str = ""
+    """Its text, where it is known."""
+    chunk_id: str
+    """As gold names it."""
+    relevance: float
+    """Its relevance."""
+    rank: int | None
+    """Where it stands beyond k; null where it is not ranked at all. Under `prefix`, among
+    documents: later chunks of one that gold names are not counted."""
+
+
+class IrrelevantTop(Record):
+    """What stands above the first relevant chunk of a query, within the first k."""
+
+    qid: str
+    """Of the query."""
+    query: str = ""
+    """Its text, where it is known."""
+    first_relevant: int | None
+    """Rank of the first relevant chunk; null where none is ranked."""
+    chunk_ids: tuple[str, ...]
+    """The irrelevant ones above it, best first."""
+
+
+class PairedChunks(Record):
+    """Two of the first k chunks that say the same, or the same but for a figure, name or denial."""
+
+    qid: str
+    """Of the query."""
+    kind: PairKind
+    """Nearly one text; or sentences alike but for a figure, a date, a name or a denial. The second
+    is a hint for a person: nobody has judged it."""
+    first: str
+    """Id of the chunk that ranks higher."""
+    second: str
+    """Id of the other."""
+    ranks: tuple[int, int]
+    """Where they stand, from 1."""
+    similarity: float
+    """How far they share their words, 0 to 1."""
+    detail: str = ""
+    """Of a conflict: what differs, in their own characters."""
+    sentences: tuple[str, str] | None = None
+    """Of a conflict: the first two sentences that differ so."""
+
+
+class RankingReport(Record):
+    """Rank measures of a whole file. A null mean was measured on nothing; it is never 0."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    """Version of this layout."""
+    signature: str
+    """How the numbers were made; equal signatures mean comparable numbers."""
+    queries: int
+    """All queries."""
+    averaged: int
+    """Queries in the means."""
+    statuses: dict[QueryStatus, int]
+    """Queries by status, zeros included."""
+    mean: dict[str, float | None]
+    """Means over the averaged queries for which the measure is defined."""
+    ceiling: dict[str, float] = Field(default_factory=dict)
+    """The highest mean that any ranking could give: of recall@k, min(R, k) / R over the averaged
+    queries, of precision@k min(R, k) / k, where R is how many chunks are relevant; a query without
+    any gives 0. Empty in a report made before there was one."""
+    interval: dict[str, Interval | None]
+    """95 % interval of each mean. Null for a DCG under 50 queries or without variance: Wilson's,
+    which then takes the bootstrap's place, ends at 1, and a DCG does not."""
+    defined: dict[str, int]
+    """How many queries each mean is over."""
+    listed: dict[QueryStatus, tuple[str, ...]]
+    """The first qids of every status but `measured`."""
+    repeated: int
+    """Queries whose ranking names a chunk twice; it was counted once, at its first place."""
+    missed_total: int
+    """Relevant chunks of the averaged queries that are not among the first k."""
+    relevant_total: int
+    """Relevant chunks of the averaged queries."""
+    topped_total: int
+    """Averaged queries with something irrelevant on top."""
+    compared: int
+    """How many first chunks of each ranking were held against each other; at most 50."""
+    pairs_total: dict[PairKind, int]
+    """Pairs found among them, by kind."""
+    worst: tuple[QueryRanks, ...] = ()
+    """Queries with the lowest average precision."""
+    missed: tuple[MissedGold, ...] = ()
+    """Relevant chunks missed: the most relevant first, then those that are not ranked at all."""
+    topped: tuple[IrrelevantTop, ...] = ()
+    """Queries with something irrelevant on top, the most of it first."""
+    pairs: tuple[PairedChunks, ...] = ()
+    """Chunks that say the same or contradict each other, conflicts first."""
+    notes: tuple[str, ...] = ()
+    """What the measures mean here, where a name means something else elsewhere."""
+    warnings: tuple[str, ...] = ()
+    """What a reader of these very numbers must know."""

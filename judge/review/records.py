@@ -1,0 +1,392 @@
+"""What is drawn for people, what they answer, and what that says of the judge."""
+
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from judge.records.flag import Flag
+from judge.records.record import Record
+from judge.records.sentence import SentenceKind
+from judge.records.verdict import Outcome, Support
+
+__all__ = [
+    "Agreement",
+    "CorrectedScore",
+    "Disagreement",
+    "Draw",
+    "DrawnSentence",
+    "Drift",
+    "Flip",
+    "GoldenLabel",
+    "Label",
+    "LabelAccuracy",
+    "LabelledStratum",
+    "LostSentence",
+    "Share",
+    "Stratum",
+    "StratumName",
+    "Weighing",
+]
+
+
+class Label(Record):
+    """A person's answer on one sentence; never called a verdict."""
+
+    review_id: str
+    """The row of the sheet that bears it."""
+    qid: str
+    """Whose answer."""
+    sentence: int
+    """Index of the sentence."""
+    support: Support | None = None
+    """The label on the judge's own scale; null where the person answered yes or no only."""
+    supported: bool
+    """Whether the chunks fully support it."""
+    reviewer: str = ""
+    """Who said so, by whatever name they go."""
+    note: str = ""
+    """What they added."""
+
+
+class StratumName(StrEnum):
+    """Support and doubt of a claim; of an answer drawn whole, that of its most doubtful claim."""
+
+    SUPPORTED = "supported"
+    """`full`, and nothing speaks against it."""
+    SUPPORTED_DOUBTFUL = "supported_doubtful"
+    """`full` with a flag, without a verified quote, or near the judge's threshold."""
+    PARTIAL = "partial"
+    """`partial`."""
+    UNSUPPORTED_DOUBTFUL = "unsupported_doubtful"
+    """`none` or `contradicted` with a flag or near the threshold; `no_claim`."""
+    UNSUPPORTED = "unsupported"
+    """Other `none` and `contradicted`."""
+    UNSCORED = "unscored"
+    """No verdict of the run's own judge, fallen back or not."""
+
+
+_Sum = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_Difference = Annotated[float, Field(ge=-1, le=1)]
+
+
+class Weighing(Record):
+    """Sums over all units of a stratum, with every answer (macro) or claim (micro) alike."""
+
+    weight: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    """Sum of the units' weights."""
+    counted: _Sum
+    """The same over those that the judge did not call `no_claim`."""
+    faithfulness: _Sum
+    """Sum of weight times what the verdict adds to faithfulness, 0 where there is none."""
+    faithfulness_strict: _Sum
+    """Sum of weight over the `full`."""
+
+
+class Stratum(Record):
+    """A part of the run that is drawn from at its own rate."""
+
+    names: tuple[StratumName, ...]
+    """What it holds; several where small neighbours were merged."""
+    units: int = Field(gt=0)
+    """Claims in it, or answers where whole answers are drawn."""
+    drawn: int = Field(gt=0)
+    """How many of them were drawn."""
+    macro: Weighing
+    """Each answer alike."""
+    micro: Weighing
+    """Each claim alike."""
+    unevenness: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    """How many times the variance of a mean over claims is that of a draw in which all claims have
+    the same chance; 1 where all answers are of one length."""
+    span: tuple[_Difference, _Difference]
+    """The least and the most by which a person's weight can differ from the judge's."""
+    span_strict: tuple[_Difference, _Difference]
+    """The same where only `full` counts."""
+
+
+class DrawnSentence(Record):
+    """One row of the sheet, and what is kept from whoever labels it."""
+
+    review_id: str
+    """Joins the row to this."""
+    qid: str
+    """Whose answer."""
+    sentence: int
+    """Index of the sentence."""
+    text: str
+    """The sentence."""
+    stratum: int = Field(ge=0)
+    """Which of the draw's strata."""
+    probability: float = Field(gt=1e-12, le=1)
+    """Inclusion probability of the sentence, or of its answer where whole answers are drawn."""
+    weight: float = Field(gt=0, le=1)
+    """1 / the claims of its answer that count: its part in the mean over answers."""
+    outcome: Outcome
+    """The verdict, or why there is none."""
+    flags: tuple[Flag, ...] = ()
+    """Those of the sentence."""
+
+
+class Draw(Record):
+    """`review/<draw>.json` of a run: what the sheet does not say."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    """Version of this layout."""
+    draw: str = Field(pattern=r"^r[0-9a-f]{8}$")
+    """Its name: the first part of every `review_id`."""
+    by: Literal["sentence", "answer"]
+    """What was drawn."""
+    seed: int
+    """Of the draw."""
+    size: int
+    """How many units were asked for."""
+    results: str
+    """SHA-256 of the run's `results.jsonl`."""
+    signature: str
+    """How the run's numbers were made."""
+    strata: tuple[Stratum, ...]
+    """All that was drawn from."""
+    sentences: tuple[DrawnSentence, ...]
+    """All that was drawn, in the sheet's order."""
+
+    @model_validator(mode="after")
+    def _has_its_strata(self) -> Self:
+        if any(sentence.stratum >= len(self.strata) for sentence in self.sentences):
+            raise ValueError("a sentence is of a stratum that there is not")
+        return self
+
+
+class Share(Record):
+    """A weighted share with Wilson's 95 % interval."""
+
+    value: float
+    """0 to 1."""
+    low: float
+    """Lower limit."""
+    high: float
+    """Upper limit."""
+    size: float
+    """Labels of equal weight, drawn one by one, that would tell as much."""
+
+
+class LabelAccuracy(Record):
+    """How far one label of the judge's can be trusted."""
+
+    label: str
+    """`full`, `partial`, …; or `full` and `rest`."""
+    judged: int
+    """Labelled sentences that the judge called so."""
+    labelled: int
+    """Those that people called so."""
+    precision: Share | None
+    """Of what the judge called so, the share that people do; null where it called nothing so."""
+    recall: Share | None
+    """Of what people call so, the share that the judge did."""
+
+
+class CorrectedScore(Record):
+    """A score of the run, beside what it is once the judge's errors are accounted for."""
+
+    name: Literal["faithfulness", "faithfulness_strict"]
+    """Which."""
+    average: Literal["macro", "micro"]
+    """Over answers or over claims. Over answers a claim weighs 1 / the claims of its answer that
+    the judge counts: an answer of which people call much `no_claim` weighs less."""
+    raw: float | None
+    """As the run says, over what was judged; null where nothing was."""
+    corrected: float
+    """Over all claims of the run, unscored ones too, as people would score them."""
+    low: float
+    """Lower limit of its 95 % interval."""
+    high: float
+    """Upper limit."""
+    standard_error: float
+    """Of the corrected score."""
+
+
+class LabelledStratum(Record):
+    """What was found in one stratum."""
+
+    names: tuple[StratumName, ...]
+    """What it holds."""
+    units: int
+    """Claims or answers in it."""
+    drawn: int
+    """How many were drawn."""
+    labelled: int
+    """How many of those have labels."""
+    error: float | None
+    """Mean of the people's weight less the judge's, -1 to 1; null where nothing is labelled."""
+
+
+class Disagreement(Record):
+    """A sentence that a person called otherwise than the judge."""
+
+    review_id: str
+    """Its row."""
+    qid: str
+    """Whose answer."""
+    sentence: int
+    """Index of the sentence."""
+    text: str
+    """The sentence."""
+    judge: str
+    """The judge's label."""
+    people: dict[str, str]
+    """Labels by reviewer, who may be nameless."""
+    notes: tuple[str, ...] = ()
+    """What they added."""
+    quote: str = ""
+    """What the judge quoted."""
+    reason: str = ""
+    """What the judge gave as its reason."""
+
+
+class Agreement(Record):
+    """`agreement.json` of a run: how good the judge is, and the score with that accounted for."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    """Version of this layout."""
+    draw: str
+    """Which draw was labelled."""
+    by: Literal["sentence", "answer"]
+    """What was drawn."""
+    signature: str
+    """How the run's numbers were made."""
+    drawn: int
+    """Sentences drawn."""
+    labelled: int
+    """Sentences with at least one label."""
+    partly: int = 0
+    """Answers drawn whole of which only some claims have labels; these stand for the others."""
+    labels: int
+    """Labels, several a sentence where reviewers overlap."""
+    reviewers: tuple[str, ...]
+    """Who labelled; an empty name where none was given."""
+    scale: Literal["labels", "full_or_rest"]
+    """`full_or_rest` where any label was a bare yes or no, or the judge knows no other two."""
+    compared: int
+    """Labels beside a verdict of the run's own judge: what agreement is over."""
+    agreement: Share | None
+    """Share of equal labels."""
+    kappa: float | None
+    """Cohen's kappa of judge and people; null where both always say the same one label."""
+    base_rate: float | None
+    """Share that people call `full`: kappa falls as it nears 0 or 1."""
+    alpha: float | None
+    """Krippendorff's alpha among reviewers; null without sentences that several labelled."""
+    shared: int
+    """Sentences that several reviewers labelled."""
+    accuracy: tuple[LabelAccuracy, ...]
+    """By label."""
+    brier: float | None
+    """Mean squared error of the judge's probabilities; null where it gives none."""
+    calibration_error: float | None
+    """Expected calibration error, ten bins."""
+    corrected: tuple[CorrectedScore, ...]
+    """Corrected scores; `faithfulness` only where all labels are on its scale."""
+    strata: tuple[LabelledStratum, ...]
+    """Where the errors are."""
+    disagreements: tuple[Disagreement, ...]
+    """Worst first."""
+
+
+class GoldenLabel(Record):
+    """One sentence that people agree on; `labels` of a golden set's line is a list of these."""
+
+    sentence: int
+    """Index of the sentence when it was labelled."""
+    start: int
+    """First character, into the answer: what the sentence is known by."""
+    end: int
+    """One past the last character."""
+    text: str
+    """The sentence."""
+    support: Support | None
+    """What people say; null where one of them answered yes or no only."""
+    supported: bool
+    """Whether the chunks fully support it."""
+    reviewers: int
+    """How many people say so; none said otherwise."""
+    judged: Support | None
+    """What the run's own judge said; null where it gave no verdict, fallen back or not."""
+    signature: str
+    """How that was made."""
+
+
+class LostSentence(Record):
+    """A labelled sentence that the judge is not asked about any more."""
+
+    qid: str
+    """Whose answer."""
+    sentence: int
+    """Index of the sentence when it was labelled."""
+    text: str
+    """The sentence."""
+    kind: SentenceKind | None
+    """What it is taken for now; null where no sentence begins and ends there."""
+
+
+class Flip(Record):
+    """A labelled sentence of which the judge says something else now."""
+
+    qid: str
+    """Whose answer."""
+    sentence: int
+    """Index of the sentence when it was labelled."""
+    text: str
+    """The sentence."""
+    change: Literal["worse", "other", "better"]
+    """From right to wrong, neither, or from wrong to right."""
+    then: Support
+    """What the judge said when the set was made."""
+    now: Support
+    """What it says now."""
+    support: Support | None
+    """What people say; null where one of them answered yes or no only."""
+    supported: bool
+    """Whether they say that the chunks fully support it."""
+
+
+class Drift(Record):
+    """A golden set judged again: what flipped since it was made, and whether by more than chance.
+
+    The agreements are on the golden set, and of no run: it holds only what people agree on, and
+    what was drawn for them holds more of the doubtful.
+    """
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    """Version of this layout."""
+    signatures_then: dict[str, int]
+    """Labels by how the judge's verdicts were made when the set was."""
+    signatures_now: dict[str, int]
+    """Labels by how they are made now."""
+    scale: Literal["labels", "full_or_rest"]
+    """What right is: the people's label; or `full` where they say so and no `full` elsewhere.
+
+    `full_or_rest` where any label is a bare yes or no, or a judge then or now is one that never
+    says `partial` (similarity, NLI).
+    """
+    labels: int
+    """Sentences in the golden set."""
+    lost: tuple[LostSentence, ...]
+    """Those that are no sentences of their own any more, or no claims."""
+    unscored_then: int
+    """Labels without a verdict of the run's own judge when the set was made."""
+    unscored_now: int
+    """Labels without one now, fallen back or not, those lost left out."""
+    compared: int
+    """Labels with a verdict both times: what all that follows is over."""
+    agreement_then: float | None
+    """Share of them that the judge had right; null where nothing was compared."""
+    agreement_now: float | None
+    """Share that it has right now."""
+    better: int
+    """Wrong then, right now."""
+    worse: int
+    """Right then, wrong now."""
+    p: float
+    """McNemar's exact two-sided p of `worse` against `better`, sentences taken as independent."""
+    flips: tuple[Flip, ...]
+    """Every other verdict than then, worst first."""

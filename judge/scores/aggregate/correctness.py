@@ -1,0 +1,122 @@
+"""How an answer agrees with its reference."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from judge.records import (
+    ComparedClaims,
+    ComparedSentence,
+    Correctness,
+    CorrectnessStatus,
+    Excluded,
+    Judgment,
+    Sentence,
+    SentenceKind,
+    SentenceResult,
+    Support,
+)
+from judge.scores.aggregate.tally import Tally
+from judge.scores.shares import f1
+
+Limits = tuple[float, float]
+"""A score with failures counted 0, then 1."""
+
+_ANY: Final = (0.0, 1.0)
+"""What is not known, and what there is nothing to know of."""
+
+
+def correctness(
+    sentences: Sequence[Sentence],
+    reference: Sequence[Sentence],
+    forth: Judgment,
+    back: Judgment,
+    *,
+    signature: str,
+) -> Correctness:
+    """Put the comparison of one answer with its reference together.
+
+    Args:
+        sentences: of the answer.
+        reference: its sentences; empty where there is none.
+        forth: what became of the answer's claims, the reference being the evidence.
+        back: of the reference's claims, the answer being the evidence.
+        signature: how they were made.
+    """
+    precision, recall = Tally(forth.outcomes.values()), Tally(back.outcomes.values())
+    value = _f1(precision, recall)
+    return Correctness(
+        status=_status(sentences, reference, precision, recall),
+        precision=precision.mean,
+        precision_bounds=precision.bounds,
+        recall=recall.mean,
+        recall_bounds=recall.bounds,
+        f1=value,
+        f1_bounds=_bounds(precision, recall, value),
+        f1_with_fallback=_with_fallback(precision, recall),
+        of_answer=_counts(precision),
+        of_reference=_counts(recall),
+        answer=tuple(
+            ComparedSentence(index=i, outcome=forth.outcomes[i]) for i in sorted(forth.outcomes)
+        ),
+        reference=tuple(_with_outcome(each, back) for each in reference),
+        answer_flags=forth.flags,
+        reference_flags=back.flags,
+        signature=signature,
+    )
+
+
+def _with_outcome(sentence: Sentence, back: Judgment) -> SentenceResult:
+    outcome = back.outcomes.get(sentence.index, Excluded())
+    return SentenceResult(**dict(sentence), outcome=outcome)
+
+
+def _f1(precision: Tally, recall: Tally) -> float | None:
+    """F1 of the means; where one is lacking, the value it has whatever that one were."""
+    value = f1(precision.mean, recall.mean)
+    if value is None:
+        low, high = _limits(precision.bounds or _ANY, recall.bounds or _ANY)
+        value = low if low == high else None
+    return value
+
+
+def _with_fallback(precision: Tally, recall: Tally) -> float | None:
+    if not (precision.fell_back or recall.fell_back):
+        return None
+    return f1(precision.mean_with_fallback, recall.mean_with_fallback)
+
+
+def _bounds(precision: Tally, recall: Tally, value: float | None) -> Limits | None:
+    if precision.bounds is not None and recall.bounds is not None:
+        return _limits(precision.bounds, recall.bounds)
+    return None if value is None else (value, value)
+
+
+def _limits(precision: Limits, recall: Limits) -> Limits:
+    # F1 rises with either, so that its extremes stand at theirs.
+    low, high = (f1(p, r) or 0.0 for p, r in zip(precision, recall, strict=True))
+    return low, high
+
+
+def _status(
+    sentences: Sequence[Sentence], reference: Sequence[Sentence], precision: Tally, recall: Tally
+) -> CorrectnessStatus:
+    kinds = {sentence.kind for sentence in sentences}
+    if not reference:
+        return CorrectnessStatus.NO_REFERENCE
+    if SentenceKind.CLAIM not in kinds and SentenceKind.ABSTENTION in kinds:
+        return CorrectnessStatus.ABSTAINED
+    if precision.judged or recall.judged:
+        return CorrectnessStatus.SCORED
+    if precision.unscored or recall.unscored:
+        return CorrectnessStatus.UNSCORED
+    return CorrectnessStatus.NO_CLAIMS
+
+
+def _counts(tally: Tally) -> ComparedClaims:
+    return ComparedClaims(
+        claims=tally.claims,
+        judged=len(tally.judged),
+        unscored=tally.unscored,
+        no_claim=tally.no_claim,
+        contradicted=tally.count(Support.CONTRADICTED),
+    )

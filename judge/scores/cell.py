@@ -1,0 +1,130 @@
+"""Which half of the pipeline an answer speaks against: its place in the table of cells."""
+
+from collections.abc import Collection, Sequence
+from typing import Final, Literal
+
+from judge.records import Cell, Rules, Sample, SampleResult, Sentence, SentenceKind, Status
+from judge.scores.documents import Documents
+
+_EDITION: Final = 1
+"""Of these rules; it is part of every signature."""
+
+
+def cell(
+    sample: Sample, result: SampleResult, reference: Sequence[Sentence], rules: Rules
+) -> Cell | None:
+    """Put one answer in its cell; None without gold evidence, or where gold contradicts itself.
+
+    A question is unanswerable where gold names no chunk or its reference abstains. No chunk named
+    beside a reference that claims something is a contradiction. Contradicted claims make an answer
+    unfaithful or wrong whatever its score; a failure leaves it open only where it could change it.
+    Correct is by recall of the reference: who says more than a short reference is not wrong, and
+    code may cover it without a claim.
+
+    Args:
+        sample: what was judged.
+        result: its scores and, where that was asked for, its correctness.
+        reference: the sentences of `gold_answer`, with their kinds; empty where there is none.
+        rules: the thresholds, and how gold names chunks.
+    """
+    if not has_gold(sample):
+        return None
+    kinds = {sentence.kind for sentence in reference}
+    claims = SentenceKind.CLAIM in kinds
+    found, missed = look_up(sample, rules.gold_match)
+    answerable = bool(found or missed)
+    if claims and not answerable:
+        return None
+    if not claims and SentenceKind.ABSTENTION in kinds:
+        answerable = False
+    abstained = result.status is Status.ABSTAINED
+    correct = _correct(result, rules) if answerable and not abstained else None
+    silent = result.status is Status.NO_CLAIMS and not correct and not _shows_code(result)
+    return Cell(
+        answerable=answerable,
+        retrieved=bool(found) if answerable else None,
+        partly=answerable and bool(found and missed),
+        abstained=abstained,
+        silent=silent,
+        faithful=None if abstained or silent else _faithful(result, rules),
+        correct=None if silent else correct,
+        signature=_signature(rules),
+    )
+
+
+def _shows_code(result: SampleResult) -> bool:
+    """Whether it answers in code, which nobody judges and which is no silence."""
+    return any(sentence.kind is SentenceKind.CODE for sentence in result.sentences)
+
+
+def has_gold(sample: Sample) -> bool:
+    """Whether it says which chunks hold the answer, be it that none does."""
+    return sample.gold_evidence is not None or sample.relevance is not None
+
+
+def look_up(
+    sample: Sample, match: Literal["exact", "prefix"]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What gold names, in two: what the generator saw, and what it did not.
+
+    It saw `chunks`. Where their texts came without ids, the first as many of `retrieved` are
+    theirs: where none of the ids stands in `retrieved`, or they are 1, 2, 3 as if counted and
+    `retrieved` begins with others.
+    """
+    relevance = sample.relevance or {}
+    graded = (name for name, grade in relevance.items() if grade > 0)
+    gold = dict.fromkeys((*(sample.gold_evidence or ()), *graded))
+    seen = _seen(sample)
+    if match == "prefix":
+        # A document graded 0 may have a longer name than a relevant one, and has its own chunks.
+        documents = Documents((*gold, *relevance))
+        seen = {documents.of(name) for name in seen}
+    found = tuple(name for name in gold if name in seen)
+    return found, tuple(name for name in gold if name not in seen)
+
+
+def _seen(sample: Sample) -> Collection[str]:
+    ids = [chunk.chunk_id for chunk in sample.chunks]
+    if sample.retrieved is None:
+        return set(ids)
+    first = set(sample.retrieved[: len(ids)])
+    # A corpus may be numbered, too: then some of the numbers stand in the ranking by accident.
+    counted = ids == [str(number) for number in range(1, len(ids) + 1)] and first != set(ids)
+    return first if counted or set(ids).isdisjoint(sample.retrieved) else set(ids)
+
+
+def _faithful(result: SampleResult, rules: Rules) -> bool | None:
+    scores = result.scores
+    if scores.contradiction_rate:
+        return False
+    return _reaches(scores.faithfulness_bounds, rules.faithful_from, scores.unscored)
+
+
+def _correct(result: SampleResult, rules: Rules) -> bool | None:
+    compared = result.correctness
+    if compared is None:
+        return None
+    if compared.of_answer.contradicted or compared.of_reference.contradicted:
+        return False
+    failed = compared.of_answer.unscored + compared.of_reference.unscored
+    return _reaches(compared.recall_bounds, rules.correct_from, failed)
+
+
+def _reaches(bounds: tuple[float, float] | None, least: float, failed: int) -> bool | None:
+    """Whether a score does so; None where failures leave it open, or nothing was measured."""
+    if bounds is None:
+        return None
+    if bounds[1] < least:
+        return False
+    # Whatever the lower bound, each failure may hide a contradiction.
+    return None if failed else True
+
+
+def _signature(rules: Rules) -> str:
+    parts = {
+        "cells": _EDITION,
+        "faithful": rules.faithful_from,
+        "correct": rules.correct_from,
+        "gold": rules.gold_match,
+    }
+    return "|".join(f"{name}:{value}" for name, value in parts.items())

@@ -1,0 +1,424 @@
+import itertools
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.answer.citations import find, positions
+from judge.errors import ConfigError
+from judge.records import Chunk, Citation, Rules, Sample, Sentence, SentenceKind
+from tests.growth import LINEAR, growth
+
+IDS = ("docA#sec3#chunk12", "docA#chunk4", "docB#1")
+PLAIN = Rules()
+PROSE = Rules(prose_citations=True)
+
+
+def sentences_of(answer: str, *, code: Sequence[int] = ()) -> tuple[Sentence, ...]:
+    """One sentence a line, line breaks between them belonging to none."""
+    found: list[Sentence] = []
+    start = 0
+    for line in answer.split("\n"):
+        if line.strip():
+            kind = SentenceKind.CODE if len(found) in code else SentenceKind.CLAIM
+            found.append(
+                Sentence(index=len(found), start=start, end=start + len(line), text=line, kind=kind)
+            )
+        start += len(line) + 1
+    return tuple(found)
+
+
+def cite(
+    answer: str,
+    ids: Sequence[str] = IDS,
+    rules: Rules = PLAIN,
+    retrieved: Sequence[str] | None = None,
+) -> list[tuple[str, str | None]]:
+    sample = Sample(
+        qid="q",
+        answer=answer,
+        chunks=tuple(Chunk(chunk_id=i, text="") for i in ids),
+        retrieved=None if retrieved is None else tuple(retrieved),
+    )
+    found = find(sample, sentences_of(answer), rules)
+    assert all(answer[c.start : c.end] == c.marker and c.status is None for c in found)
+    return [(c.marker, c.chunk_id) for c in found]
+
+
+A, B, C = IDS
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("It is so [docA#sec3#chunk12].", [("[docA#sec3#chunk12]", A)]),
+        ("差旅标准见规定[docA#sec3#chunk12]。", [("[docA#sec3#chunk12]", A)]),
+        ("It is so (docA#chunk4).", [("(docA#chunk4)", B)]),
+        ("标准如此（docA#chunk4）。", [("（docA#chunk4）", B)]),
+        ("标准如此(docA#chunk4）。", [("(docA#chunk4）", B)]),
+        ("It is so [1].", [("[1]", A)]),
+        ("标准如此[1]。", [("[1]", A)]),
+        ("标准如此。[1]", [("[1]", A)]),
+        ("It is so [1, 2].", [("[1, 2]", A), ("[1, 2]", B)]),
+        ("It is so [1 and 2].", [("[1 and 2]", A), ("[1 and 2]", B)]),
+        ("标准如此[1、2]。", [("[1、2]", A), ("[1、2]", B)]),
+        ("标准如此[1，3]。", [("[1，3]", A), ("[1，3]", C)]),
+        ("标准如此[1；3]。", [("[1；3]", A), ("[1；3]", C)]),
+        ("It is so [1;3].", [("[1;3]", A), ("[1;3]", C)]),
+        ("It is so [1, 1].", [("[1, 1]", A)]),
+        ("It is so [1][3].", [("[1]", A), ("[3]", C)]),
+        ("It is so [1] [3].", [("[1]", A), ("[3]", C)]),
+        ("It is so [1-3].", [("[1-3]", A), ("[1-3]", B), ("[1-3]", C)]),
+        ("It is so [1–2].", [("[1–2]", A), ("[1–2]", B)]),
+        ("标准如此[1~2]。", [("[1~2]", A), ("[1~2]", B)]),
+        ("标准如此[1～2]。", [("[1～2]", A), ("[1～2]", B)]),
+        ("It is so [1-2, 5].", [("[1-2, 5]", A), ("[1-2, 5]", B), ("[1-2, 5]", None)]),
+        ("标准如此【2】。", [("【2】", B)]),
+        ("标准如此【2†source】。", [("【2†source】", B)]),
+        ("It is so【3†L10-L20】.", [("【3†L10-L20】", C)]),
+        ("It is so [^2].", [("[^2]", B)]),
+        ("标准如此［1］。", [("［1］", A)]),
+        ("标准如此［１］。", [("［１］", A)]),
+        ("标准如此[２]。", [("[２]", B)]),
+        ("It is so ([1], [2]).", [("[1]", A), ("[2]", B)]),
+        ("It is so [[1]].", [("[1]", A)]),
+        ("It is so <sup>[1]</sup>.", [("[1]", A)]),
+        (r"It is so \[1\].", [(r"\[1\]", A)]),
+        ("It is so [0].", [("[0]", None)]),
+        ("It is so [4].", [("[4]", None)]),
+        ("It is so [999].", [("[999]", None)]),
+        ("It is so [0, 1].", [("[0, 1]", None), ("[0, 1]", A)]),
+        (
+            "It is so [docA#chunk4, docB#1].",
+            [("[docA#chunk4, docB#1]", B), ("[docA#chunk4, docB#1]", C)],
+        ),
+        (
+            "如此（docA#chunk4；docB#1）。",
+            [("（docA#chunk4；docB#1）", B), ("（docA#chunk4；docB#1）", C)],
+        ),
+        ("It is so [1, docB#1].", [("[1, docB#1]", A), ("[1, docB#1]", C)]),
+        ("It is so [docB#9].", [("[docB#9]", None)]),
+        ("如此（docQ#chunk7）。", [("（docQ#chunk7）", None)]),
+        ("如此[文档#7]。", [("[文档#7]", None)]),
+        ("It is so [DOCA#CHUNK4].", [("[DOCA#CHUNK4]", B)]),
+        ("如此[ｄｏｃＡ＃ｃｈｕｎｋ４]。", [("[ｄｏｃＡ＃ｃｈｕｎｋ４]", B)]),
+        ("It is so [ docA#chunk4 ].", [("[ docA#chunk4 ]", B)]),
+        ("It is so [1](https://a.org/x).", [("[1](https://a.org/x)", A)]),
+        ("It is so [1](#fn1), too.", [("[1](#fn1)", A)]),
+        ("It is so [1](see below).", [("[1]", A)]),
+        ("It is so [the rules](docA#chunk4).", [("(docA#chunk4)", B)]),
+        ("It is so [citation:3].", [("[citation:3]", C)]),
+        ("It is so [Source: docA#chunk4].", [("[Source: docA#chunk4]", B)]),
+        ("如此（来源：docA#chunk4）。", [("（来源：docA#chunk4）", B)]),
+        ("如此[来源2]。", [("[来源2]", B)]),
+        ("See https://example.com/page[1].", [("[1]", A)]),
+        ("《规定》[1]如此。", [("[1]", A)]),
+        ("It cost $5 [1] and then $6 [2].", [("[1]", A), ("[2]", B)]),
+        ("成本为$100[1]，收入为200$[2]。", [("[1]", A), ("[2]", B)]),
+        ("the policy[1].", [("[1]", A)]),
+        ("the policy[1], and a rule [2]", [("[1]", A), ("[2]", B)]),
+        ("标准[1]。", [("[1]", A)]),
+        ("in 2023[1].", [("[1]", A)]),
+        ("vitamin C[1] and CO2[2] and COVID-19[3]", [("[1]", A), ("[2]", B), ("[3]", C)]),
+        ("the company's[1] iPhone[2] and macOS[3]", [("[1]", A), ("[2]", B), ("[3]", C)]),
+        ("the policy(ies)[1] of the WHO (2020)[2]", [("[1]", A), ("[2]", B)]),
+        ("the policy[1][3].", [("[1]", A), ("[3]", C)]),
+        ("a range [1] of options", [("[1]", A)]),
+    ],
+)
+def test_syntax(answer: str, expected: list[tuple[str, str | None]]) -> None:
+    assert cite(answer) == expected
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "如此[注]。",
+        "It is [sic] so.",
+        "It was so [2023].",
+        "那是[2023]年。",
+        "It was so [2019-2023].",
+        "So [text](https://a.org/1).",
+        "So [docB#9](https://a.org/1).",
+        "So ![1](https://a.org/1.png).",
+        "Call arr[0] first.",
+        "Call rows[2] first.",
+        "Call my_list[3] first.",
+        "Call camelCase[1] first.",
+        "Call x2[1] first.",
+        "Call f(x)[1] first.",
+        "Call get_rows(docA)[1] first.",
+        "Take x[i] and x[1].",
+        "Take x[i][1] and m_x[1][2].",
+        "Set total[1] = 5 then.",
+        "Set total[1].size then.",
+        "The policy[0].",
+        "数组arr[1]的值。",
+        "Run `print([1])` now.",
+        "Run ``print(`[1]`)`` now.",
+        "运行`a[1]`。",
+        "```python\nprint([1])\n```",
+        "~~~\n[1]\n~~~",
+        "```\n[1]",
+        "根据第[3]条规定。",
+        "根据第【3】章规定。",
+        "《报销规定[1]》如此。",
+        "《报销规定（docA#chunk4）》如此。",
+        "See https://a.org/?x[1]=2 there.",
+        "See https://a.org/?x[1][2]=2 there.",
+        "See Table 3 and (Table 3).",
+        "见表3。",
+        "- [ ] one\n- [x] two",
+        "It is [-1].",
+        "It is [1.5].",
+        "It is [1:3].",
+        "It is [].",
+        "It is 【】.",
+        "It is [3-1].",
+        "It is [1-200].",
+        "It is [1, sic].",
+        "It is [docA#chunk4, sic].",
+        "It is x ∈ [0, 1].",
+        "in the interval [0, 1].",
+        "in the range of [1, 2].",
+        "取值区间[0, 1]内。",
+        "取值范围为 [1-3]。",
+        "It is $x[1]$ here.",
+        "It is $$x[1]$$ here.",
+        r"It is \(x + [1]\) here.",
+        r"It is \[x + [1]\] here.",
+        "It is (1) or (2).",
+        "第一（1），第二（2）。",
+        "It is (1, 2).",
+        "It is [一].",
+        "passage 2 says so",
+        "文档2说明如此",
+        "Q3 [Q3] (Q3)",
+        "In (COVID-19) [GPT-4] times",
+        "It is so (docs/intro).",
+        "[" * 50,
+        "] 1 [",
+    ],
+)
+def test_look_alikes_are_text(answer: str) -> None:
+    assert cite(answer) == []
+
+
+@pytest.mark.parametrize(
+    ("ids", "answer", "expected"),
+    [
+        (("2", "1"), "So [1].", [("[1]", "1")]),
+        (("2", "7"), "So [1] and [2].", [("[1]", "2"), ("[2]", "2")]),
+        (("2", "7"), "So [2, 7].", [("[2, 7]", "2"), ("[2, 7]", "7")]),
+        (("10234", "20"), "So [10234], [10299].", [("[10234]", "10234")]),
+        (("202301150001",), "So [202301150001].", [("[202301150001]", "202301150001")]),
+        (("1", "2"), "So (1).", []),
+        (("(1)", "b"), "So (1).", [("(1)", "(1)")]),
+        (("0", "1"), "So [0].", [("[0]", "0")]),
+        (("a, b", "c d"), "So [a, b] and (c d).", [("[a, b]", "a, b"), ("(c d)", "c d")]),
+        (("r (2023).pdf#3",), "So [r (2023).pdf#3].", [("[r (2023).pdf#3]", "r (2023).pdf#3")]),
+        (("Doc#1", "doc#1"), "So [doc#1].", [("[doc#1]", "doc#1")]),
+        (("Doc#1", "doc#1"), "So [DOC#1].", [("[DOC#1]", None)]),
+        (("abc", "def"), "So [abc], [ghi].", [("[abc]", "abc")]),
+        (("文档一",), "如此[文档一]，[注释三]。", [("[文档一]", "文档一")]),
+        (("12-3",), "So [12-3], [45-6], [2019-2023].", [("[12-3]", "12-3"), ("[45-6]", None)]),
+        (
+            ("d1", "d2"),
+            "So [d1], [d9], (d9), [Q3].",
+            [("[d1]", "d1"), ("[d9]", None), ("(d9)", None)],
+        ),
+        (("doc-1",), "So (doc-7), (COVID-19), [GPT-4].", [("(doc-7)", None)]),
+        (("doc1", "doc3"), "So [doc2].", [("[doc2]", None)]),
+        (("SARS-CoV-2", "a-b"), "A (well-known) thing", []),
+        (
+            ("https://a.org/d1",),
+            "So [https://a.org/d1].",
+            [("[https://a.org/d1]", "https://a.org/d1")],
+        ),
+        (("x",), "- [x] done", []),
+        (("x",), "done [x]", [("[x]", "x")]),
+        ((), "So [1].", [("[1]", None)]),
+        (("文件/制度/3",), "如此【文件/制度/8】。", [("【文件/制度/8】", None)]),
+    ],
+)
+def test_ids_decide(
+    ids: tuple[str, ...], answer: str, expected: list[tuple[str, str | None]]
+) -> None:
+    assert cite(answer, ids) == expected
+
+
+def test_a_long_number_is_a_place_where_there_are_that_many_chunks() -> None:
+    ids = [f"c{n}" for n in range(1, 1101)]
+    assert cite("So [1100], [1101].", ids) == [("[1100]", "c1100")]
+
+
+def test_a_range_stands_for_at_most_a_hundred_numbers() -> None:
+    ids = [f"c{n}" for n in range(1, 201)]
+    assert len(cite("So [1-100].", ids)) == 100
+    assert cite("So [1-101].", ids) == []
+
+
+def test_an_id_that_was_retrieved_but_not_shown_dangles() -> None:
+    retrieved = ["rules", "other", "40001"]
+    assert cite("So [rules], (other), [40001].", ["rules"], retrieved=retrieved) == [
+        ("[rules]", "rules"),
+        ("(other)", None),
+        ("[40001]", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("As passage 2 says", [("passage 2", B)]),
+        ("Passage 2", [("Passage 2", B)]),
+        ("See document 3.", [("document 3", C)]),
+        ("See doc 3, source 1 and chunk 4", [("doc 3", C), ("source 1", A), ("chunk 4", None)]),
+        ("passages 1 and 3", [("passages 1 and 3", A), ("passages 1 and 3", C)]),
+        (
+            "passages 1, 2 and 3",
+            [("passages 1, 2 and 3", A), ("passages 1, 2 and 3", B), ("passages 1, 2 and 3", C)],
+        ),
+        ("passages 1-2", [("passages 1-2", A), ("passages 1-2", B)]),
+        ("文档2说明", [("文档2", B)]),
+        ("根据段落 3，", [("段落 3", C)]),
+        ("资料1指出", [("资料1", A)]),
+        ("文档1和3", [("文档1和3", A), ("文档1和3", C)]),
+        ("文档１、３指出", [("文档１、３", A), ("文档１、３", C)]),
+        ("来源[2]", [("[2]", B)]),
+        ("(passage 2)", [("passage 2", B)]),
+        ("[Passage 2]", [("[Passage 2]", B)]),
+        ("In passage 2, 3 people", [("passage 2", B)]),
+        ("(Passage 1:4)", [("Passage 1", A)]),
+        ("passage 0", [("passage 0", None)]),
+        ("encompassage 2, subsource 1, docA#chunk4", []),
+        ("document 2023, source 1.5, doc 3rd, passages", []),
+        ("文档3份，来源2种，资料2个", []),
+        ("Table 3, page 2, 第3段", []),
+        ("`passage 2` and passage 3", [("passage 3", C)]),
+    ],
+)
+def test_prose(answer: str, expected: list[tuple[str, str | None]]) -> None:
+    assert cite(answer, rules=PROSE) == expected
+
+
+def test_prose_prefers_an_id() -> None:
+    assert cite("doc1 and doc3, not doc2", ["doc3", "doc1"], PROSE) == [
+        ("doc1", "doc1"),
+        ("doc3", "doc3"),
+        ("doc2", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "answer", "expected"),
+    [
+        (r"<ref>(\w+)</ref>", "So <ref>2</ref>.", [("<ref>2</ref>", B)]),
+        (r"##(\d+)\$\$", "So ##9$$ and [1].", [("##9$$", None), ("[1]", A)]),
+        (r"doc\w#\w+", "So docA#chunk4, docX#1.", [("docA#chunk4", B), ("docX#1", None)]),
+        (r"【\d+:(\d+)†[^】]*】", "如此【4:2†源】。", [("【4:2†源】", B)]),
+        (r"\[(\d+)\]", "So [1][2023].", [("[1]", A), ("[2023]", None)]),
+        (r"(p\d)?#(\d)", "So #2.", [("#2", None)]),
+        (r"x*", "So [1].", [("[1]", A)]),
+    ],
+)
+def test_pattern_of_the_users_own(
+    pattern: str, answer: str, expected: list[tuple[str, str | None]]
+) -> None:
+    assert cite(answer, rules=Rules(citation_pattern=pattern)) == expected
+
+
+def test_a_broken_pattern_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"'\(\[0-9'.*unterminated"):
+        cite("[1]", rules=Rules(citation_pattern="([0-9"))
+
+
+def test_a_marker_belongs_where_it_starts_or_to_the_sentence_before() -> None:
+    answer = "One [1].  [2]\n\nThree [3]. [9]"
+    one, three = answer.index("One"), answer.index("Three")
+    sentences = (
+        Sentence(index=0, start=one, end=8, text="One [1]."),
+        Sentence(index=1, start=three, end=three + 10, text="Three [3]."),
+    )
+    sample = Sample(qid="q", answer=answer, chunks=tuple(Chunk(chunk_id=i, text="") for i in IDS))
+    found = find(sample, sentences, PLAIN)
+    assert [(c.sentence, c.marker) for c in found] == [
+        (0, "[1]"),
+        (0, "[2]"),
+        (1, "[3]"),
+        (1, "[9]"),
+    ]
+
+
+def test_code_cites_nothing_and_other_kinds_are_listed() -> None:
+    answer = "Claim [1]\n    x = [2]\nSources: [3]"
+    sample = Sample(qid="q", answer=answer, chunks=tuple(Chunk(chunk_id=i, text="") for i in IDS))
+    found = find(sample, sentences_of(answer, code=[1]), PLAIN)
+    assert [(c.sentence, c.chunk_id) for c in found] == [(0, A), (2, C)]
+
+
+def test_no_sentences_no_citations() -> None:
+    assert find(Sample(qid="q", answer="[1]"), (), PLAIN) == ()
+
+
+def test_positions() -> None:
+    def citation(sentence: int, chunk_id: str | None) -> Citation:
+        return Citation(sentence=sentence, marker="[]", start=0, end=2, chunk_id=chunk_id)
+
+    chunks = [Chunk(chunk_id=i, text="") for i in ("a", "b", "a", "c")]
+    cites = [
+        citation(2, "c"),
+        citation(0, "b"),
+        citation(0, "a"),
+        citation(0, "b"),
+        citation(1, None),
+    ]
+    assert positions(cites, chunks) == {0: (0, 1, 2), 2: (3,)}
+
+
+PIECES = st.lists(
+    st.sampled_from([*"[]()【】［《》120-,、 \n第`$\\†^!=．²①"])
+    | st.sampled_from(["docA#chunk4", "docB#9", "```", "arr", "标准", "policy"])
+    | st.sampled_from(["passage ", "文档", "https://a.org/", "区间"])
+).map("".join)
+
+
+@given(PIECES | st.text(), st.booleans())
+def test_offsets_are_exact_and_ascending(answer: str, prose: bool) -> None:  # noqa: FBT001
+    sample = Sample(qid="q", answer=answer, chunks=tuple(Chunk(chunk_id=i, text="") for i in IDS))
+    sentences = sentences_of(answer)
+    found = find(sample, sentences, Rules(prose_citations=prose))
+    for citation in found:
+        assert answer[citation.start : citation.end] == citation.marker != ""
+        assert citation.chunk_id is None or citation.chunk_id in IDS
+        assert sentences[citation.sentence].start <= citation.start
+    for one, two in itertools.pairwise(found):
+        assert (one.start, one.end) == (two.start, two.end) or one.end <= two.start
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "[",
+        "(",
+        "]",
+        "`",
+        "$",
+        "《",
+        "[1",
+        "\\[",
+        "https://[1]",
+        "``` `",
+        "passages 1,",
+        "x[1][",
+        "[a](",
+        "\n> ",
+    ],
+)
+def test_time_is_linear(piece: str) -> None:
+    def look(answer: str) -> None:
+        whole = (Sentence(index=0, start=0, end=len(answer), text=answer),)
+        find(Sample(qid="q", answer=answer), whole, PROSE)
+
+    assert growth(look, lambda size: piece * (size // len(piece)), 4000) < LINEAR

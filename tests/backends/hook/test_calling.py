@@ -1,0 +1,566 @@
+import asyncio
+import gc
+import logging
+import threading
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import NoReturn
+
+import pytest
+
+from judge import InputError, Sample, SampleResult, evaluate
+from judge.backends.hook.calling import Calls, Limits
+from judge.backends.hook.choosing import chosen
+from judge.protocols import ReviewHook
+from judge.records import Chunk
+
+SAMPLE = Sample(
+    qid="q",
+    answer="七点开门。",
+    chunks=(Chunk(chunk_id="a", text="七点开门。"),),
+    metadata={"team": ["甲"]},
+    relevance={"a": 1.0},
+)
+(RESULT,) = evaluate([SAMPLE])
+QUICK = Limits(timeout=5, grace=5)
+
+
+def named(qid: str) -> tuple[Sample, SampleResult]:
+    return SAMPLE.model_copy(update={"qid": qid}), RESULT.model_copy(update={"qid": qid})
+
+
+async def offered(hook: ReviewHook, count: int = 1, limits: Limits = QUICK) -> None:
+    async with Calls(hook, 0, 1.0, limits) as calls:
+        for number in range(count):
+            calls.offer(*named(f"q{number}"))
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    assert all(record.levelno == logging.WARNING for record in caplog.records)
+    assert all(record.name == "judge" for record in caplog.records)
+    return [record.getMessage() for record in caplog.records]
+
+
+class Kept:
+    """Keeps what it is given, in each of the ways that a hook can be written."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[str, str, float]] = []
+        self.threads: set[threading.Thread] = set()
+
+    def plain(self, sample: Sample, result: SampleResult, probability: float) -> None:
+        self.threads.add(threading.current_thread())
+        self.given.append((sample.qid, result.qid, probability))
+
+    async def later(self, sample: Sample, result: SampleResult, probability: float) -> None:
+        await asyncio.sleep(0)
+        self.plain(sample, result, probability)
+
+    def lazily(self, sample: Sample, result: SampleResult, probability: float) -> Awaitable[None]:
+        return self.later(sample, result, probability)
+
+
+class Called(Kept):
+    def __call__(self, sample: Sample, result: SampleResult, probability: float) -> None:
+        self.plain(sample, result, probability)
+
+
+class CalledLater(Kept):
+    async def __call__(self, sample: Sample, result: SampleResult, probability: float) -> None:
+        await self.later(sample, result, probability)
+
+
+def written(way: str) -> tuple[ReviewHook, Kept]:
+    called, called_later = Called(), CalledLater()
+    ways: dict[str, tuple[ReviewHook, Kept]] = {
+        "function": (called.plain, called),
+        "object": (called, called),
+        "coroutine function": (called.later, called),
+        "asynchronous object": (called_later, called_later),
+        "partial": (partial(called.later), called),
+        "function of an awaitable": (called.lazily, called),
+    }
+    return ways[way]
+
+
+WAYS = (
+    "function",
+    "object",
+    "coroutine function",
+    "asynchronous object",
+    "partial",
+    "function of an awaitable",
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_however_it_is_written_each_call_arrives_on_one_thread_that_is_not_the_runs(
+    way: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    hook, kept = written(way)
+    async with Calls(hook, 0, 0.25, QUICK) as calls:
+        for number in range(40):
+            calls.offer(*named(f"q{number}"))
+    assert sorted(kept.given) == sorted((f"q{n}", f"q{n}", 0.25) for n in range(40))
+    (thread,) = kept.threads
+    assert thread is not threading.current_thread()
+    assert thread.daemon
+    assert warnings(caplog) == []
+
+
+async def test_after_a_result_those_that_are_chosen_are_offered() -> None:
+    kept = Kept()
+    qids = [f"问题{n}" for n in range(60)]
+
+    async def score(sample: Sample) -> SampleResult:
+        return named(sample.qid)[1]
+
+    async with Calls(kept.later, 3, 0.3, QUICK) as calls:
+        scored = calls.after(score)
+        results = [await scored(named(qid)[0]) for qid in qids]
+    assert [result.qid for result in results] == qids
+    expected = {qid for qid in qids if chosen(qid, 3, 0.3)}
+    assert 0 < len(expected) < 60
+    assert {qid for qid, _, _ in kept.given} == expected
+
+
+def failing(error: BaseException) -> tuple[ReviewHook, ReviewHook]:
+    def plain(_sample: Sample, _result: SampleResult, _probability: float) -> NoReturn:
+        raise error
+
+    async def later(_sample: Sample, _result: SampleResult, _probability: float) -> NoReturn:
+        raise error
+
+    return plain, later
+
+
+class Odd(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("way", [0, 1], ids=["blocking", "awaited"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        ValueError,
+        SystemExit,
+        KeyboardInterrupt,
+        asyncio.CancelledError,
+        StopIteration,
+        TimeoutError,
+        Odd,
+        GeneratorExit,
+    ],
+)
+async def test_what_it_raises_is_said_once_without_its_message_and_counted(
+    way: int, kind: type[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
+    hook = failing(kind("s3cret\ntext"))[way]
+    line = hook.__code__.co_firstlineno + 1  # type: ignore[attr-defined]
+    await offered(hook, 5)
+    first, last = warnings(caplog)
+    name = f"review hook {hook.__qualname__}"  # type: ignore[attr-defined]
+    place = f"{kind.__name__} at test_calling.py:{line}"
+    if way and kind is StopIteration:
+        place = "RuntimeError"  # which Python makes of it where it is awaited, and without a place
+    assert first == f"{name} failed for 'q0': {place} (others like it are only counted)"
+    assert last == f"{name}: of 5 calls, 5 failed"
+
+
+async def test_each_kind_of_error_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    errors = {"q0": ValueError("a"), "q1": KeyError("b"), "q2": ValueError("c")}
+
+    async def hook(_sample: Sample, result: SampleResult, _probability: float) -> None:
+        raise errors[result.qid]
+
+    await offered(hook, 3)
+    first, second, last = warnings(caplog)
+    assert "'q0': ValueError at test_calling.py:" in first
+    assert "'q1': KeyError at test_calling.py:" in second
+    assert last.endswith("of 3 calls, 3 failed")
+
+
+async def test_only_who_looks_for_faults_sees_a_message(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "judge")
+    await offered(failing(ValueError("no\nsheet"))[0], 2)
+    said = [r.getMessage() for r in caplog.records if r.levelno == logging.DEBUG]
+    assert said == ["review hook failing.<locals>.plain: ValueError: no sheet"]
+    assert all("no sheet" not in r.getMessage() for r in caplog.records if r.levelno > 10)
+
+
+async def test_what_an_error_of_ours_says_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    await offered(failing(InputError("is no sheet", path="a.csv"))[0])
+    assert "failed for 'q0': InputError: a.csv: is no sheet (" in warnings(caplog)[0]
+
+
+async def test_an_error_that_will_not_say_what_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise SystemExit
+
+    await offered(failing(Mute())[0], 3)
+    assert warnings(caplog)[-1].endswith("of 3 calls, 3 failed")
+
+
+async def test_a_generator_function_is_a_failure(caplog: pytest.LogCaptureFixture) -> None:
+    def plain(*given: object) -> Iterator[object]:
+        yield given
+
+    async def later(*given: object) -> AsyncIterator[object]:
+        yield given
+
+    for hook in (plain, later):
+        caplog.clear()
+        await offered(hook, 2)  # type: ignore[arg-type]
+        first, last = warnings(caplog)
+        assert "ConfigError: it is a generator function; called, it does nothing" in first
+        assert last.endswith("of 2 calls, 2 failed")
+
+
+async def test_a_wrong_signature_is_a_failure(caplog: pytest.LogCaptureFixture) -> None:
+    def few(sample: Sample) -> None:
+        raise AssertionError(sample)
+
+    async def few_later(sample: Sample) -> None:
+        raise AssertionError(sample)
+
+    for hook in (few, few_later):
+        caplog.clear()
+        await offered(hook, 2)  # type: ignore[arg-type]
+        first, last = warnings(caplog)
+        assert "TypeError" in first
+        assert last.endswith("of 2 calls, 2 failed")
+
+
+async def test_no_more_at_once_than_allowed() -> None:
+    flying = most = 0
+
+    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+        nonlocal flying, most
+        flying += 1
+        most = max(most, flying)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        flying -= 1
+
+    await offered(hook, 50, replace(QUICK, at_once=3))
+    assert (flying, most) == (0, 3)
+
+
+@pytest.mark.parametrize("way", ["blocking", "awaited"])
+async def test_what_does_not_fit_is_dropped_and_said(
+    way: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept, go = Kept(), threading.Event()
+
+    def plain(sample: Sample, result: SampleResult, probability: float) -> None:
+        go.wait(5)
+        kept.plain(sample, result, probability)
+
+    async def later(sample: Sample, result: SampleResult, probability: float) -> None:
+        await asyncio.to_thread(go.wait, 5)
+        kept.plain(sample, result, probability)
+
+    limits = replace(QUICK, at_once=2, waiting=3)
+    async with Calls(plain if way == "blocking" else later, 0, 1.0, limits) as calls:
+        for number in range(9):
+            calls.offer(*named(f"q{number}"))
+        go.set()
+    assert sorted(qid for qid, _, _ in kept.given) == ["q0", "q1", "q2", "q3", "q4"]
+    (said,) = warnings(caplog)
+    assert said.endswith("of 9 calls, 4 were dropped, as too many waited")
+
+
+async def test_a_call_that_takes_too_long_is_a_failure(caplog: pytest.LogCaptureFixture) -> None:
+    cancelled = []
+
+    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(True)
+            raise
+
+    await offered(hook, 2, replace(QUICK, timeout=0.01))
+    first, last = warnings(caplog)
+    assert "'q0': OverdueError: took over 0.01 s (" in first
+    assert last.endswith("of 2 calls, 2 failed")
+    assert cancelled == [True, True]
+
+
+async def test_in_the_end_those_left_get_their_grace_and_are_given_up(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    cancelled = []
+
+    async def hook(_sample: Sample, result: SampleResult, _probability: float) -> None:
+        if result.qid != "q0":
+            try:
+                await asyncio.Event().wait()
+            finally:
+                cancelled.append(result.qid)
+
+    await offered(hook, 4, replace(QUICK, at_once=2, grace=0.1))
+    gc.collect()  # one that had no turn must not be told of as never awaited
+    assert sorted(cancelled) == ["q1", "q2"]
+    (said,) = warnings(caplog)
+    assert said.endswith("of 4 calls, 3 were given up before they had ended")
+
+
+async def test_a_call_that_blocks_holds_nobody_up(caplog: pytest.LogCaptureFixture) -> None:
+    go, began = threading.Event(), threading.Event()
+    threads, seen = [], []
+
+    def hook(_sample: Sample, result: SampleResult, _probability: float) -> None:
+        threads.append(threading.current_thread())
+        seen.append(result.qid)
+        began.set()
+        go.wait(5)
+
+    async with Calls(hook, 0, 1.0, replace(QUICK, grace=0.01, farewell=0.01)) as calls:
+        for number in range(3):
+            calls.offer(*named(f"q{number}"))
+        await asyncio.to_thread(began.wait, 5)
+    (said,) = warnings(caplog)
+    assert said.endswith("of 3 calls, 3 were given up before they had ended")
+    go.set()
+    threads[0].join(5)
+    assert not threads[0].is_alive()
+    assert seen == ["q0"]  # those given up are not begun any more
+
+
+async def test_a_call_that_ends_after_the_runs_loop_has_closed() -> None:
+    go, began = threading.Event(), threading.Event()
+    threads = []
+
+    async def never() -> None:
+        raise AssertionError("not reached")
+
+    async def run() -> None:
+        limits = replace(QUICK, grace=0.01, farewell=0.01)
+        async with Calls(hook, 0, 1.0, limits) as calls:
+            calls.offer(SAMPLE, RESULT)
+            began.wait(5)
+
+    def hook(_sample: Sample, _result: SampleResult, _probability: float) -> Awaitable[None]:
+        threads.append(threading.current_thread())
+        began.set()
+        go.wait(5)
+        return never()
+
+    await asyncio.to_thread(lambda: asyncio.run(run()))
+    go.set()
+    threads[0].join(5)
+    gc.collect()  # a coroutine that was left would say so
+
+
+class Boom(Exception):
+    pass
+
+
+@pytest.mark.parametrize("error", [Boom(), asyncio.CancelledError(), GeneratorExit()], ids=repr)
+async def test_after_an_error_of_the_run_nobody_is_waited_for(
+    error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    began, ended = threading.Event(), []
+
+    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+        try:
+            began.set()
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    async def run() -> None:
+        async with Calls(hook, 0, 1.0) as calls:  # whose grace is half a minute
+            calls.offer(SAMPLE, RESULT)
+            await asyncio.to_thread(began.wait, 5)
+            raise error
+
+    with pytest.raises(type(error)):
+        await asyncio.wait_for(run(), 5)
+    assert ended == [True]
+    (said,) = warnings(caplog)
+    assert "1 were given up" in said
+
+
+async def test_cancelled_during_the_grace_it_waits_no_longer() -> None:
+    began = threading.Event()
+
+    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    task = asyncio.create_task(offered(hook, 1, Limits()))
+    await asyncio.to_thread(began.wait, 5)
+    task.cancel()
+    async with asyncio.timeout(5):
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+
+async def test_a_call_given_up_has_a_moment_to_clean_up() -> None:
+    began, go, cleaned = threading.Event(), threading.Event(), []
+
+    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+        try:
+            began.set()
+            await asyncio.Event().wait()
+        finally:
+            cleaned.append(await asyncio.to_thread(go.wait, 5))
+
+    async def run() -> None:
+        async with Calls(hook, 0, 1.0) as calls:
+            calls.offer(SAMPLE, RESULT)
+            await asyncio.to_thread(began.wait, 5)
+            # The run's loop has to turn for that: it must be waiting.
+            asyncio.get_running_loop().call_later(0.02, go.set)
+            raise Boom
+
+    with pytest.raises(Boom):
+        await run()
+    assert cleaned == [True]
+
+
+class Hostile:
+    """Hooks that would harm a run whose loop they were called in."""
+
+    def __init__(self) -> None:
+        self.release = threading.Event()
+        self.began = threading.Event()
+        self.threads: set[threading.Thread] = set()
+
+    def __call__(self, name: str) -> ReviewHook:
+        async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+            self.threads.add(threading.current_thread())
+            self.began.set()
+            await getattr(self, name)()
+
+        return hook
+
+    async def swallow(self) -> None:
+        while not self.release.is_set():
+            with suppress(asyncio.CancelledError):
+                await asyncio.to_thread(self.release.wait, 5)
+
+    async def block(self) -> None:
+        await asyncio.sleep(0)
+        self.release.wait(5)
+
+    async def thread(self) -> None:
+        await asyncio.to_thread(self.release.wait, 5)
+
+    async def stop(self) -> None:
+        asyncio.get_running_loop().stop()
+        await asyncio.sleep(0)
+        asyncio.get_running_loop().stop()
+
+    async def cancel_all(self) -> None:
+        for task in asyncio.all_tasks():
+            task.cancel()
+        await asyncio.sleep(0)
+
+    async def cancel_itself(self) -> None:
+        asyncio.current_task().cancel()  # type: ignore[union-attr]
+        await asyncio.sleep(0)
+
+    async def leave_a_task(self) -> None:
+        async def leaving() -> NoReturn:
+            raise SystemExit(3)
+
+        self.left = asyncio.create_task(leaving())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("swallow", ["5 were given up before they had ended"]),
+        ("block", ["5 were given up before they had ended"]),
+        ("thread", ["5 were given up before they had ended"]),
+        ("stop", []),
+        ("cancel_all", ["CancelledError", "5 failed"]),
+        ("cancel_itself", ["CancelledError at test_calling.py:", "5 failed"]),
+    ],
+)
+async def test_nothing_that_it_does_touches_the_run(
+    name: str, said: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    hostile = Hostile()
+    limits = replace(QUICK, farewell=0.02, grace=0.05 if "given up" in str(said) else 5)
+    bystander = asyncio.create_task(asyncio.to_thread(hostile.began.wait, 5))
+    async with asyncio.timeout(4):
+        await offered(hostile(name), 5, limits)
+        assert await bystander
+    found = warnings(caplog)
+    assert len(found) == len(said)
+    assert all(part in line for part, line in zip(said, found, strict=True))
+    hostile.release.set()
+    for thread in hostile.threads:
+        thread.join(5)
+        assert not thread.is_alive()
+
+
+async def test_a_task_that_it_leaves_behind_ends_no_other_call(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hostile = Hostile()
+    await offered(hostile("leave_a_task"), 5)
+    del hostile
+    gc.collect()
+    assert not any("calls" in said and "of 5" in said for said in warnings(caplog))
+
+
+async def test_what_fails_beside_its_calls_is_said_without_its_message(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def failing_task() -> NoReturn:
+        raise ValueError("s3cret")
+
+    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+        task = asyncio.create_task(failing_task())
+        await asyncio.wait((task,))
+        del task
+        gc.collect()
+
+    await offered(hook, 2)
+    (said,) = warnings(caplog)
+    assert "failed beside its calls: ValueError at test_calling.py:" in said
+    assert "s3cret" not in said
+
+
+async def test_a_hook_that_changes_what_it_is_given_changes_nothing_of_ours() -> None:
+    async def hook(sample: Sample, result: SampleResult, _probability: float) -> None:
+        for record in (sample, result):
+            record.metadata["team"].append("乙")  # type: ignore[union-attr]
+            record.metadata["new"] = 1
+        (sample.relevance or {})["a"] = 0.0
+
+    sample, result = SAMPLE.model_copy(deep=True), RESULT.model_copy(deep=True)
+    async with Calls(hook, 0, 1.0, QUICK) as calls:
+        calls.offer(sample, result)
+    assert (sample, result) == (SAMPLE, RESULT)
+
+
+async def test_records_that_cannot_be_copied_are_a_failure(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    sample = SAMPLE.model_copy(update={"metadata": {"deep": deep}})
+    async with Calls(Kept().later, 0, 1.0, QUICK) as calls:
+        calls.offer(sample, RESULT)
+    assert "RecursionError" in warnings(caplog)[0]
+    while deep:  # taken apart from within, for a chain so deep cannot be freed at once
+        deep = deep[0]  # type: ignore[assignment]
+
+
+async def test_without_offers_nothing_happens(caplog: pytest.LogCaptureFixture) -> None:
+    before = threading.active_count()
+    await offered(Kept().plain, 0)
+    assert threading.active_count() == before
+    assert warnings(caplog) == []

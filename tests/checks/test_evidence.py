@@ -1,0 +1,243 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.checks.evidence import find_quote, verify
+from judge.records import (
+    Chunk,
+    Evidence,
+    JudgeOutcome,
+    Rules,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.text.fold import fold
+
+EN = (
+    "Refunds are paid within thirty days. A “gold” member pays no fee, up to 1,000.50 euros a year."
+)
+ZH = "差旅标准：一线城市每人每晚不超过600元，\n省会城市不超过450元。超出部分由员工本人承担。"
+
+
+def verdict(*evidence: Evidence, support: Support = Support.FULL) -> Verdict:
+    return Verdict(support=support, evidence=evidence, source="llm", signature="s")
+
+
+def checked(outcome: JudgeOutcome, *chunks: Chunk, require: bool = False) -> JudgeOutcome:
+    return verify({0: outcome}, chunks, Rules(require_quotes=require))[0]
+
+
+@pytest.mark.parametrize(
+    ("quote", "chunk", "found"),
+    [
+        ("refunds are  PAID within", EN, "Refunds are paid within"),
+        ('A "gold" member pays', EN, "A “gold” member pays"),
+        ("Ｒｅｆｕｎｄｓ are paid within", EN, "Refunds are paid within"),
+        ("Refunds are paid … member pays no fee", EN, EN[: EN.index(", up")]),
+        ("Refunds are paid ... no fee", EN, None),  # no part is long enough
+        ("Refunds are paid within [...] no fee", EN, EN[: EN.index(", up")]),
+        ("…paid within thirty days…", EN, "paid within thirty days"),
+        ("(...) paid within thirty days", EN, "paid within thirty days"),
+        ("A gold member pays no fee … Refunds are paid within", EN, None),  # without its marks
+        ("member pays no fee, up … Refunds are paid within", EN, None),  # out of order
+        ("一线城市每人每晚不超过600元，省会城市", ZH, "一线城市每人每晚不超过600元，\n省会城市"),
+        ("一线城市每人每晚不超过６００元", ZH, "一线城市每人每晚不超过600元"),
+        ("一线城市每人每晚……由员工本人承担", ZH, ZH[ZH.index("一线") : -1]),
+        ("一线城市每人每晚⋯⋯由员工本人承担", ZH, ZH[ZH.index("一线") : -1]),
+        ("由员工本人承担……一线城市每人每晚", ZH, None),
+        ("省会城市", ZH, None),  # four characters could stand anywhere
+        ("pays no fee", EN, None),
+        ("省会城市", "省会城市", "省会城市"),
+        ("Thirty  days", " thirty days\n", "thirty days"),
+        ("thirty", "thirty days", None),
+        ("fees are paid within 30", "fees are paid within 300 days", None),
+        ("funds are paid within", EN, None),  # begins inside a word
+        ("Refunds are paid wit", EN, None),  # ends inside one
+        ("no fee, up to 1,000", EN, None),  # ends inside a number
+        ("no fee, up to 1", EN, None),
+        ("000.50 euros a year", EN, None),  # begins inside one
+        ("50 euros a year.", EN, None),
+        ("一线城市每人每晚不超过60", ZH, None),
+        ("", EN, None),
+        ("…", EN, None),
+        ("", "", None),
+        ("Refunds are paid within thirty days", "", None),
+    ],
+)
+def test_a_quote_is_found_as_the_chunks_own_characters(
+    quote: str, chunk: str, found: str | None
+) -> None:
+    span = find_quote(quote, chunk)
+    assert (span and chunk[slice(*span)]) == found
+
+
+def test_an_earlier_place_inside_a_word_does_not_hide_a_later_one() -> None:
+    chunk = "They outsell buy and keep it. Sell buy and keep it."
+    span = find_quote("sell buy and keep", chunk)
+    assert span is not None
+    assert span[0] == chunk.index("Sell")
+
+
+def test_a_verdict_gets_the_chunks_characters_and_their_offsets() -> None:
+    given_ = verdict(Evidence(chunk_id="b", quote="一线城市每人每晚不超过６００元，省会"))
+    outcome = checked(given_, Chunk(chunk_id="a", text=EN), Chunk(chunk_id="b", text=ZH))
+    assert isinstance(outcome, Verdict)
+    (found,) = outcome.evidence
+    assert found.verified
+    assert ZH[found.start : found.end] == found.quote == "一线城市每人每晚不超过600元，\n省会"
+    assert outcome.support is Support.FULL
+
+
+def test_a_quote_from_another_chunk_stays_unverified() -> None:
+    quote = "Refunds are paid within thirty days."
+    for chunk_id in ("b", "nowhere"):
+        outcome = checked(
+            verdict(Evidence(chunk_id=chunk_id, quote=quote)),
+            Chunk(chunk_id="a", text=EN),
+            Chunk(chunk_id="b", text=ZH),
+        )
+        assert outcome == verdict(Evidence(chunk_id=chunk_id, quote=quote))
+
+
+def test_any_of_the_chunks_that_share_an_id_may_hold_the_quote() -> None:
+    outcome = checked(
+        verdict(Evidence(chunk_id="a", quote="refunds are paid within")),
+        Chunk(chunk_id="a", text=ZH),
+        Chunk(chunk_id="a", text=EN),
+    )
+    assert isinstance(outcome, Verdict)
+    assert outcome.backed
+
+
+@pytest.mark.parametrize(
+    ("start", "end"), [(5, 9), (0, 4000), (-4, 23), (23, 0), (0, None), (None, 23)]
+)
+def test_offsets_that_lie_are_not_believed(start: int | None, end: int | None) -> None:
+    lie = Evidence(chunk_id="a", quote="Refunds are paid within", start=start, end=end)
+    outcome = checked(verdict(lie), Chunk(chunk_id="a", text=EN))
+    assert isinstance(outcome, Verdict)
+    assert (outcome.evidence[0].start, outcome.evidence[0].end) == (0, 23)
+
+
+def test_offsets_beyond_the_chunk_are_not_believed() -> None:
+    lie = Evidence(chunk_id="a", quote="short one", start=0, end=99)
+    outcome = checked(verdict(lie), Chunk(chunk_id="a", text="short one"))
+    assert isinstance(outcome, Verdict)
+    assert outcome.evidence[0].end == 9
+
+
+def test_a_claim_to_be_verified_is_not_believed() -> None:
+    lie = Evidence(chunk_id="a", quote="never said in it", start=0, end=16, verified=True)
+    outcome = checked(verdict(lie), Chunk(chunk_id="a", text=EN))
+    assert outcome == verdict(Evidence(chunk_id="a", quote="never said in it"))
+
+
+def test_offsets_that_hold_are_kept_however_short_the_quote() -> None:
+    window = Evidence(chunk_id="a", quote="fee", start=EN.index("fee"), end=EN.index("fee") + 3)
+    outcome = checked(verdict(window), Chunk(chunk_id="a", text=EN))
+    assert isinstance(outcome, Verdict)
+    assert outcome.backed
+
+
+@pytest.mark.parametrize(
+    ("support", "quote", "kept"),
+    [
+        (Support.FULL, "never said in the chunk", False),
+        (Support.PARTIAL, "never said in the chunk", False),
+        (Support.FULL, None, False),
+        (Support.FULL, "refunds are paid within", True),
+        (Support.NONE, None, True),
+        (Support.CONTRADICTED, "never said in the chunk", True),
+        (Support.NO_CLAIM, None, True),
+    ],
+)
+def test_quotes_can_be_required(support: Support, quote: str | None, *, kept: bool) -> None:
+    evidence = (Evidence(chunk_id="a", quote=quote),) if quote else ()
+    outcome = checked(
+        verdict(*evidence, support=support), Chunk(chunk_id="a", text=EN), require=True
+    )
+    if kept:
+        assert isinstance(outcome, Verdict)
+        assert outcome.support is support
+    else:
+        assert isinstance(outcome, Unscored)
+        assert outcome.reason is UnscoredReason.UNVERIFIED
+
+
+def test_a_failure_passes_through() -> None:
+    failure = Unscored(reason=UnscoredReason.TIMEOUT)
+    assert checked(failure, require=True) is failure
+
+
+_WORDS = st.lists(st.text(st.sampled_from("abcdeé'“ß"), min_size=1), min_size=4)
+_HAN = st.text(st.sampled_from("差旅标准规定，。 \n一二三"), min_size=8)
+
+
+@given(_WORDS, _WORDS, _WORDS)
+def test_words_cut_out_of_a_chunk_are_found(
+    before: list[str], words: list[str], after: list[str]
+) -> None:
+    words = [*words, "four", "words", "at", "least"]
+    quote = " ".join(words)
+    chunk = "\n ".join([*before, *words, *after])
+    span = find_quote(quote, chunk)
+    assert span is not None
+    assert fold(chunk[slice(*span)]).text == fold(quote).text
+
+
+@given(_HAN, _HAN, _HAN)
+def test_characters_cut_out_of_a_chinese_chunk_are_found(
+    before: str, part: str, after: str
+) -> None:
+    quote = part + "一线城市每人每晚"
+    chunk = before + quote + after
+    span = find_quote(quote, chunk)
+    assert span is not None
+    assert fold(chunk[slice(*span)]).text == fold(quote).text
+
+
+@given(st.text(), st.text())
+def test_what_is_found_reads_as_the_quote(quote: str, chunk: str) -> None:
+    span = find_quote(quote, chunk)
+    if span is not None and "..." not in fold(quote).text:
+        assert fold(chunk[slice(*span)]).text == fold(quote).text
+
+
+@pytest.mark.parametrize(
+    ("quote", "chunk"),
+    [
+        ("a b c " + "d" * 50_000, "a b c " + "d" * 99_000),
+        ("ba " * 40_000 + "b", "ba " * 90_000),  # everywhere, and always inside a word
+        ("…".join("abcdefgh" * 5000), "abcdefgh" * 12_000),
+        ("差旅标准" * 12_000, "差旅标准" * 24_000 + "。"),
+    ],
+    ids=["word", "periodic", "ellipses", "zh"],
+)
+def test_time_grows_with_the_length_and_no_faster(quote: str, chunk: str) -> None:
+    began = time.perf_counter()
+    find_quote(quote, chunk)
+    assert time.perf_counter() - began < 3  # trying every place again takes far longer
+
+
+@pytest.mark.parametrize(
+    ("quote", "chunk", "found"),
+    [
+        ("Seven", "Seven.", True),
+        ("Seven.", "Seven", True),
+        ("七点", "七点。", True),
+        ("seven!", "“Seven.”", False),  # a mark in front is no full stop
+        ("5", ".5", False),
+        ("Sev", "Seven.", False),
+        (".", "。", False),
+    ],
+)
+def test_a_bare_chunk_is_quoted_whole_with_or_without_its_full_stop(
+    quote: str,
+    chunk: str,
+    found: bool,  # noqa: FBT001
+) -> None:
+    assert (find_quote(quote, chunk) is not None) is found

@@ -1,0 +1,155 @@
+import io
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from judge.cli.render.agreement import print_agreement
+from judge.records import Summary
+from judge.review.records import Agreement
+from tests.pages.agreement.findings import (
+    BARE,
+    FAITHFULNESS,
+    HOSTILE,
+    RICH,
+    SIMILARITY,
+    STRICT,
+    WHOLE,
+    of_run,
+)
+
+
+def printed(agreement: Agreement, summary: Summary | None = None, width: int = 80) -> list[str]:
+    file = io.StringIO()
+    console = Console(file=file, width=width, force_terminal=False, no_color=True)
+    print_agreement(agreement, summary or of_run(), Path("runs/today"), console)
+    return file.getvalue().splitlines()
+
+
+def row(lines: list[str], name: str) -> list[str]:
+    line = next(line for line in lines if line.strip().startswith(name))
+    return line.strip().removeprefix(name).split()
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_all_fits_a_screen(width: int) -> None:
+    lines = printed(RICH, width=width)
+    assert len(lines) <= 25
+    assert all(cell_len(line) <= width for line in lines)
+    assert all(line == line.rstrip() for line in lines)
+
+
+def test_the_finding_comes_first() -> None:
+    lines = printed(RICH, width=200)
+    assert lines[0] == "Faithfulness, checked by people"
+    assert lines[1].endswith(
+        "the judge said 82.4\N{NO-BREAK SPACE}%: it is too generous by 4.1 points."
+    )
+    assert "The judge left 3 of 120 claims open" in lines[2]
+    assert lines[-1] == "written to runs/today/agreement.json and runs/today/agreement.html"
+
+
+def test_scores_stand_beside_each_other() -> None:
+    lines = printed(RICH)
+    assert row(lines, "partial counts half") == [
+        *("0.824", "0.783", "0.741–0.820", "0.831", "0.790"),
+        *("4.1", "too", "high"),
+    ]
+    assert row(lines, "full support only") == [
+        *("0.700", "0.710", "0.660–0.760", "–", "0.710"),
+        *("no", "difference"),
+    ]
+
+
+def test_how_good_the_judge_is() -> None:
+    text = "\n".join(printed(RICH)).replace("\N{NO-BREAK SPACE}", " ")
+    assert "agreement 0.884 (0.812–0.931) over 66 labels; Brier 0.081, ECE 0.032" in text
+    assert "kappa 0.716 (people call 61.2 % full), alpha 0.812 (of 12 sentences)" in text
+    lines = text.splitlines()
+    counts = ["30", "27", "0.857", "(0.700–0.940)", "0.963", "(0.820–0.990)"]
+    full = next(line for line in lines if line.startswith("  full support  "))
+    assert full.split()[2:] == counts
+    assert row(lines, "contradicted")[:4] == ["0", "6", "not", "measured"]
+
+
+def test_one_is_not_several() -> None:
+    text = "\n".join(printed(RICH.model_copy(update={"compared": 1, "shared": 1})))
+    assert "over 1 label;" in text
+    assert "(of 1 sentence)" in text
+
+
+def test_strata_that_move_the_score_most_come_first() -> None:
+    lines = printed(RICH)
+    start = next(i for i, line in enumerate(lines) if "(4 of 5)" in line)
+    # 70 times .033 is more than 14 times .125, and that than 11 times .056.
+    assert [line.split("  ")[1] for line in lines[start + 1 : start + 4]] == [
+        "full support, nothing in doubt",
+        "full support, but doubtful",
+        "partial support",
+    ]
+    assert row(lines, "full support, but doubtful") == ["14", "12/12", "12.5", "too", "high"]
+    assert row(lines, "not supported, but doubtful; not supported")[-1] == "right"
+
+
+def test_the_worst_three_take_a_line_each() -> None:
+    lines = printed(RICH)
+    start = lines.index("Disagreements, worst first (3 of 35)")
+    shown = lines[start + 1 : -1]
+    assert len(shown) == 3
+    assert shown[0].startswith("  judge full support, people contradicted / not supported: leave-3")
+
+
+def test_nothing_measured_is_no_zero() -> None:
+    text = "\n".join(printed(BARE, of_run(untrusted=True), width=200))
+    assert "is not measured: at least two answers must have labels." in text
+    assert "agreement not measured: no label stands beside a verdict of the judge\n" in text
+    assert "alpha not measured: no sentence was labelled by several reviewers" in text
+    assert "9      0/5  not measured" in text
+    assert "Disagreements" not in text
+    assert "0.0" not in text.replace("2.5\N{NO-BREAK SPACE}%", "")
+
+
+def test_a_missing_pooled_score_leaves_no_blank() -> None:
+    uneven = RICH.model_copy(update={"corrected": (FAITHFULNESS, STRICT), "partly": 1})
+    lines = printed(uneven, width=200)
+    assert "is not measured: the answers differ too much in length" in lines[3]
+    assert lines[4].startswith("1 answer is labelled only in part")
+    assert row(lines, "partial counts half") == [
+        *("0.824", "0.783", "0.741–0.820", "4.1", "too", "high")
+    ]
+    assert not any("pooled" in line for line in lines)
+
+
+def test_where_all_was_labelled_there_is_no_interval() -> None:
+    assert row(printed(WHOLE), "partial counts half") == [
+        *("0.824", "0.783", "all", "labelled", "4.1", "too", "high")
+    ]
+
+
+def test_pooled_alone_and_a_judge_that_said_nothing() -> None:
+    micro = STRICT.model_copy(update={"average": "micro"})
+    assert row(printed(RICH.model_copy(update={"corrected": (micro,)})), "full support only") == [
+        *("–", "–", "0.700", "0.710")
+    ]
+    silent = STRICT.model_copy(update={"raw": None})
+    line = row(printed(RICH.model_copy(update={"corrected": (silent,)})), "full support only")
+    assert line == ["–", "0.710", "0.660–0.760", "not", "measured"]
+
+
+def test_similarity_is_named_and_hostile_texts_steer_nothing() -> None:
+    lines = printed(HOSTILE, of_run(SIMILARITY))
+    text = "\n".join(lines)
+    assert lines[0] == "Share of sentences that look supported (similarity), checked by people"
+    assert "partial counts half" not in text
+    assert not set(text) & set("\u202e\u2066\x00\x1b\ud800")
+    assert all(cell_len(line) <= 80 for line in lines)
+    shown = [line for line in lines if line.startswith("  judge ")]
+    assert len(shown) == 2
+    assert "年假\ufffd问答 <script>" in shown[0]
+    assert shown[1].rstrip("… ").endswith("长")
+
+
+def test_a_long_name_leaves_the_line_one_line() -> None:
+    lines = printed(HOSTILE, of_run(SIMILARITY), width=30)
+    assert all(cell_len(line) <= 30 for line in lines if line.startswith("  judge "))

@@ -1,0 +1,403 @@
+import io
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from judge.cli.render.answer import print_answer
+from judge.records import (
+    Chunk,
+    Citation,
+    CitationStatus,
+    Evidence,
+    Excluded,
+    Flag,
+    FlagName,
+    JudgeOutcome,
+    Sample,
+    SampleResult,
+    Sentence,
+    SentenceKind,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.scores.aggregate import aggregate
+
+TIMEOUT = Unscored(reason=UnscoredReason.RATE_LIMITED, detail="gave up\nafter 60 s")
+SIGNATURE = "llm:some-model@api.example.org|prompt:faithfulness-v1@b90c7437|json_schema|t:0|seed:7"
+HOSTILE = "[bold]x[/bold] [red] [/] :smile: \x1b[31mred\x07\r\u202eabc\x9b2J"
+LITERAL = "[bold]x[/bold] [red] [/] :smile: ␛[31mred"
+
+
+def verdict(support: Support, reason: str = "", *evidence: Evidence) -> Verdict:
+    return Verdict(
+        support=support, reason=reason, evidence=evidence, source="llm", signature=SIGNATURE
+    )
+
+
+def similar(score: float, *, failure: Unscored | None = None) -> Verdict:
+    return Verdict(
+        support=Support.NONE,
+        source="similarity",
+        score=score,
+        signature="sim",
+        fallback_from=failure,
+    )
+
+
+def made(
+    pieces: Sequence[tuple[str, JudgeOutcome | Excluded]],
+    *,
+    citations: Sequence[Citation] = (),
+    flags: Sequence[Flag] = (),
+    chunks: Sequence[Chunk] = (),
+    qid: str = "q_001",
+    between: str = " ",
+) -> tuple[SampleResult, Sample]:
+    answer = between.join(text for text, _ in pieces)
+    sentences, position = [], 0
+    for index, (text, outcome) in enumerate(pieces):
+        kind = SentenceKind.HEADING if isinstance(outcome, Excluded) else SentenceKind.CLAIM
+        end = position + len(text)
+        sentences.append(Sentence(index=index, start=position, end=end, text=text, kind=kind))
+        position = end + len(between)
+    sample = Sample(qid=qid, query="How much?", answer=answer, chunks=tuple(chunks))
+    outcomes = {i: o for i, (_, o) in enumerate(pieces) if not isinstance(o, Excluded)}
+    result = aggregate(sample, sentences, outcomes, citations, flags=flags, signature=SIGNATURE)
+    return result, sample
+
+
+def shown(result: SampleResult, sample: Sample | None, width: int = 80) -> str:
+    console = Console(file=io.StringIO(), width=width, force_terminal=False, no_color=True)
+    print_answer(result, sample, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def tinted(result: SampleResult, sample: Sample | None) -> str:
+    file = io.StringIO()
+    console = Console(
+        file=file, width=80, force_terminal=True, color_system="standard", no_color=False
+    )
+    print_answer(result, sample, console)
+    return file.getvalue()
+
+
+EVERY: list[tuple[str, JudgeOutcome | Excluded]] = [
+    ("Rooms.", Excluded()),
+    ("Rooms cost 600.", verdict(Support.FULL)),
+    ("Suites cost 900 in May.", verdict(Support.PARTIAL, "no month given")),
+    ("早餐另付。", verdict(Support.CONTRADICTED, "早餐已含")),
+    ("Pets stay free.", verdict(Support.NONE, "not mentioned")),
+    ("So be it.", verdict(Support.NO_CLAIM)),
+    ("Parking is free.", TIMEOUT),
+    ("Towels are extra.", similar(0.25, failure=TIMEOUT)),
+]
+
+
+def test_every_outcome_has_mark_and_word_without_colour() -> None:
+    text = shown(*made(EVERY, between="\n"))
+    lines = text.splitlines()
+    for line in (
+        "✓2   full",
+        "◐3   partial",
+        "     no month given",
+        "≠4   contradicted",
+        "     早餐已含",
+        "✗5   none",
+        "     not mentioned",
+        "·6   no claim",
+        "?7   unscored: rate limited: gave up after 60 s",
+        "✗8   none, P(supported) 0.250, by similarity: rate limited: gave up after 60 s",
+        "Rooms.",
+        "≠4 早餐另付。",
+        "?7 Parking is free.",
+        "✗8 Towels are extra.",
+    ):
+        assert line in lines
+    assert "\x1b" not in text
+
+
+TINTS = {
+    "✓2   full": "32",
+    "◐3   partial": "33",
+    "≠4   contradicted": "1;35",
+    "✗5   none": "31",
+    "·6   no claim": "2",
+    "?7   unscored: rate limited: gave up after 60 s": "36",
+    "Rooms.": "2",
+    "Rooms cost 600.": "32",
+    "早餐另付。": "1;35",
+    "Towels are extra.": "31",
+    ", by similarity: rate limited: gave up after 60 s": "36",
+}
+
+
+@pytest.mark.parametrize(("words", "tint"), TINTS.items())
+def test_every_outcome_has_its_tint(words: str, tint: str) -> None:
+    assert f"\x1b[{tint}m{words}\x1b[0m" in tinted(*made(EVERY, between="\n"))
+
+
+def test_the_numbers_by_hand() -> None:
+    # Own verdicts: 1, 1/2, 0, 0; two unscored, one of them fallen back to none.
+    text = " ".join(shown(*made(EVERY)).split())
+    assert "scored · faithfulness 0.375 · between 0.250 and 0.583: 2 unscored" in text
+    assert "with fallback 0.300" in text
+
+
+def test_similarity_measures_no_faithfulness() -> None:
+    text = shown(*made([("Rooms cost 600.", similar(0.5))]))
+    assert "scored · looks supported 0.000" in text
+    assert "aithfulness 0" not in text
+
+
+def test_an_answer_nobody_could_judge() -> None:
+    text = shown(*made([("It rains.", TIMEOUT), ("下雨。", TIMEOUT)]))
+    assert "unscored · between 0.000 and 1.000: 2 unscored" in text
+
+
+def quote(text: str, part: str, *, verified: bool = True) -> Evidence:
+    start = text.index(part)
+    end = start + len(part)
+    return Evidence(chunk_id="a#1", quote=part, start=start, end=end, verified=verified)
+
+
+def quoted(text: str, part: str) -> str:
+    result, sample = made(
+        [("It is so.", verdict(Support.FULL, "", quote(text, part)))],
+        chunks=[Chunk(chunk_id="b", text="other"), Chunk(chunk_id="a#1", text=text)],
+    )
+    lines = shown(result, sample, width=400).splitlines()
+    return next(line for line in lines if line.startswith("     a#1  ")).removeprefix("     a#1  ")
+
+
+def test_a_quote_stands_in_its_surroundings() -> None:
+    assert quoted("One.\n\nTwo  is\nthis. Three.", "Two  is\nthis.") == "One. «Two is this.» Three."
+    assert quoted("whole", "whole") == "«whole»"
+
+
+def test_ellipses_stand_where_text_is_cut_and_words_stay_whole() -> None:
+    before, after = "before " * 20, " after" * 20
+    assert quoted(f"{before}HERE{after}", "HERE") == (
+        "…" + "before " * 11 + "«HERE»" + " after" * 13 + "…"
+    )
+    eighty = "x" * 79 + " "
+    assert quoted(f"{eighty}HERE", "HERE") == f"{eighty}«HERE»"
+    assert quoted(f"HERE{eighty[::-1]}", "HERE") == f"«HERE»{eighty[::-1]}"
+    assert quoted(f"HERE{eighty[::-1]} y", "HERE") == f"«HERE»{eighty[::-1]}…"
+
+
+def test_chinese_is_cut_between_any_two_characters() -> None:
+    assert quoted("前" * 100 + "正文" + "后" * 100, "正文") == (
+        "…" + "前" * 80 + "«正文»" + "后" * 80 + "…"
+    )
+
+
+def test_chunks_that_share_an_id_are_told_apart_by_their_text() -> None:
+    result, sample = made(
+        [("It is so.", verdict(Support.FULL, "", quote("Well. So it is.", "So it is.")))],
+        chunks=[
+            Chunk(chunk_id="a#1", text="Not here."),
+            Chunk(chunk_id="a#1", text="Well. So it is."),
+        ],
+    )
+    assert "a#1  Well. «So it is.»" in shown(result, sample)
+
+
+def test_without_the_sample_a_quote_stands_alone() -> None:
+    full = verdict(Support.FULL, "", quote("So it is. Yes.", "So it is."))
+    result, _ = made([("It is so.", full), ("是。", TIMEOUT)])
+    text = shown(result, None)
+    assert "     a#1  «So it is.»\n" in text
+    assert "✓1 It is so.\n?2 是。\n" in text
+    assert "question" not in text
+
+
+def test_a_quote_that_is_not_in_the_chunk_says_so() -> None:
+    made_up = Evidence(chunk_id="a#1", quote="never said", verified=False)
+    result, sample = made(
+        [("It is so.", verdict(Support.PARTIAL, "", made_up))],
+        chunks=[Chunk(chunk_id="a#1", text="So it is.")],
+        flags=[Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=0)],
+    )
+    lines = shown(result, sample).splitlines()
+    assert "     a#1  not found there: «never said»" in lines
+    assert "     flag unverified_quote  no quote was found in its chunk" in lines
+
+
+def cited(sentence: int, marker: str, chunk_id: str | None, **rest: object) -> Citation:
+    fields = {"sentence": sentence, "marker": marker, "start": 0, "end": 1, "chunk_id": chunk_id}
+    return Citation.model_validate(fields | rest)
+
+
+def test_citations_stand_with_their_sentence() -> None:
+    result, sample = made(
+        [("Rooms", Excluded()), ("One.", verdict(Support.FULL)), ("二。", TIMEOUT)],
+        citations=[
+            cited(0, "[1]", "a"),
+            cited(1, "[1]", "a", status=CitationStatus.VALID),
+            cited(1, "[docA#1]", "docA#1", status=CitationStatus.UNSUPPORTED, suggested="c"),
+            cited(1, "[7]", None, status=CitationStatus.DANGLING, suggested="docB#2"),
+            cited(2, "【2】", "b", status=CitationStatus.UNJUDGED),
+        ],
+    )
+    text = shown(result, sample)
+    lines = text.splitlines()
+    first = lines.index("✓2   full")
+    assert lines[first : first + 7] == [
+        "✓2   full",
+        "     cites [1] = a valid",
+        "     cites [docA#1] unsupported, c would hold",
+        "     cites [7] dangling, docB#2 would hold",
+        "?3   unscored: rate limited: gave up after 60 s",
+        "     cites 【2】 = b unjudged",
+        "·1   cites [1] = a not counted",
+    ]
+    # coverage 2/2; one of three settled citations is valid
+    assert "citation coverage 1.000, validity 0.333" in " ".join(text.split())
+
+
+def test_flags_stand_with_their_sentence_or_on_top() -> None:
+    result, sample = made(
+        [("One.", verdict(Support.FULL)), ("Two.", verdict(Support.FULL))],
+        flags=[
+            Flag(name=FlagName.INJECTION_SUSPECTED),
+            Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=1),
+        ],
+    )
+    lines = shown(result, sample).splitlines()
+    assert "flags  injection_suspected" in lines
+    said = "     flag conflicting_evidence  the chunks say opposite things"
+    assert lines[lines.index("✓2   full") + 1] == said
+    assert lines[lines.index("✓1   full") + 1] == "✓2   full"
+
+
+def test_what_the_evidence_lacks_is_named() -> None:
+    flag = Flag(name=FlagName.MISMATCH_NUMBER, sentence=0, detail="9.9 billion")
+    result, sample = made([("One.", verdict(Support.FULL))], flags=[flag])
+    line = "     flag mismatch:number  9.9 billion: not in the evidence"
+    assert line in shown(result, sample).splitlines()
+
+
+def hostile() -> tuple[SampleResult, Sample]:
+    quote = Evidence(chunk_id=HOSTILE, quote=HOSTILE, start=0, end=len(HOSTILE), verified=True)
+    lost = Evidence(chunk_id=HOSTILE, quote=HOSTILE)
+    failure = Unscored(reason=UnscoredReason.MALFORMED, detail=HOSTILE)
+    citation = cited(0, f"[{HOSTILE}]", HOSTILE, status=CitationStatus.VALID, suggested=HOSTILE)
+    result, sample = made(
+        [(HOSTILE, verdict(Support.NONE, HOSTILE, quote, lost)), (f"{HOSTILE}!", failure)],
+        qid=HOSTILE,
+        chunks=[Chunk(chunk_id=HOSTILE, text=HOSTILE + HOSTILE)],
+        citations=[citation],
+    )
+    result = result.model_copy(update={"signature": HOSTILE})
+    return result, sample.model_copy(update={"query": HOSTILE})
+
+
+def test_text_from_outside_is_printed_as_it_is_and_steers_nothing() -> None:
+    result, sample = hostile()
+    text = shown(result, sample, width=300)
+    # qid, question, twice the answer, reason, quote's id, quote, what follows it, twice the lost
+    # one, failure, marker, suggestion, signature
+    assert text.count(LITERAL) == 14
+    assert not set(text) & set("\x1b\x07\r\u202e\x9b")
+
+
+def test_with_colour_too_the_only_escape_sequences_are_ours() -> None:
+    text = re.sub(r"\x1b\[[0-9;]*m", "", tinted(*hostile()))
+    assert text.count("␛[31mred") >= 10
+    assert not set(text) & set("\x1b\x07\r\u202e\x9b")
+    assert "😄" not in text
+
+
+def test_a_name_cannot_fake_a_line() -> None:
+    fake = "a\n✓9   full"
+    result, sample = made(
+        [("One.", verdict(Support.NONE, fake, Evidence(chunk_id=fake, quote=fake)))],
+        qid=fake,
+        citations=[cited(0, fake, "b", status=CitationStatus.UNSUPPORTED, suggested=fake)],
+    )
+    text = shown(result, sample)
+    assert text.count("a ✓9 full") == 6
+    assert not any(line.strip().startswith("✓9") for line in text.splitlines())
+
+
+def test_a_long_name_is_not_cut() -> None:
+    qid = "甲" * 100
+    text = shown(*made([("One.", verdict(Support.FULL))], qid=qid))
+    assert text.replace("\n", "").startswith(qid)
+
+
+LONG = (
+    st.lists(
+        st.sampled_from(
+            [
+                "报销须在十五天内提交，",
+                "逾期不予受理。",
+                "under the rules ",
+                "a" * 90,
+                "[1]",
+                "\ttab\tbed ",
+                "\n",
+                "\n\n- item ",
+                "第2章 ",
+                "x   ",
+            ]
+        ),
+        min_size=1,
+        max_size=12,
+    )
+    .map("".join)
+    .filter(str.strip)
+)
+
+
+@given(LONG, st.sampled_from([80, 160]))
+def test_no_line_is_too_wide_and_none_ends_in_a_space(text: str, width: int) -> None:
+    text = text.strip()
+    evidence = quote(f"{text}. {text}", text)
+    result, sample = made(
+        [(text, verdict(Support.PARTIAL, text, evidence)), ("…", Excluded()), (text, TIMEOUT)],
+        qid=text,
+        chunks=[Chunk(chunk_id="a#1", text=f"{text}. {text}")],
+        citations=[cited(0, "[1]", text, status=CitationStatus.DANGLING, suggested=text)],
+    )
+    *lines, signature = shown(result, sample, width).splitlines()
+    assert signature == f"made by {SIGNATURE}"
+    for line in lines:
+        assert cell_len(line) <= width
+        assert line == line.rstrip()
+
+
+def test_a_signature_is_never_broken() -> None:
+    result, sample = made([("One.", verdict(Support.FULL))])
+    result = result.model_copy(update={"signature": "llm:" + "word " * 60 + "end"})
+    assert shown(result, sample).splitlines()[-1] == f"made by {result.signature}"
+
+
+def test_a_terminal_that_is_not_utf_gets_plain_marks() -> None:
+    file = io.TextIOWrapper(io.BytesIO(), encoding="gbk")
+    result, sample = made(
+        [*EVERY, ("十元。", verdict(Support.FULL, "", quote("共十元。", "十元")))],
+        citations=[cited(0, "[1]", "a")],
+        chunks=[Chunk(chunk_id="a#1", text="共十元。")],
+        between="\n",
+    )
+    print_answer(result, sample, Console(file=file, width=80, no_color=True))
+    file.seek(0)
+    lines = file.read().splitlines()
+    for line in ("+2   full", "~3   partial", "!4   contradicted", "x5   none", ".6   no claim"):
+        assert line in lines
+    assert '     a#1  共"十元"。' in lines
+    assert ".1   cites [1] = a not counted" in lines
+    assert lines[-2] == "+ full  ~ partial  x none  ! contradicted  ? unscored  . not a claim"
+
+
+def test_an_empty_answer() -> None:
+    assert "(an empty answer)" in shown(*made([]))

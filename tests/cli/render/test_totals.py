@@ -1,0 +1,453 @@
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from judge.cli.render.cells import print_breakdown
+from judge.cli.render.totals import Ended, print_totals
+from judge.records import (
+    Call,
+    Cell,
+    Citation,
+    CitationStatus,
+    Flag,
+    FlagName,
+    JudgeOutcome,
+    Sample,
+    SampleResult,
+    Sentence,
+    SentenceKind,
+    Summary,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.reports.failures import Failures
+from judge.reports.gate import hold, parse_gate
+from judge.reports.worst import Worst
+from judge.scores.aggregate import aggregate
+from judge.scores.totals import summarize
+from tests.compared import compared, comparison
+
+TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
+LLM = "llm:some-model@api.example.org|prompt:faithfulness-v1@b90c7437|json_schema|t:0|seed:7|n:16"
+SIMILARITY = "similarity:lexical-v1|prior:0.9"
+SIMILARITY_TITLE = "Share of sentences that look supported (similarity)"
+HOSTILE = "[bold]x[/bold] [red] [/] :smile: \x1b[31mred\x07\u202e"
+LITERAL = "[bold]x[/bold] [red] [/] :smile: ␛[31mred"
+
+
+def llm(support: Support, reason: str = "") -> Verdict:
+    return Verdict(support=support, reason=reason, source="llm", signature=LLM)
+
+
+def similar(score: float, failure: Unscored | None = None) -> Verdict:
+    return Verdict(
+        support=Support.FULL if score > 0.5 else Support.NONE,
+        source="similarity",
+        score=score,
+        signature=SIMILARITY,
+        fallback_from=failure,
+    )
+
+
+FULL, NONE = llm(Support.FULL), llm(Support.NONE)
+
+
+def answer(
+    *outcomes: JudgeOutcome,
+    qid: str = "q",
+    signature: str = LLM,
+    texts: Mapping[int, str] | None = None,
+    others: Sequence[SentenceKind] = (),
+    citations: Sequence[CitationStatus] = (),
+    flags: Sequence[FlagName] = (),
+    calls: Sequence[Call] = (),
+) -> SampleResult:
+    kinds = (*[SentenceKind.CLAIM] * len(outcomes), *others)
+    sentences = [
+        Sentence(index=i, start=i, end=i + 1, text=(texts or {}).get(i, "A."), kind=kind)
+        for i, kind in enumerate(kinds)
+    ]
+    cited = [
+        Citation(
+            sentence=0,
+            marker="[1]",
+            start=0,
+            end=1,
+            chunk_id=None if status is CitationStatus.DANGLING else "a",
+            status=status,
+        )
+        for status in citations
+    ]
+    return aggregate(
+        Sample(qid=qid),
+        sentences,
+        dict(enumerate(outcomes)),
+        cited,
+        flags=[Flag(name=name) for name in flags],
+        calls=calls,
+        signature=signature,
+    )
+
+
+def printed(
+    *results: SampleResult,
+    gates: Sequence[str] = (),
+    strict: bool = False,
+    folder: Path = Path("runs/today"),
+    console: Console | None = None,
+    width: int = 80,
+    cached: bool = False,
+) -> str:
+    file = io.StringIO()
+    console = console or Console(file=file, width=width, force_terminal=False, no_color=True)
+    worst, failures = Worst(5), Failures()
+    for result in results:
+        worst.add(result)
+        failures.add(result)
+    summary: Summary = summarize(results)
+    held = [hold(parse_gate(gate), summary, strict=strict) for gate in gates]
+    ended = Ended(worst.sentences(), failures.first, held, cached)
+    print_totals(summary, ended, folder, console)
+    return file.getvalue()
+
+
+def row(text: str, name: str) -> list[str]:
+    line = next(line for line in text.splitlines() if line.strip().startswith(name))
+    return line.strip().removeprefix(name).split()
+
+
+def test_what_a_language_model_measured_is_faithfulness() -> None:
+    text = printed(
+        answer(FULL, NONE, qid="a"), answer(llm(Support.PARTIAL), qid="b"), answer(qid="c")
+    )
+    assert text.startswith("Faithfulness\n")
+    # Answers: 1/2 and 1/2, strictly 1/2 and 0. Pooled: 1, 0 and 1/2, strictly 1, 0 and 0.
+    assert [row(text, "faithfulness")[i] for i in (0, -4, -3, -2)] == ["0.500", "0.500", "2", "3"]
+    assert [row(text, "strict (full only)")[i] for i in (0, -4)] == ["0.250", "0.333"]
+    assert row(text, "contradicted")[0] == "0.000"
+    assert "Unsupported sentences, worst first" in text
+    assert "similar" not in text
+
+
+def test_what_similarity_measured_is_not() -> None:
+    text = printed(answer(similar(0.9), similar(0.25), signature=SIMILARITY))
+    assert text.startswith(f"{SIMILARITY_TITLE}\n")
+    assert row(text, "looks supported")[0] == "0.500"
+    assert "aithful" not in text
+    assert "contradicted" not in text
+    assert "✗ none 0.250  q A." in text
+    assert "Sentences that look unsupported, worst first" in text
+
+
+@pytest.mark.parametrize(
+    ("result", "title"),
+    [
+        (answer(TIMEOUT, TIMEOUT), "Faithfulness"),
+        (answer(similar(0.9, TIMEOUT), similar(0.2, TIMEOUT)), "Faithfulness"),
+        (answer(FULL, similar(0.2, TIMEOUT)), "Faithfulness"),
+        (answer(signature=SIMILARITY), SIMILARITY_TITLE),
+    ],
+)
+def test_a_failing_model_is_not_mistaken_for_similarity(result: SampleResult, title: str) -> None:
+    assert printed(result).startswith(f"{title}\n")
+
+
+def test_the_worked_example_with_its_bounds() -> None:
+    text = printed(answer(FULL, llm(Support.PARTIAL), NONE, TIMEOUT))
+    assert row(text, "faithfulness")[0] == "0.500"
+    assert row(text, "strict (full only)")[0] == "0.333"
+    assert " ".join(row(text, "failures 0, then 1")).replace(" to ", "–") == "0.375–0.625 1"
+    assert "  unscored    1: 1 timeout\n" in text
+    assert "untrusted" not in text  # one failure is an accident
+
+
+def test_without_failures_there_are_no_bounds() -> None:
+    text = printed(answer(FULL, NONE))
+    assert "failures" not in text
+    assert "unscored" not in text
+
+
+def test_fallback_is_a_row_of_its_own() -> None:
+    text = printed(answer(FULL, NONE, similar(0.9, TIMEOUT)))
+    assert row(text, "faithfulness")[0] == "0.500"
+    assert row(text, "with fallback")[0] == "0.667"
+    assert "  unscored    1: 1 timeout; 1 of them answered by the fallback\n" in text
+    assert "with fallback" not in printed(answer(FULL, NONE))
+
+
+def test_an_untrusted_run_says_so() -> None:
+    text = printed(answer(*[FULL] * 5, *[TIMEOUT] * 3))
+    assert "untrusted: 37.5 % of the claims have no verdict" in text
+    assert "--force" not in text  # nothing of it was kept
+    text = printed(answer(*[FULL] * 5, *[TIMEOUT] * 3), cached=True)
+    assert "--force the same command asks again only for what failed" in " ".join(text.split())
+
+
+def test_a_failure_of_each_reason_is_shown() -> None:
+    late = Unscored(reason=UnscoredReason.RATE_LIMITED, detail="gave up\nafter 60 s")
+    text = printed(answer(FULL, late, TIMEOUT), answer(late, qid="b"))
+    assert "  unscored    3: 2 rate limited, 1 timeout\n" in text
+    assert "  such as     rate limited, q: gave up after 60 s\n" in text
+    assert "  such as     timeout, q: \n".rstrip() in text
+
+
+def test_a_fallback_s_verdict_is_named_in_the_list() -> None:
+    text = printed(answer(NONE, similar(0.1, TIMEOUT)))
+    assert "✗ none  q" in text
+    assert "✗ none 0.100 (fallback: similarity)  q" in text
+
+
+def test_nothing_to_measure_is_a_dash_and_no_zero() -> None:
+    text = printed(answer(TIMEOUT))
+    assert row(text, "faithfulness") == ["–", "0"]
+    # What went wrong is there to be seen; where nothing was claimed, nothing is.
+    assert "look closer: judge show runs/today\n" in text
+    assert "look closer" not in printed(answer(others=[SentenceKind.HEADING]))
+
+
+def test_one_of_a_kind_is_singular() -> None:
+    text = printed(answer(FULL, citations=[CitationStatus.VALID]))
+    assert row(text, "faithfulness")[-2:] == ["1", "sentence"]
+    assert row(text, "citation validity")[-2:] == ["1", "citation"]
+
+
+def test_gates() -> None:
+    result = answer(FULL, NONE, qid="a")
+    text = printed(result, gates=["faithfulness=0.4", "faithfulness_strict=0.9"])
+    assert "gate faithfulness >= 0.4: 0.500 (mean over answers), passed\n" in text
+    assert "gate faithfulness_strict >= 0.9: 0.500 (mean over answers), failed\n" in text
+    text = printed(answer(TIMEOUT), gates=["citation_validity=1"])
+    assert "gate citation_validity >= 1: – (nothing to measure), unmeasured\n" in text
+    strict = printed(result, gates=["faithfulness=0.4"], strict=True)
+    assert "(lower limit, failures counted 0), failed\n" in strict
+
+
+def test_the_counts() -> None:
+    sent = Call(model="m", prompt_tokens=1, reply_tokens=1, seconds=0.1)
+    text = printed(
+        answer(FULL, llm(Support.NO_CLAIM), others=[SentenceKind.HEADING, SentenceKind.CODE]),
+        answer(
+            FULL,
+            qid="b",
+            citations=[CitationStatus.VALID, CitationStatus.VALID, CitationStatus.DANGLING],
+            flags=[FlagName.INJECTION_SUSPECTED],
+            calls=[
+                sent,
+                sent.model_copy(update={"prompt_tokens": 1200, "retries": 2}),
+                sent.model_copy(update={"cached": True}),
+                Call(model="", prompt_tokens=0, reply_tokens=0, seconds=9.0, retries=1),
+            ],
+        ),
+        answer(qid="c", others=[SentenceKind.ABSTENTION]),
+    )
+    for line in (
+        "  answers     3: 1 abstained, 2 scored",
+        "  claims      3: 2 full, 1 no claim",
+        "  not claims  3: 1 heading, 1 abstention, 1 code",
+        "  citations   3: 2 valid, 1 dangling",
+        "  flags       1: 1 injection suspected",
+        "  calls       3 sent (and 3 retries), 1 from cache; 1,201 tokens in, 2 out",
+    ):
+        assert line in text.splitlines()
+    assert row(text, "citation validity")[0] == "0.667"
+
+
+def test_several_models_are_named_for_one_run() -> None:
+    one = Call(model="m-1", prompt_tokens=1, reply_tokens=1, seconds=0.1)
+    other = one.model_copy(update={"model": "m-2"})
+    assert "models" not in printed(answer(FULL, calls=[one, one]))
+    assert "  models      2: 2 m-1, 1 m-2\n" in printed(answer(FULL, calls=[one, other, one]))
+
+
+def test_a_fallback_s_threshold_is_not_the_run_s() -> None:
+    result = answer(NONE).model_copy(
+        update={"signature": "llm:m@h|t:0|fallback:similarity:x|prior:0.9|t:0.8712|judge:1"}
+    )
+    assert "full from" not in printed(result)
+
+
+def test_a_count_that_does_not_fit_hangs() -> None:
+    kinds = [kind for kind in SentenceKind if kind is not SentenceKind.CLAIM]
+    text = printed(answer(FULL, others=kinds), width=70)
+    assert (
+        "  not claims  6: 1 question, 1 heading, 1 abstention, 1 pleasantry, 1\n"
+        "              meta, 1 code\n"
+    ) in text
+
+
+def test_without_citations_there_are_no_citation_scores() -> None:
+    text = printed(answer(FULL))
+    assert "citation recall" not in text
+    assert "  citations   0\n" in text
+
+
+def test_the_worst_come_first_with_their_reasons() -> None:
+    texts = {0: "房费\n六百。", 1: "B.", 2: "x" * 200}
+    outcomes = (NONE, llm(Support.CONTRADICTED, "it says\nC"), llm(Support.PARTIAL))
+    text = printed(answer(*outcomes, texts=texts, qid="题 1"), width=400)
+    lines = text.splitlines()
+    first = lines.index("Unsupported sentences, worst first") + 1
+    assert lines[first : first + 3] == [
+        "≠ contradicted  题 1 B.  (it says C)",
+        "✗ none  题 1 房费 六百。",
+        f"◐ partial  题 1 {'x' * 159}…",
+    ]
+    assert "look closer: judge show runs/today '题 1'" in lines
+
+
+def test_text_from_outside_is_printed_as_it_is_and_steers_nothing() -> None:
+    result = answer(llm(Support.NONE, HOSTILE), qid=HOSTILE, signature=HOSTILE, texts={0: HOSTILE})
+    text = printed(result, folder=Path(HOSTILE), width=300)
+    # The sentence, its qid and reason; the signature; the folder twice; the qid in the command.
+    assert text.count(LITERAL) == 7
+    assert not set(text) & set("\x1b\x07\u202e")
+
+
+def test_tints() -> None:
+    file = io.StringIO()
+    console = Console(
+        file=file, width=80, force_terminal=True, color_system="standard", no_color=False
+    )
+    outcomes = (NONE, llm(Support.CONTRADICTED), llm(Support.PARTIAL), TIMEOUT, TIMEOUT, TIMEOUT)
+    printed(answer(*outcomes), gates=["faithfulness=0.1", "faithfulness=0.9"], console=console)
+    text = file.getvalue()
+    for tint, words in {
+        "31": "✗ none",
+        "1;35": "≠ contradicted",
+        "33": "◐ partial",
+        "32": "gate faithfulness >= 0.1",
+        "1;31": "gate faithfulness >= 0.9",
+    }.items():
+        assert f"\x1b[{tint}m{words}" in text
+    assert "\x1b[1;31muntrusted" in text
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_no_line_is_too_wide_and_none_ends_in_a_space(width: int) -> None:
+    texts = {0: "差旅住宿每晚不超过六百元，" * 12, 1: "Rooms cost at most 600 yuan a night " * 5}
+    long = "第" * 50 + " because the passage says nothing about it " * 3
+    kinds = [kind for kind in SentenceKind if kind is not SentenceKind.CLAIM]
+    text = printed(
+        answer(
+            llm(Support.NONE, long),
+            llm(Support.CONTRADICTED, long),
+            *[TIMEOUT] * 3,
+            *[FULL] * 4,
+            *[similar(0.2, TIMEOUT)] * 1000,
+            texts=texts,
+            qid="zh-very-long-name-of-an-answer-" * 4,
+            others=kinds,
+            citations=[status for status in CitationStatus for _ in range(9)],
+            flags=list(FlagName),
+        ),
+        gates=["citation_validity=0.123456", "faithfulness=1"],
+        strict=True,
+        width=width,
+    )
+    for line in text.splitlines():
+        assert line == line.rstrip()
+        if not line.startswith(("made by ", "written to ", "look closer: ")):
+            assert cell_len(line) <= width
+
+
+def test_what_is_copied_is_never_broken() -> None:
+    folder = Path("a folder/" * 30)
+    lines = printed(answer(NONE, signature=LLM * 3), folder=folder).splitlines()
+    assert lines[-3:] == [
+        f"made by {LLM * 3}",
+        f"written to {folder}",
+        f"look closer: judge show '{folder}' q",
+    ]
+
+
+def test_a_terminal_that_is_not_utf_gets_plain_marks() -> None:
+    file = io.TextIOWrapper(io.BytesIO(), encoding="gbk")
+    console = Console(file=file, width=80, no_color=True)
+    printed(answer(NONE, llm(Support.CONTRADICTED), FULL, TIMEOUT), console=console)
+    file.seek(0)
+    text = file.read()
+    assert "! contradicted  q A." in text
+    assert "x none  q A." in text
+
+
+def test_a_mismatch_stands_among_the_worst_with_what_is_missing() -> None:
+    flag = Flag(name=FlagName.MISMATCH_DATE, sentence=0, detail="in\n2021")
+    result = answer(llm(Support.FULL), texts={0: "A."})
+    text = printed(result.model_copy(update={"flags": (flag,)}), width=400)
+    lines = text.splitlines()
+    first = lines.index("Unsupported or flagged sentences, worst first") + 1
+    assert lines[first] == "✓ full  q A.  (mismatch:date: in 2021: not in the evidence)"
+
+
+def test_correctness_has_a_table_of_its_own_behind_the_first() -> None:
+    """Precision 1 and recall ½ by hand: F1 2/3."""
+    text = printed(compared("a", "f", "fn"))
+    assert text.startswith("Faithfulness\n")
+    assert text.index("\n\nCorrectness against the reference\n") > text.index("  claims ")
+    assert row(text, "correctness (F1)")[0] == "0.667"
+    lines = text.splitlines()
+    assert lines[lines.index("made by s") + 1] == "correctness made by c"
+    without = printed(compared("a", "f", "f").model_copy(update={"correctness": None}))
+    assert "orrect" not in without
+
+
+def test_similarity_is_no_judge_of_correctness_either() -> None:
+    result = answer(similar(0.9), signature=SIMILARITY)
+    text = printed(result.model_copy(update={"correctness": comparison("f", "f")}))
+    assert row(text, "looks correct (F1)")[0] == "1.000"
+    assert "Correctness against" not in text
+
+
+@pytest.mark.parametrize("failed", ["by the chunks", "of the reference", "both", "none"])
+def test_what_is_untrusted_is_named(failed: str) -> None:
+    bad = {"by the chunks": ("???", "f"), "of the reference": ("f", "???"), "both": ("???",) * 2}
+    chunks, reference = bad.get(failed, ("f", "f"))
+    claims = [FULL if mark == "f" else TIMEOUT for mark in chunks]
+    found = comparison("f", reference)
+    text = printed(answer(*claims).model_copy(update={"correctness": found}), width=200)
+    first = (
+        "untrusted: 100.0 % of the claims have no verdict of the run's judge; "
+        "do not report faithfulness\n"
+    )
+    second = (
+        "untrusted: 75.0 % of the claims compared with the reference have no verdict of the "
+        "run's judge; do not report correctness\n"
+    )
+    assert (first in text) == (failed in {"by the chunks", "both"})
+    assert (second in text) == (failed in {"of the reference", "both"})
+
+
+def test_a_failure_that_only_the_comparison_met_is_shown_there() -> None:
+    late = Unscored(reason=UnscoredReason.RATE_LIMITED, detail="gave up")
+    both = answer(late, qid="b").model_copy(update={"correctness": comparison("f", "?f")})
+    lines = printed(both).splitlines()
+    first, second = (i for i, line in enumerate(lines) if line.startswith("  unscored "))
+    assert lines[first + 1] == "  such as     rate limited, b: gave up"
+    assert lines[second : second + 2] == [
+        "  unscored               1: 1 timeout",
+        "  such as                timeout, b: ".rstrip(),
+    ]
+
+
+def test_the_table_of_cells_stands_before_the_worst_sentences() -> None:
+    cell = Cell(
+        answerable=True,
+        retrieved=True,
+        abstained=False,
+        faithful=False,
+        correct=None,
+        signature="cells:1|faithful:0.8|correct:0.8|gold:exact",
+    )
+    result = answer(NONE).model_copy(update={"cell": cell})
+    file = io.StringIO()
+    print_breakdown(summarize([result]), Path("runs/today"), Console(file=file, width=80))
+    text = printed(result)
+    assert file.getvalue()
+    assert file.getvalue() in text
+    assert text.index(file.getvalue()) < text.index("Unsupported sentences")

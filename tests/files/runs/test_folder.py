@@ -1,0 +1,264 @@
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from judge.errors import RunError
+from judge.files.runs import RunFolder, read_record, read_results, read_summary
+from judge.records import SampleResult, Scores, Status
+from judge.records.run import RunInput, RunRecord
+from judge.scores.totals import summarize
+
+
+def record(**changes: object) -> RunRecord:
+    fields: dict[str, object] = {
+        "signature": "s",
+        "config": {},
+        "versions": {},
+        "input": RunInput(path="in.jsonl", sha256="a", samples=3),
+        "started": "2026-01-01T00:00:00+00:00",
+    }
+    return RunRecord.model_validate(fields | changes)
+
+
+def result(qid: str) -> SampleResult:
+    scores = Scores.model_validate(
+        {
+            name: 0 if name in {"claims", "judged", "unscored", "no_claim"} else None
+            for name in Scores.model_fields
+        }
+        | {"unsupported": ()}
+    )
+    return SampleResult(
+        qid=qid,
+        status=Status.NO_CLAIMS,
+        scores=scores,
+        sentences=(),
+        citations=(),
+        signature="s",
+    )
+
+
+def finish(path: Path, *qids: str, force: bool = False) -> None:
+    with RunFolder(path, force=force) as folder:
+        folder.begin(record())
+        for qid in qids:
+            folder.append(result(qid))
+        done = record(finished="2026-01-01T00:01:00+00:00")
+        folder.finish(summarize([result(qid) for qid in qids]), done)
+
+
+def qids(path: Path) -> list[str]:
+    return [result.qid for result in read_results(path)]
+
+
+def test_a_finished_run_is_whole(tmp_path: Path) -> None:
+    finish(tmp_path / "run", "一", "b")
+    names = {entry.name for entry in (tmp_path / "run").iterdir()} - {".lock"}
+    assert names == {"results.jsonl", "summary.json", "run.json"}
+    assert qids(tmp_path / "run") == ["一", "b"]
+    assert read_summary(tmp_path / "run").answers == 2
+    assert read_record(tmp_path / "run").finished is not None
+    # Chinese stays readable in the file itself.
+    assert '"一"' in (tmp_path / "run" / "results.jsonl").read_text(encoding="utf-8")
+
+
+def test_a_finished_run_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    finish(tmp_path, "a")
+    before = (tmp_path / "results.jsonl").read_bytes()
+    with pytest.raises(RunError, match=r"finished run of 2026-01-01 00:01 UTC.*--force"):
+        RunFolder(tmp_path).__enter__()
+    assert (tmp_path / "results.jsonl").read_bytes() == before
+    finish(tmp_path, "b", force=True)
+    assert qids(tmp_path) == ["b"]
+
+
+def test_an_unfinished_run_is_taken_up_without_its_torn_line(tmp_path: Path) -> None:
+    with RunFolder(tmp_path) as folder:
+        assert folder.begin(record()) == 0
+        folder.append(result("a"))
+        folder.append(result("b"))
+    with (tmp_path / "results.jsonl.part").open("ab") as file:
+        file.write(b'{"schema":1,"qid":"torn')
+    assert qids(tmp_path) == ["a", "b"]
+    with RunFolder(tmp_path) as folder:
+        assert folder.begin(record(started="later")) == 2
+        folder.append(result("c"))
+    assert qids(tmp_path) == ["a", "b", "c"]
+
+
+def test_cut_off_between_the_last_renames(tmp_path: Path) -> None:
+    with RunFolder(tmp_path) as folder:
+        folder.begin(record())
+        folder.append(result("a"))
+    (tmp_path / "results.jsonl.part").rename(tmp_path / "results.jsonl")
+    with RunFolder(tmp_path) as folder:
+        assert folder.begin(record()) == 1
+        folder.append(result("b"))
+    assert qids(tmp_path) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        (record(signature="t"), "another signature"),
+        (record(input=RunInput(path="in.jsonl", sha256="b", samples=3)), "another input"),
+    ],
+)
+def test_an_unfinished_run_that_differs_is_refused(
+    tmp_path: Path, other: RunRecord, named: str
+) -> None:
+    with RunFolder(tmp_path) as folder:
+        folder.begin(record())
+        folder.append(result("a"))
+    with RunFolder(tmp_path) as folder, pytest.raises(RunError, match=named):
+        folder.begin(other)
+    assert qids(tmp_path) == ["a"]
+    with RunFolder(tmp_path, force=True) as folder:
+        assert folder.begin(other) == 0
+
+
+def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
+    with RunFolder(tmp_path / "run") as folder:
+        folder.begin(record())
+        with pytest.raises(RunError, match="another run is writing here"):
+            RunFolder(tmp_path / "run", force=True).__enter__()
+        folder.append(result("a"))
+    assert qids(tmp_path / "run") == ["a"]
+
+
+def test_a_killed_run_leaves_no_lock(tmp_path: Path) -> None:
+    # A process of its own, for only kill -9 shows what the kernel does with the lock.
+    code = (
+        "import sys; from judge.files.runs import RunFolder\n"
+        f"with RunFolder({str(tmp_path)!r}): print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        with pytest.raises(RunError, match="another run"):
+            RunFolder(tmp_path).__enter__()
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    with RunFolder(tmp_path) as folder:
+        assert folder.begin(record()) == 0
+
+
+def test_a_run_that_never_began_leaves_no_trace(tmp_path: Path) -> None:
+    with RunFolder(tmp_path / "a" / "b") as folder:
+        folder.take(BytesIO(b"{}"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_was_there_stays(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep")
+    with RunFolder(tmp_path):
+        pass
+    assert (tmp_path / "mine.txt").read_text() == "keep"
+
+
+@pytest.mark.parametrize("name", ["results.jsonl", "summary.json", "rejected.jsonl", "input"])
+def test_files_of_unknown_origin_are_not_touched(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(RunError, match=rf"holds {name}, and no run\.json accounts for it"):
+        RunFolder(tmp_path, force=True).__enter__()
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_a_damaged_record_is_replaced_by_force(tmp_path: Path) -> None:
+    finish(tmp_path, "a")
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(RunError, match=r"damaged.*--force"):
+        RunFolder(tmp_path).__enter__()
+    finish(tmp_path, "b", force=True)
+    assert qids(tmp_path) == ["b"]
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="cannot be written"):
+        RunFolder(tmp_path / "file" / "run").__enter__()
+
+
+def test_standard_input_is_kept_with_the_run(tmp_path: Path) -> None:
+    with RunFolder(tmp_path) as folder:
+        copy = folder.take(BytesIO('{"a":"中"}\n'.encode()))
+        assert json.loads(copy.read_bytes()) == {"a": "中"}
+        folder.begin(record())
+        assert json.loads(folder.input.read_bytes()) == {"a": "中"}
+
+
+@pytest.mark.parametrize("gone", [1, 2, 3])
+def test_kill_9_between_any_two_steps_of_force(tmp_path: Path, gone: int) -> None:
+    finish(tmp_path, "a", "b")
+    for name in ("results.jsonl", "summary.json", "run.json")[:gone]:
+        (tmp_path / name).unlink()
+    with RunFolder(tmp_path, force=True) as folder:
+        assert folder.begin(record()) == 0  # never stuck, and nothing old is taken up
+
+
+def test_an_error_on_leaving_hides_no_other(tmp_path: Path) -> None:
+    def lose_the_folder() -> None:
+        with RunFolder(tmp_path / "run") as folder:
+            folder.begin(record())
+            shutil.rmtree(tmp_path / "run")
+            folder.write_lines("x", ["y"])
+
+    with pytest.raises(RunError, match="cannot be written"):
+        lose_the_folder()
+    with RunFolder(tmp_path / "run") as again:  # the lock was let go
+        assert again.begin(record()) == 0
+
+
+def test_the_files_of_a_run_are_known(tmp_path: Path) -> None:
+    with RunFolder(tmp_path) as folder:
+        assert folder.owns(tmp_path / "input")
+        assert not folder.owns(tmp_path / "samples.jsonl")
+        assert not folder.owns(tmp_path / "other" / "input")
+
+
+def test_a_half_copied_input_of_a_killed_run_is_nobodys_input(tmp_path: Path) -> None:
+    (tmp_path / ".input.part").write_text("half of something")
+    with RunFolder(tmp_path) as folder:
+        folder.begin(record())
+        assert not folder.input.exists()
+
+
+def test_somebody_elses_record_is_not_replaced_even_by_force(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"mine": 1}')
+    (tmp_path / "results.jsonl").write_text("mine")
+    with pytest.raises(RunError, match="damaged"):
+        RunFolder(tmp_path, force=True).__enter__()
+    assert (tmp_path / "results.jsonl").read_text() == "mine"
+
+
+def test_a_model_that_was_renamed_meanwhile_does_not_end_a_run(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    with RunFolder(path) as folder:
+        folder.begin(record(signature="llm:m@h|t:0"))
+        folder.append(result("a"))
+    with RunFolder(path) as folder:
+        assert folder.begin(record(signature="llm:m@h|served:m-2|t:0")) == 1
+
+
+@pytest.mark.parametrize("name", ["seed", "review_rate"])
+def test_what_a_hook_is_handed_does_not_change_on_the_way(tmp_path: Path, name: str) -> None:
+    begun = record().model_copy(update={"config": {name: 0}})
+    with RunFolder(tmp_path / "run") as folder:
+        folder.begin(begun)
+    with RunFolder(tmp_path / "run") as folder:
+        folder.begin(begun)
+    changed = begun.model_copy(update={"config": {name: 1}})
+    with (
+        RunFolder(tmp_path / "run") as folder,
+        pytest.raises(RunError, match=rf"an unfinished run with another {name} \(0\)"),
+    ):
+        folder.begin(changed)

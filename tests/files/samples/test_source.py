@@ -1,0 +1,177 @@
+import gzip
+import hashlib
+import os
+import re
+import zlib
+from pathlib import Path
+
+import pytest
+
+from judge.errors import InputError
+from judge.files.samples.source import (
+    encoding_error,
+    open_source,
+    presentable,
+    text_blocks,
+    text_lines,
+)
+
+LINES = '{"answer": "十元"}\r\n\n{"answer": "ten"}'
+
+
+def read(path: Path) -> list[tuple[int, str]]:
+    with open_source(path) as stream:
+        return list(text_lines(stream, path))
+
+
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_numbered_lines_of_a_file_gzipped_or_not(
+    tmp_path: Path, bom: bytes, *, zipped: bool
+) -> None:
+    path = tmp_path / "samples.jsonl"  # gzip is told by its bytes, not by its name
+    data = bom + LINES.encode()
+    path.write_bytes(gzip.compress(data) if zipped else data)
+    assert read(path) == [(1, '{"answer": "十元"}\r\n'), (2, "\n"), (3, '{"answer": "ten"}')]
+
+
+def test_only_a_bom_at_the_start_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("\ufeffa\n\ufeffb", "utf-8")
+    assert read(path) == [(1, "a\n"), (2, "\ufeffb")]
+
+
+def test_an_empty_file_has_no_lines(tmp_path: Path) -> None:
+    path = tmp_path / "empty.jsonl"
+    path.touch()
+    assert read(path) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ("差旅".encode("utf-16"), "is UTF-16; convert it"),
+        ("abc".encode("utf-16-le"), "is a binary file"),
+        (b"PK\x03\x04\0\0\0", "is a binary file"),
+        (gzip.compress(b"\0\1\2"), "is a binary file"),
+        (b"\x1f\x8b", "gzip data is damaged"),
+        (b"\x1f\x8b\x08\x00not gzip", "gzip data is damaged"),
+    ],
+)
+def test_what_is_no_text_is_refused_with_the_next_step(
+    tmp_path: Path, data: bytes, says: str
+) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=says) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_another_encoding_is_named_by_line_byte_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("问\n".encode() + b"1," + "报销".encode("gb18030") + "\n好".encode())
+    errors = [encoding_error(text, number, path) for number, text in read(path)]
+    assert errors[0] is errors[2] is None
+    assert re.search(r"line 2: not UTF-8 \(byte 0xb1 at column 3\).*iconv", str(errors[1]))
+    assert presentable(read(path)[1][1]) == "1,\ufffd\ufffd\ufffd\ufffd\n"
+
+
+@pytest.mark.parametrize("size", [0, 10, 1_000_000])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_digest_is_fed_the_very_bytes_of_the_file(
+    tmp_path: Path, size: int, *, zipped: bool
+) -> None:
+    path = tmp_path / "a.jsonl"
+    data = b"0123456789\n" * (size // 11)
+    path.write_bytes(gzip.compress(data) if zipped else data)
+    digest = hashlib.sha256()
+    with open_source(path, digest) as stream:
+        assert b"".join(stream) == data
+    assert digest.hexdigest() == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("cut", ["tail", "checksum", "junk"])
+def test_gzip_that_breaks_off_names_the_line(tmp_path: Path, cut: str) -> None:
+    data = gzip.compress(b"x\n" * 100_000)
+    spoilt = {"tail": data[:-20], "checksum": data[:-8] + b"\0" * 8, "junk": data + b"junk"}[cut]
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(spoilt)
+    with pytest.raises(InputError, match="gzip data is damaged here") as caught:
+        read(path)
+    assert caught.value.line is not None
+    assert caught.value.line > 1
+
+
+def test_what_is_no_file_is_an_input_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read(tmp_path / "missing.jsonl")
+    with pytest.raises(InputError, match="is a folder"):
+        read(tmp_path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read(tmp_path / ("x" * 5000))
+    with pytest.raises(InputError, match="cannot be read"):
+        read(tmp_path / "a\0b")
+
+
+def test_a_pipe_is_refused_for_it_is_read_twice() -> None:
+    end, write = os.pipe()
+    os.close(write)
+    try:
+        with pytest.raises(InputError, match=r"is a pipe.*standard input"):
+            read(Path(f"/dev/fd/{end}"))
+    finally:
+        os.close(end)
+
+
+@pytest.mark.parametrize("size", [1, 100, 1 << 15])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_blocks_are_the_same_lines(tmp_path: Path, size: int, *, zipped: bool) -> None:
+    path = tmp_path / "a.txt"
+    text = "\ufeff" + "".join(f"行{number}\r\n\n" for number in range(500)) + "end"
+    path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
+    with open_source(path) as stream:
+        blocks = list(text_blocks(stream, path, size))
+        assert not stream.closed
+    lines = [
+        (first + i, line)
+        for first, text in blocks
+        for i, line in enumerate(text.splitlines(keepends=True))
+    ]
+    assert lines == read(path)
+    assert [line for _, line in lines][:2] == ["行0\r\n", "\n"]
+
+
+def test_blocks_of_gzip_that_breaks_off_name_where_they_began(tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"x\n" * 100_000)[:-20])
+    with (
+        open_source(path) as stream,
+        pytest.raises(InputError, match="gzip data is damaged here") as caught,
+    ):
+        list(text_blocks(stream, path, 1000))
+    assert caught.value.line is not None
+
+
+def test_gzip_whose_middle_is_damaged_names_the_line(tmp_path: Path) -> None:
+    # Whole lines, flushed to a full byte; then a block of a kind that there is none of.
+    packed = zlib.compressobj(wbits=31)
+    data = packed.compress(b"x\n" * 100_000) + packed.flush(zlib.Z_FULL_FLUSH) + b"\xff" * 9
+    path = tmp_path / "a.gz"
+    path.write_bytes(data)
+    with open_source(path) as stream, pytest.raises(InputError) as lines:
+        list(text_lines(stream, path))
+    with open_source(path) as stream, pytest.raises(InputError) as blocks:
+        list(text_blocks(stream, path, 1000))
+    for caught in (lines, blocks):
+        assert "gzip data is damaged here" in str(caught.value)
+        assert caught.value.line is not None
+        assert 1 < caught.value.line <= 100_001
+
+
+def test_what_no_line_ends_is_one_line(tmp_path: Path) -> None:
+    # Only a line feed ends one; what other programs take for line ends stands in texts.
+    path = tmp_path / "a.jsonl"
+    path.write_text("a\rb\u2028c\x85d\x0ce", "utf-8", newline="")
+    assert read(path) == [(1, "a\rb\u2028c\x85d\x0ce")]

@@ -1,0 +1,194 @@
+import io
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from judge.backends.fake import FakeJudge
+from judge.config import Config
+from judge.errors import RunError
+from judge.evaluator import Evaluator
+from judge.files.origin import Origins, is_of, origin, origins
+from judge.files.runs import read_results
+from judge.job import Job
+from judge.records import SampleResult
+from tests.reviewed import Quiet
+
+CHUNKS = [{"chunk_id": "a", "text": "It is paid."}]
+
+
+def line(qid: str, answer: str, **more: object) -> str:
+    return json.dumps({"qid": qid, "answer": answer, "chunks": CHUNKS} | more) + "\n"
+
+
+LINES = [line("a", "It is paid."), line("乙", "一。 二。"), line("c", "")]
+
+
+def scored(source: Path | io.BytesIO, folder: Path) -> dict[str, SampleResult]:
+    job = Job(source, folder, Config(), evaluator=Evaluator(judge=FakeJudge({})))
+    job.run(Quiet())
+    return {result.qid: result for result in read_results(folder)}
+
+
+def write(path: Path, lines: Sequence[str]) -> Path:
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def test_every_result_finds_its_sample(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    results = scored(source, tmp_path / "run")
+    for qid, result in results.items():
+        sample = origin(tmp_path / "run", result)
+        assert sample is not None
+        assert sample.qid == qid
+        assert sample.chunks[0].text == "It is paid."
+    assert list(results) == ["a", "乙", "c"]
+
+
+def test_a_file_that_is_gone(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    results = scored(source, tmp_path / "run")
+    source.unlink()
+    assert origin(tmp_path / "run", results["a"]) is None
+
+
+@pytest.mark.parametrize(
+    ("qid", "answer"),
+    [
+        ("a", "It is free."),
+        ("a", "It is"),
+        ("a", "It is paid. And more."),
+        ("a", "  It is paid."),
+        ("乙", "一。三。二。"),
+        ("乙", "一。三二。"),
+        ("c", "An answer at last."),
+        ("other", "It is paid."),
+    ],
+)
+def test_another_answer_is_not_the_result_s(tmp_path: Path, qid: str, answer: str) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    results = scored(source, tmp_path / "run")
+    write(source, [line(qid, answer)])
+    assert all(origin(tmp_path / "run", result) is None for result in results.values())
+
+
+def test_the_rest_of_the_file_may_change(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    results = scored(source, tmp_path / "run")
+    write(source, ["broken\n", line("new", "x"), LINES[1], line("a", "Other.")])
+    sample = origin(tmp_path / "run", results["乙"])
+    assert sample is not None
+    assert sample.answer == "一。 二。"
+    assert origin(tmp_path / "run", results["a"]) is None
+
+
+def test_one_after_another(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", ["broken\n", *LINES])
+    evaluator = Evaluator(judge=FakeJudge({}))
+    Job(source, tmp_path / "run", Config(), evaluator=evaluator, skip_bad_lines=True).run(Quiet())
+    results = {result.qid: result for result in read_results(tmp_path / "run")}
+
+    def found(*qids: str) -> list[str | None]:
+        samples = Origins(tmp_path / "run")
+        made = [samples.of(results[qid]) for qid in qids]
+        return [None if sample is None else sample.answer for sample in made]
+
+    assert found("a", "乙", "c") == ["It is paid.", "一。 二。", ""]
+    assert found("a", "c") == ["It is paid.", ""]
+    # Out of order, as where the file was sorted since; and what is gone loses nothing else.
+    assert found("c", "a", "乙") == ["", "It is paid.", "一。 二。"]
+    write(source, [LINES[2], line("乙", "别的。"), LINES[0]])
+    assert found("a", "乙", "c") == ["It is paid.", None, ""]
+    # In its own place, too, another answer is not the result's.
+    write(source, [LINES[0], line("乙", "别的。"), LINES[2]])
+    assert found("a", "乙", "c") == ["It is paid.", None, ""]
+    write(source, [LINES[0], LINES[2]])
+    assert found("a", "乙", "c") == ["It is paid.", None, ""]
+    source.unlink()
+    assert found("a", "乙") == [None, None]
+
+
+def test_many_answers_are_read_in_one_go(tmp_path: Path) -> None:
+    names = [f"q{number}" for number in range(400)]
+    scored(write(tmp_path / "in.jsonl", [line(qid, "") for qid in names]), tmp_path / "run")
+    samples = Origins(tmp_path / "run")
+    results = list(read_results(tmp_path / "run"))
+    began = time.thread_time()
+    assert [sample and sample.qid for sample in map(samples.of, results)] == names
+    # From the first line for each answer it takes 200 times as long as one reading.
+    assert time.thread_time() - began < 0.5
+
+
+def test_standard_input_is_kept_and_moves_with_the_folder(tmp_path: Path) -> None:
+    results = scored(io.BytesIO("".join(LINES).encode()), tmp_path / "run")
+    assert origin(tmp_path / "run", results["a"]) is not None
+    (tmp_path / "run").rename(tmp_path / "moved")
+    sample = origin(tmp_path / "moved", results["乙"])
+    assert sample is not None
+    assert sample.answer == "一。 二。"
+
+
+def test_a_folder_without_a_record(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    results = scored(source, tmp_path / "run")
+    with pytest.raises(RunError, match="no such run folder"):
+        origin(tmp_path / "nowhere", results["a"])
+
+
+def pairs(folder: Path) -> list[tuple[str, str]]:
+    return [(sample.qid, result.qid) for sample, result in origins(folder)]
+
+
+def test_all_results_with_their_samples_in_input_order(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    scored(source, tmp_path / "run")
+    assert pairs(tmp_path / "run") == [("a", "a"), ("乙", "乙"), ("c", "c")]
+    for sample, result in origins(tmp_path / "run"):
+        assert is_of(result, sample.answer)
+        assert sample.chunks[0].text == "It is paid."
+
+
+def test_lines_that_were_left_out_have_no_result(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", ["broken\n", LINES[0], '{"answer": 3}\n', *LINES[1:]])
+    evaluator = Evaluator(judge=FakeJudge({}))
+    Job(source, tmp_path / "run", Config(), evaluator=evaluator, skip_bad_lines=True).run(Quiet())
+    assert [qid for _, qid in pairs(tmp_path / "run")] == ["a", "乙", "c"]
+
+
+def test_all_of_standard_input(tmp_path: Path) -> None:
+    scored(io.BytesIO("".join(LINES).encode()), tmp_path / "run")
+    (tmp_path / "run").rename(tmp_path / "moved")
+    assert [qid for _, qid in pairs(tmp_path / "moved")] == ["a", "乙", "c"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        LINES[:2],
+        LINES[1:],
+        [LINES[1], LINES[0], LINES[2]],
+        [line("a", "It is free."), *LINES[1:]],
+        [line("new", "It is paid."), *LINES],
+        [line("b", "It is paid."), *LINES[1:]],
+        [],
+    ],
+)
+def test_samples_that_changed_are_refused(tmp_path: Path, lines: Sequence[str]) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    scored(source, tmp_path / "run")
+    write(source, lines)
+    with pytest.raises(RunError, match=r"in\.jsonl: changed since .*score it again"):
+        pairs(tmp_path / "run")
+
+
+def test_samples_that_are_gone_are_refused(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", LINES)
+    scored(source, tmp_path / "run")
+    source.unlink()
+    with pytest.raises(RunError, match=r"cannot be read again .*No such file"):
+        pairs(tmp_path / "run")
+    with pytest.raises(RunError, match="no such run folder"):
+        pairs(tmp_path / "nowhere")

@@ -1,0 +1,158 @@
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.errors import ConfigError
+from judge.judges.similarity.conjunction import ConjunctionModel
+
+RAW: dict[str, Any] = {
+    "model": "tiny-v1",
+    "terms": {"one": -math.log(3), "gone": 2 * math.log(3)},
+    "sentences": {
+        "pairs": {"mean": 1.0, "scale": 2.0, "coefficient": 0.5},
+        "cosine": {"mean": 0.25, "scale": 0.5, "coefficient": -1.0},
+    },
+    "usual": 4.0,
+    "damping": 0.0,
+    "intercept": 0.25,
+    "neighbours": 0.5,
+    "centre": -1.0,
+    "base_rate": 0.5,
+    "threshold": 0.4,
+}
+TEXT = json.dumps(RAW)
+MODEL = ConjunctionModel.load(TEXT, ["one", "gone"], ["pairs", "cosine"])
+
+HELD, GONE = [1.0, 0.0], [1.0, 1.0]
+MEAN = [1.0, 0.25]
+# The odds that a held item fails are 1 : 3, so it holds with 3/4; a gone one with 1/4.
+LN_HELD, LN_GONE = math.log(3 / 4), math.log(1 / 4)
+
+
+def logits(
+    model: ConjunctionModel, sentences: list[list[list[float]]], own: list[list[float]]
+) -> list[float]:
+    """Log odds against one column, of sentences given as their items."""
+    items = [item for sentence in sentences for item in sentence]
+    owner = [at for at, sentence in enumerate(sentences) for _ in sentence]
+    found = model.logits(
+        np.asarray(items, np.float64).reshape(-1, 1, 2),
+        np.asarray(owner, np.int64),
+        np.asarray(own, np.float64)[:, None, :],
+    )
+    assert found.shape == (len(sentences), 1)
+    values: list[float] = found[:, 0].tolist()
+    return values
+
+
+def test_a_sentence_holds_if_all_its_items_do() -> None:
+    found = logits(MODEL, [[HELD, GONE], [HELD], [GONE] * 3], [MEAN] * 3)
+    expected = [0.25 + LN_HELD + LN_GONE, 0.25 + LN_HELD, 0.25 + 3 * LN_GONE]
+    assert found == pytest.approx(expected)
+
+
+def test_features_of_the_sentence_are_standardised() -> None:
+    # 0.25 + ½ · (3 - 1) / 2 - 1 · (1.25 - 0.25) / ½ = -1.25
+    assert logits(MODEL, [[HELD]], [[3.0, 1.25]]) == pytest.approx([LN_HELD - 1.25])
+
+
+def test_a_sentence_without_items_has_the_intercept() -> None:
+    assert logits(MODEL, [[], [HELD], []], [MEAN] * 3) == pytest.approx(
+        [0.25, 0.25 + LN_HELD, 0.25]
+    )
+
+
+def test_damping_one_is_the_mean_of_the_usual_number() -> None:
+    mean = replace(MODEL, damping=1.0)
+    # Four items are usual: each of two counts double, each of eight half.
+    found = logits(mean, [[HELD, GONE], [HELD, GONE] * 2, [HELD, GONE] * 4], [MEAN] * 3)
+    assert found == pytest.approx([0.25 + 2 * LN_HELD + 2 * LN_GONE] * 3)
+
+
+def test_damping_half_is_the_root() -> None:
+    half = replace(MODEL, damping=0.5)
+    found = logits(half, [[GONE], [GONE] * 4, [GONE] * 16], [MEAN] * 3)
+    assert found == pytest.approx([0.25 + n * LN_GONE for n in (2, 4, 8)])
+
+
+def test_columns_are_apart() -> None:
+    items = np.asarray([[HELD, GONE], [HELD, HELD]])
+    own = np.asarray([[MEAN, [3.0, 0.25]]])
+    found = MODEL.logits(items, np.zeros(2, np.int64), own)
+    assert found == pytest.approx(
+        np.asarray([[0.25 + 2 * LN_HELD, 0.25 + LN_HELD + LN_GONE + 0.5]])
+    )
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.3, 1.0])
+@given(st.lists(st.floats(min_value=-1e6, max_value=1e6), min_size=1, max_size=6), st.data())
+def test_an_item_more_amiss_never_raises_the_odds(
+    damping: float, gone: list[float], data: st.DataObject
+) -> None:
+    model = replace(MODEL, damping=damping)
+    at = data.draw(st.integers(0, len(gone) - 1))
+    more = [each + 1 if i == at else each for i, each in enumerate(gone)]
+    before, after = logits(model, [[[1.0, g] for g in each] for each in (gone, more)], [MEAN] * 2)
+    assert math.isfinite(before)
+    assert math.isfinite(after)
+    assert after <= before + 1e-9 * abs(before)
+
+
+@given(st.lists(st.floats(min_value=-1e3, max_value=1e3), min_size=1, max_size=6))
+def test_the_order_of_items_is_nothing(gone: list[float]) -> None:
+    items = [[1.0, each] for each in gone]
+    found = logits(replace(MODEL, damping=0.5), [items, items[::-1]], [MEAN] * 2)
+    assert found[0] == pytest.approx(found[1])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "pull"),
+    [
+        (None, None, 0.0),
+        # ½ · (3 + 1), ½ · (-3 + 1): one neighbour is the mean of one.
+        (3.0, None, 2.0),
+        (None, -3.0, -1.0),
+        # ½ · ((3 - 2) / 2 + 1)
+        (3.0, -2.0, 0.75),
+        (-1.0, -1.0, 0.0),
+    ],
+)
+def test_pull_by_hand(before: float | None, after: float | None, pull: float) -> None:
+    assert MODEL.pull(before, after) == pytest.approx(pull)
+
+
+def test_load_reads_every_number() -> None:
+    assert MODEL.terms.tolist() == [-math.log(3), 2 * math.log(3)]
+    assert MODEL.mean.tolist() == [1, 0.25]
+    assert MODEL.scale.tolist() == [2, 0.5]
+    assert MODEL.coefficients.tolist() == [0.5, -1]
+    assert (MODEL.usual, MODEL.damping, MODEL.intercept) == (4, 0, 0.25)
+    assert (MODEL.neighbours, MODEL.centre) == (0.5, -1)
+    assert (MODEL.base_rate, MODEL.threshold) == (0.5, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("terms", "sentences"),
+    [
+        (["gone", "one"], ["pairs", "cosine"]),
+        (["one", "gone"], ["cosine", "pairs"]),
+        (["one"], ["pairs", "cosine"]),
+        (["one", "gone"], ["pairs", "cosine", "skips"]),
+    ],
+)
+def test_another_list_of_features_is_refused(terms: list[str], sentences: list[str]) -> None:
+    with pytest.raises(ConfigError, match="train it again"):
+        ConjunctionModel.load(TEXT, terms, sentences)
+
+
+def test_the_name_follows_the_content() -> None:
+    assert MODEL.name.startswith("tiny-v1@")
+    again = ConjunctionModel.load(TEXT, ["one", "gone"], ["pairs", "cosine"])
+    other = ConjunctionModel.load(TEXT + " ", ["one", "gone"], ["pairs", "cosine"])
+    assert again.name == MODEL.name != other.name

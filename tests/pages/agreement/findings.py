@@ -1,0 +1,211 @@
+"""Agreements made up by hand: a rich one, one where next to nothing is measured, a hostile one."""
+
+from judge.records import Summary, UnscoredReason
+from judge.review.records import (
+    Agreement,
+    CorrectedScore,
+    Disagreement,
+    LabelAccuracy,
+    LabelledStratum,
+    Share,
+    StratumName,
+)
+from judge.scores.totals import summarize
+
+LLM = "llm:some-model@api.example.org|prompt:faithfulness-v1@b90c7437|json_schema|t:0|seed:7|n:16"
+SIMILARITY = "similarity:lexical-v1|prior:0.9|t:0.87"
+
+
+def of_run(signature: str = LLM, **changes: object) -> Summary:
+    """Totals of a run of 40 answers and 120 claims, three of them without a verdict."""
+    source = "similarity" if signature == SIMILARITY else "llm"
+    known = {
+        "signatures": {signature: 40},
+        "answers": 40,
+        "claims": 120,
+        "judged": 117,
+        "sources": {source: 117},
+        "unscored": {UnscoredReason.TIMEOUT: 3},
+        "unscored_share": 0.025,
+    }
+    return summarize([]).model_copy(update=known | changes)
+
+
+def share(value: float, low: float, high: float, size: float = 40.0) -> Share:
+    return Share(value=value, low=low, high=high, size=size)
+
+
+FAITHFULNESS = CorrectedScore(
+    name="faithfulness",
+    average="macro",
+    raw=0.824,
+    corrected=0.783,
+    low=0.741,
+    high=0.8199,
+    standard_error=0.02,
+)
+STRICT = FAITHFULNESS.model_copy(
+    update={"name": "faithfulness_strict", "raw": 0.7, "corrected": 0.71, "low": 0.66, "high": 0.76}
+)
+DATE = Disagreement(
+    review_id="spring-017",
+    qid="leave-3",
+    sentence=2,
+    text="Staff may carry over ten days.",
+    judge="full",
+    people={"ann": "contradicted", "": "none"},
+    notes=("The handbook says five.",),
+    quote="may carry over days",
+)
+RICH = Agreement(
+    draw="spring",
+    by="sentence",
+    signature=LLM,
+    drawn=60,
+    labelled=58,
+    labels=70,
+    reviewers=("ann", "bo", ""),
+    scale="labels",
+    compared=66,
+    agreement=share(0.884, 0.812, 0.931),
+    kappa=0.716,
+    base_rate=0.612,
+    alpha=0.812,
+    shared=12,
+    accuracy=(
+        LabelAccuracy(
+            label="full",
+            judged=30,
+            labelled=27,
+            precision=share(0.857, 0.7, 0.94),
+            recall=share(0.963, 0.82, 0.99),
+        ),
+        LabelAccuracy(
+            label="partial",
+            judged=12,
+            labelled=11,
+            precision=share(0.5, 0.25, 0.75),
+            recall=share(0.545, 0.28, 0.79),
+        ),
+        LabelAccuracy(
+            label="none",
+            judged=20,
+            labelled=20,
+            precision=share(0.9, 0.7, 0.97),
+            recall=share(0.9, 0.7, 0.97),
+        ),
+        LabelAccuracy(
+            label="contradicted", judged=0, labelled=6, precision=None, recall=share(0, 0, 0.39)
+        ),
+        LabelAccuracy(
+            label="no_claim", judged=4, labelled=0, precision=share(0, 0, 0.49), recall=None
+        ),
+    ),
+    brier=0.081,
+    calibration_error=0.032,
+    corrected=(
+        FAITHFULNESS,
+        FAITHFULNESS.model_copy(update={"average": "micro", "raw": 0.831, "corrected": 0.79}),
+        STRICT,
+        STRICT.model_copy(update={"average": "micro", "raw": None}),
+    ),
+    strata=(
+        LabelledStratum(
+            names=(StratumName.SUPPORTED,), units=70, drawn=15, labelled=15, error=-0.033
+        ),
+        LabelledStratum(
+            names=(StratumName.SUPPORTED_DOUBTFUL,), units=14, drawn=12, labelled=12, error=-0.125
+        ),
+        LabelledStratum(names=(StratumName.PARTIAL,), units=11, drawn=9, labelled=9, error=0.056),
+        LabelledStratum(
+            names=(StratumName.UNSUPPORTED_DOUBTFUL, StratumName.UNSUPPORTED),
+            units=22,
+            drawn=21,
+            labelled=19,
+            error=0.0,
+        ),
+        LabelledStratum(names=(StratumName.UNSCORED,), units=3, drawn=3, labelled=0, error=None),
+    ),
+    disagreements=(
+        DATE,
+        *(
+            Disagreement(
+                review_id=f"spring-{number:03}",
+                qid=f"q{number}",
+                sentence=0,
+                text=f"Made-up sentence number {number} says a little more than its chunk.",
+                judge="full",
+                people={"": "partial"},
+                reason="",
+            )
+            for number in range(100, 134)
+        ),
+    ),
+)
+BARE = Agreement(
+    draw="empty",
+    by="answer",
+    signature=LLM,
+    drawn=5,
+    labelled=0,
+    labels=0,
+    reviewers=(),
+    scale="labels",
+    compared=0,
+    agreement=None,
+    kappa=None,
+    base_rate=None,
+    alpha=None,
+    shared=0,
+    accuracy=(),
+    brier=None,
+    calibration_error=None,
+    corrected=(),
+    strata=(
+        LabelledStratum(names=(StratumName.SUPPORTED,), units=9, drawn=5, labelled=0, error=None),
+    ),
+    disagreements=(),
+)
+WHOLE = RICH.model_copy(
+    update={
+        "strata": (
+            LabelledStratum(
+                names=(StratumName.SUPPORTED,), units=120, drawn=120, labelled=120, error=-0.041
+            ),
+        ),
+        "corrected": (FAITHFULNESS.model_copy(update={"low": 0.783, "high": 0.783}),),
+    }
+)
+"""Every claim of the run was labelled."""
+HOSTILE = RICH.model_copy(
+    update={
+        "draw": "春季</title><script>",
+        "scale": "full_or_rest",
+        "signature": SIMILARITY,
+        "reviewers": ('李"onmouseover="alert(1)', "王"),
+        "brier": None,
+        "calibration_error": None,
+        "corrected": (STRICT.model_copy(update={"raw": 0.62}),),
+        "disagreements": (
+            Disagreement(
+                review_id="<b>7</b>",
+                qid="年假\u202e问答",
+                sentence=0,
+                text="<script>alert(1)</script> 员工每年可休假十天。",
+                judge="full",
+                people={'李"onmouseover="alert(1)': "rest", "王": "<i>"},
+                notes=("\u202e反过来\u2066", "lone \ud800", "]]>-->"),
+                quote="&lt;not markup&gt; ＆ \x00\x1b[31m",
+                reason="{raw} {0} %s",
+            ),
+            Disagreement(
+                review_id="8",
+                qid="长",
+                sentence=1,
+                text="长" * 10_000,
+                judge="rest",
+                people={"": "full"},
+            ),
+        ),
+    }
+)

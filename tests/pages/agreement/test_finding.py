@@ -1,0 +1,186 @@
+import pytest
+
+from judge.pages.agreement import (
+    Words,
+    bias,
+    cautions,
+    complete,
+    headline,
+    missing_alpha,
+    missing_kappa,
+    notes,
+    stratum_bias,
+    stratum_name,
+    title,
+)
+from judge.pages.agreement.finding import difference, leading, stratum_error
+from judge.review.records import LabelledStratum, StratumName
+from tests.pages.agreement.findings import (
+    BARE,
+    FAITHFULNESS,
+    LLM,
+    RICH,
+    SIMILARITY,
+    STRICT,
+    WHOLE,
+    of_run,
+)
+
+ENGLISH = Words("en")
+CHINESE = Words("zh")
+
+
+def plain(words: str) -> str:
+    return words.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def stratum(error: float | None) -> LabelledStratum:
+    names = (StratumName.PARTIAL, StratumName.UNSCORED)
+    return LabelledStratum(names=names, units=9, drawn=5, labelled=5, error=error)
+
+
+def test_the_headline_says_what_people_found_what_the_judge_said_and_the_difference() -> None:
+    # .824 - .783 = .041, and .824 is over .8199.
+    assert plain(headline(RICH, of_run(), ENGLISH)) == (
+        "As people see it, the chunks support 78.3 % of what the answers claim"
+        " (95 % interval 74.1–82.0 %); the judge said 82.4 %: it is too generous by 4.1 points."
+    )
+    assert headline(RICH, of_run(), CHINESE) == (
+        "按人工判断，回答中的论断有 78.3% 得到检索片段支持（95% 置信区间 74.1%–82.0%）；"
+        "自动评判给出 82.4%，偏宽 4.1 个百分点。"
+    )
+
+
+@pytest.mark.parametrize(
+    ("raw", "way", "said", "told"),
+    [
+        (0.9, "generous", "the judge said 90.0 %: it is too generous by 11.7 points.", "too high"),
+        (
+            0.74,
+            "strict",
+            "the judge said 74.0 %: it is too strict by 4.3 points.",
+            "too low by 4.3",
+        ),
+        (0.741, "same", "no difference that these labels can show.", "no difference shown"),
+        (0.8199, "same", "no difference that these labels can show.", "no difference shown"),
+        (None, None, "is not measured, for it gave no verdict that counts.", "not measured"),
+    ],
+)
+def test_which_way_the_judge_errs(raw: float | None, way: str | None, said: str, told: str) -> None:
+    score = FAITHFULNESS.model_copy(update={"raw": raw})
+    found = RICH.model_copy(update={"corrected": (score,)})
+    assert bias(score) == way
+    assert plain(headline(found, of_run(), ENGLISH)).endswith(said)
+    assert told in difference(score, ENGLISH)
+
+
+def test_rounding_is_no_bias_where_all_was_labelled() -> None:
+    exact = {"raw": 0.1 + 0.2, "corrected": 0.3, "low": 0.3, "high": 0.3}
+    assert bias(FAITHFULNESS.model_copy(update=exact)) == "same"
+
+
+def test_what_similarity_says_is_not_called_faithfulness() -> None:
+    run = of_run(SIMILARITY)
+    assert run.by_similarity
+    assert title(run, ENGLISH).startswith("Share of sentences that look supported (similarity)")
+    assert title(of_run(), ENGLISH).startswith("Faithfulness")
+    assert "by similarity, 82.4 % looks supported" in plain(headline(RICH, run, ENGLISH))
+    assert "按相似度，82.4% 看似有依据，偏宽" in headline(RICH, run, CHINESE)
+
+
+def test_a_fallback_to_similarity_is_still_a_language_models_run() -> None:
+    assert not of_run(sources={"similarity": 3}, fallen_back=3).by_similarity
+    assert not of_run(sources={"similarity": 3, "llm": 9}).by_similarity
+    assert of_run(SIMILARITY, sources={}).by_similarity
+    assert not of_run(LLM, sources={}).by_similarity
+
+
+def test_where_all_was_labelled_there_is_no_interval() -> None:
+    assert complete(WHOLE)
+    assert not complete(RICH)
+    assert not complete(WHOLE.model_copy(update={"by": "answer", "partly": 1}))
+    assert plain(headline(WHOLE, of_run(), ENGLISH)) == (
+        "As people see it, the chunks support 78.3 % of what the answers claim"
+        " (all were labelled); the judge said 82.4 %: it is too generous by 4.1 points."
+    )
+    assert "78.3% 得到检索片段支持（已全部标注）；" in headline(WHOLE, of_run(), CHINESE)
+
+
+@pytest.mark.parametrize(
+    ("by", "units", "labelled", "why", "chinese"),
+    [
+        ("sentence", 9, 0, "at least two claims must have labels.", "至少需要两条论断有标签。"),
+        ("sentence", 9, 1, "at least two claims must have labels.", "至少需要两条论断有标签。"),
+        ("answer", 9, 1, "at least two answers must have labels.", "至少需要两篇回答有标签。"),
+        ("sentence", 9, 2, "people found no claim in what they labelled.", "未见论断。"),
+        ("answer", 1, 1, "people found no claim in what they labelled.", "未见论断。"),
+    ],
+)
+def test_why_nothing_could_be_corrected(
+    by: str, units: int, labelled: int, why: str, chinese: str
+) -> None:
+    part = stratum(None).model_copy(update={"units": units, "labelled": labelled})
+    found = RICH.model_copy(update={"by": by, "corrected": (), "strata": (part,)})
+    assert headline(found, of_run(), ENGLISH).endswith(f"is not measured: {why}")
+    assert headline(found, of_run(), CHINESE).endswith(chinese)
+
+
+def test_what_must_be_known_of_the_corrected_scores() -> None:
+    assert notes(RICH, ENGLISH) == []
+    assert notes(BARE, ENGLISH) == []
+    uneven = RICH.model_copy(update={"corrected": (FAITHFULNESS, STRICT), "partly": 2})
+    long, partly = notes(uneven, ENGLISH)
+    assert "over all claims alike is not measured: the answers differ too much in length" in long
+    assert partly.startswith("2 answers are labelled only in part; their labelled claims stand")
+    assert "长短相差过大" in notes(uneven, CHINESE)[0]
+    one = RICH.model_copy(update={"partly": 1})
+    assert notes(one, ENGLISH)[0].startswith("1 answer is labelled only in part; its")
+    assert notes(one, CHINESE)[0].startswith("有 1 篇回答只标注了一部分")
+
+
+def test_the_score_to_name_first() -> None:
+    assert leading(RICH) is FAITHFULNESS
+    assert leading(RICH.model_copy(update={"corrected": RICH.corrected[::-1]})) is FAITHFULNESS
+    strict = RICH.model_copy(update={"corrected": (STRICT,)})
+    assert leading(strict) is STRICT
+    assert "the chunks fully support 71.0 %" in plain(headline(strict, of_run(), ENGLISH))
+    assert leading(BARE) is None
+    assert "not measured" in headline(BARE, of_run(), ENGLISH)
+
+
+def test_what_must_be_known_of_the_run() -> None:
+    assert cautions(RICH, of_run(unscored={}), ENGLISH) == []
+    assert cautions(RICH, of_run(), CHINESE) == [
+        "120 条论断中有 3 条自动评判未作判断；只有人工校正后的分数涵盖它们。"
+    ]
+    doubtful = of_run(untrusted=True, unscored_share=0.31, signatures={"a": 1, "b": 2})
+    said = [plain(words) for words in cautions(RICH, doubtful, ENGLISH)]
+    assert "no verdict on 31.0 % of the claims" in said[0]
+    assert "in 2 different ways" in said[1]
+    assert "3 of 120 claims open; only the people's score covers them" in said[2]
+    # Nor does any, where there is none.
+    assert cautions(BARE, of_run(), ENGLISH) == ["The judge left 3 of 120 claims open."]
+
+
+@pytest.mark.parametrize(
+    ("error", "way", "said"),
+    [
+        (-0.125, "generous", "too high by 12.5 points"),
+        (0.8, "strict", "too low by 80.0 points"),
+        (0.0004, "same", "right"),
+        (None, None, "not measured: nothing labelled"),
+    ],
+)
+def test_where_the_errors_are(error: float | None, way: str | None, said: str) -> None:
+    assert stratum_bias(stratum(error)) == way
+    assert stratum_error(stratum(error), ENGLISH) == said
+
+
+def test_merged_strata_name_all_they_hold() -> None:
+    assert stratum_name(stratum(0), ENGLISH) == "partial support; no verdict"
+    assert stratum_name(stratum(0), CHINESE) == "部分支持；未判定"
+
+
+def test_why_a_coefficient_is_missing() -> None:
+    assert (missing_kappa(BARE), missing_alpha(BARE)) == ("compared", "shared")
+    assert (missing_kappa(RICH), missing_alpha(RICH)) == ("kappa", "alpha")

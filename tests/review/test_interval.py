@@ -1,0 +1,339 @@
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from types import ModuleType
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
+
+from judge.scores.interval import Z95, StratumSample, corrected_mean
+
+Floats = npt.NDArray[np.float64]
+BOTH = (-1.0, 1.0)
+
+
+@pytest.fixture(scope="module")
+def ppi() -> ModuleType:
+    # It turns all warnings off for whoever imports it, and takes a second to: numba compiles.
+    with warnings.catch_warnings():
+        import ppi_py  # noqa: PLC0415
+    module: ModuleType = ppi_py
+    return module
+
+
+def simple(
+    units: int,
+    predicted: float,
+    errors: list[float] | Floats,
+    span: tuple[float, float] = BOTH,
+    shifts: list[float] | None = None,
+) -> StratumSample:
+    """A simple draw from `units` claims of weight 1, whose predictions add up to `predicted`."""
+    n = len(errors)
+    return StratumSample(
+        weight=units,
+        predicted=predicted,
+        counted=units,
+        span=span,
+        weights=np.full(n, units / n),
+        probabilities=np.full(n, n / units),
+        errors=np.array(errors),
+        shifts=np.zeros(n) if shifts is None else np.array(shifts),
+    )
+
+
+def test_two_strata_worked_by_hand() -> None:
+    found = corrected_mean([simple(90, 90, [0, 0, -1]), simple(10, 5, [-0.5, 0.5])])
+    assert found is not None
+    # W .9 and .1; mean f 1 and .5; mean of y - f is -1/3 and 0.
+    assert found.mean == pytest.approx(0.9 * (1 - 1 / 3) + 0.1 * 0.5)
+    # s² of y - f is 1/3 and 1/2.
+    variance = 0.81 * (1 - 3 / 90) * (1 / 3) / 3 + 0.01 * (1 - 2 / 10) * (1 / 2) / 2
+    assert variance == pytest.approx(0.089)
+    assert found.standard_error == pytest.approx(math.sqrt(0.089))
+
+
+def test_leaving_out_worked_by_hand() -> None:
+    # Eight claims; the judge counts six of them, four full. Of four drawn a person agrees with one,
+    # finds that one of the full asserts nothing, and that two which the judge left out assert
+    # something, one of them supported.
+    h = replace(simple(8, 4, [0, -1, 0, 1], shifts=[0, -1, 1, 1]), counted=6)
+    found = corrected_mean([h])
+    assert found is not None
+    # (4 + 8 · 0) / (6 + 8 · 1/4).
+    assert found.mean == pytest.approx(0.5)
+    # error - shift / 2 is 0, -.5, -.5, .5, its squared deviations add up to .6875.
+    assert found.standard_error == pytest.approx(math.sqrt((1 - 4 / 8) * (0.6875 / 3) / 4))
+
+
+def test_unlike_probabilities_worked_by_hand() -> None:
+    weights, errors = np.array([10.0, 10.0, 20.0]), np.array([0.0, 0.0, 1.0])
+    h = StratumSample(100, 20, 100, BOTH, weights, np.full(3, 0.1), errors, np.zeros(3))
+    found = corrected_mean([h])
+    assert found is not None
+    assert found.mean == pytest.approx(0.2 + 20 / 40)
+    # 3/2 · .9 · (5² + 5² + 10²) / 40².
+    assert found.standard_error == pytest.approx(math.sqrt(1.5 * 0.9 * 150 / 1600))
+
+
+def test_a_draw_in_proportion_to_weight_is_the_simple_mean_of_errors() -> None:
+    # w 1, 2, 4 of a total of 100, three drawn: w over the probability is the same for all.
+    w = np.array([1.0, 2.0, 4.0])
+    pi = 3 * w / 100
+    h = StratumSample(100, 0, 100, BOTH, w / pi, pi, np.array([1.0, 0.0, 0.0]), np.zeros(3))
+    found = corrected_mean([h])
+    assert found is not None
+    assert found.mean == pytest.approx(1 / 3)
+
+
+def test_the_limits_of_one_kind_of_error_are_wilson_s_over_the_labels_it_is_worth() -> None:
+    found = corrected_mean([simple(100, 0, [0, 0, 1, 0], span=(0, 1))])
+    assert found is not None
+    # A mean of 1/4 with variance .96 · .25 / 4 is worth .1875 / .06 = 3.125 labels.
+    limits = proportion_confint(0.25 * 3.125, 3.125, method="wilson")
+    assert found[1:3] == pytest.approx(limits, abs=1e-9)
+    assert found.standard_error == pytest.approx(math.sqrt(0.06))
+
+
+def test_uneven_weights_are_worth_fewer_labels() -> None:
+    weights, errors = np.array([10.0, 10.0, 20.0]), np.array([0.0, 0.0, 1.0])
+    h = StratumSample(100, 0, 100, (0, 1), weights, np.full(3, 0.1), errors, np.zeros(3))
+    found = corrected_mean([h])
+    assert found is not None
+    # .25 over the variance worked out above, times Kish's 40² / 600 of three.
+    worth = 0.25 / (1.5 * 0.9 * 150 / 1600) * (1600 / 600 / 3)
+    limits = proportion_confint(0.5 * worth, worth, method="wilson")
+    assert found[1:3] == pytest.approx(limits, abs=1e-9)
+
+
+def test_where_no_error_was_seen_there_may_be_some() -> None:
+    none = [0.0] * 9
+    found = corrected_mean([simple(10**9, 10**9, none, span=(-1, 0))])
+    assert found is not None
+    # (1 - p)¹⁰ = 1/20.
+    assert found == pytest.approx((1.0, 0.05**0.1, 1.0, 0.0))
+    both = corrected_mean([simple(10**9, 0.5e9, none, span=(-0.5, 0.5))])
+    assert both is not None
+    p = 1 - 0.05**0.1
+    assert both == pytest.approx((0.5, 0.5 - p / 2, 0.5 + p / 2, 0.0))
+
+
+@pytest.mark.parametrize("n", range(5, 40))
+@pytest.mark.parametrize("error", [-1 / 3, -0.2, -0.1, -2 / 3])
+def test_equal_errors_are_not_certainty(n: int, error: float) -> None:
+    # One claim of three is wrong in every answer drawn; thirds do not add up exactly.
+    found = corrected_mean([simple(1000, 1000, [error] * n, span=(-1, 0))])
+    assert found is not None
+    assert found.mean == pytest.approx(1 + error)
+    assert found.low < found.mean - 0.02
+    assert found.high > found.mean + 0.02
+
+
+def test_equal_errors_but_for_rounding_are_not_certainty() -> None:
+    thirds = [-1 / 3, -(1 - 2 / 3), -0.1 - 0.2 - 0.1 / 3, -1 / 3, -(1 - 2 / 3)]
+    found = corrected_mean([simple(1000, 1000, thirds, span=(-1, 0))])
+    assert found is not None
+    assert found.low < 0.6
+    assert found.high > 0.7
+
+
+LABELS = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0])),
+    min_size=2,
+    max_size=12,
+)
+STRATA = st.lists(st.tuples(LABELS, st.integers(0, 500)), min_size=1, max_size=4)
+
+
+def strata(drawn: list[tuple[list[tuple[float, float]], int]]) -> list[StratumSample]:
+    """Simple draws of (f, y); the rest of each stratum is predicted as the drawn are."""
+    found = []
+    for labels, more in drawn:
+        f, y = np.array(labels).T
+        units = len(labels) + more
+        found.append(simple(units, units * float(f.mean()), y - f))
+    return found
+
+
+@given(STRATA)
+def test_limits_lie_around_the_mean_within_0_and_1(
+    drawn: list[tuple[list[tuple[float, float]], int]],
+) -> None:
+    found = corrected_mean(strata(drawn))
+    assert found is not None
+    assert 0 <= found.low <= found.mean <= found.high <= 1
+    if any(more for _, more in drawn):
+        assert found.high - found.low > 1e-6
+
+
+@given(STRATA)
+def test_labelling_all_is_exact(drawn: list[tuple[list[tuple[float, float]], int]]) -> None:
+    found = corrected_mean(strata([(labels, 0) for labels, _ in drawn]))
+    truth = np.mean([y for labels, _ in drawn for _, y in labels])
+    assert found is not None
+    assert found == pytest.approx((truth, truth, truth, 0.0), abs=1e-12)
+
+
+@given(STRATA, st.floats(-1, 1))
+def test_a_constant_added_to_the_predictions_of_a_stratum_changes_nothing(
+    drawn: list[tuple[list[tuple[float, float]], int]], constant: float
+) -> None:
+    first, *others = strata(drawn)
+    moved = replace(
+        first,
+        predicted=first.predicted + constant * first.weight,
+        errors=first.errors - constant,
+    )
+    before, after = corrected_mean([first, *others]), corrected_mean([moved, *others])
+    assert before is not None
+    assert after is not None
+    assert after.mean == pytest.approx(before.mean, abs=1e-9)
+    assert after.standard_error == pytest.approx(before.standard_error, abs=1e-9)
+
+
+@given(STRATA)
+def test_what_is_not_supported_is_the_rest(
+    drawn: list[tuple[list[tuple[float, float]], int]],
+) -> None:
+    there = strata(drawn)
+    mirrored = [replace(h, predicted=h.weight - h.predicted, errors=-h.errors) for h in there]
+    one, other = corrected_mean(there), corrected_mean(mirrored)
+    assert one is not None
+    assert other is not None
+    assert other[:3] == pytest.approx((1 - one.mean, 1 - one.high, 1 - one.low), abs=1e-9)
+    assert other.standard_error == pytest.approx(one.standard_error, abs=1e-9)
+
+
+SCALES: list[Callable[[StratumSample], StratumSample]] = [
+    lambda h: replace(
+        h,
+        weight=h.weight / 7,
+        predicted=h.predicted / 7,
+        counted=h.counted / 7,
+        weights=h.weights / 7,
+    ),
+    # Only the proportions of w over the probability count within a stratum.
+    lambda h: replace(h, weights=h.weights * 3),
+]
+
+
+@pytest.mark.parametrize("scaled", SCALES)
+def test_the_scale_of_the_weights_is_free(
+    scaled: Callable[[StratumSample], StratumSample],
+) -> None:
+    there = [simple(90, 60, [0, 0, -1, 1]), simple(10, 5, [-0.5, 0.5, 0])]
+    before, after = corrected_mean(there), corrected_mean([scaled(h) for h in reversed(there)])
+    assert before is not None
+    assert after == pytest.approx(before)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_uniform_draw_is_as_ppi_python_says(seed: int, ppi: ModuleType) -> None:
+    rng = np.random.default_rng(seed)
+    n, units = int(rng.integers(20, 80)), int(rng.integers(200, 900))
+    unlabelled = rng.choice([0, 0.5, 1], units)
+    f = rng.choice([0, 0.5, 1], n)
+    y = np.where(rng.random(n) < 0.8, f, rng.choice([0, 0.5, 1], n))
+    h = replace(
+        simple(units, float(unlabelled.sum()), y - f),
+        # Labelled and unlabelled share nothing: drawn from what has no end.
+        probabilities=np.full(n, 1e-300),
+    )
+    found = corrected_mean([h])
+    assert found is not None
+    assert 0 < found.mean < 1
+    point = ppi.ppi_mean_pointestimate(y, f, unlabelled, lam=1)
+    assert found.mean == pytest.approx(float(point[0]), abs=1e-9)
+    low, high = ppi.ppi_mean_ci(y, f, unlabelled, alpha=0.05, lam=1)
+    # It divides by n where we do by n - 1, and takes the unlabelled for a sample, too.
+    ours = found.standard_error**2 * (n - 1) / n + float(unlabelled.var()) / units
+    assert Z95 * math.sqrt(ours) == pytest.approx(float(high[0] - low[0]) / 2, abs=1e-9)
+
+
+def test_nothing_counted_is_none() -> None:
+    assert corrected_mean([]) is None
+    h = replace(simple(8, 0, [0, 0]), counted=0)
+    assert corrected_mean([h]) is None
+
+
+def test_one_unit_that_is_all_there_is_will_do() -> None:
+    assert corrected_mean([simple(1, 1, [-1])]) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("h", "says"),
+    [
+        (simple(10, 5, [0]), "two labels, got 1"),
+        (replace(simple(10, 5, [0, 0]), shifts=np.zeros(3)), "differ in length"),
+        (
+            replace(
+                simple(10, 5, [0, 0]),
+                weights=np.zeros(0),
+                probabilities=np.zeros(0),
+                errors=np.zeros(0),
+                shifts=np.zeros(0),
+            ),
+            "two labels, got 0",
+        ),
+    ],
+)
+def test_too_few_labels_are_refused(h: StratumSample, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        corrected_mean([h])
+
+
+def test_nothing_seen_in_half_of_a_small_stratum() -> None:
+    # 10 of 20 were looked at and none was wrong: with K wrong ones that has the chance ½^K or less,
+    # and ½^K = .05 at K = 4.32; that is less than 1 - .05^(1/11).
+    half = StratumSample(
+        weight=20,
+        predicted=20,
+        counted=20,
+        span=(-1, 0),
+        weights=np.full(10, 2.0),
+        probabilities=np.full(10, 0.5),
+        errors=np.zeros(10),
+        shifts=np.zeros(10),
+    )
+    found = corrected_mean([half])
+    assert found is not None
+    assert 1 - found.low == pytest.approx(math.log(20) / math.log(2) / 20)
+    assert found.high == found.mean == 1
+    most = replace(half, weights=np.full(10, 1e3), probabilities=np.full(10, 1e-3), weight=1e4)
+    most = replace(most, predicted=1e4, counted=1e4)
+    found = corrected_mean([most])
+    assert found is not None
+    assert 1 - found.low == pytest.approx(1 - 0.05 ** (1 / 11))
+
+
+def test_errors_both_ways_in_one_stratum() -> None:
+    # A judge that calls everything partial, and people who say full or none: whoever errs up does
+    # not err down, and the spread is wider than both ways look for themselves.
+    dice = np.random.default_rng(3)
+    labels = dice.integers(0, 2, 2000).astype(float)
+    held = 0
+    for _ in range(300):
+        drawn = labels[dice.choice(2000, 100, replace=False)]
+        found = corrected_mean(
+            [
+                StratumSample(
+                    weight=2000,
+                    predicted=1000,
+                    counted=2000,
+                    span=(-0.5, 0.5),
+                    weights=np.full(100, 20.0),
+                    probabilities=np.full(100, 0.05),
+                    errors=drawn - 0.5,
+                    shifts=np.zeros(100),
+                )
+            ]
+        )
+        assert found is not None
+        held += found.low <= labels.mean() <= found.high
+    # .95 give or take three standard errors; without their correlation it was .84.
+    assert 0.91 <= held / 300 <= 0.99
