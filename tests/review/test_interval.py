@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from judge.scores.interval import Z95, StratumSample, corrected_mean
+from judge.review.interval import StratumSample, corrected_mean
 
 Floats = npt.NDArray[np.float64]
 BOTH = (-1.0, 1.0)
