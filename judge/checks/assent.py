@@ -10,9 +10,8 @@ from judge.checks.sequence import Token, sequence
 from judge.checks.spans import Spans
 from judge.checks.values import figures
 from judge.judges.similarity.senses import Sense, english_senses, han_senses
-from judge.judges.similarity.terms import CONTENT
 from judge.text.fold import CJK_CHAR
-from judge.text.words import grammar, weight, words
+from judge.text.words import CONTENT, grammar, weight, words
 
 _ASKS: Final = re.compile(
     r"""

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from judge.checks.lacking import Numbers
 from judge.checks.opposition import clauses, opposed
 from judge.checks.same import other_bounds
-from judge.judges.similarity.claims import claims
-from judge.judges.similarity.windows import segments
 from judge.records import Flag, JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.fold import CJK_CHAR
+from judge.text.pieces import segments
 from judge.text.words import blank_markup
 
 
@@ -44,8 +43,8 @@ def guarded(
             missing[flag.sentence].append(flag.detail)
     if blind:
         numbers = Numbers([request.query, *(chunk.text for chunk in request.chunks)])
-        for index, text in claims(request, tuple(blind)).items():
-            missing[index] += numbers.lack(blank_markup(text))
+        for index in blind:
+            missing[index] += numbers.lack(blank_markup(request.claim(index)))
     held = {index: _held(request, index, blind[index], missing[index]) for index in blind}
     return {**outcomes, **held}, tuple(standing)
 

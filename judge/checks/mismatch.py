@@ -14,9 +14,8 @@ from judge.checks.quantities import Quantity, quantities
 from judge.checks.rounding import Figures, Match
 from judge.checks.spans import Spans
 from judge.checks.things import thing
-from judge.judges.similarity.claims import claims
-from judge.judges.similarity.windows import segments
 from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
+from judge.text.pieces import segments
 from judge.text.words import blank_markup
 
 _COUNT: Final = 13
@@ -46,10 +45,7 @@ def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> t
         for index, outcome in sorted(outcomes.items())
         if isinstance(outcome, Verdict) and outcome.support is Support.FULL
     }
-    said = {
-        i: _Said(blank_markup(blank_labels(text)))
-        for i, text in claims(request, tuple(full)).items()
-    }
+    said = {i: _Said(blank_markup(blank_labels(request.claim(i)))) for i in full}
     shelf = _Shelf(request, tuple(said.values()))
     return tuple(
         Flag(name=name, sentence=index, detail="; ".join(dict.fromkeys(missing)))

@@ -7,9 +7,8 @@ from typing import Final, NamedTuple
 from judge.checks.denials import REACH, denied, negations
 from judge.checks.sequence import sequence
 from judge.checks.values import figures
-from judge.judges.similarity.terms import CONTENT
-from judge.judges.similarity.windows import segments
-from judge.text.words import weight, words
+from judge.text.pieces import segments
+from judge.text.words import CONTENT, weight, words
 
 _ALIKE: Final = 2 / 3
 """Sentences that share more of their telling words tell of one thing."""

@@ -11,9 +11,8 @@ from judge.checks.quantities import Bound, Quantity, quantities
 from judge.checks.sequence import Token
 from judge.checks.spans import Spans
 from judge.checks.units import Reading
-from judge.judges.similarity.terms import CONTENT
-from judge.judges.similarity.windows import segments
-from judge.text.words import grammar, weight, words
+from judge.text.pieces import segments
+from judge.text.words import CONTENT, grammar, weight, words
 
 _DIGITS: Final = 12
 """Significant; units are converted in floating point."""

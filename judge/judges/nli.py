@@ -5,9 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from judge.errors import ConfigError
-from judge.judges.passages import LEAST, Passage, halved, passages
-from judge.judges.similarity.claims import claims
-from judge.judges.similarity.shortfall import no_passages
 from judge.protocols import PairScorer
 from judge.records import (
     Evidence,
@@ -23,10 +20,15 @@ from judge.records import (
     Verdict,
 )
 from judge.text.fold import CJK_CHAR
+from judge.text.pieces import pieces
+from judge.text.tokens import estimate_tokens
 from judge.text.words import blank_markup
 
 WINDOW: Final = 300
 """Estimated tokens. Most such models take 512 at once, premise and hypothesis together."""
+
+LEAST: Final = 16
+"""Estimated tokens: a passage is not cut further."""
 
 _LONG: Final = 400
 """Characters of a claim for which the model is first asked whether it takes the claim alone."""
@@ -40,6 +42,16 @@ _UNREAD: Final = Unscored(
     reason=UnscoredReason.TRUNCATED,
     detail="some passages do not fit beside the sentence in what the model takes at once",
 )
+
+
+class Passage(NamedTuple):
+    """Some characters of a chunk, blanks at neither end."""
+
+    position: int
+    """Of its chunk."""
+    start: int
+    end: int
+    text: str
 
 
 class Finding(NamedTuple):
@@ -191,7 +203,7 @@ class NliJudge:
             evidence=_evidence(request, shown.passage) if shown else (),
             supporting=tuple(dict.fromkeys(names)),
             cited_support=of_cited if cited else None,
-            reason=_reason(sentence, label) if findings else no_passages(sentence),
+            reason=_reason(sentence, label if findings else None),
             score=round(best.relation.entailed, 6) if best else 0.0,
             source="nli",
             signature=self._signature,
@@ -212,8 +224,32 @@ class NliJudge:
         return any(map(self._full, findings)) and any(map(self._denies, findings))
 
 
+def passages(position: int, text: str, limit: int, first: int = 0) -> list[Passage]:
+    """The passages of a text, overlapping, cut at sentences; none of what is blank.
+
+    Args:
+        position: of the chunk.
+        text: the chunk, or a part of it.
+        limit: estimated tokens of a passage, 2 or more.
+        first: the character of the chunk at which `text` begins.
+    """
+    cut = []
+    for start, end, _ in pieces(text, limit):
+        piece = text[start:end]
+        if bare := piece.strip():
+            begin = first + start + len(piece) - len(piece.lstrip())
+            cut.append(Passage(position, begin, begin + len(bare), bare))
+    return cut
+
+
+def halved(passage: Passage) -> list[Passage]:
+    """Two passages or more in its place; none where it is too small for that."""
+    half = estimate_tokens(passage.text) // 2
+    return passages(passage.position, passage.text, half, passage.start) if half >= LEAST else []
+
+
 def _hypotheses(request: JudgeRequest, block: Sequence[int]) -> dict[int, str]:
-    bare = {i: " ".join(blank_markup(text).split()) for i, text in claims(request, block).items()}
+    bare = {index: " ".join(blank_markup(request.claim(index)).split()) for index in block}
     return {index: text or request.sentences[index].text for index, text in bare.items()}
 
 
@@ -229,9 +265,10 @@ def _evidence(request: JudgeRequest, passage: Passage) -> tuple[Evidence, ...]:
     )
 
 
-def _reason(sentence: str, label: Support) -> str:
+def _reason(sentence: str, label: Support | None) -> str:
     """Why it is not `full`, in its own language."""
     english, chinese = {
+        None: ("no chunks", "没有段落"),
         Support.NONE: ("follows from no passage", "没有段落能推出"),
         Support.CONTRADICTED: ("a passage says otherwise", "与段落矛盾"),
     }.get(label, ("", ""))

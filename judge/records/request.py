@@ -1,12 +1,15 @@
 """What a judge is asked."""
 
+from bisect import bisect_left
 from collections.abc import Mapping
+from operator import itemgetter
 
 from pydantic import Field
 
 from judge.records.record import Record
 from judge.records.sample import Chunk
 from judge.records.sentence import Sentence
+from judge.text.words import blank
 
 
 class JudgeRequest(Record):
@@ -28,3 +31,16 @@ class JudgeRequest(Record):
     """Spans of the citation markers, into the answer, ascending: no part of what is claimed."""
     deadline: float | None = None
     """When no more is asked about this answer, on the event loop's clock; null means never."""
+
+    def claim(self, index: int) -> str:
+        """A sentence with its citation markers overwritten by spaces, for an id is no claim.
+
+        Every other character keeps its place.
+        """
+        sentence = self.sentences[index]
+        first, last = (
+            bisect_left(self.markers, place, key=itemgetter(0))
+            for place in (sentence.start, sentence.end)
+        )
+        spans = [(a - sentence.start, b - sentence.start) for a, b in self.markers[first:last]]
+        return blank(sentence.text, spans)

@@ -9,14 +9,13 @@ from itertools import combinations, islice
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
-from judge.judges.similarity.terms import CONTENT
-from judge.judges.similarity.windows import segments
 from judge.records import Chunk
 from judge.retrieval.conflicts import differ
 from judge.retrieval.records import PairKind
 from judge.retrieval.statements import Statement, state
 from judge.text.fold import CJK
-from judge.text.words import stems, weight
+from judge.text.pieces import segments
+from judge.text.words import CONTENT, stems, weight
 
 _HAN: Final = re.compile(f"[{CJK}]{{2,}}")
 _UNIT: Final = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")

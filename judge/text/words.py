@@ -13,6 +13,8 @@ from judge.text.fold import CJK, CJK_CHAR
 
 LIGHT: Final = 0.1
 """Weight of a word that says nothing of its own: grammar, and talk about passages and answers."""
+CONTENT: Final = 0.2
+"""A word that weighs more says something of its own."""
 _UNLISTED: Final = 0.8
 
 _WORD: Final = re.compile(rf"[{CJK}]|[^\W\d_{CJK}](?:[^\W_{CJK}]|['’](?=[^\W\d_{CJK}]))*")

@@ -1,9 +1,10 @@
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.pieces import pieces
+from judge.text.pieces import LONGEST, pieces, segments
 from judge.text.tokens import estimate_tokens
 
 TEXTS = st.text(st.sampled_from("ab .。\n下雨！"), max_size=200)
@@ -37,3 +38,33 @@ def test_pieces_leave_nothing_out_and_keep_to_the_limit(text: str, limit: int) -
     assert all(earlier[:2] < later[:2] for earlier, later in pairwise(cut))
     for start, end, tokens in cut:
         assert estimate_tokens(text[start:end]) <= tokens <= limit
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("It rained. It snowed! Why?", ["It rained.", "It snowed!", "Why?"]),
+        ("下雨了。“真的？”他问。", ["下雨了。", "“真的？”", "他问。"]),
+        ("It took long.Succinate is not.", ["It took long.", "Succinate is not."]),
+        ("It was 3.5 km, e.g. uphill", ["It was 3.5 km, e.g. uphill"]),
+        ("- rain\n\n- snow\n", ["- rain", "- snow"]),
+        (" \n ", []),
+        ("", []),
+    ],
+)
+def test_segments(text: str, wanted: list[str]) -> None:
+    assert [text[a:b] for a, b in segments(text)] == wanted
+
+
+@given(st.text(alphabet="ab X.。!\n\"”'1 ，", max_size=200))
+def test_segments_hold_every_visible_character_in_order(text: str) -> None:
+    found = segments(text)
+    assert all(a < b for a, b in found)
+    assert all(a[1] <= b[0] for a, b in pairwise(found))
+    assert "".join("".join(text[a:b] for a, b in found).split()) == "".join(text.split())
+
+
+def test_a_long_sentence_is_cut_at_a_space_where_there_is_one() -> None:
+    assert all(b - a <= LONGEST for a, b in segments("字" * 1000))
+    text = "word " * 500
+    assert {text[a : a + 5] for a, _ in segments(text)} == {"word "}

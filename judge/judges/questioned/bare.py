@@ -8,10 +8,9 @@ from judge.checks.opposition import clauses
 from judge.checks.same import Held
 from judge.checks.sequence import Token
 from judge.judges.questioned.given import Given, keys, parted, touching, turns
-from judge.judges.similarity.claims import claims
-from judge.judges.similarity.windows import segments
 from judge.records import Evidence, JudgeOutcome, JudgeRequest, Judgment, Support, Verdict
 from judge.text.fold import CJK_CHAR
+from judge.text.pieces import segments
 from judge.text.words import blank_markup
 
 _LONGEST: Final = 400
@@ -41,8 +40,8 @@ def reread(request: JudgeRequest, judgment: Judgment, given: Given) -> Judgment:
     held = Held([chunk.text for chunk in request.chunks])
     outcomes = {
         index: _reread(request, held, judgment.outcomes[index], given, blank_markup(text))
-        for index, text in claims(request, tuple(judgment.outcomes)).items()
-        if len(text) <= _LONGEST
+        for index in judgment.outcomes
+        if len(text := request.claim(index)) <= _LONGEST
     }
     return judgment.model_copy(update={"outcomes": {**judgment.outcomes, **outcomes}})
 
@@ -131,7 +130,8 @@ def answered(request: JudgeRequest, judgment: Judgment, asked: Proposal) -> Judg
     if theirs is None:
         return judgment
     outcomes = dict(judgment.outcomes)
-    for index, text in claims(request, tuple(outcomes)).items():
+    for index in judgment.outcomes:
+        text = request.claim(index)
         own, outcome = asked.assent(blank_markup(text)), outcomes[index]
         if not isinstance(outcome, Verdict) or own is None or not (own.bare or theirs.bare):
             continue

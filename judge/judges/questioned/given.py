@@ -9,9 +9,8 @@ from judge.checks.denials import denied, negations
 from judge.checks.sequence import Token, sequence
 from judge.checks.spans import Spans
 from judge.checks.values import figures
-from judge.judges.similarity.terms import CONTENT
 from judge.text.fold import CJK_CHAR
-from judge.text.words import grammar, weight, words
+from judge.text.words import CONTENT, grammar, weight, words
 
 _LONGEST: Final = 400
 """Characters; a longer query brings a text along, whose words are material and not given."""

@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from judge.judges.similarity.claims import claims
-from judge.judges.similarity.windows import segments
 from judge.records import Evidence, JudgeRequest, Judgment, Support, Verdict
 from judge.text.fold import fold
+from judge.text.pieces import segments
 from judge.text.words import blank_markup
 
 _STOPS: Final = ".。!?;,、"
@@ -28,10 +27,10 @@ def verbatim(request: JudgeRequest, judgment: Judgment) -> Judgment:
         return judgment
     known = _sentences(request)
     outcomes = dict(judgment.outcomes)
-    for index, text in claims(request, tuple(blind)).items():
-        if quote := known.get(_bare(text)):
+    for index, verdict in blind.items():
+        if quote := known.get(_bare(request.claim(index))):
             full = {"support": Support.FULL, "supporting": (quote.chunk_id,), "reason": ""}
-            outcomes[index] = blind[index].model_copy(
+            outcomes[index] = verdict.model_copy(
                 update={**full, "evidence": (quote,), "score": None}
             )
     return judgment.model_copy(update={"outcomes": outcomes})

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.judges.similarity.alignment import Alignment, align
-from judge.judges.similarity.claims import claims
 from judge.judges.similarity.terms import terms
 from judge.judges.similarity.vocabulary import Vocabulary
 from judge.judges.similarity.windows import Passages, locate
@@ -48,7 +47,7 @@ async def aligned(
         two blocks the event loop has its turn.
     """
     texts = [chunk.text for chunk in request.chunks]
-    claimed = claims(request, indexes)
+    claimed = {index: request.claim(index) for index in indexes}
     broken = {index: terms(claim) for index, claim in claimed.items()}
     vocabulary = Vocabulary.of(broken.values())
     passages = locate(texts, vocabulary)

@@ -8,8 +8,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from judge.judges.similarity.terms import CONTENT, Kind, Term
+from judge.judges.similarity.terms import Kind, Term
 from judge.judges.similarity.vocabulary import RIVAL, SAID, Vocabulary, other_key
+from judge.text.words import CONTENT
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

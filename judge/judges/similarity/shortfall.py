@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from judge.checks.numbers import MEASURES
-from judge.judges.similarity.terms import CONTENT, Term
+from judge.judges.similarity.terms import Term
 from judge.text.fold import CJK_CHAR
+from judge.text.words import CONTENT
 
 _NAMED: Final = 4
 

@@ -13,10 +13,8 @@ from judge.checks.denials import denied, negations
 from judge.checks.sequence import Token, sequence
 from judge.checks.values import Value, days, figures
 from judge.judges.similarity.senses import Sense, english_senses, han_senses
-from judge.text.words import LIGHT, Words, blank_markup, grammar, weight, words
+from judge.text.words import CONTENT, LIGHT, Words, blank_markup, grammar, weight, words
 
-CONTENT: Final = 0.2
-"""A word that weighs more says something of its own."""
 GAP: Final = 3
 """Words at most so many characters apart make a pair, whatever stands between."""
 DENIAL: Final = "!"

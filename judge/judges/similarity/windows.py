@@ -1,6 +1,5 @@
 """Windows of chunks: cheap units of evidence, and the terms that stand in them."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -11,57 +10,10 @@ import numpy.typing as npt
 
 from judge.judges.similarity.occurrences import occurrences
 from judge.judges.similarity.vocabulary import Vocabulary
+from judge.text.pieces import segments
 
 RUN: Final = 3
 """A window is a run of one to so many segments."""
-
-LONGEST: Final = 400
-"""Characters; a sentence beyond that is cut, at a space or comma where there is one."""
-
-# A run of dots is tried from its first dot only, and nothing else repeats over it: linear.
-_END: Final = re.compile(
-    r"""
-      [。！？；…!?]+ ["'”’」』）)\]】]*
-    | (?<=[^\W_][^\W_]) \.+ ["'”’)\]]* (?= \s+["'“‘(\[]?[A-Z0-9\u3400-\u9fff] | [A-Z][a-z] )
-    | (?<=[)\]"'”’%]) \.+ ["'”’)\]]* (?= \s | [A-Z] )
-    | \n+
-    """,
-    re.VERBOSE,
-)
-_SOFT: Final = (" ", "，", "、", ",")
-
-
-def segments(text: str) -> list[tuple[int, int]]:
-    """Cut a chunk into segments: offsets into the text as given, no blanks at either end.
-
-    In order, without overlap, and together they hold every character that is not white space.
-
-    >>> segments("It rained. 下雨了。我没带伞。")
-    [(0, 10), (11, 15), (15, 20)]
-    """
-    found: list[tuple[int, int]] = []
-    start = 0
-    for end in [*(match.end() for match in _END.finditer(text)), len(text)]:
-        while end - start > LONGEST:
-            middle = _soft_cut(text, start)
-            _keep(found, text, start, middle)
-            start = middle
-        _keep(found, text, start, end)
-        start = end
-    return found
-
-
-def _soft_cut(text: str, start: int) -> int:
-    low, high = start + LONGEST // 2, start + LONGEST
-    near = max(text.rfind(mark, low, high) for mark in _SOFT)
-    return near + 1 if near >= 0 else high
-
-
-def _keep(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
-    piece = text[start:end]
-    lead = len(piece) - len(piece.lstrip())
-    if lead < len(piece):
-        found.append((start + lead, start + len(piece.rstrip())))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 
 from judge.judges.similarity.laid import Laid
 from judge.judges.similarity.senses import Sense
-from judge.judges.similarity.terms import CONTENT, Kind, Term, terms
+from judge.judges.similarity.terms import Kind, Term, terms
 from judge.judges.similarity.vocabulary import Vocabulary
+from judge.text.words import CONTENT
 
 CAT = Sense("cat", frozenset({"cat", "pet"}), frozenset({"dog"}))
 

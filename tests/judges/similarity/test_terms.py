@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judges.similarity.terms import CONTENT, DENIAL, Kind, Term, skip_key, terms
-from judge.text.words import weight
+from judge.judges.similarity.terms import DENIAL, Kind, Term, skip_key, terms
+from judge.text.words import CONTENT, weight
 
 PARTS = ["Rain", "men", "not", "the", "45", "forty-five", "[1]", " ", ". ", "男孩", "没", "四十天"]
 PROSE = st.text(max_size=60) | st.lists(st.sampled_from(PARTS), max_size=20).map("".join)

@@ -1,44 +1,12 @@
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judges.similarity.terms import Kind, terms
 from judge.judges.similarity.vocabulary import RIVAL, SAID, Vocabulary
-from judge.judges.similarity.windows import LONGEST, Passages, locate, segments
+from judge.judges.similarity.windows import Passages, locate
 from judge.text.words import words
 from tests.growth import LINEAR, growth
-
-
-@pytest.mark.parametrize(
-    ("text", "pieces"),
-    [
-        ("It rained. It snowed! Why?", ["It rained.", "It snowed!", "Why?"]),
-        ("下雨了。“真的？”他问。", ["下雨了。", "“真的？”", "他问。"]),
-        ("It took long.Succinate is not.", ["It took long.", "Succinate is not."]),
-        ("It was 3.5 km, e.g. uphill", ["It was 3.5 km, e.g. uphill"]),
-        ("- rain\n\n- snow\n", ["- rain", "- snow"]),
-        (" \n ", []),
-        ("", []),
-    ],
-)
-def test_segments(text: str, pieces: list[str]) -> None:
-    assert [text[a:b] for a, b in segments(text)] == pieces
-
-
-@given(st.text(alphabet="ab X.。!\n\"”'1 ，", max_size=200))
-def test_segments_hold_every_visible_character_in_order(text: str) -> None:
-    found = segments(text)
-    assert all(a < b for a, b in found)
-    assert all(a[1] <= b[0] for a, b in pairwise(found))
-    assert "".join("".join(text[a:b] for a, b in found).split()) == "".join(text.split())
-
-
-def test_a_long_sentence_is_cut_at_a_space_where_there_is_one() -> None:
-    assert all(b - a <= LONGEST for a, b in segments("字" * 1000))
-    text = "word " * 500
-    assert {text[a : a + 5] for a, _ in segments(text)} == {"word "}
 
 
 def vocabulary(*sentences: str) -> Vocabulary:

@@ -1,4 +1,3 @@
-from judge.judges.similarity.claims import claims
 from judge.records import JudgeRequest, Sentence
 
 ANSWER = "It rained [1]. 下雨了【2】。 It [a] froze [b]."
@@ -15,14 +14,6 @@ REQUEST = JudgeRequest(
 )
 
 
-def test_markers_are_overwritten_and_all_else_keeps_its_place() -> None:
-    assert claims(REQUEST, (0, 1, 2)) == {
-        0: "It rained    .",
-        1: "下雨了   。",
-        2: "It     froze    .",
-    }
-
-
-def test_only_the_sentences_named_are_told() -> None:
-    assert claims(REQUEST, (1,)) == {1: "下雨了   。"}
-    assert claims(REQUEST, ()) == {}
+def test_a_claim_has_blanks_for_its_markers_and_all_else_in_its_place() -> None:
+    claims = [REQUEST.claim(index) for index in REQUEST.ask]
+    assert claims == ["It rained    .", "下雨了   。", "It     froze    ."]
