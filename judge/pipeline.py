@@ -33,7 +33,7 @@ from judge.records import (
 )
 from judge.scores.aggregate import aggregate, correctness
 from judge.scores.cell import cell, has_gold
-from judge.signature import as_served
+from judge.signature import Signature
 from judge.text.words import blank
 
 GOLD: Final = "gold_answer"
@@ -198,13 +198,15 @@ def _signed(judge: Judge, rules: Rules, outcomes: Iterable[JudgeOutcome]) -> str
     """The judge's signature, with the model that gave the verdicts, kept ones too."""
     verdicts = (each for each in outcomes if isinstance(each, Verdict))
     made = {verdict.signature for verdict in verdicts if verdict.fallback_from is None}
-    signature = sign(judge, rules)
-    return as_served(signature, made.pop()) if len(made) == 1 else signature
+    signature = Signature.parse(sign(judge, rules))
+    if len(made) == 1:
+        signature = signature.served_by(Signature.parse(made.pop()))
+    return str(signature)
 
 
 def sign(judge: Judge, rules: Rules) -> str:
     """The judge's signature, and those rules that are not the usual ones."""
-    parts = [judge.signature]
+    parts = []
     if rules.prose_citations:
         parts.append("cites:prose")
     if rules.citation_pattern is not None:
@@ -212,4 +214,4 @@ def sign(judge: Judge, rules: Rules) -> str:
         parts.append(f"cites:{digest[:8]}")
     if rules.require_quotes:
         parts.append("quotes:required")
-    return "|".join(parts)
+    return str(Signature.parse(judge.signature).having(*parts))

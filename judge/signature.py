@@ -1,40 +1,128 @@
-"""Signatures: how a number was made, part by part, with `|` between them."""
+"""Signatures: who made a number and how, built, printed, parsed and compared in one place."""
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Self
 
-_SERVED: Final = "served:"
-"""Begins the name that a server gave its model, where it is not the one that was asked for."""
+BAR: Final = "|"
+"""Stands between the parts of a printed signature, and in none of them."""
+
+OPTIONS: Final = "options"
+"""Name of the parts that are a word alone, such as `json_schema`."""
+
+_SERVED: Final = "served"
+"""Names the model that answered, where it is not the one that was asked for."""
 
 
-def requested(signature: str) -> str:
-    """The signature as it was before anybody answered: without the model the server named.
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """How a number was made: numbers of equal signature may be compared.
 
-    >>> requested("llm:m@host|served:m-1|t:0")
-    'llm:m@host|t:0'
+    Printed it reads `MAKER|PART|PART…`. A part is `NAME:VALUE` or a word alone.
+
+    >>> made = Signature.parse("similarity:lexical-v1|prior:0.9|t:0.8716")
+    >>> made.source, made.part("t")
+    ('similarity', '0.8716')
+    >>> str(made.having("split:3"))
+    'similarity:lexical-v1|prior:0.9|t:0.8716|split:3'
+
+    Raises:
+        ValueError: a bar stands in the maker or in a part.
     """
-    parts = signature.split("|")
-    return "|".join(part for part in parts if not part.startswith(_SERVED))
+
+    maker: str
+    """Who made it, `KIND:NAME` or a word: `llm:gpt-5@api.openai.com`, `retrieval`."""
+    parts: tuple[str, ...] = ()
+    """What else the number depends on, in the order in which it is printed."""
+
+    def __post_init__(self) -> None:
+        for part in self.whole:
+            if BAR in part:
+                raise ValueError(
+                    f"{part!r} holds a bar, which keeps the parts of a signature apart"
+                )
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The signature that was printed so; any text is one, and prints as it stood."""
+        maker, *parts = text.split(BAR)
+        return cls(maker, tuple(parts))
+
+    def __str__(self) -> str:
+        return BAR.join(self.whole)
+
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """The maker and the parts."""
+        return (self.maker, *self.parts)
+
+    @property
+    def source(self) -> str:
+        """The kind of the maker, such as `llm`, `similarity` or `nli`."""
+        return self.maker.partition(":")[0]
+
+    def part(self, name: str) -> str | None:
+        """What stands behind `name:` in the first part that begins so; None where none does."""
+        named = (part.partition(":") for part in self.whole)
+        return next((value for found, colon, value in named if colon and found == name), None)
+
+    def named(self) -> dict[str, str]:
+        """The values by name, in order; those of one name, and words alone, joined by a space.
+
+        >>> Signature.parse("llm:m@host|json_schema|t:0|max_tokens").named()
+        {'llm': 'm@host', 'options': 'json_schema max_tokens', 't': '0'}
+        """
+        values: dict[str, list[str]] = {}
+        for part in self.whole:
+            name, colon, value = part.partition(":")
+            values.setdefault(name if colon else OPTIONS, []).append(value if colon else part)
+        return {name: " ".join(found) for name, found in values.items()}
+
+    def having(self, *parts: str) -> "Signature":
+        """The same with these parts behind it; empty ones are left out."""
+        return Signature(self.maker, (*self.parts, *filter(None, parts)))
+
+    def without(self, *names: str) -> "Signature":
+        """The same without the parts of these names."""
+        kept = (part for part in self.parts if part.partition(":")[0] not in names)
+        return Signature(self.maker, tuple(kept))
+
+    def backed_by(self, second: "Signature") -> "Signature":
+        """The same with all of another behind `fallback:`."""
+        return self.having(f"fallback:{second.maker}", *second.parts)
+
+    def requested(self) -> "Signature":
+        """As it was before anybody answered: without the model that the server named.
+
+        >>> str(Signature.parse("llm:m@host|served:m-1|t:0").requested())
+        'llm:m@host|t:0'
+        """
+        return self.without(_SERVED)
+
+    def served_by(self, other: "Signature") -> "Signature":
+        """The same with the model that served in the other, or without one.
+
+        >>> made = Signature.parse("llm:m@host|served:m-2|t:0")
+        >>> str(made.served_by(Signature.parse("llm:m@host|served:m-1|t:0")))
+        'llm:m@host|served:m-1|t:0'
+        """
+        served = tuple(part for part in other.parts if part.partition(":")[0] == _SERVED)
+        return Signature(self.maker, (*served, *self.requested().parts))
+
+    def differs_in(self, other: "Signature") -> tuple[str, ...]:
+        """The names of the parts that are not the same in both, in order.
+
+        >>> made = Signature.parse("llm:m@host|n:16|t:0|json_schema")
+        >>> made.differs_in(Signature.parse("llm:m@host|n:8|t:0"))
+        ('n', 'options')
+        """
+        here, there = self.named(), other.named()
+        return tuple(n for n in dict.fromkeys((*here, *there)) if here.get(n) != there.get(n))
 
 
-def as_served(signature: str, by: str) -> str:
-    """The signature, with the model that served in the signature `by`.
+def part(name: str, value: str) -> str:
+    """A part from a value that comes from outside: a bar in it becomes a slash.
 
-    >>> as_served("llm:m@host|served:m-2|t:0", "llm:m@host|served:m-1|t:0")
-    'llm:m@host|served:m-1|t:0'
-    >>> as_served("llm:m@host|served:m-2|t:0", "llm:m@host|t:0")
-    'llm:m@host|t:0'
+    >>> part("served", "team|m-1")
+    'served:team/m-1'
     """
-    head, *rest = requested(signature).split("|")
-    served = [part for part in by.split("|") if part.startswith(_SERVED)]
-    return "|".join((head, *served, *rest))
-
-
-def part(signature: str, name: str) -> str | None:
-    """What stands behind `name:` in the first part that begins so; None where none does.
-
-    >>> part("similarity:lexical-v1|prior:0.9|t:0.8716", "t")
-    '0.8716'
-    """
-    begin = f"{name}:"
-    parts = (part for part in signature.split("|") if part.startswith(begin))
-    return next((part.removeprefix(begin) for part in parts), None)
+    return f"{name}:{value.replace(BAR, '/')}"

@@ -1,28 +1,93 @@
-from judge.signature import as_served, part, requested
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-LLM = "llm:m@h|prompt:p-v1@0|t:0|fallback:similarity:lexical|prior:0.9"
+from judge.signature import Signature, part
+
+LLM = "llm:m@h|prompt:p-v1@0|json_schema|t:0|fallback:similarity:lexical|prior:0.9"
+SIMILARITY = "similarity:lexical|prior:0.9"
+
+parts = st.text(st.characters(exclude_characters="|"))
 
 
-def test_what_was_requested_names_no_model_that_served() -> None:
-    assert requested(LLM.replace("|prompt", "|served:m-1|prompt")) == LLM
-    assert requested(LLM) == LLM
-    assert requested("similarity:lexical|prior:0.9") == "similarity:lexical|prior:0.9"
+def parse(text: str) -> Signature:
+    return Signature.parse(text)
 
 
-def test_the_model_that_served_is_taken_from_another_signature() -> None:
-    first, second = (LLM.replace("|prompt", f"|served:{name}|prompt") for name in ("a", "b"))
-    assert as_served(first, second) == second
-    assert as_served(LLM, second) == second
-    assert as_served(first, LLM) == LLM
+@settings(deadline=None)
+@given(st.text() | st.lists(parts, min_size=1).map("|".join))
+def test_what_is_parsed_prints_as_it_stood(text: str) -> None:
+    assert str(parse(text)) == text
+
+
+@settings(deadline=None)
+@given(parts, st.lists(parts).map(tuple))
+def test_what_is_printed_is_parsed_as_it_was_made(maker: str, rest: tuple[str, ...]) -> None:
+    made = Signature(maker, rest)
+    assert parse(str(made)) == made
+
+
+@pytest.mark.parametrize(("maker", "rest"), [("a|b", ()), ("a", ("b", "c|d"))])
+def test_a_bar_within_a_part_is_refused(maker: str, rest: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match=r"\|"):
+        Signature(maker, rest)
+    assert part("served", "a|b") == "served:a/b"
+
+
+def test_who_made_it() -> None:
+    sources = [parse(text).source for text in (LLM, SIMILARITY, "retrieval|k:5", "fake", "")]
+    assert sources == ["llm", "similarity", "retrieval", "fake", ""]
 
 
 def test_a_part_by_its_name() -> None:
-    assert part(LLM, "t") == "0"
-    assert part(LLM, "llm") == "m@h"
-    # What stands behind a fallback is its own signature.
-    assert part(LLM, "fallback") == "similarity:lexical"
-    assert part(LLM, "similarity") is None
-    assert part("similarity:lexical|t:0.8|t:0.9", "t") == "0.8"
-    assert part("similarity:lexical|top:3", "t") is None
-    assert part("similarity:lexical|t:", "t") == ""
-    assert part("", "t") is None
+    rows = [
+        (LLM, "t", "0"),
+        (LLM, "llm", "m@h"),
+        (LLM, "fallback", "similarity:lexical"),  # its own signature stands behind it
+        (LLM, "similarity", None),
+        (LLM, "json_schema", None),
+        ("similarity:lexical|t:0.8|t:0.9", "t", "0.8"),
+        ("similarity:lexical|top:3", "t", None),
+        ("similarity:lexical|t:", "t", ""),
+        ("", "t", None),
+    ]
+    assert [parse(text).part(name) for text, name, _ in rows] == [value for *_, value in rows]
+
+
+def test_parts_are_added_behind_and_empty_ones_left_out() -> None:
+    made = parse(SIMILARITY).having("w:200", "", "split:3")
+    assert str(made) == f"{SIMILARITY}|w:200|split:3"
+    assert made.having() == made
+    assert str(made.without("w", "similarity")) == f"{SIMILARITY}|split:3"
+    assert str(parse("llm:m@h|t:0").backed_by(parse(SIMILARITY))) == (
+        "llm:m@h|t:0|fallback:similarity:lexical|prior:0.9"
+    )
+
+
+def test_what_was_requested_names_no_model_that_served() -> None:
+    for text in (LLM, SIMILARITY, "fake", ""):
+        assert str(parse(text).requested()) == text
+    assert str(parse(LLM.replace("|prompt", "|served:m-1|prompt")).requested()) == LLM
+
+
+def test_the_model_that_served_is_taken_from_another_signature() -> None:
+    first, second = (parse(LLM.replace("|prompt", f"|served:{name}|prompt")) for name in ("a", "b"))
+    assert first.served_by(second) == second
+    assert parse(LLM).served_by(second) == second
+    assert str(first.served_by(parse(LLM))) == LLM
+
+
+def test_two_signatures_differ_in_the_parts_they_do_not_share() -> None:
+    rows = [
+        (LLM, LLM, ()),
+        (LLM, LLM.replace("t:0", "t:default"), ("t",)),
+        (LLM, LLM.replace("json_schema", "text"), ("options",)),
+        (LLM, LLM.replace("llm:m", "llm:other"), ("llm",)),
+        ("llm:m@h|t:0", SIMILARITY, ("llm", "t", "similarity", "prior")),
+        ("similarity:a|t:1|t:2", "similarity:a|t:1|t:3", ("t",)),
+        ("", "fake", ("options",)),
+    ]
+    assert [parse(a).differs_in(parse(b)) for a, b, _ in rows] == [named for *_, named in rows]
+    assert [parse(b).differs_in(parse(a)) == () for a, b, _ in rows] == [
+        not named for *_, named in rows
+    ]

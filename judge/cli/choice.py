@@ -1,12 +1,9 @@
 """An option that takes one of a few words."""
 
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 from judge.errors import ConfigError
 from judge.text.clip import clip
-
-Lang = Literal["en", "zh"]
-LANGS: Final[tuple[Lang, ...]] = ("en", "zh")
 
 _Value = TypeVar("_Value", bound=str)
 _SHOWN: Final = 60
@@ -18,7 +15,7 @@ def chosen(option: str, value: str, values: tuple[_Value, ...]) -> _Value:
     Raises:
         ConfigError: it is none.
 
-    >>> chosen("--lang", "zh", LANGS)
+    >>> chosen("--lang", "zh", ("en", "zh"))
     'zh'
     """
     for each in values:

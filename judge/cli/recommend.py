@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 import typer
 
 from judge.cli.app import app
-from judge.cli.choice import LANGS, chosen
+from judge.cli.choice import chosen
 from judge.cli.source import Source
 from judge.cli.terminal import output, say
 from judge.cli.writing import page_file
 from judge.errors import ConfigError
+from judge.messages import LANGS
 from judge.text.clip import clip
 
 if TYPE_CHECKING:

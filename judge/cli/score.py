@@ -6,9 +6,10 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from judge.cli.app import app
-from judge.cli.choice import LANGS, chosen
+from judge.cli.choice import chosen
 from judge.cli.options import takes_settings
 from judge.cli.source import PIPED, standard_input
+from judge.messages import LANGS
 
 if TYPE_CHECKING:
     from judge.config import Config

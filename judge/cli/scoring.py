@@ -6,12 +6,12 @@ from typing import Final, NamedTuple
 
 from rich.console import Console
 
-from judge.cli.choice import Lang
 from judge.cli.progress import Progress
 from judge.cli.render.totals import Ended, print_totals
 from judge.cli.terminal import output
 from judge.errors import JudgeUnavailable
 from judge.job import Job
+from judge.messages import Lang
 from judge.records import SampleResult
 from judge.reports.failures import Failures
 from judge.reports.gate import Gate, exit_code, hold

@@ -6,7 +6,8 @@ from typing import Annotated, Final
 import typer
 
 from judge.cli.app import app
-from judge.cli.choice import LANGS, chosen
+from judge.cli.choice import chosen
+from judge.messages import LANGS
 
 WORDS: Final = (
     "The words: answerable, unanswerable; retrieved, missed; answered, abstained, silent; "

@@ -10,7 +10,6 @@ from typing import Final, Literal, get_args
 from rich.console import Console
 from rich.text import Text
 
-from judge.cli.choice import Lang
 from judge.cli.render.answer import print_answer
 from judge.cli.render.cells import LONGEST, say, told
 from judge.cli.render.counting import counted
@@ -19,6 +18,7 @@ from judge.cli.terminal import output
 from judge.errors import ConfigError, RunError
 from judge.files.origin import Origins, origin
 from judge.files.runs import read_results
+from judge.messages import Lang
 from judge.records import Cell, CorrectnessStatus, FlagName, Sample, SampleResult
 from judge.records.cell import CellWord
 from judge.reports.worst import worst_answer

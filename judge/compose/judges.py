@@ -17,6 +17,7 @@ from judge.judges.questioned import QuestionedJudge
 from judge.judges.similarity import SimilarityJudge
 from judge.judges.similarity.lexical import LexicalEmbedder
 from judge.protocols import Embedder, Judge, Model
+from judge.signature import Signature
 
 if TYPE_CHECKING:
     from judge.backends.openai import Connection
@@ -133,7 +134,8 @@ async def _asking(
     room = {} if config.max_reply_tokens is None else {"room": 0}
     model = OpenAIModel(connection, name, settled, store, **room)
     how = "remembered" if settled.remembered else "asked"
-    _LOG.info("what the server takes (%s): %s", how, model.signature.replace("|", ", "))
+    taken = ", ".join(Signature.parse(model.signature).whole)
+    _LOG.info("what the server takes (%s): %s", how, taken)
 
     def asking(prompt: tuple[str, str]) -> Judge:
         from judge.judges.cached import CachedJudge  # noqa: PLC0415
@@ -193,10 +195,9 @@ def _key(url: str) -> str:
     return key or _NO_KEY
 
 
-def _edition(config: Config, *, windows: bool) -> str:
-    parts = (
+def _edition(config: Config, *, windows: bool) -> tuple[str, ...]:
+    return (
         *((f"w:{config.max_evidence_tokens}",) if windows else ()),
         f"split:{EDITION}",
         f"judge:{version('judge')}",
     )
-    return "|".join(parts)

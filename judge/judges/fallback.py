@@ -4,6 +4,7 @@ from typing import Final
 
 from judge.protocols import Judge
 from judge.records import JudgeOutcome, JudgeRequest, Judgment, Unscored, UnscoredReason, Verdict
+from judge.signature import Signature
 
 # Another judge's opinion is no answer to a refusal, and a spent budget is a decision.
 _FINAL: Final = frozenset({UnscoredReason.REFUSED, UnscoredReason.BUDGET})
@@ -27,7 +28,8 @@ class FallbackJudge:
     @property
     def signature(self) -> str:
         """Both judges'."""
-        return f"{self._first.signature}|fallback:{self._second.signature}"
+        first, second = map(Signature.parse, (self._first.signature, self._second.signature))
+        return str(first.backed_by(second))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence.

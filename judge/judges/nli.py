@@ -19,6 +19,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
+from judge.signature import Signature
 from judge.text.fold import CJK_CHAR
 from judge.text.pieces import pieces
 from judge.text.tokens import estimate_tokens
@@ -84,7 +85,7 @@ class NliJudge:
         window: how much of a chunk is shown at once, in estimated tokens, 16 or more; a longer
             chunk is shown in overlapping windows, cut at sentences. Where the model takes less, a
             window is halved until it fits.
-        edition: what else the verdicts depend on, as the last part of the signature.
+        edition: what else the verdicts depend on, as the last parts of the signature.
 
     Raises:
         ConfigError: `threshold` or `window` is out of range.
@@ -96,7 +97,7 @@ class NliJudge:
         *,
         threshold: float = 0.5,
         window: int = WINDOW,
-        edition: str = "",
+        edition: tuple[str, ...] = (),
     ) -> None:
         if not 0 < threshold < 1:
             raise ConfigError(f"threshold must lie within 0 and 1, not {threshold!r}; try 0.5")
@@ -106,8 +107,8 @@ class NliJudge:
         self._least = threshold
         self._window = window
         self._turn = asyncio.Lock()
-        parts = (f"nli:{scorer.signature}", f"t:{threshold:g}", f"w:{window}", edition)
-        self._signature = "|".join(part for part in parts if part)
+        made = Signature.parse(f"nli:{scorer.signature}")
+        self._signature = str(made.having(f"t:{threshold:g}", f"w:{window}", *edition))
 
     @property
     def signature(self) -> str:

@@ -15,6 +15,7 @@ from judge.overlap.records import AnswerOverlap, OverlapCounts, OverlapReport
 from judge.overlap.warning import warnings
 from judge.records import Interval, Sample
 from judge.scores.interval import StreamedMeans
+from judge.signature import Signature
 
 LISTED: Final = 20
 """How many qids of samples without a gold answer a report lists."""
@@ -130,7 +131,6 @@ class Totals:
 def signature(*, stem: bool, seed: int) -> str:
     """How the numbers other than BLEU are made, choice by choice."""
     parts = {
-        "overlap": "v1",
         "tokens": "nfkc-lower-cjk-char",
         "norm": "squad2-cjk-char",
         "rouge": f"rouge-score-{version('rouge-score')}",
@@ -141,7 +141,7 @@ def signature(*, stem: bool, seed: int) -> str:
         "seed": str(seed),
         "judge": version("judge"),
     }
-    return "|".join(f"{name}:{value}" for name, value in parts.items())
+    return str(Signature("overlap:v1", tuple(f"{name}:{value}" for name, value in parts.items())))
 
 
 def _refuse_nothing(counts: OverlapCounts) -> None:

@@ -13,6 +13,7 @@ from judge.records.record import Record
 from judge.records.result import Status
 from judge.records.sentence import SentenceKind
 from judge.records.verdict import Support, UnscoredReason
+from judge.signature import Signature
 
 
 class Summary(Record):
@@ -96,4 +97,4 @@ class Summary(Record):
         """Whether similarity is the run's own judge, and not what stood in for another."""
         if self.sources:
             return set(self.sources) == {"similarity"} and not self.fallen_back
-        return all(signature.startswith("similarity:") for signature in self.signatures)
+        return all(Signature.parse(made).source == "similarity" for made in self.signatures)

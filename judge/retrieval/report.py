@@ -15,6 +15,7 @@ from judge.retrieval.records import PairKind, QueryRanks, QueryStatus, RankingRe
 from judge.retrieval.remarks import NOTES, refuse, warnings
 from judge.retrieval.trec import Block
 from judge.scores.interval import Method, StreamedMeans
+from judge.signature import Signature
 
 Each = Callable[[QueryRanks], None]
 
@@ -185,9 +186,9 @@ def _interval(name: str, found: tuple[float, float, Method] | None) -> Interval 
 
 def _signature(rules: RankRules, order: str) -> str:
     level = ">0" if rules.relevance_level is None else f">={rules.relevance_level:g}"
-    return "|".join(
+    made = Signature(
+        "retrieval",
         (
-            "retrieval",
             f"k:{','.join(map(str, rules.ks))}",
             f"order:{order}",
             f"gain:{rules.gain}",
@@ -197,5 +198,6 @@ def _signature(rules: RankRules, order: str) -> str:
             f"no_ranking:{rules.no_ranking}",
             f"seed:{rules.seed}",
             f"judge:{version('judge')}",
-        )
+        ),
     )
+    return str(made)

@@ -15,7 +15,7 @@ from judge.review.census import By, Census, claims, part_of
 from judge.review.picking import Picked, divide, stratum
 from judge.review.records import Draw, DrawnSentence
 from judge.review.row import row_of
-from judge.signature import requested
+from judge.signature import Signature
 
 _DIGITS: Final = 12
 
@@ -101,7 +101,7 @@ def take_live(folder: Path) -> Drawing:
 
 def live_name(signature: str, seed: int, rate: float) -> str:
     """Of the draw that a hook makes, known before the run is."""
-    return _name("live", requested(signature), str(seed), repr(rate))
+    return _name("live", str(Signature.parse(signature).requested()), str(seed), repr(rate))
 
 
 def review_id(draw: str, qid: str, sentence: int, seen: str = "") -> str:

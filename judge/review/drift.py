@@ -9,6 +9,7 @@ from judge.review.agreement import mcnemar
 from judge.review.golden import Golden, own_support
 from judge.review.records import Drift, Flip, GoldenLabel, LostSentence
 from judge.review.strata import NEVER_PARTIAL
+from judge.signature import Signature
 
 _Scale = Literal["labels", "full_or_rest"]
 _Change = Literal["worse", "other", "better"]
@@ -103,7 +104,7 @@ def _scale(labelled: Sequence[_Labelled]) -> _Scale:
     bare = any(each.label.support is None for each in labelled)
     signatures = (s for each in labelled for s in (each.label.signature, each.signature))
     # A signature begins with what its verdicts name as their source.
-    sources = {signature.partition(":")[0] for signature in signatures}
+    sources = {Signature.parse(made).source for made in signatures}
     return "full_or_rest" if bare or sources & NEVER_PARTIAL else "labels"
 
 

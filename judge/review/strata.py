@@ -6,7 +6,7 @@ from typing import Final
 
 from judge.records import SUPPORT_WEIGHT, SUPPORTED, FlagName, Outcome, Support, Unscored, Verdict
 from judge.review.records import StratumName
-from judge.signature import part
+from judge.signature import Signature
 
 SPREAD: Final[Mapping[StratumName, float]] = {
     StratumName.SUPPORTED: 0.2,
@@ -69,7 +69,7 @@ def weight(outcome: Outcome, *, strict: bool) -> float:
 
 
 def _near(verdict: Verdict) -> bool:
-    threshold = part(verdict.signature, "t")
+    threshold = Signature.parse(verdict.signature).part("t")
     # A language model's t is its temperature.
     if verdict.score is None or threshold is None or verdict.source == "llm":
         return False

@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 from judge.records import Cell, Rules, Sample, SampleResult, Sentence, SentenceKind, Status
 from judge.scores.documents import Documents
+from judge.signature import Signature
 
 _EDITION: Final = 1
 """Of these rules; it is part of every signature."""
@@ -122,9 +123,8 @@ def _reaches(bounds: tuple[float, float] | None, least: float, failed: int) -> b
 
 def _signature(rules: Rules) -> str:
     parts = {
-        "cells": _EDITION,
         "faithful": rules.faithful_from,
         "correct": rules.correct_from,
         "gold": rules.gold_match,
     }
-    return "|".join(f"{name}:{value}" for name, value in parts.items())
+    return str(Signature(f"cells:{_EDITION}", tuple(f"{n}:{value}" for n, value in parts.items())))

@@ -1,7 +1,8 @@
 import pytest
 
-from judge.cli.choice import LANGS, chosen
+from judge.cli.choice import chosen
 from judge.errors import ConfigError
+from judge.messages import LANGS
 
 
 @pytest.mark.parametrize("word", LANGS)

@@ -9,9 +9,9 @@ import pytest
 from pydantic import JsonValue
 
 from judge.advice.records import Use
-from judge.cli.choice import Lang
 from judge.cli.reading import Reading, reading
 from judge.errors import ConfigError, InputError, RunError
+from judge.messages import Lang
 from tests.commands import Ran, judge, line, write
 
 

@@ -138,7 +138,7 @@ async def test_full_beside_contradicted_is_flagged() -> None:
 
 
 async def test_the_threshold_decides_and_is_in_the_signature() -> None:
-    judge = NliJudge(FakePairScorer(by_word), threshold=0.95, edition="split:1")
+    judge = NliJudge(FakePairScorer(by_word), threshold=0.95, edition=("split:1",))
     outcome = (await judge.judge(request(["A."], ["yes"]))).outcomes[0]
     assert isinstance(outcome, Verdict)
     assert outcome.support is Support.NONE

@@ -10,6 +10,7 @@ from judge.advice.records import Diagnoses, Diagnosis, Figure, Ground, Unjudged,
 from judge.records import Interval, Summary
 from judge.retrieval.records import RankingReport
 from judge.scores.interval import difference
+from judge.signature import Signature
 
 
 class _Numbers(NamedTuple):
@@ -155,12 +156,9 @@ def _all(each: Iterable[bool | None]) -> bool | None:
 
 
 def _alike(report: RankingReport, before: RankingReport) -> bool:
-    return _way(report.signature) == _way(before.signature)
-
-
-def _way(signature: str) -> list[str]:
-    """How means were made: cut-offs say which were, and the seed is of their intervals."""
-    return [part for part in signature.split("|") if not part.startswith(("k:", "seed:"))]
+    """Cut-offs say which means were made, and the seed is of their intervals: both may differ."""
+    made, earlier = map(Signature.parse, (report.signature, before.signature))
+    return made.without("k", "seed") == earlier.without("k", "seed")
 
 
 def _cautions(report: RankingReport, before: RankingReport) -> tuple[Wording, ...]:

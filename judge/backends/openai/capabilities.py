@@ -8,6 +8,7 @@ from pydantic import Field, JsonValue, ValidationError
 from judge.protocols import Store
 from judge.records import ChatRequest
 from judge.records.record import Record
+from judge.signature import Signature, part
 
 Format = Literal["json_schema", "json_object+schema", "json_object", "text"]
 
@@ -34,17 +35,16 @@ class Capabilities(Record):
 
     def signature(self, model: str, host: str) -> str:
         """`llm:MODEL@HOST|…`, then the options."""
-        parts = [f"llm:{model}@{host}"]
+        made = Signature(part("llm", f"{model}@{host}"))
         if self.served not in {"", model}:
-            # A bar would end the part.
-            parts.append(f"served:{self.served.replace('|', '/')}")
-        parts += (
+            made = made.having(part("served", self.served))
+        made = made.having(
             self.response_format,
             "t:0" if self.temperature else "t:default",
             f"seed:{SEED}" if self.seed else "seed:none",
             self.limit,
         )
-        return "|".join(parts)
+        return str(made)
 
     def body(self, model: str, request: ChatRequest) -> dict[str, JsonValue]:
         """The request as this server takes it."""

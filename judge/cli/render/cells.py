@@ -9,13 +9,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.choice import Lang
 from judge.cli.render.counting import counted
 from judge.cli.render.paint import Look, mark
 from judge.cli.render.wrap import wrap
+from judge.messages import Lang, Messages
 from judge.records import Breakdown, CellCount, Summary
 from judge.records.cell import CellWord, Half
-from judge.scores.totals.halves import row_of, table
+from judge.scores.totals.halves import row_of
+from judge.signature import Signature
 from judge.text.clip import clip
 from judge.text.visible import flat, visible
 
@@ -46,6 +47,8 @@ _SAID: Final[dict[CellWord, tuple[str, str]]] = {
 _NOT_ASKED: Final = Look("–", "-", "", "does not apply")
 _IMPLIED: Final[frozenset[CellWord]] = frozenset({"answerable", "answered"})
 """What the other words of a cell say, too."""
+_LIMITS: Final = ("faithful", "correct", "gold")
+"""Parts of a cell's signature that are told below the table."""
 _NAMED: Final = 3
 LONGEST: Final = 40
 """Characters of a name from outside that is listed."""
@@ -87,13 +90,17 @@ def told(words: Collection[CellWord], lang: Lang = "en", *, partly: bool = False
     """
     row = row_of(words)
     half = say(f"broken_{row.half}", lang)
-    meant = say("told", lang, reading=row.reading.text(lang), half=half)
+    meant = say("told", lang, reading=_reading(words, lang), half=half)
     return say("partly_one", lang, told=meant) if partly and row.half in _IN_PART else meant
 
 
 def say(key: str, lang: Lang, **values: str) -> str:
     """The words of the table that stand under `key`, filled in."""
-    return table().say[key].text(lang).format(**values)
+    return Messages.of("quadrants")(f"say.{key}", lang, **values)
+
+
+def _reading(words: Collection[CellWord], lang: Lang) -> str:
+    return Messages.of("quadrants")(f"reading.{row_of(words).reading}", lang)
 
 
 def named(qids: Sequence[str], answers: int) -> str:
@@ -159,7 +166,7 @@ class _Page:
             yield text
 
     def _means(self, cell: CellCount) -> str:
-        reading = row_of(cell.words).reading.text(self._lang)
+        reading = _reading(cell.words, self._lang)
         means = self._words("means", reading=reading, qids=named(cell.qids, cell.answers))
         if cell.partly and cell.half in _IN_PART:
             means = self._words("partly", means=means, partly=f"{cell.partly:,}")
@@ -183,7 +190,8 @@ class _Page:
         halves = {half: f"{count:,}" for half, count in self._found.halves.items()}
         yield Text(self._words("total", **halves), style="bold")
         for signature in self._found.signatures:
-            parts = dict(part.split(":", 1) for part in signature.split("|"))
+            made = Signature.parse(signature)
+            parts = {name: made.part(name) or self._words(_OPEN) for name in _LIMITS}
             key = "limits_compared" if self._compared else "limits"
             yield Text(self._words(key, **parts), style="dim")
         if self._by_similarity:
@@ -191,7 +199,8 @@ class _Page:
         if not self._compared:
             yield Text(self._words("uncompared"))
         if self._answerable and not self._retrieved:
-            by_document = all("gold:prefix" in made for made in self._found.signatures)
+            signatures = map(Signature.parse, self._found.signatures)
+            by_document = all(made.part("gold") == "prefix" for made in signatures)
             yield Text(self._words("unfound_prefix" if by_document else "unfound"), style="yellow")
 
     def walk(self, folder: Path, words: Sequence[CellWord]) -> str:

@@ -22,11 +22,11 @@ from judge.advice.records import (
     Targets,
     Wording,
 )
-from judge.cli.choice import Lang
 from judge.cli.reading import Reading
 from judge.cli.render.paint import number
 from judge.cli.render.wrap import wrap
 from judge.cli.terminal import print_table
+from judge.messages import Lang
 from judge.retrieval.records import RankingReport
 from judge.text.visible import visible
 

@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.choice import Lang
 from judge.cli.render.cells import print_breakdown
 from judge.cli.render.correctness import print_compared
 from judge.cli.render.paint import look_of, mark, number, threshold
@@ -17,10 +16,12 @@ from judge.cli.render.scores import add_score, count_line, counts_from, failure_
 from judge.cli.render.wording import meaning
 from judge.cli.render.wrap import wrap
 from judge.cli.terminal import print_table
+from judge.messages import Lang
 from judge.records import CorpusBounds, CorpusScore, Summary, UnscoredReason
 from judge.reports.failures import Example
 from judge.reports.gate import GateResult
 from judge.reports.worst import WorstSentence
+from judge.signature import Signature
 from judge.text.clip import clip
 from judge.text.visible import flat, visible
 
@@ -108,7 +109,7 @@ def _title(worst: Sequence[WorstSentence], *, offline: bool) -> str:
 
 
 def _is_similarity(signature: str) -> bool:
-    return signature.startswith("similarity:")
+    return Signature.parse(signature).source == "similarity"
 
 
 def _full_from(summary: Summary) -> str:

@@ -8,6 +8,7 @@ from judge.judges.cached.key import AnswerKey, brief
 from judge.judges.cached.rows import ASKED, REPLY, AskedRow, VerdictRow
 from judge.records import JudgeRequest
 from judge.records.record import Record
+from judge.signature import Signature
 
 Rows = Callable[[], Iterable[tuple[str, str]]]
 """The keys and texts of a store, from the first one each time."""
@@ -81,20 +82,10 @@ def differences(stored: AskedRow, now: AskedRow) -> list[Difference]:
 
 
 def _signature_parts(stored: str, now: str) -> Iterable[tuple[str, str, str]]:
-    was, new = _parts(stored), _parts(now)
-    for name in dict.fromkeys((*was, *new)):
-        yield name, was.get(name, "none"), new.get(name, "none")
-
-
-def _parts(signature: str) -> dict[str, str]:
-    """A signature's parts by name; those that are words alone go by "options"."""
-    parts: dict[str, list[str]] = {}
-    for part in signature.split("|"):
-        name, colon, value = part.partition(":")
-        if not colon:
-            name, value = "options", part
-        parts.setdefault("model" if name == "llm" else name, []).append(value)
-    return {name: " ".join(values) for name, values in parts.items()}
+    made, wanted = Signature.parse(stored), Signature.parse(now)
+    was, new = made.named(), wanted.named()
+    for name in made.differs_in(wanted):
+        yield ("model" if name == "llm" else name), was.get(name, "none"), new.get(name, "none")
 
 
 def _chunk_parts(stored: Sequence[str], now: Sequence[str]) -> Iterable[tuple[str, str, str]]:

@@ -6,6 +6,7 @@ from typing import Final
 
 from judge.judges.cached.rows import ASKED, AskedRow
 from judge.records import JudgeRequest
+from judge.signature import Signature
 
 _EDITION: Final = "verdict-1"
 """Of the fields below and of the rows they lead to."""
@@ -27,8 +28,7 @@ class AnswerKey:
     def __init__(self, request: JudgeRequest, signature: str, url: str, repeat: int) -> None:
         self._request = request
         # Which model stands behind a name shows in replies alone, and may change with each.
-        parts = (part for part in signature.split("|") if not part.startswith("served:"))
-        self._signature = "|".join(parts)
+        self._signature = str(Signature.parse(signature).requested())
         self._url = url
         self._repeat = repeat
         texts = (chunk.text for chunk in request.chunks)

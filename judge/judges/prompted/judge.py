@@ -22,6 +22,7 @@ from judge.records import (
     Unscored,
     UnscoredReason,
 )
+from judge.signature import Signature
 
 MISSES: Final = 3
 """A sentence without a verdict in so many replies is `Unscored(missing)`."""
@@ -80,7 +81,7 @@ class PromptedJudge:
         prompt: in which words.
         sentences_per_call: at least 1.
         max_reply_tokens: limit on each reply; one made from the number of sentences unless given.
-        edition: what else the verdicts depend on, as the last part of the signature.
+        edition: what else the verdicts depend on, as the last parts of the signature.
 
     Raises:
         ConfigError: `sentences_per_call` is under 1.
@@ -93,7 +94,7 @@ class PromptedJudge:
         *,
         sentences_per_call: int = 16,
         max_reply_tokens: int | None = None,
-        edition: str = "",
+        edition: tuple[str, ...] = (),
     ) -> None:
         if sentences_per_call < 1:
             raise ConfigError(
@@ -118,10 +119,10 @@ class PromptedJudge:
         return self._signature.whole
 
     def _signed(self, model: str) -> _Signature:
-        head, *options = model.split("|")
+        asked = Signature.parse(model)
         prompt, size = f"prompt:{self._prompt.reference}", f"n:{self._size}"
-        parts = (head, prompt, *options, size, self._edition)
-        return _Signature(model, "|".join(part for part in parts if part))
+        whole = Signature(asked.maker).having(prompt, *asked.parts, size, *self._edition)
+        return _Signature(model, str(whole))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence. Without chunks the model is asked all the same.

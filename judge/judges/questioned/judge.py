@@ -8,6 +8,7 @@ from judge.judges.questioned.given import said, take
 from judge.judges.questioned.verbatim import verbatim
 from judge.protocols import Judge
 from judge.records import JudgeRequest, Judgment
+from judge.signature import Signature
 
 
 class QuestionedJudge:
@@ -42,7 +43,7 @@ class QuestionedJudge:
     @property
     def signature(self) -> str:
         """The inner judge's, and that words of the question are given."""
-        return f"{self._inner.signature}|question:given"
+        return str(Signature.parse(self._inner.signature).having("question:given"))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """The inner judge's judgment of what is new in each sentence.

@@ -27,6 +27,7 @@ from judge.records import (
     Unscored,
     Verdict,
 )
+from judge.signature import Signature
 
 _CELLS: Final = 250_000
 
@@ -58,7 +59,7 @@ class SimilarityJudge:
         prior: the share of sentences believed to be supported before any is looked at, within
             (0, 1). Most sentences of real answers are.
         model: the one that ships unless given.
-        edition: what else the verdicts depend on, as the last part of the signature.
+        edition: what else the verdicts depend on, as the last parts of the signature.
 
     Raises:
         ConfigError: `prior` is not within (0, 1).
@@ -70,7 +71,7 @@ class SimilarityJudge:
         *,
         prior: float = 0.9,
         model: ConjunctionModel | None = None,
-        edition: str = "",
+        edition: tuple[str, ...] = (),
     ) -> None:
         if not 0 < prior < 1:
             raise ConfigError(f"prior must lie within 0 and 1, not {prior!r}; try 0.9")
@@ -78,14 +79,9 @@ class SimilarityJudge:
         self._model = model or shipped_model()
         self._shift = shift(prior, self._model.base_rate)
         self._least = logit(self._model.threshold)
-        parts = (
-            f"similarity:{embedder.signature}",
-            f"model:{self._model.name}",
-            f"prior:{prior:g}",
-            f"t:{self.threshold:.4g}",
-            edition,
-        )
-        self._signature = "|".join(part for part in parts if part)
+        settings = (f"model:{self._model.name}", f"prior:{prior:g}", f"t:{self.threshold:.4g}")
+        made = Signature.parse(f"similarity:{embedder.signature}")
+        self._signature = str(made.having(*settings, *edition))
 
     @property
     def threshold(self) -> float:

@@ -5,7 +5,6 @@ from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 
-from judge.advice.records import Wording
 from judge.records.cell import CellWord, Half
 from judge.records.record import Record
 
@@ -17,8 +16,8 @@ class CellRow(Record):
     """Words that all of them bear."""
     half: Half
     """What is broken there."""
-    reading: Wording
-    """What it means."""
+    reading: str
+    """What it means: the key of a text in `judge/data/messages/quadrants.toml`, under `reading`."""
 
 
 class Table(Record):
@@ -26,8 +25,6 @@ class Table(Record):
 
     row: tuple[CellRow, ...]
     """A cell's is the first whose words it bears."""
-    say: dict[str, Wording]
-    """The words of the printed table."""
 
 
 @cache

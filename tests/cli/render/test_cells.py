@@ -7,8 +7,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from judge.cli.choice import Lang
 from judge.cli.render.cells import print_breakdown
+from judge.messages import Lang
 from judge.records import Cell, Flag, FlagName, Judgment, Sample, SampleResult
 from judge.scores.aggregate import aggregate, correctness
 from judge.scores.totals import summarize
@@ -222,6 +222,13 @@ def test_cells_that_were_made_otherwise_show_their_limits() -> None:
     text = printed([GOOD, other])
     assert "faithfulness 0.8 or more" in text
     assert "faithfulness 0.9 or more" in text
+
+
+@pytest.mark.parametrize("made", ["by hand", "", "cells:1|faithful:0.8|gold"])
+def test_cells_of_a_signature_without_limits_are_shown_all_the_same(made: str) -> None:
+    text = printed([GOOD.model_copy(update={"signature": made})])
+    assert f"faithfulness {'0.8' if made.startswith('cells') else '?'} or more" in text
+    assert "gold matched: ?" in text
 
 
 def test_similarity_says_what_looks_so() -> None:

@@ -7,9 +7,9 @@ import pytest
 from pydantic import JsonValue
 from rich.console import Console
 
-from judge.cli.choice import Lang
 from judge.cli.reading import Reading
 from judge.cli.render.diagnosis import print_reading
+from judge.messages import Lang
 from judge.retrieval.records import RankingReport
 from tests.advice.diagnosis.reports import report
 from tests.commands import judge, write

@@ -295,14 +295,14 @@ def test_fewer_than_one_sentence_a_call_is_refused(size: int) -> None:
     [
         (
             "llm:m@host:8000|served:m-1|json_schema|t:0|seed:7",
-            "w:24000|split:3",
+            ("w:24000", "split:3"),
             "llm:m@host:8000|prompt:{}|served:m-1|json_schema|t:0|seed:7|n:16|w:24000|split:3",
         ),
-        ("fake", "", "fake|prompt:{}|n:16"),
+        ("fake", (), "fake|prompt:{}|n:16"),
     ],
 )
 def test_the_signature_says_who_was_asked_in_which_words(
-    model: str, edition: str, signature: str
+    model: str, edition: tuple[str, ...], signature: str
 ) -> None:
     judge = PromptedJudge(FakeModel([right], model), PROMPT, edition=edition)
     assert judge.signature == signature.format(PROMPT.reference)

@@ -381,7 +381,7 @@ async def test_full_means_at_or_above_the_threshold() -> None:
 
 
 def test_the_signature_says_how_the_number_was_made() -> None:
-    judge = SimilarityJudge(LexicalEmbedder(), prior=0.8, edition="judge:1")
+    judge = SimilarityJudge(LexicalEmbedder(), prior=0.8, edition=("judge:1",))
     parts = judge.signature.split("|")
     assert [part.split(":")[0] for part in parts] == ["similarity", "model", "prior", "t", "judge"]
     assert parts[0] == f"similarity:{LexicalEmbedder().signature}"

@@ -1,0 +1,82 @@
+"""All that is said to people in two languages: one table of texts for each room."""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal, get_args
+
+Lang = Literal["en", "zh"]
+"""A language in which results are told: English or Chinese."""
+
+LANGS: Final[tuple[Lang, ...]] = get_args(Lang)
+
+
+class Messages:
+    """The texts of one room, each in both languages, with figures as `{name}` in them.
+
+    `judge/data/messages/ROOM.toml` holds them. An entry is a table of `en` and `zh`; entries may
+    stand in groups, and are then called `group.name`:
+
+        [title]
+        en = "{count} answers"
+        zh = "{count} 条答案"
+
+    Args:
+        texts: by key, then by language.
+    """
+
+    def __init__(self, texts: Mapping[str, Mapping[Lang, str]]) -> None:
+        self._texts = dict(texts)
+
+    @classmethod
+    def of(cls, room: str) -> "Messages":
+        """The texts that ship for a room, read once.
+
+        Raises:
+            FileNotFoundError: there are none.
+        """
+        return _shipped(room)
+
+    def __call__(self, key: str, lang: Lang, **values: object) -> str:
+        """The text under `key` in one language, filled in.
+
+        Raises:
+            KeyError: there is no such text, or a figure in it has no value.
+
+        >>> texts = Messages({"title": {"en": "{count} answers", "zh": "{count} 条答案"}})
+        >>> texts("title", "zh", count=3)
+        '3 条答案'
+        """
+        return self._texts[key][lang].format(**values)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._texts
+
+    def __iter__(self) -> Iterator[str]:
+        """The keys, in the order of the file."""
+        return iter(self._texts)
+
+    def template(self, key: str, lang: Lang) -> str:
+        """The text under `key` in one language, not filled in."""
+        return self._texts[key][lang]
+
+
+@cache
+def _shipped(room: str) -> Messages:
+    source = files("judge").joinpath("data", "messages", f"{room}.toml").read_text("utf-8")
+    return Messages(dict(_entries(tomllib.loads(source))))
+
+
+def _entries(table: Mapping[str, object], *above: str) -> Iterable[tuple[str, dict[Lang, str]]]:
+    for name, value in table.items():
+        key = ".".join((*above, name))
+        if not isinstance(value, dict):
+            raise TypeError(f"{key}: a text needs a table of {' and '.join(LANGS)}")
+        texts = {lang: value[lang] for lang in LANGS if isinstance(value.get(lang), str)}
+        if texts and texts.keys() == value.keys() and len(texts) == len(LANGS):
+            yield key, texts
+        elif texts:
+            raise ValueError(f"{key}: give {' and '.join(LANGS)}, and nothing else")
+        else:
+            yield from _entries(value, *above, name)

@@ -1,0 +1,45 @@
+from importlib.resources import files
+from string import Formatter
+
+import pytest
+
+from judge.messages import LANGS, Messages
+
+ROOMS = sorted(
+    each.name.removesuffix(".toml")
+    for each in files("judge").joinpath("data", "messages").iterdir()
+    if each.name.endswith(".toml")
+)
+
+
+def figures(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def test_every_text_is_there_in_both_languages_with_the_same_figures() -> None:
+    wrong = []
+    for room in ROOMS:
+        texts = Messages.of(room)
+        for key in texts:
+            en, zh = (texts.template(key, lang) for lang in LANGS)
+            if not (en and zh and figures(en) == figures(zh)):
+                wrong.append(f"{room}: {key}")
+    assert ROOMS
+    assert wrong == []
+
+
+def test_a_text_is_filled_in_and_a_missing_figure_is_no_text() -> None:
+    texts = Messages({"at": {"en": "{n} of {m}", "zh": "{m} 之 {n}"}})
+    assert texts("at", "en", n=1, m=2) == "1 of 2"
+    assert texts("at", "zh", n=1, m=2) == "2 之 1"
+    with pytest.raises(KeyError):
+        texts("at", "en", n=1)
+    with pytest.raises(KeyError):
+        texts("other", "en")
+    assert "at" in texts
+    assert "other" not in texts
+
+
+def test_a_room_without_texts_is_an_error() -> None:
+    with pytest.raises(FileNotFoundError):
+        Messages.of("no_such_room")
