@@ -91,9 +91,9 @@ def score(  # noqa: PLR0913  each is an option of the command line
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.scoring import Told, score_into  # noqa: PLC0415
-    from judge.compose import open_hook  # noqa: PLC0415
     from judge.evaluator import Evaluator  # noqa: PLC0415
     from judge.job import Job  # noqa: PLC0415
+    from judge.review.hook import open_hook  # noqa: PLC0415
 
     language = chosen("--lang", lang, LANGS)
     gates = _gates(fail_under or [], settings, strict=strict_gate)

@@ -1,4 +1,4 @@
-"""The one place that names concrete classes: settings in, judges, store and hook out."""
+"""The one place that names concrete classes: settings in, judges and store out."""
 
 from judge.compose.judges import (
     CORRECTNESS_PROMPT,
@@ -11,7 +11,7 @@ from judge.compose.judges import (
     offline,
     remembered,
 )
-from judge.compose.opening import cache_folder, open_hook, open_store
+from judge.compose.opening import cache_folder, open_store
 
 __all__ = [
     "CORRECTNESS_PROMPT",
@@ -23,7 +23,6 @@ __all__ = [
     "cache_folder",
     "compose",
     "offline",
-    "open_hook",
     "open_store",
     "remembered",
 ]

@@ -3,12 +3,14 @@ from pathlib import Path
 
 import pytest
 
+from judge.backends.webhook import Webhook
 from judge.config import Config
 from judge.errors import ConfigError, InputError
-from judge.evaluator import Evaluator
+from judge.evaluator import Evaluator, evaluate
 from judge.records import Chunk, Sample
-from judge.review.livesheet import LiveSheet
+from judge.review.hook import LiveSheet, open_hook
 from judge.review.sheet import read_sheet
+from tests.posted import PostServer
 
 SAMPLES = [
     Sample(
@@ -67,3 +69,41 @@ def test_the_same_question_answered_otherwise_is_another_row(tmp_path: Path) -> 
     rows = [row.cells for row in read_sheet(path)]
     assert sum(row["sentence"] == "It closes at four." for row in rows) == 2
     assert len({row["review_id"] for row in rows}) == len(rows) == 6
+
+
+async def test_a_hook_that_is_an_address_posts_with_the_token_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = Sample(qid="q", answer="七点开门。")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (result,) = evaluate([sample])
+    with PostServer() as server:
+        for token in ("", " t0ken\n"):
+            monkeypatch.setenv("JUDGE_REVIEW_TOKEN", token)
+            hook = open_hook(server.url.replace("http:", "HTTP:"), Config())
+            assert isinstance(hook, Webhook)
+            await hook(sample, result, 1.0)
+    sent = [posted.headers["Authorization"] for posted in server.posted]
+    assert sent == [None, "Bearer t0ken"]
+
+
+def test_a_token_that_is_none_is_refused_unrepeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    for token in ("t0ken。", "t0\nken"):
+        monkeypatch.setenv("JUDGE_REVIEW_TOKEN", token)
+        with pytest.raises(ConfigError, match="JUDGE_REVIEW_TOKEN") as caught:
+            open_hook("https://host/path", Config())
+        assert token not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["http://", "https:s3cret", "http://[::1/s3cret", "ws://h/s3cret"])
+def test_an_address_that_is_none_is_refused_unrepeated(name: str) -> None:
+    with pytest.raises(ConfigError, match="no http address") as caught:
+        open_hook(name, Config())
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_hook_by_its_module_is_loaded() -> None:
+    hook: object = open_hook("builtins:print", Config())
+    assert hook is print
+    with pytest.raises(ConfigError, match="No module named 'nowhere_at_all'"):
+        open_hook("nowhere_at_all:hook", Config())

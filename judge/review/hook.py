@@ -1,0 +1,83 @@
+"""Review hooks by name: who is told, while a run goes on, of the answers drawn for people."""
+
+import os
+from pathlib import Path
+
+from judge.config import Config
+from judge.errors import ConfigError
+from judge.protocols import ReviewHook
+from judge.records import Sample, SampleResult
+from judge.review.census import claims
+from judge.review.drawing import live_name, review_id, shown
+from judge.review.row import BLIND, row_of
+from judge.review.sheet import append_rows, read_sheet
+
+_TOKEN = "JUDGE_REVIEW_TOKEN"  # noqa: S105  the name of a variable
+
+
+def open_hook(name: str, config: Config) -> ReviewHook:
+    """The review hook of this name.
+
+    An http address is posted to (`judge.backends.webhook`), with the token JUDGE_REVIEW_TOKEN
+    where the environment has one. A name that ends in `.csv` is a sheet that grows (`LiveSheet`).
+    Any other is `module:object`, imported and called.
+
+    Raises:
+        ConfigError: there is no such hook; an address, which may be secret, is not repeated.
+        InputError: the sheet is there, and is none of ours.
+    """
+    if "://" in name or name.lower().startswith(("http:", "https:")):
+        from judge.backends.webhook import Webhook  # noqa: PLC0415  loads httpx
+
+        return Webhook(name, headers=_headers())
+    if name.lower().endswith(".csv"):
+        return LiveSheet(Path(name), config.seed)
+    from judge.backends.hook.loading import load_hook  # noqa: PLC0415  runs the code of others
+
+    return load_hook(name)
+
+
+class LiveSheet:
+    """A hook that adds the claims of every answer it is handed to a CSV for people.
+
+    `judge review import` reads that sheet as a draw of whole answers, each with the same chance.
+    The judge's verdicts are not in it. An answer whose rows are there already is left out.
+
+    Args:
+        path: of the sheet; a new one, or one that this hook began.
+        seed: of the run.
+
+    Raises:
+        ConfigError: there is no folder for it.
+        InputError: a file of that name is there, and is no such sheet.
+    """
+
+    def __init__(self, path: Path, seed: int) -> None:
+        if not path.absolute().parent.is_dir():
+            raise ConfigError(f"review hook {str(path)!r}: there is no such folder; make it first")
+        self._path = path
+        self._seed = seed
+        # Before anything is scored: whether the sheet is one of ours, and can be written.
+        append_rows(path, (), BLIND)
+        self._there = {row.cells["review_id"] for row in read_sheet(path)}
+
+    def __call__(self, sample: Sample, result: SampleResult, probability: float, /) -> None:
+        """Add the claims of one answer."""
+        draw = live_name(result.signature, self._seed, probability)
+        seen = shown(sample)
+        named = {review_id(draw, result.qid, c.sentence, seen): c.sentence for c in claims(result)}
+        rows = [
+            row_of(name, sample, result.sentences[sentence])
+            for name, sentence in named.items()
+            if name not in self._there
+        ]
+        if rows:
+            append_rows(self._path, rows, BLIND)
+            self._there.update(row["review_id"] for row in rows)
+
+
+def _headers() -> dict[str, str]:
+    token = os.environ.get(_TOKEN, "").strip()
+    if not (token.isascii() and token.isprintable()):
+        raise ConfigError(f"{_TOKEN} holds what no token does; set it to the bare token")
+    return {"Authorization": f"Bearer {token}"} if token else {}
