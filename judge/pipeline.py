@@ -8,10 +8,10 @@ from judge.answer.audit import audit
 from judge.answer.citations import find, positions
 from judge.answer.kinds import classify
 from judge.answer.split import split
-from judge.checks.evidence import verify
-from judge.checks.flags import flag_quotes, raise_flags
 from judge.checks.guarded import guarded
+from judge.checks.injection import flag_orders
 from judge.checks.mismatch import mismatches
+from judge.checks.quotes import flag_quotes, verify
 from judge.protocols import Judge
 from judge.records import (
     Chunk,
@@ -67,7 +67,12 @@ async def evaluate_sample(
     asked = request(sample, sentences, citations, deadline)
     judgment = await _judged(judge, asked)
     outcomes = verify(judgment.outcomes, sample.chunks, rules)
-    flags = (*raise_flags(sample, outcomes), *mismatches(asked, outcomes), *judgment.flags)
+    flags = (
+        *flag_orders(sample),
+        *flag_quotes(outcomes),
+        *mismatches(asked, outcomes),
+        *judgment.flags,
+    )
     result = aggregate(
         sample,
         sentences,

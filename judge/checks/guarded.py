@@ -1,13 +1,12 @@
 """Verdicts of judges that see words alone, held to what they overlook: figures, names, denials."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from judge.checks.denials import denies
 from judge.checks.lacking import Numbers
-from judge.checks.opposition import clauses, opposed
 from judge.checks.same import other_bounds
 from judge.records import Flag, JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.fold import CJK_CHAR
-from judge.text.pieces import segments
 from judge.text.words import blank_markup
 
 
@@ -55,18 +54,9 @@ def _held(
     text = request.sentences[index].text
     quoted = "\n".join(each.quote for each in verdict.evidence if each.verified)
     reason = "; ".join(dict.fromkeys([*missing, *other_bounds(text, quoted)]))
-    if not reason and opposed(text, _quoted(verdict)):
+    if not reason and denies(text, [each.quote for each in verdict.evidence if each.verified]):
         chinese = CJK_CHAR.search(text) is not None
         reason = "一方否定，另一方肯定" if chinese else "one denies what the other says"
     if not reason:
         return verdict
     return verdict.model_copy(update={"support": Support.NONE, "supporting": (), "reason": reason})
-
-
-def _quoted(verdict: Verdict) -> Iterator[str]:
-    """What the verdict rests on, whole, by sentence and by clause: each may deny for itself."""
-    for evidence in verdict.evidence:
-        if evidence.verified:
-            yield evidence.quote
-            yield from (evidence.quote[a:b] for a, b in segments(evidence.quote))
-            yield from clauses(evidence.quote)

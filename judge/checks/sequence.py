@@ -28,7 +28,7 @@ def sequence(said: Words, numbers: Sequence[Value]) -> list[Token]:
         said: the words.
         numbers: the numbers, in reading order.
 
-    >>> from judge.text.values import figures
+    >>> from judge.checks.values import figures
     >>> from judge.text.words import words
     >>> text = "forty-five days, 三十天"
     >>> [token.key for token in sequence(words(text), figures(text, words(text)))]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.checks.denials import denied, negations
+from judge.checks.denials import denied, denies, negations
 from judge.checks.sequence import Token, sequence
 from judge.checks.values import figures
 from judge.text.words import words
@@ -52,3 +52,48 @@ def test_no_more_is_denied_than_there_are_negations(parts: list[str]) -> None:
 
 def test_time_is_linear() -> None:
     assert growth(under, lambda size: "不" * size, 4_000) < LINEAR
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("The deposit is refunded.", "The deposit is not refunded."),
+        ("Breakfast is included in the rate.", "No, breakfast is not included in the rate."),
+        ("The audit found no irregularities.", "The audit found irregularities."),
+        ("押金将予以退还。", "押金将不予退还。"),
+        ("审计没有发现违规行为。", "审计发现了违规行为。"),
+        ("房价包含早餐。", "房价不包含早餐。"),
+    ],
+)
+def test_denies_both_ways(one: str, two: str) -> None:
+    assert denies(one, [two])
+    assert denies(two, [one])
+    assert not denies(one, [one])
+    assert not denies(two, [two])
+
+
+@pytest.mark.parametrize(
+    ("claim", "passages"),
+    [
+        # Both deny, each in its own words.
+        ("Children may not use the pool.", ["Children are not allowed to use the pool."]),
+        ("Breakfast is not included.", ["No, breakfast is not included."]),
+        # What is denied is something else.
+        ("Breakfast is served.", ["Breakfast is served, lunch is not."]),
+        ("Breakfast is served.", ["Lunch is not served.", "Breakfast is served daily."]),
+        ("早餐免费。", ["早餐免费，午餐不免费。"]),
+        ("不仅早餐免费。", ["早餐免费。"]),
+        # Nothing in common, or nothing at all.
+        ("It rained.", ["The shop is not open."]),
+        ("It rained.", []),
+        ("", ["It did not rain."]),
+    ],
+)
+def test_not_denies(claim: str, passages: list[str]) -> None:
+    assert not denies(claim, passages)
+
+
+@given(st.text(), st.lists(st.text(), max_size=3))
+def test_any_text_is_read_and_none_denies_itself(claim: str, others: list[str]) -> None:
+    assert isinstance(denies(claim, others), bool)
+    assert not denies(claim, [claim])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from judge.checks.assent import Assent, Proposal
-from judge.checks.opposition import clauses
+from judge.checks.denials import clauses
 from judge.checks.same import Held
 from judge.checks.sequence import Token
 from judge.judges.questioned.given import Given, keys, parted, touching, turns

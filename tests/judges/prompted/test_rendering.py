@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from judge.checks.evidence import find_quote
-from judge.checks.flags import reads_like_orders
+from judge.checks.injection import reads_like_orders
+from judge.checks.quotes import find_quote
 from judge.judges.prompted import render
 from judge.prompt import load_prompt
 from judge.records import Chunk, JudgeRequest, Sentence

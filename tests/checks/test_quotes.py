@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.checks.evidence import find_quote, verify
+from judge.checks.quotes import find_quote, flag_quotes, verify
 from judge.records import (
     Chunk,
     Evidence,
+    Flag,
+    FlagName,
     JudgeOutcome,
     Rules,
     Support,
@@ -21,6 +23,9 @@ EN = (
     "Refunds are paid within thirty days. A “gold” member pays no fee, up to 1,000.50 euros a year."
 )
 ZH = "差旅标准：一线城市每人每晚不超过600元，\n省会城市不超过450元。超出部分由员工本人承担。"
+
+LOST = Evidence(chunk_id="a", quote="q")
+FOUND = Evidence(chunk_id="a", quote="q", verified=True)
 
 
 def verdict(*evidence: Evidence, support: Support = Support.FULL) -> Verdict:
@@ -241,3 +246,19 @@ def test_a_bare_chunk_is_quoted_whole_with_or_without_its_full_stop(
     found: bool,  # noqa: FBT001
 ) -> None:
     assert (find_quote(quote, chunk) is not None) is found
+
+
+def test_support_without_a_found_quote_is_flagged_in_the_order_of_the_sentences() -> None:
+    outcomes: dict[int, JudgeOutcome] = {
+        7: verdict(LOST, support=Support.PARTIAL),
+        0: verdict(LOST),
+        1: verdict(FOUND),
+        2: verdict(LOST, support=Support.NONE),
+        3: verdict(LOST, support=Support.CONTRADICTED),
+        4: verdict(LOST, support=Support.NO_CLAIM),
+        5: Unscored(reason=UnscoredReason.TIMEOUT),
+        6: verdict(),
+    }
+    assert flag_quotes(outcomes) == tuple(
+        Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=index) for index in (0, 6, 7)
+    )

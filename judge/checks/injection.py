@@ -1,36 +1,24 @@
-"""What a person should look at. A flag never changes a verdict."""
+"""Injection: text among the material that reads like orders to a judge."""
 
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from judge.records import SUPPORTED, Flag, FlagName, JudgeOutcome, Sample, Verdict
+from judge.records import Flag, FlagName, Sample
 
 # Normalizing a run of combining marks takes the square of its length.
-_SLICE = 1000
+_SLICE: Final = 1000
 
 
-def raise_flags(sample: Sample, outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
-    """The flags of one answer: those of its texts, then those of its sentences in order."""
-    flags: list[Flag] = []
+def flag_orders(sample: Sample) -> tuple[Flag, ...]:
+    """One flag where question, answer, a chunk or the reference reads like orders, else none."""
     texts = (sample.query, sample.answer, *(chunk.text for chunk in sample.chunks))
     texts += (sample.gold_answer or "",)
-    if any(reads_like_orders(text) for text in texts):
-        flags.append(Flag(name=FlagName.INJECTION_SUSPECTED))
-    return (*flags, *flag_quotes(outcomes))
-
-
-def flag_quotes(outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
-    """A flag for each `full` or `partial` of which no quote was found, in order."""
-    return tuple(
-        Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=index)
-        for index, outcome in sorted(outcomes.items())
-        if isinstance(outcome, Verdict) and outcome.support in SUPPORTED and not outcome.backed
-    )
+    suspected = any(reads_like_orders(text) for text in texts)
+    return (Flag(name=FlagName.INJECTION_SUSPECTED),) if suspected else ()
 
 
 def reads_like_orders(text: str) -> bool:
@@ -51,6 +39,7 @@ def _normalized(text: str) -> str:
 
 class _Order(NamedTuple):
     needs: tuple[str, ...]
+    """A text with none of these, in lower case, is not searched."""
     pattern: re.Pattern[str]
 
 

@@ -4,27 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from judge.checks.flags import raise_flags, reads_like_orders
+from judge.checks.injection import flag_orders, reads_like_orders
 from judge.records import (
     Chunk,
-    Evidence,
     Flag,
     FlagName,
-    JudgeOutcome,
     Sample,
-    Support,
-    Unscored,
-    UnscoredReason,
-    Verdict,
 )
 from tests.growth import LINEAR, growth
 
 SUSPECTED = Flag(name=FlagName.INJECTION_SUSPECTED)
-
-
-def verdict(support: Support, *, verified: bool = False) -> Verdict:
-    evidence = Evidence(chunk_id="a", quote="q", verified=verified)
-    return Verdict(support=support, evidence=(evidence,), source="llm", signature="s")
 
 
 @pytest.mark.parametrize(
@@ -241,7 +230,7 @@ def test_orders_anywhere_flag_the_sample_once(where: set[str]) -> None:
         chunks=(Chunk(chunk_id="a", text=order if "chunk" in where else "The fee is ten euros."),)
         * 2,
     )
-    assert raise_flags(sample, {}) == (SUSPECTED,)
+    assert flag_orders(sample) == (SUSPECTED,)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +251,7 @@ def test_orders_anywhere_flag_the_sample_once(where: set[str]) -> None:
     ],
 )
 def test_what_people_ask_is_no_order_to_a_judge(question: str) -> None:
-    assert raise_flags(Sample(qid="q", query=question), {}) == ()
+    assert flag_orders(Sample(qid="q", query=question)) == ()
 
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "faithfulness"
@@ -282,19 +271,3 @@ def test_in_two_hundred_real_samples_none_is_suspected(name: str) -> None:
     ]
     assert len(rows) == 200
     assert [text for text in texts if reads_like_orders(text)] == []
-
-
-def test_support_without_a_found_quote_is_flagged_in_the_order_of_the_sentences() -> None:
-    outcomes: dict[int, JudgeOutcome] = {
-        7: verdict(Support.PARTIAL),
-        0: verdict(Support.FULL),
-        1: verdict(Support.FULL, verified=True),
-        2: verdict(Support.NONE),
-        3: verdict(Support.CONTRADICTED),
-        4: verdict(Support.NO_CLAIM),
-        5: Unscored(reason=UnscoredReason.TIMEOUT),
-        6: Verdict(support=Support.FULL, source="llm", signature="s"),
-    }
-    assert raise_flags(Sample(qid="q"), outcomes) == tuple(
-        Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=index) for index in (0, 6, 7)
-    )

@@ -1,29 +1,36 @@
-"""Holding quotes to account: a quote counts as evidence once code has found it in its chunk."""
+"""Quotes: one counts as evidence once code has found it in the chunk it is said to stand in."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 from judge.records import (
     SUPPORTED,
     Chunk,
     Evidence,
+    Flag,
+    FlagName,
     JudgeOutcome,
     Rules,
     Unscored,
     UnscoredReason,
     Verdict,
 )
-from judge.text.fold import Folded, count_cjk, fold
+from judge.text.fold import CJK, Folded, count_cjk, fold
 
-# What a judge writes where it leaves words out; NFKC has already turned … into three dots.
-_ELLIPSIS = re.compile(r"\s*[\[(]?(?:\.{3,}|⋯+)[\])]?\s*")
-_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_LETTER = re.compile(r"[^\W_]")
-_IN_NUMBER = re.compile(r"(?<=\d)[.,](?=\d)")
-_STOPS = ".。!?;,、\"'"
+MIN_WORDS: Final = 4
+MIN_CJK: Final = 8
+# What a judge writes where it leaves words out. Folding has turned … into three dots, and each run
+# of white space into one space at most.
+_ELLIPSIS: Final = re.compile(r" ?[\[(]?(?:\.{3,}|⋯+)[\])]? ?")
+_WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+# What no quote may be cut out of: a Latin word, a number with its separators.
+_ATOM: Final = re.compile(rf"(?:[^\W_{CJK}]|(?<=\d)[.,](?=\d))+|.", re.DOTALL)
+_EDGE: Final = "\0"
+_STOPS: Final = ".。!?;,、\"'"
 """Of a chunk that is quoted whole, a judge leaves these out, or puts one."""
-MIN_WORDS = 4
-MIN_CJK = 8
 
 
 def verify(
@@ -42,14 +49,24 @@ def verify(
     }
 
 
+def flag_quotes(outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
+    """Flag each `full` or `partial` of which no quote was found, in the order of the sentences."""
+    return tuple(
+        Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=index)
+        for index, outcome in sorted(outcomes.items())
+        if isinstance(outcome, Verdict) and outcome.support in SUPPORTED and not outcome.backed
+    )
+
+
 def find_quote(quote: str, chunk: str) -> tuple[int, int] | None:
     """Where `quote` stands in `chunk`: (start, end) in characters of `chunk`, or None.
 
     Both are folded (NFKC, case, width, white space). An ellipsis joins parts that must follow one
-    another. A quote whose longest part has under four words and under eight CJK characters could
-    stand anywhere, so it counts only if it is the whole chunk, its last full stop aside.
+    another. No part begins or ends inside a Latin word or a number. A quote whose longest part has
+    under four words and under eight CJK characters could stand anywhere, so it counts only if it
+    is the whole chunk, its last full stop aside. Time is linear in the length of both.
     """
-    return _find(fold(quote).text, fold(chunk))
+    return _Searched(fold(chunk)).find(fold(quote).text)
 
 
 class _Shelf:
@@ -57,7 +74,7 @@ class _Shelf:
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self._texts: dict[str, list[str]] = {}
-        self._folded: dict[str, Folded] = {}
+        self._searched: dict[str, _Searched] = {}
         for chunk in chunks:
             self._texts.setdefault(chunk.chunk_id, []).append(chunk.text)
 
@@ -82,9 +99,9 @@ class _Shelf:
             and text[start:end] == evidence.quote
         ):
             return start, end
-        if text not in self._folded:
-            self._folded[text] = fold(text)
-        return _find(fold(evidence.quote).text, self._folded[text])
+        if text not in self._searched:
+            self._searched[text] = _Searched(fold(text))
+        return self._searched[text].find(fold(evidence.quote).text)
 
 
 def _verify_one(verdict: Verdict, shelf: _Shelf, rules: Rules) -> JudgeOutcome:
@@ -99,68 +116,47 @@ def _verify_one(verdict: Verdict, shelf: _Shelf, rules: Rules) -> JudgeOutcome:
     return checked
 
 
-def _find(quote: str, chunk: Folded) -> tuple[int, int] | None:
-    parts = [part for part in _ELLIPSIS.split(quote) if part]
-    if not parts:
-        return None
-    if not any(_long_enough(part) for part in parts):
-        bare = quote.rstrip(_STOPS)
-        whole = bool(bare) and bare == chunk.text.rstrip(_STOPS)
-        return chunk.span(0, len(chunk.text)) if whole else None
-    first = position = -1
-    for part in parts:
-        found = _find_words(part, chunk.text, max(position, 0))
-        if found < 0:
+@dataclass(frozen=True)
+class _Searched:
+    """A chunk that quotes are looked up in."""
+
+    folded: Folded
+
+    @cached_property
+    def _edged(self) -> str:
+        return _edged(self.folded.text)
+
+    def find(self, quote: str) -> tuple[int, int] | None:
+        """Where a folded quote stands, in characters of the chunk as given."""
+        parts = [part for part in _ELLIPSIS.split(quote) if part]
+        if not parts:
             return None
-        first = found if first < 0 else first
-        position = found + len(part)
-    return chunk.span(first, position)
+        text = self.folded.text
+        if not any(_long_enough(part) for part in parts):
+            bare = quote.rstrip(_STOPS)
+            whole = bool(bare) and bare == text.rstrip(_STOPS)
+            return self.folded.span(0, len(text)) if whole else None
+        first = last = -1
+        for part in parts:
+            edged = _edged(part)
+            found = self._edged.find(edged, max(last, 0))
+            if found < 0:
+                return None
+            first = found if first < 0 else first
+            last = found + len(edged) - 1
+        start = first - self._edged.count(_EDGE, 0, first)
+        end = last - self._edged.count(_EDGE, 0, last)
+        return self.folded.span(start, end)
 
 
-def _find_words(part: str, text: str, start: int) -> int:
-    """Like `text.find`, but a match may not begin or end inside a Latin word or a number."""
-    found = text.find(part, start)
-    if found < 0 or _stands_alone(text, found, found + len(part)):
-        return found
-    places = _places(part, text, found + 1)
-    return next((at for at in places if _stands_alone(text, at, at + len(part))), -1)
+def _edged(text: str) -> str:
+    """The text with a mark wherever a quote may begin or end.
 
-
-def _places(part: str, text: str, start: int) -> Iterator[int]:
-    """Where `part` stands, overlaps too, by Knuth, Morris and Pratt: repeats cost no square."""
-    borders = [0] * len(part)
-    matched = 0
-    for i in range(1, len(part)):
-        while matched and part[i] != part[matched]:
-            matched = borders[matched - 1]
-        matched += part[i] == part[matched]
-        borders[i] = matched
-    matched = 0
-    for i in range(start, len(text)):
-        while matched and text[i] != part[matched]:
-            matched = borders[matched - 1]
-        matched += text[i] == part[matched]
-        if matched == len(part):
-            yield i + 1 - matched
-            matched = borders[-1]
-
-
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    return not _joined(text, start) and not _joined(text, end)
-
-
-def _joined(text: str, position: int) -> bool:
-    if not 0 < position < len(text):
-        return False
-    if _IN_NUMBER.match(text, position) or _IN_NUMBER.match(text, position - 1):
-        return True
-    before, after = text[position - 1], text[position]
-    return bool(
-        _LETTER.match(before)
-        and _LETTER.match(after)
-        and not count_cjk(before)
-        and not count_cjk(after)
-    )
+    With a mark at either end, a part is found by plain search, where its edges are edges of the
+    chunk. Whether there is one inside the part, no character outside it can change without taking
+    away one at its ends.
+    """
+    return _EDGE.join(["", *_ATOM.findall(text.replace(_EDGE, "\ufffd")), ""])
 
 
 def _long_enough(part: str) -> bool:
