@@ -15,7 +15,7 @@ from judge.config.config import checked_url
 from judge.errors import ConfigError
 from judge.judges.questioned import QuestionedJudge
 from judge.judges.similarity import SimilarityJudge
-from judge.judges.similarity.lexical import LexicalEmbedder
+from judge.judges.similarity.embedding import LexicalEmbedder
 from judge.protocols import Embedder, Judge, Model
 from judge.signature import Signature
 

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from judge.judges.similarity.alignment import SENTENCE_FEATURES, TERM_FEATURES
+from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from judge.judges.similarity import SimilarityJudge
-from judge.judges.similarity.lexical import LexicalEmbedder
+from judge.judges.similarity.embedding import LexicalEmbedder
 from judge.records import Chunk, JudgeRequest, Sentence, Support, Verdict
 
 _FIELDS: Final = frozenset(JudgeRequest.model_fields)

@@ -19,8 +19,8 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from judge.judges.similarity import Block, aligned
-from judge.judges.similarity.alignment import SENTENCE_FEATURES, TERM_FEATURES, Measured
-from judge.judges.similarity.lexical import LexicalEmbedder
+from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Measured
+from judge.judges.similarity.embedding import LexicalEmbedder
 from judge.text.words import words
 from tests.bench import fitting, labelled
 from tests.bench.fitting import Fit, Rows

@@ -1,5 +1,6 @@
 """From what stands where to verdicts."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -8,14 +9,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from judge.checks.numbers import MEASURES
 from judge.errors import ConfigError
-from judge.judges.similarity.alignment import SENTENCE_FEATURES, TERM_FEATURES, Alignment
-from judge.judges.similarity.blocks import aligned
-from judge.judges.similarity.conjunction import ConjunctionModel
-from judge.judges.similarity.logistic import expit, logit, shift
-from judge.judges.similarity.shortfall import no_passages, shortfall
-from judge.judges.similarity.terms import Term
-from judge.judges.similarity.windows import Passages
+from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
+from judge.judges.similarity.index import Passages, Vocabulary, locate
+from judge.judges.similarity.model import ConjunctionModel, expit, logit, shift
+from judge.judges.similarity.terms import Term, terms
 from judge.protocols import Embedder
 from judge.records import (
     Evidence,
@@ -28,6 +27,143 @@ from judge.records import (
     Verdict,
 )
 from judge.signature import Signature
+from judge.text.fold import CJK_CHAR
+from judge.text.words import CONTENT, blank_markup
+
+_NAMED: Final = 4
+
+
+def no_passages(sentence: str) -> str:
+    """The same where there is not one passage."""
+    return "没有段落" if CJK_CHAR.search(sentence) else "no chunks"
+
+
+def shortfall(sentence: str, missing: Sequence[Term], scattered: Sequence[Term]) -> str:
+    """Why a sentence is not supported, in its own language and in a few words.
+
+    Args:
+        sentence: as written.
+        missing: its terms that stand in no passage; the weightiest four are named.
+        scattered: its terms that do not stand in the best place, named where none is missing.
+    """
+    chinese = CJK_CHAR.search(sentence) is not None
+    for lost, english, han in (
+        (missing, "not in the passage", "段落中没有"),
+        (scattered, "not in one place", "不在同一处"),
+    ):
+        named = _named(sentence, lost)
+        if named:
+            return f"{han}：{'、'.join(named)}" if chinese else f"{english}: {', '.join(named)}"
+    return "与段落相似度低" if chinese else "too little in common with the passages"
+
+
+def _named(text: str, lost: Sequence[Term]) -> list[str]:
+    """The weightiest of the lost, as written, in reading order; Chinese neighbours go together."""
+    runs: list[tuple[int, int, float]] = []
+    for term in sorted(lost, key=lambda term: (term.start, -term.end)):
+        start, end, weight = runs[-1] if runs else (-1, -1, 0.0)
+        touching = term.start == end and (
+            CJK_CHAR.match(text[end]) or CJK_CHAR.match(text[end - 1])
+        )
+        if term.start < end or touching:
+            runs[-1] = (start, max(end, term.end), max(weight, term.weight))
+        else:
+            runs.append((term.start, term.end, term.weight))
+    top = sorted((run for run in runs if run[2] > CONTENT), key=lambda run: -run[2])[:_NAMED]
+    return [_rounded(text, start, end) for start, end, _ in sorted(top)]
+
+
+def _rounded(text: str, start: int, end: int) -> str:
+    """`45` with the measure behind it; half a Chinese word with the character before it."""
+    if text[end - 1].isdigit() and text[end : end + 1] in set(MEASURES):
+        return text[start : end + 1]
+    if (
+        end - start == 1
+        and start
+        and CJK_CHAR.match(text[start])
+        and CJK_CHAR.match(text[start - 1])
+    ):
+        return text[start - 1 : end]
+    return text[start:end]
+
+
+_BLOCK: Final = 64
+_COSINES: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some sentences of an answer, measured."""
+
+    indexes: tuple[int, ...]
+    """Which, by their index in the answer."""
+    passages: Passages
+    """The chunks, cut and searched once for all blocks of a request."""
+    alignment: Alignment
+    """What of each sentence stands where, one row a sentence."""
+
+
+async def aligned(
+    request: JudgeRequest, indexes: Sequence[int], embedder: Embedder
+) -> AsyncIterator[Block | Unscored]:
+    """Measure sentences against the chunks, of which there is at least one.
+
+    Args:
+        request: the answer, its citations and the chunks.
+        indexes: the sentences, by their index in the answer.
+        embedder: gives the cosine to the nearest segment.
+
+    Yields:
+        The next sentences, at most 64; or the embedder's failure, and then nothing more. Between
+        two blocks the event loop has its turn.
+    """
+    texts = [chunk.text for chunk in request.chunks]
+    claimed = {index: request.claim(index) for index in indexes}
+    broken = {index: terms(claim) for index, claim in claimed.items()}
+    vocabulary = Vocabulary.of(broken.values())
+    passages = locate(texts, vocabulary)
+    rows = await embedder.embed(_segments(texts, passages), request.deadline)
+    if isinstance(rows, Unscored):
+        yield rows
+        return
+    step = max(1, min(_BLOCK, _COSINES // max(len(rows), 1)))
+    for low in range(0, len(indexes), step):
+        block = tuple(indexes[low : low + step])
+        own = await embedder.embed([blank_markup(claimed[i]) for i in block], request.deadline)
+        if isinstance(own, Unscored):
+            yield own
+            return
+        cosine = _nearest(own, rows, passages.first)
+        these = [broken[index] for index in block]
+        alignment = align(these, vocabulary, passages, cosine, _cited(request, block))
+        yield Block(block, passages, alignment)
+        await asyncio.sleep(0)
+
+
+def _segments(texts: Sequence[str], passages: Passages) -> list[str]:
+    places = (passages.chunk_of.tolist(), passages.starts.tolist(), passages.ends.tolist())
+    return [texts[chunk][start:end] for chunk, start, end in zip(*places, strict=True)]
+
+
+def _cited(request: JudgeRequest, block: Sequence[int]) -> npt.NDArray[np.bool_]:
+    """Which chunks each sentence cites, shape (sentences, chunks)."""
+    cited = np.zeros((len(block), len(request.chunks)), np.bool_)
+    for row, index in enumerate(block):
+        cited[row, list(request.cites.get(index, ()))] = True
+    return cited
+
+
+def _nearest(
+    own: npt.NDArray[np.float32], rows: npt.NDArray[np.float32], first: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """Cosine to the nearest segment of each chunk, 0 at least, shape (sentences, chunks)."""
+    nearest = np.zeros((len(own), len(first) - 1))
+    filled = np.flatnonzero(np.diff(first))
+    if len(filled):
+        cosines = (own @ rows.T).astype(np.float64)
+        nearest[:, filled] = np.maximum.reduceat(cosines, first[filled], axis=1)
+    return np.maximum(nearest, 0.0)
+
 
 _CELLS: Final = 250_000
 

@@ -6,7 +6,7 @@ from judge.answer.split import split
 from judge.backends.fake import FakeJudge
 from judge.judges.questioned import QuestionedJudge
 from judge.judges.similarity import SimilarityJudge
-from judge.judges.similarity.lexical import LexicalEmbedder
+from judge.judges.similarity.embedding import LexicalEmbedder
 from judge.records import Chunk, JudgeRequest, Unscored, UnscoredReason, Verdict
 
 LOAD = "What is the maximum load of the freight lift?"

@@ -13,7 +13,7 @@ from judge.backends.fake import FakeJudge
 from judge.errors import JudgeUnavailable
 from judge.judges.questioned import QuestionedJudge
 from judge.judges.similarity import SimilarityJudge
-from judge.judges.similarity.lexical import LexicalEmbedder
+from judge.judges.similarity.embedding import LexicalEmbedder
 from judge.records import (
     Call,
     Chunk,

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judges.similarity.alignment import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
+from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
+from judge.judges.similarity.index import Vocabulary, locate
 from judge.judges.similarity.terms import DENIAL, Kind, terms
-from judge.judges.similarity.vocabulary import Vocabulary
-from judge.judges.similarity.windows import locate
 from judge.text.words import CONTENT, weight
 
 Floats = npt.NDArray[np.float64]

@@ -6,7 +6,7 @@ import numpy.typing as npt
 import pytest
 
 from judge.judges.similarity import Block, aligned
-from judge.judges.similarity.lexical import LexicalEmbedder
+from judge.judges.similarity.embedding import LexicalEmbedder
 from judge.protocols import Embedder
 from judge.records import Chunk, JudgeRequest, Sentence, Unscored, UnscoredReason
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import ConfigError
-from judge.judges.similarity.conjunction import ConjunctionModel
+from judge.judges.similarity.model import ConjunctionModel
 
 RAW: dict[str, Any] = {
     "model": "tiny-v1",

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from judge.errors import ConfigError
 from judge.judges.similarity import SimilarityJudge, shipped_model
-from judge.judges.similarity.alignment import SENTENCE_FEATURES, TERM_FEATURES
-from judge.judges.similarity.conjunction import ConjunctionModel
-from judge.judges.similarity.lexical import LexicalEmbedder
+from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES
+from judge.judges.similarity.embedding import LexicalEmbedder
+from judge.judges.similarity.model import ConjunctionModel
 from judge.records import (
     Chunk,
     JudgeRequest,

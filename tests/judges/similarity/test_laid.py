@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judges.similarity.laid import Laid
+from judge.judges.similarity.align import Laid
+from judge.judges.similarity.index import Vocabulary
 from judge.judges.similarity.senses import Sense
 from judge.judges.similarity.terms import Kind, Term, terms
-from judge.judges.similarity.vocabulary import Vocabulary
 from judge.text.words import CONTENT
 
 CAT = Sense("cat", frozenset({"cat", "pet"}), frozenset({"dog"}))

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from judge.judges.similarity.lexical import LexicalEmbedder
+from judge.judges.similarity.embedding import LexicalEmbedder
 from judge.protocols import Embedder
 
 
@@ -47,7 +47,7 @@ async def test_a_row_does_not_depend_on_its_neighbours() -> None:
 
 def test_another_process_gives_the_same_vector() -> None:
     program = (
-        "import asyncio; from judge.judges.similarity.lexical import LexicalEmbedder;"
+        "import asyncio; from judge.judges.similarity.embedding import LexicalEmbedder;"
         "print(asyncio.run(LexicalEmbedder().embed(['It rained. 下雨了'])).tobytes().hex())"
     )
     run = subprocess.run(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judges.similarity.logistic import expit, logit, shift
+from judge.judges.similarity.model import expit, logit, shift
 
 SHARES = st.floats(min_value=0.001, max_value=0.999)
 

@@ -3,9 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judges.similarity.occurrences import occurrences
+from judge.judges.similarity.index import RIVAL, SAID, Vocabulary, occurrences
 from judge.judges.similarity.terms import DENIAL, terms
-from judge.judges.similarity.vocabulary import RIVAL, SAID, Vocabulary
 from tests.growth import LINEAR, growth
 
 

@@ -3,11 +3,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from judge.judges.similarity.laid import Laid
-from judge.judges.similarity.search import Held, search
+from judge.judges.similarity.align import Held, Laid, search
+from judge.judges.similarity.index import Passages, Vocabulary, locate
 from judge.judges.similarity.terms import Kind, terms
-from judge.judges.similarity.vocabulary import Vocabulary
-from judge.judges.similarity.windows import Passages, locate
 
 
 def laid(sentences: list[str], chunks: list[str]) -> tuple[Laid, Passages]:

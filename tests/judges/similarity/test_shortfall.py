@@ -1,6 +1,6 @@
 import pytest
 
-from judge.judges.similarity.shortfall import no_passages, shortfall
+from judge.judges.similarity.judge import no_passages, shortfall
 from judge.judges.similarity.terms import terms
 
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from judge.judges.similarity.index import RIVAL, SAID, Vocabulary
 from judge.judges.similarity.senses import Sense
 from judge.judges.similarity.terms import Kind, Term, terms
-from judge.judges.similarity.vocabulary import RIVAL, SAID, Vocabulary
 
 
 def meaning(concept: str, above: str = "", excludes: str = "") -> Sense:

@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge.judges.similarity.index import RIVAL, SAID, Passages, Vocabulary, locate
 from judge.judges.similarity.terms import Kind, terms
-from judge.judges.similarity.vocabulary import RIVAL, SAID, Vocabulary
-from judge.judges.similarity.windows import Passages, locate
 from judge.text.words import words
 from tests.growth import LINEAR, growth
 

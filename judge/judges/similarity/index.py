@@ -1,22 +1,110 @@
-"""Where the terms and meanings of a vocabulary stand in texts."""
+"""What some sentences say, looked up in passages all at once."""
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from judge.checks.denials import denied, negations
 from judge.checks.sequence import Token, sequence
-from judge.checks.values import days, figures
+from judge.checks.values import NUMBER, days, figures
 from judge.judges.similarity.senses import Sense, english_senses, han_senses
-from judge.judges.similarity.terms import DENIAL, GAP
-from judge.judges.similarity.vocabulary import Vocabulary, other_key
+from judge.judges.similarity.terms import DENIAL, GAP, Kind, Term
+from judge.text.pieces import segments
 from judge.text.words import Words, words
 
 Ints = npt.NDArray[np.int64]
+
+_Numbers = TypeVar("_Numbers", int, Ints)
+
+SAID: Final = "@"
+"""What the key of a meaning begins with, said in whatever word."""
+RIVAL: Final = "≠"
+"""What the key of everything that excludes a meaning begins with."""
+
+
+def other_key(counts: str) -> str:
+    """The key of any number that counts the same."""
+    return f"{RIVAL}{NUMBER}{counts}"
+
+
+@dataclass(frozen=True, slots=True)
+class Skips:
+    """Skips by the numbers of their two words."""
+
+    first: Ints
+    """The word that comes first, shape (skips,)."""
+    second: Ints
+    """The other."""
+    number: Ints
+    """The skip's own number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Terms and meanings, numbered from 0."""
+
+    number: Mapping[str, int]
+    """Key → number, of every term and of the meanings (`SAID`, `RIVAL`)."""
+    skips: Skips
+    """Which of them are skips."""
+    meanings: Mapping[str, Sense]
+    """The senses of the words among them, by concept."""
+    counts: bool
+    """Whether it holds a number."""
+
+    def denied(self, word: _Numbers) -> _Numbers:
+        """The number of a word where a negation denies it."""
+        return word + len(self.number)
+
+    def affirmed(self, word: _Numbers) -> _Numbers:
+        """The number of a word where none does, in a text that denies it elsewhere."""
+        return word + 2 * len(self.number)
+
+    def posted(self, found: Sense) -> tuple[int, ...]:
+        """What a word of a passage is evidence of: the meanings it implies, those it excludes."""
+        posts = []
+        for concept, sense in self.meanings.items():
+            if concept in found.implies:
+                posts.append(self.number[SAID + concept])
+            elif sense.excludes & found.implies:
+                posts.append(self.number[RIVAL + concept])
+        return tuple(posts)
+
+    @classmethod
+    def of(cls, sentences: Iterable[Sequence[Term]]) -> "Vocabulary":
+        """Number what the sentences say."""
+        number: dict[str, int] = {}
+        meanings: dict[str, Sense] = {}
+        skips: dict[str, Term] = {}
+        for term in (term for sentence in sentences for term in sentence):
+            number.setdefault(term.key, len(number))
+            if term.kind is Kind.SKIP:
+                skips[term.key] = term
+            if term.sense is not None:
+                meanings[term.sense.concept] = term.sense
+            if term.counts:
+                number.setdefault(other_key(term.counts), len(number))
+        for concept in meanings:
+            for sign in (SAID, RIVAL):
+                number.setdefault(sign + concept, len(number))
+        # The words of a skip are terms of the same sentence, so they have numbers.
+        words = [key.split("…") for key in skips]
+        first, second = ([number[pair[side]] for pair in words] for side in (0, 1))
+        return cls(
+            number=number,
+            skips=Skips(
+                np.asarray(first, np.int64),
+                np.asarray(second, np.int64),
+                np.asarray([number[key] for key in skips], np.int64),
+            ),
+            meanings=meanings,
+            counts=any(key.startswith(NUMBER) for key in number),
+        )
+
 
 AHEAD: Final = 8
 """The second word of a skip stands at most so many words behind the first …"""
@@ -148,3 +236,62 @@ def _skips(ids: Ints, segment: Ints, order: Ints, vocabulary: Vocabulary) -> tup
             found.append(number[at[hit]])
             where.append(segment[step:][together & (apart <= reach)][hit])
     return np.concatenate(found), np.concatenate(where)
+
+
+RUN: Final = 3
+"""A window is a run of one to so many segments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """Where the wanted terms stand in the chunks. Window `3 i + n - 1` is the n segments from i."""
+
+    chunk_of: npt.NDArray[np.int64]
+    """For each segment its chunk, shape (segments,)."""
+    starts: npt.NDArray[np.int64]
+    """For each segment its first character, into its chunk."""
+    ends: npt.NDArray[np.int64]
+    """One past its last."""
+    first: npt.NDArray[np.int64]
+    """For each chunk its first segment, and the number of segments: shape (chunks + 1,)."""
+    legal: npt.NDArray[np.bool_]
+    """Whether a window stays within one chunk, shape (3 · segments,)."""
+    term: npt.NDArray[np.int64]
+    """Postings, sorted: what the vocabulary numbers …"""
+    window: npt.NDArray[np.int64]
+    """… and a window that holds it."""
+
+    def span(self, window: int) -> tuple[int, int, int]:
+        """The chunk of a window, and its first character and one past its last, into the chunk."""
+        segment, more = divmod(window, RUN)
+        return (
+            int(self.chunk_of[segment]),
+            int(self.starts[segment]),
+            int(self.ends[segment + more]),
+        )
+
+
+def locate(chunks: Sequence[str], vocabulary: Vocabulary) -> Passages:
+    """Cut the chunks into segments and find what a vocabulary holds in them.
+
+    Time and space are linear in the characters of the chunks.
+    """
+    bases = list(accumulate((len(text) + 1 for text in chunks), initial=0))
+    cut = [segments(text) for text in chunks]
+    first = np.asarray([0, *accumulate(map(len, cut))], np.int64)
+    edges = np.asarray([edge for part in cut for edge in part], np.int64).reshape(-1, 2)
+    chunk_of = np.repeat(np.arange(len(chunks)), np.diff(first))
+    ahead = np.arange(len(edges))[:, None] + np.arange(RUN)
+    legal = (ahead < first[chunk_of + 1][:, None]).ravel()
+    begins = edges[:, 0] + np.asarray(bases, np.int64)[chunk_of]
+    ids, segment = occurrences(chunks, vocabulary, begins)
+    windows = [(segment - back) * RUN + n for n in range(RUN) for back in range(n + 1)]
+    window = np.concatenate(windows)
+    # A window that starts before the chunk is one that runs over its end from the chunk before.
+    fits = window >= 0
+    fits[fits] = legal[window[fits]]
+    stride = max(len(legal), 1)
+    key = np.unique(np.tile(ids, len(windows))[fits] * stride + window[fits])
+    return Passages(
+        chunk_of, edges[:, 0], edges[:, 1], first, legal, term=key // stride, window=key % stride
+    )
