@@ -165,8 +165,7 @@ def _write(
     """Write the sheets; returns how many rows come filled in."""
     from judge.review.carrying import carried  # noqa: PLC0415  heavy, and --help stays quick
     from judge.review.dealing import deal  # noqa: PLC0415  likewise
-    from judge.review.row import BLIND, OPEN  # noqa: PLC0415  likewise
-    from judge.review.sheet import write_sheet  # noqa: PLC0415  likewise
+    from judge.review.sheet import BLIND, OPEN, write_sheet  # noqa: PLC0415  likewise
 
     # Several reviewers judge on their own.
     rows = carried(run, drawing, lang.value) if len(sheets) == 1 else drawing.rows

@@ -10,8 +10,7 @@ from typing import Final
 from judge.cli.source import PIPED, standard_input
 from judge.errors import ConfigError
 from judge.files.runs.whole import replacing
-from judge.review.cells import cell
-from judge.review.delimited import BOM, csv_row
+from judge.files.tables import BOM, cell, csv_row
 
 Value = str | float | None
 Write = Callable[[Mapping[str, Value]], None]

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from judge.messages import Lang
 from judge.review.drawing import Drawing, fingerprint
 from judge.review.folder import draw_names, read_draw, read_labels
 from judge.review.records import Draw, Label
 from judge.review.weighed import by_row
-from judge.review.words import Lang, choices
+from judge.review.words import choices
 
 _NO: Final[dict[Lang, str]] = {"en": "no", "zh": "否"}
 _LABELS: Final = ("full", "partial", "none", "contradicted", "no_claim")

@@ -14,7 +14,7 @@ from judge.records import Sample, SampleResult
 from judge.review.census import By, Census, claims, part_of
 from judge.review.picking import Picked, divide, stratum
 from judge.review.records import Draw, DrawnSentence
-from judge.review.row import row_of
+from judge.review.sheet import row_of
 from judge.signature import Signature
 
 _DIGITS: Final = 12

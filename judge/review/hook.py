@@ -9,8 +9,7 @@ from judge.protocols import ReviewHook
 from judge.records import Sample, SampleResult
 from judge.review.census import claims
 from judge.review.drawing import live_name, review_id, shown
-from judge.review.row import BLIND, row_of
-from judge.review.sheet import append_rows, read_sheet
+from judge.review.sheet import BLIND, append_rows, read_sheet, row_of
 
 _TOKEN = "JUDGE_REVIEW_TOKEN"  # noqa: S105  the name of a variable
 

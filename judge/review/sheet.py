@@ -1,24 +1,58 @@
-"""The sheet that reviewers label: written as CSV or XLSX, and read back whatever was done to it."""
+"""The sheet that reviewers label: its columns and rows, written as CSV or XLSX, and read back."""
 
 import contextlib
 import errno
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 from judge.errors import InputError, RunError
 from judge.files.runs.whole import replacing
-from judge.review.cells import MOST_UNITS, cell, legible, restore
-from judge.review.delimited import BOM, csv_row, csv_rows
-from judge.review.words import LANGS, Lang, column_of, header
+from judge.files.tables import (
+    BOM,
+    LONGEST,
+    MOST_UNITS,
+    cell,
+    csv_row,
+    csv_rows,
+    legible,
+    restore,
+)
+from judge.messages import LANGS, Lang
+from judge.records import Chunk, Sample, SentenceResult, Verdict
+from judge.review.words import column_of, header
 from judge.review.workbook import workbook_rows, write_workbook
+from judge.text.words import stems, weight
+
+BLIND: Final = (
+    "review_id",
+    "query",
+    "answer",
+    "sentence",
+    "chunks",
+    "human_support",
+    "human_note",
+    "reviewer",
+)
+"""The columns, in reading order."""
+OPEN: Final = (*BLIND[:5], "judge_support", "judge_quote", *BLIND[5:])
+"""The same where the judge's verdict is shown."""
+
 
 NEEDED: Final = ("review_id", "human_support")
 """Columns without which a sheet says nothing."""
 
 READ: Final = ("review_id", "sentence", "human_support", "human_note", "reviewer")
 """Columns that come back; what else a sheet shows is for the eye."""
+
+_BEGIN: Final = "▶"
+_END: Final = "◀"
+_CUT: Final = "…"
+_ROOM: Final = LONGEST - 100
+"""Characters of an answer around its sentence; the rest is for the marks."""
 
 _Rows = Iterable[Mapping[str, str]]
 
@@ -41,10 +75,61 @@ class Row(NamedTuple):
     """By canonical column name, those of `READ` that the sheet has; empty where a cell is."""
 
 
+def row_of(review_id: str, sample: Sample, sentence: SentenceResult) -> dict[str, str]:
+    """All columns but the empty ones."""
+    return {
+        "review_id": review_id,
+        "query": sample.query or "",
+        "answer": marked(sample.answer, sentence.start, sentence.end),
+        "sentence": sentence.text,
+        "chunks": "\n\n".join(_numbered(sample, position) for position in ranked(sample, sentence)),
+        **judged(sentence),
+    }
+
+
+def marked(answer: str, start: int, end: int) -> str:
+    """The answer with the sentence between marks; what is too long is cut far from it.
+
+    >>> marked("It rains. Roads are wet.", 10, 24)
+    'It rains. ▶Roads are wet.◀'
+    """
+    room = max(0, _ROOM - (end - start)) // 2
+    low = max(0, start - room)
+    high = min(len(answer), end + room)
+    before = _CUT * (low > 0) + answer[low:start]
+    after = answer[end:high] + _CUT * (high < len(answer))
+    return f"{before}{_BEGIN}{answer[start:end]}{_END}{after}"
+
+
+def ranked(sample: Sample, sentence: SentenceResult) -> list[int]:
+    """Positions of the chunks, those first that share most with the sentence.
+
+    By the weight of the words and pairs of words they share, and not by what the judge cites: that
+    would tell what it thinks.
+    """
+    wanted = _parts(sentence.text)
+    return sorted(
+        range(len(sample.chunks)),
+        key=lambda position: -_shared(wanted, sample.chunks[position]),
+    )
+
+
+def judged(sentence: SentenceResult) -> dict[str, str]:
+    """What is shown of the verdict where it is shown."""
+    outcome = sentence.outcome
+    if not isinstance(outcome, Verdict):
+        return {"judge_support": outcome.type, "judge_quote": ""}
+    quotes = (f"[{evidence.chunk_id}] {evidence.quote}" for evidence in outcome.evidence)
+    support = outcome.support.value
+    if outcome.fallback_from is not None:
+        support = f"unscored ({outcome.source}: {support})"
+    return {"judge_support": support, "judge_quote": "\n".join(quotes)}
+
+
 def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lang) -> None:
     """Write a sheet, whole or not at all, over what is there: XLSX where the name says so, or CSV.
 
-    Cells stand as `judge.review.cells.cell` makes them.
+    Cells stand as `judge.files.tables.cell` makes them.
 
     Args:
         path: of the sheet.
@@ -106,7 +191,7 @@ def read_sheet(path: str | Path) -> Iterator[Row]:
         message = "is an old or a password-protected workbook; save it without, as XLSX or CSV"
         raise InputError(message, path=str(path))
     is_book = data.startswith(_ZIP)
-    rows = (workbook_rows if is_book else csv_rows)(data, path)
+    rows = workbook_rows(data, path) if is_book else csv_rows(data, path, _is_ours)
     first = next(rows, None)
     if first is None:
         raise InputError("is empty; a header and rows are needed", path=str(path))
@@ -121,6 +206,25 @@ def read_sheet(path: str | Path) -> Iterator[Row]:
             message = f"row {number}: over {_MOST_READ:,} characters in all; split the sheet in two"
             raise InputError(message, path=str(path))
         yield Row(number, {key: restore(legible(text)) for key, text in taken.items()})
+
+
+def _numbered(sample: Sample, position: int) -> str:
+    chunk = sample.chunks[position]
+    number = f"[{position + 1}]"
+    name = number if chunk.chunk_id == str(position + 1) else f"{number} {chunk.chunk_id}"
+    return f"{name}\n{chunk.text}"
+
+
+def _parts(text: str) -> Mapping[str, float]:
+    found = stems(text)
+    single = {stem: weight(stem) for stem in found}
+    pairs = {f"{a} {b}": (single[a] + single[b]) / 2 for a, b in pairwise(found)}
+    return single | pairs
+
+
+def _shared(wanted: Mapping[str, float], chunk: Chunk) -> float:
+    # Exact, for the order of a set is not that of another process.
+    return math.fsum(wanted[part] for part in wanted.keys() & _parts(chunk.text).keys())
 
 
 def _refuse_long(cells: Mapping[str, str], longest: int, number: int, path: Path) -> None:
@@ -139,6 +243,10 @@ def _lines(rows: _Rows, columns: Sequence[str], lang: Lang) -> Iterator[str]:
 def _cells(rows: _Rows, columns: Sequence[str], lang: Lang) -> Iterator[list[str]]:
     for row in rows:
         yield [cell(row.get(column, ""), lang) for column in columns]
+
+
+def _is_ours(name: str) -> bool:
+    return column_of(name) is not None
 
 
 def _unwritable(path: Path, error: OSError) -> RunError:

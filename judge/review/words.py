@@ -5,15 +5,11 @@ import tomllib
 import unicodedata
 from functools import cache
 from importlib.resources import files
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, NamedTuple
 
-from judge.records.verdict import Support
+from judge.messages import LANGS, Lang, Messages
+from judge.records import Support
 from judge.text.clip import clip
-
-Lang = Literal["en", "zh"]
-"""Language of a sheet's headers, its drop-down and its marks."""
-
-LANGS: Final[tuple[Lang, ...]] = get_args(Lang)
 
 # No question mark: `yes?` is a doubt, and no answer.
 _AROUND: Final = " .。．｡,，、;；:：!！'\"‘’“”「」『』`´·"
@@ -36,7 +32,7 @@ def header(column: str, lang: Lang) -> str:
     >>> header("human_support", "en"), header("human_support", "zh")
     ('human_support', '人工判断')
     """
-    return _table().headers[lang][column]
+    return Messages.of("sheet")(column, lang)
 
 
 def column_of(text: str) -> str | None:
@@ -45,25 +41,25 @@ def column_of(text: str) -> str | None:
     >>> column_of(" Human Support"), column_of("人工判断"), column_of("price")
     ('human_support', 'human_support', None)
     """
-    return _table().columns.get(_bare(text))
+    return _columns().get(_bare(text))
 
 
 def choices(lang: Lang) -> tuple[str, ...]:
-    """The word for each label of the judge's scale, best first.
+    """The word for each label of the judge's scale, best first: those of a drop-down.
 
     >>> choices("zh")
     ('支持', '部分支持', '不支持', '矛盾', '无论断')
     """
-    return _table().choices[lang]
+    return tuple(word_for(support, lang) for support in Support)
 
 
-def cut_mark(count: int, lang: Lang) -> str:
-    """What stands for `count` characters that were left out.
+def word_for(support: Support, lang: Lang) -> str:
+    """The word a drop-down offers for a label.
 
-    >>> cut_mark(41234, "en")
-    '… [cut: 41 234 characters more]'
+    >>> word_for(Support.PARTIAL, "zh")
+    '部分支持'
     """
-    return _table().cut[lang].format(count=f"{count:,}".replace(",", " "))
+    return _labels()[0][lang][support]
 
 
 def read_label(text: str) -> Reading | None:
@@ -78,7 +74,7 @@ def read_label(text: str) -> Reading | None:
     word = _folded(text)
     if not word:
         return None
-    found = _table().labels.get(word.strip(_AROUND))
+    found = _labels()[1].get(word.strip(_AROUND))
     if found is None:
         offered = " or ".join(", ".join(choices(lang)) for lang in LANGS)
         shown = clip(text.strip(), _LONGEST_SHOWN)
@@ -86,32 +82,26 @@ def read_label(text: str) -> Reading | None:
     return found
 
 
-class _Table(NamedTuple):
-    headers: dict[Lang, dict[str, str]]
-    columns: dict[str, str]
-    choices: dict[Lang, tuple[str, ...]]
-    labels: dict[str, Reading]
-    cut: dict[Lang, str]
+@cache
+def _columns() -> dict[str, str]:
+    texts = Messages.of("sheet")
+    return {_bare(texts(column, lang)): column for column in texts for lang in LANGS}
 
 
 @cache
-def _table() -> _Table:
-    data = tomllib.loads(files("judge").joinpath("data", "review.toml").read_text("utf-8"))
-    columns, labels = data["columns"], data["labels"]
-    return _Table(
-        headers={lang: {key: names[lang] for key, names in columns.items()} for lang in LANGS},
-        columns={_bare(names[lang]): key for key, names in columns.items() for lang in LANGS},
-        choices={
-            lang: tuple(entry[lang][0] for entry in labels if "support" in entry) for lang in LANGS
-        },
-        labels={_folded(word): _reading(e) for e in labels for lang in LANGS for word in e[lang]},
-        cut=data["cut"],
-    )
-
-
-def _reading(entry: dict[str, str | bool]) -> Reading:
-    support = entry.get("support")
-    return Reading(Support(support) if isinstance(support, str) else None, bool(entry["supported"]))
+def _labels() -> tuple[dict[Lang, dict[Support, str]], dict[str, Reading]]:
+    """The words offered, and what each word that people write means."""
+    entries = tomllib.loads(files("judge").joinpath("data", "labels.toml").read_text("utf-8"))
+    offered: dict[Lang, dict[Support, str]] = {lang: {} for lang in LANGS}
+    readings: dict[str, Reading] = {}
+    for entry in entries["labels"]:
+        support = Support(entry["support"]) if "support" in entry else None
+        for lang in LANGS:
+            if support is not None:
+                offered[lang][support] = entry[lang][0]
+            for word in entry[lang]:
+                readings[_folded(word)] = Reading(support, entry["supported"])
+    return offered, readings
 
 
 def _folded(text: str) -> str:

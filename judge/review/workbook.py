@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from judge.errors import ConfigError, InputError
-from judge.review.words import Lang, choices, column_of, header
+from judge.messages import Lang
+from judge.review.words import choices, column_of, header
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
@@ -47,7 +48,7 @@ def write_workbook(
 
     Args:
         path: where; its suffix does not matter.
-        rows: cells in the order of `columns`, as `judge.review.cells.cell` makes them.
+        rows: cells in the order of `columns`, as `judge.files.tables.cell` makes them.
         columns: canonical names.
         lang: of the headers and the drop-down.
 

@@ -9,8 +9,7 @@ import pytest
 from judge import Evaluator
 from judge.cli.app import app, main, register
 from judge.config import Config
-from judge.review.row import BLIND
-from judge.review.sheet import read_sheet, write_sheet
+from judge.review.sheet import BLIND, read_sheet, write_sheet
 from tests.server import JudgeServer
 
 ROOT = Path(__file__).resolve().parents[2]

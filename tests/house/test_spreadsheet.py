@@ -13,9 +13,10 @@ import openpyxl
 import pytest
 
 from judge.errors import InputError
-from judge.records.verdict import Support
+from judge.messages import LANGS, Lang
+from judge.records import Support
 from judge.review.sheet import READ, read_sheet, write_sheet
-from judge.review.words import LANGS, Lang, choices, read_label
+from judge.review.words import choices, read_label
 
 COLUMNS = ["review_id", "sentence", "chunks", "human_support", "human_note", "reviewer"]
 CSV = "Text - txt - csv (StarCalc)"
@@ -73,6 +74,8 @@ SEEN = {
 }
 # What LibreOffice makes a number, a date or a truth value of when it opens CSV.
 RETYPED = ["007", "1e5", "2021-05-03", "1/2", "50%", "true", "12345678901234567890"]
+
+pytestmark = pytest.mark.oracle  # a run of CI once, with LibreOffice
 
 Convert = Callable[[Path, str, str], Path]
 

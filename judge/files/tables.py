@@ -1,0 +1,255 @@
+"""Tables for spreadsheets: cells that are no formulas, and CSV as programs write and read it."""
+
+import codecs
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from threading import RLock
+from typing import Final
+
+from judge.errors import InputError
+from judge.messages import Lang, Messages
+from judge.text.visible import visible
+
+BOM: Final = "\ufeff"
+"""First in a file that Excel must take for UTF-8."""
+
+LONGEST: Final = 30_000
+"""Characters of a text in a cell, the mark of a cut included."""
+
+MOST_UNITS: Final = 32_767
+"""UTF-16 code units that Excel keeps of a cell; an emoji is two."""
+
+_QUOTE: Final = "'"
+# Spreadsheets skip white space before a sign, and East Asian ones take its full-width form.
+_FORMULA: Final = re.compile(r"'*+(?:\s*+[=+\-@＝＋－＠]|[\t\r\n])")
+# Where `;` or tab parts columns, a quoted cell ends at the first of them, or of its line ends, and
+# quotation marks open cells anew. A run is taken whole, so that long ones cost no more than once.
+_RUN: Final = re.compile(r'([;"\s]++)(\u200c*+[=+\-@＝＋－＠])?')
+_PARTS: Final = re.compile(r"[;\t\r\n]")
+# ZERO WIDTH NON-JOINER: no white space in any program, and beside a sign it changes no letter.
+_SHIELD: Final = "\u200c"
+_LINE_END: Final = re.compile(r"\r\n?")
+# XML, and so XLSX, cannot hold these, nor most of what `visible` shows.
+_NO_XML: Final = dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd")
+_JOINER: Final = "\u200d"
+_SKIN: Final = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
+# Longer than any emoji or stacked letter that means something.
+_LONGEST_CLUSTER: Final = 32
+
+_DELIMITERS: Final = (",", ";", "\t")
+# Excel's own way to name the delimiter; it hides the line.
+_NAMED: Final = re.compile(r'"?sep=([^\w\s"]|\t)"?(?:\r\n?|\n)', re.IGNORECASE)
+_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# UTF-8 first: next to no other text is valid UTF-8 by chance. GB18030 is what Excel and WPS save
+# where Windows speaks Chinese.
+_ENCODINGS: Final = ("utf-8-sig", "gb18030")
+_LIMIT: Final = RLock()
+
+
+def cell(text: str, lang: Lang) -> str:
+    """The text as it stands in a cell: `legible`, `fit`, and `neutralise`d.
+
+    Args:
+        text: any.
+        lang: language of the mark where the text is cut.
+    """
+    return neutralise(fit(legible(text), lang))
+
+
+def neutralise(text: str) -> str:
+    r"""The text, so that no spreadsheet takes it, or a part of it, for a formula.
+
+    An apostrophe stands before text that begins as a formula does. A program whose columns are
+    parted by semicolons or tabs splits cells that commas part, quoted or not, and at their line
+    ends: an invisible U+200C stands before every sign that such a part would begin with. Not
+    covered: programs told to part at other characters, or to take quotation marks for text.
+
+    >>> neutralise("=1+1"), neutralise("3 - 1"), neutralise("'=1")
+    ("'=1+1", '3 - 1', "''=1")
+    >>> neutralise("see; =1+1")
+    'see; \u200c=1+1'
+    """
+    text = _RUN.sub(_shielded, text)
+    return _QUOTE + text if _FORMULA.match(text) else text
+
+
+def restore(text: str) -> str:
+    """What `neutralise` was given, for any text.
+
+    A cell whose apostrophe a spreadsheet has swallowed comes back whole, too.
+
+    >>> restore("'=1+1"), restore("=1+1"), restore("'tis")
+    ('=1+1', '=1+1', "'tis")
+    """
+    text = text[1:] if text.startswith(_QUOTE) and _FORMULA.match(text, 1) else text
+    return _RUN.sub(_unshielded, text)
+
+
+def legible(text: str) -> str:
+    r"""The text as a file can hold it and a person reads it, a second time the same.
+
+    Line ends become `\n`, control characters their pictures, lone surrogates, C1 controls and
+    bidirectional overrides U+FFFD.
+
+    >>> legible("a\r\nb\x00")
+    'a\nb␀'
+    """
+    return visible(_LINE_END.sub("\n", text)).translate(_NO_XML)
+
+
+def fit(text: str, lang: Lang) -> str:
+    """The text, or as much of it as a cell holds, and a mark that says how much is missing.
+
+    What comes out fits: at most `LONGEST` characters, and once neutralised at most `MOST_UNITS`.
+    Letters are not parted from their accents, nor emoji in the middle.
+
+    Args:
+        text: legible text.
+        lang: language of the mark.
+    """
+    if len(text) <= LONGEST and _units(neutralise(text)) <= MOST_UNITS:
+        return text
+    mark = len(_cut_mark(len(text), lang))
+    head = text[: LONGEST - mark]
+    if (over := _units(neutralise(head)) - (MOST_UNITS - mark)) > 0:
+        head = _encoded(head)[: -2 * over].decode("utf-16-le", errors="ignore")
+    edge = _edge(text, len(head))
+    return text[:edge] + _cut_mark(len(text) - edge, lang)
+
+
+def csv_row(cells: Sequence[str]) -> str:
+    r"""One row with its end, `\r\n` as RFC 4180 has it, every cell in quotation marks.
+
+    A program that parts columns at commas, semicolons and tabs alike splits none of them.
+    """
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n", quoting=csv.QUOTE_ALL).writerow(cells)
+    return out.getvalue()
+
+
+class CsvReader(Iterator[list[str]]):
+    """The rows of a CSV, whose cells may be of any length.
+
+    The `csv` module takes 128 KiB a cell, less than other programs write, and keeps that limit for
+    the whole process: here it is lifted while a row is read, and put back. After a `csv.Error` the
+    next row can be read.
+
+    Args:
+        lines: of the file, with their ends.
+        delimiter: what stands between cells.
+    """
+
+    def __init__(self, lines: Iterable[str], delimiter: str = ",") -> None:
+        # Strict: an open quotation mark would swallow the rows below it.
+        self._rows = csv.reader(lines, delimiter=delimiter, strict=True)
+
+    def __next__(self) -> list[str]:
+        with _LIMIT:
+            limit = csv.field_size_limit(2**31 - 1)
+            try:
+                return next(self._rows)
+            finally:
+                csv.field_size_limit(limit)
+
+
+def csv_rows(
+    data: bytes, path: Path, known: Callable[[str], bool]
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV that are not blank, each with its number in the spreadsheet, from 1.
+
+    The delimiter is the comma, semicolon or tab that parts the first row into the most known
+    headers, unless a line such as `sep=;`, which is no row of the spreadsheet, names it first.
+
+    Args:
+        data: in UTF-8, UTF-16 or GB18030.
+        path: where it stands, for messages.
+        known: whether a header is one that the reader looks for.
+
+    Raises:
+        InputError: another encoding, a quotation mark is never closed, or a row has cells beyond
+            the header's.
+    """
+    text = _decoded(data, path)
+    if named := _NAMED.match(text):
+        delimiter, text = named[1], text[named.end() :]
+    else:
+        delimiter = max(_DELIMITERS, key=lambda sign: _recognised(text, sign, known))
+    number, width = 0, None
+    try:
+        for number, cells in enumerate(CsvReader(io.StringIO(text, newline=""), delimiter), 1):
+            if not any(map(str.strip, cells)):
+                continue
+            width = width or len(cells)
+            if any(map(str.strip, cells[width:])):
+                message = f"row {number}: {len(cells)} cells under {width} columns; "
+                raise InputError(message + "quote cells that hold the delimiter", path=str(path))
+            yield number, cells
+    except csv.Error as error:
+        hint = "close the quotation mark that opens here, or save the sheet again"
+        message = f"row {number + 1}: bad CSV ({error}); {hint}"
+        raise InputError(message, path=str(path)) from None
+
+
+def _recognised(text: str, delimiter: str, known: Callable[[str], bool]) -> int:
+    try:
+        rows = CsvReader(io.StringIO(text, newline=""), delimiter)
+        return sum(map(known, next((row for row in rows if any(map(str.strip, row))), [])))
+    except csv.Error:
+        return 0  # this delimiter makes no sense of it; if none does, the reading says why
+
+
+def _decoded(data: bytes, path: Path) -> str:
+    step = "save the sheet again, as CSV UTF-8 or XLSX"
+    for encoding in ("utf-16",) if data.startswith(_UTF16) else _ENCODINGS:
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if (place := text.find("\0")) >= 0:
+            line = text.count("\n", 0, place) + 1
+            message = f"line {line} holds a NUL byte, so this is no CSV; {step}"
+            raise InputError(message, path=str(path))
+        return text
+    raise InputError(f"is neither UTF-8, UTF-16 nor GB18030; {step}", path=str(path))
+
+
+def _cut_mark(count: int, lang: Lang) -> str:
+    return Messages.of("tables")("cut", lang, count=f"{count:,}".replace(",", " "))
+
+
+def _shielded(match: re.Match[str]) -> str:
+    run, sign = match[1], match[2] or ""
+    return f"{run}{_SHIELD}{sign}" if sign and _PARTS.search(run) else match[0]
+
+
+def _unshielded(match: re.Match[str]) -> str:
+    run, sign = match[1], match[2] or ""
+    return run + sign.removeprefix(_SHIELD) if _PARTS.search(run) else match[0]
+
+
+def _units(text: str) -> int:
+    return len(_encoded(text)) // 2
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-16-le", errors="surrogatepass")
+
+
+def _edge(text: str, cut: int) -> int:
+    """The last place not after `cut` that parts no cluster; `cut` where there is none near."""
+    for edge in range(cut, max(cut - _LONGEST_CLUSTER, 0), -1):
+        if not _joins(text[edge]) and text[edge - 1] != _JOINER:
+            return edge
+    return cut
+
+
+def _joins(character: str) -> bool:
+    return (
+        character == _JOINER
+        or character in _SKIN
+        or unicodedata.category(character) in {"Mn", "Mc", "Me"}
+    )
