@@ -18,9 +18,10 @@ from typing import IO, Final, NamedTuple, Protocol
 from judge.config import Config
 from judge.errors import InputError, RunError
 from judge.evaluator import Evaluator
-from judge.files.origin import is_of
-from judge.files.runs import REJECTED, RunFolder, read_results
-from judge.files.samples import Checked, Digest, Rejected, check_samples, read_samples
+from judge.files.folder import RunFolder
+from judge.files.runs import REJECTED, is_of, read_results
+from judge.files.samples import Checked, Rejected, check_samples, read_samples
+from judge.files.source import Digest
 from judge.records import SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 from judge.scores.totals import Totals

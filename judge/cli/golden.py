@@ -62,7 +62,7 @@ def promote(
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.terminal import say  # noqa: PLC0415
-    from judge.files.runs.reading import made_from  # noqa: PLC0415
+    from judge.files.runs import made_from  # noqa: PLC0415
     from judge.review.golden import check_output, lines, write_whole  # noqa: PLC0415
     from judge.review.promoting import promote as promoted  # noqa: PLC0415
 

@@ -40,8 +40,8 @@ def import_(
 def _imported(
     run: Path, sheets: list[Path], *, replace: bool, lang: Language
 ) -> tuple["Agreement", "Summary", int]:
+    from judge.files.folder import hold  # noqa: PLC0415
     from judge.files.runs import read_summary  # noqa: PLC0415
-    from judge.files.runs.hold import hold  # noqa: PLC0415
     from judge.pages.agreement import page  # noqa: PLC0415
     from judge.review.findings import findings  # noqa: PLC0415
     from judge.review.folder import discard_findings, write_agreement, write_labels, write_page  # noqa: PLC0415

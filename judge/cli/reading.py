@@ -9,9 +9,8 @@ from judge.advice.records import Use
 from judge.cli.choice import chosen
 from judge.cli.source import placed, readable, spoken
 from judge.errors import ConfigError, InputError
-from judge.files.origin import has_bytes
-from judge.files.runs import read_record, read_summary
-from judge.files.samples.source import open_source, text_lines
+from judge.files.runs import has_bytes, read_record, read_summary
+from judge.files.source import open_source, text_lines
 from judge.messages import LANGS, Lang
 from judge.records import Summary
 from judge.retrieval.records import RankingReport

@@ -72,7 +72,7 @@ def draw(  # noqa: PLR0913  each is an option of the command line
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.terminal import say  # noqa: PLC0415
-    from judge.files.runs.hold import hold  # noqa: PLC0415
+    from judge.files.folder import hold  # noqa: PLC0415
     from judge.review.drawing import take  # noqa: PLC0415
     from judge.review.folder import write_draw  # noqa: PLC0415
 
@@ -140,7 +140,7 @@ def _reviewers(given: str, overlap: int) -> list[str]:
 
 
 def _sheets(run: Path, output: Path, count: int, *, force: bool) -> list[Path]:
-    from judge.files.runs.reading import made_from  # noqa: PLC0415  likewise
+    from judge.files.runs import made_from  # noqa: PLC0415  likewise
     from judge.review.golden import check_output  # noqa: PLC0415  heavy, and --help stays quick
 
     if output.suffix.lower() not in _KINDS:

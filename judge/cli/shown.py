@@ -16,8 +16,7 @@ from judge.cli.render.counting import counted
 from judge.cli.render.wrap import wrap
 from judge.cli.terminal import output
 from judge.errors import ConfigError, RunError
-from judge.files.origin import Origins, origin
-from judge.files.runs import read_results
+from judge.files.runs import Origins, origin, read_results
 from judge.messages import Lang
 from judge.records import Cell, CorrectnessStatus, FlagName, Sample, SampleResult
 from judge.records.cell import CellWord

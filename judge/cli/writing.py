@@ -9,7 +9,7 @@ from typing import Final
 
 from judge.cli.source import PIPED, standard_input
 from judge.errors import ConfigError
-from judge.files.runs.whole import replacing
+from judge.files.folder import replacing
 from judge.files.tables import BOM, cell, csv_row
 
 Value = str | float | None

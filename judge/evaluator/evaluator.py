@@ -9,7 +9,7 @@ from judge.compose import Judges, alone, compose, offline
 from judge.config import Config
 from judge.errors import ConfigError
 from judge.evaluator.flight import Flight
-from judge.files.samples.stream import Samples, each
+from judge.files.samples import Samples, each
 from judge.pipeline import evaluate_sample, sign
 from judge.protocols import Judge, ReviewHook
 from judge.records import Sample, SampleResult

@@ -5,12 +5,12 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from threading import RLock
 from typing import Final
 
 from judge.errors import InputError
+from judge.files.source import CsvError, csv_reader
 from judge.messages import Lang, Messages
 from judge.text.visible import visible
 
@@ -47,7 +47,6 @@ _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # UTF-8 first: next to no other text is valid UTF-8 by chance. GB18030 is what Excel and WPS save
 # where Windows speaks Chinese.
 _ENCODINGS: Final = ("utf-8-sig", "gb18030")
-_LIMIT: Final = RLock()
 
 
 def cell(text: str, lang: Lang) -> str:
@@ -131,31 +130,6 @@ def csv_row(cells: Sequence[str]) -> str:
     return out.getvalue()
 
 
-class CsvReader(Iterator[list[str]]):
-    """The rows of a CSV, whose cells may be of any length.
-
-    The `csv` module takes 128 KiB a cell, less than other programs write, and keeps that limit for
-    the whole process: here it is lifted while a row is read, and put back. After a `csv.Error` the
-    next row can be read.
-
-    Args:
-        lines: of the file, with their ends.
-        delimiter: what stands between cells.
-    """
-
-    def __init__(self, lines: Iterable[str], delimiter: str = ",") -> None:
-        # Strict: an open quotation mark would swallow the rows below it.
-        self._rows = csv.reader(lines, delimiter=delimiter, strict=True)
-
-    def __next__(self) -> list[str]:
-        with _LIMIT:
-            limit = csv.field_size_limit(2**31 - 1)
-            try:
-                return next(self._rows)
-            finally:
-                csv.field_size_limit(limit)
-
-
 def csv_rows(
     data: bytes, path: Path, known: Callable[[str], bool]
 ) -> Iterator[tuple[int, list[str]]]:
@@ -180,7 +154,7 @@ def csv_rows(
         delimiter = max(_DELIMITERS, key=lambda sign: _recognised(text, sign, known))
     number, width = 0, None
     try:
-        for number, cells in enumerate(CsvReader(io.StringIO(text, newline=""), delimiter), 1):
+        for number, cells in enumerate(csv_reader(io.StringIO(text, newline=""), delimiter), 1):
             if not any(map(str.strip, cells)):
                 continue
             width = width or len(cells)
@@ -188,7 +162,7 @@ def csv_rows(
                 message = f"row {number}: {len(cells)} cells under {width} columns; "
                 raise InputError(message + "quote cells that hold the delimiter", path=str(path))
             yield number, cells
-    except csv.Error as error:
+    except CsvError as error:
         hint = "close the quotation mark that opens here, or save the sheet again"
         message = f"row {number + 1}: bad CSV ({error}); {hint}"
         raise InputError(message, path=str(path)) from None
@@ -196,9 +170,9 @@ def csv_rows(
 
 def _recognised(text: str, delimiter: str, known: Callable[[str], bool]) -> int:
     try:
-        rows = CsvReader(io.StringIO(text, newline=""), delimiter)
+        rows = csv_reader(io.StringIO(text, newline=""), delimiter)
         return sum(map(known, next((row for row in rows if any(map(str.strip, row))), [])))
-    except csv.Error:
+    except CsvError:
         return 0  # this delimiter makes no sense of it; if none does, the reading says why
 
 

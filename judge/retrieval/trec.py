@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import InputError
-from judge.files.samples.source import encoding_error, open_source, text_blocks
+from judge.files.source import encoding_error, open_source, text_blocks
 
 Block = tuple[str, Sequence[str], Sequence[float]]
 """qid, document ids, and their scores, in the order of the file."""

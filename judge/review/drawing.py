@@ -7,9 +7,7 @@ from typing import Final, NamedTuple
 
 from judge.backends.hook.choosing import chosen, uniform
 from judge.errors import RunError
-from judge.files.origin import origins
-from judge.files.runs import read_record, read_results
-from judge.files.runs.reading import RESULTS
+from judge.files.runs import RESULTS, origins, read_record, read_results
 from judge.records import Sample, SampleResult
 from judge.review.census import By, Census, claims, part_of
 from judge.review.picking import Picked, divide, stratum

@@ -8,8 +8,8 @@ from typing import Final
 from pydantic import BaseModel
 
 from judge.errors import RunError
-from judge.files.runs.reading import AGREEMENT, PAGE, REVIEW, parse
-from judge.files.runs.whole import replacing
+from judge.files.folder import replacing
+from judge.files.runs import AGREEMENT, PAGE, REVIEW, parse
 from judge.review.records import Agreement, Draw, Label
 
 _LABELS: Final = ".labels.jsonl"

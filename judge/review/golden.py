@@ -8,11 +8,10 @@ from typing import Final, NamedTuple
 from pydantic import JsonValue, ValidationError
 
 from judge.errors import InputError, RunError
-from judge.files.runs.whole import replacing
-from judge.files.samples import read_samples
-from judge.files.samples.fields import sample_from
-from judge.files.samples.rows import jsonl_rows
-from judge.files.samples.source import open_source, text_lines
+from judge.files.fields import sample_from
+from judge.files.folder import replacing
+from judge.files.samples import jsonl_rows, read_samples
+from judge.files.source import open_source, text_lines
 from judge.records import Sample, SentenceResult, Support, Verdict
 from judge.review.records import GoldenLabel
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judge.errors import InputError, RunError
-from judge.files.origin import origins
+from judge.files.runs import origins
 from judge.records import Sample, SampleResult, SentenceResult
 from judge.review.drawing import fingerprint
 from judge.review.folder import draw_names, read_draw, read_labels

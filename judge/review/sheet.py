@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 from judge.errors import InputError, RunError
-from judge.files.runs.whole import replacing
+from judge.files.folder import replacing
 from judge.files.tables import (
     BOM,
     LONGEST,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.files.runs.hold import hold
+from judge.files.folder import hold
 from judge.review.folder import read_agreement
 from tests.commands import judge
 from tests.reviewed import cells, fill, score

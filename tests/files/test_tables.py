@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import InputError
-from judge.files.tables import CsvReader, cell, csv_row, csv_rows, fit, legible, neutralise, restore
+from judge.files.tables import cell, csv_row, csv_rows, fit, legible, neutralise, restore
 from judge.messages import LANGS, Lang
 
 # Every code point, lone surrogates too, and often what starts a formula.
@@ -221,14 +221,6 @@ def test_a_long_cell_is_read_and_the_limit_of_the_process_stays() -> None:
     assert csv.field_size_limit() == limit
     assert next(found) == (2, ["a" * 10_000_000])
     assert csv.field_size_limit() == limit
-
-
-def test_a_bad_row_is_not_the_last() -> None:
-    reader = CsvReader(["a,b\n", '"c"d,e\n', "f,g\n"])
-    assert next(reader) == ["a", "b"]
-    with pytest.raises(csv.Error):
-        next(reader)
-    assert list(reader) == [["f", "g"]]
 
 
 @settings(deadline=None)

@@ -10,7 +10,7 @@ from rich.text import Text
 from judge.cli.render.counting import counted
 from judge.cli.render.paint import number
 from judge.cli.render.wrap import wrap
-from judge.files.runs.reading import AGREEMENT, PAGE
+from judge.files.runs import AGREEMENT, PAGE
 from judge.pages.agreement import (
     Words,
     bias,

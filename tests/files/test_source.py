@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from judge.errors import InputError
-from judge.files.samples.source import (
+from judge.files.source import (
+    CsvError,
+    csv_reader,
     encoding_error,
     open_source,
     presentable,
@@ -175,3 +177,11 @@ def test_what_no_line_ends_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text("a\rb\u2028c\x85d\x0ce", "utf-8", newline="")
     assert read(path) == [(1, "a\rb\u2028c\x85d\x0ce")]
+
+
+def test_a_bad_record_is_not_the_last() -> None:
+    reader = csv_reader(["a,b\n", '"c"d,e\n', "f,g\n"], ",")
+    assert next(reader) == ["a", "b"]
+    with pytest.raises(CsvError):
+        next(reader)
+    assert list(reader) == [["f", "g"]]

@@ -1,12 +1,15 @@
-"""Where the bytes come from: a file, gzipped or not, as lines of text."""
+"""Where the bytes come from: a file, gzipped or not, as lines of text and as CSV records."""
 
+import csv
 import gzip
+import importlib.util
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, Protocol, cast
+from types import ModuleType
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol, cast
 
 from judge.errors import InputError
 
@@ -14,7 +17,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer  # collections.abc has it from 3.12 on
 
 _GZIP: Final = b"\x1f\x8b"
-_BOM: Final = b"\xef\xbb\xbf"
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 _PEEK: Final = 4096
 _BUFFER: Final = 1 << 18
@@ -51,39 +53,27 @@ def open_source(path: Path, digest: Digest | None = None) -> Iterator[IO[bytes]]
         raise _unreadable(error, path) from None
     with raw:
         zipped = _is_gzip(raw, path)
-        if digest is not None:
-            raw = io.BufferedReader(_Fed(raw, digest), _BUFFER)
-        stream: IO[bytes] = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if zipped else raw
+        fed = raw if digest is None else io.BufferedReader(_Fed(raw, digest), _BUFFER)
+        stream = gzip.GzipFile(fileobj=fed) if zipped else fed
         with stream:
             _refuse_binary(stream, path)
-            yield stream
+            yield cast("IO[bytes]", stream)
 
 
 class _Fed(io.RawIOBase):
-    """A file that feeds what is read of it; what is read again is not fed again."""
+    """A file that feeds a digest with what is read of it."""
 
-    def __init__(self, raw: IO[bytes], digest: Digest) -> None:
+    def __init__(self, raw: io.BufferedReader, digest: Digest) -> None:
         self._raw = raw
         self._digest = digest
-        self._fed = 0
 
     def readable(self) -> bool:
         return True
 
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = 0, /) -> int:
-        return self._raw.seek(offset, whence)
-
     def readinto(self, buffer: "Buffer", /) -> int:
-        start = self._raw.tell()
-        data = self._raw.read(len(memoryview(buffer)))
-        memoryview(buffer)[: len(data)] = data
-        if start + len(data) > self._fed:
-            self._digest.update(data[self._fed - start :])
-            self._fed = start + len(data)
-        return len(data)
+        size = self._raw.readinto(buffer)
+        self._digest.update(bytes(memoryview(buffer)[:size]))
+        return size
 
 
 def text_lines(stream: IO[bytes], path: Path) -> Iterator[tuple[int, str]]:
@@ -141,16 +131,14 @@ def _broken(error: Exception, path: Path, line: int) -> InputError:
     return InputError(message, path=str(path), line=line)
 
 
-def _is_gzip(raw: IO[bytes], path: Path) -> bool:
+def _is_gzip(raw: io.BufferedReader, path: Path) -> bool:
     if not raw.seekable():
         message = "is a pipe, and the samples are read twice; name - and pipe into standard input"
         raise InputError(message, path=str(path))
     try:
-        zipped = raw.read(2) == _GZIP
+        return raw.peek(2)[:2] == _GZIP
     except OSError as error:
         raise _unreadable(error, path) from None
-    raw.seek(0)
-    return zipped
 
 
 def _unreadable(error: Exception, path: Path) -> InputError:
@@ -177,10 +165,9 @@ def presentable(text: str) -> str:
     return text.encode(errors="surrogateescape").decode(errors="replace")
 
 
-def _refuse_binary(stream: IO[bytes], path: Path) -> None:
+def _refuse_binary(stream: "io.BufferedReader[Any] | gzip.GzipFile", path: Path) -> None:
     try:
-        head = stream.read(_PEEK)
-        stream.seek(0)
+        head = stream.peek(_PEEK)[:_PEEK]
     except (EOFError, OSError, zlib.error) as error:
         message = f"the gzip data is damaged ({error}); make the file again"
         raise InputError(message, path=str(path)) from None
@@ -190,3 +177,32 @@ def _refuse_binary(stream: IO[bytes], path: Path) -> None:
     if b"\0" in head:
         message = "is a binary file; text is needed (a spreadsheet: save it as CSV)"
         raise InputError(message, path=str(path))
+
+
+def csv_reader(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+    """The records of a CSV, strictly read, with cells of any length.
+
+    Raises:
+        CsvError: on the next record, where that one is none.
+    """
+    records: Iterator[list[str]] = _CSV.reader(lines, delimiter=delimiter, strict=True)
+    return records
+
+
+def _own_csv() -> ModuleType:
+    """A copy of what stands behind `csv`, for its limit on a cell is one for the whole process.
+
+    That limit, 128 KiB, is under one long answer, and not ours to lift for others.
+    """
+    spec = importlib.util.find_spec("_csv")
+    if spec is None or spec.loader is None:  # another Python than CPython
+        return csv
+    own = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(own)
+    own.field_size_limit(2**31 - 1)
+    return own
+
+
+_CSV: Final = _own_csv()
+CsvError: Final[type[Exception]] = _CSV.Error
+"""What is wrong with a record of `csv_reader`."""

@@ -163,8 +163,13 @@ def _relevance(value: JsonValue, field: str) -> dict[str, float] | None:
         raise _wrong(value, "an object of chunk id to grade", field)
     grades: dict[str, float] = {}
     for chunk_id, grade in value.items():
-        # An int may be too long for a float; a comparison knows, a conversion fails.
-        if not isinstance(grade, (int, float)) or not abs(grade) <= sys.float_info.max:
+        # To Python `true` is an int; it is no grade.
+        if isinstance(grade, bool) or not isinstance(grade, (int, float)) or not _finite(grade):
             raise _wrong(grade, "a finite number", f"{field}[{chunk_id!r}]")
         grades[_text(chunk_id, field)] = float(grade)
     return grades
+
+
+def _finite(number: float) -> bool:
+    """Whether it is a float, too: an int may be too long for one."""
+    return abs(number) <= sys.float_info.max

@@ -1,4 +1,4 @@
-"""Writing a run folder: results, totals and record, whole or resumable, never half."""
+"""Run folders, written: whole or resumable, never half, and by one process at a time."""
 
 import contextlib
 import json
@@ -13,11 +13,10 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
 from judge.errors import RunError
-from judge.files.runs.difference import difference
-from judge.files.runs.hold import LOCK
-from judge.files.runs.reading import INPUT, OWN, PART, RECORD, RESULTS, SUMMARY, read_record
+from judge.files.runs import INPUT, LOCK, OWN, PART, RECORD, RESULTS, SUMMARY, read_record
 from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
+from judge.signature import Signature
 
 _TAKEN: Final = ".input.part"
 
@@ -231,3 +230,75 @@ def _foreign(path: Path) -> bool:
     except (OSError, ValueError, TypeError):
         return False
     return not keys & {"signature", "input"}
+
+
+def difference(earlier: RunRecord, record: RunRecord) -> str | None:
+    """What keeps the earlier run from being gone on with; None where nothing does."""
+    if earlier.input.sha256 != record.input.sha256:
+        return f"input ({earlier.input.path})"
+    # Which of its models a server picks is no choice of the user's: the results say it themselves.
+    if apart := _differs(earlier.signature, record.signature):
+        return f"signature ({earlier.signature}, which differs in {apart})"
+    if apart := _differs(earlier.correctness, record.correctness):
+        return f"correctness ({earlier.correctness}, which differs in {apart})"
+    # What a review hook was handed must be one draw, and a cell must mean the same in all results.
+    for name in ("seed", "review_rate", "faithful_from", "correct_from", "gold_match"):
+        if earlier.config.get(name) != record.config.get(name):
+            return f"{name} ({earlier.config.get(name)})"
+    return None
+
+
+def _differs(earlier: str | None, now: str | None) -> str:
+    """What of two signatures is not the same, in words; empty where all is."""
+    made, wanted = (Signature.parse(each or "").requested() for each in (earlier, now))
+    return ", ".join(made.differs_in(wanted))
+
+
+@contextlib.contextmanager
+def hold(run: Path) -> Iterator[None]:
+    """Hold a run that is there while something is added to it.
+
+    Raises:
+        RunError: another process writes there, or the folder cannot be written.
+    """
+    lock = FileLock(run / LOCK, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise RunError(f"{run}: another command is writing here; wait for it") from None
+    except OSError as error:
+        raise RunError(f"{run}: cannot be written ({error.strerror}); mend that first") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextlib.contextmanager
+def replacing(path: Path, step: str = "mend that, or name another file") -> Iterator[Path]:
+    """A file to write beside `path`, which takes its place on leaving; nothing where that fails.
+
+    A link is followed: what it points to is replaced.
+
+    Args:
+        path: of the file.
+        step: what to do where it cannot be written, for the message.
+
+    Raises:
+        RunError: it cannot be written, or is there and is no file, such as a folder or a device.
+    """
+    real = Path(os.path.realpath(path))  # of links in a ring, as far as it comes
+    # Of this process: two that write at once do not write into each other's.
+    part = real.with_name(f"{real.name}.{os.getpid()}.part")
+    try:
+        if real.exists() and not real.is_file():
+            raise RunError(f"{path}: is no file that could be replaced; {step}")
+        yield part
+        if real.exists():
+            shutil.copymode(real, part)  # what only its owner could read stays so
+        part.replace(real)
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written ({error.strerror}); {step}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from judge.errors import RunError
-from judge.files.runs import RunFolder, read_record, read_results, read_summary
+from judge.files.folder import RunFolder, difference, hold, replacing
+from judge.files.runs import read_record, read_results, read_summary
 from judge.records import SampleResult, Scores, Status
 from judge.records.run import RunInput, RunRecord
 from judge.scores.totals import summarize
@@ -136,7 +137,7 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
 def test_a_killed_run_leaves_no_lock(tmp_path: Path) -> None:
     # A process of its own, for only kill -9 shows what the kernel does with the lock.
     code = (
-        "import sys; from judge.files.runs import RunFolder\n"
+        "import sys; from judge.files.folder import RunFolder\n"
         f"with RunFolder({str(tmp_path)!r}): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
@@ -262,3 +263,129 @@ def test_what_a_hook_is_handed_does_not_change_on_the_way(tmp_path: Path, name: 
         pytest.raises(RunError, match=rf"an unfinished run with another {name} \(0\)"),
     ):
         folder.begin(changed)
+
+
+LLM = "llm:m@h|t:0"
+BEGUN = RunRecord(
+    signature=LLM,
+    correctness=f"{LLM}|c",
+    config={"seed": 0, "review_rate": 0.02, "faithful_from": 0.8, "gold_match": "exact"},
+    versions={},
+    input=RunInput(path="in.jsonl", sha256="a", samples=3),
+    started="2026-11-21T00:00:00+00:00",
+)
+
+
+def changed(**fields: object) -> RunRecord:
+    return BEGUN.model_copy(update=fields)
+
+
+def test_a_run_does_not_differ_from_itself() -> None:
+    assert difference(BEGUN, BEGUN) is None
+    assert difference(changed(correctness=None), changed(correctness=None)) is None
+
+
+def test_which_model_a_server_picked_is_no_difference() -> None:
+    served = {"signature": "llm:m@h|served:m-2|t:0", "correctness": "llm:m@h|served:m-2|t:0|c"}
+    assert difference(BEGUN, changed(**served)) is None
+
+
+def test_what_differs_is_named_with_what_it_was() -> None:
+    config = BEGUN.config
+    rows: list[tuple[dict[str, object], str]] = [
+        ({"input": RunInput(path="b.jsonl", sha256="b", samples=3)}, "input (in.jsonl)"),
+        ({"signature": "llm:n@h|t:0"}, "signature (llm:m@h|t:0, which differs in llm)"),
+        ({"signature": "llm:n@h|n:4"}, "signature (llm:m@h|t:0, which differs in llm, t, n)"),
+        ({"correctness": None}, "correctness (llm:m@h|t:0|c, which differs in llm, t, options)"),
+        (
+            {"correctness": "llm:m@h|t:0|d"},
+            "correctness (llm:m@h|t:0|c, which differs in options)",
+        ),
+        ({"config": {**config, "seed": 1}}, "seed (0)"),
+        ({"config": {**config, "faithful_from": 0.9}}, "faithful_from (0.8)"),
+        ({"config": {**config, "correct_from": 0.9}}, "correct_from (None)"),
+        ({"config": {**config, "gold_match": "prefix"}}, "gold_match (exact)"),
+    ]
+    found = [difference(BEGUN, changed(**fields)) for fields, _ in rows]
+    assert found == [named for _, named in rows]
+
+
+def test_other_settings_may_change_on_the_way() -> None:
+    assert difference(BEGUN, changed(config={**BEGUN.config, "concurrency": 1})) is None
+
+
+def test_one_at_a_time(tmp_path: Path) -> None:
+    with hold(tmp_path):
+        with pytest.raises(RunError, match="another command is writing here"), hold(tmp_path):
+            pass
+        with pytest.raises(RunError, match="another run is writing here"), RunFolder(tmp_path):
+            pass
+    with hold(tmp_path):
+        pass
+
+
+def test_a_run_that_is_being_made_is_held(tmp_path: Path) -> None:
+    with (
+        RunFolder(tmp_path / "run"),
+        pytest.raises(RunError, match="another command"),
+        hold(tmp_path / "run"),
+    ):
+        pass
+
+
+def test_a_file_is_not_held(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="cannot be written"), hold(tmp_path / "file"):
+        pass
+
+
+def put(path: Path, text: str) -> None:
+    with replacing(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def test_the_file_is_there_and_nothing_beside_it(tmp_path: Path) -> None:
+    put(tmp_path / "a", "一")
+    put(tmp_path / "a", "二")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_text(encoding="utf-8") == "二"
+
+
+def test_what_fails_halfway_leaves_what_was_there(tmp_path: Path) -> None:
+    put(tmp_path / "a", "old")
+    with pytest.raises(UnicodeEncodeError), replacing(tmp_path / "a") as part:
+        part.write_text("half \ud800", encoding="utf-8")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_text(encoding="utf-8") == "old"
+
+
+def test_who_may_read_it_stays(tmp_path: Path) -> None:
+    put(tmp_path / "a", "old")
+    (tmp_path / "a").chmod(0o600)
+    put(tmp_path / "a", "new")
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    put(tmp_path / "a", "old")
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    put(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "a").read_text(encoding="utf-8") == "new"
+
+
+@pytest.mark.parametrize("place", ["folder", os.devnull])
+def test_no_folder_and_no_device_is_replaced(tmp_path: Path, place: str) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(RunError, match="is no file that could be replaced; mend that"):
+        put(tmp_path / place, "x")
+
+
+def test_a_name_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="cannot be written"):
+        put(tmp_path / ("x" * 300), "x")
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"cannot be written \(No such file or directory\)"):
+        put(tmp_path / "none" / "a", "x")

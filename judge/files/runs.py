@@ -1,0 +1,231 @@
+"""Run folders, read: the record, the results, the totals, and the samples behind the results."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+from pydantic import ValidationError
+
+from judge.errors import InputError, RunError
+from judge.files.samples import Rejected, read_samples
+from judge.records import Sample, SampleResult, Summary
+from judge.records.record import Record
+from judge.records.run import RunInput, RunRecord
+
+RESULTS: Final = "results.jsonl"
+PART: Final = "results.jsonl.part"
+SUMMARY: Final = "summary.json"
+RECORD: Final = "run.json"
+REJECTED: Final = "rejected.jsonl"
+INPUT: Final = "input"
+LOCK: Final = ".lock"
+REVIEW: Final = "review"
+AGREEMENT: Final = "agreement.json"
+PAGE: Final = "agreement.html"
+OWN: Final = (RESULTS, SUMMARY, AGREEMENT, PAGE, REJECTED, INPUT, PART, RECORD)
+"""What a new run discards, in this order. The record goes last: without it, nobody would know whose
+the other files are. What people said, in `review/`, stays."""
+
+_Record = TypeVar("_Record", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that stands in a folder."""
+
+    folder: Path
+    """Where."""
+    record: RunRecord
+    """What was scored and how; `finished` says whether all of it was."""
+    summary: Summary | None
+    """Its totals; None while it is unfinished."""
+
+    @property
+    def results(self) -> Iterator[SampleResult]:
+        """The results in input order, read anew each time; errors as of `read_results`."""
+        return read_results(self.folder)
+
+
+def read_run(folder: str | Path) -> Run:
+    """A run folder, as `judge score -o FOLDER` made it.
+
+    Raises:
+        RunError: there is no run, or it is damaged.
+    """
+    record = read_record(folder)
+    return Run(Path(folder), record, read_summary(folder) if record.finished else None)
+
+
+def read_record(folder: str | Path) -> RunRecord:
+    """The record of a run, finished or not.
+
+    Raises:
+        RunError: there is none, or it is damaged.
+    """
+    return _read(Path(folder), RECORD, RunRecord)
+
+
+def read_summary(folder: str | Path) -> Summary:
+    """The totals of a finished run.
+
+    Raises:
+        RunError: there are none, or they are damaged.
+    """
+    return _read(Path(folder), SUMMARY, Summary)
+
+
+def read_results(folder: str | Path) -> Iterator[SampleResult]:
+    """The results of a run in input order; those so far, where it is unfinished.
+
+    Raises:
+        RunError: there are none, or a line is damaged.
+    """
+    folder = Path(folder)
+    path = folder / RESULTS if (folder / RESULTS).exists() else folder / PART
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    return  # a line torn by kill -9 was never promised to anyone
+                yield parse(line, SampleResult, f"{path}, line {number}")
+    except OSError as error:
+        raise _absent(folder, error) from None
+
+
+def made_from(folder: Path) -> list[Path]:
+    """What a command that reads a run must not write over: its own files, and its input.
+
+    Raises:
+        RunError: there is no run, or its record is damaged.
+    """
+    own = [folder / name for name in (*OWN, LOCK, REVIEW)]
+    return [*own, Path(read_record(folder).input.path)]
+
+
+def _read(folder: Path, name: str, kind: type[_Record]) -> _Record:
+    try:
+        data = (folder / name).read_bytes()
+    except OSError as error:
+        raise _absent(folder, error) from None
+    return parse(data, kind, str(folder / name))
+
+
+def parse(
+    data: bytes, kind: type[_Record], place: str, step: str = "score again with --force"
+) -> _Record:
+    """A record of a run folder's file.
+
+    Raises:
+        RunError: it is damaged; `place` says where it stands, `step` what to do.
+    """
+    try:
+        return kind.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+        message = f"{place}: damaged, or of another version of judge ({where}); {step}"
+        raise RunError(message) from None
+
+
+def _absent(folder: Path, error: OSError) -> RunError:
+    if folder.is_file():
+        return RunError(f"{folder}: is a file, not a run folder; name what judge score -o made")
+    if not folder.is_dir():
+        return RunError(f"{folder}: no such run folder; judge score FILE -o {folder} makes one")
+    what = "holds no run" if isinstance(error, FileNotFoundError) else f"{error.strerror}"
+    return RunError(f"{folder}: {what}; judge score FILE -o {folder} makes one")
+
+
+def origin(folder: Path, result: SampleResult) -> Sample | None:
+    """The sample behind a result, read again from the run's input; as of `Origins.of`."""
+    return Origins(folder).of(result)
+
+
+class Origins:
+    """The samples behind results of a run that come in input order, read in one go.
+
+    What has changed elsewhere in the file makes it slower, not wrong.
+
+    Args:
+        folder: of the run.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = _input(folder)
+        self._samples = self._read()
+
+    def of(self, result: SampleResult) -> Sample | None:
+        """The sample behind a result; None where the file is gone or has another answer now.
+
+        A result never bears another's text. RunError where the folder has no sound record.
+        """
+        for _ in range(2):
+            try:
+                # Results that nobody asks for are passed over.
+                sample = next((each for each in self._samples if each.qid == result.qid), None)
+            except InputError:
+                return None
+            if sample is not None:
+                return sample if is_of(result, sample.answer) else None
+            # Not behind the last one: the file has changed, and it may stand before.
+            self._samples = self._read()
+        return None
+
+    def _read(self) -> Iterator[Sample]:
+        return read_samples(self._path, on_bad=_leave_out)
+
+
+def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
+    """Every result of a run with its sample, in input order.
+
+    Raises:
+        RunError: the folder holds no run, or the samples are gone or have changed since.
+    """
+    path = _input(folder)
+    changed = RunError(f"{path}: changed since {folder} was scored; score it again with --force")
+    try:
+        # First: a person must not be shown other chunks than the judge was.
+        if not has_bytes(path, read_record(folder).input):
+            raise changed
+    except OSError as error:
+        message = f"{folder}: its samples cannot be read again ({path}: {error.strerror}); "
+        raise RunError(message + "put them back") from None
+    samples = read_samples(path, on_bad=_leave_out)
+    for result in read_results(folder):
+        sample = next(samples, None)
+        if sample is None or sample.qid != result.qid or not is_of(result, sample.answer):
+            raise changed
+        yield sample, result
+
+
+def has_bytes(path: Path, made_from: RunInput) -> bool:
+    """Whether a file holds, byte for byte, what a run was made from.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == made_from.sha256
+
+
+def _input(folder: Path) -> Path:
+    copy = folder / INPUT  # of standard input; it moves with the folder
+    return copy if copy.exists() else Path(read_record(folder).input.path)
+
+
+def is_of(result: SampleResult, answer: str) -> bool:
+    """Whether the sentences are the answer's, and only blanks stand between and behind them."""
+    position = 0
+    for sentence in result.sentences:
+        if answer[sentence.start : sentence.end] != sentence.text:
+            return False
+        if answer[position : sentence.start].strip():
+            return False
+        position = sentence.end
+    return not answer[position:].strip()
+
+
+def _leave_out(_: Rejected) -> None:
+    """A bad line holds no result's sample."""
