@@ -21,7 +21,7 @@ from judge.review.drawing import (
     take_live,
 )
 from judge.review.records import StratumName
-from judge.review.row import BLIND, OPEN
+from judge.review.sheet import BLIND, OPEN
 from tests.reviewed import score, text_of
 
 NAMES = [*StratumName, "supported", "supported", "no_claim", "fallen"]

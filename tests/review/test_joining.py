@@ -10,8 +10,7 @@ from judge.records import Support
 from judge.review.drawing import Drawing, take, take_live
 from judge.review.folder import read_draw, write_draw, write_labels
 from judge.review.joining import join
-from judge.review.row import BLIND
-from judge.review.sheet import write_sheet
+from judge.review.sheet import BLIND, write_sheet
 from tests.reviewed import score
 
 ANSWERS = [["supported", "unsupported"], ["supported", "partial"], ["supported"] * 4]
