@@ -24,6 +24,11 @@ def growth(action: Callable[[str], object], make: Callable[[int], str], size: in
     return min(_seconds(action, long) for _ in range(_TRIES)) / little
 
 
+def repeated(unit: str, first: str = "") -> Callable[[int], str]:
+    """What makes texts of so many times a unit, behind what stands first."""
+    return lambda size: first + unit * size
+
+
 def _seconds(action: Callable[[str], object], text: str) -> float:
     began = time.thread_time()
     action(text)

@@ -4,9 +4,9 @@ import re
 from collections.abc import Container
 from typing import NamedTuple
 
-from judge.answer.abbreviations import abbreviations
 from judge.answer.terminators import MARKER, Candidate
 from judge.text.fold import CJK_CHAR
+from judge.text.words import abbreviations
 
 _HEAD = 100
 _LEAD_IN_WORDS = 4

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from judge.answer.abbreviations import abbreviations
+from judge.text.words import abbreviations
 
 _NAME = r"[A-Z][\w.'@/-]*+"
 _ADDRESS = r"[\w.+-]{1,64}@[\w-][\w.-]*\w"

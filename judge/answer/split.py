@@ -8,13 +8,13 @@ from typing import Final
 
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
-from judge.answer.abbreviations import abbreviations
 from judge.answer.blocks import Block, blocks
 from judge.answer.enumerations import items
 from judge.answer.latin import Place, latin_end
 from judge.answer.letters import lines
 from judge.answer.terminators import MARKER, candidates, enclosed, ends_sentence, full_width
 from judge.records import Sentence
+from judge.text.words import abbreviations
 
 EDITION: Final = 3
 """Part of every signature: a change of where sentences end, or of what counts as a claim, makes

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from judge.answer.abbreviations import abbreviations
 from judge.text.fold import CJK_CHAR
+from judge.text.words import abbreviations
 
 _BRACKETS = r"\[\]［］【】〔〕"
 _MARKER = (

@@ -17,7 +17,7 @@ from judge.records import (
     Unscored,
     UnscoredReason,
 )
-from judge.text.tokens import estimate_tokens
+from judge.text.fold import estimate_tokens
 
 
 class FakeJudge:

@@ -5,10 +5,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from judge.answer.abbreviations import abbreviations
 from judge.checks.dates import Date, dates
 from judge.text.fold import CJK, CJK_CHAR
-from judge.text.words import LIGHT, weight, words
+from judge.text.words import LIGHT, abbreviations, weight, words
 
 # What a sentence, a list item, a heading or a quotation starts with is capitalised anyway.
 _OPENING: Final = re.compile(r"""(?:\A|[.!?:;…。！？：；\n*#>•·|/"“‘«「『])[\s\-–—*_"'“‘(\[]*\Z""")

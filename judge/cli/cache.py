@@ -12,8 +12,7 @@ import typer
 from judge.cli.app import app
 from judge.cli.options import takes_settings
 from judge.errors import ConfigError, InputError
-from judge.text.clip import clip
-from judge.text.visible import flat, visible
+from judge.text.visible import clip, flat, visible
 
 if TYPE_CHECKING:
     from judge.config import Config

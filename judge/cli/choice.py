@@ -3,7 +3,7 @@
 from typing import Final, TypeVar
 
 from judge.errors import ConfigError
-from judge.text.clip import clip
+from judge.text.visible import clip
 
 _Value = TypeVar("_Value", bound=str)
 _SHOWN: Final = 60

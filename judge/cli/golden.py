@@ -10,8 +10,7 @@ import typer
 from judge.cli.options import takes_settings
 from judge.cli.render.counting import counted
 from judge.cli.review import review
-from judge.text.clip import clip
-from judge.text.visible import flat
+from judge.text.visible import clip, flat
 
 if TYPE_CHECKING:
     from judge.config import Config

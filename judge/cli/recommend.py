@@ -12,7 +12,7 @@ from judge.cli.terminal import output, say
 from judge.cli.writing import page_file
 from judge.errors import ConfigError
 from judge.messages import LANGS
-from judge.text.clip import clip
+from judge.text.visible import clip
 
 if TYPE_CHECKING:
     from judge.advice.records import Advice, Wishes

@@ -22,8 +22,7 @@ from judge.records import Cell, CorrectnessStatus, FlagName, Sample, SampleResul
 from judge.records.cell import CellWord
 from judge.reports.worst import worst_answer
 from judge.scores.cell import look_up
-from judge.text.clip import clip
-from judge.text.visible import flat, visible
+from judge.text.visible import clip, flat, visible
 
 _UNPLACED: Final = (
     "it takes gold evidence (gold_evidence or relevance of the samples) that agrees with itself; "

@@ -20,9 +20,8 @@ from judge.records import (
     Verdict,
 )
 from judge.signature import Signature
-from judge.text.fold import CJK_CHAR
+from judge.text.fold import CJK_CHAR, estimate_tokens
 from judge.text.pieces import pieces
-from judge.text.tokens import estimate_tokens
 from judge.text.words import blank_markup
 
 WINDOW: Final = 300

@@ -18,8 +18,8 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
+from judge.text.fold import estimate_tokens
 from judge.text.pieces import pieces
-from judge.text.tokens import estimate_tokens
 
 _LEAST: Final = 100
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")

@@ -5,7 +5,7 @@ from typing import Final
 
 from judge.overlap.records import LowOverlap
 from judge.records import Sample
-from judge.text.clip import clip
+from judge.text.visible import clip
 
 _LONGEST: Final = 200
 

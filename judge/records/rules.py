@@ -1,5 +1,6 @@
 """The choices of the reader of a result, as opposed to those of the judge."""
 
+import re
 from typing import Literal
 
 from judge.records.record import Record
@@ -21,3 +22,15 @@ class Rules(Record):
     gold_match: Literal["exact", "prefix"] = "exact"
     """Whether gold names chunks, or with `prefix` documents: a chunk's id is then a document's id
     and a character that is no letter or digit, or Chinese after other letters or the reverse."""
+
+
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a regular expression that a user wrote.
+
+    Raises:
+        ValueError: it is no regular expression, or one beyond what the engine takes.
+    """
+    try:
+        return re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"is no regular expression: {error}") from None

@@ -10,7 +10,7 @@ from judge.records import Support
 from judge.review.records import Draw, DrawnSentence, Label
 from judge.review.sheet import Row
 from judge.review.words import read_label
-from judge.text.clip import clip
+from judge.text.visible import clip
 
 _MOST: Final = 50
 """Problems that are listed; a person mends them in one go."""

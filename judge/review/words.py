@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from judge.messages import LANGS, Lang, Messages
 from judge.records import Support
-from judge.text.clip import clip
+from judge.text.visible import clip
 
 # No question mark: `yes?` is a doubt, and no answer.
 _AROUND: Final = " .。．｡,，、;；:：!！'\"‘’“”「」『』`´·"

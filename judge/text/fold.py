@@ -108,3 +108,13 @@ def _parts(text: str) -> Iterator[tuple[int, int, bool]]:
 def count_cjk(text: str) -> int:
     """How many characters of `text` are Han, kana, bopomofo or hangul."""
     return len(CJK_CHAR.findall(text))
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens of a text to a language model: one per CJK character, one per four others, rounded up.
+
+    >>> estimate_tokens("差旅标准"), estimate_tokens("expenses"), estimate_tokens("")
+    (4, 2, 0)
+    """
+    wide = count_cjk(text)
+    return wide + -(-(len(text) - wide) // 4)

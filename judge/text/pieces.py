@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from judge.text.tokens import estimate_tokens
+from judge.text.fold import estimate_tokens
 
 _OVERLAP: Final = 10
 

@@ -1,4 +1,4 @@
-"""Text from outside, fit to be shown: what would steer a terminal or a page is seen, not obeyed."""
+"""Text from outside, fit to be shown: of one line, of some length, and steering no terminal."""
 
 from typing import Final
 
@@ -43,3 +43,12 @@ def flat(text: str) -> str:
     'a b'
     """
     return visible(" ".join(text.split()))
+
+
+def clip(text: str, longest: int) -> str:
+    """The text, or its first `longest` - 1 characters and "…"; `longest` is at least 1.
+
+    >>> clip("expenses", 4), clip("差旅标准", 4)
+    ('exp…', '差旅标准')
+    """
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

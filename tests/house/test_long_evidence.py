@@ -6,7 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from judge import SampleResult, Verdict
-from judge.text.tokens import estimate_tokens
+from judge.text.fold import estimate_tokens
 from tests.commands import judge, line, results, write
 from tests.replies import Answer, packed, right, verdict, verdicts
 from tests.server import Asked, JudgeServer, Says

@@ -24,7 +24,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.text.tokens import estimate_tokens
+from judge.text.fold import estimate_tokens
 
 LOST = Unscored(reason=UnscoredReason.TIMEOUT, detail="window")
 

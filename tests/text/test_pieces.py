@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge.text.fold import estimate_tokens
 from judge.text.pieces import LONGEST, pieces, segments
-from judge.text.tokens import estimate_tokens
 
 TEXTS = st.text(st.sampled_from("ab .。\n下雨！"), max_size=200)
 

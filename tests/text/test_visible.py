@@ -1,29 +1,27 @@
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.visible import flat, visible
+from judge.text.visible import clip, flat, visible
 
 LONE = "\ud800 and \udfff"
 STEERING = [chr(c) for c in (*range(32), *range(127, 160), *range(0x202A, 0x202F), 0x2066, 0x2069)]
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a\x1b[31mb\x1b[0m", "a␛[31mb␛[0m"),
-        ("bell\x07, back\b, return\r, null\0", "bell␇, back␈, return␍, null␀"),
-        ("abc\u202edef", "abc\ufffddef"),
-        ("\x9b31m", "\ufffd31m"),
-        ("一\u2028二", "一 二"),
-        ("一\t二\n三", "一\t二\n三"),
-        ("[bold]:smile: 👩‍👩‍👧 café 报销。", "[bold]:smile: 👩‍👩‍👧 café 报销。"),
-    ],
-)
-def test_what_would_steer_a_terminal_is_shown(text: str, shown: str) -> None:
-    assert visible(text) == shown
+SHOWN = [
+    ("a\x1b[31mb\x1b[0m", "a␛[31mb␛[0m"),
+    ("bell\x07, back\b, return\r, null\0", "bell␇, back␈, return␍, null␀"),
+    ("abc\u202edef", "abc\ufffddef"),
+    ("\x9b31m", "\ufffd31m"),
+    ("一\u2028二", "一 二"),
+    ("一\t二\n三", "一\t二\n三"),
+    ("[bold]:smile: 👩‍👩‍👧 café 报销。", "[bold]:smile: 👩‍👩‍👧 café 报销。"),
+]
+
+
+def test_what_would_steer_a_terminal_is_shown() -> None:
+    assert [(text, visible(text)) for text, _ in SHOWN] == SHOWN
 
 
 @given(st.text(st.one_of(st.sampled_from(STEERING), st.characters(codec="utf-8"))))
@@ -52,3 +50,10 @@ def test_any_text_can_be_written_and_a_second_time_is_the_same(text: str) -> Non
     assert visible(shown) == shown
     assert len(shown) == len(text)
     assert "\n" not in flat(text)
+
+
+@given(st.text(), st.integers(1, 40))
+def test_no_text_is_too_long_and_a_clipped_one_says_so(text: str, longest: int) -> None:
+    clipped = clip(text, longest)
+    assert len(clipped) <= longest
+    assert clipped == (text if len(text) <= longest else text[: longest - 1] + "…")

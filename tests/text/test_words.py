@@ -1,10 +1,9 @@
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.text.words import LIGHT, blank, blank_markup, negation, stem, stems, weight, words
+from tests.growth import LINEAR, growth, repeated
 
 
 def test_words_keep_their_places() -> None:
@@ -23,17 +22,10 @@ def test_stems_are_those_of_words_and_words_do_not_overlap(text: str) -> None:
     assert all(b <= a for a, b in zip(found.starts[1:], found.ends, strict=False))
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("reports", "Reporting"),
-        ("café", "CAFE"),
-        ("ＢＥＲＬＩＮ", "Berlin"),
-        ("smith's", "Smith’s"),
-    ],
-)
-def test_spellings_share_a_stem(one: str, other: str) -> None:
-    assert stem(one) == stem(other)
+def test_spellings_share_a_stem() -> None:
+    pairs = ["reports Reporting", "café CAFE", "ＢＥＲＬＩＮ Berlin", "smith's Smith’s"]
+    for one, other in map(str.split, pairs):
+        assert stem(one) == stem(other)
 
 
 def test_different_words_do_not() -> None:
@@ -52,29 +44,31 @@ def test_negations_in_both_languages() -> None:
     assert not any(stem(word) in negation() for word in ("note", "now", "报"))
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("Rain [1] fell [2, 3].", "Rain fell ."),
-        ("Rain [docA#sec3#chunk12].", "Rain ."),
-        ("下雨了(docA#chunk4)【2†source】。", "下雨了 。"),
-        ("Rain [^2] fell ［１］.", "Rain fell ."),
-        ("1. Rain\n2) Snow\n3、雪", "Rain Snow 雪"),
-        ("Passage 2 says rain (passages 1 and 3).", "says rain ( )."),
-        ("文档2指出下雨。", "指出下雨。"),
-        ("3.5 million people [2023] [sic]", "3.5 million people [2023] [sic]"),
-        ("Documents 2020 at source 12.5", "Documents 2020 at source 12.5"),
-    ],
-)
-def test_markup_is_blanked_and_text_is_not(text: str, left: str) -> None:
-    blank = blank_markup(text)
-    assert len(blank) == len(text)
-    assert blank.split() == left.split()
+MARKUP = [
+    ("Rain [1] fell [2, 3].", "Rain fell ."),
+    ("Rain [docA#sec3#chunk12].", "Rain ."),
+    ("下雨了(docA#chunk4)【2†source】。", "下雨了 。"),
+    ("Rain [^2] fell ［１］.", "Rain fell ."),
+    ("1. Rain\n2) Snow\n3、雪", "Rain Snow 雪"),
+    ("Passage 2 says rain (passages 1 and 3).", "says rain ( )."),
+    ("文档2指出下雨。", "指出下雨。"),
+    ("3.5 million people [2023] [sic]", "3.5 million people [2023] [sic]"),
+    ("Documents 2020 at source 12.5", "Documents 2020 at source 12.5"),
+]
 
 
-def test_blanking_takes_no_square_of_the_markers() -> None:
-    text = "[1]" * 200_000
-    spans = [(i, i + 3) for i in range(0, len(text), 3)]
-    began = time.perf_counter()
-    assert blank(text, spans) == " " * len(text)
-    assert time.perf_counter() - began < 2  # a copy for each marker took minutes
+def test_markup_is_blanked_and_text_is_not() -> None:
+    left = [(text, blank_markup(text)) for text, _ in MARKUP]
+    assert [(text, blank.split()) for text, blank in left] == [(a, b.split()) for a, b in MARKUP]
+    assert all(len(blank) == len(text) for text, blank in left)
+
+
+def test_time_grows_with_the_length_and_no_faster() -> None:
+    def blanked(text: str) -> str:
+        return blank(text, [(i, i + 3) for i in range(0, len(text), 3)])
+
+    # A copy for each marker took minutes.
+    assert growth(blanked, repeated("[1]"), 8_000) < LINEAR
+    for unit in ("[", "［", "(a#", "[a#b", "1, ", "passage 1, ", "\n ", "a'"):
+        for action in (blank_markup, words):
+            assert growth(action, repeated(unit), 2_000) < LINEAR, unit

@@ -12,7 +12,7 @@ from judge.answer.kinds import classify
 from judge.answer.split import split
 from judge.errors import ConfigError, InputError
 from judge.records import Rules, Sample, Sentence
-from judge.text.clip import clip
+from judge.text.visible import clip
 
 HELD: Final = ("answer", "gold_answer", "gold", "chunks", "retrieved", "citations")
 """What a sample can hold, as `Profile.share` names it."""

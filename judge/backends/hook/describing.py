@@ -4,7 +4,7 @@ import traceback
 from pathlib import PurePath
 from typing import Final
 
-from judge.text.clip import clip
+from judge.text.visible import clip
 
 _SHOWN: Final = 200
 """Characters."""

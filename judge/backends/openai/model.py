@@ -12,7 +12,7 @@ from judge.backends.openai.connection import Connection
 from judge.backends.openai.failures import Failure
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
-from judge.text.tokens import estimate_tokens
+from judge.text.fold import estimate_tokens
 
 _LOG: Final = logging.getLogger("judge")
 _SPARSE: Final = 8

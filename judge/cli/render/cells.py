@@ -17,8 +17,7 @@ from judge.records import Breakdown, CellCount, Summary
 from judge.records.cell import CellWord, Half
 from judge.scores.totals.halves import row_of
 from judge.signature import Signature
-from judge.text.clip import clip
-from judge.text.visible import flat, visible
+from judge.text.visible import clip, flat, visible
 
 _STYLES: Final[dict[Half, str]] = {
     "neither": "green",

@@ -12,8 +12,7 @@ from judge.cli.terminal import print_table, titled_table
 from judge.overlap.languages import LANGUAGE_NAMES
 from judge.overlap.metrics import TOKENIZERS
 from judge.overlap.records import LanguageBleu, LowOverlap, OverlapReport
-from judge.text.clip import clip
-from judge.text.visible import flat, visible
+from judge.text.visible import clip, flat, visible
 
 _SHOWN: Final = {
     "exact_match": "exact match",

@@ -18,8 +18,7 @@ from judge.retrieval.records import (
     QueryRanks,
     RankingReport,
 )
-from judge.text.clip import clip
-from judge.text.visible import flat, visible
+from judge.text.visible import clip, flat, visible
 
 _LONGEST: Final = 60
 _NAMED: Final = 5

@@ -10,8 +10,7 @@ from judge.cli.render.paint import number
 from judge.cli.terminal import titled_table
 from judge.records import CorpusBounds, CorpusScore, UnscoredReason
 from judge.reports.failures import Example
-from judge.text.clip import clip
-from judge.text.visible import flat
+from judge.text.visible import clip, flat
 
 _Part = TypeVar("_Part", bound=str)
 

@@ -22,8 +22,7 @@ from judge.reports.failures import Example
 from judge.reports.gate import GateResult
 from judge.reports.worst import WorstSentence
 from judge.signature import Signature
-from judge.text.clip import clip
-from judge.text.visible import flat, visible
+from judge.text.visible import clip, flat, visible
 
 _SCORES: Final = {
     "faithfulness": "faithfulness",

@@ -7,7 +7,7 @@ from typing import Final
 from judge.judges.prompted.objects import find_values
 from judge.judges.prompted.rendering import sentence_id
 from judge.records import Evidence, JudgeRequest, Support, Verdict
-from judge.text.clip import clip
+from judge.text.visible import clip
 
 _LONGEST_REASON: Final = 300
 _SAID: Final = 40

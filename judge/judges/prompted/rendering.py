@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from judge.prompt import Prompt
 from judge.records import ChatRequest, JudgeRequest, Support
-from judge.text.tokens import estimate_tokens
+from judge.text.fold import estimate_tokens
 
 LONG_ANSWER: Final = 4000
 """Estimated tokens; a longer answer is shown only around the sentences asked about."""

@@ -3,8 +3,7 @@
 from html import escape
 from typing import Final, NewType
 
-from judge.text.clip import clip
-from judge.text.visible import flat
+from judge.text.visible import clip, flat
 
 Html = NewType("Html", str)
 """Markup, as opposed to text."""
