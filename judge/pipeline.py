@@ -31,8 +31,9 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.scores.aggregate import aggregate, correctness
-from judge.scores.cell import cell, has_gold
+from judge.scores.answer import aggregate
+from judge.scores.correctness import correctness
+from judge.scores.quadrants import has_gold, quadrant
 from judge.signature import Signature
 from judge.text.words import blank
 
@@ -98,7 +99,7 @@ async def _with_gold(
     reference = classify(split(sample.gold_answer or ""))
     if comparing is not None:
         result = await _compare(result, sample, asked, reference, comparing, rules)
-    found = cell(sample, result, reference, rules)
+    found = quadrant(sample, result, reference, rules)
     if found is None and has_gold(sample):
         flags = (*result.flags, Flag(name=FlagName.CONFLICTING_GOLD))
         return result.model_copy(update={"flags": flags})

@@ -10,12 +10,17 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from judge.records.chat import ChatFailure, ChatReply, ChatRequest
-    from judge.records.relation import Relation
-    from judge.records.request import JudgeRequest
+    from judge.records.exchange import (
+        ChatFailure,
+        ChatReply,
+        ChatRequest,
+        JudgeRequest,
+        Judgment,
+        Relation,
+    )
     from judge.records.result import SampleResult
     from judge.records.sample import Sample
-    from judge.records.verdict import Judgment, Unscored
+    from judge.records.verdict import Unscored
 
 
 class Judge(Protocol):

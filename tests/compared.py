@@ -15,7 +15,8 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.scores.aggregate import aggregate, correctness
+from judge.scores.answer import aggregate
+from judge.scores.correctness import correctness
 
 TIMEOUT: Final = Unscored(reason=UnscoredReason.TIMEOUT)
 _LABELS: Final = {
@@ -30,8 +31,8 @@ MARKS: Final = "fpnc-?yNah"
 (N); abstention (a), heading (h)."""
 
 
-def outcome(mark: str) -> JudgeOutcome:
-    """What became of a claim."""
+def outcome(mark: str, *, cited: bool = False) -> JudgeOutcome:
+    """What became of a claim, by the chunks that it cites, too, where it cites any."""
     if mark == "?":
         return TIMEOUT
     if mark in "yN":
@@ -40,7 +41,9 @@ def outcome(mark: str) -> JudgeOutcome:
             support=support, source="similarity", signature="s", fallback_from=TIMEOUT
         )
         return stands_in
-    return Verdict(support=_LABELS[mark], source="llm", signature="s")
+    support = _LABELS[mark]
+    by_cited = support if cited else None
+    return Verdict(support=support, cited_support=by_cited, source="llm", signature="s")
 
 
 def sentences(marks: str, text: str = "") -> list[Sentence]:
@@ -58,9 +61,9 @@ def sentences(marks: str, text: str = "") -> list[Sentence]:
     ]
 
 
-def outcomes(marks: str) -> dict[int, JudgeOutcome]:
+def outcomes(marks: str, *, cited: bool = False) -> dict[int, JudgeOutcome]:
     """By index, those of the claims."""
-    return {i: outcome(mark) for i, mark in enumerate(marks) if mark not in "ah"}
+    return {i: outcome(mark, cited=cited) for i, mark in enumerate(marks) if mark not in "ah"}
 
 
 def comparison(answer: str, reference: str, signature: str = "c") -> Correctness:

@@ -4,8 +4,8 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from judge.records.corpus import Interval
 from judge.records.record import Record
+from judge.records.summary import Interval
 from judge.retrieval.records import DEEPEST
 
 __all__ = [

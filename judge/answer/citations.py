@@ -10,7 +10,7 @@ from judge.answer.markers import CONTENT_LIMIT, Form, Marker, find_markers
 from judge.answer.phrases import find_phrases
 from judge.errors import ConfigError
 from judge.records import Chunk, Citation, Rules, Sample, Sentence, SentenceKind
-from judge.records.rules import compile_pattern
+from judge.records.run import compile_pattern
 
 _TASK = re.compile(r"(?:^|\n)[ \t>]*(?:[-*+]|\d+[.)])[ \t]+$")
 

@@ -18,10 +18,10 @@ from judge.cli.terminal import output
 from judge.errors import ConfigError, RunError
 from judge.files.runs import Origins, origin, read_results
 from judge.messages import Lang
-from judge.records import Cell, CorrectnessStatus, FlagName, Sample, SampleResult
-from judge.records.cell import CellWord
+from judge.records import CorrectnessStatus, FlagName, Quadrant, Sample, SampleResult
+from judge.records.quadrant import QuadrantWord
 from judge.reports.worst import worst_answer
-from judge.scores.cell import look_up
+from judge.scores.quadrants import look_up
 from judge.text.visible import clip, flat, visible
 
 _UNPLACED: Final = (
@@ -34,7 +34,7 @@ _NAMED: Final = 10
 _COLUMN: Final = 11
 
 
-def parse_cell(text: str) -> frozenset[CellWord]:
+def parse_cell(text: str) -> frozenset[QuadrantWord]:
     """The words of a cell, as a user writes them: apart by commas, in any order.
 
     Raises:
@@ -44,7 +44,7 @@ def parse_cell(text: str) -> frozenset[CellWord]:
     ['retrieved', 'wrong']
     """
     asked = list(dict.fromkeys(word.strip().lower() for word in _COMMA.split(text)))
-    known: dict[str, CellWord] = {word: word for word in get_args(CellWord)}
+    known: dict[str, QuadrantWord] = {word: word for word in get_args(QuadrantWord)}
     listed = ", ".join(known)
     if not any(asked):
         raise ConfigError(f"--cell {text!r} names no word; there are: {listed}")
@@ -60,12 +60,12 @@ def parse_cell(text: str) -> frozenset[CellWord]:
     return frozenset(words)
 
 
-def _possible() -> set[frozenset[CellWord]]:
+def _possible() -> set[frozenset[QuadrantWord]]:
     """The words of every cell there can be."""
     sides, open_sides = (True, False), (True, False, None)
     return {
         frozenset(
-            Cell(
+            Quadrant(
                 answerable=answerable,
                 retrieved=retrieved,
                 abstained=abstained,
@@ -81,7 +81,7 @@ def _possible() -> set[frozenset[CellWord]]:
 
 
 def show_answer(
-    run: Path, qid: str | None, words: Collection[CellWord] = (), lang: Lang = "en"
+    run: Path, qid: str | None, words: Collection[QuadrantWord] = (), lang: Lang = "en"
 ) -> None:
     """Show the answer of that name, or the worst.
 
@@ -108,7 +108,7 @@ def show_answer(
 
 
 def show_cell(
-    run: Path, words: Collection[CellWord], *, count: int = 1, skip: int = 0, lang: Lang = "en"
+    run: Path, words: Collection[QuadrantWord], *, count: int = 1, skip: int = 0, lang: Lang = "en"
 ) -> None:
     """Show `count` answers with all these words, in input order, and say how to go on.
 
@@ -118,7 +118,7 @@ def show_cell(
     found = 0
     run_has = _Has()
     samples = Origins(run)
-    asked = ",".join(word for word in get_args(CellWord) if word in words)
+    asked = ",".join(word for word in get_args(QuadrantWord) if word in words)
     with output() as console:
         for result in read_results(run):
             run_has.add(result)
@@ -156,7 +156,7 @@ class _Has:
         referenced = compared and compared.status is not CorrectnessStatus.NO_REFERENCE
         self._referenced |= bool(referenced)
 
-    def none_in(self, words: Collection[CellWord], asked: str) -> str:
+    def none_in(self, words: Collection[QuadrantWord], asked: str) -> str:
         if not self._placed:
             return f"no answer is in a cell: {_UNPLACED}"
         hint = ""
@@ -187,7 +187,9 @@ def _show(result: SampleResult, sample: Sample | None, console: Console, lang: L
         console.print(wrap(line, console.width, hang=_COLUMN), soft_wrap=True)
 
 
-def _grounds(result: SampleResult, cell: Cell, sample: Sample | None, lang: Lang) -> Iterator[Text]:
+def _grounds(
+    result: SampleResult, cell: Quadrant, sample: Sample | None, lang: Lang
+) -> Iterator[Text]:
     """Why the answer stands in its cell."""
     yield _line("cell", f"{', '.join(cell.words)}: {told(cell.words, lang, partly=cell.partly)}")
     if sample is None:
@@ -205,7 +207,7 @@ def _grounds(result: SampleResult, cell: Cell, sample: Sample | None, lang: Lang
 
 
 def _changed(
-    cell: Cell, found: Sequence[str], missed: Sequence[str], reference: str | None
+    cell: Quadrant, found: Sequence[str], missed: Sequence[str], reference: str | None
 ) -> bool:
     """Whether gold, as it stands in the input, would put the answer elsewhere."""
     if not cell.answerable:  # it may name chunks, where its reference abstains
@@ -214,7 +216,7 @@ def _changed(
     return not named or (bool(found), bool(found and missed)) != (cell.retrieved, cell.partly)
 
 
-def _match(cell: Cell) -> Literal["exact", "prefix"]:
+def _match(cell: Quadrant) -> Literal["exact", "prefix"]:
     return "prefix" if cell.signature.endswith("gold:prefix") else "exact"
 
 

@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints, ValidationError, field_validator,
 from judge.errors import ConfigError
 from judge.records import Rules
 from judge.records.record import Record
-from judge.records.rules import compile_pattern
+from judge.records.run import compile_pattern
 
 LOCAL: Final = "local:"
 """Before the name of an embedding model that is loaded here, and not asked for of a server."""

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from judge.records.corpus import Interval
 from judge.records.record import Record
+from judge.records.summary import Interval
 
 __all__ = ["AnswerOverlap", "LanguageBleu", "LowOverlap", "OverlapCounts", "OverlapReport"]
 

@@ -14,7 +14,7 @@ from judge.overlap.metrics import MOST_CELLS, MOST_TOKENS, WEIGHT
 from judge.overlap.records import AnswerOverlap, OverlapCounts, OverlapReport
 from judge.overlap.warning import warnings
 from judge.records import Interval, Sample
-from judge.scores.interval import StreamedMeans
+from judge.scores.intervals import StreamedMeans
 from judge.signature import Signature
 
 LISTED: Final = 20

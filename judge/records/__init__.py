@@ -1,40 +1,35 @@
 """Frozen records, in the order they are made."""
 
-from judge.records.cell import Breakdown, Cell, CellCount
-from judge.records.chat import ChatFailure, ChatReply, ChatRequest
-from judge.records.citation import Citation, CitationStatus
-from judge.records.corpus import CorpusBounds, CorpusScore, Interval
 from judge.records.correctness import (
     ComparedClaims,
     ComparedSentence,
     Correctness,
     CorrectnessStatus,
-    CorrectnessTotals,
 )
-from judge.records.flag import Flag, FlagName
-from judge.records.judged import SentenceResult
-from judge.records.relation import Relation
-from judge.records.request import JudgeRequest
-from judge.records.result import (
-    SampleResult,
-    Scores,
-    Status,
+from judge.records.exchange import (
+    Call,
+    ChatFailure,
+    ChatReply,
+    ChatRequest,
+    JudgeRequest,
+    Judgment,
+    Relation,
+    Reply,
 )
-from judge.records.rules import Rules
-from judge.records.run import RunInput, RunRecord
+from judge.records.quadrant import Quadrant, QuadrantCount, QuadrantTable
+from judge.records.result import SampleResult, Scores, Status
+from judge.records.run import Rules, RunInput, RunRecord
 from judge.records.sample import Chunk, Sample
-from judge.records.sentence import Sentence, SentenceKind
-from judge.records.summary import Summary
+from judge.records.sentence import Citation, CitationStatus, Flag, FlagName, Sentence, SentenceKind
+from judge.records.summary import CorpusBounds, CorpusScore, CorrectnessTotals, Interval, Summary
 from judge.records.verdict import (
     SUPPORT_WEIGHT,
     SUPPORTED,
-    Call,
     Evidence,
     Excluded,
     JudgeOutcome,
-    Judgment,
     Outcome,
-    Reply,
+    SentenceResult,
     Support,
     Unscored,
     UnscoredReason,
@@ -44,10 +39,7 @@ from judge.records.verdict import (
 __all__ = [
     "SUPPORTED",
     "SUPPORT_WEIGHT",
-    "Breakdown",
     "Call",
-    "Cell",
-    "CellCount",
     "ChatFailure",
     "ChatReply",
     "ChatRequest",
@@ -70,6 +62,9 @@ __all__ = [
     "JudgeRequest",
     "Judgment",
     "Outcome",
+    "Quadrant",
+    "QuadrantCount",
+    "QuadrantTable",
     "Relation",
     "Reply",
     "Rules",

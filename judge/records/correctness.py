@@ -2,11 +2,9 @@
 
 from enum import StrEnum
 
-from judge.records.corpus import CorpusBounds, CorpusScore
-from judge.records.flag import Flag, FlagName
-from judge.records.judged import SentenceResult
 from judge.records.record import Record
-from judge.records.verdict import Outcome, Support, UnscoredReason
+from judge.records.sentence import Flag
+from judge.records.verdict import Outcome, SentenceResult
 
 
 class CorrectnessStatus(StrEnum):
@@ -82,44 +80,3 @@ class Correctness(Record):
     """Likewise of the reference's; indexes into it."""
     signature: str
     """How the numbers were made."""
-
-
-class CorrectnessTotals(Record):
-    """Correctness over a run. A null score was measured on nothing; it is never 0."""
-
-    signatures: dict[str, int]
-    """Answers by signature. More than one: the numbers are not comparable with each other."""
-    statuses: dict[CorrectnessStatus, int]
-    """Answers by status, zeros included."""
-    f1: CorpusScore | None
-    """The headline. Pooled: of pooled precision and recall, over the sentences of both."""
-    f1_bounds: CorpusBounds | None
-    """With all failures against the answers, then for them."""
-    precision: CorpusScore | None
-    """Mean weight of the answers' claims, the references being the evidence."""
-    precision_bounds: CorpusBounds | None
-    """Likewise bounded."""
-    recall: CorpusScore | None
-    """Mean weight of the references' claims, the answers being the evidence."""
-    recall_bounds: CorpusBounds | None
-    """Likewise bounded."""
-    f1_with_fallback: CorpusScore | None
-    """Fallback verdicts counted in; null where nothing fell back."""
-    answer_supports: dict[Support, int]
-    """Verdicts of the run's own judge on the answers' claims, by label."""
-    reference_supports: dict[Support, int]
-    """Likewise on the references' claims."""
-    flags: dict[FlagName, int]
-    """Flags of both by name."""
-    claims: int
-    """Claims of both that were to be judged."""
-    sources: dict[str, int]
-    """Verdicts by source, fallen back or not."""
-    unscored: dict[UnscoredReason, int]
-    """Claims without a verdict of the run's own judge, by reason."""
-    unscored_share: float | None
-    """Their share of all these claims."""
-    fallen_back: int
-    """How many of them carry a fallback verdict."""
-    untrusted: bool
-    """True where `unscored_share` is over the limit and at least three claims are concerned."""

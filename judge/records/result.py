@@ -5,13 +5,12 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
-from judge.records.cell import Cell
-from judge.records.citation import Citation
 from judge.records.correctness import Correctness
-from judge.records.flag import Flag
-from judge.records.judged import SentenceResult
+from judge.records.exchange import Call
+from judge.records.quadrant import Quadrant
 from judge.records.record import Record
-from judge.records.verdict import Call
+from judge.records.sentence import Citation, Flag
+from judge.records.verdict import SentenceResult
 
 
 class Status(StrEnum):
@@ -77,7 +76,7 @@ class SampleResult(Record):
     """Every citation, in the order they stand."""
     correctness: Correctness | None = None
     """How it agrees with the reference; null where that was not asked for."""
-    cell: Cell | None = None
+    cell: Quadrant | None = None
     """Where it stands in the table of retrieval and generation; null without gold evidence."""
     flags: tuple[Flag, ...] = ()
     """What a person should look at."""

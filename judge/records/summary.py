@@ -1,19 +1,96 @@
-"""What is known of a whole run."""
+"""What is known of a whole run, and how far its numbers can be trusted."""
 
 from typing import Literal
 
 from pydantic import Field
 
-from judge.records.cell import Breakdown
-from judge.records.citation import CitationStatus
-from judge.records.corpus import CorpusBounds, CorpusScore
-from judge.records.correctness import CorrectnessTotals
-from judge.records.flag import FlagName
+from judge.records.correctness import CorrectnessStatus
+from judge.records.quadrant import QuadrantTable
 from judge.records.record import Record
 from judge.records.result import Status
-from judge.records.sentence import SentenceKind
+from judge.records.sentence import CitationStatus, FlagName, SentenceKind
 from judge.records.verdict import Support, UnscoredReason
 from judge.signature import Signature
+
+
+class Interval(Record):
+    """A 95 % interval and how it was made."""
+
+    low: float
+    """Lower limit."""
+    high: float
+    """Upper limit."""
+    method: Literal["wilson", "poisson_bootstrap"]
+    """Wilson under 50 answers or without variance, else the Poisson bootstrap over answers."""
+
+
+class CorpusScore(Record):
+    """One score over the run."""
+
+    macro: float
+    """Mean over the answers that have the score: the headline."""
+    micro: float
+    """Pooled over their sentences (for citation validity, over their citations)."""
+    answers: int
+    """How many answers the macro mean is over."""
+    items: int
+    """How many sentences or citations the micro mean is over."""
+    interval: Interval
+    """95 % interval of the macro mean; sampling error only, not the judge's."""
+
+
+class CorpusBounds(Record):
+    """A score with every failure counted against the answers, then for them."""
+
+    low: float
+    """Mean over answers with each failure counted 0; an unscored answer is 0."""
+    high: float
+    """Mean over answers with each failure counted 1; an unscored answer is 1."""
+    answers: int
+    """How many answers have bounds: those scored and those unscored."""
+    low_interval: Interval
+    """95 % interval of `low`: what `--strict-gate` compares."""
+
+
+class CorrectnessTotals(Record):
+    """Correctness over a run. A null score was measured on nothing; it is never 0."""
+
+    signatures: dict[str, int]
+    """Answers by signature. More than one: the numbers are not comparable with each other."""
+    statuses: dict[CorrectnessStatus, int]
+    """Answers by status, zeros included."""
+    f1: CorpusScore | None
+    """The headline. Pooled: of pooled precision and recall, over the sentences of both."""
+    f1_bounds: CorpusBounds | None
+    """With all failures against the answers, then for them."""
+    precision: CorpusScore | None
+    """Mean weight of the answers' claims, the references being the evidence."""
+    precision_bounds: CorpusBounds | None
+    """Likewise bounded."""
+    recall: CorpusScore | None
+    """Mean weight of the references' claims, the answers being the evidence."""
+    recall_bounds: CorpusBounds | None
+    """Likewise bounded."""
+    f1_with_fallback: CorpusScore | None
+    """Fallback verdicts counted in; null where nothing fell back."""
+    answer_supports: dict[Support, int]
+    """Verdicts of the run's own judge on the answers' claims, by label."""
+    reference_supports: dict[Support, int]
+    """Likewise on the references' claims."""
+    flags: dict[FlagName, int]
+    """Flags of both by name."""
+    claims: int
+    """Claims of both that were to be judged."""
+    sources: dict[str, int]
+    """Verdicts by source, fallen back or not."""
+    unscored: dict[UnscoredReason, int]
+    """Claims without a verdict of the run's own judge, by reason."""
+    unscored_share: float | None
+    """Their share of all these claims."""
+    fallen_back: int
+    """How many of them carry a fallback verdict."""
+    untrusted: bool
+    """True where `unscored_share` is over the limit and at least three claims are concerned."""
 
 
 class Summary(Record):
@@ -71,7 +148,7 @@ class Summary(Record):
     """The same with all failures not supported by their citations, then supported."""
     correctness: CorrectnessTotals | None = None
     """How the answers agree with their references; null where that was not asked for."""
-    breakdown: Breakdown | None = None
+    breakdown: QuadrantTable | None = None
     """Retrieved, faithful, correct, abstained; null where no sample has gold evidence."""
     citations: dict[CitationStatus, int]
     """Citations in claims, by status."""

@@ -1,4 +1,4 @@
-"""What a judge answers: for each asked sentence a verdict, or why there is none."""
+"""What becomes of a sentence: a verdict, or why there is none."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -6,8 +6,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from judge.records.flag import Flag
 from judge.records.record import Record
+from judge.records.sentence import Sentence
 
 
 class Support(StrEnum):
@@ -123,42 +123,8 @@ Outcome = Annotated[Verdict | Unscored | Excluded, Field(discriminator="type")]
 """What a result holds for a sentence."""
 
 
-class Call(Record):
-    """One question to a model, answered or not."""
+class SentenceResult(Sentence):
+    """A sentence and what became of it."""
 
-    model: str
-    """The model the server named; empty where no reply came."""
-    prompt_tokens: int
-    """Tokens in."""
-    reply_tokens: int
-    """Tokens out."""
-    seconds: float
-    """From sending to the last byte, retries included."""
-    retries: int = 0
-    """Attempts that failed before the last one."""
-    cached: bool = False
-    """True where the reply came from the cache and nothing was sent."""
-
-
-class Reply(Record):
-    """A model's words, for whoever keeps them; they enter no result."""
-
-    text: str
-    """As received."""
-    call: Call
-    """The call that brought them."""
-    sentences: tuple[int, ...]
-    """The sentences whose verdicts were read from it."""
-
-
-class Judgment(Record):
-    """A judge's reply to one request."""
-
-    outcomes: Mapping[int, JudgeOutcome] = Field(default_factory=dict)
-    """One outcome per asked sentence index, no more and no fewer."""
-    calls: tuple[Call, ...] = ()
-    """What it took."""
-    replies: tuple[Reply, ...] = ()
-    """The replies that verdicts were read from; a refused, broken or cut one is not among them."""
-    flags: tuple[Flag, ...] = ()
-    """What only the judge could see, such as chunks that say opposite things."""
+    outcome: Outcome
+    """A verdict, or why there is none."""

@@ -7,7 +7,7 @@ from judge.errors import InputError
 from judge.records import Chunk, Sample
 from judge.retrieval.query import Grades, RankedQuery, too_much
 from judge.retrieval.records import RankRules
-from judge.scores.documents import Documents
+from judge.scores.quadrants import Documents
 
 _UNGRADED: Final = 1.0
 """Relevance of what gold names and nobody graded."""

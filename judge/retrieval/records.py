@@ -4,8 +4,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, field_validator
 
-from judge.records.corpus import Interval
 from judge.records.record import Record
+from judge.records.summary import Interval
 
 __all__ = [
     "Cutoff",

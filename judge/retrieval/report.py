@@ -14,7 +14,7 @@ from judge.retrieval.query import Grades, RankedQuery
 from judge.retrieval.records import PairKind, QueryRanks, QueryStatus, RankingReport, RankRules
 from judge.retrieval.remarks import NOTES, refuse, warnings
 from judge.retrieval.trec import Block
-from judge.scores.interval import Method, StreamedMeans
+from judge.scores.intervals import Method, StreamedMeans
 from judge.signature import Signature
 
 Each = Callable[[QueryRanks], None]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from judge.scores.interval import Z95
+from judge.scores.intervals import Z95
 
 FLOOR: Final = 5
 """Units drawn from a stratum at least; one that cannot give as many joins its neighbour."""

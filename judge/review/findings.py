@@ -24,7 +24,7 @@ from judge.review.records import (
 )
 from judge.review.strata import NEVER_PARTIAL
 from judge.review.weighed import Labels, Name, by_row, corrected_scores, error_of, units_of
-from judge.scores.interval import Row, weighted_share
+from judge.scores.intervals import Row, weighted_share
 
 FULL: Final = "full"
 REST: Final = "rest"

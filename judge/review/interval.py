@@ -29,7 +29,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from judge.scores.interval.wilson import wilson
+from judge.scores.intervals import wilson
 
 Floats = npt.NDArray[np.float64]
 

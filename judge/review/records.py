@@ -5,9 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from judge.records.flag import Flag
 from judge.records.record import Record
-from judge.records.sentence import SentenceKind
+from judge.records.sentence import Flag, SentenceKind
 from judge.records.verdict import Outcome, Support
 
 __all__ = [

@@ -9,7 +9,7 @@ import numpy as np
 from judge.answer.split import split
 from judge.pipeline import asked
 from judge.records import JudgeRequest, Rules
-from judge.scores.interval import wilson
+from judge.scores.intervals import wilson
 from tests.bench import answers, bump, sentences, splitting
 from tests.bench.answers import Alarms, Answers
 from tests.bench.baseline import scoring

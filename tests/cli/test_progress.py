@@ -17,7 +17,7 @@ from judge.records import (
     Verdict,
 )
 from judge.records.run import RunInput, RunRecord
-from judge.scores.aggregate import aggregate
+from judge.scores.answer import aggregate
 from tests.compared import compared
 
 FULL = Verdict(support=Support.FULL, source="llm", signature="s")

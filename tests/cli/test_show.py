@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from judge.cli.app import main
-from judge.records.cell import CellWord
+from judge.records.quadrant import QuadrantWord
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -203,7 +203,7 @@ def test_a_cell_is_read_in_chinese_too(placed: Path, capsys: pytest.CaptureFixtu
 def test_help_lists_every_word(capsys: pytest.CaptureFixture[str]) -> None:
     assert judge("show", "--help") == 0
     told = set(re.findall(r"\w+", capsys.readouterr().out))
-    assert told >= set(get_args(CellWord))
+    assert told >= set(get_args(QuadrantWord))
 
 
 def score(folder: Path, *samples: dict[str, object], flags: tuple[str, ...] = ()) -> Path:

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from judge.cli.shown import parse_cell
 from judge.errors import ConfigError
-from judge.records import Cell
-from judge.records.cell import CellWord
+from judge.records import Quadrant
+from judge.records.quadrant import QuadrantWord
 
-WORDS = get_args(CellWord)
+WORDS = get_args(QuadrantWord)
 CELLS = [
-    Cell(
+    Quadrant(
         answerable=answerable,
         retrieved=retrieved,
         abstained=abstained,
@@ -38,7 +38,7 @@ CELLS = [
         ("retrieved，wrong、answered", {"retrieved", "wrong", "answered"}),
     ],
 )
-def test_words_in_any_order(text: str, words: set[CellWord]) -> None:
+def test_words_in_any_order(text: str, words: set[QuadrantWord]) -> None:
     assert parse_cell(text) == words
 
 

@@ -13,7 +13,8 @@ from judge.records.record import Record
 from judge.records.run import RunInput, RunRecord
 from judge.retrieval.records import RankRules
 from judge.review import records as review_records
-from judge.scores.aggregate import aggregate, correctness
+from judge.scores.answer import aggregate
+from judge.scores.correctness import correctness
 from judge.scores.totals import summarize
 
 for module in pkgutil.iter_modules(judge.records.__path__):
@@ -77,7 +78,7 @@ RESULT = aggregate(
     calls=[CALL],
     signature="s",
 )
-CELL = records.Cell(
+CELL = records.Quadrant(
     answerable=True,
     retrieved=True,
     abstained=False,
@@ -85,8 +86,8 @@ CELL = records.Cell(
     correct=False,
     signature="cells:1|faithful:0.8|correct:0.8|gold:exact",
 )
-CELL_COUNT = records.CellCount(words=CELL.words, half="generation", answers=1, qids=("q",))
-BREAKDOWN = records.Breakdown(
+CELL_COUNT = records.QuadrantCount(words=CELL.words, half="generation", answers=1, qids=("q",))
+BREAKDOWN = records.QuadrantTable(
     cells=(CELL_COUNT,),
     halves={"neither": 0, "retrieval": 0, "generation": 1, "unknown": 0},
     counted=1,

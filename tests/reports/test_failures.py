@@ -9,7 +9,7 @@ from judge.records import (
     Verdict,
 )
 from judge.reports.failures import Example, Failures
-from judge.scores.aggregate import aggregate
+from judge.scores.answer import aggregate
 from tests.compared import compared, comparison
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT, detail="no answer")

@@ -13,7 +13,7 @@ from judge.reports.gate import (
     hold,
     parse_gate,
 )
-from judge.scores.aggregate import aggregate
+from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
 from tests.compared import compared
 

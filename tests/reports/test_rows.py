@@ -15,7 +15,7 @@ from judge.records import (
     Verdict,
 )
 from judge.reports.rows import to_rows
-from judge.scores.aggregate import aggregate
+from judge.scores.answer import aggregate
 from tests.compared import compared
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT, detail="after 60 s")

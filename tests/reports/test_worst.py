@@ -13,7 +13,7 @@ from judge.records import (
     Verdict,
 )
 from judge.reports.worst import Worst, worst_answer
-from judge.scores.aggregate import aggregate
+from judge.scores.answer import aggregate
 
 
 def said(support: str, score: float | None = None) -> Verdict:

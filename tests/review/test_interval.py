@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from judge.review.interval import StratumSample, corrected_mean
-from judge.scores.interval import Z95
+from judge.scores.intervals import Z95
 
 Floats = npt.NDArray[np.float64]
 BOTH = (-1.0, 1.0)

@@ -5,10 +5,10 @@ from typing import Final
 
 from judge.advice.diagnosis.table import said
 from judge.advice.records import Figure, Wording
-from judge.records import CellCount, CorpusScore, Interval, Summary
-from judge.records.cell import CellWord
+from judge.records import CorpusScore, Interval, QuadrantCount, Summary
+from judge.records.quadrant import QuadrantWord
 from judge.retrieval.records import RankingReport
-from judge.scores.interval import wilson
+from judge.scores.intervals import wilson
 
 ANSWERS: Final = (
     "faithful_of_retrieved",
@@ -19,7 +19,7 @@ ANSWERS: Final = (
 """The measures of answers that rules may name. The first two are shares of the answers whose
 evidence was retrieved; the others are means over all, and so no more than a hint."""
 
-_ASKED: Final[tuple[tuple[CellWord, CellWord], ...]] = (
+_ASKED: Final[tuple[tuple[QuadrantWord, QuadrantWord], ...]] = (
     ("faithful", "unfaithful"),
     ("correct", "wrong"),
 )
@@ -70,7 +70,9 @@ def _mean(measure: str, score: CorpusScore | None) -> Figure | None:
     return Figure(measure=measure, value=score.macro, interval=score.interval)
 
 
-def _share(measure: str, cells: Iterable[CellCount], yes: CellWord, no: CellWord) -> Figure | None:
+def _share(
+    measure: str, cells: Iterable[QuadrantCount], yes: QuadrantWord, no: QuadrantWord
+) -> Figure | None:
     """Of the answers whose evidence was retrieved, those that are `yes` among the known."""
     known = [cell for cell in cells if "retrieved" in cell.words and {yes, no} & {*cell.words}]
     counted = sum(cell.answers for cell in known)

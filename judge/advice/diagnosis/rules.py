@@ -9,7 +9,7 @@ from judge.advice.diagnosis.table import ChangeRow, LevelRow, Rule, said, table
 from judge.advice.records import Diagnoses, Diagnosis, Figure, Ground, Unjudged, Wording
 from judge.records import Interval, Summary
 from judge.retrieval.records import RankingReport
-from judge.scores.interval import difference
+from judge.scores.intervals import difference
 from judge.signature import Signature
 
 

@@ -11,7 +11,7 @@ def uniform(seed: int, *parts: str | int) -> float:
     """A number in [0, 1) that depends on the seed and the parts only, on any machine.
 
     SHA-256 of all parts, each with its kind and its length, so that no two lists of parts read
-    alike. It shares nothing with the weights of `judge.scores.interval`, which hash otherwise.
+    alike. It shares nothing with the weights of `judge.scores.intervals`, which hash otherwise.
     A permanent random number: who keeps it draws samples that grow, and agree, across runs.
 
     Source: B. Brewer, L. Early and S. Joyce (1972), "Selecting several samples from a single

@@ -13,9 +13,9 @@ from judge.cli.render.counting import counted
 from judge.cli.render.paint import Look, mark
 from judge.cli.render.wrap import wrap
 from judge.messages import Lang, Messages
-from judge.records import Breakdown, CellCount, Summary
-from judge.records.cell import CellWord, Half
-from judge.scores.totals.halves import row_of
+from judge.records import QuadrantCount, QuadrantTable, Summary
+from judge.records.quadrant import Half, QuadrantWord
+from judge.scores.quadrants import row_of
 from judge.signature import Signature
 from judge.text.visible import clip, flat, visible
 
@@ -29,7 +29,7 @@ _BROKEN: Final = ("retrieval", "generation")
 _IN_PART: Final = ("generation", "unknown")
 """Where it matters that part of the evidence was not seen."""
 _OPEN: Final = "open"
-_SAID: Final[dict[CellWord, tuple[str, str]]] = {
+_SAID: Final[dict[QuadrantWord, tuple[str, str]]] = {
     "retrieved": ("retrieved", "yes"),
     "missed": ("retrieved", "no"),
     "faithful": ("faithful", "yes"),
@@ -44,7 +44,7 @@ _SAID: Final[dict[CellWord, tuple[str, str]]] = {
 }
 """Which column a word fills, and with what; what no word fills is not asked of the cell."""
 _NOT_ASKED: Final = Look("–", "-", "", "does not apply")
-_IMPLIED: Final[frozenset[CellWord]] = frozenset({"answerable", "answered"})
+_IMPLIED: Final[frozenset[QuadrantWord]] = frozenset({"answerable", "answered"})
 """What the other words of a cell say, too."""
 _LIMITS: Final = ("faithful", "correct", "gold")
 """Parts of a cell's signature that are told below the table."""
@@ -79,7 +79,7 @@ def print_breakdown(summary: Summary, folder: Path, console: Console, *, lang: L
         console.print(Text(page.walk(folder, largest.words)), soft_wrap=True)
 
 
-def told(words: Collection[CellWord], lang: Lang = "en", *, partly: bool = False) -> str:
+def told(words: Collection[QuadrantWord], lang: Lang = "en", *, partly: bool = False) -> str:
     """What a cell means, and which half it speaks against.
 
     Args:
@@ -98,7 +98,7 @@ def say(key: str, lang: Lang, **values: str) -> str:
     return Messages.of("quadrants")(f"say.{key}", lang, **values)
 
 
-def _reading(words: Collection[CellWord], lang: Lang) -> str:
+def _reading(words: Collection[QuadrantWord], lang: Lang) -> str:
     return Messages.of("quadrants")(f"reading.{row_of(words).reading}", lang)
 
 
@@ -109,7 +109,9 @@ def named(qids: Sequence[str], answers: int) -> str:
 
 
 class _Page:
-    def __init__(self, summary: Summary, found: Breakdown, lang: Lang, console: Console) -> None:
+    def __init__(
+        self, summary: Summary, found: QuadrantTable, lang: Lang, console: Console
+    ) -> None:
         self._found, self._lang, self._console = found, lang, console
         words = {word for cell in found.cells for word in cell.words}
         told = not words.isdisjoint({"correct", "wrong"})
@@ -142,7 +144,7 @@ class _Page:
             means = Text(self._means(cell), style="dim")
             self._console.print(wrap(means, self._console.width, _INDENT), soft_wrap=True)
 
-    def _answered(self, cell: CellCount) -> Iterator[str]:
+    def _answered(self, cell: QuadrantCount) -> Iterator[str]:
         """What stands in its columns."""
         said = dict(_SAID[word] for word in cell.words if word in _SAID)
         for name in self._columns:
@@ -164,7 +166,7 @@ class _Page:
             text.rstrip()
             yield text
 
-    def _means(self, cell: CellCount) -> str:
+    def _means(self, cell: QuadrantCount) -> str:
         reading = _reading(cell.words, self._lang)
         means = self._words("means", reading=reading, qids=named(cell.qids, cell.answers))
         if cell.partly and cell.half in _IN_PART:
@@ -202,7 +204,7 @@ class _Page:
             by_document = all(made.part("gold") == "prefix" for made in signatures)
             yield Text(self._words("unfound_prefix" if by_document else "unfound"), style="yellow")
 
-    def walk(self, folder: Path, words: Sequence[CellWord]) -> str:
+    def walk(self, folder: Path, words: Sequence[QuadrantWord]) -> str:
         """The command that shows the answers of a cell."""
         implied = _IMPLIED if self._compared else _IMPLIED | {"uncompared"}
         asked = ",".join(word for word in words if word not in implied)

@@ -9,8 +9,8 @@ from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from judge.records import Call, Evidence, FlagName, Support, Verdict
+from judge.records.exchange import Reply
 from judge.records.record import Record
-from judge.records.verdict import Reply
 
 ASKED: Final = "asked:"
 """Begins the name of a row that tells what was asked."""

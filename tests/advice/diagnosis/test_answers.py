@@ -1,6 +1,6 @@
 from judge.advice.diagnosis.answers import answer_cautions, answer_figures
-from judge.records import Breakdown
-from judge.scores.interval import wilson
+from judge.records import QuadrantTable
+from judge.scores.intervals import wilson
 from tests.advice.diagnosis.answered import answered
 from tests.advice.diagnosis.reports import report
 
@@ -44,10 +44,10 @@ def test_another_number_of_answers_is_cautioned() -> None:
     assert "7 questions" in caution.en
 
 
-def placed(**cells: int) -> Breakdown:
+def placed(**cells: int) -> QuadrantTable:
     """So many answers of each cell, its words joined by `_`."""
     kept = {name: tuple(name.split("_")) for name in cells}
-    return Breakdown.model_validate(
+    return QuadrantTable.model_validate(
         {
             "cells": [
                 {"words": kept[name], "half": "unknown", "answers": count, "qids": ()}

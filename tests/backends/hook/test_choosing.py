@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.backends.hook.choosing import chosen, uniform
-from judge.scores.interval import poisson_weights
+from judge.scores.intervals import poisson_weights
 
 # Any text, halves of surrogate pairs among it.
 TEXTS = st.text(st.characters(), max_size=8)

@@ -27,7 +27,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.scores.aggregate import aggregate
+from judge.scores.answer import aggregate
 
 TIMEOUT = Unscored(reason=UnscoredReason.RATE_LIMITED, detail="gave up\nafter 60 s")
 SIGNATURE = "llm:some-model@api.example.org|prompt:faithfulness-v1@b90c7437|json_schema|t:0|seed:7"

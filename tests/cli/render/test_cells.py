@@ -9,14 +9,15 @@ from rich.console import Console
 
 from judge.cli.render.cells import print_breakdown
 from judge.messages import Lang
-from judge.records import Cell, Flag, FlagName, Judgment, Sample, SampleResult
-from judge.scores.aggregate import aggregate, correctness
+from judge.records import Flag, FlagName, Judgment, Quadrant, Sample, SampleResult
+from judge.scores.answer import aggregate
+from judge.scores.correctness import correctness
 from judge.scores.totals import summarize
 from tests.commands import judge, results
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 SIGNATURE: Final = "cells:1|faithful:0.8|correct:0.75|gold:exact"
-GOOD = Cell(
+GOOD = Quadrant(
     answerable=True,
     retrieved=True,
     abstained=False,
@@ -37,7 +38,7 @@ UNFAITHFUL = UNCOMPARED.model_copy(update={"faithful": False})
 CONFLICT = Flag(name=FlagName.CONFLICTING_GOLD)
 
 
-def result(qid: str, cell: Cell | Flag | None, signature: str = "llm:m") -> SampleResult:
+def result(qid: str, cell: Quadrant | Flag | None, signature: str = "llm:m") -> SampleResult:
     """An answer in a cell, one whose gold contradicts itself, or one without gold."""
     flags = [cell] if isinstance(cell, Flag) else []
     made = aggregate(Sample(qid=qid), [], {}, [], flags=flags, signature=signature)
@@ -45,7 +46,7 @@ def result(qid: str, cell: Cell | Flag | None, signature: str = "llm:m") -> Samp
 
 
 def printed(
-    cells: Iterable[Cell | Flag | None],
+    cells: Iterable[Quadrant | Flag | None],
     *,
     lang: Lang = "en",
     width: int = 100,

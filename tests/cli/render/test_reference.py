@@ -21,7 +21,8 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.scores.aggregate import aggregate, correctness
+from judge.scores.answer import aggregate
+from judge.scores.correctness import correctness
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT, detail="60 s")
 HOSTILE = "[bold]x[/bold] [red] [/] :smile: \x1b[31mred\x07\r\u202eabc\x9b2J"

@@ -10,12 +10,12 @@ from judge.cli.render.cells import print_breakdown
 from judge.cli.render.totals import Ended, print_totals
 from judge.records import (
     Call,
-    Cell,
     Citation,
     CitationStatus,
     Flag,
     FlagName,
     JudgeOutcome,
+    Quadrant,
     Sample,
     SampleResult,
     Sentence,
@@ -29,7 +29,7 @@ from judge.records import (
 from judge.reports.failures import Failures
 from judge.reports.gate import hold, parse_gate
 from judge.reports.worst import Worst
-from judge.scores.aggregate import aggregate
+from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
 from tests.compared import compared, comparison
 
@@ -436,7 +436,7 @@ def test_a_failure_that_only_the_comparison_met_is_shown_there() -> None:
 
 
 def test_the_table_of_cells_stands_before_the_worst_sentences() -> None:
-    cell = Cell(
+    cell = Quadrant(
         answerable=True,
         retrieved=True,
         abstained=False,

@@ -28,7 +28,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.records.verdict import Reply
+from judge.records.exchange import Reply
 
 URL = "http://127.0.0.1:8000/v1"
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT, detail="after 5 s")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from judge.judges.cached.rows import Place, ReplyRow, VerdictRow
 from judge.records import Call, Evidence, FlagName, Support, Unscored, UnscoredReason, Verdict
-from judge.records.verdict import Reply
+from judge.records.exchange import Reply
 
 PLACE = Place(sentence=3, cites=(0, 2), flags=(), replies=("reply:1",), asked="asked:1")
 VERDICT = Verdict(

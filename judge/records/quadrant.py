@@ -1,11 +1,11 @@
-"""Which half is broken: retrieved, faithful, correct, abstained."""
+"""Which half of the pipeline is broken: retrieved, faithful, correct, abstained."""
 
 from typing import Final, Literal
 
 from judge.records.record import Record
 
 Half = Literal["neither", "retrieval", "generation", "unknown"]
-CellWord = Literal[
+QuadrantWord = Literal[
     "answerable",
     "unanswerable",
     "retrieved",
@@ -21,19 +21,19 @@ CellWord = Literal[
     "uncompared",
 ]
 
-_FAITHFUL: Final[dict[bool | None, CellWord]] = {
+_FAITHFUL: Final[dict[bool | None, QuadrantWord]] = {
     True: "faithful",
     False: "unfaithful",
     None: "unjudged",
 }
-_CORRECT: Final[dict[bool | None, CellWord]] = {
+_CORRECT: Final[dict[bool | None, QuadrantWord]] = {
     True: "correct",
     False: "wrong",
     None: "uncompared",
 }
 
 
-class Cell(Record):
+class Quadrant(Record):
     """Where one answer stands. Null means that it is not known, or cannot be asked."""
 
     answerable: bool
@@ -58,14 +58,14 @@ class Cell(Record):
     """How the answer was put here, such as `cells:1|faithful:0.8|correct:0.8|gold:exact`."""
 
     @property
-    def words(self) -> tuple[CellWord, ...]:
+    def words(self) -> tuple[QuadrantWord, ...]:
         """The cell in words, as `judge show --cell` takes them.
 
         `answerable` or `unanswerable`; of an answerable question `retrieved` or `missed`;
         `abstained`, `silent` or `answered`; of an answered one `faithful`, `unfaithful` or
         `unjudged`, and where it is answerable `correct`, `wrong` or `uncompared`.
         """
-        words: list[CellWord] = ["answerable" if self.answerable else "unanswerable"]
+        words: list[QuadrantWord] = ["answerable" if self.answerable else "unanswerable"]
         if self.answerable:
             words.append("retrieved" if self.retrieved else "missed")
         if self.abstained:
@@ -79,11 +79,11 @@ class Cell(Record):
         return tuple(words)
 
 
-class CellCount(Record):
+class QuadrantCount(Record):
     """The answers of one cell."""
 
-    words: tuple[CellWord, ...]
-    """Which, as of `Cell.words`."""
+    words: tuple[QuadrantWord, ...]
+    """Which, as of `Quadrant.words`."""
     half: Half
     """What is broken there."""
     answers: int
@@ -94,11 +94,11 @@ class CellCount(Record):
     """The first of them, in input order."""
 
 
-class Breakdown(Record):
+class QuadrantTable(Record):
     """The table of a run: every cell that holds an answer."""
 
-    cells: tuple[CellCount, ...]
-    """In the order of the table in `judge/data/cells.toml`."""
+    cells: tuple[QuadrantCount, ...]
+    """In the order of the table in `judge/data/quadrants.toml`."""
     halves: dict[Half, int]
     """Answers by what is broken, zeros included."""
     counted: int

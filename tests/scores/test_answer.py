@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from judge.records import (
     Citation,
@@ -17,7 +19,8 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.scores.aggregate import aggregate
+from judge.scores.answer import Counts, aggregate
+from tests.compared import outcome
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
 VALID, UNSUPPORTED = CitationStatus.VALID, CitationStatus.UNSUPPORTED
@@ -131,13 +134,13 @@ def test_status(outcomes: tuple[JudgeOutcome, ...], kinds: tuple[str, ...], stat
 
 def test_nothing_measured_is_null_and_never_zero() -> None:
     scores = put_together(kinds=("abstention",)).scores
-    assert (scores.claims, scores.judged, scores.unscored) == (0, 0, 0)
-    assert scores.unsupported == ()
-    nulls = scores.model_dump(exclude={"claims", "judged", "unscored", "no_claim", "unsupported"})
-    assert set(nulls.values()) == {None}
-
-
-def test_without_a_verdict_only_what_needs_none_has_a_value() -> None:
+    counts = {"claims", "judged", "unscored", "no_claim"}
+    assert scores.model_dump(include={*counts, "unsupported"}) == {
+        **dict.fromkeys(counts, 0),
+        "unsupported": (),
+    }
+    assert set(scores.model_dump(exclude={*counts, "unsupported"}).values()) == {None}
+    # Without a verdict only what needs none has a value.
     scores = put_together(TIMEOUT, TIMEOUT, citations=(cite(0, UNJUDGED),)).scores
     assert scores.faithfulness is scores.faithfulness_strict is scores.citation_recall is None
     assert scores.contradiction_rate is scores.citation_validity is None
@@ -174,10 +177,8 @@ def test_citation_scores() -> None:
 
 def test_claims_without_citations_have_no_coverage_and_no_validity() -> None:
     scores = put_together(said("full"), said("full")).scores
-    assert scores.coverage == 0
-    assert scores.citation_recall == 0
-    assert scores.citation_validity is None
-    assert scores.citation_validity_bounds is None
+    assert (scores.coverage, scores.citation_recall) == (0, 0)
+    assert (scores.citation_validity, scores.citation_validity_bounds) == (None, None)
 
 
 def test_a_result_holds_every_sentence_and_what_it_was_given() -> None:
@@ -190,3 +191,52 @@ def test_a_result_holds_every_sentence_and_what_it_was_given() -> None:
     ]
     assert (result.qid, result.signature, result.metadata) == ("q", "s", {"team": "网络"})
     assert result.flags == (Flag(name=FlagName.INJECTION_SUSPECTED),)
+
+
+CLAIMS = st.text(alphabet="fpnc-?yN", max_size=12)
+
+
+def counts(marks: str) -> Counts:
+    made = Counts()
+    for mark in marks:
+        made.add(outcome(mark), cites=mark in "fy-")
+    made.add(Excluded(), cites=True)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("marks", "judged", "mean", "limits", "with_fallback"),
+    [
+        ("fpn?", 3, 0.5, (0.375, 0.625), 0.5),
+        ("fcyN", 2, 0.5, (0.25, 0.75), 0.5),
+        ("f--", 1, 1, (1, 1), 1),
+        ("fpn-?y", 3, 0.5, (0.3, 0.7), 0.625),
+        ("--", 0, None, None, None),
+        ("", 0, None, None, None),
+        ("?y", 0, None, (0, 1), 1),
+    ],
+)
+def test_counts_by_hand(
+    marks: str,
+    judged: int,
+    mean: float | None,
+    limits: tuple[float, float] | None,
+    with_fallback: float | None,
+) -> None:
+    made = counts(marks)
+    assert (made.claims, made.judged) == (len(marks), judged)
+    assert (made.mean, made.bounds, made.mean_with_fallback) == (mean, limits, with_fallback)
+
+
+@settings(deadline=None)
+@given(CLAIMS, CLAIMS)
+def test_counts_of_parts_add_up_to_those_of_all_and_every_claim_is_counted_once(
+    one: str, other: str
+) -> None:
+    whole, merged = counts(one + other), counts(one)
+    merged.merge(counts(other))
+    assert merged == whole
+    assert whole.judged + whole.failed + whole.no_claim == whole.claims == len(one + other)
+    assert whole.cited == sum(mark in "fy" for mark in one + other)
+    if whole.mean is not None and whole.bounds is not None:
+        assert whole.bounds[0] <= whole.mean <= whole.bounds[1]

@@ -1,20 +1,26 @@
-"""Which half of the pipeline an answer speaks against: its place in the table of cells."""
+"""Which half of the pipeline an answer speaks against: retrieved, faithful, correct, abstained."""
 
-from collections.abc import Collection, Sequence
+import tomllib
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import Final, Literal
+from unicodedata import category
 
-from judge.records import Cell, Rules, Sample, SampleResult, Sentence, SentenceKind, Status
-from judge.scores.documents import Documents
+from judge.records import Quadrant, Rules, Sample, SampleResult, Sentence, SentenceKind, Status
+from judge.records.quadrant import Half, QuadrantWord
+from judge.records.record import Record
 from judge.signature import Signature
+from judge.text.fold import CJK_CHAR
 
 _EDITION: Final = 1
 """Of these rules; it is part of every signature."""
 
 
-def cell(
+def quadrant(
     sample: Sample, result: SampleResult, reference: Sequence[Sentence], rules: Rules
-) -> Cell | None:
-    """Put one answer in its cell; None without gold evidence, or where gold contradicts itself.
+) -> Quadrant | None:
+    """Put one answer in its quadrant; None without gold evidence, or where gold contradicts itself.
 
     A question is unanswerable where gold names no chunk or its reference abstains. No chunk named
     beside a reference that claims something is a contradiction. Contradicted claims make an answer
@@ -41,7 +47,7 @@ def cell(
     abstained = result.status is Status.ABSTAINED
     correct = _correct(result, rules) if answerable and not abstained else None
     silent = result.status is Status.NO_CLAIMS and not correct and not _shows_code(result)
-    return Cell(
+    return Quadrant(
         answerable=answerable,
         retrieved=bool(found) if answerable else None,
         partly=answerable and bool(found and missed),
@@ -128,3 +134,91 @@ def _signature(rules: Rules) -> str:
         "gold": rules.gold_match,
     }
     return str(Signature(f"cells:{_EDITION}", tuple(f"{n}:{value}" for n, value in parts.items())))
+
+
+class QuadrantRow(Record):
+    """What some quadrants have in common."""
+
+    when: frozenset[QuadrantWord]
+    """Words that all of them bear."""
+    half: Half
+    """What is broken there."""
+    reading: str
+    """What it means: the key of a text in `judge/data/messages/quadrants.toml`, under `reading`."""
+
+
+class QuadrantRules(Record):
+    """All of the file."""
+
+    row: tuple[QuadrantRow, ...]
+    """A quadrant's is the first whose words it bears."""
+
+
+@cache
+def table() -> QuadrantRules:
+    """The file, read once."""
+    raw = files("judge").joinpath("data", "quadrants.toml").read_text("utf-8")
+    return QuadrantRules.model_validate(tomllib.loads(raw))
+
+
+def place(words: Collection[QuadrantWord]) -> int:
+    """Where the row of a quadrant stands in the table.
+
+    Raises:
+        ValueError: no row is its: `words` are not all that `Quadrant.words` gives.
+    """
+    for number, row in enumerate(table().row):
+        if row.when.issubset(words):
+            return number
+    raise ValueError(f"no row of judge/data/quadrants.toml holds for {sorted(words)}")
+
+
+def row_of(words: Collection[QuadrantWord]) -> QuadrantRow:
+    """The row of a quadrant; errors as of `place`.
+
+    >>> row_of(("answerable", "missed", "abstained")).half
+    'retrieval'
+    """
+    return table().row[place(words)]
+
+
+class Documents:
+    """Documents that gold names, and the chunks that belong to them.
+
+    A chunk belongs to a document if its id is the document's, or begins with it and goes on with a
+    character that is neither letter, nor a mark on one, nor digit: `docA#sec3` and `docA_3` are of
+    `docA`, `docAB` is not. Nor does a word go on from Chinese to other letters or digits, or back:
+    `docA第3章` is of `docA`, `手册2` of `手册`, but `手册补遗` is not. (Chinese stands for kana and
+    hangul, too.) Of several such documents the longest name has it.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = set(filter(None, names))
+        # There may be many names; of lengths there are few.
+        self._lengths = sorted(set(map(len, self._names)), reverse=True)
+
+    def of(self, chunk_id: str) -> str:
+        """The document a chunk belongs to; the chunk's own id where that is none of them.
+
+        >>> Documents(["docA", "docA-2"]).of("docA-2#1")
+        'docA-2'
+        """
+        for length in self._lengths:
+            name = chunk_id[:length]
+            if name in self._names and not _in_word(name[-1], chunk_id[length : length + 1]):
+                return name
+        return chunk_id
+
+
+def _in_word(last: str, following: str) -> bool:
+    """Whether a word may go on from one of these characters to the other."""
+    if not following or not (_is_part(last) and _is_part(following)):
+        return False
+    if category(following).startswith("M"):  # it belongs to whatever it stands on
+        return True
+    return bool(CJK_CHAR.match(last)) is bool(CJK_CHAR.match(following))
+
+
+def _is_part(character: str) -> bool:
+    """Whether it is a letter, a mark on one, or a digit."""
+    return character.isalnum() or category(character).startswith("M")

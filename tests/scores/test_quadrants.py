@@ -2,15 +2,16 @@ from collections.abc import Sequence
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.messages import LANGS, Messages
 from judge.records import (
-    Cell,
     Chunk,
     Evidence,
     JudgeOutcome,
     Judgment,
+    Quadrant,
     Rules,
     Sample,
     Sentence,
@@ -20,8 +21,10 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.scores.aggregate import aggregate, correctness
-from judge.scores.cell import cell, has_gold, look_up
+from judge.records.quadrant import QuadrantWord
+from judge.scores.answer import aggregate
+from judge.scores.correctness import correctness
+from judge.scores.quadrants import Documents, has_gold, look_up, place, quadrant, row_of, table
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
 SUPPORTS = {"f": "full", "p": "partial", "n": "none", "c": "contradicted", "-": "no_claim"}
@@ -62,7 +65,7 @@ def placed(
     reference: str | None = None,
     forth: str = "",
     rules: Rules | None = None,
-) -> Cell | None:
+) -> Quadrant | None:
     """The cell of an answer.
 
     Args:
@@ -78,62 +81,54 @@ def placed(
         both = (Judgment(outcomes=outcomes(marks)) for marks in (forth, reference))
         compared = correctness(sentences(answer), gold, *both, signature="s")
         result = result.model_copy(update={"correctness": compared})
-    return cell(sample, result, gold, rules or Rules())
+    return quadrant(sample, result, gold, rules or Rules())
 
 
-def words(found: Cell | None) -> str:
+def words(found: Quadrant | None) -> str:
     return "-" if found is None else " ".join(found.words)
 
 
-@pytest.mark.parametrize(
-    ("sample", "where"), [(SEEN, "answerable retrieved"), (MISSED, "answerable missed")]
-)
-@pytest.mark.parametrize(
-    ("answer", "reference", "then"),
-    [
-        ("f", "f", "answered faithful correct"),
-        ("f", "n", "answered faithful wrong"),
-        ("f", None, "answered faithful uncompared"),
-        ("n", "f", "answered unfaithful correct"),
-        ("n", "n", "answered unfaithful wrong"),
-        ("n", None, "answered unfaithful uncompared"),
-        ("?", "f", "answered unjudged correct"),
-        ("?", "?", "answered unjudged uncompared"),
-        ("?", "n", "answered unjudged wrong"),
-        ("", None, "silent"),
-        ("q", None, "silent"),
-        ("q", "n", "silent"),
-        ("q", "?", "silent"),
-        ("-", "n", "silent"),
-        # It claims nothing, and covers the reference all the same, as code may.
-        ("q", "f", "answered unjudged correct"),
-        ("a", "f", "abstained"),
-        ("aq", None, "abstained"),
-        ("af", "f", "answered faithful correct"),
-    ],
-)
-def test_the_cells_of_an_answerable_question(
-    sample: Sample, where: str, answer: str, reference: str | None, then: str
-) -> None:
-    assert words(placed(sample, answer, reference)) == f"{where} {then}"
+ANSWERABLE: list[tuple[str, str | None, str]] = [
+    # An answer, its reference (None: they were not compared), and where that puts it.
+    ("f", "f", "answered faithful correct"),
+    ("f", "n", "answered faithful wrong"),
+    ("f", None, "answered faithful uncompared"),
+    ("n", "f", "answered unfaithful correct"),
+    ("n", "n", "answered unfaithful wrong"),
+    ("n", None, "answered unfaithful uncompared"),
+    ("?", "f", "answered unjudged correct"),
+    ("?", "?", "answered unjudged uncompared"),
+    ("?", "n", "answered unjudged wrong"),
+    ("", None, "silent"),
+    ("q", None, "silent"),
+    ("q", "n", "silent"),
+    ("q", "?", "silent"),
+    ("-", "n", "silent"),
+    # It claims nothing, and covers the reference all the same, as code may.
+    ("q", "f", "answered unjudged correct"),
+    ("a", "f", "abstained"),
+    ("aq", None, "abstained"),
+    ("af", "f", "answered faithful correct"),
+]
+UNANSWERABLE = [
+    ("a", "abstained"),
+    ("f", "answered faithful"),
+    ("n", "answered unfaithful"),
+    ("?", "answered unjudged"),
+    ("q", "silent"),
+    ("", "silent"),
+]
 
 
-@pytest.mark.parametrize(
-    ("answer", "then"),
-    [
-        ("a", "abstained"),
-        ("f", "answered faithful"),
-        ("n", "answered unfaithful"),
-        ("?", "answered unjudged"),
-        ("q", "silent"),
-        ("", "silent"),
-    ],
-)
-def test_the_cells_of_an_unanswerable_question(answer: str, then: str) -> None:
-    found = placed(NOTHING, answer)
-    assert words(found) == f"unanswerable {then}"
-    assert found is not None
-    assert (found.retrieved, found.correct, found.partly) == (None, None, False)
+def test_the_quadrant_of_an_answer() -> None:
+    for sample, where in ((SEEN, "answerable retrieved"), (MISSED, "answerable missed")):
+        found = [words(placed(sample, answer, gold)) for answer, gold, _ in ANSWERABLE]
+        assert found == [f"{where} {then}" for *_, then in ANSWERABLE]
+    found = [words(placed(NOTHING, answer)) for answer, _ in UNANSWERABLE]
+    assert found == [f"unanswerable {then}" for _, then in UNANSWERABLE]
+    nothing = placed(NOTHING, "f")
+    assert nothing is not None
+    assert (nothing.retrieved, nothing.correct, nothing.partly) == (None, None, False)
 
 
 @pytest.mark.parametrize(
@@ -258,21 +253,18 @@ LIMITS = [
 ]
 
 
-@pytest.mark.parametrize(("marks", "expected"), LIMITS)
-def test_a_failure_leaves_open_only_what_it_could_change(
-    marks: str,
-    expected: bool | None,  # noqa: FBT001
-) -> None:
-    kept = placed(SEEN, answer=marks)
-    agrees = placed(SEEN, answer="n", reference=marks)
-    assert kept is not None
-    assert agrees is not None
-    assert (kept.faithful, agrees.correct) == (expected, expected)
+def test_a_failure_leaves_open_only_what_it_could_change() -> None:
+    kept = [placed(SEEN, answer=marks) for marks, _ in LIMITS]
+    agrees = [placed(SEEN, answer="n", reference=marks) for marks, _ in LIMITS]
+    expected = [known for _, known in LIMITS]
+    assert [found and found.faithful for found in kept] == expected
+    assert [found and found.correct for found in agrees] == expected
 
 
 LABELS = "fpnc-"
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=LABELS + "?", min_size=1, max_size=4))
 def test_whatever_a_failed_claim_had_got_what_is_known_stands(marks: str) -> None:
     found = placed(SEEN, answer=marks)
@@ -312,3 +304,149 @@ def test_how_a_cell_was_made_can_be_told() -> None:
     assert other is not None
     assert usual.signature == "cells:1|faithful:0.8|correct:0.8|gold:exact"
     assert other.signature == "cells:1|faithful:0.9|correct:1.0|gold:prefix"
+
+
+HAD, LACKED = "answerable retrieved ", "answerable missed "
+WORSE = "answered unfaithful "
+ROWS = {
+    # The evidence was there.
+    HAD + "answered faithful correct": ("neither", "retrieved faithful correct"),
+    HAD + "answered faithful wrong": ("generation", "retrieved faithful wrong"),
+    HAD + "answered faithful uncompared": ("unknown", "retrieved faithful"),
+    HAD + WORSE + "correct": ("generation", "retrieved unfaithful correct"),
+    HAD + WORSE + "wrong": ("generation", "retrieved unfaithful wrong"),
+    HAD + WORSE + "uncompared": ("generation", "retrieved unfaithful"),
+    HAD + "answered unjudged correct": ("unknown", "retrieved correct"),
+    HAD + "answered unjudged wrong": ("generation", "retrieved wrong"),
+    HAD + "answered unjudged uncompared": ("unknown", "retrieved"),
+    HAD + "abstained": ("generation", "retrieved abstained"),
+    HAD + "silent": ("generation", "retrieved silent"),
+    # It was not.
+    LACKED + "answered faithful correct": ("neither", "missed faithful correct"),
+    LACKED + "answered faithful wrong": ("retrieval", "missed faithful wrong"),
+    LACKED + "answered faithful uncompared": ("retrieval", "missed"),
+    LACKED + WORSE + "correct": ("retrieval", "missed unfaithful correct"),
+    LACKED + WORSE + "wrong": ("retrieval", "missed unfaithful wrong"),
+    LACKED + WORSE + "uncompared": ("retrieval", "missed"),
+    LACKED + "answered unjudged correct": ("retrieval", "missed"),
+    LACKED + "answered unjudged wrong": ("retrieval", "missed"),
+    LACKED + "answered unjudged uncompared": ("retrieval", "missed"),
+    LACKED + "abstained": ("retrieval", "missed abstained"),
+    LACKED + "silent": ("retrieval", "missed silent"),
+    # There is none: to abstain is right, and nothing else is.
+    "unanswerable answered faithful": ("generation", "unanswerable faithful"),
+    "unanswerable answered unfaithful": ("generation", "unanswerable unfaithful"),
+    "unanswerable answered unjudged": ("generation", "unanswerable"),
+    "unanswerable abstained": ("neither", "unanswerable abstained"),
+    "unanswerable silent": ("neither", "unanswerable silent"),
+}
+
+
+def every_quadrant() -> set[tuple[QuadrantWord, ...]]:
+    """The words of every quadrant there can be."""
+    sides = (True, False)
+    return {
+        Quadrant(
+            answerable=answerable,
+            retrieved=retrieved,
+            abstained=abstained,
+            silent=silent,
+            faithful=faithful,
+            correct=correct,
+            signature="s",
+        ).words
+        for answerable, retrieved, abstained, silent in product(sides, repeat=4)
+        for faithful, correct in product((*sides, None), repeat=2)
+    }
+
+
+def test_each_quadrant_has_the_row_that_is_meant() -> None:
+    found = {" ".join(words): row_of(words) for words in every_quadrant()}
+    assert {name: (row.half, row.when) for name, row in found.items()} == {
+        name: (half, frozenset(when.split())) for name, (half, when) in ROWS.items()
+    }
+
+
+def test_no_row_is_without_a_quadrant() -> None:
+    assert {place(words) for words in every_quadrant()} == set(range(len(table().row)))
+
+
+def test_what_is_no_quadrant_has_no_row() -> None:
+    with pytest.raises(ValueError, match="faithful"):
+        place(("answered", "faithful"))
+
+
+def test_each_row_means_something_else() -> None:
+    texts = Messages.of("quadrants")
+    for lang in LANGS:
+        readings = [texts(f"reading.{row.reading}", lang) for row in table().row]
+        assert len(set(readings)) == len(readings)
+
+
+CHUNKS = [
+    # A chunk, and the document that it belongs to; its own id where it belongs to none.
+    ("docA", "docA"),
+    ("docA#1", "docA"),
+    ("docA_1", "docA"),
+    ("docA 1", "docA"),
+    ("docA-2", "docA-2"),
+    ("docA-2#7", "docA-2"),
+    ("docA-27", "docA"),
+    ("docAB", "docAB"),
+    ("docA1", "docA1"),
+    ("docA文", "docA"),
+    ("docA第三章", "docA"),
+    ("docA文2", "docA"),
+    ("DOCA#1", "DOCA#1"),
+    ("doc", "doc"),
+    ("", ""),
+    ("报销制度#第三章", "报销制度"),
+    ("报销制度（2024）", "报销制度"),
+    ("报销制度补充", "报销制度补充"),
+    ("报销制度2", "报销制度"),
+    ("报销制度A", "报销制度"),
+    ("报销制度２", "报销制度"),
+    ("手册.pdf第1页", "手册.pdf"),
+    ("手册.pdfx", "手册.pdfx"),
+    ("ガイド第1章", "ガイド第1章"),
+    ("ガイドv2", "ガイド"),
+    ("kb#7", "kb#"),
+    ("kb#", "kb#"),
+    ("kb", "kb"),
+]
+
+
+def test_whose_chunk_it_is() -> None:
+    names = ["docA", "", "docA-2", "报销制度", "kb#", "手册.pdf", "ガイド", "docA"]
+    for order in (names, names[::-1]):
+        documents = Documents(order)
+        assert [(chunk, documents.of(chunk)) for chunk, _ in CHUNKS] == CHUNKS
+
+
+def test_an_accent_is_part_of_its_letter() -> None:
+    # Letters written with marks: an e and its accent, a Devanagari syllable, a voiced kana.
+    for chunk, name in (("cafe\u0301", "cafe"), ("\u0915\u093e", "\u0915"), ("か\u3099", "か")):
+        assert Documents([name]).of(chunk) == chunk
+
+
+NAMES = st.text(alphabet="aB1#_文章。", max_size=6)
+
+
+def kind(character: str) -> str:
+    return "other" if character in "aB1" else "chinese" if character in "文章" else ""
+
+
+@settings(deadline=None)
+@given(st.lists(NAMES, max_size=6), NAMES)
+def test_it_is_the_longest_that_it_begins_with(names: list[str], chunk: str) -> None:
+    found = Documents(names).of(chunk)
+    assert chunk.startswith(found)
+    if found not in names:
+        assert found == chunk
+    ends = [end for end in range(1, len(chunk) + 1) if chunk[:end] in names]
+    parted = [
+        end
+        for end in ends
+        if end == len(chunk) or kind(chunk[end]) != kind(chunk[end - 1]) or not kind(chunk[end])
+    ]
+    assert found == (chunk[: max(parted)] if parted else chunk)

@@ -1,6 +1,6 @@
 """How an answer agrees with its reference."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from judge.records import (
@@ -9,20 +9,31 @@ from judge.records import (
     Correctness,
     CorrectnessStatus,
     Excluded,
+    JudgeOutcome,
     Judgment,
     Sentence,
     SentenceKind,
     SentenceResult,
     Support,
 )
-from judge.scores.aggregate.tally import Tally
-from judge.scores.shares import f1
-
-Limits = tuple[float, float]
-"""A score with failures counted 0, then 1."""
+from judge.scores.answer import Counts, Limits
 
 _ANY: Final = (0.0, 1.0)
 """What is not known, and what there is nothing to know of."""
+
+
+def f1(precision: float | None, recall: float | None) -> float | None:
+    """Harmonic mean 2 p r / (p + r) of two shares, 0 to 1.
+
+    0 where both are 0; None where one of them is None. Source: van Rijsbergen 1979, "Information
+    Retrieval", chapter 7, with both sides weighed alike.
+
+    >>> round(f1(0.5, 1.0), 6), f1(0.0, 0.0), f1(None, 1.0)
+    (0.666667, 0.0, None)
+    """
+    if precision is None or recall is None:
+        return None
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
 def correctness(
@@ -42,7 +53,7 @@ def correctness(
         back: of the reference's claims, the answer being the evidence.
         signature: how they were made.
     """
-    precision, recall = Tally(forth.outcomes.values()), Tally(back.outcomes.values())
+    precision, recall = _counted(forth.outcomes.values()), _counted(back.outcomes.values())
     value = _f1(precision, recall)
     return Correctness(
         status=_status(sentences, reference, precision, recall),
@@ -53,8 +64,8 @@ def correctness(
         f1=value,
         f1_bounds=_bounds(precision, recall, value),
         f1_with_fallback=_with_fallback(precision, recall),
-        of_answer=_counts(precision),
-        of_reference=_counts(recall),
+        of_answer=_claims(precision),
+        of_reference=_claims(recall),
         answer=tuple(
             ComparedSentence(index=i, outcome=forth.outcomes[i]) for i in sorted(forth.outcomes)
         ),
@@ -65,12 +76,19 @@ def correctness(
     )
 
 
+def _counted(outcomes: Iterable[JudgeOutcome]) -> Counts:
+    counts = Counts()
+    for outcome in outcomes:
+        counts.add(outcome)
+    return counts
+
+
 def _with_outcome(sentence: Sentence, back: Judgment) -> SentenceResult:
     outcome = back.outcomes.get(sentence.index, Excluded())
     return SentenceResult(**dict(sentence), outcome=outcome)
 
 
-def _f1(precision: Tally, recall: Tally) -> float | None:
+def _f1(precision: Counts, recall: Counts) -> float | None:
     """F1 of the means; where one is lacking, the value it has whatever that one were."""
     value = f1(precision.mean, recall.mean)
     if value is None:
@@ -79,13 +97,13 @@ def _f1(precision: Tally, recall: Tally) -> float | None:
     return value
 
 
-def _with_fallback(precision: Tally, recall: Tally) -> float | None:
-    if not (precision.fell_back or recall.fell_back):
+def _with_fallback(precision: Counts, recall: Counts) -> float | None:
+    if not (precision.fallen_back or recall.fallen_back):
         return None
     return f1(precision.mean_with_fallback, recall.mean_with_fallback)
 
 
-def _bounds(precision: Tally, recall: Tally, value: float | None) -> Limits | None:
+def _bounds(precision: Counts, recall: Counts, value: float | None) -> Limits | None:
     if precision.bounds is not None and recall.bounds is not None:
         return _limits(precision.bounds, recall.bounds)
     return None if value is None else (value, value)
@@ -98,7 +116,7 @@ def _limits(precision: Limits, recall: Limits) -> Limits:
 
 
 def _status(
-    sentences: Sequence[Sentence], reference: Sequence[Sentence], precision: Tally, recall: Tally
+    sentences: Sequence[Sentence], reference: Sequence[Sentence], precision: Counts, recall: Counts
 ) -> CorrectnessStatus:
     kinds = {sentence.kind for sentence in sentences}
     if not reference:
@@ -107,16 +125,16 @@ def _status(
         return CorrectnessStatus.ABSTAINED
     if precision.judged or recall.judged:
         return CorrectnessStatus.SCORED
-    if precision.unscored or recall.unscored:
+    if precision.failed or recall.failed:
         return CorrectnessStatus.UNSCORED
     return CorrectnessStatus.NO_CLAIMS
 
 
-def _counts(tally: Tally) -> ComparedClaims:
+def _claims(counts: Counts) -> ComparedClaims:
     return ComparedClaims(
-        claims=tally.claims,
-        judged=len(tally.judged),
-        unscored=tally.unscored,
-        no_claim=tally.no_claim,
-        contradicted=tally.count(Support.CONTRADICTED),
+        claims=counts.claims,
+        judged=counts.judged,
+        unscored=counts.failed,
+        no_claim=counts.no_claim,
+        contradicted=counts.own[Support.CONTRADICTED],
     )

@@ -1,0 +1,264 @@
+"""The numbers of one answer, from the outcomes of its claims."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from judge.records import (
+    SUPPORT_WEIGHT,
+    Call,
+    Citation,
+    CitationStatus,
+    Excluded,
+    Flag,
+    JudgeOutcome,
+    Outcome,
+    Sample,
+    SampleResult,
+    Scores,
+    Sentence,
+    SentenceKind,
+    SentenceResult,
+    Status,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+
+Limits = tuple[float, float]
+"""A score with every failure counted 0, then 1."""
+
+_UNSUPPORTED: Final = frozenset({Support.NONE, Support.CONTRADICTED, Support.PARTIAL})
+_HALVES: Final = {support: round(2 * weight) for support, weight in SUPPORT_WEIGHT.items()}
+"""Weights in halves, which are whole numbers."""
+
+
+def share(part: float, whole: int) -> float | None:
+    """`part` of `whole`; None of nothing.
+
+    >>> share(1, 4), share(0, 0)
+    (0.25, None)
+    """
+    return part / whole if whole else None
+
+
+def bounds(part: float, settled: int, failed: int) -> Limits | None:
+    """`part` of `settled` with so many failures counted 0, then 1; None where there is neither.
+
+    >>> bounds(1.5, 3, 1)
+    (0.375, 0.625)
+    """
+    whole = settled + failed
+    return (part / whole, (part + failed) / whole) if whole else None
+
+
+@dataclass(slots=True)
+class Counts:
+    """Outcomes of claims, of one answer or of a run, in whole numbers: they add up exactly.
+
+    What a fallback answered counts as unscored. Sentences that are no claims are passed over.
+    """
+
+    own: Counter[Support] = field(default_factory=Counter)
+    """Verdicts of the run's own judge."""
+    fallen_back: Counter[Support] = field(default_factory=Counter)
+    """Verdicts of a fallback; what they stand in for is in `unscored`."""
+    sources: Counter[str] = field(default_factory=Counter)
+    """Verdicts by source, fallen back or not."""
+    unscored: Counter[UnscoredReason] = field(default_factory=Counter)
+    """Claims without a verdict of the run's own judge."""
+    cited: int = 0
+    """Claims with a citation that resolves, those found to assert nothing left out."""
+    cited_fully: int = 0
+    """Judged claims that their own citations support fully."""
+
+    def add(self, outcome: Outcome, *, cites: bool = False) -> None:
+        """Count one.
+
+        Args:
+            outcome: what became of a sentence.
+            cites: whether the sentence has a citation that resolves.
+        """
+        if isinstance(outcome, Excluded):
+            return
+        failure = outcome if isinstance(outcome, Unscored) else None
+        asserts = True
+        if isinstance(outcome, Verdict):
+            failure = outcome.fallback_from
+            self.sources[outcome.source] += 1
+            (self.own if failure is None else self.fallen_back)[outcome.support] += 1
+            if failure is None:
+                asserts = outcome.support is not Support.NO_CLAIM
+                self.cited_fully += asserts and outcome.cited_support is Support.FULL
+        if failure is not None:
+            self.unscored[failure.reason] += 1
+        self.cited += asserts and cites
+
+    def merge(self, other: "Counts") -> None:
+        """Add the counts of another."""
+        self.own.update(other.own)
+        self.fallen_back.update(other.fallen_back)
+        self.sources.update(other.sources)
+        self.unscored.update(other.unscored)
+        self.cited += other.cited
+        self.cited_fully += other.cited_fully
+
+    @property
+    def claims(self) -> int:
+        """Claims that were to be judged."""
+        return self.own.total() + self.failed
+
+    @property
+    def failed(self) -> int:
+        """Claims without a verdict of the run's own judge."""
+        return self.unscored.total()
+
+    @property
+    def no_claim(self) -> int:
+        """Claims that the run's own judge found to assert nothing."""
+        return self.own[Support.NO_CLAIM]
+
+    @property
+    def judged(self) -> int:
+        """Claims with a verdict of the run's own judge, `no_claim` left out."""
+        return _asserting(self.own)
+
+    @property
+    def judged_by_any(self) -> int:
+        """Claims with a verdict, whoever gave it, `no_claim` left out."""
+        return self.judged + _asserting(self.fallen_back)
+
+    @property
+    def mean(self) -> float | None:
+        """Mean weight of the judged, 0 to 1; None where nothing was judged."""
+        return share(_weight(self.own), self.judged)
+
+    @property
+    def mean_with_fallback(self) -> float | None:
+        """Mean weight of all verdicts, whoever gave them."""
+        return share(_weight(self.own) + _weight(self.fallen_back), self.judged_by_any)
+
+    @property
+    def bounds(self) -> Limits | None:
+        """The mean with every failed claim counted 0, then 1; None where there is neither."""
+        return bounds(_weight(self.own), self.judged, self.failed)
+
+    @property
+    def coverage(self) -> float | None:
+        """The part of the claims that cite what resolves, `no_claim` left out."""
+        return share(self.cited, self.claims - self.no_claim)
+
+    @property
+    def citation_recall(self) -> float | None:
+        """The part of the judged that their own citations support fully."""
+        return share(self.cited_fully, self.judged)
+
+    @property
+    def unscored_share(self) -> float | None:
+        """The part of the claims without a verdict of the run's own judge."""
+        return share(self.failed, self.claims)
+
+    def share(self, support: Support) -> float | None:
+        """The part of the judged that was found so; None where nothing was judged."""
+        return share(self.own[support], self.judged)
+
+
+def _asserting(supports: Counter[Support]) -> int:
+    return supports.total() - supports[Support.NO_CLAIM]
+
+
+def _weight(supports: Counter[Support]) -> float:
+    return sum(_HALVES.get(support, 0) * count for support, count in supports.items()) / 2
+
+
+def counted(sentences: Sequence[SentenceResult], citations: Sequence[Citation]) -> Counts:
+    """The counts of an answer's claims, as its result holds them."""
+    resolving = {citation.sentence for citation in citations if citation.chunk_id is not None}
+    counts = Counts()
+    for sentence in sentences:
+        counts.add(sentence.outcome, cites=sentence.index in resolving)
+    return counts
+
+
+def aggregate(
+    sample: Sample,
+    sentences: Sequence[Sentence],
+    outcomes: Mapping[int, JudgeOutcome],
+    citations: Sequence[Citation],
+    *,
+    flags: Sequence[Flag] = (),
+    calls: Sequence[Call] = (),
+    signature: str,
+) -> SampleResult:
+    """Put one answer's result together.
+
+    Args:
+        sample: what was judged.
+        sentences: all of its answer.
+        outcomes: one a claim, by sentence index.
+        citations: audited.
+        flags: what a person should look at.
+        calls: what it took.
+        signature: how it was made.
+    """
+    results = tuple(
+        SentenceResult(
+            index=sentence.index,
+            start=sentence.start,
+            end=sentence.end,
+            text=sentence.text,
+            kind=sentence.kind,
+            outcome=outcomes.get(sentence.index, Excluded()),
+        )
+        for sentence in sentences
+    )
+    scores = _scores(results, citations)
+    return SampleResult(
+        qid=sample.qid,
+        status=_status(scores, sentences),
+        scores=scores,
+        sentences=results,
+        citations=tuple(citations),
+        flags=tuple(flags),
+        calls=tuple(calls),
+        signature=signature,
+        metadata=sample.metadata,
+    )
+
+
+def _status(scores: Scores, sentences: Sequence[Sentence]) -> Status:
+    if scores.claims == 0:
+        abstains = any(sentence.kind is SentenceKind.ABSTENTION for sentence in sentences)
+        return Status.ABSTAINED if abstains else Status.NO_CLAIMS
+    if scores.judged:
+        return Status.SCORED
+    return Status.NO_CLAIMS if scores.no_claim and not scores.unscored else Status.UNSCORED
+
+
+def _scores(sentences: Sequence[SentenceResult], citations: Sequence[Citation]) -> Scores:
+    counts = counted(sentences, citations)
+    status = Counter(citation.status for citation in citations)
+    valid = status[CitationStatus.VALID]
+    settled = valid + status[CitationStatus.UNSUPPORTED] + status[CitationStatus.DANGLING]
+    return Scores(
+        claims=counts.claims,
+        judged=counts.judged,
+        unscored=counts.failed,
+        no_claim=counts.no_claim,
+        faithfulness=counts.mean,
+        faithfulness_strict=counts.share(Support.FULL),
+        faithfulness_bounds=counts.bounds,
+        faithfulness_with_fallback=counts.mean_with_fallback if counts.fallen_back else None,
+        contradiction_rate=counts.share(Support.CONTRADICTED),
+        coverage=counts.coverage,
+        citation_validity=share(valid, settled),
+        citation_validity_bounds=bounds(valid, settled, status[CitationStatus.UNJUDGED]),
+        citation_recall=counts.citation_recall,
+        unsupported=tuple(
+            sentence.index
+            for sentence in sentences
+            if isinstance(sentence.outcome, Verdict) and sentence.outcome.support in _UNSUPPORTED
+        ),
+    )

@@ -1,0 +1,142 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.records import Excluded, SentenceKind
+from judge.scores.correctness import f1
+from tests.compared import MARKS, TIMEOUT, comparison, outcome
+
+Limits = tuple[float, float]
+SIDE = st.text(alphabet=MARKS, max_size=8)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "precision", "recall", "value", "limits"),
+    [
+        # (1 + ½ + 0)/3 and (1 + 0)/2.
+        ("fpn", "fn", 0.5, 0.5, 0.5, (0.5, 0.5)),
+        # All of the answer is right, and a quarter of the reference is said: 2 · ¼ / 1¼.
+        ("f", "fnnn", 1, 0.25, 0.4, (0.4, 0.4)),
+        ("fnnn", "f", 0.25, 1, 0.4, (0.4, 0.4)),
+        ("c", "nc", 0, 0, 0, (0, 0)),
+        # A failure: precision 1 of 1, or 1 to 2 of 2; recall ½ of 1, or ½ to 1½ of 2.
+        ("f?", "p?", 1, 0.5, 2 / 3, (1 / 3, 6 / 7)),
+        ("f", "??", 1, None, None, (0, 1)),
+        # What is not known could not change it: no recall could mend a precision of 0.
+        ("n", "?", 0, None, 0, (0, 0)),
+        ("?", "nn", None, 0, 0, (0, 0)),
+        ("h", "n", None, 0, 0, (0, 0)),
+        # It could: there is no precision; one more may be right, p up to ½ and r up to 1.
+        ("h", "p", None, 0.5, None, None),
+        ("n?", "?", 0, None, None, (0, 2 / 3)),
+        ("p", "?", 0.5, None, None, (0, 2 / 3)),
+        # An abstention has none of them.
+        ("a", "h", None, None, None, None),
+    ],
+)
+def test_precision_recall_and_f1_by_hand(
+    answer: str,
+    reference: str,
+    precision: float | None,
+    recall: float | None,
+    value: float | None,
+    limits: Limits | None,
+) -> None:
+    found = comparison(answer, reference)
+    assert (found.precision, found.recall) == (precision, recall)
+    assert found.f1 == (value and pytest.approx(value))
+    assert found.f1_bounds == (limits and pytest.approx(limits))
+    assert found.f1_with_fallback is None
+
+
+def test_what_is_behind_the_two_is_counted() -> None:
+    found = comparison("fcN?-", "ny")
+    assert tuple(found.of_answer.model_dump().values()) == (5, 2, 2, 1, 1)
+    assert tuple(found.of_reference.model_dump().values()) == (2, 1, 1, 0, 0)
+    assert (found.precision_bounds, found.recall_bounds) == ((0.25, 0.75), (0, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "own", "with_fallback"),
+    [("fN", "ny", 0, 0.5), ("f", "y", None, 1), ("yy", "y", None, 1)],
+)
+def test_a_fallback_is_counted_in_only_where_it_is_said(
+    answer: str, reference: str, own: float | None, with_fallback: float
+) -> None:
+    found = comparison(answer, reference)
+    assert (found.f1, found.f1_with_fallback) == (own, with_fallback)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "status"),
+    [
+        ("f", "", "no_reference"),
+        ("a", "", "no_reference"),
+        ("", "", "no_reference"),
+        ("ha", "h", "abstained"),
+        ("", "h", "no_claims"),
+        ("h", "a", "no_claims"),
+        ("-", "-", "no_claims"),
+        ("?", "??", "unscored"),
+        ("-", "?", "unscored"),
+        ("yy", "y", "unscored"),
+        ("?", "f", "scored"),
+        ("fa", "f", "scored"),
+    ],
+)
+def test_status(answer: str, reference: str, status: str) -> None:
+    assert comparison(answer, reference).status == status
+
+
+def test_every_sentence_of_the_reference_is_there_and_the_claims_of_the_answer() -> None:
+    found = comparison("hfa?", "hfn")
+    assert [(each.index, each.outcome) for each in found.answer] == [
+        (1, outcome("f")),
+        (3, TIMEOUT),
+    ]
+    assert [(each.start, each.end) for each in found.reference] == [(0, 1), (1, 2), (2, 3)]
+    assert [each.outcome for each in found.reference] == [Excluded(), outcome("f"), outcome("n")]
+    assert found.reference[0].kind is SentenceKind.HEADING
+    assert found.signature == "c"
+
+
+@settings(deadline=None)
+@given(SIDE, SIDE)
+def test_f1_lies_between_the_two_and_the_bounds_enclose_it(answer: str, reference: str) -> None:
+    found = comparison(answer, reference)
+    named = ("precision", "recall", "f1")
+    for name in named:
+        value, limits = getattr(found, name), getattr(found, f"{name}_bounds")
+        if value is not None:
+            assert limits[0] - 1e-12 <= value <= limits[1] + 1e-12
+    known = sorted(side for side in (found.precision, found.recall) if side is not None)
+    if found.f1 is None:
+        assert len(known) < 2
+    elif len(known) < 2:
+        assert found.f1 == 0  # whatever the other were
+    else:
+        least, most = known
+        assert least - 1e-12 <= found.f1 <= most + 1e-12
+
+
+@settings(deadline=None)
+@given(SIDE, SIDE)
+def test_the_two_ways_are_each_other_s_mirror(answer: str, reference: str) -> None:
+    one, other = comparison(answer, reference), comparison(reference, answer)
+    assert (one.precision, one.recall) == (other.recall, other.precision)
+    assert (one.of_answer, one.of_reference) == (other.of_reference, other.of_answer)
+    assert one.f1 == other.f1
+
+
+@settings(deadline=None)
+@given(*[st.floats(0, 1)] * 3)
+def test_f1_lies_between_the_two_nearer_the_lesser_and_rises_with_either(
+    one: float, other: float, more: float
+) -> None:
+    mean, least, most = f1(one, other), f1(one, min(other, more)), f1(one, max(other, more))
+    assert mean is not None
+    assert least is not None
+    assert most is not None
+    assert min(one, other) - 1e-12 <= mean <= (one + other) / 2 + 1e-12
+    assert mean == f1(other, one)
+    assert least <= most + 1e-12

@@ -1,0 +1,418 @@
+import random
+from collections.abc import Iterable
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.records import (
+    Call,
+    Citation,
+    CitationStatus,
+    CorpusBounds,
+    CorpusScore,
+    CorrectnessStatus,
+    CorrectnessTotals,
+    Flag,
+    FlagName,
+    Quadrant,
+    QuadrantTable,
+    Sample,
+    SampleResult,
+    Status,
+    Summary,
+    Support,
+    UnscoredReason,
+)
+from judge.scores.answer import aggregate
+from judge.scores.intervals import wilson
+from judge.scores.totals import Totals, summarize
+from tests.compared import MARKS, compared, comparison, outcomes, sentences
+
+TIMEOUT = UnscoredReason.TIMEOUT
+STATUS = {"v": "valid", "u": "unsupported", "d": "dangling", "?": "unjudged"}
+GOOD = Quadrant(
+    answerable=True, retrieved=True, abstained=False, faithful=True, correct=True, signature="s"
+)
+WRONG = GOOD.model_copy(update={"correct": False})
+MISSED = WRONG.model_copy(update={"retrieved": False})
+CAUTIOUS = GOOD.model_copy(update={"abstained": True, "faithful": None, "correct": None})
+HONEST = CAUTIOUS.model_copy(update={"answerable": False, "retrieved": None})
+OPEN = GOOD.model_copy(update={"correct": None})
+PART = WRONG.model_copy(update={"partly": True})
+CONFLICT = Flag(name=FlagName.CONFLICTING_GOLD)
+
+
+def answer(
+    qid: str,
+    marks: str,
+    citations: str = "",
+    *,
+    reference: str | None = None,
+    gold: Quadrant | Flag | None = None,
+    cached: bool = False,
+    seconds: float = 0.5,
+) -> SampleResult:
+    """An answer of such sentences (`tests.compared.MARKS`), whose chunks and citations agree.
+
+    Args:
+        qid: whose.
+        marks: its sentences.
+        citations: one a sentence: valid, unsupported, dangling or unjudged (?).
+        reference: where it is compared, the sentences of its reference.
+        gold: its quadrant, or that its gold contradicts itself.
+        cached: whether its call cost nothing.
+        seconds: that its call took.
+    """
+    found = [
+        Citation(
+            sentence=i % len(marks),
+            marker="[1]",
+            start=0,
+            end=3,
+            chunk_id=None if status == "d" else "1",
+            status=CitationStatus(STATUS[status]),
+        )
+        for i, status in enumerate(citations)
+    ]
+    call = Call(model="m-1", prompt_tokens=100, reply_tokens=10, seconds=seconds, cached=cached)
+    flags = [Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=0)] if marks[:1] == "f" else []
+    if isinstance(gold, Flag):
+        flags.append(gold)
+    result = aggregate(
+        Sample(qid=qid),
+        sentences(marks),
+        outcomes(marks, cited=True),
+        found,
+        flags=flags,
+        calls=[call],
+        signature="s",
+    )
+    more = {
+        "correctness": None if reference is None else comparison(marks, reference),
+        "cell": gold if isinstance(gold, Quadrant) else None,
+    }
+    return result.model_copy(update=more)
+
+
+def score(found: CorpusScore | None) -> tuple[float, ...]:
+    """Macro, micro, answers, items."""
+    assert found is not None
+    return found.macro, found.micro, found.answers, found.items
+
+
+def limits(found: CorpusBounds | None) -> tuple[float, float, int]:
+    assert found is not None
+    return found.low, found.high, found.answers
+
+
+def test_macro_is_over_answers_and_micro_over_sentences() -> None:
+    """Faithfulness 1, .5 and .125 of 1, 2 and 4 sentences."""
+    summary = summarize([answer("a", "f"), answer("b", "pp"), answer("c", "pnnc")])
+    assert score(summary.faithfulness) == ((1 + 0.5 + 0.125) / 3, 2.5 / 7, 3, 7)
+    assert score(summary.faithfulness_strict) == (1 / 3, 1 / 7, 3, 7)
+    assert score(summary.contradiction_rate) == (0.25 / 3, 1 / 7, 3, 7)
+    assert summary.faithfulness is not None
+    interval = summary.faithfulness.interval
+    assert (interval.low, interval.high) == wilson((1 + 0.5 + 0.125) / 3, 3)
+    assert interval.method == "wilson"
+
+
+def test_a_failure_is_anything_in_the_bounds_and_nothing_in_the_mean() -> None:
+    """[1, 1], the worked example's [.375, .625], and [0, 1]."""
+    summary = summarize([answer("a", "ff"), answer("b", "fpn?"), answer("c", "??")])
+    assert score(summary.faithfulness) == (0.75, 3.5 / 5, 2, 5)
+    assert limits(summary.faithfulness_bounds) == (1.375 / 3, 2.625 / 3, 3)
+    assert summary.faithfulness_bounds is not None
+    assert summary.faithfulness_bounds.low_interval.low == wilson(1.375 / 3, 3)[0]
+    assert (summary.unscored, summary.unscored_share) == ({TIMEOUT: 3}, 3 / 8)
+    assert summary.untrusted
+    # One of two judged is full, two timed out: 1/2 measured, between 1/4 and 3/4.
+    summary = summarize([answer("a", "fn??")])
+    for name in ("faithfulness", "faithfulness_strict", "citation_recall"):
+        assert score(getattr(summary, name))[0] == 0.5
+        assert limits(getattr(summary, f"{name}_bounds")) == (0.25, 0.75, 1)
+    assert summarize([answer("b", "--")]).faithfulness_strict_bounds is None
+    failed = summarize(answer(str(i), "??") for i in range(60))
+    assert failed.faithfulness is None
+    assert limits(failed.faithfulness_bounds) == (0, 1, 60)
+
+
+def test_answers_without_claims_are_counted_and_in_no_mean() -> None:
+    summary = summarize([answer("a", "p"), answer("b", "aa"), answer("c", ""), answer("d", "-")])
+    counts = {Status.ABSTAINED: 1, Status.NO_CLAIMS: 2, Status.UNSCORED: 0, Status.SCORED: 1}
+    assert (summary.answers, summary.statuses, summary.abstention_rate) == (4, counts, 0.25)
+    assert score(summary.faithfulness) == (0.5, 0.5, 1, 1)
+    assert limits(summary.faithfulness_bounds) == (0.5, 0.5, 1)
+    assert (summary.claims, summary.judged, summary.supports[Support.NO_CLAIM]) == (2, 1, 1)
+
+
+def test_fallback_verdicts_enter_only_the_score_that_says_so() -> None:
+    """Own faithfulness 1 and 0; with the fallback (1 + 1 + 0)/3 and 0."""
+    summary = summarize([answer("a", "fyN"), answer("b", "n")])
+    assert score(summary.faithfulness) == (0.5, 0.5, 2, 2)
+    assert score(summary.faithfulness_with_fallback) == (1 / 3, 0.5, 2, 4)
+    assert (summary.judged, summary.fallen_back) == (2, 2)
+    assert summary.unscored == {TIMEOUT: 2}
+    assert summary.sources == {"llm": 2, "similarity": 2}
+    assert not summary.untrusted  # two failures are an accident
+
+
+def test_citations() -> None:
+    """Validity 1/2 and 0; with the unjudged bounds [1/4, 3/4] and [0, 0]; pooled 1/3."""
+    summary = summarize([answer("a", "f???", "vu??"), answer("b", "n", "d")])
+    assert score(summary.citation_validity) == (0.25, 1 / 3, 2, 3)
+    assert limits(summary.citation_validity_bounds) == (0.125, 0.375, 2)
+    assert score(summary.coverage) == (0.5, 0.8, 2, 5)
+    assert score(summary.citation_recall) == (0.5, 0.5, 2, 2)
+    assert summary.citations == dict(zip(CitationStatus, (1, 1, 1, 2), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("failed", "claims", "limit", "untrusted"),
+    [
+        (0, 10, 0.05, False),
+        (2, 3, 0.05, False),  # an accident
+        (3, 59, 0.05, True),
+        (3, 60, 0.05, False),
+        (3, 3, 0.05, True),
+        (6, 100, 0.05, True),
+        (4, 40, 0.1, False),
+    ],
+)
+def test_untrusted_is_over_the_limit_and_at_least_three(
+    failed: int, claims: int, limit: float, *, untrusted: bool
+) -> None:
+    results = [answer(str(i), "?" if i < failed else "f") for i in range(claims)]
+    assert summarize(results, max_unscored=limit).untrusted is untrusted
+    # The trust in the comparison is its own.
+    results = [
+        answer(str(i), "f", reference="?" if i < failed else "f")
+        for i in range(claims - claims // 2)
+    ]
+    summary = summarize(results, max_unscored=limit)
+    assert summary.correctness is not None
+    assert not summary.untrusted
+
+
+def test_nothing_at_all_is_null() -> None:
+    summary = summarize([])
+    assert (summary.answers, summary.claims, summary.calls, summary.seconds) == (0, 0, 0, 0)
+    scores = (summary.faithfulness, summary.coverage, summary.citation_validity)
+    shares = (summary.unscored_share, summary.abstention_rate, summary.faithfulness_bounds)
+    assert {*scores, *shares, summary.correctness, summary.breakdown} == {None}
+    assert not summary.untrusted
+
+
+def test_calls_and_flags_are_added_up_and_the_cache_costs_nothing() -> None:
+    summary = summarize([answer("a", "f"), answer("b", "f", cached=True), answer("c", "p")])
+    assert (summary.calls, summary.cache_hits, summary.models) == (2, 1, {"m-1": 3})
+    assert (summary.prompt_tokens, summary.reply_tokens, summary.seconds) == (200, 20, 1.0)
+    assert summary.flags[FlagName.UNVERIFIED_QUOTE] == 2
+    assert summary.flags[FlagName.INJECTION_SUSPECTED] == 0
+    assert summary.signatures == {"s": 3}
+
+
+def test_another_seed_moves_the_intervals_and_nothing_else() -> None:
+    results = [answer(str(i), "fn"[i % 2], reference="fpn"[i % 3]) for i in range(80)]
+    first, second = (summarize(results, seed=seed).model_dump() for seed in (0, 1))
+    moved = {name for name in first if first[name] != second[name]}
+    assert first["faithfulness"]["interval"]["method"] == "poisson_bootstrap"
+    assert moved == {
+        *("faithfulness", "faithfulness_strict", "citation_recall", "correctness"),
+        *("faithfulness_bounds", "faithfulness_strict_bounds", "citation_recall_bounds"),
+    }
+    assert first["faithfulness"]["macro"] == second["faithfulness"]["macro"] == 0.5
+    f1, other = (each["correctness"]["f1"] for each in (first, second))
+    assert (f1["macro"], f1["interval"] != other["interval"]) == (other["macro"], True)
+
+
+def totals(*results: SampleResult) -> CorrectnessTotals:
+    made = summarize(results).correctness
+    assert made is not None
+    return made
+
+
+def test_correctness_is_averaged_over_answers_and_pooled_over_the_claims_of_all() -> None:
+    """Precision 1 and ¼, recall ½ and 1: F1 2/3 and 0.4. Pooled: 2/5 and 2/3, so ½ of 8."""
+    made = totals(compared("a", "f", "fn"), compared("b", "fnnn", "f"))
+    assert score(made.precision) == (1.25 / 2, 2 / 5, 2, 5)
+    assert score(made.recall) == (0.75, 2 / 3, 2, 3)
+    assert score(made.f1) == pytest.approx(((2 / 3 + 0.4) / 2, 0.5, 2, 8))
+    assert made.answer_supports == dict(zip(Support, (2, 0, 3, 0, 0), strict=True))
+    assert made.reference_supports == dict(zip(Support, (2, 0, 1, 0, 0), strict=True))
+    assert (made.claims, made.sources, made.signatures) == (8, {"llm": 8}, {"c": 2})
+
+
+def test_a_failed_comparison_is_anything_in_the_bounds_and_nothing_in_the_mean() -> None:
+    """F1 1 with bounds [1, 1], and none with [0, 1]."""
+    made = totals(compared("a", "f", "f"), compared("b", "?", "??"))
+    assert score(made.f1) == (1, 1, 1, 2)
+    assert limits(made.f1_bounds) == (0.5, 1, 2)
+    assert (made.unscored, made.unscored_share, made.untrusted) == ({TIMEOUT: 3}, 3 / 5, True)
+    # A failure of one way leaves F1 open and the other way measured.
+    made = totals(compared("a", "f", "?"))
+    assert (made.recall, made.f1) == (None, None)
+    assert (limits(made.f1_bounds), limits(made.precision_bounds)) == ((0, 1, 1), (1, 1, 1))
+
+
+def test_fallback_comparisons_enter_only_the_score_that_says_so() -> None:
+    """Own F1 1 and 0; with the fallback 2 · ½ · 1 / 1½ = 2/3, and 0 as it was."""
+    made = totals(compared("a", "fN", "f"), compared("b", "n", "n"))
+    assert score(made.f1)[0] == 0.5
+    pooled = 2 * (1 / 3) * 0.5 / (1 / 3 + 0.5)
+    assert score(made.f1_with_fallback) == pytest.approx((1 / 3, pooled, 2, 5))
+    assert (made.fallen_back, made.sources) == (1, {"llm": 4, "similarity": 1})
+    assert totals(compared("a", "f?", "f")).f1_with_fallback is None
+    both = totals(compared("a", "f", "yN"), compared("b", "y", "f"))
+    assert (both.fallen_back, both.unscored) == (3, {TIMEOUT: 3})
+
+
+def test_what_has_no_correctness_is_counted_and_in_no_mean() -> None:
+    pairs = ("p", "p"), ("a", "h"), ("h", ""), ("-", "-")
+    made = totals(*(compared(str(i), *pair) for i, pair in enumerate(pairs)))
+    assert made.statuses == {
+        status: int(status is not CorrectnessStatus.UNSCORED) for status in CorrectnessStatus
+    }
+    assert score(made.f1) == (0.5, 0.5, 1, 2)
+    assert limits(made.f1_bounds)[2] == 1
+    nothing = totals(compared("a", "a", "h"))
+    scores = {nothing.f1, nothing.precision, nothing.recall, nothing.f1_bounds}
+    assert scores == {None}
+    assert (nothing.claims, nothing.unscored_share, nothing.untrusted) == (0, None, False)
+
+
+def test_flags_of_both_ways_are_counted() -> None:
+    found = compared("a", "f", "f")
+    assert found.correctness is not None
+    flag = Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=0)
+    both = {"answer_flags": (flag,), "reference_flags": (flag, flag)}
+    flagged = found.model_copy(update={"correctness": found.correctness.model_copy(update=both)})
+    made = totals(flagged, found)
+    assert made.flags[FlagName.UNVERIFIED_QUOTE] == 3
+    assert made.flags[FlagName.MISMATCH_NUMBER] == 0
+
+
+def placed(gold: Iterable[Quadrant | Flag | None], names: str = "q{}") -> QuadrantTable | None:
+    results = (answer(names.format(i), "", gold=each) for i, each in enumerate(gold))
+    return summarize(results).breakdown
+
+
+def test_the_table_of_quadrants() -> None:
+    found = placed([WRONG, None, GOOD, MISSED, WRONG, CAUTIOUS, HONEST, OPEN, PART])
+    assert found is not None
+    rows = [(" ".join(c.words), c.half, c.answers, c.partly, c.qids) for c in found.cells]
+    assert rows == [
+        ("answerable retrieved answered faithful correct", "neither", 1, 0, ("q2",)),
+        ("answerable retrieved answered faithful wrong", "generation", 3, 1, ("q0", "q4", "q8")),
+        ("answerable retrieved abstained", "generation", 1, 0, ("q5",)),
+        ("answerable retrieved answered faithful uncompared", "unknown", 1, 0, ("q7",)),
+        ("answerable missed answered faithful wrong", "retrieval", 1, 0, ("q3",)),
+        ("unanswerable abstained", "neither", 1, 0, ("q6",)),
+    ]
+    assert found.halves == {"neither": 2, "retrieval": 1, "generation": 4, "unknown": 1}
+    assert (found.counted, found.without_gold, found.conflicting) == (8, 1, 0)
+    assert found.signatures == {"s": 8}
+    assert placed([None, None]) is None
+
+
+def test_the_first_twenty_are_named_and_gold_that_contradicts_itself_is_left_out() -> None:
+    found = placed([GOOD, None, *[CONFLICT] * 21, None, *[WRONG, GOOD] * 30])
+    assert found is not None
+    assert (found.counted, found.without_gold, found.conflicting) == (61, 2, 21)
+    assert found.conflicting_qids == tuple(f"q{number}" for number in range(2, 22))
+    good, wrong = found.cells
+    assert good.qids == ("q0", *(f"q{number}" for number in range(25, 63, 2)))
+    assert wrong.qids == tuple(f"q{number}" for number in range(24, 64, 2))
+    alone = placed([None, CONFLICT])
+    assert alone is not None
+    assert (alone.cells, alone.counted, alone.conflicting_qids) == ((), 0, ("q1",))
+
+
+SIDES, KNOWN = st.booleans(), st.sampled_from((True, False, None))
+QUADRANTS = st.builds(
+    Quadrant,
+    answerable=SIDES,
+    retrieved=SIDES,
+    partly=SIDES,
+    abstained=SIDES,
+    silent=SIDES,
+    faithful=KNOWN,
+    correct=KNOWN,
+    signature=st.sampled_from(("cells:1|faithful:0.8", "cells:1|faithful:0.9")),
+)
+MADE = st.builds(
+    lambda marks, reference, gold, cached, seconds: partial(
+        answer,
+        marks=marks,
+        citations="vu?d"[: len(marks)],
+        reference=reference,
+        gold=gold,
+        cached=cached,
+        seconds=seconds,
+    ),
+    marks=st.text(alphabet=MARKS, max_size=5),
+    reference=st.none() | st.text(alphabet=MARKS, max_size=4),
+    gold=st.none() | st.just(CONFLICT) | QUADRANTS,
+    cached=st.booleans(),
+    seconds=st.floats(0, 1000),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(MADE, max_size=30), st.integers(1, 4), st.randoms(use_true_random=False))
+def test_parts_of_a_run_merge_in_any_order_into_exactly_the_whole(
+    made: list[partial[SampleResult]], count: int, draw: random.Random
+) -> None:
+    # A run of 60 answers and more, so that intervals are bootstrapped.
+    results = [
+        one(f"{lap}.{i}")
+        for lap in range(60 // max(len(made), 1) + 1)
+        for i, one in enumerate(made)
+    ]
+    parts = [Totals(seed=7) for _ in range(count)]
+    for position in draw.sample(range(len(results)), len(results)):
+        draw.choice(parts).add(results[position], position)
+    draw.shuffle(parts)
+    first, *others = parts
+    for other in others:
+        first.merge(other)
+    assert first.summary() == summarize(results, seed=7)
+
+
+@settings(deadline=None)
+@given(st.lists(MADE, max_size=12))
+def test_it_adds_up_and_the_bounds_enclose(made: list[partial[SampleResult]]) -> None:
+    results = [one(str(i)) for i, one in enumerate(made)]
+    summary = summarize(results)
+    _enclosed(summary, "faithfulness", "faithfulness_strict", "citation_recall")
+    if summary.correctness is not None:
+        _enclosed(summary.correctness, "f1", "precision", "recall")
+    table = summary.breakdown
+    known = [result.cell for result in results if result.cell is not None]
+    if table is None:
+        assert not known
+        return
+    assert table.counted == len(known) == sum(cell.answers for cell in table.cells)
+    assert table.counted == sum(table.halves.values()) == sum(table.signatures.values())
+    assert table.counted + table.without_gold + table.conflicting == len(results)
+    for cell in table.cells:
+        assert cell.answers == sum(one.words == cell.words for one in known)
+        assert cell.partly == sum(one.words == cell.words and one.partly for one in known)
+
+
+def _enclosed(found: Summary | CorrectnessTotals, *names: str) -> None:
+    for name in names:
+        mean, sides = getattr(found, name), getattr(found, f"{name}_bounds")
+        if sides is not None:
+            assert 0 <= sides.low <= sides.high <= 1
+        if mean is not None:
+            assert 0 <= mean.macro <= 1
+            assert 0 <= mean.micro <= 1
+
+
+def test_only_like_merges_with_like() -> None:
+    for other in (Totals(seed=1), Totals(max_unscored=0.1)):
+        with pytest.raises(ValueError, match="equal"):
+            Totals().merge(other)
