@@ -1,0 +1,168 @@
+import importlib
+import pkgutil
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+import judge
+from judge import evaluate, read_samples
+from judge.config import Config
+from judge.records import (
+    SUPPORT_WEIGHT,
+    CorrectnessTotals,
+    Evidence,
+    Flag,
+    FlagName,
+    JudgeRequest,
+    Quadrant,
+    SampleResult,
+    Sentence,
+    Summary,
+    Support,
+    Verdict,
+)
+from judge.records.record import Record
+from judge.scores.totals import summarize
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+EVIDENCE = Evidence(chunk_id="docA#1", quote="“十元”", start=0, end=4, verified=True)
+VERDICT = Verdict(
+    support=Support.PARTIAL, evidence=(EVIDENCE,), source="similarity", score=0.25, signature="s"
+)
+QUADRANT = Quadrant(
+    answerable=True, retrieved=True, abstained=False, faithful=None, correct=False, signature="s"
+)
+
+
+def every_record() -> set[type[Record]]:
+    """All records of this package."""
+    for module in pkgutil.walk_packages(judge.__path__, "judge."):
+        if ".records" in module.name:
+            importlib.import_module(module.name)
+
+    def below(kind: type[Record]) -> set[type[Record]]:
+        return {kind}.union(*map(below, kind.__subclasses__()))
+
+    return {kind for kind in below(Record) - {Record} if ".records" in kind.__module__}
+
+
+@pytest.fixture(scope="module")
+def results() -> list[SampleResult]:
+    """Of two files, compared with their references and put in quadrants, by similarity."""
+    files = (FIXTURES / "quickstart.jsonl", FIXTURES / "cells.jsonl")
+    samples = [sample for file in files for sample in read_samples(file)]
+    return evaluate(samples, Config(correctness=True))
+
+
+def test_every_record_is_frozen_and_closed_and_says_what_each_field_is() -> None:
+    records = every_record()
+    assert len(records) > 30
+    config = [(kind.model_config["frozen"], kind.model_config["extra"]) for kind in records]
+    assert set(config) == {(True, "forbid")}
+    undescribed = [
+        f"{kind.__name__}.{name}"
+        for kind in records
+        for name, field in kind.model_fields.items()
+        if not (kind.__doc__ and field.description)
+    ]
+    assert undescribed == []
+
+
+def test_results_and_their_summary_come_back_from_json(results: list[SampleResult]) -> None:
+    summary = summarize(results)
+    assert None not in (summary.correctness, summary.breakdown, summary.faithfulness_bounds)
+    assert isinstance(summary.correctness, CorrectnessTotals)
+    for one in (*results, summary):
+        text = one.model_dump_json()
+        back = type(one).model_validate_json(text)
+        assert (back, back.model_dump_json()) == (one, text)
+
+
+def test_the_version_of_the_layout_is_written_as_schema(results: list[SampleResult]) -> None:
+    for one in (results[0], summarize(results)):
+        dumped = one.model_dump(mode="json")
+        assert dumped["schema"] == 1
+        assert "schema_" not in dumped
+        with pytest.raises(ValidationError, match="Input should be 1"):
+            type(one).model_validate({**dumped, "schema": 2})
+
+
+def test_what_an_earlier_version_wrote_still_reads() -> None:
+    old = (
+        '{"schema":1,"qid":"q","status":"scored","scores":{"claims":1,"judged":1,"unscored":0,'
+        '"no_claim":0,"faithfulness":1.0,"faithfulness_strict":1.0,"faithfulness_bounds":[1.0,1.0],'
+        '"faithfulness_with_fallback":null,"contradiction_rate":0.0,"coverage":0.0,'
+        '"citation_validity":null,"citation_validity_bounds":null,"citation_recall":0.0,'
+        '"unsupported":[]},"sentences":[{"index":0,"start":0,"end":1,"text":"x","kind":"claim",'
+        '"outcome":{"type":"verdict","support":"full","source":"llm","signature":"s"}}],'
+        '"citations":[],"flags":[{"name":"unverified_quote","sentence":0}],"calls":[],'
+        '"signature":"s","metadata":{}}'
+    )
+    read = SampleResult.model_validate_json(old)
+    assert read.flags == (Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=0, detail=""),)
+    assert (read.correctness, read.cell) == (None, None)
+    damaged = old.replace('"type":"verdict"', '"type":"guess"')
+    with pytest.raises(ValidationError, match="does not match any of the expected tags"):
+        SampleResult.model_validate_json(damaged)
+
+
+@pytest.mark.parametrize(
+    ("sources", "fallen_back", "signatures", "expected"),
+    [
+        ({"similarity": 3}, 0, {"similarity:lexical-v1|t:0.9": 1}, True),
+        ({"similarity": 3}, 1, {"llm:m@h|fallback:similarity:lexical-v1": 1}, False),
+        ({"llm": 3}, 0, {"llm:m@h": 1}, False),
+        ({}, 0, {"similarity:lexical-v1": 1}, True),
+        ({}, 0, {"similarity:lexical-v1": 1, "llm:m@h": 1}, False),
+    ],
+)
+def test_who_judged_a_run(
+    sources: dict[str, int], fallen_back: int, signatures: dict[str, int], *, expected: bool
+) -> None:
+    told = {"sources": sources, "fallen_back": fallen_back, "signatures": signatures}
+    summary: Summary = summarize([]).model_copy(update=told)
+    assert summary.by_similarity is expected
+
+
+def test_a_claim_has_blanks_for_its_markers_and_all_else_in_its_place() -> None:
+    answer = "It rained [1]. 下雨了【2】。 It [a] froze [b]."
+    spans = enumerate(((0, 14), (15, 22), (23, 40)))
+    request = JudgeRequest(
+        query="",
+        answer=answer,
+        sentences=tuple(Sentence(index=i, start=a, end=b, text=answer[a:b]) for i, (a, b) in spans),
+        ask=(0, 1, 2),
+        chunks=(),
+        markers=((10, 13), (18, 21), (26, 29), (36, 39)),
+    )
+    claims = [request.claim(index) for index in request.ask]
+    assert claims == ["It rained    .", "下雨了   。", "It     froze    ."]
+
+
+def test_only_a_found_quote_backs_a_verdict() -> None:
+    lost = EVIDENCE.model_copy(update={"verified": False})
+    for evidence, backed in (((lost, EVIDENCE), True), ((lost,), False), ((), False)):
+        assert VERDICT.model_copy(update={"evidence": evidence}).backed is backed
+
+
+def test_the_weights_are_those_of_the_contract() -> None:
+    weights = {support.value: weight for support, weight in SUPPORT_WEIGHT.items()}
+    assert weights == {"full": 1, "partial": 0.5, "none": 0, "contradicted": 0}
+
+
+def test_the_words_of_a_quadrant() -> None:
+    rows: list[tuple[dict[str, bool | None], str]] = [
+        ({}, "answerable retrieved answered unjudged wrong"),
+        ({"retrieved": False, "faithful": True}, "answerable missed answered faithful wrong"),
+        ({"faithful": False, "correct": True}, "answerable retrieved answered unfaithful correct"),
+        ({"abstained": True, "correct": None}, "answerable retrieved abstained"),
+        ({"correct": None}, "answerable retrieved answered unjudged uncompared"),
+        ({"answerable": False, "retrieved": None}, "unanswerable answered unjudged"),
+        ({"answerable": False, "abstained": True}, "unanswerable abstained"),
+        ({"silent": True, "correct": None}, "answerable retrieved silent"),
+        ({"answerable": False, "silent": True}, "unanswerable silent"),
+        ({"partly": True}, "answerable retrieved answered unjudged wrong"),
+    ]
+    found = [" ".join(QUADRANT.model_copy(update=changes).words) for changes, _ in rows]
+    assert found == [words for _, words in rows]
