@@ -4,41 +4,103 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from judge import review as review
     from judge.advice.recommend import recommend_measures as recommend_measures
     from judge.config import Config as Config
-    from judge.errors import *  # noqa: F403  its __all__ is what is meant
+    from judge.errors import ConfigError as ConfigError
+    from judge.errors import InputError as InputError
+    from judge.errors import JudgeError as JudgeError
+    from judge.errors import JudgeUnavailable as JudgeUnavailable
+    from judge.errors import PromptMismatch as PromptMismatch
+    from judge.errors import RunError as RunError
+    from judge.errors import UsageError as UsageError
     from judge.evaluator import Evaluator as Evaluator
     from judge.evaluator import evaluate as evaluate
+    from judge.files.runs import read_run as read_run
     from judge.files.samples import read_samples as read_samples
     from judge.overlap import measure_overlap as measure_overlap
-    from judge.records import *  # noqa: F403  likewise
+    from judge.protocols import Embedder as Embedder
+    from judge.protocols import Judge as Judge
+    from judge.protocols import ReviewHook as ReviewHook
+    from judge.records import Chunk as Chunk
+    from judge.records import Citation as Citation
+    from judge.records import CitationStatus as CitationStatus
+    from judge.records import Correctness as Correctness
+    from judge.records import CorrectnessStatus as CorrectnessStatus
+    from judge.records import Evidence as Evidence
+    from judge.records import Excluded as Excluded
+    from judge.records import Flag as Flag
+    from judge.records import FlagName as FlagName
+    from judge.records import JudgeRequest as JudgeRequest
+    from judge.records import Judgment as Judgment
+    from judge.records import Outcome as Outcome
+    from judge.records import Rules as Rules
+    from judge.records import Sample as Sample
+    from judge.records import SampleResult as SampleResult
+    from judge.records import Sentence as Sentence
+    from judge.records import SentenceKind as SentenceKind
+    from judge.records import SentenceResult as SentenceResult
+    from judge.records import Status as Status
+    from judge.records import Summary as Summary
+    from judge.records import Support as Support
+    from judge.records import Unscored as Unscored
+    from judge.records import UnscoredReason as UnscoredReason
+    from judge.records import Verdict as Verdict
     from judge.reports.rows import to_rows as to_rows
     from judge.retrieval import measure_retrieval as measure_retrieval
     from judge.retrieval import measure_run as measure_run
+    from judge.retrieval.records import RankRules as RankRules
     from judge.scores.totals import summarize as summarize
 
-_HOMES = {
-    "Config": "judge.config",
-    "Evaluator": "judge.evaluator",
-    "evaluate": "judge.evaluator",
-    "measure_overlap": "judge.overlap",
-    "measure_retrieval": "judge.retrieval",
-    "measure_run": "judge.retrieval",
-    "read_samples": "judge.files.samples",
-    "recommend_measures": "judge.advice.recommend",
-    "summarize": "judge.scores.totals",
-    "to_rows": "judge.reports.rows",
+_NAMES = {
+    "judge.advice.recommend": ("recommend_measures",),
+    "judge.config": ("Config",),
+    "judge.errors": (
+        "ConfigError",
+        "InputError",
+        "JudgeError",
+        "JudgeUnavailable",
+        "PromptMismatch",
+        "RunError",
+        "UsageError",
+    ),
+    "judge.evaluator": ("Evaluator", "evaluate"),
+    "judge.files.runs": ("read_run",),
+    "judge.files.samples": ("read_samples",),
+    "judge.overlap": ("measure_overlap",),
+    "judge.protocols": ("Embedder", "Judge", "ReviewHook"),
+    "judge.records": (
+        "Chunk",
+        "Citation",
+        "CitationStatus",
+        "Correctness",
+        "CorrectnessStatus",
+        "Evidence",
+        "Excluded",
+        "Flag",
+        "FlagName",
+        "JudgeRequest",
+        "Judgment",
+        "Outcome",
+        "Rules",
+        "Sample",
+        "SampleResult",
+        "Sentence",
+        "SentenceKind",
+        "SentenceResult",
+        "Status",
+        "Summary",
+        "Support",
+        "Unscored",
+        "UnscoredReason",
+        "Verdict",
+    ),
+    "judge.reports.rows": ("to_rows",),
+    "judge.retrieval": ("measure_retrieval", "measure_run"),
+    "judge.retrieval.records": ("RankRules",),
+    "judge.scores.totals": ("summarize",),
 }
-# All that these two export is public here as well.
-_WHOLE = (
-    "judge.errors",
-    "judge.records",
-    "judge.advice.records",
-    "judge.overlap.records",
-    "judge.retrieval.records",
-    "judge.review.records",
-)
-
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would let any name pass
 
@@ -46,15 +108,12 @@ if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would let any nam
         """Load a public name when it is first used: `import judge` alone stays light."""
         if name == "__all__":
             return __dir__()
-        if not name.startswith("_"):
-            homes = (_HOMES[name],) if name in _HOMES else _WHOLE
-            for module in map(import_module, homes):
-                if name in _HOMES or name in module.__all__:
-                    value: object = getattr(module, name)
-                    globals()[name] = value
-                    return value
+        if name == "review":  # a module, and public as a whole
+            return import_module("judge.review")
+        if name in _HOMES:
+            value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+            return value
         raise AttributeError(f"module 'judge' has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        exported = [name for home in _WHOLE for name in import_module(home).__all__]
-        return sorted([*_HOMES, *exported])
+        return sorted(("review", *_HOMES))

@@ -12,16 +12,6 @@ A failure of the world that concerns one sentence (a timeout, a broken reply) is
 it is a value, `judge.records.Unscored`, and stays in the denominator.
 """
 
-__all__ = [
-    "ConfigError",
-    "InputError",
-    "JudgeError",
-    "JudgeUnavailable",
-    "PromptMismatch",
-    "RunError",
-    "UsageError",
-]
-
 
 class JudgeError(Exception):
     """Anything `judge` raises on purpose; the message names the value and the next step."""
