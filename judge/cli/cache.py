@@ -118,7 +118,7 @@ def _folder(given: Path | None) -> Path:
     settings: dict[str, object] = {"judge": "auto"}
     if given is not None:
         settings["cache_dir"] = given
-    return cache_folder(load_config(settings, os.environ))
+    return cache_folder(load_config(settings))
 
 
 def _kept(folder: Path) -> bool:

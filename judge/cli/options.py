@@ -1,6 +1,5 @@
 """The options that are settings: they win over the environment and `judge.toml`."""
 
-import os
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
@@ -115,4 +114,4 @@ def _load(options: dict[str, Any], file: Path | None) -> object:
     from judge.config import load_config  # noqa: PLC0415  heavy, and --help stays quick without it
 
     given = {name: value for name, value in options.items() if value is not None}
-    return load_config(given, os.environ, file)
+    return load_config(given, file)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from judge.answer.split import EDITION
 from judge.compose.opening import open_store
-from judge.config import Config
-from judge.config.config import checked_url
+from judge.config import Config, checked_url
 from judge.errors import ConfigError
 from judge.judges.questioned import QuestionedJudge
 from judge.judges.similarity import SimilarityJudge

@@ -7,15 +7,55 @@ import pytest
 import judge
 from judge import errors
 
-NAMES = """
-    Config Evaluator evaluate read_run read_samples summarize to_rows
-    measure_overlap measure_retrieval measure_run RankRules recommend_measures review
-    ConfigError InputError JudgeError JudgeUnavailable PromptMismatch RunError UsageError
-    Embedder Judge ReviewHook
-    Sample Chunk Rules Sentence SentenceKind Citation CitationStatus JudgeRequest Judgment Outcome
-    Verdict Support Evidence Unscored UnscoredReason Excluded Flag FlagName
-    SampleResult SentenceResult Status Correctness CorrectnessStatus Summary
-""".split()
+NAMES = [
+    "Config",
+    "Evaluator",
+    "evaluate",
+    "read_run",
+    "read_samples",
+    "summarize",
+    "to_rows",
+    "measure_overlap",
+    "measure_retrieval",
+    "measure_run",
+    "RankRules",
+    "recommend_measures",
+    "review",
+    "ConfigError",
+    "InputError",
+    "JudgeError",
+    "JudgeUnavailable",
+    "PromptMismatch",
+    "RunError",
+    "UsageError",
+    "Embedder",
+    "Judge",
+    "ReviewHook",
+    "Sample",
+    "Chunk",
+    "Rules",
+    "Sentence",
+    "SentenceKind",
+    "Citation",
+    "CitationStatus",
+    "JudgeRequest",
+    "Judgment",
+    "Outcome",
+    "Verdict",
+    "Support",
+    "Evidence",
+    "Unscored",
+    "UnscoredReason",
+    "Excluded",
+    "Flag",
+    "FlagName",
+    "SampleResult",
+    "SentenceResult",
+    "Status",
+    "Correctness",
+    "CorrectnessStatus",
+    "Summary",
+]
 
 
 def test_the_public_names() -> None:

@@ -1,8 +1,10 @@
-"""The settings of a run, checked when they are made."""
+"""The settings of a run, checked when they are made, and where they come from."""
 
-from collections.abc import Callable
+import os
+import tomllib
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self, cast
 from urllib.parse import urlsplit
 
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
@@ -11,9 +13,16 @@ from judge.errors import ConfigError
 from judge.records import Rules
 from judge.records.record import Record
 from judge.records.run import compile_pattern
+from judge.signature import BAR
 
 LOCAL: Final = "local:"
 """Before the name of an embedding model that is loaded here, and not asked for of a server."""
+
+FILE: Final = "judge.toml"
+"""A file of settings: read from the working folder where it stands there."""
+
+PREFIX: Final = "JUDGE_"
+"""Before the name of a setting in the environment: `JUDGE_MODEL`. OPENAI_BASE_URL is one, too."""
 
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -134,8 +143,8 @@ class Config(Record):
     @field_validator("model", "embedding_model", "nli_model")
     @classmethod
     def _is_a_name(cls, name: str | None) -> str | None:
-        if name is not None and ("|" in name or not name.isprintable()):
-            # It becomes a part of signatures, which "|" keeps apart.
+        # It becomes a part of signatures.
+        if name is not None and (BAR in name or not name.isprintable()):
             raise ValueError("holds what no model's name does")
         if name == LOCAL:
             raise ValueError("names no model; give its folder, or its name on the hub, behind it")
@@ -182,6 +191,62 @@ class Config(Record):
             if first["type"] == "string_too_short":
                 message = "is empty; leave it out, or name one"
             raise ConfigError(f"setting {name} = {value!r}: {message}") from None
+
+
+def load_config(given: Mapping[str, object], file: Path | None = None) -> Config:
+    """The settings that are given, else in the environment, else in a file, else the defaults.
+
+    Args:
+        given: by name; wins over all else.
+        file: TOML with settings by name; where left out, `judge.toml` of the working folder if
+            there is one.
+
+    Raises:
+        ConfigError: the file cannot be read, or a setting is unknown or out of range.
+    """
+    path = file or Path(FILE)
+    listed = _listed(path) if file is not None or path.is_file() else {}
+    named = _named()
+    for place, settings in ((str(path), listed), ("environment", named)):
+        try:
+            # Each on its own first, so that the message can name it; a model may yet be named.
+            elsewhere = _ELSEWHERE.get(str(settings.get("judge")), {})
+            Config.model_validate(elsewhere | settings)
+        except ConfigError as error:
+            raise ConfigError(f"{place}: {error}") from None
+    return Config.model_validate(listed | named | dict(given))
+
+
+_ELSEWHERE: Final[Mapping[str, dict[str, object]]] = {
+    "llm": {"model": "named elsewhere"},
+    "nli": {"nli_model": "named elsewhere"},
+}
+
+
+def _named() -> dict[str, object]:
+    """The settings in the environment; an empty one counts as absent."""
+    from pydantic_settings import EnvSettingsSource  # noqa: PLC0415  `import judge` stays light
+
+    source = EnvSettingsSource(cast("Any", Config), env_prefix=PREFIX)
+    settings = {"base_url": os.environ.get("OPENAI_BASE_URL", "")} | source()
+    return {name: value for name, value in settings.items() if str(value).strip()}
+
+
+def _listed(path: Path) -> dict[str, object]:
+    """The settings in a file."""
+    try:
+        settings: dict[str, object] = tomllib.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}; name the file of settings") from None
+    except ValueError as error:  # TOML or UTF-8
+        raise ConfigError(f"{path}: is no TOML in UTF-8 ({error})") from None
+    for name in settings:
+        if "key" in name.lower() or "secret" in name.lower():
+            raise ConfigError(
+                f"{path}: {name!r} is a secret, and a file is no place for one; "
+                "set OPENAI_API_KEY in the environment"
+            )
+    return settings
 
 
 def checked_url(url: str) -> str:
