@@ -91,11 +91,11 @@ class Model(Protocol):
 class Store(Protocol):
     """Keeps texts by key, across processes and crashes."""
 
-    def get(self, keys: Sequence[str]) -> Mapping[str, str]:
+    async def get(self, keys: Sequence[str]) -> Mapping[str, str]:
         """The texts known for these keys; a missing key is absent."""
 
-    def put(self, texts: Mapping[str, str]) -> None:
-        """Keep all of these in one transaction, or none."""
+    async def put(self, texts: Mapping[str, str]) -> None:
+        """Keep all of these, or none; once it returns they outlive a crash."""
 
 
 class ReviewHook(Protocol):

@@ -140,10 +140,10 @@ class FakeStore:
         self.texts: dict[str, str] = {}
         """What is kept."""
 
-    def get(self, keys: Sequence[str]) -> dict[str, str]:
+    async def get(self, keys: Sequence[str]) -> dict[str, str]:
         """The texts known for these keys."""
         return {key: self.texts[key] for key in keys if key in self.texts}
 
-    def put(self, texts: Mapping[str, str]) -> None:
+    async def put(self, texts: Mapping[str, str]) -> None:
         """Keep all of these."""
         self.texts.update(texts)

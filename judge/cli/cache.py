@@ -70,17 +70,20 @@ def explain(
 
     Example: judge cache explain samples.jsonl q_001 --model gpt-4.1-mini
     """
+    from judge.backends.store import DiskStore  # noqa: PLC0415  likewise
     from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.compose import cache_folder, open_store, remembered  # noqa: PLC0415  likewise
+    from judge.compose import cache_folder  # noqa: PLC0415  likewise
+    from judge.compose import explain as explained_by  # noqa: PLC0415  likewise
     from judge.pipeline import asked  # noqa: PLC0415  likewise
 
     if not settings.asks_model:
         raise ConfigError("only a language model's verdicts are kept; name one with --model")
     would = asked(_sample(source, qid), settings.rules)
-    if not _kept(cache_folder(settings)):
+    folder = cache_folder(settings)
+    if not _kept(folder):
         return
-    with open_store(settings) as store:
-        explained = remembered(settings, store).explain(would, store.rows)
+    with DiskStore(folder) as store:
+        explained = explained_by(settings, store, would)
     hits = sum(each.found == "hit" for each in explained)
     say(f"{flat(qid)}: {_count(len(explained), 'claim')}, {hits} kept", *_listed(explained, would))
 

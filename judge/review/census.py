@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from judge.backends.hook.choosing import uniform
+from judge.backends.hook import uniform
 from judge.records import Excluded, FlagName, SampleResult, Unscored, Verdict
 from judge.review.allocation import Size
 from judge.review.records import StratumName, Weighing

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from judge.backends.hook.choosing import chosen, uniform
+from judge.backends.hook import chosen, uniform
 from judge.errors import RunError
 from judge.files.runs import RESULTS, origins, read_record, read_results
 from judge.records import Sample, SampleResult

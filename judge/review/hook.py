@@ -31,7 +31,7 @@ def open_hook(name: str, config: Config) -> ReviewHook:
         return Webhook(name, headers=_headers())
     if name.lower().endswith(".csv"):
         return LiveSheet(Path(name), config.seed)
-    from judge.backends.hook.loading import load_hook  # noqa: PLC0415  runs the code of others
+    from judge.backends.hook import load_hook  # noqa: PLC0415  runs the code of others
 
     return load_hook(name)
 

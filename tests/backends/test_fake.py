@@ -92,8 +92,8 @@ async def test_a_function_replies_to_what_it_is_asked() -> None:
     assert await model.chat(REQUEST) == failure
 
 
-def test_a_store_gives_back_what_it_was_given_and_no_more() -> None:
+async def test_a_store_gives_back_what_it_was_given_and_no_more() -> None:
     store: Store = FakeStore()
-    store.put({"a": "1", "b": "二"})
-    store.put({"a": "3"})
-    assert dict(store.get(["b", "a", "c"])) == {"b": "二", "a": "3"}
+    await store.put({"a": "1", "b": "二"})
+    await store.put({"a": "3"})
+    assert dict(await store.get(["b", "a", "c"])) == {"b": "二", "a": "3"}

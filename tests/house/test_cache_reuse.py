@@ -10,11 +10,11 @@ from pydantic import JsonValue
 
 from judge import Evaluator, Sample, Verdict
 from judge.backends.openai import Connection, OpenAIModel, settle
-from judge.backends.store import DiskStore
+from judge.backends.store import BackgroundStore
 from judge.files.runs import read_summary
 from judge.judges.cached import CachedJudge
 from judge.judges.prompted import PromptedJudge
-from judge.judges.prompted.rendering import REPLY_SCHEMA
+from judge.judges.prompted.render import REPLY_SCHEMA
 from judge.prompt import Prompt, load_prompt
 from judge.records import Chunk, SampleResult
 from tests.commands import Ran, judge, line, results, write
@@ -159,15 +159,17 @@ async def once(
     place: Path, server: JudgeServer, change: Callable[[Prompt], Prompt]
 ) -> SampleResult:
     """One answer, judged in the words of a prompt."""
-    async with Connection(server.base_url, "none") as connection:
-        with DiskStore(place / "store") as store:
-            settled = await settle(connection, "tiny", REPLY_SCHEMA, store)
-            model = OpenAIModel(connection, "tiny", settled, store)
-            asking = PromptedJudge(model, change(load_prompt("faithfulness", "v1")))
-            kept = CachedJudge(asking, store, server.base_url)
-            asked = Sample(qid="q", answer="七点开门。", chunks=(Chunk(chunk_id="a", text=HALL),))
-            (result,) = [each async for each in Evaluator(judge=kept).evaluate([asked])]
-            return result
+    async with (
+        Connection(server.base_url, "none") as connection,
+        BackgroundStore(place / "store") as store,
+    ):
+        settled = await settle(connection, "tiny", REPLY_SCHEMA, store)
+        model = OpenAIModel(connection, "tiny", settled, store)
+        asking = PromptedJudge(model, change(load_prompt("faithfulness", "v1")))
+        kept = CachedJudge(asking, store, server.base_url)
+        asked = Sample(qid="q", answer="七点开门。", chunks=(Chunk(chunk_id="a", text=HALL),))
+        (result,) = [each async for each in Evaluator(judge=kept).evaluate([asked])]
+        return result
 
 
 async def test_another_prompt_asks_anew(place: Path, server: JudgeServer) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.backends.hook.choosing import chosen
+from judge.backends.hook import chosen
 from judge.files.runs import read_record
 from tests.commands import judge, line, results, write
 from tests.posted import PostServer, Reply

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.backends.hook.choosing import uniform
+from judge.backends.hook import uniform
 from judge.files.runs import read_results, read_summary
 from judge.records import Flag, FlagName, SampleResult, Support, Verdict
 from judge.review.census import By, Census, claims, flags_of, part_of, weighing

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.backends.hook.choosing import chosen
+from judge.backends.hook import chosen
 from judge.config import Config
 from judge.errors import RunError
 from judge.files.runs import read_record, read_results

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.backends.hook.choosing import chosen
+from judge.backends.hook import chosen
 from judge.config import Config
 from judge.errors import InputError, JudgeError, RunError
 from judge.records import Support

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.backends.hook.choosing import uniform
+from judge.backends.hook import uniform
 from judge.files.runs import read_results
 from judge.review.census import Candidate, Census, Tally
 from judge.review.picking import divide, drawn

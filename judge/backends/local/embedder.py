@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from judge.backends.local.loading import Place, load
-from judge.backends.local.quiet import quiet
-from judge.backends.local.running import run
+from judge.backends.local.weights import Place, load, quiet, run
 from judge.records import Unscored
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, Field
 
-from judge.backends.openai.connection import Connection
+from judge.backends.openai.client import Connection
 from judge.backends.openai.failures import Failure
-from judge.backends.openai.watch import Watch
+from judge.backends.openai.probe import Watch
 from judge.records import Unscored, UnscoredReason
 
 _OPTION: Final = "--embedding-model"

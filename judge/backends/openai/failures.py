@@ -4,22 +4,98 @@ On this transport the outermost exception tells nothing: a refused connection, a
 and a reset all surface as `APITimeoutError`. The root of the cause chain tells them apart.
 """
 
+import json
+import math
 import re
+import time
 import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from typing import Final
 
 import aiohttp
 import httpx2
 import openai
 from aiohttp import http_exceptions
+from pydantic import JsonValue
 
-from judge.backends.openai.body import Secret, TooLargeError
-from judge.backends.openai.refusal import Refusal, clip, one_line, read_refusal
 from judge.records import UnscoredReason
 
 TRANSPORT: Final = (openai.OpenAIError, aiohttp.ClientError, OSError)
 """All that the client raises: a head that is no HTTP comes as aiohttp's own error."""
+Hide = Callable[[str], str]
+"""Takes the key out of a text."""
+
+_KEPT: Final = 2_000
+_SHOWN: Final = 200
+_READ: Final = 400
+_TAGS: Final = re.compile(r"<(style|script).*?</\1>|<[^>]*>", re.DOTALL)
+"""What says nothing in a proxy's page."""
+
+
+class TooLargeError(openai.OpenAIError):
+    """A body that does not end where one should. The client passes its own errors on as is."""
+
+
+_FIELDS: Final[Mapping[str, re.Pattern[str]]] = {
+    "response_format": re.compile(
+        r"response[_ ]format|json[_ ]?schema|json[_ ]object|json mode|\bschema\b|\bgrammar\b"
+        r"|structured output|guided",
+        re.IGNORECASE,
+    ),
+    "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
+    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
+    "max_tokens": re.compile(r"\bmax_(?:completion_)?tokens\b"),
+    "max_completion_tokens": re.compile(r"\bmax_completion_tokens\b"),
+}
+"""How the optional fields of a request are named in the error messages of servers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An error response."""
+
+    status: int
+    """HTTP status."""
+    codes: frozenset[str] = frozenset()
+    """What the error calls itself: its `code`, `type` and the code within."""
+    param: str = ""
+    """The field it is about, where it says so."""
+    message: str = ""
+    """Its words on one line."""
+    wait: float | None = None
+    """Seconds it asks to wait; null where it does not say."""
+
+    @property
+    def detail(self) -> str:
+        """Status and words, short enough for a line."""
+        return clip(f"HTTP {self.status}: {self.message or 'no message'}")
+
+    def field(self, sent: Mapping[str, JsonValue]) -> str | None:
+        """Which optional field of the sent body it is about, null if none.
+
+        `param` decides where there is one. Else the field named first: "Unsupported parameter:
+        'max_tokens'. Use 'max_completion_tokens' instead" is about the former. A guess: the
+        message may quote what it was sent.
+        """
+        if self._param in sent:
+            return self.named_field(sent)
+        found = (
+            (match.start(), field)
+            for field, pattern in _FIELDS.items()
+            if field in sent and (match := pattern.search(self.message[:_READ]))
+        )
+        return min(found, default=(0, None))[1]
+
+    def named_field(self, sent: Mapping[str, JsonValue]) -> str | None:
+        """The optional field of the sent body that `param` says it is about, null if none."""
+        return self._param if self._param in sent and self._param in _FIELDS else None
+
+    @property
+    def _param(self) -> str:
+        return re.split(r"[.\[]", self.param)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +118,7 @@ class Failure:
 @dataclass(frozen=True, slots=True)
 class _Row:
     reason: UnscoredReason
-    statuses: range | frozenset[int] = range(300, 1000)
+    statuses: range | frozenset[int] = range(1000)
     codes: frozenset[str] = frozenset()
     words: re.Pattern[str] | None = None
     again: bool = False
@@ -113,7 +189,8 @@ _STATUS: Final = (
     _Row(UnscoredReason.RATE_LIMITED, frozenset({429}), again=True),
     _Row(UnscoredReason.TIMEOUT, frozenset({408}), again=True),
     _Row(UnscoredReason.SERVER_ERROR, frozenset({409}), again=True),
-    _Row(UnscoredReason.SERVER_ERROR, range(500, 1000), again=True),
+    # An informational status is no answer; the one that follows it may be.
+    _Row(UnscoredReason.SERVER_ERROR, frozenset({*range(200), *range(500, 1000)}), again=True),
     _Row(UnscoredReason.SERVER_ERROR),
 )
 
@@ -129,30 +206,100 @@ _ROOTS: Final[tuple[tuple[type[Exception], UnscoredReason, str], ...]] = (
 )
 
 
-def from_response(response: httpx2.Response) -> Failure:
+def from_response(response: httpx2.Response, hide: Hide) -> Failure:
     """What an error response means."""
-    refusal = read_refusal(response)
+    refusal = read_refusal(response, hide)
     row = next(row for row in _STATUS if row.holds(refusal))
     detail = clip(f"{row.hint} ({refusal.detail})") if row.hint else refusal.detail
     return Failure(row.reason, detail, row.again, row.step, refusal)
 
 
-def from_error(error: Exception, secret: Secret) -> Failure:
+def from_error(error: Exception, hide: Hide) -> Failure:
     """What an exception of the client means."""
     if isinstance(error, openai.APIStatusError):
-        return from_response(error.response)
+        return from_response(error.response, hide)
     root: BaseException = error
     while cause := root.__cause__ or root.__context__:
         root = cause
     reason, words = next((why, words) for kind, why, words in _ROOTS if isinstance(root, kind))
-    # What is no HTTP comes in the error's own words, and no guard has seen it.
-    told = secret.blot(str(root).encode(errors="replace")).decode(errors="replace")
-    said = one_line(told) or type(root).__name__
+    said = one_line(hide(str(root))) or type(root).__name__
     return Failure(reason, clip(f"{words}: {said}"))
 
 
-def broken(response: httpx2.Response) -> Failure:
+def broken(response: httpx2.Response, hide: Hide) -> Failure:
     """What a response of status 200 means whose body is no reply."""
-    said = read_refusal(response).message or "an empty body"
+    said = read_refusal(response, hide).message or "an empty body"
     detail = clip(f"HTTP {response.status_code}, but no reply in it: {said}")
     return Failure(UnscoredReason.SERVER_ERROR, detail)
+
+
+def read_refusal(response: httpx2.Response, hide: Hide) -> Refusal:
+    """What an error response says, whatever its body is."""
+    text = response.text
+    try:
+        body: JsonValue = json.loads(text)
+    except (ValueError, RecursionError):
+        body = _TAGS.sub(" ", text[:_KEPT])
+    error = body.get("error", body) if isinstance(body, dict) else body
+    parts = error if isinstance(error, dict) else {}
+    message = parts.get("message") or parts.get("detail") or error
+    return Refusal(
+        status=response.status_code,
+        codes=frozenset(_codes(parts)),
+        param=_param(parts),
+        message=one_line(hide(message if isinstance(message, str) else json.dumps(message)))[
+            :_KEPT
+        ],
+        wait=_wait(response.headers),
+    )
+
+
+def one_line(text: str) -> str:
+    """The text on one line, without control characters."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def clip(text: str) -> str:
+    """The text, or as much of it as fits a line."""
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def _codes(error: Mapping[str, JsonValue]) -> Iterator[str]:
+    inner = error.get("innererror")
+    metadata = error.get("metadata")
+    for code in (
+        error.get("code"),
+        error.get("type"),
+        inner.get("code") if isinstance(inner, dict) else None,
+    ):
+        if isinstance(code, str):
+            yield code
+    if isinstance(metadata, dict) and "flagged_input" in metadata:
+        yield "flagged_input"
+
+
+def _param(error: Mapping[str, JsonValue]) -> str:
+    param = error.get("param")
+    if isinstance(param, str):
+        return param
+    match error.get("detail"):
+        # FastAPI: {"detail": [{"loc": ["body", "seed"], "msg": …}]}
+        case [{"loc": ["body", str(name), *_]}, *_]:
+            return name
+    return ""
+
+
+def _wait(headers: Mapping[str, str]) -> float | None:
+    for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "nan")) * scale
+        except ValueError:
+            continue
+        if math.isfinite(seconds):
+            return max(0.0, seconds)
+    try:
+        then = parsedate_to_datetime(headers.get("retry-after", ""))
+        # A date without a zone means GMT all the same, and not the time of this place.
+        return max(0.0, then.replace(tzinfo=then.tzinfo or UTC).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None

@@ -1,17 +1,20 @@
-"""A language model behind an OpenAI-compatible server."""
+"""A language model behind an OpenAI-compatible server: what is sent, and what its reply says."""
 
+import hashlib
+import json
 import logging
 from collections.abc import Mapping
-from typing import Final
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
 
-from pydantic import JsonValue
+from pydantic import BaseModel, Field, JsonValue, ValidationError
 
-from judge.backends.openai.capabilities import Capabilities, remember
-from judge.backends.openai.completion import read_completion
-from judge.backends.openai.connection import Connection
-from judge.backends.openai.failures import Failure
+from judge.backends.openai.client import Connection
+from judge.backends.openai.failures import Failure, clip, one_line
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
+from judge.records.record import Record
+from judge.signature import Signature, part
 from judge.text.fold import estimate_tokens
 
 _LOG: Final = logging.getLogger("judge")
@@ -22,6 +25,110 @@ _LONG: Final = 4000
 _WARNINGS: Final = 20
 """A server that makes up a name for each reply is not to fill the log."""
 _REFUSES: Final = frozenset({400, 422})
+
+Format = Literal["json_schema", "json_object+schema", "json_object", "text"]
+
+SEED: Final = 7
+
+_FORMATS: Final[tuple[Format, ...]] = ("json_schema", "json_object+schema", "json_object", "text")
+
+
+class Capabilities(Record):
+    """What was settled with one server about one model: part of what makes its verdicts."""
+
+    response_format: Format = "json_schema"
+    """How the shape of a reply is asked for."""
+    temperature: bool = True
+    """Whether temperature 0 is taken; reasoning models refuse it."""
+    seed: bool = True
+    """Whether a seed is taken."""
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """What the limit on the reply is called."""
+    served: str = ""
+    """The model the server named in its answer; empty where it named none."""
+    remembered: bool = Field(default=False, exclude=True)
+    """True where it comes from the memory of an earlier run and nobody was asked."""
+
+    def signature(self, model: str, host: str) -> str:
+        """`llm:MODEL@HOST|…`, then the options."""
+        made = Signature(part("llm", f"{model}@{host}"))
+        if self.served not in {"", model}:
+            made = made.having(part("served", self.served))
+        made = made.having(
+            self.response_format,
+            "t:0" if self.temperature else "t:default",
+            f"seed:{SEED}" if self.seed else "seed:none",
+            self.limit,
+        )
+        return str(made)
+
+    def body(self, model: str, request: ChatRequest) -> dict[str, JsonValue]:
+        """The request as this server takes it."""
+        body: dict[str, JsonValue] = {
+            "model": model,
+            "messages": [
+                {"role": "system", "content": request.system},
+                {"role": "user", "content": request.user},
+            ],
+            self.limit: request.max_tokens,
+        }
+        if self.temperature:
+            body["temperature"] = 0
+        if self.seed:
+            body["seed"] = SEED
+        schema = request.reply_schema
+        match self.response_format:
+            case "json_schema":
+                named: JsonValue = {"name": "reply", "strict": True, "schema": schema}
+                body["response_format"] = {"type": "json_schema", "json_schema": named}
+            case "json_object+schema":
+                body["response_format"] = {"type": "json_object", "schema": schema}
+            case "json_object":
+                body["response_format"] = {"type": "json_object"}
+        return body
+
+    def without(self, field: str) -> "Capabilities | None":
+        """The next best without this field of the body, as it stands; null if there is none."""
+        match field:
+            case "temperature" | "seed" if getattr(self, field):
+                return self.model_copy(update={field: False})
+            case "max_tokens" if self.limit == "max_tokens":
+                return self.model_copy(update={"limit": "max_completion_tokens"})
+            case "response_format" if self.response_format != "text":
+                less = _FORMATS[_FORMATS.index(self.response_format) + 1]
+                return self.model_copy(update={"response_format": less})
+        return None
+
+
+async def recall(memory: Store | None, base_url: str, model: str) -> Capabilities | None:
+    """What an earlier run settled; null where none did, or none that can be read."""
+    if memory is None:
+        return None
+    key = memory_key(base_url, model)
+    return remembered((await memory.get([key])).get(key, ""))
+
+
+def remembered(text: str) -> Capabilities | None:
+    """What is remembered under `memory_key`; null where it is nothing."""
+    try:
+        known = Capabilities.model_validate_json(text)
+    except ValidationError:
+        return None
+    return known.model_copy(update={"remembered": True})
+
+
+async def remember(
+    memory: Store | None, base_url: str, model: str, settled: Capabilities | None
+) -> None:
+    """Keep what was settled for the next run; with null, have it ask anew."""
+    if memory is not None:
+        text = settled.model_dump_json() if settled else ""
+        await memory.put({memory_key(base_url, model): text})
+
+
+def memory_key(base_url: str, model: str) -> str:
+    """Under which a store remembers what was settled with a server about a model."""
+    return f"probe:{hashlib.sha256(f'{base_url} {model}'.encode()).hexdigest()}"
 
 
 class OpenAIModel:
@@ -75,11 +182,11 @@ class OpenAIModel:
         )
         outcome, seconds, retries = exchange.outcome, exchange.seconds, exchange.retries
         if isinstance(outcome, Failure):
-            self._check(outcome, body)
+            await self._check(outcome, body)
             return ChatFailure(
                 reason=outcome.reason, detail=outcome.detail, seconds=seconds, retries=retries
             )
-        self._compare(outcome.model)
+        await self._compare(outcome.model)
         prompt, reply = outcome.prompt_tokens, outcome.reply_tokens
         self._weigh(prompt, len(request.system) + len(request.user))
         return ChatReply(
@@ -96,7 +203,7 @@ class OpenAIModel:
             retries=retries,
         )
 
-    def _check(self, failure: Failure, body: Mapping[str, JsonValue]) -> None:
+    async def _check(self, failure: Failure, body: Mapping[str, JsonValue]) -> None:
         """That the failure is not one of an option: then the next request would fail, too."""
         refusal = failure.refusal
         # A request too long or filtered may name a field as well, and refuses none.
@@ -104,7 +211,7 @@ class OpenAIModel:
             return
         if refusal.status not in _REFUSES or refusal.field(body) is None:
             return
-        self._forget()
+        await self._forget()
         # A message alone may quote what is judged: that is no reason to stop all the others.
         if field := refusal.named_field(body):
             step = "the same command will find out anew what it takes"
@@ -115,12 +222,12 @@ class OpenAIModel:
                 self._model, f"the server no longer takes {field!r} ({failure.detail}); {step}"
             )
 
-    def _compare(self, served: str) -> None:
+    async def _compare(self, served: str) -> None:
         before = self._capabilities.served
         if served in {"", before}:
             return
         self._capabilities = self._capabilities.model_copy(update={"served": served})
-        remember(self._memory, self._connection.base_url, self._model, self._capabilities)
+        await remember(self._memory, self._connection.base_url, self._model, self._capabilities)
         # A gateway may go to and fro between two: each way is told once.
         if before and (before, served) not in self._told and len(self._told) < _WARNINGS:
             self._told.add((before, served))
@@ -140,7 +247,111 @@ class OpenAIModel:
             characters,
         )
 
-    def _forget(self) -> None:
-        remember(self._memory, self._connection.base_url, self._model, None)
+    async def _forget(self) -> None:
+        await remember(self._memory, self._connection.base_url, self._model, None)
         # What served since is not to bring it back.
         self._memory = None
+
+
+Finish = Literal["stop", "length", "refusal", "content_filter"]
+
+_FINISHES: Final[dict[JsonValue, Finish]] = {
+    "length": "length",
+    "max_tokens": "length",  # Anthropic
+    "MAX_TOKENS": "length",  # Gemini
+    "model_length": "length",  # Mistral
+    "model_context_window_exceeded": "length",  # GLM
+    "content_filter": "content_filter",
+    "sensitive": "content_filter",  # GLM
+    # Gemini passes its own names on.
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+}
+_BROKEN_OFF: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
+"""How OpenRouter, GLM and DeepSeek say that the model did not come to an end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a model said."""
+
+    text: str
+    """Its words; empty where it said nothing."""
+    finish: Finish
+    """Why it ended."""
+    model: str
+    """The model the server names; empty where it names none."""
+    prompt_tokens: int | None
+    """Tokens in, as counted by the server; null where it does not count."""
+    reply_tokens: int | None
+    """Tokens out."""
+
+
+class _Message(BaseModel):
+    content: JsonValue = None
+    refusal: JsonValue = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: JsonValue = None
+
+
+class _Body(BaseModel):
+    choices: Annotated[list[_Choice], Field(min_length=1)]
+    model: JsonValue = None
+    usage: JsonValue = None
+
+
+def read_completion(body: bytes) -> Completion:
+    """The first choice in a response's body.
+
+    Raises:
+        ValueError: there is none.
+    """
+    read = _Body.model_validate(_parsed(body))
+    choice = read.choices[0]
+    ended = _word(choice.finish_reason)
+    if ended in _BROKEN_OFF:
+        raise ValueError("the choice is an error")
+    finish = _FINISHES.get(ended, "stop")
+    text = _text(choice.message.content)
+    if refused := _word(choice.message.refusal):
+        text = text or refused
+        finish = finish if finish == "content_filter" else "refusal"
+    return Completion(
+        text=text,
+        finish=finish,
+        model=clip(one_line(_word(read.model))),
+        prompt_tokens=_count(read.usage, "prompt_tokens"),
+        reply_tokens=_count(read.usage, "completion_tokens"),
+    )
+
+
+def _parsed(body: bytes) -> JsonValue:
+    # pydantic's own parser refuses half a surrogate pair, which models do write.
+    try:
+        read: JsonValue = json.loads(body.decode("utf-8-sig"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return read
+
+
+def _word(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _text(content: JsonValue) -> str:
+    if isinstance(content, list):
+        # Some servers send parts, those of thinking among them.
+        parts = [part for part in content if isinstance(part, dict)]
+        return "".join(_word(part.get("text")) for part in parts if part.get("type") == "text")
+    return _word(content)
+
+
+def _count(usage: JsonValue, name: str) -> int | None:
+    count = usage.get(name) if isinstance(usage, dict) else None
+    return count if isinstance(count, int) and count >= 0 else None

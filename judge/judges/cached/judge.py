@@ -1,12 +1,11 @@
 """Nothing is paid for twice: verdicts are kept under everything that led to them."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import Final
 
 from judge.errors import ConfigError
-from judge.judges.cached.explain import Explained, Rows, explain
-from judge.judges.cached.flights import Flight, share
-from judge.judges.cached.key import AnswerKey, digest
+from judge.judges.cached.key import AnswerKey, digest, found
 from judge.judges.cached.rows import REPLY, Place, ReplyRow, VerdictRow
 from judge.protocols import Judge, Store
 from judge.records import (
@@ -21,10 +20,13 @@ from judge.records import (
     Verdict,
 )
 
-_Found = Mapping[int, VerdictRow]
+_Rows = Mapping[int, VerdictRow]
 
 _NOTHING: Final = Judgment()
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
+_LATE: Final = Unscored(
+    reason=UnscoredReason.TIMEOUT, detail="another answer asks the same, and had no reply in time"
+)
 
 
 class CachedJudge:
@@ -58,7 +60,7 @@ class CachedJudge:
         self._url = url
         self._group = group
         self._repeat = repeat
-        self._flights: dict[str, Flight] = {}
+        self._flights: dict[str, _Flight] = {}
 
     @property
     def signature(self) -> str:
@@ -69,52 +71,38 @@ class CachedJudge:
         """One outcome per asked sentence; a hit adds its stored call, marked `cached`."""
         key = AnswerKey(request, self.signature, self._url, self._repeat)
         rest = key.verdicts()
-        found = self._read(request, rest)
+        # One that lands while the store is read was not in it, and is shared all the same.
+        before = self._in_flight(rest)
+        rows = await self._read(request, rest)
         fresh = _NOTHING
-        while rest := _without(rest, found, fresh.outcomes):
-            # Looked up before the first await: one that lands meanwhile is shared all the same.
-            others = self._in_flight(rest)
+        while rest := _without(rest, rows, fresh.outcomes):
+            # Nothing is awaited between this look and the new flights.
+            others = self._in_flight(rest) | {i: before[i] for i in rest if i in before}
+            before = {}
             if mine := _without(rest, others):
                 fresh = _joined(fresh, await self._ask(request, mine, key))
             if others:
-                fresh = _joined(fresh, await share(others, request.deadline))
-                found |= self._read(request, _without(rest, mine))
+                fresh = _joined(fresh, await _share(others, request.deadline))
+                rows |= await self._read(request, _without(rest, mine))
         outcomes = _named(fresh, request.chunks)
         ids = tuple(chunk.chunk_id for chunk in request.chunks)
-        outcomes |= {index: row.verdict(ids) for index, row in found.items()}
+        outcomes |= {index: row.verdict(ids) for index, row in rows.items()}
         return Judgment(
             outcomes={index: outcomes[index] for index in request.ask},
-            calls=(*self._calls(found), *fresh.calls),
+            calls=(*await self._calls(rows), *fresh.calls),
             replies=fresh.replies,
-            flags=_sorted((*_flags(found), *fresh.flags)),
+            flags=_sorted((*_flags(rows), *fresh.flags)),
         )
 
-    def explain(self, request: JudgeRequest, rows: Rows) -> list[Explained]:
-        """What is stored of each asked sentence, or how it differs from what is.
-
-        Args:
-            request: as it would be judged.
-            rows: the store's rows, gone through twice.
-        """
-        key = AnswerKey(request, self.signature, self._url, self._repeat)
-        found = self._read(request, key.verdicts())
-        return explain(request, key, found.keys(), rows)
-
-    def _in_flight(self, keys: Mapping[int, str]) -> dict[int, Flight]:
+    def _in_flight(self, keys: Mapping[int, str]) -> "dict[int, _Flight]":
         return {i: self._flights[name] for i, name in keys.items() if name in self._flights}
 
-    def _read(self, request: JudgeRequest, keys: Mapping[int, str]) -> dict[int, VerdictRow]:
-        texts = self._store.get(list(keys.values()))
-        found = {}
-        for index, key in keys.items():
-            row = VerdictRow.read(texts[key]) if key in texts else None
-            if row and row.belongs(index, request.cites.get(index, ()), len(request.chunks)):
-                found[index] = row
-        return found
+    async def _read(self, request: JudgeRequest, keys: Mapping[int, str]) -> dict[int, VerdictRow]:
+        return found(request, keys, await self._store.get(list(keys.values())))
 
-    def _calls(self, found: _Found) -> Sequence[Call]:
-        names = dict.fromkeys(name for row in found.values() for name in row.place.replies)
-        texts = self._store.get(list(names)) if names else {}
+    async def _calls(self, rows: _Rows) -> Sequence[Call]:
+        names = dict.fromkeys(name for row in rows.values() for name in row.place.replies)
+        texts = await self._store.get(list(names)) if names else {}
         replies = (ReplyRow.read(texts[name]) for name in names if name in texts)
         return [reply.call() for reply in replies if reply]
 
@@ -123,13 +111,13 @@ class CachedJudge:
     ) -> Judgment:
         asked = _by_position(request)
         groups = _groups(mine, self._group or len(mine))
-        flights = [Flight(group.values(), self._flights) for group in groups]
+        flights = [_Flight(group.values(), self._flights) for group in groups]
         given = _NOTHING
         try:
             for group, flight in zip(groups, flights, strict=True):
                 judgment = await self._inner.judge(asked.model_copy(update={"ask": tuple(group)}))
                 judgment = _whole(judgment, group)
-                self._keep(request, judgment, key, group)
+                await self._keep(request, judgment, key, group)
                 flight.land(judgment)
                 given = _joined(given, judgment)
         finally:
@@ -137,7 +125,7 @@ class CachedJudge:
                 flight.land()
         return given
 
-    def _keep(
+    async def _keep(
         self, request: JudgeRequest, judgment: Judgment, key: AnswerKey, keys: Mapping[int, str]
     ) -> None:
         names = [
@@ -166,7 +154,7 @@ class CachedJudge:
             if name in signatures:
                 texts[name] = ReplyRow.of(reply, signatures[name]).write()
         if texts:
-            self._store.put({key.asked: key.asked_row().write()} | texts)
+            await self._store.put({key.asked: key.asked_row().write()} | texts)
 
 
 def _by_position(request: JudgeRequest) -> JudgeRequest:
@@ -219,9 +207,9 @@ def _named(judgment: Judgment, chunks: Sequence[Chunk]) -> dict[int, JudgeOutcom
     return outcomes
 
 
-def _flags(found: _Found) -> Sequence[Flag]:
+def _flags(rows: _Rows) -> Sequence[Flag]:
     return [
-        Flag(name=name, sentence=index) for index, row in found.items() for name in row.place.flags
+        Flag(name=name, sentence=index) for index, row in rows.items() for name in row.place.flags
     ]
 
 
@@ -232,3 +220,53 @@ def _sorted(flags: tuple[Flag, ...]) -> tuple[Flag, ...]:
             dict.fromkeys(flags), key=lambda flag: -1 if flag.sentence is None else flag.sentence
         )
     )
+
+
+class _Flight:
+    """Keys that one asker has taken upon itself, until it lands.
+
+    Args:
+        names: the keys; none of them is in flight.
+        board: where they stand while they are.
+    """
+
+    def __init__(self, names: Collection[str], board: "dict[str, _Flight]") -> None:
+        self._names = names
+        self._board = board
+        board.update(dict.fromkeys(names, self))
+        loop = asyncio.get_running_loop()
+        self.landed: Final[asyncio.Future[Judgment | None]] = loop.create_future()
+        """What it brought, by sentence index; None where the asker was stopped before that."""
+
+    def land(self, judgment: Judgment | None = None) -> None:
+        """Wake whoever waits; a second time does nothing, for the keys may be another's by then."""
+        if not self.landed.done():
+            for name in self._names:
+                del self._board[name]
+            self.landed.set_result(judgment)
+
+
+async def _share(flights: Mapping[int, _Flight], deadline: float | None) -> Judgment:
+    """What others get for these sentences: the failures, too, but not the calls, which are theirs.
+
+    A timeout is shared like any failure, though they began, and so ran out of time, earlier.
+
+    Args:
+        flights: by sentence index; at least one.
+        deadline: on the event loop's clock; None: for as long as it takes.
+
+    Returns:
+        No outcome where the asker was stopped; `Unscored(timeout)` where the time is up first.
+    """
+    left = None if deadline is None else deadline - asyncio.get_running_loop().time()
+    # Unlike `gather`, this leaves them alone where whoever waits is cancelled.
+    await asyncio.wait({flight.landed for flight in flights.values()}, timeout=left)
+    outcomes: dict[int, JudgeOutcome] = {}
+    flags: list[Flag] = []
+    for index, flight in flights.items():
+        if not flight.landed.done():
+            outcomes[index] = _LATE
+        elif judgment := flight.landed.result():
+            outcomes[index] = judgment.outcomes[index]
+            flags.extend(flag for flag in judgment.flags if flag.sentence == index)
+    return Judgment(outcomes=outcomes, flags=tuple(flags))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from judge.errors import ConfigError
-from judge.judges.prompted.reading import parse
-from judge.judges.prompted.rendering import render, sentence_id
+from judge.judges.prompted.render import render, sentence_id
+from judge.judges.prompted.reply import parse
 from judge.prompt import Prompt
 from judge.protocols import Model
 from judge.records import (
@@ -73,6 +73,20 @@ class _Hearing:
         self.outcomes.update(dict.fromkeys(ids, Unscored(reason=reason, detail=line)))
 
 
+def signed(model: str, prompt: Prompt, sentences_per_call: int, edition: tuple[str, ...]) -> str:
+    """A prompted judge's signature: model, prompt, the model's options, sentences a call, edition.
+
+    Args:
+        model: its signature.
+        prompt: its words.
+        sentences_per_call: as of `PromptedJudge`.
+        edition: likewise.
+    """
+    asked = Signature.parse(model)
+    words, size = f"prompt:{prompt.reference}", f"n:{sentences_per_call}"
+    return str(Signature(asked.maker).having(words, *asked.parts, size, *edition))
+
+
 class PromptedJudge:
     """Asks a model about up to `sentences_per_call` sentences at a time, one call after the other.
 
@@ -119,10 +133,7 @@ class PromptedJudge:
         return self._signature.whole
 
     def _signed(self, model: str) -> _Signature:
-        asked = Signature.parse(model)
-        prompt, size = f"prompt:{self._prompt.reference}", f"n:{self._size}"
-        whole = Signature(asked.maker).having(prompt, *asked.parts, size, *self._edition)
-        return _Signature(model, str(whole))
+        return _Signature(model, signed(model, self._prompt, self._size, self._edition))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence. Without chunks the model is asked all the same.

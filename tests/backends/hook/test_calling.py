@@ -11,8 +11,8 @@ from typing import NoReturn
 import pytest
 
 from judge import InputError, Sample, SampleResult, evaluate
-from judge.backends.hook.calling import Calls, Limits
-from judge.backends.hook.choosing import chosen
+from judge.backends.hook import chosen
+from judge.backends.hook.calls import Calls, Limits
 from judge.protocols import ReviewHook
 from judge.records import Chunk
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.backends.hook.choosing import chosen, uniform
+from judge.backends.hook import chosen, uniform
 from judge.scores.intervals import poisson_weights
 
 # Any text, halves of surrogate pairs among it.

@@ -1,7 +1,7 @@
 import json
 from collections.abc import Callable
 
-from judge.backends.hook.describing import described, one_line, placed
+from judge.backends.hook.calls import described, one_line, placed
 
 
 class Mute(Exception):

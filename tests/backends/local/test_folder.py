@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.backends.local.folder import fingerprint, located
+from judge.backends.local.weights import fingerprint, located
 from judge.errors import ConfigError
 
 

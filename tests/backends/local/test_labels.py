@@ -3,7 +3,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from judge.backends.local.labels import Roles, read_labels, relations
+from judge.backends.local.scorer import Roles, read_labels, relations
 from judge.errors import ConfigError
 
 THREES = [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.backends.local.loading import Place, load
+from judge.backends.local.weights import Place, load
 from judge.errors import ConfigError
 
 

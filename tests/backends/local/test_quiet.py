@@ -1,6 +1,6 @@
 import pytest
 
-from judge.backends.local.quiet import quiet
+from judge.backends.local.weights import quiet
 
 
 def test_the_library_is_silent_meanwhile_and_left_as_it_was() -> None:

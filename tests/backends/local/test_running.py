@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from judge.backends.local.running import run
+from judge.backends.local.weights import run
 from judge.records import Unscored, UnscoredReason
 
 

@@ -4,8 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from judge.backends.local.network import Encoded
-from judge.backends.local.scorer import TransformersScorer
+from judge.backends.local.scorer import Encoded, TransformersScorer
 from judge.protocols import PairScorer
 from judge.records import Relation, Unscored, UnscoredReason
 

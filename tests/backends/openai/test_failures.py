@@ -1,17 +1,34 @@
+import json
+import os
 import ssl
+import subprocess
+import sys
 from itertools import pairwise
 
 import aiohttp
 import httpx2
 import openai
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from judge.backends.openai.body import Secret, TooLargeError
-from judge.backends.openai.failures import broken, from_error, from_response
+from judge.backends.openai.failures import (
+    Refusal,
+    TooLargeError,
+    broken,
+    clip,
+    from_error,
+    from_response,
+    one_line,
+    read_refusal,
+)
 
 KEY = "sk-secret-0123456789"
-SECRET = Secret(KEY)
+
+
+def hide(text: str) -> str:
+    return text.replace(KEY, "[key]")
 
 
 def status(code: int, error: dict[str, JsonValue] | None = None) -> httpx2.Response:
@@ -22,7 +39,8 @@ def status(code: int, error: dict[str, JsonValue] | None = None) -> httpx2.Respo
     ("code", "error", "reason", "again"),
     [
         (400, {"message": "bad"}, "server_error", False),
-        (405, {"message": "bad"}, "server_error", False),
+        (100, {"message": "go on"}, "server_error", True),
+        (101, {"message": "odd"}, "server_error", True),
         (418, {"message": "bad"}, "server_error", False),
         (304, {"message": ""}, "server_error", False),
         (408, {"message": "slow"}, "timeout", True),
@@ -48,7 +66,7 @@ def status(code: int, error: dict[str, JsonValue] | None = None) -> httpx2.Respo
 def test_what_a_status_means(
     code: int, error: dict[str, JsonValue], reason: str, again: object
 ) -> None:
-    failure = from_response(status(code, error))
+    failure = from_response(status(code, error), hide)
     assert (failure.reason, failure.again, failure.step) == (reason, again, "")
     assert f"HTTP {code}: " in failure.detail
 
@@ -68,14 +86,14 @@ def test_what_a_status_means(
 def test_what_only_the_user_can_mend_says_how(
     code: int, error: dict[str, JsonValue] | None, step: str
 ) -> None:
-    failure = from_response(status(code, error))
+    failure = from_response(status(code, error), hide)
     assert step in failure.step
     assert not failure.again
 
 
 def test_too_long_a_request_names_the_option_that_shortens_it() -> None:
     error: dict[str, JsonValue] = {"message": "too long", "code": "context_length_exceeded"}
-    detail = from_response(status(400, error)).detail
+    detail = from_response(status(400, error), hide).detail
     assert "--max-evidence-tokens" in detail
     assert "too long" in detail
 
@@ -108,24 +126,24 @@ REQUEST = httpx2.Request("POST", "http://h/", headers={"Authorization": f"Bearer
 )
 def test_the_root_of_the_chain_decides_and_not_the_outermost(root: Exception, reason: str) -> None:
     outer = caused(openai.APITimeoutError(REQUEST), httpx2.ConnectTimeout("x"), root)
-    failure = from_error(outer, SECRET)
+    failure = from_error(outer, hide)
     assert (failure.reason, failure.again) == (reason, True)
     assert "\n" not in failure.detail
     # A cause that Python noted by itself counts as well.
     outer.__cause__ = None
     outer.__context__ = root
-    assert from_error(outer, SECRET).reason == reason
+    assert from_error(outer, hide).reason == reason
 
 
 def test_a_status_error_is_read_as_its_response() -> None:
     response = httpx2.Response(429, json={"error": {"message": "slow"}}, request=REQUEST)
     error = openai.RateLimitError("x", response=response, body=None)
-    assert from_error(error, SECRET) == from_response(response)
+    assert from_error(error, hide) == from_response(response, hide)
 
 
 def test_an_error_in_words_of_its_own_does_not_show_the_key() -> None:
     # What is no HTTP at all: aiohttp quotes the line it could not read.
-    failure = from_error(aiohttp.http_exceptions.BadStatusLine(f"got {KEY}"), SECRET)
+    failure = from_error(aiohttp.http_exceptions.BadStatusLine(f"got {KEY}"), hide)
     assert "got [key]" in failure.detail
     assert KEY not in repr(failure)
 
@@ -139,6 +157,168 @@ def test_an_error_in_words_of_its_own_does_not_show_the_key() -> None:
     ],
 )
 def test_a_broken_reply_says_what_came_instead(body: str, said: str) -> None:
-    failure = broken(httpx2.Response(200, text=body))
+    failure = broken(httpx2.Response(200, text=body), hide)
     assert (failure.reason, failure.again) == ("server_error", True)
     assert failure.detail == f"HTTP 200, but no reply in it: {said}"
+
+
+SENT: dict[str, JsonValue] = {
+    "model": "m",
+    "messages": [],
+    "response_format": {},
+    "temperature": 0,
+    "seed": 7,
+    "max_tokens": 9,
+}
+
+
+def response(
+    body: JsonValue, status: int = 400, headers: dict[str, str] | None = None
+) -> httpx2.Response:
+    text = body if isinstance(body, str) else json.dumps(body)
+    return httpx2.Response(status, text=text, headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"error": {"message": "no such\n model"}}, "no such model"),  # OpenAI, Azure, llama.cpp
+        ({"error": "model 'x' not found"}, "model 'x' not found"),  # Ollama
+        ({"object": "error", "message": "bad"}, "bad"),  # vLLM
+        ({"detail": "Not Found"}, "Not Found"),  # FastAPI
+        (
+            "<html><head><style>p {}</style><title>502</title></head><b>Bad Gateway</b>",
+            "502 Bad Gateway",
+        ),
+        ("额度不足", "额度不足"),
+        ("", ""),
+        ("[" * 100_000, "[" * 2_000),
+        ([1, {"a": None}], '[1, {"a": null}]'),
+    ],
+)
+def test_the_words_are_found_in_the_shapes_that_servers_use(body: JsonValue, message: str) -> None:
+    assert read_refusal(response(body), hide).message == message
+
+
+def test_codes_are_the_error_s_its_type_s_and_the_inner_one() -> None:
+    inner: JsonValue = {"code": "ResponsibleAIPolicyViolation"}
+    error: JsonValue = {
+        "code": "content_filter",
+        "type": "bad",
+        "innererror": inner,
+        "message": "x",
+    }
+    found = read_refusal(response({"error": error}), hide)
+    assert found.codes == {"content_filter", "bad", "ResponsibleAIPolicyViolation"}
+    # OpenRouter: numbers for codes, and what was flagged beside them.
+    error = {"code": 403, "message": "flagged", "metadata": {"flagged_input": "…"}}
+    assert read_refusal(response({"error": error}, 403), hide).codes == {"flagged_input"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ({}, None),
+        ({"Retry-After": "3"}, 3.0),
+        ({"Retry-After": "0.25"}, 0.25),
+        ({"Retry-After": "-1"}, 0.0),
+        ({"Retry-After": "inf"}, None),
+        ({"Retry-After": "soon"}, None),
+        ({"retry-after-ms": "150", "Retry-After": "9"}, 0.15),
+        ({"retry-after-ms": "x", "Retry-After": "9"}, 9.0),
+        ({"Retry-After": "Fri, 01 Jan 2021 00:00:00 GMT"}, 0.0),
+    ],
+)
+def test_how_long_to_wait(headers: dict[str, str], wait: float | None) -> None:
+    assert read_refusal(response("x", 429, headers), hide).wait == wait
+
+
+WAITS = """
+import time
+from email.utils import formatdate
+import httpx2
+from judge.backends.openai.failures import read_refusal
+for zone in (" GMT", " -0000", ""):
+    date = formatdate(time.time() + 3600, usegmt=True).replace(" GMT", zone)
+    print(read_refusal(httpx2.Response(429, headers={"Retry-After": date}), str).wait)
+"""
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Shanghai", "America/New_York"])
+def test_a_date_to_wait_for_is_gmt_wherever_one_is(zone: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", WAITS],
+        env={**os.environ, "TZ": zone},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    waits = [float(line) for line in ran.stdout.split()]
+    assert len(waits) == 3
+    assert all(0 < wait <= 3600 for wait in waits), waits
+
+
+@pytest.mark.parametrize(
+    ("error", "field"),
+    [
+        ({"param": "temperature", "message": "seed"}, "temperature"),
+        ({"param": "response_format.json_schema", "message": ""}, "response_format"),
+        # About the messages, whatever else it names.
+        ({"param": "messages", "message": "must hold 'json' to use 'response_format'"}, None),
+        # A field that was not sent cannot be what is refused.
+        ({"param": "top_p", "message": "the seed"}, "seed"),
+        (
+            {
+                "param": None,
+                "message": "Unsupported parameter: 'max_tokens' is not supported with this "
+                "model. Use 'max_completion_tokens' instead.",
+            },
+            "max_tokens",
+        ),
+        ({"message": "temperature does not support 0; seed is fine"}, "temperature"),
+        ({"message": "failed to parse grammar"}, "response_format"),
+        ({"message": "Extra inputs: json_schema"}, "response_format"),
+        ({"message": "something else went wrong"}, None),
+        ({"message": "max_tokens_per_day is reached"}, None),
+        # So far behind, it is an echo of the request.
+        ({"message": "bad input: " + "x" * 400 + " temperature"}, None),
+        ({"detail": [{"loc": ["body", "seed"], "msg": "Extra", "input": "temperature"}]}, "seed"),
+    ],
+)
+def test_the_field_an_error_is_about(error: dict[str, JsonValue], field: str | None) -> None:
+    body: JsonValue = error if "detail" in error else {"error": error}
+    assert read_refusal(response(body), hide).field(SENT) == field
+
+
+def test_a_field_that_is_no_longer_sent_is_not_refused_again() -> None:
+    sent = {name: value for name, value in SENT.items() if name != "temperature"}
+    assert Refusal(400, message="temperature is not supported").field(sent) is None
+
+
+def test_only_a_named_field_is_more_than_a_guess() -> None:
+    guessed = Refusal(400, message="temperature must be 1")
+    assert (guessed.field(SENT), guessed.named_field(SENT)) == ("temperature", None)
+    named = Refusal(400, param="response_format.type", message="temperature")
+    assert (named.field(SENT), named.named_field(SENT)) == ("response_format", "response_format")
+    for param in ("messages", "top_p", ""):
+        assert Refusal(400, param=param).named_field(SENT) is None
+
+
+def test_a_line_is_short_and_holds_nothing_odd() -> None:
+    assert one_line("a\ud83d\x1b[1m\r\nb\u200b") == "a [1m b"
+    assert read_refusal(response({"error": "a\ud83db"}), hide).message == "a b"
+    assert (clip("x" * 200), clip("x" * 201)) == ("x" * 200, "x" * 199 + "…")
+
+
+@settings(deadline=None)
+@given(st.text(), st.integers(400, 599), st.dictionaries(st.text(), st.text()))
+def test_any_body_reads_as_one_short_line(text: str, status: int, more: JsonValue) -> None:
+    bodies: list[JsonValue] = [text, {"error": more}, {"error": {"message": text}}, [more]]
+    for body in bodies:
+        try:
+            made = response(body, status)
+        except UnicodeEncodeError:  # no server can send this
+            continue
+        detail = read_refusal(made, hide).detail
+        assert len(detail) <= 200
+        assert len(detail.splitlines()) == 1

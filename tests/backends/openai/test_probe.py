@@ -1,6 +1,5 @@
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -9,8 +8,11 @@ from pydantic import JsonValue
 
 from judge.backends.fake import FakeStore
 from judge.backends.openai import Capabilities, Connection, Policy, settle
+from judge.backends.openai.failures import Failure, Refusal
+from judge.backends.openai.probe import Watch
 from judge.errors import JudgeUnavailable
 from judge.protocols import Store
+from judge.records import UnscoredReason
 from tests.replies import picky
 from tests.server import (
     Answer,
@@ -143,16 +145,6 @@ def test_what_was_settled_is_asked_only_once(probe: Settle) -> None:
         assert len(server.requests) == 2 * asked
 
 
-def test_what_cannot_be_read_is_asked_anew(probe: Settle) -> None:
-    memory = FakeStore()
-    with JudgeServer(fine) as server:
-        settled = probe(server.base_url, memory)
-        for text in ("", "{", "null"):
-            memory.put(dict.fromkeys(memory.texts, text))
-            assert probe(server.base_url, memory) == settled
-    assert len(server.requests) == 4
-
-
 def test_the_name_the_server_gives_is_kept(probe: Settle) -> None:
     with JudgeServer(lambda _: Says("{}", model="m-2024-07-18")) as server:
         assert probe(server.base_url).served == "m-2024-07-18"
@@ -232,9 +224,69 @@ def test_who_does_not_answer_is_asked_three_times_and_it_is_said_once(
 
 
 def test_a_server_that_hangs_gets_the_time_of_one_attempt(probe: Settle) -> None:
-    started = time.monotonic()
     with JudgeServer(lambda _: Hang()) as server:
         with pytest.raises(JudgeUnavailable, match=r"no whole answer.*is the server running\?"):
             probe(server.base_url, timeout=0.2)
-        assert time.monotonic() - started < 0.39
         assert len(server.requests) == 1
+
+
+URL = "http://127.0.0.1:9/v1"
+REFUSED = Failure(UnscoredReason.CONNECTION, "no connection: refused")
+BUSY = Failure(UnscoredReason.SERVER_ERROR, "HTTP 503: loading", refusal=Refusal(503))
+LIMITED = Failure(UnscoredReason.RATE_LIMITED, "HTTP 429: slow down", refusal=Refusal(429))
+
+
+def watch(attempts: int = 6, timeout: float = 5.0) -> Watch:
+    made = Watch(
+        # Not entered: nothing is sent.
+        Connection(URL, "", policy=Policy(timeout=timeout, attempts=attempts)),
+        "m",
+        "--model",
+        "chat",
+    )
+    made.start()
+    return made
+
+
+def attempts_of(watch: Watch, failure: Failure) -> int:
+    return next((number for number in range(1, 20) if watch.gives_up(failure)), 20)
+
+
+async def test_where_nobody_is_three_attempts_are_enough() -> None:
+    assert attempts_of(watch(), REFUSED) == 3
+    assert attempts_of(watch(attempts=2), REFUSED) == 2
+    assert attempts_of(watch(), BUSY) == 6
+    assert attempts_of(watch(), LIMITED) == 20
+
+
+@pytest.mark.parametrize("failure", [REFUSED, BUSY, LIMITED])
+async def test_that_it_takes_longer_is_said_once(
+    caplog: pytest.LogCaptureFixture, failure: Failure
+) -> None:
+    caplog.set_level(logging.INFO)
+    watched = watch()
+    attempts_of(watched, failure)
+    watched.start()
+    attempts_of(watched, failure)
+    (told,) = [record for record in caplog.records if record.name == "judge"]
+    assert told.levelno == logging.INFO
+    assert told.getMessage() == f"no answer yet from {URL} ({failure.detail}); trying again"
+
+
+async def test_nothing_is_said_of_trying_again_where_nobody_does(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    assert watch(attempts=1).gives_up(REFUSED)
+    assert not watch(timeout=0.0).gives_up(REFUSED)
+    assert not [record for record in caplog.records if record.name == "judge"]
+
+
+async def test_the_last_failure_comes_with_the_next_step() -> None:
+    message = str(watch().hopeless(REFUSED))
+    assert message.startswith(f"model 'm' at {URL} cannot be asked: no connection: refused; ")
+    assert "is the server running?" in message
+    assert "the server has trouble of its own" in str(watch().hopeless(BUSY))
+    wrong = Failure(UnscoredReason.SERVER_ERROR, "HTTP 400: no", refusal=Refusal(400))
+    assert "can this model chat (--model)?" in str(watch().hopeless(wrong))
+    assert str(watch().hopeless(LIMITED)).endswith("; try again later")

@@ -1,9 +1,18 @@
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pytest
 
-from judge.judges.cached.key import AnswerKey, brief, digest
-from judge.records import Chunk, JudgeRequest, Sentence
+from judge.judges.cached.key import (
+    AnswerKey,
+    Difference,
+    Explained,
+    brief,
+    differences,
+    digest,
+    explain,
+)
+from judge.judges.cached.rows import AskedRow, Place, VerdictRow
+from judge.records import Chunk, JudgeRequest, Sentence, Support, Verdict
 
 URL = "https://api.example.com/v1"
 SIGNATURE = "llm:m@host|prompt:faithfulness-v1@a77cf08f|t:0"
@@ -117,3 +126,190 @@ def test_fields_do_not_flow_together() -> None:
     assert (
         len({digest(("ab", "c")), digest(("a", "bc")), digest(("abc",)), digest(("abc", ""))}) == 4
     )
+
+
+# Why a sentence is asked again.
+
+ASKED_BY = "llm:m@host|served:m-1|prompt:faithfulness-v1@a77cf08f|json_schema|t:0|max_tokens"
+
+
+def asking(
+    query: str = "问",
+    answer: str = "One. Two.",
+    chunks: Sequence[str] = ("甲", "b", "c"),
+    cites: Mapping[int, tuple[int, ...]] | None = None,
+    ask: tuple[int, ...] = (0, 1),
+) -> JudgeRequest:
+    return JudgeRequest(
+        query=query,
+        answer=answer,
+        sentences=(
+            Sentence(index=0, start=0, end=4, text="One."),
+            Sentence(index=1, start=5, end=9, text="Two."),
+        ),
+        ask=ask,
+        chunks=tuple(Chunk(chunk_id="x", text=text) for text in chunks),
+        cites=cites or {},
+    )
+
+
+def its_key(
+    asked: JudgeRequest, signature: str = ASKED_BY, url: str = URL, repeat: int = 0
+) -> AnswerKey:
+    return AnswerKey(asked, signature, url, repeat)
+
+
+def rows(
+    asked: JudgeRequest, its: AnswerKey | None = None, kept: Iterable[int] = (0, 1)
+) -> dict[str, str]:
+    its = its or its_key(asked)
+    verdict = Verdict(support=Support.NONE, source="llm", signature=ASKED_BY)
+    texts = {its.asked: its.asked_row().write()}
+    for index in kept:
+        cites = asked.cites.get(index, ())
+        place = Place(sentence=index, cites=cites, flags=(), replies=(), asked=its.asked)
+        row = VerdictRow.text(verdict, place, {str(n): n for n in range(len(asked.chunks))})
+        assert row is not None
+        texts[its.verdict(index)] = row
+    return texts
+
+
+class Kept:
+    """What is stored."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+
+    def get(self, keys: Sequence[str]) -> Mapping[str, str]:
+        return {key: self._texts[key] for key in keys if key in self._texts}
+
+    def rows(self) -> Iterable[tuple[str, str]]:
+        return self._texts.items()
+
+
+def why(
+    asked: JudgeRequest, stored: dict[str, str], its: AnswerKey | None = None
+) -> list[Explained]:
+    its = its or its_key(asked)
+    return explain(asked, its, Kept(stored))
+
+
+def apart(part: str, stored: str, now: str) -> Difference:
+    return Difference(part=part, stored=stored, now=now)
+
+
+def test_a_stored_sentence_is_a_hit_and_another_was_not_kept() -> None:
+    assert [each.found for each in why(asking(), rows(asking()))] == ["hit", "hit"]
+    half = why(asking(), rows(asking(), kept=[1]))
+    assert half == [Explained(sentence=0, found="not kept"), Explained(sentence=1, found="hit")]
+    assert why(asking(ask=()), {}) == []
+
+
+@pytest.mark.parametrize(
+    ("signature", "difference"),
+    [
+        (ASKED_BY.replace("m@host", "m2@host"), apart("model", "m@host", "m2@host")),
+        (
+            ASKED_BY.replace("v1@a77cf08f", "v2@00000000"),
+            apart("prompt", "faithfulness-v1@a77cf08f", "faithfulness-v2@00000000"),
+        ),
+        (ASKED_BY + "|seed:7", apart("seed", "none", "7")),
+        (
+            ASKED_BY.replace("json_schema", "text"),
+            apart("options", "json_schema max_tokens", "text max_tokens"),
+        ),
+    ],
+)
+def test_the_part_of_the_signature_that_differs_is_named(
+    signature: str, difference: Difference
+) -> None:
+    explained = why(asking(), rows(asking()), its_key(asking(), signature=signature))
+    assert [each.found for each in explained] == ["differs", "differs"]
+    assert [each.differences for each in explained] == [(difference,), (difference,)]
+
+
+def test_another_model_behind_the_same_name_makes_no_difference() -> None:
+    now = its_key(asking(), signature=ASKED_BY.replace("served:m-1", "served:m-2"))
+    assert [each.found for each in why(asking(), rows(asking()), now)] == ["hit", "hit"]
+    half = why(asking(), rows(asking(), kept=[1]), now)
+    assert half[0] == Explained(sentence=0, found="not kept")
+
+
+@pytest.mark.parametrize(
+    ("now", "difference"),
+    [
+        (asking(query="问?"), apart("query", brief("问"), brief("问?"))),
+        (asking(answer="One. 2."), apart("answer", brief("One. Two."), brief("One. 2."))),
+        (asking(chunks="甲Bc"), apart("chunk 2", brief("b"), brief("B"))),
+        (asking(chunks="甲b"), apart("chunk 3", brief("c"), "none")),
+        (asking(chunks="甲bcd"), apart("chunk 4", "none", brief("d"))),
+        (
+            asking(chunks="b甲c"),
+            apart(
+                "order of chunks",
+                " ".join(brief(each) for each in "甲bc"),
+                " ".join(brief(each) for each in "b甲c"),
+            ),
+        ),
+    ],
+)
+def test_the_text_that_differs_is_named_by_its_hash(
+    now: JudgeRequest, difference: Difference
+) -> None:
+    first, _ = why(now, rows(asking()))
+    assert first == Explained(sentence=0, found="differs", differences=(difference,))
+
+
+def test_server_and_repeat_are_named() -> None:
+    now = its_key(asking(), url="http://localhost:8000/v1", repeat=2)
+    first, _ = why(asking(), rows(asking()), now)
+    assert first.differences == (
+        apart("url", URL, "http://localhost:8000/v1"),
+        apart("repeat", "0", "2"),
+    )
+
+
+def test_citations_differ_for_their_sentence_alone() -> None:
+    first, second = why(asking(cites={1: (0, 2)}), rows(asking(cites={1: (1,)})))
+    assert first.found == "hit"
+    assert second.differences == (apart("cites", "chunk 2", "chunk 1, chunk 3"),)
+    (_, none) = why(asking(), rows(asking(cites={1: (1,)})))
+    assert none.differences == (apart("cites", "chunk 2", "none"),)
+
+
+def test_a_row_that_is_there_and_does_not_serve_is_told() -> None:
+    asked = asking()
+    stored = rows(asked)
+    stored["f" * 64] = stored.pop(its_key(asked).verdict(1))
+    _, second = why(asked, stored)
+    assert [each.part for each in second.differences] == ["sentence"]
+
+
+def test_the_nearest_is_the_one_that_differs_least_and_last() -> None:
+    stored = {
+        **rows(asking(answer="Other.", chunks="甲b")),
+        **rows(asking(), its_key(asking(), signature="llm:far|t:1", url="http://far/v1")),
+        **rows(asking(), its_key(asking(), url="http://near/v1")),
+        **rows(asking(), its_key(asking(), url="http://later/v1")),
+        **rows(asking(query="")),
+    }
+    first, _ = why(asking(), stored)
+    assert first.differences == (apart("url", "http://later/v1", URL),)
+
+
+def test_of_something_else_there_is_nothing_to_tell() -> None:
+    other = asking(query="other", answer="Else.", chunks="yz")
+    unread = {"asked:1": "{}", "probe:1": "x", "f" * 64: "[]"}
+    assert why(asking(), rows(other) | unread) == [
+        Explained(sentence=0, found="nothing"),
+        Explained(sentence=1, found="nothing"),
+    ]
+    empty = asking(query="", answer="Else.", chunks="yz")
+    assert [each.found for each in why(asking(query=""), rows(empty))] == ["nothing", "nothing"]
+
+
+def test_equal_askings_do_not_differ() -> None:
+    row = its_key(asking()).asked_row()
+    back = AskedRow.read(row.write())
+    assert back == row
+    assert differences(row, back) == []

@@ -1,10 +1,19 @@
 import json
+from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.judges.cached.rows import Place, ReplyRow, VerdictRow
+from judge.judges.cached.rows import (
+    AskedRow,
+    Contents,
+    Place,
+    ReplyRow,
+    Tally,
+    VerdictRow,
+    contents,
+)
 from judge.records import Call, Evidence, FlagName, Support, Unscored, UnscoredReason, Verdict
 from judge.records.exchange import Reply
 
@@ -47,6 +56,7 @@ verdicts = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(verdicts)
 def test_a_verdict_comes_back_equal(verdict: Verdict) -> None:
     made = row(verdict)
@@ -137,6 +147,7 @@ def test_a_text_of_any_other_shape_is_no_row(text: str) -> None:
     assert VerdictRow.read(text) is None
 
 
+@settings(deadline=None)
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
 def test_no_text_at_all_is_a_crash(text: str) -> None:
     assert VerdictRow.read(text) is None
@@ -179,3 +190,65 @@ def test_flags_are_kept_by_name() -> None:
     back = VerdictRow.read(made.write())
     assert back is not None
     assert back.place.flags == (FlagName.CONFLICTING_EVIDENCE,)
+
+
+def stored_verdict(signature: str) -> str:
+    return VerdictRow(
+        place=Place(sentence=0, cites=(), flags=(), replies=(), asked="asked:1"),
+        support=Support.FULL,
+        evidence=(),
+        supporting=(),
+        cited_support=None,
+        reason="",
+        source="llm",
+        signature=signature,
+    ).write()
+
+
+def stored_reply(signature: str, day: int) -> str:
+    return ReplyRow(
+        text="{}",
+        model="m",
+        prompt_tokens=1,
+        reply_tokens=1,
+        seconds=0.0,
+        signature=signature,
+        stored=datetime(2026, 5, day, tzinfo=UTC),
+    ).write()
+
+
+def test_rows_are_counted_by_kind_and_signature() -> None:
+    asked = AskedRow(signature="a", url="u", repeat=0, query="", answer="", chunks=()).write()
+    counted = contents(
+        [
+            ("k1", stored_verdict("a")),
+            ("reply:1", stored_reply("a", 3)),
+            ("asked:1", asked),
+            ("k2", stored_verdict("b")),
+            ("k3", stored_verdict("a")),
+            ("reply:2", stored_reply("a", 1)),
+            ("reply:3", stored_reply("a", 2)),
+            ("probe:1", "remembered"),
+            ("reply:4", "{}"),
+            ("asked:2", "二"),
+        ]
+    )
+    assert counted == Contents(
+        verdicts=3,
+        replies=3,
+        answers=1,
+        other=3,
+        signatures={
+            "a": Tally(
+                verdicts=2,
+                replies=3,
+                oldest=datetime(2026, 5, 1, tzinfo=UTC),
+                newest=datetime(2026, 5, 3, tzinfo=UTC),
+            ),
+            "b": Tally(verdicts=1, replies=0, oldest=None, newest=None),
+        },
+    )
+
+
+def test_nothing_stored_counts_nothing() -> None:
+    assert contents([]) == Contents(verdicts=0, replies=0, answers=0, other=0, signatures={})

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judges.prompted.objects import find_values
+from judge.judges.prompted.reply import find_values
 from tests.growth import LINEAR, growth
 
 BROKEN = "its JSON is broken"

@@ -1,16 +1,19 @@
 import asyncio
+import gzip
 import json
 import logging
 import traceback
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
 from pydantic import JsonValue
 
 from judge.backends.openai import Connection, Policy
-from judge.backends.openai.connection import Exchange
-from judge.backends.openai.failures import Failure
+from judge.backends.openai.client import Exchange
+from judge.backends.openai.failures import Failure, Refusal
 from judge.errors import ConfigError, JudgeUnavailable
 from judge.records import UnscoredReason
 from tests.server import (
@@ -22,13 +25,16 @@ from tests.server import (
     Reset,
     Says,
     Script,
-    Slow,
     Status,
     Trickle,
     refused_url,
 )
 
-BODY: dict[str, JsonValue] = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+MIB = 2**20
+BODY: dict[str, JsonValue] = {
+    "model": "m",
+    "messages": [{"role": "user", "content": "hello world"}],
+}
 
 
 def in_turn(*answers: Answer) -> Script:
@@ -70,12 +76,48 @@ def reason(exchange: Exchange[str]) -> str:
     return exchange.outcome.reason
 
 
+@asynccontextmanager
+async def raw(*parts: bytes, endless: bool = False) -> AsyncIterator[str]:
+    """A server that sends these bytes whatever it is asked, the last for ever where `endless`."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"}]}")
+        try:
+            writer.writelines(parts)
+            while endless:
+                await writer.drain()
+                writer.write(parts[-1])
+            await writer.drain()
+        except ConnectionError:
+            pass
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+
+
+async def sent(
+    key: str, quick: Policy, *parts: bytes, endless: bool = False, attempts: int = 1
+) -> Exchange[bytes]:
+    """What becomes of one request that is answered so; the reply's body as it is handed on."""
+    async with raw(*parts, endless=endless) as url:
+        policy = replace(quick, attempts=attempts)
+        async with Connection(url, key, policy=policy) as connection:
+            return await connection.ask("/chat/completions", BODY, bytes)
+
+
+def page(body: bytes, *headers: bytes) -> bytes:
+    """A reply of status 200."""
+    length = b"Content-Length: %d" % len(body)
+    return b"\r\n".join((b"HTTP/1.1 200 OK", length, *headers, b"", body))
+
+
 def test_a_request_is_sent_as_it_is_with_the_key(ask: Ask, key: str) -> None:
     with JudgeServer(in_turn(Says("fine"))) as server:
         exchange = ask(server.base_url)
     assert "fine" in str(exchange.outcome)
     assert exchange.retries == 0
-    assert 0 < exchange.seconds < 5
+    assert exchange.seconds > 0
     assert server.requests[0].body == BODY
     assert server.requests[0].headers["Authorization"] == f"Bearer {key}"
 
@@ -111,46 +153,45 @@ def test_a_fault_is_tried_again_and_named_by_its_root(
         assert exchange.retries == 1
 
 
-@pytest.mark.parametrize("fault", [Hang(), Trickle(0.004), Slow(1.0, Says("late"))])
+@pytest.mark.parametrize("fault", [Hang(), Trickle(0.004)])
 def test_an_attempt_ends_in_time_whatever_trickles_in(ask: Ask, fault: Answer) -> None:
     with JudgeServer(in_turn(fault, Says("fine"))) as server:
-        exchange = ask(server.base_url, timeout=0.05, attempts=20)
+        exchange = ask(server.base_url, timeout=0.4, attempts=20)
         assert "fine" in str(exchange.outcome)
         assert exchange.retries > 0
     with JudgeServer(in_turn(fault)) as server:
         exchange = ask(server.base_url, timeout=0.05, attempts=1)
         assert reason(exchange) == "timeout"
-        assert 0.04 < exchange.seconds < 0.5
 
 
-@pytest.mark.parametrize(
-    ("sent", "expected"),
-    [
-        (b"HTTQ/1.1 200 OK\r\n\r\n", "server_error"),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "server_error"),
-        (
-            b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc",
-            "server_error",
-        ),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{", "connection"),
-        (b"", "connection"),
-    ],
-)
-async def test_what_is_no_http_or_breaks_off(
-    key: str, quick: Policy, sent: bytes, expected: str
+# What no HTTP server should say, and what the request then counts as.
+WIRE = {
+    "no HTTP": (b"HTTQ/1.1 200 OK\r\n\r\n", "server_error"),
+    "no chunk": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "server_error"),
+    "no gzip": (page(b"abc", b"Content-Encoding: gzip"), "server_error"),
+    "half a body": (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{", "connection"),
+    "nothing": (b"", "connection"),
+    "go on, and nothing": (b"HTTP/1.1 100 Continue\r\n\r\n", "connection"),
+    "other protocols": (
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n",
+        "server_error",
+    ),
+    "early hints": (b"HTTP/1.1 103 Early Hints\r\n\r\n", "connection"),
+    "status 099": (b"HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n", "server_error"),
+    "status 000": (b"HTTP/1.1 000 Odd\r\nContent-Length: 0\r\n\r\n", "server_error"),
+    "status 999": (b"HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n", "server_error"),
+}
+
+
+@pytest.mark.parametrize("name", WIRE)
+async def test_whatever_comes_over_the_wire_is_a_value_and_tried_again(
+    key: str, quick: Policy, name: str
 ) -> None:
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"}]}")
-        writer.write(sent)
-        await writer.drain()
-        writer.close()
-
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        async with Connection(url, key, policy=quick) as connection:
-            exchange = await connection.ask("/chat/completions", BODY, words)
-    assert reason(exchange) == expected
-    assert exchange.retries == 2
+    parts, expected = WIRE[name]
+    exchange = await sent(key, quick, parts, attempts=3)
+    assert isinstance(exchange.outcome, Failure)
+    assert (exchange.outcome.reason, exchange.retries) == (expected, 2)
+    assert exchange.outcome.detail
 
 
 @pytest.mark.parametrize("url", [refused_url, lambda: "http://nowhere.invalid/v1"])
@@ -178,14 +219,10 @@ def test_a_rate_limit_is_sat_out_until_the_deadline(ask: Ask) -> None:
 
 
 def test_past_the_deadline_the_last_failure_comes_at_once(ask: Ask) -> None:
-    with JudgeServer(in_turn(too_many(**{"Retry-After": "60"}))) as server:
-        exchange = ask(server.base_url, patience=5.0)
-    assert reason(exchange) == "rate_limited"
-    assert exchange.seconds < 1
+    with JudgeServer(in_turn(too_many(**{"Retry-After": "3600"}))) as server:
+        assert reason(ask(server.base_url, patience=60.0)) == "rate_limited"
     with JudgeServer(in_turn(Hang())) as server:
-        exchange = ask(server.base_url, patience=0.05)
-    assert reason(exchange) == "timeout"
-    assert exchange.seconds < 0.5
+        assert reason(ask(server.base_url, patience=0.05)) == "timeout"
     assert len(server.requests) == 1
 
 
@@ -256,16 +293,21 @@ async def test_a_failure_can_be_made_final(key: str, quick: Policy) -> None:
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("answer", [Hang(), Trickle(0.004), too_many(**{"Retry-After": "3"})])
+@pytest.mark.parametrize("answer", [Hang(), Trickle(0.004), too_many(**{"Retry-After": "60"})])
 async def test_cancelling_goes_through(key: str, quick: Policy, answer: Answer) -> None:
-    with JudgeServer(in_turn(answer)) as server:
+    loop, arrived = asyncio.get_running_loop(), asyncio.Event()
+
+    def script(_: Asked) -> Answer:
+        loop.call_soon_threadsafe(arrived.set)
+        return answer
+
+    with JudgeServer(script) as server:
         async with Connection(server.base_url, key, policy=quick) as connection:
             task = asyncio.create_task(connection.ask("/chat/completions", BODY, words))
-            await asyncio.sleep(0.05)
+            await arrived.wait()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            assert task.cancelled()
 
 
 async def test_many_requests_are_in_flight_at_once(key: str, quick: Policy) -> None:
@@ -281,7 +323,7 @@ async def test_many_requests_are_in_flight_at_once(key: str, quick: Policy) -> N
             asked = [connection.ask("/chat/completions", BODY, words) for _ in range(300)]
             tasks = [asyncio.create_task(each) for each in asked]
             # Nobody is answered: at the transport's own limit of 100 the last would never arrive.
-            await asyncio.wait_for(arrived.wait(), 4)
+            await arrived.wait()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -339,17 +381,17 @@ def test_an_address_that_is_none_is_named(key: str, url: str) -> None:
 
 
 async def test_a_path_is_asked_as_it_is_written(key: str, quick: Policy) -> None:
-    lines = []
+    asked = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        lines.append(await reader.readline())
+        asked.append(await reader.readline())
         writer.close()
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/a%2Fb/v1"
         async with Connection(url, key, policy=replace(quick, attempts=1)) as connection:
             await connection.ask("/chat/completions", BODY, words)
-    assert lines == [b"POST /a%2Fb/v1/chat/completions HTTP/1.1\r\n"]
+    assert asked == [b"POST /a%2Fb/v1/chat/completions HTTP/1.1\r\n"]
 
 
 @pytest.mark.parametrize("key", ["sk-密钥", "sk-a\nb", "sk-\x00"])
@@ -369,3 +411,162 @@ def test_a_proxy_for_the_outside_world_does_not_lead_to_this_machine(
     with JudgeServer(in_turn(Says("fine"))) as server:
         assert "fine" in str(ask(server.base_url).outcome)
     assert reason(ask("http://nowhere.invalid/v1")) == "connection"
+
+
+# Bodies.
+
+
+async def test_the_key_is_blotted_out_of_a_body_even_across_two_parts(
+    key: str, quick: Policy
+) -> None:
+    whole = page(f'{{"a": "{key}好"}}'.encode())
+    middle = len(whole) - 15
+    exchange = await sent(key, quick, whole[:middle], whole[middle:])
+    assert exchange.outcome == '{"a": "[key]好"}'.encode()
+    packed = page(gzip.compress(f"page {key}".encode()), b"Content-Encoding: gzip")
+    assert (await sent(key, quick, packed)).outcome == b"page [key]"
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("sk-plain-key", r'{"a": "\nsk-plain-key\n"}'),
+        ("ab/cd+ef==", r'{"a": "ab\/cd+ef=="}'),
+        ('q"uo\\te-key', r'{"a": "q\"uo\\te-key"}'),
+    ],
+)
+async def test_the_key_is_known_as_json_escapes_it(quick: Policy, key: str, text: str) -> None:
+    exchange = await sent(key, quick, page(text.encode()))
+    assert isinstance(exchange.outcome, bytes)
+    assert "[key]" in json.loads(exchange.outcome)["a"]
+    assert key[-4:] not in exchange.outcome.decode()
+
+
+async def test_a_key_that_the_material_says_as_well_is_a_word(quick: Policy) -> None:
+    # Blotted out, it would spoil a quote, and the cache would keep that.
+    key = "hello world"
+    assert key in json.dumps(BODY)
+    body = f'{{"quote": "{key}"}}'.encode()
+    assert (await sent(key, quick, page(body))).outcome == body
+    assert (await sent("none", quick, page(b"there is none"))).outcome == b"there is none"
+
+
+@pytest.mark.parametrize("charset", ["", "gbk", "none-such", "hex", "idna", "punycode", "utf-7"])
+async def test_a_body_is_utf_8_whatever_charset_it_names(
+    key: str, quick: Policy, charset: str
+) -> None:
+    named = f"Content-Type: text/html; charset={charset}".encode()
+    assert (await sent(key, quick, page("好".encode(), named))).outcome == "好".encode()
+    odd = await sent(key, quick, page(b"\xff " + key.encode(), named))
+    assert odd.outcome == "\ufffd [key]".encode()
+
+
+async def test_a_body_may_be_as_large_as_the_limit_and_no_larger(key: str, quick: Policy) -> None:
+    fits = await sent(key, quick, page(b"x" * (16 * MIB)))
+    assert isinstance(fits.outcome, bytes)
+    assert len(fits.outcome) == 16 * MIB
+    bomb = gzip.compress(b"\0" * 64 * MIB)
+    tracemalloc.start()
+    packed = await sent(key, quick, page(bomb, b"Content-Encoding: gzip"))
+    assert tracemalloc.get_traced_memory()[1] < 60 * MIB
+    tracemalloc.stop()
+    for exchange in (await sent(key, quick, page(b"x" * (16 * MIB + 1))), packed):
+        assert isinstance(exchange.outcome, Failure)
+        assert exchange.outcome.reason == "server_error"
+        assert "a body of over 16 MiB" in exchange.outcome.detail
+
+
+@pytest.mark.parametrize("status", ["200 OK", "500 Oops", "307 Elsewhere\r\nLocation: /"])
+async def test_a_body_without_end_is_left_where_it_is(key: str, quick: Policy, status: str) -> None:
+    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\n\r\n".encode()
+    exchange = await sent(key, quick, head, b" " * 2**18, endless=True)
+    assert isinstance(exchange.outcome, Failure)
+    assert "a body of over 16 MiB" in exchange.outcome.detail
+
+
+# The policy.
+
+
+LIMITED = Failure(UnscoredReason.RATE_LIMITED, "slow down")
+BROKEN = Failure(UnscoredReason.SERVER_ERROR, "oops")
+BAD = Failure(UnscoredReason.SERVER_ERROR, "bad", again=False)
+
+
+def limited(wait: float) -> Failure:
+    return Failure(UnscoredReason.RATE_LIMITED, "x", refusal=Refusal(429, wait=wait))
+
+
+class Attempts:
+    """Outcomes in order, the last for ever; notes when each must end."""
+
+    def __init__(self, *outcomes: str | Failure) -> None:
+        self._outcomes = outcomes
+        self.ends: list[float] = []
+
+    async def __call__(self, end: float) -> str | Failure:
+        self.ends.append(end)
+        return self._outcomes[min(len(self.ends), len(self._outcomes)) - 1]
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "patience", "ended"),
+    [
+        (("fine",), None, ("fine", 0)),
+        ((BROKEN, LIMITED, "fine"), None, ("fine", 2)),
+        ((BAD, "fine"), None, (BAD, 0)),
+        ((BROKEN,), None, (BROKEN, 2)),
+        ((LIMITED,), None, (LIMITED, 2)),
+        # Before a deadline a rate limit is sat out, and uses up no attempts.
+        ((*[LIMITED] * 7, BROKEN, BROKEN, "fine"), 60.0, ("fine", 9)),
+        ((limited(0.02), "fine"), None, ("fine", 1)),
+        # No wait goes past the deadline, nor without one past the attempts' own time.
+        ((limited(600.0), "fine"), 60.0, (limited(600.0), 0)),
+        ((limited(600.0), "fine"), None, (limited(600.0), 0)),
+    ],
+)
+async def test_how_long_a_request_is_persisted_in(
+    quick: Policy,
+    outcomes: tuple[str | Failure, ...],
+    patience: float | None,
+    ended: tuple[str | Failure, int],
+) -> None:
+    deadline = None if patience is None else now() + patience
+    attempts = Attempts(*outcomes)
+    assert await quick.persist(attempts, deadline) == ended
+    assert len(attempts.ends) == ended[1] + 1
+
+
+async def test_an_attempt_ends_by_the_deadline_and_none_begins_behind_it(quick: Policy) -> None:
+    attempts, deadline = Attempts("fine"), now() + 1.0
+    await quick.persist(attempts, deadline)
+    assert attempts.ends == [deadline]
+    late, retries = await quick.persist(Attempts(LIMITED), now() + 0.03)
+    assert isinstance(late, Failure)
+    assert late.reason is UnscoredReason.RATE_LIMITED
+    assert retries > 0
+    never = Attempts("fine")
+    outcome, _ = await quick.persist(never, now())
+    assert isinstance(outcome, Failure)
+    assert (outcome.reason, never.ends) == (UnscoredReason.TIMEOUT, [])
+
+
+async def test_requests_side_by_side_do_not_count_each_other(quick: Policy) -> None:
+    asked = [Attempts(BROKEN, "fine"), Attempts("fine"), Attempts(BROKEN), Attempts(BAD)]
+    outcomes = await asyncio.gather(*(quick.persist(attempts, None) for attempts in asked))
+    assert outcomes == [("fine", 1), ("fine", 0), (BROKEN, 2), (BAD, 0)]
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError(), KeyError("a bug of ours")])
+async def test_what_is_no_failure_passes_through(quick: Policy, error: BaseException) -> None:
+    def raising(error: BaseException) -> Callable[[float], Awaitable[str | Failure]]:
+        async def attempt(_: float) -> str | Failure:
+            raise error
+
+        return attempt
+
+    with pytest.raises(type(error)):
+        await quick.persist(raising(error), None)

@@ -1,10 +1,12 @@
+import asyncio
 import os
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import cast
@@ -14,7 +16,7 @@ from diskcache import Cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.backends.store import DiskStore, empty
+from judge.backends.store import BackgroundStore, DiskStore, TextDisk, empty
 from judge.errors import ConfigError, JudgeError, RunError, UsageError
 from judge.protocols import Store
 
@@ -64,6 +66,10 @@ def pragma(store: DiskStore, name: str) -> object:
     return value
 
 
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
 def writer(folder: Path, name: str, count: int) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", WRITER, str(folder), name, str(count)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -75,9 +81,8 @@ def written(name: str, count: int) -> set[str]:
 
 def test_texts_outlive_the_store(folder: Path) -> None:
     with DiskStore(folder) as first:
-        store: Store = first
-        store.put({"a": "old", "二": "报销流程"})
-        store.put({"a": "new", "": ""})
+        first.put({"a": "old", "二": "报销流程"})
+        first.put({"a": "new", "": ""})
     with DiskStore(folder) as again:
         assert again.get(["二", "absent", "a", ""]) == {"a": "new", "二": "报销流程", "": ""}
         assert again.get([]) == {}
@@ -86,7 +91,7 @@ def test_texts_outlive_the_store(folder: Path) -> None:
 def test_any_text_comes_back_as_it_was() -> None:
     with tempfile.TemporaryDirectory() as folder, DiskStore(Path(folder)) as store:
 
-        @settings(max_examples=60)
+        @settings(max_examples=60, deadline=None)
         @given(st.dictionaries(st.text(), st.text(), max_size=4))
         def check(texts: dict[str, str]) -> None:
             store.put(texts)
@@ -207,18 +212,6 @@ def test_what_is_no_text_of_ours_is_absent(
     with DiskStore(folder) as store:
         assert store.get(["k"]) == {}
         assert list(store.rows()) == []
-
-
-def test_bytes_that_are_no_unicode_harm_no_other_row(folder: Path) -> None:
-    with DiskStore(folder) as store:
-        store.put({"good": "二"})
-    plant(folder, "UPDATE Cache SET rowid = 2")
-    row = "INSERT INTO Cache(rowid, key, raw, mode, value) VALUES (?, CAST(? AS TEXT), 1, 1, ?)"
-    plant(folder, row, 1, b"\xff\xfe", "x")
-    plant(folder, row.replace("1, 1, ?", "1, 1, CAST(? AS TEXT)"), 3, b"k", b"\xff")
-    with DiskStore(folder) as store:
-        assert store.get(["good"]) == {"good": "二"}
-        assert list(store.rows()) == [("\ufffd\ufffd", "x"), ("good", "二"), ("k", "\ufffd")]
 
 
 def spoil(folder: Path, how: str) -> None:
@@ -355,3 +348,204 @@ def test_a_row_kept_anew_is_counted_once(store: DiskStore) -> None:
     (count,) = database.execute("SELECT value FROM Settings WHERE key = 'count'").fetchone()
     database.close()
     assert count == len(list(store.rows())) == 3
+
+
+def test_settings_in_the_file_change_nothing(folder: Path) -> None:
+    DiskStore(folder).close()
+    elsewhere = folder.with_name("elsewhere")
+    elsewhere.mkdir()
+    foreign = {
+        "_directory": str(elsewhere),
+        "sqlite_journal_mode": "delete",
+        "sqlite_synchronous": 0,
+        "sqlite_writable_schema": 1,
+        "disk_bogus": 1,
+        "disk_min_file_size": 0,
+        "cull_limit": 10,
+        "eviction_policy": "least-recently-used",
+        "_sql": None,
+    }
+    for name, value in foreign.items():
+        plant(folder, "INSERT OR REPLACE INTO Settings VALUES (?, ?)", name, value)
+    with DiskStore(folder) as store:
+        store.put({"k": "x" * 100_000})
+        assert store.get(["k"]) == {"k": "x" * 100_000}
+        assert pragma(store, "journal_mode") == "wal"
+        kept = sqlite3.connect(folder / "cache.db")
+        settings = dict(kept.execute("SELECT key, value FROM Settings").fetchall())
+        kept.close()
+    assert list(elsewhere.iterdir()) == []
+    assert not settings.keys() & {"_directory", "_sql", "disk_bogus", "sqlite_writable_schema"}
+    assert (settings["cull_limit"], settings["eviction_policy"]) == (0, "none")
+    assert settings["sqlite_synchronous"] == 1
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_only_its_owner_enters_the_folder(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        DiskStore(tmp_path / "a" / "new").close()
+    finally:
+        os.umask(before)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    empty.chmod(0o755)
+    DiskStore(empty).close()
+    linked = tmp_path / "linked"
+    linked.symlink_to(empty)
+    empty.chmod(0o775)  # one that holds a cache by now
+    DiskStore(linked).close()
+    assert [mode(tmp_path / "a" / "new"), mode(empty)] == [0o700, 0o700]
+
+
+def test_a_folder_of_other_things_stays_as_it_is(tmp_path: Path) -> None:
+    shared = tmp_path / "project"
+    shared.mkdir()
+    shared.chmod(0o755)
+    (shared / "file").touch()
+    with pytest.raises(ConfigError, match=r"project.*holds other things.*another cache directory"):
+        DiskStore(shared)
+    assert mode(shared) == 0o755
+    assert [path.name for path in shared.iterdir()] == ["file"]
+
+
+def somebody_elses(tmp_path: Path) -> Path:
+    if os.geteuid() != 0:
+        return Path("/")
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    os.chown(folder, 12345, 12345)
+    return folder
+
+
+def test_places_that_cannot_be_trusted_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "trap").mkdir()
+    (tmp_path / "trap" / "cache.db").symlink_to(tmp_path / "file")
+    for place, why in (
+        (tmp_path / "file", "File exists"),
+        (tmp_path / "dangling", "File exists"),
+        (tmp_path / "trap", "cache.db in it is a link"),
+        (tmp_path / "$PATH", "bears a variable's name"),
+        (somebody_elses(tmp_path), "another user's"),
+    ):
+        for use in (DiskStore, empty):
+            with pytest.raises(ConfigError, match="name another cache directory") as caught:
+                use(place)
+            assert why in str(caught.value)
+            assert str(place) in str(caught.value)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_only_their_owner_reads_the_files(tmp_path: Path) -> None:
+    names = ["cache.db", "cache.db-wal", "cache.db-shm"]
+    before = os.umask(0)
+    try:
+        with DiskStore(tmp_path / "new") as store:
+            store.put({"k": "v"})
+            assert [mode(tmp_path / "new" / name) for name in names] == [0o600] * 3
+            for name in names:
+                (tmp_path / "new" / name).chmod(0o644)
+            with DiskStore(tmp_path / "new") as second:  # of an earlier version's files
+                assert second.get(["k"]) == {"k": "v"}
+                assert [mode(tmp_path / "new" / name) for name in names] == [0o600] * 3
+    finally:
+        os.umask(before)
+
+
+WITHOUT_USERS = """
+import os, sys
+from pathlib import Path
+del os.geteuid
+from judge.backends.store import DiskStore
+with DiskStore(Path(sys.argv[1])) as store:
+    store.put({"k": "v"})
+    print(store.get(["k"]))
+"""
+
+
+def test_a_system_that_knows_no_users_has_a_cache(folder: Path) -> None:
+    command = [sys.executable, "-c", WITHOUT_USERS, str(folder)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.stderr, ran.stdout) == ("", "{'k': 'v'}\n")
+
+
+async def test_many_callers_are_answered_each_with_its_own(folder: Path) -> None:
+    async with BackgroundStore(folder) as opened:
+        store: Store = opened
+        assert await store.get([]) == {}
+        await asyncio.gather(*(store.put({f"{n}": f"text {n}", "last": "x"}) for n in range(600)))
+        keys = [[f"{n}", f"{n + 1}", "absent"] for n in range(600)]
+        found = await asyncio.gather(*(store.get(each) for each in keys))
+    assert found[7] == {"7": "text 7", "8": "text 8"}
+    assert found[599] == {"599": "text 599"}
+    with DiskStore(folder) as later:
+        assert len(list(later.rows())) == 601
+    assert names(folder) == ["cache.db"], "nobody has it open"
+
+
+async def test_what_waits_for_another_process_stops_nobody_else(folder: Path) -> None:
+    async with BackgroundStore(folder) as store:
+        await store.put({"known": "before"})
+        with closing(sqlite3.connect(folder / "cache.db")) as other:
+            other.execute("BEGIN IMMEDIATE")
+            keeping = asyncio.create_task(store.put({"k": "kept"}))
+            given_up = asyncio.create_task(store.put({"l": "kept, too"}))
+            assert await store.get(["known", "k"]) == {"known": "before"}
+            given_up.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await given_up
+            assert not keeping.done()
+            other.rollback()
+        await keeping
+        assert await store.get(["k"]) == {"k": "kept"}
+    with DiskStore(folder) as later:
+        assert later.get(["l"]) == {"l": "kept, too"}, "what was paid for is not lost"
+
+
+async def test_a_failure_reaches_all_who_wait_and_a_closed_store_takes_nothing(
+    folder: Path,
+) -> None:
+    async with BackgroundStore(folder) as store:
+        plant(folder, "DROP TABLE Cache")
+        failed = await asyncio.gather(
+            *(store.put({f"{n}": "secret"}) for n in range(3)),
+            store.get(["k"]),
+            return_exceptions=True,
+        )
+        assert all(isinstance(each, RunError) for each in failed), failed
+        assert "secret" not in str(failed)
+    for use in (store.get(["k"]), store.put({"k": "v"})):
+        with pytest.raises(UsageError, match="closed"):
+            await use
+
+
+async def test_a_folder_that_cannot_be_used_is_named_on_entering(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="another cache directory"):
+        async with BackgroundStore(tmp_path / "file"):
+            pass
+
+
+def test_the_disk_takes_nothing_but_text_and_gives_nothing_else(tmp_path: Path) -> None:
+    disk = TextDisk(str(tmp_path))
+    refused: list[Callable[[], object]] = [
+        lambda: disk.put(("k",)),
+        lambda: disk.put(b"k"),
+        lambda: disk.store(b"v", read=False),
+        lambda: disk.store(["v"], read=False),
+    ]
+    for attempt in refused:
+        with pytest.raises(TypeError, match="is text, not"):
+            attempt()
+    assert [disk.get(b"k", raw=True), disk.get("k", raw=False), disk.get("k", raw=True)] == [
+        None,
+        None,
+        "k",
+    ]
+    rows = [(4, None, b"v"), (3, "file", None), (1, "file", "v"), (1, None, b"v"), (1, None, "v")]
+    assert [disk.fetch(*row, read=False) for row in rows] == [None] * 4 + ["v"]

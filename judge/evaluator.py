@@ -1,24 +1,31 @@
-"""Many samples into results, in input order."""
+"""Many samples into results, in input order, of which a bounded number is in flight."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from typing import Final, NamedTuple, Self
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
+from concurrent.futures import Future, wait
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from threading import Thread
+from typing import Final, NamedTuple, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 from judge.compose import Judges, alone, compose, offline
 from judge.config import Config
 from judge.errors import ConfigError
-from judge.evaluator.flight import Flight
 from judge.files.samples import Samples, each
 from judge.pipeline import evaluate_sample, sign
 from judge.protocols import Judge, ReviewHook
 from judge.records import Sample, SampleResult
 
+_Result = TypeVar("_Result")
 _Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
 
 _AHEAD: Final = 2
 """Answers begun, for each that may be in flight: one slow answer at the head of the queue does not
 leave the others idle, and memory stays bounded."""
+_GLANCE: Final = 0.2
+"""Seconds between two looks for a Ctrl-C, where a thread is waited for."""
 
 
 class _Signatures(NamedTuple):
@@ -30,6 +37,9 @@ class _Signatures(NamedTuple):
 
 class Evaluator:
     """Scores samples.
+
+    However many callers `evaluate` has at a time, they share `config.concurrency`; an event loop
+    of another thread has as many of its own.
 
     Entered with `async with`, it keeps its connections and its cache open until it is left;
     otherwise each `evaluate` opens and closes them for itself.
@@ -55,6 +65,8 @@ class Evaluator:
         self._signatures: _Signatures | None = None
         self._entered = False
         self._open: tuple[Judges, AsyncExitStack] | None = None
+        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
+        self._gates = WeakKeyDictionary()
         if judge is not None:
             self._given = Judges(judge, judge if self._config.correctness else None)
         elif not (self._config.asks_server or self._config.loads_model):
@@ -133,9 +145,9 @@ class Evaluator:
     async def evaluate(self, samples: Samples) -> AsyncGenerator[SampleResult]:
         """Results one at a time, in the order of `samples`, which may be endless.
 
-        At most `config.concurrency` answers are in flight. Closing the generator, or cancelling
-        the task that reads it, cancels them. An error of the source comes after the results of
-        the samples before it; an error of the judge comes at once.
+        At most `config.concurrency` answers are in flight, of all callers together. Closing the
+        generator, or cancelling the task that reads it, cancels them. An error of the source comes
+        after the results of the samples before it; an error of the judge comes at once.
 
         Raises:
             ConfigError: no key, or a cache that cannot be opened.
@@ -152,7 +164,7 @@ class Evaluator:
             if self._hook is None:
                 yield score
                 return
-            from judge.backends.hook.calling import Calls  # noqa: PLC0415  for those who have a hook
+            from judge.backends.hook import Calls  # noqa: PLC0415  for those who have a hook
 
             async with Calls(self._hook, self._config.seed, self._config.review_rate) as calls:
                 yield calls.after(score)
@@ -175,7 +187,7 @@ class Evaluator:
         return score
 
     async def _flown(self, samples: Samples, score: _Score) -> AsyncGenerator[SampleResult]:
-        flight = Flight(room=asyncio.Semaphore(_AHEAD * self._config.concurrency))
+        flight = _Flight(room=asyncio.Semaphore(_AHEAD * self._config.concurrency))
         # One task reads the whole source: a timeout or a task group of its own stays whole.
         reading = asyncio.create_task(self._read(samples, score, flight))
         reading.add_done_callback(lambda _: flight.news.set())
@@ -195,13 +207,105 @@ class Evaluator:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _read(self, samples: Samples, score: _Score, flight: Flight) -> None:
-        gate = asyncio.Semaphore(self._config.concurrency)
+    async def _read(self, samples: Samples, score: _Score, flight: "_Flight") -> None:
+        gate = self._gate()
         async with aclosing(each(samples)) as source:
             async for sample in source:
                 await flight.room.acquire()
                 flight.begin(self._one(sample, score, gate))
 
+    def _gate(self) -> asyncio.Semaphore:
+        # What waits at a semaphore belongs to one loop, and an evaluator may outlive several.
+        fresh = asyncio.Semaphore(self._config.concurrency)
+        return self._gates.setdefault(asyncio.get_running_loop(), fresh)
+
     async def _one(self, sample: Sample, score: _Score, gate: asyncio.Semaphore) -> SampleResult:
         async with gate:
             return await score(sample)
+
+
+@dataclass(slots=True)
+class _Flight:
+    """The answers that are begun, oldest first."""
+
+    room: asyncio.Semaphore
+    begun: deque[asyncio.Task[SampleResult]] = field(default_factory=deque)
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when an answer is begun, or none is any more."""
+    broken: asyncio.Future[BaseException] = field(default_factory=asyncio.Future)
+    """The error of the first answer that had one: it ends the run, whoever is still under way."""
+
+    def begin(self, work: Coroutine[None, None, SampleResult]) -> None:
+        """Begin one more."""
+        task = asyncio.create_task(work)
+        task.add_done_callback(self._landed)
+        self.begun.append(task)
+        self.news.set()
+
+    def _landed(self, task: asyncio.Task[SampleResult]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not self.broken.done():
+            self.broken.set_result(error)
+
+    async def oldest(self) -> SampleResult:
+        """The result of the answer begun first, awaited; it stays in `begun`.
+
+        Raises:
+            Exception: the first error of any answer, while this one is under way.
+        """
+        head = self.begun[0]
+        if not head.done():
+            await asyncio.wait((head, self.broken), return_when=asyncio.FIRST_COMPLETED)
+        if not head.done():
+            raise self.broken.result()
+        return head.result()
+
+
+def evaluate(
+    samples: Iterable[Sample], config: Config | None = None, *, judge: Judge | None = None
+) -> list[SampleResult]:
+    """Score `samples` and wait for all results; in a notebook's running loop too.
+
+    Arguments and errors as of `Evaluator`. For more samples than fit into memory, use that.
+    """
+
+    async def collect() -> list[SampleResult]:
+        return [result async for result in Evaluator(config, judge=judge).evaluate(samples)]
+
+    # Its public brother raises, and all that fails later would seem to come from that.
+    alone = asyncio._get_running_loop() is None  # noqa: SLF001
+    return asyncio.run(collect()) if alone else _run_beside(collect())
+
+
+def _run_beside(work: Coroutine[None, None, _Result]) -> _Result:
+    """Run in a thread of its own: this one has a loop already, and a loop is not entered twice."""
+    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[_Result]]] = Future()
+    done: Future[_Result] = Future()
+
+    async def announced() -> _Result:
+        task = asyncio.ensure_future(work)
+        begun.set_result((asyncio.get_running_loop(), task))
+        return await task
+
+    def run() -> None:
+        try:
+            done.set_result(asyncio.run(announced()))
+        except BaseException as error:  # noqa: BLE001  raised where it is waited for
+            done.set_exception(error)
+
+    thread = Thread(target=run)
+    try:
+        thread.start()
+        # A signal that comes right before a wait is seen only after it: so none is long.
+        while not wait([done], timeout=_GLANCE).done:
+            pass
+        return done.result()
+    except BaseException:
+        # Ctrl-C reaches this thread, not that one, and may do so while that one is being started.
+        with suppress(RuntimeError, TimeoutError):  # its loop has closed since; it never began
+            loop, task = begun.result(timeout=1)
+            loop.call_soon_threadsafe(task.cancel)
+        raise
+    finally:
+        if thread.ident is not None:
+            thread.join()

@@ -1,5 +1,6 @@
 import asyncio
 import gc
+import signal
 import threading
 from collections.abc import AsyncIterator, Iterator
 
@@ -17,7 +18,7 @@ from judge import (
     evaluate,
 )
 from judge.backends.fake import FakeJudge
-from judge.backends.hook.choosing import chosen
+from judge.backends.hook import chosen
 from judge.records import Chunk, JudgeRequest, Judgment, Support, Verdict
 from tests.faults import UNAUTHORIZED
 from tests.server import JudgeServer
@@ -98,6 +99,40 @@ async def test_concurrency_is_bounded_and_input_is_read_as_needed() -> None:
         assert read - done <= 9  # twice the concurrency, and the one just read
         done += 1
     assert done == 100
+    assert judge.most == 4
+
+
+class Arriving(FakeJudge):
+    """Holds every request until it is let go, and counts those in flight."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.flying = self.most = 0
+        self.full, self.go = asyncio.Event(), asyncio.Event()
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        self.flying += 1
+        self.most = max(self.most, self.flying)
+        if self.flying == 4:
+            self.full.set()
+        await self.go.wait()
+        self.flying -= 1
+        return await super().judge(request)
+
+
+async def test_ten_callers_of_one_evaluator_share_its_concurrency() -> None:
+    judge = Arriving()
+    evaluator = Evaluator(Config(concurrency=4), judge=judge)
+
+    async def caller(name: int) -> list[str]:
+        return [r.qid async for r in evaluator.evaluate(sample(f"{name}-{i}") for i in range(3))]
+
+    callers = [asyncio.create_task(caller(name)) for name in range(10)]
+    await judge.full.wait()
+    for _ in range(100):  # time enough for those who would begin regardless
+        await asyncio.sleep(0)
+    judge.go.set()
+    assert await asyncio.gather(*callers) == [[f"{n}-{i}" for i in range(3)] for n in range(10)]
     assert judge.most == 4
 
 
@@ -197,7 +232,7 @@ class Stuck(FakeJudge):
 async def test_an_unavailable_judge_stops_the_run_at_once() -> None:
     judge = Stuck({})
     stream = Evaluator(Config(concurrency=2), judge=judge).evaluate(sample(i) for i in range(50))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         with pytest.raises(JudgeUnavailable, match="withdrawn"):
             await anext(stream)
     assert len(judge.requests) <= 4  # those begun ahead
@@ -376,7 +411,7 @@ async def test_a_hook_is_called_as_the_result_is_made() -> None:
     class Waiting(FakeJudge):
         async def judge(self, request: JudgeRequest) -> Judgment:
             if request.query == "first":
-                assert await asyncio.to_thread(handed.wait, 5)
+                assert await asyncio.to_thread(handed.wait, 60)
             return await super().judge(request)
 
     async def hook(_sample: Sample, result: SampleResult, _probability: float) -> None:
@@ -394,7 +429,7 @@ async def test_a_slow_hook_holds_up_no_result(way: str) -> None:
     ended = []
 
     async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
-        ended.append(await asyncio.to_thread(done.wait, 5) if way == "waits" else done.wait(5))
+        ended.append(await asyncio.to_thread(done.wait, 60) if way == "waits" else done.wait(60))
 
     evaluator = Evaluator(Config(review_rate=1), judge=FakeJudge({}), review_hook=hook)
     stream = evaluator.evaluate(sample(i) for i in range(40))
@@ -413,7 +448,7 @@ async def test_an_error_is_not_held_up_by_a_hook(of: str) -> None:
     class Failing(FakeJudge):
         async def judge(self, request: JudgeRequest) -> Judgment:
             if request.query == "last":
-                await asyncio.to_thread(began.wait, 5)
+                await asyncio.to_thread(began.wait, 60)
                 raise JudgeUnavailable("no key")
             return await super().judge(request)
 
@@ -424,12 +459,12 @@ async def test_an_error_is_not_held_up_by_a_hook(of: str) -> None:
     async def samples() -> AsyncIterator[Sample]:
         yield sample("a")
         if of == "source":
-            await asyncio.to_thread(began.wait, 5)
+            await asyncio.to_thread(began.wait, 60)
             raise InputError("is missing")
         yield sample("b").model_copy(update={"query": "last"})
 
     evaluator = Evaluator(Config(review_rate=1), judge=Failing({}), review_hook=hook)
-    async with asyncio.timeout(4):
+    async with asyncio.timeout(60):
         with pytest.raises((JudgeUnavailable, InputError)):
             async for _ in evaluator.evaluate(samples()):
                 pass
@@ -466,8 +501,8 @@ async def test_closed_early_it_gives_its_hooks_up_at_once() -> None:
     evaluator = Evaluator(Config(review_rate=1), judge=FakeJudge({}), review_hook=hook)
     stream = evaluator.evaluate(sample(i) for i in range(5))
     await anext(stream)
-    await asyncio.to_thread(began.wait, 5)
-    async with asyncio.timeout(5):
+    await asyncio.to_thread(began.wait, 60)
+    async with asyncio.timeout(60):
         await stream.aclose()
     assert cancelled
 
@@ -507,3 +542,68 @@ async def test_correctness_has_a_signature_of_its_own() -> None:
     assert strict.correctness_signature == f"{both.correctness_signature}|quotes:required"
     own = Evaluator(Config(correctness=True), judge=FakeJudge({}, "mine"))
     assert own.correctness_signature == own.signature == "mine"
+
+
+# Without async.
+
+
+async def test_sync_inside_a_running_loop_lets_ctrl_c_through() -> None:
+    class Stopped(FakeJudge):
+        cancelled = False
+
+        async def judge(self, request: JudgeRequest) -> Judgment:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+            try:
+                await asyncio.Event().wait()  # for ever, if nobody cancels
+            finally:
+                self.cancelled = True
+            return await super().judge(request)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    judge = Stopped({})
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            evaluate([sample("a")], judge=judge)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert judge.cancelled
+
+
+def test_sync_without_a_loop() -> None:
+    (result,) = evaluate([sample("中")], judge=FakeJudge({"The limit is 500 yuan.": FULL}))
+    assert (result.qid, result.status, result.scores.faithfulness) == ("中", Status.SCORED, 1.0)
+
+
+async def test_sync_inside_a_running_loop() -> None:
+    assert [r.qid for r in evaluate([sample("a"), sample("b")])] == ["a", "b"]
+
+
+def test_no_samples_no_results() -> None:
+    assert evaluate([]) == []
+
+
+def test_sync_with_a_model(server: JudgeServer) -> None:
+    first, second = (evaluate([sample("a")], asking(server)) for _ in range(2))
+    assert first[0].scores.faithfulness == second[0].scores.faithfulness == 1.0
+    assert first[0].calls[0].model == "tiny"
+
+
+async def test_sync_with_a_model_inside_a_running_loop(server: JudgeServer) -> None:
+    assert [r.qid for r in evaluate([sample("a"), sample("b")], asking(server))] == ["a", "b"]
+    assert (server.probes, server.calls) == (1, 2)
+
+
+def test_a_server_that_is_not_there_is_what_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    # It used to be "no running event loop": the last error before, and no cause of this one.
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    settings = Config(model="m", base_url="http://127.0.0.1:9/v1", attempts=1, cache=False)
+    with pytest.raises(JudgeUnavailable) as told:
+        evaluate(
+            [Sample(qid="1", answer="It rains.", chunks=(Chunk(chunk_id="a", text="It."),))],
+            settings,
+        )
+    assert "event loop" not in str(told.value)
+    assert "no connection" in str(told.value)

@@ -1,4 +1,4 @@
-"""Settings in, judges out."""
+"""The one place that names concrete classes: settings in, judges and store out."""
 
 import logging
 import os
@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from judge.answer.split import EDITION
-from judge.compose.opening import open_store
 from judge.config import Config, checked_url
 from judge.errors import ConfigError
 from judge.judges.questioned import QuestionedJudge
@@ -20,9 +20,10 @@ from judge.signature import Signature
 
 if TYPE_CHECKING:
     from judge.backends.openai import Connection
-    from judge.backends.store import DiskStore
-    from judge.judges.cached import CachedJudge
+    from judge.backends.store import BackgroundStore, DiskStore
+    from judge.judges.cached import Explained
     from judge.judges.windowed import WindowedJudge
+    from judge.records import JudgeRequest
 
 _LOG: Final = logging.getLogger("judge")
 OPENAI: Final = "https://api.openai.com/v1"
@@ -125,16 +126,17 @@ async def _asking(
     config: Config, name: str, connection: "Connection", stack: AsyncExitStack
 ) -> Judges:
     from judge.backends.openai import OpenAIModel, settle  # noqa: PLC0415
-    from judge.judges.prompted.rendering import REPLY_SCHEMA  # noqa: PLC0415
+    from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
-    store = stack.enter_context(open_store(config)) if config.cache else None
+    store = await stack.enter_async_context(open_store(config)) if config.cache else None
     settled = await settle(connection, name, REPLY_SCHEMA, store)
     # A limit that the user set is meant as it stands.
     room = {} if config.max_reply_tokens is None else {"room": 0}
     model = OpenAIModel(connection, name, settled, store, **room)
     how = "remembered" if settled.remembered else "asked"
-    taken = ", ".join(Signature.parse(model.signature).whole)
-    _LOG.info("what the server takes (%s): %s", how, taken)
+    _LOG.info(
+        "what the server takes (%s): %s", how, ", ".join(Signature.parse(model.signature).whole)
+    )
 
     def asking(prompt: tuple[str, str]) -> Judge:
         from judge.judges.cached import CachedJudge  # noqa: PLC0415
@@ -148,21 +150,28 @@ async def _asking(
     return Judges(asking(PROMPT), asking(CORRECTNESS_PROMPT) if config.correctness else None)
 
 
-def remembered(config: Config, store: "DiskStore") -> "CachedJudge":
-    """The cache before the model that `config` names, to look things up without asking anyone.
+def explain(config: Config, store: "DiskStore", request: "JudgeRequest") -> "list[Explained]":
+    """What is kept of the verdicts that `config` would ask for; asks nobody.
 
     Its server counts as found by an earlier run, or as taking everything where there was none.
     """
-    from judge.backends.fake import FakeModel  # noqa: PLC0415
     from judge.backends.openai import Capabilities, Connection  # noqa: PLC0415
-    from judge.backends.openai.capabilities import recall  # noqa: PLC0415
-    from judge.judges.cached import CachedJudge  # noqa: PLC0415
+    from judge.backends.openai.model import memory_key, remembered  # noqa: PLC0415
+    from judge.judges import cached  # noqa: PLC0415
+    from judge.judges.prompted import signed  # noqa: PLC0415
+    from judge.prompt import load_prompt  # noqa: PLC0415
 
     name = config.model or ""
     server = Connection(address(config), _NO_KEY)  # not entered: nothing is opened
-    known = recall(store, server.base_url, name) or Capabilities()
-    model = FakeModel([], signature=known.signature(name, server.host))
-    return CachedJudge(_windowed(config, model), store, server.base_url)
+    memory = memory_key(server.base_url, name)
+    known = remembered(store.get([memory]).get(memory, "")) or Capabilities()
+    signature = signed(
+        known.signature(name, server.host),
+        load_prompt(*PROMPT),
+        config.sentences_per_call,
+        _edition(config, windows=True),
+    )
+    return cached.explain(request, cached.AnswerKey(request, signature, server.base_url, 0), store)
 
 
 def _windowed(config: Config, model: Model, prompt: tuple[str, str] = PROMPT) -> "WindowedJudge":
@@ -200,3 +209,33 @@ def _edition(config: Config, *, windows: bool) -> tuple[str, ...]:
         f"split:{EDITION}",
         f"judge:{version('judge')}",
     )
+
+
+def open_store(config: Config) -> "BackgroundStore":
+    """The cache of verdicts, to be entered.
+
+    Raises:
+        ConfigError: its folder cannot be used.
+    """
+    from judge.backends.store import BackgroundStore  # noqa: PLC0415
+
+    return BackgroundStore(cache_folder(config))
+
+
+def cache_folder(config: Config) -> Path:
+    """Where verdicts are kept: as set, else in the user's cache folder (XDG).
+
+    Raises:
+        ConfigError: it is in a home folder that there is not.
+    """
+    place = config.cache_dir
+    if place is None:
+        caches = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        # A relative one is to be ignored, says the standard.
+        place = (caches if caches.is_absolute() else Path("~/.cache")) / "judge"
+    if os.environ.get("HOME") != "" or place.parts[0] != "~":  # an empty one would mean /
+        try:
+            return place.expanduser()
+        except RuntimeError:
+            pass
+    raise ConfigError(f"cache {place}: there is no such home folder; name another: --cache-dir")

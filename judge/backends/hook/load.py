@@ -4,10 +4,13 @@ import inspect
 import sys
 from functools import reduce
 from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
 from pathlib import Path
+from types import ModuleType
 from typing import cast
 
-from judge.backends.hook.describing import described
+from judge.backends.hook.calls import described
 from judge.errors import ConfigError
 from judge.protocols import ReviewHook
 
@@ -15,8 +18,9 @@ from judge.protocols import ReviewHook
 def load_hook(name: str) -> ReviewHook:
     """The object of that name, or one made of it where it is a class, ready to be called.
 
-    The working folder counts as a place of modules, as it does for `python -m`. Importing runs
-    code: the name must come from whoever runs the command, not from a file they came by.
+    It is looked for in the working folder first, as `python -m` would, and what it imports there
+    last: a file of the working folder takes the place of no library. Importing runs code: the name
+    must come from whoever runs the command, not from a file they came by.
 
     Args:
         name: `package.module:object` or `module:object.attribute`.
@@ -31,11 +35,8 @@ def load_hook(name: str) -> ReviewHook:
             f"review hook {name!r}: name an object of a module, such as hooks:keep, "
             "a file such as review.csv, or an address such as https://host/path"
         )
-    place = str(Path.cwd())
-    if place not in sys.path:
-        sys.path.insert(0, place)
     try:
-        hook = reduce(getattr, path.split("."), import_module(module))  # type: object
+        hook = reduce(getattr, path.split("."), _imported(module))  # type: object
         if inspect.isclass(hook):
             hook = hook()
     except KeyboardInterrupt:
@@ -52,6 +53,22 @@ def load_hook(name: str) -> ReviewHook:
             "take the yield out"
         )
     return cast(ReviewHook, hook)
+
+
+def _imported(name: str) -> ModuleType:
+    place = str(Path.cwd())
+    if place not in sys.path:
+        sys.path.append(place)
+    top = name.partition(".")[0]
+    spec = None if top in sys.modules else PathFinder.find_spec(top, [place])
+    if spec is not None and spec.loader is not None:
+        sys.modules[top] = made = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(made)
+        except BaseException:
+            sys.modules.pop(top, None)
+            raise
+    return import_module(name)
 
 
 def _is_hook(hook: object) -> bool:

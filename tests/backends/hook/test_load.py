@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.backends.hook.loading import load_hook
+from judge.backends.hook.load import load_hook
 from judge.errors import ConfigError
 
 MODULE = """
@@ -75,6 +75,18 @@ def test_the_working_folder_comes_first(tmp_path: Path) -> None:
     (tmp_path / "elsewhere" / "some_hooks.py").write_text("keep = print\n")
     sys.path.insert(0, str(tmp_path / "elsewhere"))
     assert getattr(load_hook("some_hooks:keep"), "__name__", "") == "keep"
+
+
+def test_a_file_beside_it_takes_the_place_of_no_library(tmp_path: Path) -> None:
+    (tmp_path / "importing_hooks.py").write_text(
+        "import colorsys\nfrom some_hooks import keep\n", encoding="utf-8"
+    )
+    (tmp_path / "colorsys.py").write_text("raise SystemExit('ran')\n")
+    (tmp_path / "openai.py").write_text("raise SystemExit('ran')\n")
+    sys.modules.pop("colorsys", None)
+    assert load_hook("importing_hooks:keep") is sys.modules["some_hooks"].keep
+    assert sys.path[0] != str(tmp_path)
+    assert sys.path.index(str(tmp_path)) == len(sys.path) - 1
 
 
 def test_of_a_class_an_object_is_made() -> None:

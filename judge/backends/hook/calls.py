@@ -1,26 +1,69 @@
-"""Calls a hook beside a run, so that nothing it does harms the run."""
+"""The calls of a review hook: whom it is handed, and that nothing it does harms the run."""
 
 import asyncio
+import hashlib
 import logging
+import traceback
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
+from pathlib import PurePath
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from judge.backends.hook.choosing import chosen
-from judge.backends.hook.describing import described, one_line, placed
 from judge.backends.hook.worker import Worker
 from judge.errors import JudgeError
 from judge.protocols import ReviewHook
 from judge.records import Sample, SampleResult
 from judge.records.record import Record
+from judge.text.visible import clip
 
 _Record = TypeVar("_Record", bound=Record)
 _Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
 
 _LOG: Final = logging.getLogger("judge")
+_BITS: Final = 53
+"""Those of a double: with 64 the largest draws would round to 1."""
+_SHOWN: Final = 200
+"""Characters."""
+
+
+def uniform(seed: int, *parts: str | int) -> float:
+    """A number in [0, 1) that depends on the seed and the parts only, on any machine.
+
+    SHA-256 of all parts, each with its kind and its length, so that no two lists of parts read
+    alike. It shares nothing with the weights of `judge.scores.intervals`, which hash otherwise.
+    A permanent random number: who keeps it draws samples that grow, and agree, across runs.
+
+    Source: B. Brewer, L. Early and S. Joyce (1972), "Selecting several samples from a single
+    population", Aust. J. Stat. 14, 231-239.
+
+    >>> uniform(0, "ab", "c") == uniform(0, "a", "bc")
+    False
+    >>> uniform(0, "1") == uniform(0, 1)
+    False
+    """
+    digest = hashlib.sha256(b"judge review")
+    for part in (seed, *parts):
+        # Half a surrogate pair is no UTF-8, and may stand in an id all the same.
+        text = str(part).encode(errors="surrogatepass")
+        kind = "s" if isinstance(part, str) else "i"
+        digest.update(f"|{kind}{len(text)}:".encode())
+        digest.update(text)
+    drawn = int.from_bytes(digest.digest()[:8], "big")
+    return float((drawn >> (64 - _BITS)) / 2**_BITS)
+
+
+def chosen(qid: str, seed: int, rate: float) -> bool:
+    """Whether the answer of this id is handed to the hook.
+
+    Args:
+        qid: of the answer.
+        seed: of the run.
+        rate: the probability, 0 to 1; who is chosen at one rate is chosen at any higher one.
+    """
+    return uniform(seed, "hook", qid) < rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,3 +245,49 @@ def _apart(record: _Record) -> _Record:
     """The same record; what of it can be changed is copied."""
     changeable = {name: deepcopy(value) for name, value in record if isinstance(value, dict)}
     return record.model_copy(update=changeable)
+
+
+def described(error: BaseException) -> str:
+    r"""Its kind and its message, on one line that does not run on.
+
+    >>> described(ValueError("no such\n  sheet")), described(ValueError())
+    ('ValueError: no such sheet', 'ValueError')
+    """
+    name = type(error).__name__
+    try:
+        message = one_line(str(error))
+    except BaseException:  # noqa: BLE001  it may be unable to say what it is
+        return name
+    return f"{name}: {message}" if message else name
+
+
+def placed(error: BaseException, *callers: str) -> str:
+    """Its kind and where it arose, `ValueError at hooks.py:12`, and nothing of its message.
+
+    The place is the innermost line of the file that was called, not one of a library that this
+    calls in turn; without any, the kind stands alone.
+
+    Args:
+        error: with its traceback.
+        callers: names of the modules that made the call, which are no place.
+    """
+    name = one_line(type(error).__name__)
+    steps = [
+        (frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__") not in callers
+    ]
+    if not steps:
+        return name
+    file, line = next(step for step in reversed(steps) if step[0] == steps[0][0])
+    return f"{name} at {one_line(PurePath(file).name)}:{line}"
+
+
+def one_line(text: str) -> str:
+    r"""As much of a text as fits a line, without control characters.
+
+    >>> one_line("a\r\n b\x1b[2J")
+    'a b [2J'
+    """
+    printable = "".join(c if c.isprintable() else " " for c in text[: 10 * _SHOWN])
+    return clip(" ".join(printable.split()), _SHOWN)

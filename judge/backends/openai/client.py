@@ -1,0 +1,352 @@
+"""One server: where it is, the key it knows, and every request sent to it, as often as it takes."""
+
+import asyncio
+import json
+import logging
+import random
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from types import TracebackType
+from typing import Final, Generic, Self, TypeVar
+
+import httpx2
+import openai
+from pydantic import JsonValue
+from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_random_exponential
+
+from judge.backends.openai.failures import (
+    TRANSPORT,
+    Failure,
+    Hide,
+    TooLargeError,
+    broken,
+    clip,
+    from_error,
+    one_line,
+)
+from judge.errors import ConfigError, JudgeUnavailable
+from judge.records import UnscoredReason
+
+T = TypeVar("T")
+
+_LOG: Final = logging.getLogger("judge")
+_CONNECT: Final = 15.0
+"""Seconds to reach the server: one that is there answers sooner, even while it is busy."""
+_SOCKETS: Final = 4096
+"""More than are ever in flight: who asks bounds that. Unset, the transport stops at 100."""
+_KEPT_ALIVE: Final = 4.0
+"""Seconds an idle socket is kept: uvicorn closes them after 5, and a request sent then is lost."""
+_LIMIT_MIB: Final = 16
+"""Of a body: thousands of times a reply, and more than the rows of any batch of embeddings."""
+_PLACEHOLDER: Final = 8
+"""A key below this length is none ("EMPTY", "none"); blotting it out would garble messages."""
+_LOOPBACK: Final[Mapping[str, str]] = {
+    "localhost": "all://localhost",
+    "127.0.0.1": "all://127.0.0.1",
+    "::1": "all://[::1]",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Waits grow exponentially with full jitter; where the server says how long, it is heeded."""
+
+    timeout: float = 120.0
+    """Seconds one attempt may take."""
+    attempts: int = 6
+    """How often a request is sent at most, those aside that met a rate limit before a deadline."""
+    first_wait: float = 0.5
+    """Seconds the first wait may last; the second may last twice as long, and so on."""
+    longest_wait: float = 30.0
+    """Seconds a wait may last that the server did not ask for."""
+
+    async def persist(
+        self, attempt: Callable[[float], Awaitable[T | Failure]], deadline: float | None
+    ) -> tuple[T | Failure, int]:
+        """Attempt until it succeeds, cannot succeed, or the patience is used up.
+
+        Args:
+            attempt: given the time by which it must end, on the event loop's clock.
+            deadline: on the same clock. A rate limit is then sat out until it, however many
+                attempts that takes. Null: `attempts` times `timeout` from now.
+
+        Returns:
+            The answer or the last failure, and how many attempts failed before it.
+        """
+        clock = asyncio.get_running_loop().time
+        end = clock() + self.attempts * self.timeout if deadline is None else deadline
+        if clock() >= end:
+            return Failure(UnscoredReason.TIMEOUT, "no time was left to ask", again=False), 0
+        first = await attempt(min(clock() + self.timeout, end))
+        if not _fails(first):
+            return first, 0
+        return await self._persist(attempt, first, end, sits_out=deadline is not None)
+
+    async def _persist(
+        self,
+        attempt: Callable[[float], Awaitable[T | Failure]],
+        first: T | Failure,
+        end: float,
+        *,
+        sits_out: bool,
+    ) -> tuple[T | Failure, int]:
+        """What becomes of a request whose first attempt failed, which most do not."""
+        clock = asyncio.get_running_loop().time
+        made, spent = 0, 0
+        last = first
+
+        async def once() -> T | Failure:
+            nonlocal made, spent, last
+            if made and clock() >= end:
+                # Woken too late: what stood in the way is still the last failure.
+                return replace(last, again=False) if isinstance(last, Failure) else last
+            outcome = await attempt(min(clock() + self.timeout, end)) if made else first
+            made += 1
+            if isinstance(outcome, Failure):
+                last = outcome
+                spent += not sits_out or outcome.reason is not UnscoredReason.RATE_LIMITED
+            return outcome
+
+        # Made anew for each request: what it keeps while running is no business of another's.
+        outcome: T | Failure = await AsyncRetrying(
+            retry=retry_if_result(_fails),
+            wait=self._wait,
+            stop=lambda state: spent >= self.attempts or clock() + state.upcoming_sleep >= end,
+            retry_error_callback=_last,
+        )(once)
+        return outcome, made - 1
+
+    def _wait(self, state: RetryCallState) -> float:
+        refusal = _last(state).refusal
+        if refusal is None or refusal.wait is None:
+            return wait_random_exponential(self.first_wait, self.longest_wait)(state)
+        # All that were told the same moment shall not come back at the same moment.
+        return refusal.wait + random.uniform(0, self.first_wait)  # noqa: S311 - hides nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange(Generic[T]):
+    """What became of one request."""
+
+    outcome: T | Failure
+    """The answer, or why there is none."""
+    seconds: float
+    """From the first sending until the end, waits included."""
+    retries: int
+    """Attempts that failed before the last one."""
+
+
+class Connection:
+    """Sends requests to one OpenAI-compatible server, as often as `policy` says.
+
+    An async context manager, made and closed in the event loop it is used in.
+
+    Args:
+        base_url: an http address such as "http://127.0.0.1:8000/v1", as `Config` checks it.
+        api_key: shown by nothing this object makes, says or raises.
+        policy: how often, how long and how soon again.
+
+    Raises:
+        ConfigError: the key cannot be sent, or the address leads nowhere.
+    """
+
+    def __init__(self, base_url: str, api_key: str, *, policy: Policy | None = None) -> None:
+        url = _url(base_url)
+        key = api_key.strip()
+        if not key.isascii() or not key.isprintable():
+            raise ConfigError("OPENAI_API_KEY holds characters that no key has; copy it again")
+        self.policy: Final = policy or Policy()
+        self.host: Final = url.netloc.decode("ascii")
+        self.base_url: Final = (
+            f"{url.scheme}://{self.host}{url.raw_path.decode('ascii').rstrip('/')}"
+        )
+        self._hide = _hiding(key)
+        # A proxy set for the outside world does not lead to this machine.
+        direct = {_LOOPBACK[url.host]: None} if url.host in _LOOPBACK else {}
+        timeout = httpx2.Timeout(None, connect=min(_CONNECT, self.policy.timeout))
+        # The client's own defaults: what is left out, it copies deep for each request.
+        self._options: openai.RequestOptions = {"headers": {}, "max_retries": 0, "timeout": timeout}
+        self._client = openai.AsyncOpenAI(
+            base_url=self.base_url,
+            api_key=key or "none",
+            max_retries=0,
+            http_client=openai.DefaultAioHttpClient(
+                timeout=timeout,
+                limits=httpx2.Limits(max_connections=_SOCKETS, keepalive_expiry=_KEPT_ALIVE),
+                mounts=direct,
+                event_hooks={"response": [self._guard]},
+            ),
+        )
+
+    def __repr__(self) -> str:
+        return f"Connection({self.base_url!r})"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all sockets; a second time does nothing."""
+        await self._client.close()
+
+    async def ask(
+        self,
+        path: str,
+        body: Mapping[str, JsonValue],
+        read: Callable[[bytes], T],
+        *,
+        deadline: float | None = None,
+        final: Callable[[Failure], bool] = lambda _: False,
+        option: str = "--model",
+    ) -> Exchange[T]:
+        """Post `body` to `path` until it is answered or the policy's patience is used up.
+
+        Args:
+            path: below the base URL.
+            body: sent as JSON; its "model" is named where it cannot be asked.
+            read: makes the answer of a response's bytes; a `ValueError` says that they hold none.
+            deadline: on the event loop's clock.
+            final: whether a failure that others would try again ends this request.
+            option: which one names the model, for the hint what to do.
+
+        Raises:
+            JudgeUnavailable: no request to this model can succeed before the user has acted.
+        """
+        clock = asyncio.get_running_loop().time
+        started = clock()
+        attempt = partial(self._attempt, path, body, read, final)
+        outcome, retries = await self.policy.persist(attempt, deadline)
+        if isinstance(outcome, Failure) and outcome.step:
+            step = outcome.step.format(option=option)
+            raise self.unavailable(str(body.get("model", "")), f"{outcome.detail}; {step}")
+        return Exchange(outcome, clock() - started, retries)
+
+    def unavailable(self, model: str, why: str) -> JudgeUnavailable:
+        """The error that ends a run, with the model and the server named before the reason."""
+        return JudgeUnavailable(f"model {model!r} at {self.base_url} cannot be asked: {why}")
+
+    async def _guard(self, response: httpx2.Response) -> None:
+        """A response hook: whatever is read of a response afterwards is safe to read."""
+        headers, coming = response.headers, response.stream
+        if not isinstance(coming, httpx2.AsyncByteStream):
+            raise TypeError("a response of a client that is not asynchronous")
+        parts: AsyncIterable[bytes] = coming
+        if "Content-Encoding" in headers:
+            # A few bytes of gzip can be a lot of text: what is counted is unpacked.
+            parts = httpx2.Response(200, headers=headers, stream=coming).aiter_bytes()
+            del headers["Content-Encoding"]
+        if "Content-Type" in headers:
+            del headers["Content-Type"]  # it may name another charset
+        # What the material says as well is a word, and a server may well repeat it.
+        own = self._hide(sent := response.request.content.decode(errors="replace")) != sent
+        response.stream = _Body(coming, parts, str if own else self._hide)
+
+    async def _attempt(
+        self,
+        path: str,
+        body: Mapping[str, JsonValue],
+        read: Callable[[bytes], T],
+        final: Callable[[Failure], bool],
+        end: float,
+    ) -> T | Failure:
+        clock = asyncio.get_running_loop().time
+        started = clock()
+        try:
+            # A body that trickles in outruns the client's own timeout, which is between two reads.
+            async with asyncio.timeout_at(end):
+                # Whole, for the client takes its base address apart again for each request.
+                url = self.base_url + path
+                response = await self._client.post(
+                    url, cast_to=httpx2.Response, body=body, options=self._options
+                )
+        except TimeoutError:
+            waited = f"no whole answer within {clock() - started:.3g} s"
+            return _told(Failure(UnscoredReason.TIMEOUT, waited), final)
+        except TRANSPORT as error:
+            return _told(from_error(error, self._hide), final)
+        try:
+            return read(response.content)
+        except ValueError:
+            return _told(broken(response, self._hide), final)
+
+
+def _told(failure: Failure, final: Callable[[Failure], bool]) -> Failure:
+    """The failure of an attempt, after which there is no other where `final` says so."""
+    status = failure.refusal.status if failure.refusal else 0
+    _LOG.debug("attempt failed: %s, status %d", failure.reason, status)
+    return replace(failure, again=False) if failure.again and final(failure) else failure
+
+
+def _url(base_url: str) -> httpx2.URL:
+    try:
+        return httpx2.URL(base_url)
+    except (httpx2.InvalidURL, ValueError) as error:
+        why = clip(one_line(str(error)))
+        raise ConfigError(
+            f"setting base_url = {clip(repr(base_url))}: no address ({why}); "
+            "try http://localhost:8000/v1"
+        ) from None
+
+
+class _Body(httpx2.AsyncByteStream):
+    """A body in one part, for a key may lie across two; no longer than the limit, and in UTF-8.
+
+    Args:
+        coming: what is closed in the end.
+        parts: of it, unpacked.
+        hide: takes the key out.
+    """
+
+    def __init__(
+        self, coming: httpx2.AsyncByteStream, parts: AsyncIterable[bytes], hide: Hide
+    ) -> None:
+        self._coming = coming
+        self._parts = parts
+        self._hide = hide
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        parts, size = [], 0
+        async for part in self._parts:
+            size += len(part)
+            if size > _LIMIT_MIB * 2**20:
+                raise TooLargeError(f"a body of over {_LIMIT_MIB} MiB")
+            parts.append(part)
+        yield self._hide(b"".join(parts).decode(errors="replace")).encode()
+
+    async def aclose(self) -> None:
+        await self._coming.aclose()
+
+
+def _hiding(key: str) -> Hide:
+    """What puts "[key]" in place of the key, as it is or as JSON may have it."""
+    if len(key) < _PLACEHOLDER:
+        return str
+    escaped = json.dumps(key)[1:-1]
+    forms = dict.fromkeys((key, escaped, escaped.replace("/", "\\/")))
+
+    def hide(text: str) -> str:
+        for form in forms:
+            text = text.replace(form, "[key]")
+        return text
+
+    return hide
+
+
+def _fails(outcome: object) -> bool:
+    """Whether another attempt may go better."""
+    return isinstance(outcome, Failure) and outcome.again
+
+
+def _last(state: RetryCallState) -> Failure:
+    if state.outcome is None:
+        raise RuntimeError("asked about an attempt that was not made")
+    failure: Failure = state.outcome.result()
+    return failure
