@@ -1,6 +1,5 @@
 """`judge review promote` and `judge review drift`: a golden set, made and judged again."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -14,7 +13,7 @@ from judge.text.visible import clip, flat
 
 if TYPE_CHECKING:
     from judge.config import Config
-    from judge.review.promoting import Promotion
+    from judge.review import Promotion
     from judge.review.records import Drift, Flip, LostSentence
 
 _WIDTH: Final = 60
@@ -61,13 +60,9 @@ def promote(
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.terminal import say  # noqa: PLC0415
-    from judge.files.runs import made_from  # noqa: PLC0415
-    from judge.review.golden import check_output, lines, write_whole  # noqa: PLC0415
-    from judge.review.promoting import promote as promoted  # noqa: PLC0415
+    from judge.review import promote as promoted  # noqa: PLC0415
 
-    check_output(output, made_from(run), force=force)
-    found = promoted(run, reviewers=min_reviewers)
-    write_whole(output, lines(found.golden))
+    found = promoted(run, output, min_reviewers=min_reviewers, force=force)
     say(*_promoted(found, min_reviewers), f"written to {output}")
 
 
@@ -93,22 +88,21 @@ def drift(
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.terminal import say  # noqa: PLC0415
-    from judge.evaluator import evaluate  # noqa: PLC0415
-    from judge.review.drift import compare  # noqa: PLC0415
-    from judge.review.golden import check_output, read_golden, write_whole  # noqa: PLC0415
-    from judge.scores.totals import MIN_UNSCORED  # noqa: PLC0415
+    from judge.review import drift as drifted  # noqa: PLC0415
+    from judge.review import read_golden  # noqa: PLC0415
+    from judge.review.flips import unjudged, untrusted, write_drift  # noqa: PLC0415
+    from judge.review.folder import check_output  # noqa: PLC0415
 
     if output is not None:
         check_output(output, [golden], force=force)
     answers = read_golden(golden)
-    found = compare(answers, evaluate([each.sample for each in answers], settings))
-    unhealthy = found.unscored_now >= MIN_UNSCORED and _untold(found) > settings.max_unscored
+    found = drifted(answers, settings)
+    unhealthy = untrusted(found, settings.max_unscored)
     say(*_told(found, len(answers)))
     if unhealthy:
-        say("", f"untrusted: {100 * _untold(found):.1f} % of the labels have no verdict now")
+        say("", f"untrusted: {100 * unjudged(found):.1f} % of the labels have no verdict now")
     if output is not None:
-        text = json.dumps(found.model_dump(mode="json"), ensure_ascii=False, indent=2)
-        write_whole(output, [f"{text}\n"])
+        write_drift(output, found)
         say("", f"written to {output}")
     raise typer.Exit(_code(found, fail_worse, unhealthy=unhealthy))
 
@@ -120,11 +114,6 @@ def _code(drift: "Drift", alpha: float | None, *, unhealthy: bool) -> int:
         return UNTRUSTED
     failed = alpha is not None and drift.worse > drift.better and drift.p < alpha
     return GATE_FAILED if failed else FINE
-
-
-def _untold(drift: "Drift") -> float:
-    """The share of labels without a verdict now, of those that were asked about."""
-    return drift.unscored_now / max(1, drift.labels - len(drift.lost))
 
 
 def _promoted(found: "Promotion", reviewers: int) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""`judge review`: verdicts sampled for people, and what their labels say."""
+"""`judge review draw` and `judge review plan`: verdicts sampled for people."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -11,8 +11,7 @@ from judge.errors import ConfigError
 from judge.text.visible import flat
 
 if TYPE_CHECKING:
-    from judge.review.drawing import Drawing
-    from judge.review.records import Draw
+    from judge.review import Drawn
 
 review = typer.Typer(
     no_args_is_help=True, help="Spot-check by people: draw, import, plan, promote, drift."
@@ -20,7 +19,6 @@ review = typer.Typer(
 app.add_typer(review, name="review")
 
 _MOST_REVIEWERS: Final = 50
-_KINDS: Final = (".csv", ".xlsx")
 
 
 class By(StrEnum):
@@ -36,8 +34,6 @@ class Language(StrEnum):
     EN = "en"
     ZH = "zh"
 
-
-_YES_NO: Final = {Language.EN: "or yes, no", Language.ZH: "或 是、否"}
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
 Lang = Annotated[Language, typer.Option("--lang", help="Language of the sheet or page.")]
@@ -72,17 +68,21 @@ def draw(  # noqa: PLR0913  each is an option of the command line
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.terminal import say  # noqa: PLC0415
-    from judge.files.folder import hold  # noqa: PLC0415
-    from judge.review.drawing import take  # noqa: PLC0415
-    from judge.review.folder import write_draw  # noqa: PLC0415
+    from judge.review import draw as drawn  # noqa: PLC0415
 
-    names = _reviewers(reviewers, overlap)
-    sheets = _sheets(run, output, len(names), force=force)
-    drawing = take(run, by=by.value, size=size, seed=seed)
-    with hold(run):
-        kept = write_draw(run, drawing.draw)
-    filled = _write(run, drawing, dict(zip(sheets, names, strict=True)), overlap, open_, lang)
-    say(*_told(drawing.draw, filled), *_next(run, kept, sheets, lang))
+    made = drawn(
+        run,
+        output,
+        size=size,
+        by=by.value,
+        seed=seed,
+        reviewers=_reviewers(reviewers, overlap),
+        overlap=overlap,
+        verdicts=open_,
+        lang=lang.value,
+        force=force,
+    )
+    say(*_told(made), *_next(run, made, lang))
 
 
 @review.command()
@@ -99,7 +99,7 @@ def plan(
     Example: judge review plan runs/today --width 0.03
     """
     from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.review.planning import plan as planned  # noqa: PLC0415  likewise
+    from judge.review import plan as planned  # noqa: PLC0415  likewise
 
     found = planned(run, width, by.value)
     noun = by.value if found.total == 1 else f"{by.value}s"
@@ -111,9 +111,9 @@ def plan(
     say(
         f"{found.total} {noun} for ±{width:g} ({told})",
         *(
-            f"  {share.labels:>6} of {share.units:>7}  {_named(share.names)}  "
-            f"(spread {share.spread:.2f})"
-            for share in found.shares
+            f"  {quota.labels:>6} of {quota.units:>7}  {_named(quota.names)}  "
+            f"(spread {quota.spread:.2f})"
+            for quota in found.quotas
         ),
         f"then: judge review draw {run} -n {found.total}" + f" --by {by.value}" * (by is By.ANSWER),
         *(["labels there are count: the new sheet comes filled in with them"] * bool(found.learnt)),
@@ -139,63 +139,8 @@ def _reviewers(given: str, overlap: int) -> list[str]:
     return [""] if names == ["1"] else names
 
 
-def _sheets(run: Path, output: Path, count: int, *, force: bool) -> list[Path]:
-    from judge.files.runs import made_from  # noqa: PLC0415  likewise
-    from judge.review.golden import check_output  # noqa: PLC0415  heavy, and --help stays quick
-
-    if output.suffix.lower() not in _KINDS:
-        raise ConfigError(f"-o {str(output)!r}: name a .csv or .xlsx file")
-    sheets = [
-        output if count == 1 else output.with_stem(f"{output.stem}-{number}")
-        for number in range(1, count + 1)
-    ]
-    for sheet in sheets:
-        check_output(sheet, made_from(run), force=force)
-    return sheets
-
-
-def _write(
-    run: Path,
-    drawing: "Drawing",
-    sheets: dict[Path, str],
-    overlap: int,
-    open_: bool,  # noqa: FBT001
-    lang: Language,
-) -> int:
-    """Write the sheets; returns how many rows come filled in."""
-    from judge.review.carrying import carried  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.review.dealing import deal  # noqa: PLC0415  likewise
-    from judge.review.sheet import BLIND, OPEN, write_sheet  # noqa: PLC0415  likewise
-
-    # Several reviewers judge on their own.
-    rows = carried(run, drawing, lang.value) if len(sheets) == 1 else drawing.rows
-    units = {s.review_id: s.qid for s in drawing.draw.sentences}
-    whole = drawing.draw.by == "answer"
-    hands = deal(
-        rows,
-        len(sheets),
-        overlap,
-        lambda row: units[row["review_id"]] if whole else row["review_id"],
-    )
-    for (sheet, name), hand in zip(sheets.items(), hands, strict=True):
-        named = ({**row, "reviewer": row.get("reviewer") or name} for row in hand)
-        write_sheet(sheet, named, OPEN if open_ else BLIND, lang.value)
-    return sum("human_support" in row for row in rows)
-
-
-def _next(run: Path, kept: Path, sheets: list[Path], lang: Language) -> list[str]:
-    from judge.review.words import choices, header  # noqa: PLC0415  heavy, and --help stays quick
-
-    words = f"{', '.join(choices(lang.value))}; {_YES_NO[lang]}"
-    column = header("human_support", lang.value)
-    return [
-        f"to label: {', '.join(map(str, sheets))} (column {column}: {words})",
-        f"kept from reviewers: {kept}",
-        f"then: judge review import {run} {' '.join(map(str, sheets))}",
-    ]
-
-
-def _told(draw: "Draw", filled: int) -> list[str]:
+def _told(made: "Drawn") -> list[str]:
+    draw = made.draw
     noun = "sentences" if draw.by == "sentence" else "answers"
     drawn = sum(stratum.drawn for stratum in draw.strata)
     of = sum(stratum.units for stratum in draw.strata)
@@ -203,7 +148,20 @@ def _told(draw: "Draw", filled: int) -> list[str]:
     return [
         f"draw {draw.draw}: {drawn} of {of} {noun}{rows}, seed {draw.seed}",
         *(f"  {s.drawn:>4} of {s.units:>7}  {_named(s.names)}" for s in draw.strata),
-        *([f"filled in with earlier labels: {filled}"] * bool(filled)),
+        *([f"filled in with earlier labels: {made.filled}"] * bool(made.filled)),
+    ]
+
+
+def _next(run: Path, made: "Drawn", lang: Language) -> list[str]:
+    from judge.messages import Messages  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.review.words import choices, header  # noqa: PLC0415  likewise
+
+    words = f"{', '.join(choices(lang.value))}; {Messages.of('sheet')('yes_or_no', lang.value)}"
+    column = header("human_support", lang.value)
+    return [
+        f"to label: {', '.join(map(str, made.sheets))} (column {column}: {words})",
+        f"kept from reviewers: {made.kept}",
+        f"then: judge review import {run} {' '.join(map(str, made.sheets))}",
     ]
 
 

@@ -1,1 +1,59 @@
-"""Verdicts sampled for people, and what their labels say of the judge."""
+"""Spot-check by people: a sheet of drawn verdicts, and what their labels say of the judge.
+
+What `judge review` does, as functions:
+
+    draw(run, "review.csv", size=60)              # people fill in the sheet
+    import_labels(run, ["review.csv"]).agreement  # how good the judge is
+    plan(run, 0.03).total                         # labels for ± .03
+    promote(run, "golden.jsonl")                  # what people agree on
+    drift("golden.jsonl", Config(model="gpt-5"))  # judged again: what flipped
+
+Each returns records, and writes only the files it is told to and, in the run folder, what
+`judge review` keeps there. They are loaded when first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from judge.review.corrected import Plan as Plan
+    from judge.review.corrected import Quota as Quota
+    from judge.review.corrected import plan as plan
+    from judge.review.draws import Drawn as Drawn
+    from judge.review.draws import draw as draw
+    from judge.review.flips import drift as drift
+    from judge.review.golden import Golden as Golden
+    from judge.review.golden import Promotion as Promotion
+    from judge.review.golden import promote as promote
+    from judge.review.golden import read_golden as read_golden
+    from judge.review.hook import open_hook as open_hook
+    from judge.review.labels import Imported as Imported
+    from judge.review.labels import import_labels as import_labels
+
+_HOMES = {
+    "Drawn": "draws",
+    "Golden": "golden",
+    "Imported": "labels",
+    "Plan": "corrected",
+    "Promotion": "golden",
+    "Quota": "corrected",
+    "draw": "draws",
+    "drift": "flips",
+    "import_labels": "labels",
+    "open_hook": "hook",
+    "plan": "corrected",
+    "promote": "golden",
+    "read_golden": "golden",
+}
+
+if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would let any name pass
+
+    def __getattr__(name: str) -> object:
+        """Load a name when it is first used: `import judge.review` alone stays light."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return globals()[name]
+
+    def __dir__() -> list[str]:
+        return sorted(_HOMES)

@@ -1,20 +1,69 @@
-"""All claims of a run, counted by stratum in one pass, and the few that a draw may take."""
+"""The claims of a run by stratum, counted in one pass, and which of them are drawn.
+
+Strata are support times doubt: people should see more of the doubtful. They share the units of a
+draw by weight times expected spread, five each at least. Within a stratum a unit's chance is in
+proportion to its part in the mean over answers, so that there all labels weigh alike: sequential
+Poisson sampling, units that are certain set aside.
+
+Source: E. Ohlsson (1998), Sequential Poisson sampling, J. Off. Stat. 14, 149-162.
+"""
 
 import heapq
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from judge.backends.hook import uniform
-from judge.records import Excluded, FlagName, SampleResult, Unscored, Verdict
-from judge.review.allocation import Size
-from judge.review.records import StratumName, Weighing
-from judge.review.strata import SPREAD, counts, stratum_of, stratum_of_answer, weight
+from judge.files.runs import read_results
+from judge.records import (
+    SUPPORT_WEIGHT,
+    SUPPORTED,
+    Excluded,
+    FlagName,
+    Outcome,
+    SampleResult,
+    Support,
+    Unscored,
+    Verdict,
+)
+from judge.review.allocation import Size, allocate, merge
+from judge.review.records import Stratum, StratumName, Weighing
+from judge.signature import Signature
 
 By = Literal["sentence", "answer"]
+"""What is drawn: claims, or all claims of an answer."""
 
 _CANCELLED: Final = 0.5
+"""Within an answer errors partly cancel."""
+
+SPREAD: Final[Mapping[StratumName, float]] = {
+    StratumName.SUPPORTED: 0.2,
+    StratumName.SUPPORTED_DOUBTFUL: 0.45,
+    StratumName.PARTIAL: 0.35,
+    StratumName.UNSUPPORTED_DOUBTFUL: 0.45,
+    StratumName.UNSUPPORTED: 0.3,
+    StratumName.UNSCORED: 0.45,
+}
+"""The standard deviation of a judge's error that is expected before anybody has looked: .2 is four
+errors in a hundred, .45 three in ten. It steers how many are drawn, and biases nothing."""
+
+NEVER_PARTIAL: Final = frozenset({"similarity", "nli"})
+"""Sources of verdicts that know no `partial`: they are compared as full against the rest."""
+
+NEAR: Final = 1.0
+"""How near to the threshold is near, in log odds: .71 to .95 where it is .87."""
+_EDGE: Final = 1e-9
+_DOUBT: Final = (
+    StratumName.UNSCORED,
+    StratumName.UNSUPPORTED_DOUBTFUL,
+    StratumName.UNSUPPORTED,
+    StratumName.PARTIAL,
+    StratumName.SUPPORTED_DOUBTFUL,
+    StratumName.SUPPORTED,
+)
 
 
 class Claim(NamedTuple):
@@ -57,6 +106,15 @@ class Tally:
     """Heap of those with the largest weights: they may be certain to be drawn."""
 
 
+class Picked(NamedTuple):
+    """A unit that was drawn."""
+
+    stratum: int
+    sentence: int | None
+    """None for all claims of the answer."""
+    probability: float
+
+
 class Census:
     """Counts a run, result by result, in memory that does not grow with it.
 
@@ -85,7 +143,6 @@ class Census:
 
     def sizes(self) -> dict[StratumName, Size]:
         """Units, weight and expected spread by stratum; what is drawn serves the macro mean."""
-        # Within an answer errors partly cancel.
         shrunk = 1.0 if self._by == "sentence" else _CANCELLED
         return {
             name: Size(tally.units, tally.macro[0], SPREAD[name] * shrunk)
@@ -115,6 +172,76 @@ class Census:
             heapq.heappush(heap, item)
         elif heap:
             heapq.heappushpop(heap, item)
+
+
+def census_of(folder: Path, by: By, seed: int = 0, size: int = 0) -> Census:
+    """All claims of a run.
+
+    Args:
+        folder: of the run.
+        by: what is drawn.
+        seed: of the draw.
+        size: how many units a draw takes at most.
+
+    Raises:
+        RunError: there is no run, or a result is damaged.
+    """
+    census = Census(by, seed, size)
+    for result in read_results(folder):
+        census.add(result)
+    return census
+
+
+def divide(census: Census, size: int) -> tuple[tuple[Stratum, ...], dict[int, list[Picked]]]:
+    """Strata, and what is drawn from them by the answer's position in the run."""
+    groups = merge(census.sizes(), size)
+    strata: list[Stratum] = []
+    picked: dict[int, list[Picked]] = {}
+    for group, share in zip(groups, allocate([g.size for g in groups], size), strict=True):
+        tallies = [census.tallies[name] for name in group.names]
+        for candidate, probability in drawn(tallies, share):
+            item = Picked(len(strata), candidate.sentence, probability)
+            picked.setdefault(candidate.position, []).append(item)
+        strata.append(stratum(group.names, tallies, share))
+    return tuple(strata), picked
+
+
+def drawn(tallies: Iterable[Tally], share: int) -> list[tuple[Candidate, float]]:
+    """`share` units of these strata taken as one, each with its inclusion probability."""
+    weights: dict[float, int] = {}
+    least: dict[Candidate, None] = {}
+    heaviest: dict[Candidate, None] = {}
+    for tally in tallies:
+        for weight, count in tally.weights.items():
+            weights[weight] = weights.get(weight, 0) + count
+        least |= {candidate: None for _, candidate in tally.least}
+        heaviest |= {candidate: None for _, candidate in tally.heaviest}
+    certain_from, scale = _certain(weights, share)
+    certain = [candidate for candidate in heaviest if candidate.weight >= certain_from]
+    others = sorted(candidate for candidate in least if candidate.weight < certain_from)
+    return [
+        *((candidate, 1.0) for candidate in certain),
+        *((c, min(1.0, c.weight * scale)) for c in others[: share - len(certain)]),
+    ]
+
+
+def stratum(names: tuple[StratumName, ...], tallies: Sequence[Tally], share: int) -> Stratum:
+    """Several tallies as one, of which `share` units are drawn."""
+    spans = [tally.span for tally in tallies]
+    strict = [tally.span_strict for tally in tallies]
+    macro, micro = (
+        weighing(sums) for sums in zip(*((t.macro, t.micro) for t in tallies), strict=True)
+    )
+    return Stratum(
+        names=names,
+        units=sum(tally.units for tally in tallies),
+        drawn=share,
+        macro=macro,
+        micro=micro,
+        unevenness=sum(t.pull for t in tallies) * macro.weight / micro.weight**2,
+        span=(min(low for low, _ in spans), max(high for _, high in spans)),
+        span_strict=(min(low for low, _ in strict), max(high for _, high in strict)),
+    )
 
 
 def claims(result: SampleResult) -> list[Claim]:
@@ -148,6 +275,50 @@ def weighing(tallies: Iterable[Sequence[float]]) -> Weighing:
     return Weighing(**dict(zip(Weighing.model_fields, map(sum, columns), strict=True)))
 
 
+def stratum_of(outcome: Verdict | Unscored, flags: Collection[FlagName]) -> StratumName:
+    """Where a claim belongs."""
+    if isinstance(outcome, Unscored) or outcome.fallback_from is not None:
+        return StratumName.UNSCORED
+    if outcome.support is Support.PARTIAL:
+        return StratumName.PARTIAL
+    doubtful = bool(flags) or outcome.support is Support.NO_CLAIM or _near(outcome)
+    if outcome.support in SUPPORTED:
+        return StratumName.SUPPORTED_DOUBTFUL if doubtful else StratumName.SUPPORTED
+    return StratumName.UNSUPPORTED_DOUBTFUL if doubtful else StratumName.UNSUPPORTED
+
+
+def stratum_of_answer(names: Collection[StratumName]) -> StratumName:
+    """Where an answer belongs whose claims belong there; `names` is not empty."""
+    return next(name for name in _DOUBT if name in names)
+
+
+def counts(outcome: Outcome) -> bool:
+    """Whether the judge counts the claim, though it may have failed on it."""
+    return not (isinstance(outcome, Verdict) and outcome.support is Support.NO_CLAIM)
+
+
+def weight(outcome: Outcome, *, strict: bool) -> float:
+    """What the verdict, a fallback's too, adds to faithfulness; 0 where there is none."""
+    if not isinstance(outcome, Verdict):
+        return 0.0
+    if strict:
+        return float(outcome.support is Support.FULL)
+    return SUPPORT_WEIGHT.get(outcome.support, 0.0)
+
+
+def _certain(weights: Mapping[float, int], share: int) -> tuple[float, float]:
+    """The weight from which on a unit is certain, and the chance of others per unit of weight."""
+    left, rest = share, sum(weight * count for weight, count in weights.items())
+    certain_from = float("inf")
+    for weight in sorted(weights, reverse=True):
+        if left * weight < rest * (1 - 1e-12):
+            break
+        certain_from = weight
+        left -= weights[weight]
+        rest -= weight * weights[weight]
+    return certain_from, (left / rest if rest > 0 else 0.0)
+
+
 def _worth(outcome: Verdict | Unscored) -> tuple[float, ...]:
     counted = float(counts(outcome))
     return 1.0, counted, weight(outcome, strict=False), weight(outcome, strict=True)
@@ -160,3 +331,20 @@ def _wider(
         return -1.0, 1.0
     mean = sum(weight(claim.outcome, strict=strict) for claim in unit) / len(unit)
     return min(span[0], -mean), max(span[1], 1 - mean)
+
+
+def _near(verdict: Verdict) -> bool:
+    threshold = Signature.parse(verdict.signature).part("t")
+    # A language model's t is its temperature.
+    if verdict.score is None or threshold is None or verdict.source == "llm":
+        return False
+    try:
+        least = float(threshold)
+    except ValueError:  # a judge of the user's own may mean something else by it
+        return False
+    return abs(_log_odds(verdict.score) - _log_odds(least)) <= NEAR
+
+
+def _log_odds(probability: float) -> float:
+    inside = min(1 - _EDGE, max(_EDGE, probability))
+    return math.log(inside / (1 - inside))

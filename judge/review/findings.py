@@ -5,13 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, TypedDict
 
 from judge.records import Summary, Support, Verdict
-from judge.review.agreement import (
-    brier,
-    calibration_error,
-    cohen_kappa,
-    krippendorff_alpha,
-    label_scores,
-)
+from judge.review.agreement import brier, calibration_error, cohen_kappa, krippendorff_alpha
+from judge.review.census import NEVER_PARTIAL
+from judge.review.corrected import Labels, Name, corrected_scores, error_of, units_of
+from judge.review.folder import by_row
 from judge.review.records import (
     Agreement,
     Disagreement,
@@ -22,8 +19,6 @@ from judge.review.records import (
     LabelledStratum,
     Share,
 )
-from judge.review.strata import NEVER_PARTIAL
-from judge.review.weighed import Labels, Name, by_row, corrected_scores, error_of, units_of
 from judge.scores.intervals import Row, weighted_share
 
 FULL: Final = "full"
@@ -76,7 +71,7 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
         **_agreed(pairs),
         alpha=krippendorff_alpha(rated),
         shared=sum(len(said) > 1 for said in rated),
-        accuracy=_accuracy(pairs),
+        accuracy=tuple(_accuracy(pairs)),
         corrected=tuple(corrected_scores(draw, given, summary, names)),
         strata=tuple(_strata(draw, given, names[0])),
         disagreements=tuple(_disagreements(draw, given, bare=bare)),
@@ -165,18 +160,17 @@ def _said(label: Label, *, bare: bool) -> str:
     return label.support.value
 
 
-def _accuracy(pairs: Sequence[_Pair]) -> tuple[LabelAccuracy, ...]:
-    scores = label_scores([pair.judge for pair in pairs], [pair.person for pair in pairs])
-    return tuple(
-        LabelAccuracy(
+def _accuracy(pairs: Sequence[_Pair]) -> Iterable[LabelAccuracy]:
+    for label in sorted({said for p in pairs for said in (p.judge, p.person)}, key=_SCALE.index):
+        judged = [p for p in pairs if p.judge == label]
+        labelled = [p for p in pairs if p.person == label]
+        yield LabelAccuracy(
             label=label,
-            judged=score.judged,
-            labelled=score.labelled,
-            precision=_share([p for p in pairs if p.judge == label]),
-            recall=_share([p for p in pairs if p.person == label]),
+            judged=len(judged),
+            labelled=len(labelled),
+            precision=_share(judged),
+            recall=_share(labelled),
         )
-        for label, score in sorted(scores.items(), key=lambda item: _SCALE.index(item[0]))
-    )
 
 
 def _share(pairs: Sequence[_Pair]) -> Share | None:

@@ -1,7 +1,8 @@
 """What people's review leaves in a run folder: draws, their labels, and what came of them."""
 
+import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -9,11 +10,26 @@ from pydantic import BaseModel
 
 from judge.errors import RunError
 from judge.files.folder import replacing
-from judge.files.runs import AGREEMENT, PAGE, REVIEW, parse
+from judge.files.runs import AGREEMENT, PAGE, RESULTS, REVIEW, parse, read_record
 from judge.review.records import Agreement, Draw, Label
 
 _LABELS: Final = ".labels.jsonl"
 _DRAW_AGAIN: Final = "remove it, and make the same draw again"
+
+
+def fingerprint(folder: Path) -> str:
+    """SHA-256 of the results of a finished run.
+
+    Raises:
+        RunError: there is no run, or it is not whole.
+    """
+    if read_record(folder).finished is None:
+        raise RunError(f"{folder}: this run is unfinished; finish it with the same judge score")
+    try:
+        with (folder / RESULTS).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise RunError(f"{folder / RESULTS}: {error.strerror}; score again with --force") from None
 
 
 def write_draw(run: Path, draw: Draw) -> Path:
@@ -75,6 +91,28 @@ def read_labels(run: Path, draw: str) -> list[Label]:
     return [parse(line, Label, f"{path}, line {n}", step) for n, line in enumerate(lines, 1)]
 
 
+def labelled_draws(run: Path) -> Iterator[tuple[Draw, dict[str, list[Label]]]]:
+    """The draws of these results that have labels, and those by row.
+
+    Raises:
+        RunError: no finished run, or what it keeps of reviews is damaged.
+    """
+    results = fingerprint(run)
+    for name in draw_names(run):
+        labels = read_labels(run, name)
+        draw = read_draw(run, name) if labels else None
+        if draw is not None and draw.results == results:
+            yield draw, by_row(labels)
+
+
+def by_row(labels: Iterable[Label]) -> dict[str, list[Label]]:
+    """Labels by `review_id`."""
+    rows: dict[str, list[Label]] = {}
+    for label in labels:
+        rows.setdefault(label.review_id, []).append(label)
+    return rows
+
+
 def write_agreement(run: Path, agreement: Agreement) -> Path:
     """Keep what the labels say of the judge.
 
@@ -118,6 +156,44 @@ def read_agreement(run: Path) -> Agreement:
     except OSError:
         message = f"{run}: no labels were imported; judge review import {run} SHEET does that"
         raise RunError(message) from None
+
+
+def check_output(path: Path, spared: Iterable[Path], *, force: bool) -> None:
+    """See that a file may be written before anything is paid for.
+
+    Args:
+        path: what is to be written.
+        spared: files that must not be written over, and folders that must not be written into,
+            whatever is asked.
+        force: whether any other file may be replaced.
+
+    Raises:
+        RunError: it is or would be one of them, is no file, stands there already, or has no name
+            that a file can have.
+    """
+    try:
+        real = path.resolve()
+        taken, replaceable = real.exists(), real.is_file()
+    except (OSError, RuntimeError) as error:  # a name too long; links that lead to each other
+        raise RunError(f"{path}: cannot be written ({error}); name another -o") from None
+    if not {real, *real.parents}.isdisjoint(each.resolve() for each in spared):
+        raise RunError(f"{path}: is what this is made from, or would lie in it; name another -o")
+    if taken and not replaceable:
+        raise RunError(f"{path}: is no file that could be replaced; name another -o")
+    if taken and not force:
+        raise RunError(f"{path}: stands there already; replace it with --force, or name another -o")
+
+
+def write_whole(path: Path, texts: Iterable[str]) -> None:
+    """Write a file whole or not at all, its folder too where there is none.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    with replacing(path, "name another -o") as part:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(texts)
 
 
 def _json(record: BaseModel) -> str:

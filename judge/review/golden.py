@@ -1,7 +1,8 @@
 """A golden set: answers with the labels that people agree on, as samples to be judged again."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -9,14 +10,25 @@ from pydantic import JsonValue, ValidationError
 
 from judge.errors import InputError, RunError
 from judge.files.fields import sample_from
-from judge.files.folder import replacing
+from judge.files.runs import made_from, origins
 from judge.files.samples import jsonl_rows, read_samples
 from judge.files.source import open_source, text_lines
-from judge.records import Sample, SentenceResult, Support, Verdict
-from judge.review.records import GoldenLabel
+from judge.records import Sample, SampleResult, SentenceResult, Support, Verdict
+from judge.review.folder import (
+    check_output,
+    draw_names,
+    fingerprint,
+    read_draw,
+    read_labels,
+    write_whole,
+)
+from judge.review.records import GoldenLabel, Label
 
 KEY: Final = "labels"
 """What an answer bears its labels under."""
+
+_Votes = dict[str, dict[int, list[Label]]]
+"""By qid and index of the sentence."""
 
 
 class Golden(NamedTuple):
@@ -24,6 +36,82 @@ class Golden(NamedTuple):
 
     sample: Sample
     labels: tuple[GoldenLabel, ...]
+
+
+class Disagreed(NamedTuple):
+    """A sentence that reviewers called otherwise than each other."""
+
+    review_id: str
+    """Of its first label."""
+    qid: str
+    sentence: int
+    """Its index."""
+
+
+@dataclass(slots=True)
+class Promotion:
+    """What of a run's labels is golden, and what is not."""
+
+    golden: list[Golden] = field(default_factory=list)
+    """Answers with at least one agreed label, in run order."""
+    disagreed: list[Disagreed] = field(default_factory=list)
+    """In run order."""
+    few: int = 0
+    """Sentences on which too few reviewers agree."""
+    stale: list[str] = field(default_factory=list)
+    """Draws, with labels, of results that this folder held earlier: they are left out."""
+    replaced: int = 0
+    """Labels of an earlier golden set that its answers bore: these take their place."""
+
+
+def promote(
+    run: str | Path, output: str | Path, *, min_reviewers: int = 1, force: bool = False
+) -> Promotion:
+    """Write a golden set of the sentences of a run on which all reviewers agree.
+
+    Args:
+        run: folder of a finished run with imported labels.
+        output: the golden set, JSONL: samples, each with its labels under `labels`.
+        min_reviewers: how many must have labelled a sentence.
+        force: whether a file that is there is replaced.
+
+    Raises:
+        RunError: as of `promotion`, or the file is there already or cannot be written.
+    """
+    run, output = Path(run), Path(output)
+    check_output(output, made_from(run), force=force)
+    found = promotion(run, reviewers=min_reviewers)
+    write_whole(output, golden_lines(found.golden))
+    return found
+
+
+def promotion(folder: Path, *, reviewers: int = 1) -> Promotion:
+    """The labels of a run's draws that people agree on.
+
+    A sentence's labels agree where all are equal; where one of them is a bare yes or no, where all
+    say the same of full support.
+
+    Args:
+        folder: of a finished run.
+        reviewers: how many must have labelled a sentence.
+
+    Raises:
+        RunError: nothing is agreed, the run is unfinished or its samples have changed, or an answer
+            has a key `labels` that is no golden set's.
+    """
+    found = Promotion()
+    votes = _votes(folder, found)
+    any_cast = bool(votes)
+    for sample, result in origins(folder):
+        if not votes:
+            break
+        if cast := votes.pop(sample.qid, None):
+            _add(found, sample, _sentences(folder, result, cast), reviewers)
+    if votes:
+        raise _foreign(folder, next(iter(votes)))
+    if not found.golden:
+        raise _nothing(folder, found, reviewers, any_cast=any_cast)
+    return found
 
 
 def read_golden(path: Path) -> list[Golden]:
@@ -40,7 +128,7 @@ def read_golden(path: Path) -> list[Golden]:
     return labelled
 
 
-def lines(golden: Iterable[Golden]) -> list[str]:
+def golden_lines(golden: Iterable[Golden]) -> list[str]:
     """A golden set as lines of a samples file."""
     return [json.dumps(_line(each), ensure_ascii=False) + "\n" for each in golden]
 
@@ -62,42 +150,92 @@ def own_support(sentence: SentenceResult) -> Support | None:
     return outcome.support
 
 
-def check_output(path: Path, spared: Iterable[Path], *, force: bool) -> None:
-    """See that a file may be written before anything is paid for.
+def _votes(folder: Path, found: Promotion) -> _Votes:
+    results = fingerprint(folder)
+    votes: _Votes = {}
+    for name in draw_names(folder):
+        draw, labels = read_draw(folder, name), read_labels(folder, name)
+        if draw is not None and draw.results == results:
+            for label in labels:
+                votes.setdefault(label.qid, {}).setdefault(label.sentence, []).append(label)
+        elif labels:
+            found.stale.append(name)
+    return votes
 
-    Args:
-        path: what is to be written.
-        spared: files that must not be written over, and folders that must not be written into,
-            whatever is asked.
-        force: whether any other file may be replaced.
 
-    Raises:
-        RunError: it is or would be one of them, is no file, stands there already, or has no name
-            that a file can have.
-    """
+def _sentences(
+    folder: Path, result: SampleResult, cast: Mapping[int, Sequence[Label]]
+) -> list[tuple[GoldenLabel | None, Sequence[Label]]]:
+    """What people agree on, sentence by sentence, and what they said."""
+    sentences = {sentence.index: sentence for sentence in result.sentences}
+    if not cast.keys() <= sentences.keys():
+        raise _foreign(folder, result.qid)
+    return [
+        (_agreed(sentences[index], labels, result.signature), labels)
+        for index, labels in sorted(cast.items())
+    ]
+
+
+def _add(
+    found: Promotion,
+    sample: Sample,
+    sentences: Sequence[tuple[GoldenLabel | None, Sequence[Label]]],
+    reviewers: int,
+) -> None:
+    golden = []
+    for label, cast in sentences:
+        if label is None:
+            found.disagreed.append(Disagreed(cast[0].review_id, sample.qid, cast[0].sentence))
+        elif label.reviewers < reviewers:
+            found.few += 1
+        else:
+            golden.append(label)
+    if not golden:
+        return
     try:
-        real = path.resolve()
-        taken, replaceable = real.exists(), real.is_file()
-    except (OSError, RuntimeError) as error:  # a name too long; links that lead to each other
-        raise RunError(f"{path}: cannot be written ({error}); name another -o") from None
-    if not {real, *real.parents}.isdisjoint(each.resolve() for each in spared):
-        raise RunError(f"{path}: is what this is made from, or would lie in it; name another -o")
-    if taken and not replaceable:
-        raise RunError(f"{path}: is no file that could be replaced; name another -o")
-    if taken and not force:
-        raise RunError(f"{path}: stands there already; replace it with --force, or name another -o")
+        found.replaced += len(labels_of(sample))
+    except InputError as error:
+        what = f"bears a key {KEY!r} in the input that is no golden set's ({error})"
+        raise RunError(f"{sample.qid!r} {what}; rename it, and score again") from None
+    found.golden.append(Golden(sample, tuple(golden)))
 
 
-def write_whole(path: Path, texts: Iterable[str]) -> None:
-    """Write a file whole or not at all, its folder too where there is none.
+def _agreed(
+    sentence: SentenceResult, labels: Sequence[Label], signature: str
+) -> GoldenLabel | None:
+    said = {label.support for label in labels}
+    if len({label.supported for label in labels}) > 1 or (len(said) > 1 and None not in said):
+        return None
+    return GoldenLabel(
+        sentence=sentence.index,
+        start=sentence.start,
+        end=sentence.end,
+        text=sentence.text,
+        support=None if None in said else labels[0].support,
+        supported=labels[0].supported,
+        reviewers=len({label.reviewer for label in labels}),
+        judged=own_support(sentence),
+        signature=signature,
+    )
 
-    Raises:
-        RunError: it cannot be written.
-    """
-    with replacing(path, "name another -o") as part:
-        part.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(texts)
+
+def _foreign(folder: Path, qid: str) -> RunError:
+    message = (
+        f"{folder}: its labels of {qid!r} are of a sentence it has not; import the sheet again"
+    )
+    return RunError(message)
+
+
+def _nothing(folder: Path, found: Promotion, reviewers: int, *, any_cast: bool) -> RunError:
+    if any_cast:
+        why = (
+            f"sentences disagreed on: {len(found.disagreed)}, "
+            f"agreed on by under {reviewers} reviewers: {found.few}"
+        )
+        return RunError(f"{folder}: no label is agreed ({why}); nothing was written")
+    stale = f" of its results ({len(found.stale)} with labels of earlier ones)"
+    what = f"no draw{stale if found.stale else ''} has labels"
+    return RunError(f"{folder}: {what}; judge review import {folder} SHEET brings them")
 
 
 def _line(golden: Golden) -> dict[str, JsonValue]:

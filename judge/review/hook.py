@@ -8,7 +8,7 @@ from judge.errors import ConfigError
 from judge.protocols import ReviewHook
 from judge.records import Sample, SampleResult
 from judge.review.census import claims
-from judge.review.drawing import live_name, review_id, shown
+from judge.review.draws import live_name, review_id, shown
 from judge.review.sheet import BLIND, append_rows, read_sheet, row_of
 
 _TOKEN = "JUDGE_REVIEW_TOKEN"  # noqa: S105  the name of a variable

@@ -15,6 +15,7 @@ from judge.text.visible import clip
 _AROUND: Final = " .。．｡,，、;；:：!！'\"‘’“”「」『』`´·"
 _HYPHEN: Final = re.compile(r"(?<=\w)[-_](?=\w)")
 _LONGEST_SHOWN: Final = 40
+_COLUMN: Final = "columns."
 
 
 class Reading(NamedTuple):
@@ -32,7 +33,7 @@ def header(column: str, lang: Lang) -> str:
     >>> header("human_support", "en"), header("human_support", "zh")
     ('human_support', '人工判断')
     """
-    return Messages.of("sheet")(column, lang)
+    return Messages.of("sheet")(_COLUMN + column, lang)
 
 
 def column_of(text: str) -> str | None:
@@ -53,13 +54,13 @@ def choices(lang: Lang) -> tuple[str, ...]:
     return tuple(word_for(support, lang) for support in Support)
 
 
-def word_for(support: Support, lang: Lang) -> str:
-    """The word a drop-down offers for a label.
+def word_for(support: Support | None, lang: Lang) -> str:
+    """The word a drop-down offers for a label; for None, a bare no.
 
-    >>> word_for(Support.PARTIAL, "zh")
-    '部分支持'
+    >>> word_for(Support.PARTIAL, "zh"), word_for(None, "en")
+    ('部分支持', 'no')
     """
-    return _labels()[0][lang][support]
+    return Messages.of("sheet")("no", lang) if support is None else _labels()[0][lang][support]
 
 
 def read_label(text: str) -> Reading | None:
@@ -85,7 +86,8 @@ def read_label(text: str) -> Reading | None:
 @cache
 def _columns() -> dict[str, str]:
     texts = Messages.of("sheet")
-    return {_bare(texts(column, lang)): column for column in texts for lang in LANGS}
+    keys = [key for key in texts if key.startswith(_COLUMN)]
+    return {_bare(texts(key, lang)): key.removeprefix(_COLUMN) for key in keys for lang in LANGS}
 
 
 @cache

@@ -35,11 +35,11 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.review.census import By, Census, claims
-from judge.review.drawing import drawn_sentences
-from judge.review.picking import Picked, divide, stratum
+from judge.review.census import By, Census, Picked, claims, divide, stratum
+from judge.review.corrected import corrected_scores
+from judge.review.draws import drawn_sentences
+from judge.review.folder import by_row
 from judge.review.records import Draw, Label, Stratum, StratumName
-from judge.review.weighed import by_row, corrected_scores
 from judge.scores.totals import summarize
 from tests.bench import labelled
 

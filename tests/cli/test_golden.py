@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from judge.cli import golden  # noqa: F401  importing adds the commands
 from judge.records import Support
-from judge.review.drawing import take
+from judge.review.draws import take
 from judge.review.folder import draw_names, write_draw, write_labels
 from judge.review.records import Drift, Label
 from tests.commands import judge, line, write

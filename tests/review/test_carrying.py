@@ -3,9 +3,8 @@ from pathlib import Path
 import pytest
 
 from judge.records import Support
-from judge.review.carrying import carried, labelled_draws
-from judge.review.drawing import take
-from judge.review.folder import write_draw, write_labels
+from judge.review.draws import carried, take
+from judge.review.folder import labelled_draws, write_draw, write_labels
 from judge.review.records import Draw, DrawnSentence, Label
 from tests.reviewed import score
 

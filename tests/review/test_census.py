@@ -6,9 +6,8 @@ import pytest
 from judge.backends.hook import uniform
 from judge.files.runs import read_results, read_summary
 from judge.records import Flag, FlagName, SampleResult, Support, Verdict
-from judge.review.census import By, Census, claims, flags_of, part_of, weighing
+from judge.review.census import SPREAD, By, Census, claims, flags_of, part_of, weighing
 from judge.review.records import StratumName, Weighing
-from judge.review.strata import SPREAD
 from tests.reviewed import outcome, qid_of, score
 
 SUPPORTED = StratumName.SUPPORTED

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.review.dealing import deal
+from judge.review.draws import deal
 
 
 @given(st.integers(0, 30), st.integers(1, 5), st.integers(0, 40))

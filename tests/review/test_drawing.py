@@ -12,14 +12,8 @@ from judge.files.runs import read_record, read_results
 from judge.records import SampleResult
 from judge.review.allocation import FLOOR
 from judge.review.census import By, claims
-from judge.review.drawing import (
-    Drawing,
-    fingerprint,
-    live_name,
-    review_id,
-    take,
-    take_live,
-)
+from judge.review.draws import Drawing, live_name, review_id, take, take_live
+from judge.review.folder import fingerprint
 from judge.review.records import StratumName
 from judge.review.sheet import BLIND, OPEN
 from tests.reviewed import score, text_of

@@ -13,7 +13,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.review.drift import compare
+from judge.review.flips import compare
 from judge.review.golden import Golden
 from judge.review.records import Drift, Flip, GoldenLabel, LostSentence
 

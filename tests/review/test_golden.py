@@ -10,7 +10,8 @@ from pydantic import JsonValue
 from judge.errors import InputError, RunError
 from judge.files.samples import read_samples
 from judge.records import Chunk, Sample, Support
-from judge.review.golden import Golden, check_output, labels_of, lines, read_golden, write_whole
+from judge.review.folder import check_output, write_whole
+from judge.review.golden import Golden, golden_lines, labels_of, read_golden
 from judge.review.records import GoldenLabel
 
 ANSWER = "七点开门。 It closes at three."
@@ -40,7 +41,7 @@ JSON_LABEL: dict[str, JsonValue] = json.loads(LABEL.model_dump_json())
 
 
 def write(path: Path, *golden: Golden) -> Path:
-    write_whole(path, lines(golden))
+    write_whole(path, golden_lines(golden))
     return path
 
 
@@ -98,7 +99,7 @@ def test_answers_without_labels_are_passed_over(tmp_path: Path) -> None:
 
 def test_gzip_is_read(tmp_path: Path) -> None:
     path = tmp_path / "golden.jsonl.gz"
-    path.write_bytes(gzip.compress("".join(lines([Golden(SAMPLE, (LABEL,))])).encode()))
+    path.write_bytes(gzip.compress("".join(golden_lines([Golden(SAMPLE, (LABEL,))])).encode()))
     assert read_golden(path)[0].labels == (LABEL,)
 
 

@@ -7,9 +7,9 @@ from judge.backends.hook import chosen
 from judge.config import Config
 from judge.errors import InputError, JudgeError, RunError
 from judge.records import Support
-from judge.review.drawing import Drawing, take, take_live
+from judge.review.draws import Drawing, take, take_live
 from judge.review.folder import read_draw, write_draw, write_labels
-from judge.review.joining import join
+from judge.review.labels import join
 from judge.review.sheet import BLIND, write_sheet
 from tests.reviewed import score
 

@@ -4,7 +4,7 @@ import pytest
 
 from judge.errors import InputError
 from judge.records import Support
-from judge.review.labelling import Filled, folded, labels_of
+from judge.review.labels import Filled, folded, labels_of
 from judge.review.records import Draw
 from judge.review.sheet import Row
 from tests.drawn import DRAW, draw, row, stratum, sums, verdict

@@ -6,8 +6,7 @@ import pytest
 
 from judge.backends.hook import uniform
 from judge.files.runs import read_results
-from judge.review.census import Candidate, Census, Tally
-from judge.review.picking import divide, drawn
+from judge.review.census import Candidate, Census, Tally, divide, drawn
 from judge.review.records import StratumName
 from tests.reviewed import score
 

@@ -5,9 +5,9 @@ import pytest
 
 from judge.errors import RunError
 from judge.records import Support
-from judge.review.drawing import take
+from judge.review.corrected import plan
+from judge.review.draws import take
 from judge.review.folder import write_draw, write_labels
-from judge.review.planning import plan
 from judge.review.records import Label, StratumName
 from tests.reviewed import score
 
@@ -17,7 +17,7 @@ def test_one_stratum_by_hand(tmp_path: Path) -> None:
     found = plan(run, 0.1)
     # s = .2: n0 = (1.96 · .2 / .1)² = 15.37; 15.37 / (1 + 15.37/100) = 13.3
     assert (found.total, found.learnt) == (14, 0)
-    assert [share.names for share in found.shares] == [(StratumName.SUPPORTED,)]
+    assert [share.names for share in found.quotas] == [(StratumName.SUPPORTED,)]
 
 
 def test_a_finer_interval_needs_more_and_never_more_than_there_are(tmp_path: Path) -> None:
@@ -45,13 +45,13 @@ def test_labels_teach_the_spread(tmp_path: Path) -> None:
     found = plan(run, 0.1)
     assert found.learnt == 40
     # Squares of 40 errors of 0 and -1 around -½ are 10; ten more labels count with .2² each.
-    assert found.shares[0].spread == pytest.approx(math.sqrt((10 + 10 * 0.04) / 50))
+    assert found.quotas[0].spread == pytest.approx(math.sqrt((10 + 10 * 0.04) / 50))
     assert found.total > 14
 
 
 def test_by_answer(tmp_path: Path) -> None:
     run = score(tmp_path, [["supported", "supported"]] * 30)
-    assert sum(share.units for share in plan(run, 0.05, "answer").shares) == 30
+    assert sum(share.units for share in plan(run, 0.05, "answer").quotas) == 30
 
 
 def test_nothing_to_plan(tmp_path: Path) -> None:

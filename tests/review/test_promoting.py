@@ -11,10 +11,9 @@ from judge.errors import RunError
 from judge.evaluator import Evaluator
 from judge.job import Job
 from judge.records import JudgeOutcome, Support, Unscored, UnscoredReason, Verdict
-from judge.review.drawing import take
-from judge.review.folder import read_draw, write_draw, write_labels
-from judge.review.golden import Golden, lines, read_golden, write_whole
-from judge.review.promoting import promote
+from judge.review.draws import take
+from judge.review.folder import read_draw, write_draw, write_labels, write_whole
+from judge.review.golden import Golden, golden_lines, promotion, read_golden
 from judge.review.records import Draw, DrawnSentence, GoldenLabel, Label
 from tests.commands import line, write
 from tests.reviewed import Quiet
@@ -26,7 +25,7 @@ FULL, NONE, PARTIAL = Support.FULL, Support.NONE, Support.PARTIAL
 
 
 def write_golden(path: Path, golden: Sequence[Golden]) -> Path:
-    write_whole(path, lines(golden))
+    write_whole(path, golden_lines(golden))
     return path
 
 
@@ -102,7 +101,7 @@ def test_agreed_labels_stand_in_run_order_with_what_the_judge_said(run: Path) ->
         ("问题1", 0, FULL, "b"),
     ]
     label(run, draw, told)
-    found = promote(run)
+    found = promotion(run)
     assert (found.disagreed, found.few, found.stale) == ([], 0, [])
     assert [each.sample.qid for each in found.golden] == ["问题1", "q2", "q3"]
     assert found.golden[1].sample.metadata == {"lang": "en"}
@@ -140,7 +139,7 @@ def test_all_who_labelled_it_say_the_same(
     others: list[Said] = [("q3", 0, FULL, "a")]
     told: list[Said] = [("q2", 0, each, f"r{n}") for n, each in enumerate(said)]
     label(run, draw, others + told)
-    found = promote(run)
+    found = promotion(run)
     labels = {each.sample.qid: each.labels for each in found.golden}
     if agreed is None:
         assert list(labels) == ["q3"]
@@ -155,7 +154,7 @@ def test_labels_of_several_draws_count_together(run: Path) -> None:
     one, two = drawn(run, seed=1), drawn(run, seed=2)
     label(run, one, [("q3", 0, FULL, "a"), ("q2", 0, NONE, "a"), ("问题1", 0, FULL, "a")])
     label(run, two, [("q3", 0, FULL, "b"), ("q2", 0, FULL, "b"), ("问题1", 0, FULL, "a")])
-    found = promote(run, reviewers=2)
+    found = promotion(run, reviewers=2)
     assert [each.sample.qid for each in found.golden] == ["q3"]
     assert found.golden[0].labels[0].reviewers == 2
     assert [each.qid for each in found.disagreed] == ["q2"]
@@ -167,17 +166,17 @@ def test_labels_of_earlier_results_are_left_out(run: Path) -> None:
     old = drawn(run, seed=7, results="0" * 64)
     label(run, old, [("q2", 0, FULL, "a")])
     drawn(run, seed=8, results="1" * 64)  # without labels there is nothing to leave out
-    found = promote(run)
+    found = promotion(run)
     assert [each.sample.qid for each in found.golden] == ["q3"]
     assert found.stale == [old.draw]
 
 
 def test_without_labels_there_is_nothing_to_promote(run: Path) -> None:
     with pytest.raises(RunError, match="no draw has labels; judge review import"):
-        promote(run)
+        promotion(run)
     label(run, drawn(run, results="0" * 64), [("q2", 0, FULL, "a")])
     with pytest.raises(RunError, match=r"no draw of its results \(1 with labels of earlier"):
-        promote(run)
+        promotion(run)
 
 
 def test_where_nothing_is_agreed_the_counts_are_told(run: Path) -> None:
@@ -185,25 +184,25 @@ def test_where_nothing_is_agreed_the_counts_are_told(run: Path) -> None:
     label(run, drawn(run), told)
     wanted = r"disagreed on: 1, agreed on by under 2 reviewers: 1\); nothing was written"
     with pytest.raises(RunError, match=wanted):
-        promote(run, reviewers=2)
+        promotion(run, reviewers=2)
 
 
 def test_changed_samples_are_not_promoted(run: Path) -> None:
     label(run, drawn(run), [("q2", 0, FULL, "a")])
     write(run.parent / "in.jsonl", [line("问题1", "Another.")])
     with pytest.raises(RunError, match="changed since"):
-        promote(run)
+        promotion(run)
 
 
 def test_a_key_labels_of_the_input_is_not_written_over(tmp_path: Path) -> None:
     run = scored(tmp_path, labels=["mine"])
     draw = drawn(run)
     label(run, draw, [("q2", 0, FULL, "a")])
-    assert len(promote(run).golden) == 1  # in the other answer it is in nobody's way
+    assert len(promotion(run).golden) == 1  # in the other answer it is in nobody's way
     label(run, draw, [("问题1", 0, FULL, "a")])
     wanted = r"'问题1' bears a key 'labels' in the input that is no .*'labels\[0\]'.*; rename it"
     with pytest.raises(RunError, match=wanted):
-        promote(run)
+        promotion(run)
 
 
 def test_labels_of_an_earlier_golden_set_make_way(tmp_path: Path) -> None:
@@ -220,7 +219,7 @@ def test_labels_of_an_earlier_golden_set_make_way(tmp_path: Path) -> None:
     )
     run = scored(tmp_path, labels=[json.loads(old.model_dump_json())])
     label(run, drawn(run), [("问题1", 0, FULL, "a"), ("q3", 0, FULL, "a")])
-    found = promote(run)
+    found = promotion(run)
     assert found.replaced == 1
     (first, _) = read_golden(write_golden(tmp_path / "golden.jsonl", found.golden))
     assert [each.support for each in first.labels] == [FULL]
@@ -233,4 +232,4 @@ def test_labels_of_no_sentence_are_refused(run: Path, changes: dict[str, object]
     stray = Label(review_id="r", qid="q2", sentence=0, supported=True).model_copy(update=changes)
     write_labels(run, draw.draw, [stray])
     with pytest.raises(RunError, match="a sentence it has not; import the sheet again"):
-        promote(run)
+        promotion(run)

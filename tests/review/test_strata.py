@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.records import Excluded, FlagName, Outcome, Support, Unscored, UnscoredReason, Verdict
+from judge.review.census import SPREAD, counts, stratum_of, stratum_of_answer, weight
 from judge.review.records import StratumName
-from judge.review.strata import SPREAD, counts, stratum_of, stratum_of_answer, weight
 
 FAILED = Unscored(reason=UnscoredReason.MALFORMED)
 SIMILARITY = "similarity:lexical|prior:0.9|t:0.8"

@@ -2,8 +2,9 @@ import math
 
 import pytest
 
+from judge.review.corrected import Name, corrected_scores, units_of
+from judge.review.folder import by_row
 from judge.review.records import CorrectedScore, Draw, Label
-from judge.review.weighed import Name, by_row, corrected_scores, units_of
 from tests.drawn import (
     FAILED,
     draw,

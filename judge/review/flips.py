@@ -1,14 +1,20 @@
-"""A golden set judged again: which sentences flipped, and whether by more than chance."""
+"""A golden set judged again: which verdicts flipped, and whether by more than chance."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from judge.config import Config
+from judge.protocols import Judge
 from judge.records import SUPPORT_WEIGHT, Excluded, SampleResult, SentenceResult, Support
 from judge.review.agreement import mcnemar
-from judge.review.golden import Golden, own_support
+from judge.review.census import NEVER_PARTIAL
+from judge.review.folder import write_whole
+from judge.review.golden import Golden, own_support, read_golden
 from judge.review.records import Drift, Flip, GoldenLabel, LostSentence
-from judge.review.strata import NEVER_PARTIAL
+from judge.scores.totals import MIN_UNSCORED
 from judge.signature import Signature
 
 _Scale = Literal["labels", "full_or_rest"]
@@ -35,6 +41,49 @@ class _Pair(NamedTuple):
     label: GoldenLabel
     then: Support
     now: Support
+
+
+def drift(
+    golden: str | Path | Sequence[Golden],
+    config: Config | None = None,
+    *,
+    judge: Judge | None = None,
+) -> Drift:
+    """Judge a golden set again, and hold what is said now against what was said then.
+
+    Args:
+        golden: the set, or the file that `promote` wrote.
+        config: settings of the judge, as for `judge.evaluate`.
+        judge: another than the settings make.
+
+    Raises:
+        InputError: the file cannot be read, nothing in it is labelled, or a label is damaged.
+        JudgeError: as of `judge.evaluate`.
+    """
+    from judge.evaluator import evaluate  # noqa: PLC0415  loads all that judges
+
+    answers = read_golden(Path(golden)) if isinstance(golden, str | Path) else golden
+    return compare(answers, evaluate([each.sample for each in answers], config, judge=judge))
+
+
+def write_drift(path: Path, found: Drift) -> None:
+    """Write what was found, as JSON, whole or not at all.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    text = json.dumps(found.model_dump(mode="json"), ensure_ascii=False, indent=2)
+    write_whole(path, [f"{text}\n"])
+
+
+def unjudged(found: Drift) -> float:
+    """The share of labels without a verdict now, of those that were asked about."""
+    return found.unscored_now / max(1, found.labels - len(found.lost))
+
+
+def untrusted(found: Drift, max_unscored: float) -> bool:
+    """Whether so many labels have no verdict now that nothing can be said of the rest."""
+    return found.unscored_now >= MIN_UNSCORED and unjudged(found) > max_unscored
 
 
 def compare(golden: Sequence[Golden], results: Iterable[SampleResult]) -> Drift:

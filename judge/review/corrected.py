@@ -1,16 +1,29 @@
-"""The corrected scores of a run: what is known of all claims, and what people say of some."""
+"""The corrected scores of a run, and how many labels they need to be as sharp as one wants."""
 
-from collections import Counter
+import math
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from judge.records import SUPPORT_WEIGHT, CorpusScore, Summary, Support
+from judge.errors import RunError
+from judge.records import SUPPORT_WEIGHT, CorpusScore, Excluded, Summary, Support
+from judge.review.allocation import Group, allocate, merge, needed
+from judge.review.census import By, census_of, counts, stratum_of, stratum_of_answer, weight
+from judge.review.folder import labelled_draws
 from judge.review.interval import StratumSample, corrected_mean
-from judge.review.records import CorrectedScore, Draw, DrawnSentence, Label, Stratum, Weighing
-from judge.review.strata import counts, weight
+from judge.review.records import (
+    CorrectedScore,
+    Draw,
+    DrawnSentence,
+    Label,
+    Stratum,
+    StratumName,
+    Weighing,
+)
 
 Labels = Mapping[str, Sequence[Label]]
 """By `review_id`; at least one each."""
@@ -19,6 +32,8 @@ Average = Literal["macro", "micro"]
 _FEWEST: Final = 2
 _MOST_UNEVEN: Final = 2.5
 _AVERAGES: Final[tuple[Average, ...]] = ("macro", "micro")
+_EXPECTED: Final = 10
+"""Labels that the spread expected beforehand counts as, beside those there are."""
 
 
 class Unit(NamedTuple):
@@ -39,6 +54,29 @@ class Error(NamedTuple):
     """The person's weight less the judge's."""
     shift: float
     """1 where only the person counts the claim, -1 where only the judge does."""
+
+
+class Quota(NamedTuple):
+    """What one stratum would take."""
+
+    names: tuple[StratumName, ...]
+    units: int
+    spread: float
+    """Standard deviation of the judge's error, as expected and, where labelled, as found."""
+    labels: int
+
+
+class Plan(NamedTuple):
+    """A draw that is not made yet."""
+
+    quotas: list[Quota]
+    learnt: int
+    """Labelled units that the spreads were learnt from; 0 where they are only expected."""
+
+    @property
+    def total(self) -> int:
+        """Units to label in all."""
+        return sum(quota.labels for quota in self.quotas)
 
 
 def corrected_scores(
@@ -69,23 +107,6 @@ def corrected_scores(
                     )
                 )
     return scores
-
-
-def _unevenness(draw: Draw) -> float:
-    """How many times the variance of a pooled score is that of a draw made for it."""
-    # What is drawn whole has no variance.
-    open_ = [stratum for stratum in draw.strata if stratum.drawn < stratum.units]
-    units = sum(stratum.micro.weight for stratum in open_)
-    uneven = sum(stratum.unevenness * stratum.micro.weight for stratum in open_)
-    return uneven / units if units else 1.0
-
-
-def by_row(labels: Iterable[Label]) -> dict[str, list[Label]]:
-    """Labels by `review_id`."""
-    rows: dict[str, list[Label]] = {}
-    for label in labels:
-        rows.setdefault(label.review_id, []).append(label)
-    return rows
 
 
 def units_of(draw: Draw, labels: Labels) -> list[Unit]:
@@ -120,6 +141,49 @@ def error_of(sentence: DrawnSentence, labels: Sequence[Label], name: Name) -> Er
         sum(worth) / len(worth) - judged,
         sum(counted) / len(counted) - counts(sentence.outcome),
     )
+
+
+def plan(run: Path, width: float = 0.03, by: By = "sentence") -> Plan:
+    """The smallest draw whose corrected score (macro) has an interval of about ± `width`.
+
+    Args:
+        run: folder of a finished run.
+        width: half the width of the 95 % interval, above 0.
+        by: what would be drawn.
+
+    Raises:
+        RunError: no finished run, or nothing in it to draw.
+    """
+    found = _errors(run, by)
+    sizes = census_of(run, by).sizes()
+    if not any(size.units for size in sizes.values()):
+        raise RunError(f"{run}: no answer claims anything; there is nothing to review")
+    total = sum(size.units for size in sizes.values())
+    while True:
+        # A small draw has room for few strata.
+        groups = merge(sizes, total)
+        spreads = [_spread(group, found) for group in groups]
+        fewer = needed([group.size for group in groups], width, spreads)
+        if fewer >= total:
+            break
+        total = fewer
+    shares = allocate([group.size for group in groups], total)
+    return Plan(
+        [
+            Quota(group.names, group.size.units, spread, share)
+            for group, spread, share in zip(groups, spreads, shares, strict=True)
+        ],
+        sum(map(len, found.values())),
+    )
+
+
+def _unevenness(draw: Draw) -> float:
+    """How many times the variance of a pooled score is that of a draw made for it."""
+    # What is drawn whole has no variance.
+    open_ = [stratum for stratum in draw.strata if stratum.drawn < stratum.units]
+    units = sum(stratum.micro.weight for stratum in open_)
+    uneven = sum(stratum.unevenness * stratum.micro.weight for stratum in open_)
+    return uneven / units if units else 1.0
 
 
 def _worth(label: Label, *, strict: bool) -> float:
@@ -185,3 +249,33 @@ def _error(unit: Unit, labels: Labels, name: Name) -> Error:
     """Of an answer the mean over its labelled claims."""
     errors = [error_of(each, labels[each.review_id], name) for each in unit.sentences]
     return Error(*(sum(column) / len(errors) for column in zip(*errors, strict=True)))
+
+
+def _spread(group: Group[StratumName], found: Mapping[StratumName, list[float]]) -> float:
+    errors = [error for name in group.names for error in found.get(name, ())]
+    mean = sum(errors) / len(errors) if errors else 0.0
+    squares = sum((error - mean) ** 2 for error in errors)
+    expected = _EXPECTED * group.size.spread**2
+    return math.sqrt((squares + expected) / (len(errors) + _EXPECTED))
+
+
+def _errors(run: Path, by: By) -> Mapping[StratumName, list[float]]:
+    """The judge's errors in what was labelled already, by stratum."""
+    errors: dict[StratumName, list[float]] = defaultdict(list)
+    for draw, labels in labelled_draws(run):
+        if by == "sentence":
+            units: Iterable[Sequence[DrawnSentence]] = (
+                [each] for each in draw.sentences if each.review_id in labels
+            )
+        else:
+            whole = units_of(draw, labels) if draw.by == "answer" else []
+            units = (unit.sentences for unit in whole)
+        for unit in units:
+            worth = [error_of(s, labels[s.review_id], "faithfulness").worth for s in unit]
+            strata = {
+                stratum_of(s.outcome, [flag.name for flag in s.flags])
+                for s in unit
+                if not isinstance(s.outcome, Excluded)
+            }
+            errors[stratum_of_answer(strata)].append(sum(worth) / len(worth))
+    return errors

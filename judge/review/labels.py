@@ -1,0 +1,351 @@
+"""Labels: filled-in sheets, read back to the sentences that were drawn; all of them, or none."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from judge.errors import InputError, RunError
+from judge.files.folder import hold
+from judge.files.runs import read_record, read_summary
+from judge.records import Summary, Support
+from judge.review.draws import live_name, take_live
+from judge.review.findings import findings
+from judge.review.folder import (
+    discard_findings,
+    draw_names,
+    fingerprint,
+    read_draw,
+    read_labels,
+    write_agreement,
+    write_draw,
+    write_labels,
+    write_page,
+)
+from judge.review.records import Agreement, Draw, DrawnSentence, Label
+from judge.review.sheet import Row, read_sheet
+from judge.review.words import read_label
+from judge.text.visible import clip
+
+_NAME: Final = re.compile(r"r[0-9a-f]{8}")
+_MOST: Final = 50
+"""Problems that are listed; a person mends them in one go."""
+_LONGEST: Final = 60
+_COMPARED: Final = 2_000
+"""Letters of a sentence: a cell may be cut behind them."""
+_SAID: Final = "human_support"
+_LOST: Final = "?"
+
+
+class Filled(NamedTuple):
+    """A row that came back from people."""
+
+    path: Path
+    row: Row
+
+    def __str__(self) -> str:
+        return f"{self.path}, row {self.row.number}"
+
+    @property
+    def id(self) -> str:
+        """What it says it is."""
+        return self.row.cells.get("review_id", "").strip()
+
+    @property
+    def said(self) -> str:
+        """The label."""
+        return self.row.cells.get(_SAID, "").strip()
+
+    @property
+    def note(self) -> str:
+        """What was added."""
+        return self.row.cells.get("human_note", "").strip()
+
+
+class _Found(NamedTuple):
+    label: Label
+    row: Filled
+
+
+class Sheets(NamedTuple):
+    """What filled-in sheets say."""
+
+    draw: Draw
+    labels: list[Label]
+    noted: int
+    """Rows with a note, and without a label."""
+
+
+class Imported(NamedTuple):
+    """What came of filled-in sheets."""
+
+    agreement: Agreement
+    """What the labels say of the judge."""
+    summary: Summary
+    """Totals of the run."""
+    noted: int
+    """Rows with a note, and without a label: nothing was made of them."""
+
+
+def import_labels(
+    run: str | Path,
+    sheets: Sequence[str | Path],
+    *,
+    replace: bool = False,
+    page: Callable[[Agreement, Summary], str] | None = None,
+) -> Imported:
+    """Read labelled sheets of one draw, and keep in the run the labels and what they say.
+
+    That is `review/DRAW.labels.jsonl`, `agreement.json` and, where `page` is given,
+    `agreement.html`. Nothing is written where any row cannot be right.
+
+    Args:
+        run: folder of the run.
+        sheets: CSV or XLSX; several where reviewers had one each.
+        replace: let go of labels imported earlier that these sheets do not have.
+        page: makes the HTML of `agreement.html`, such as `judge.pages.agreement_page`.
+
+    Raises:
+        InputError: a sheet cannot be read, or rows of it cannot be right; all are named.
+        RunError: the rows are of another run, the run was scored again since, or it cannot be
+            written.
+    """
+    run = Path(run)
+    with hold(run):
+        joined = join(run, list(map(Path, sheets)), replace=replace)
+        summary = read_summary(run)
+        found = findings(joined.draw, joined.labels, summary)
+        text = None if page is None else page(found, summary)
+        # Whatever stops this halfway, no finding is left that other labels made.
+        discard_findings(run)
+        write_labels(run, joined.draw.draw, joined.labels)
+        write_agreement(run, found)
+        if text is not None:
+            write_page(run, text)
+    return Imported(found, summary, joined.noted)
+
+
+def join(run: Path, paths: Sequence[Path], *, replace: bool = False) -> Sheets:
+    """Read sheets of one draw of a run; several where reviewers had one each.
+
+    Args:
+        run: folder of the run.
+        paths: the sheets, CSV or XLSX.
+        replace: let go of labels imported earlier that these sheets do not have.
+
+    Raises:
+        InputError: a sheet cannot be read, or rows of it cannot be right; all are named.
+        RunError: the rows are of another run, or the run was scored again since.
+    """
+    results = fingerprint(run)
+    filled = [Filled(path, row) for path in paths for row in read_sheet(path)]
+    draw = _draw(run, paths, filled)
+    if draw.results != results:
+        raise RunError(
+            f"{run}: was scored again after draw {draw.draw}, so its labels are of other verdicts; "
+            f"draw anew: judge review draw {run}"
+        )
+    labels = labels_of(draw, filled)
+    if not labels:
+        raise InputError("no row has a label; fill in human_support", path=_paths(paths))
+    if not replace:
+        _keep(run, draw, labels)
+    noted = sum(bool(row.note) and not row.said for row in filled)
+    return Sheets(draw, labels, noted)
+
+
+def labels_of(draw: Draw, filled: Sequence[Filled]) -> list[Label]:
+    """One label a reviewer and row.
+
+    Raises:
+        InputError: rows cannot be right; all are named.
+    """
+    rows = {sentence.review_id: sentence for sentence in draw.sentences}
+    found: dict[tuple[str, str], _Found] = {}
+    problems: list[str] = []
+    for row in filled:
+        if not row.id and not row.said:
+            continue
+        try:
+            label = _label(draw, rows.get(row.id), row)
+            if label is not None:
+                key = (label.review_id, folded(label.reviewer))
+                found[key] = _both(found.get(key), _Found(label, row))
+        except ValueError as error:
+            problems.append(f"{row}: {error}")
+    if problems:
+        raise InputError(_listed(problems))
+    return [each.label for each in found.values()]
+
+
+def folded(name: str) -> str:
+    """A reviewer by any spelling of the name.
+
+    >>> folded(" Ａnn"), folded("ann")
+    ('ann', 'ann')
+    """
+    plain = unicodedata.normalize("NFKC", name).casefold()
+    seen = "".join(char for char in plain if unicodedata.category(char) != "Cf")
+    return " ".join(seen.split())
+
+
+def _draw(run: Path, paths: Sequence[Path], filled: Sequence[Filled]) -> Draw:
+    names: dict[str, Filled] = {}
+    for row in filled:
+        if row.id:
+            names.setdefault(row.id.rpartition("-")[0], row)
+    live = _live(run)
+    # A cell could name any file.
+    known = (name for name in names if name != live and _NAME.fullmatch(name))
+    own = [draw for name in known if (draw := read_draw(run, name))]
+    if live in names:
+        own.append(_live_draw(run, live))
+    if len(own) > 1:
+        raise InputError(
+            f"rows of {len(own)} draws ({', '.join(draw.draw for draw in own)}): "
+            "each has its own chances; import them one after the other"
+        )
+    if not own:
+        first = next(iter(names.values()), None)
+        if first is None:
+            raise InputError("no row has a review_id", path=_paths(paths))
+        draws = ", ".join(draw_names(run)) or "none"
+        raise RunError(
+            f"{first}: {_quoted(first.id)} is a row of another run, or of none; "
+            f"draws of {run}: {draws}"
+        )
+    return own[0]
+
+
+def _live_draw(run: Path, name: str) -> Draw:
+    """What a hook was handed while these results were made, and not those of a run before."""
+    draw = read_draw(run, name)
+    if draw is None or draw.results != fingerprint(run):
+        draw = take_live(run).draw
+        write_draw(run, draw)
+    return draw
+
+
+def _live(run: Path) -> str | None:
+    record = read_record(run)
+    seed, rate = record.config.get("seed"), record.config.get("review_rate")
+    if not isinstance(seed, int) or not isinstance(rate, float):
+        return None  # scored before there were hooks
+    return live_name(record.signature, seed, rate)
+
+
+def _keep(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
+    """Refuse to lose what was imported earlier."""
+    now = {(label.review_id, folded(label.reviewer)) for label in labels}
+    lost = [
+        label
+        for label in read_labels(run, draw.draw)
+        if (label.review_id, folded(label.reviewer)) not in now
+    ]
+    if lost:
+        who = sorted({label.reviewer or "nameless" for label in lost})
+        raise RunError(
+            f"{run}: {len(lost)} labels imported earlier ({', '.join(who)}) are not in these "
+            "sheets; name all sheets of the draw, or let the earlier ones go with --replace"
+        )
+
+
+def _paths(paths: Sequence[Path]) -> str:
+    return ", ".join(map(str, paths))
+
+
+def _quoted(review_id: str) -> str:
+    """An id that anybody may have written."""
+    return repr(clip(review_id, _LONGEST))
+
+
+def _label(draw: Draw, sentence: DrawnSentence | None, row: Filled) -> Label | None:
+    if sentence is None:
+        raise ValueError(f"review_id {_quoted(row.id)} {_stranger(draw, row.id)}")
+    if not _is_of(row, sentence):
+        # Somebody sorted the texts, and left the ids where they were.
+        raise ValueError(
+            f"holds another sentence than {row.id!r} was drawn for; put its own text back"
+        )
+    try:
+        reading = read_label(row.said)
+    except ValueError as error:
+        raise ValueError(f"{_SAID} {error}") from None
+    if reading is None:
+        return None
+    return Label(
+        review_id=sentence.review_id,
+        qid=sentence.qid,
+        sentence=sentence.sentence,
+        support=reading.support,
+        supported=reading.supported,
+        reviewer=" ".join(row.row.cells.get("reviewer", "").split()),
+        note=row.note,
+    )
+
+
+def _stranger(draw: Draw, review_id: str) -> str:
+    if not review_id:
+        return "is empty beside a label; put the row's own back"
+    if review_id.startswith(f"{draw.draw}-"):
+        return "is no row of this run: it was changed, or is of another run like it"
+    return "is a row of another draw or run; import it there"
+
+
+def _is_of(row: Filled, sentence: DrawnSentence) -> bool:
+    text = row.row.cells.get("sentence", "")
+    if not text:
+        return True
+    found, drawn = _letters(text), _letters(sentence.text)
+    if text.count(_LOST) > sentence.text.count(_LOST):
+        # Saved in an old code page, which has no sign for some of the letters.
+        rest = iter(drawn)
+        return all(letter in rest for letter in found)
+    return found == drawn
+
+
+def _letters(text: str) -> str:
+    """What no spreadsheet changes."""
+    return "".join(filter(str.isalnum, text))[:_COMPARED]
+
+
+def _both(earlier: _Found | None, now: _Found) -> _Found:
+    """The finer of two labels on a row by one reviewer, with what was noted on either."""
+    if earlier is None:
+        return now
+    first, second = earlier.label, now.label
+    if _contradict(first, second):
+        raise ValueError(_doubled(earlier, second))
+    finer = second if first.support is None else first
+    notes = dict.fromkeys(filter(None, (*first.note.split("\n"), *second.note.split("\n"))))
+    update = {"note": "\n".join(notes), "reviewer": first.reviewer}
+    return _Found(finer.model_copy(update=update), earlier.row)
+
+
+def _contradict(first: Label, second: Label) -> bool:
+    if first.support is None or second.support is None:
+        return first.supported != second.supported
+    return first.support is not second.support
+
+
+def _doubled(earlier: _Found, label: Label) -> str:
+    who = f"reviewer {label.reviewer!r}" if label.reviewer else "a nameless reviewer"
+    step = "keep one" if label.reviewer else "keep one, or fill in the column reviewer"
+    return (
+        f"{label.review_id!r} is {_word(label)!r} and in {earlier.row} "
+        f"{_word(earlier.label)!r}, both of {who}; {step}"
+    )
+
+
+def _word(label: Label) -> str:
+    if label.support is None:
+        return "yes" if label.supported else "no"
+    return label.support.value if label.support is not Support.NONE else "not supported"
+
+
+def _listed(problems: Sequence[str]) -> str:
+    rows = "1 row" if len(problems) == 1 else f"{len(problems)} rows"
+    more = len(problems) - _MOST
+    lines = [f"{rows} cannot be right, and nothing was imported:", *problems[:_MOST]]
+    return "\n  ".join([*lines, *([f"… and {more} more"] if more > 0 else [])])
