@@ -12,6 +12,7 @@ CHECKS: Final = (
     "mypy",
     "lint-imports",
     "pytest --cov --cov-report=term",
+    "pytest -m oracle",
     "python -m doctest tests/bench/figures.py",
 )
 

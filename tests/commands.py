@@ -36,10 +36,24 @@ def judge(*words: object) -> Ran:
     return Ran(stopped.value.code, out.getvalue(), err.getvalue())
 
 
-def start(*words: object) -> subprocess.Popen[str]:
-    """Run `judge` in a process of its own, where it can be killed."""
-    command = [sys.executable, "-c", "from judge.cli.app import main; main()", *map(str, words)]
-    return subprocess.Popen(command, stdout=-1, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+def start(*words: object, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+    """Run `judge` in a process of its own, which can be killed, and hears Ctrl-C.
+
+    What is started in the background inherits that nobody listens for it.
+    """
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from judge.cli.app import main; main()"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, words)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+    )
 
 
 def line(

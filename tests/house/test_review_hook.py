@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from judge.backends.hook import chosen
 from judge.files.runs import read_record
-from tests.commands import judge, line, results, write
+from tests.commands import judge, line, results, start, write
 from tests.posted import PostServer, Reply
 
 MODULE = """
@@ -172,21 +171,14 @@ def test_ctrl_c_ends_a_run_whose_hook_hangs_and_nothing_is_offered_twice(
 ) -> None:
     # In a process of its own, which the hanging threads must not keep.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    code = "from judge.cli.app import main; main()"
     words = ("score", str(samples), "-o", str(place / "run"))
     hang = ("--review-hook", f"our_hooks:{name}", "--review-rate", "1")
     watcher = place / "began.txt"
     os.mkfifo(watcher)
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *words, *hang],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
+    process = start(*words, *hang, environment=environment)
     watcher.read_text()  # ends once the hook has opened and closed it
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate()
     assert process.returncode == 130
     given_up, interrupted = err.splitlines()
     assert given_up.endswith("were given up before they had ended")
