@@ -7,8 +7,9 @@ from judge.cli.source import PIPED, Source, placed, readable, spoken
 from judge.cli.writing import Write, row_file
 from judge.errors import ConfigError, InputError
 from judge.retrieval import check_gold, measure_retrieval, measure_run
+from judge.retrieval.ranking import Block
 from judge.retrieval.records import QueryRanks, RankingReport, RankRules
-from judge.retrieval.trec import Block, ScatteredError, read_qrels, read_run
+from judge.retrieval.trec import ScatteredError, read_qrels, read_run
 
 
 def of_samples(

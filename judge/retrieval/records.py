@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from judge.records.record import Record
 from judge.records.summary import Interval
@@ -11,7 +11,6 @@ __all__ = [
     "Cutoff",
     "IrrelevantTop",
     "MissedGold",
-    "PairKind",
     "PairedChunks",
     "QueryRanks",
     "QueryStatus",
@@ -23,9 +22,6 @@ __all__ = [
 QueryStatus = Literal["measured", "no_gold", "no_relevant", "no_ranking"]
 """`no_gold`: nobody said what is relevant. `no_relevant`: somebody said that nothing is.
 `no_ranking`: there is something relevant, and nothing was ranked."""
-
-
-PairKind = Literal["duplicate", "conflict"]
 
 
 DEEPEST: Final = 10**9
@@ -112,13 +108,12 @@ class IrrelevantTop(Record):
 
 
 class PairedChunks(Record):
-    """Two of the first k chunks that say the same, or the same but for a figure, name or denial."""
+    """Two of the first k chunks that are near-copies of one another."""
 
     qid: str
     """Of the query."""
-    kind: PairKind
-    """Nearly one text; or sentences alike but for a figure, a date, a name or a denial. The second
-    is a hint for a person: nobody has judged it."""
+    kind: Literal["duplicate"]
+    """They are nearly one text."""
     first: str
     """Id of the chunk that ranks higher."""
     second: str
@@ -126,18 +121,15 @@ class PairedChunks(Record):
     ranks: tuple[int, int]
     """Where they stand, from 1."""
     similarity: float
-    """How far they share their words, 0 to 1."""
-    detail: str = ""
-    """Of a conflict: what differs, in their own characters."""
-    sentences: tuple[str, str] | None = None
-    """Of a conflict: the first two sentences that differ so."""
+    """The share of the smaller chunk that stands in the other, .8 to 1."""
 
 
 class RankingReport(Record):
     """Rank measures of a whole file. A null mean was measured on nothing; it is never 0."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    """Version of this layout."""
+    schema_: Literal[2] = Field(default=2, alias="schema")
+    """Version of this layout. A report of schema 1 is read without its pairs, for some of these
+    were of chunks that disagree."""
     signature: str
     """How the numbers were made; equal signatures mean comparable numbers."""
     queries: int
@@ -169,8 +161,8 @@ class RankingReport(Record):
     """Averaged queries with something irrelevant on top."""
     compared: int
     """How many first chunks of each ranking were held against each other; at most 50."""
-    pairs_total: dict[PairKind, int]
-    """Pairs found among them, by kind."""
+    pairs_total: dict[Literal["duplicate"], int]
+    """Near-copies found among them."""
     worst: tuple[QueryRanks, ...] = ()
     """Queries with the lowest average precision."""
     missed: tuple[MissedGold, ...] = ()
@@ -178,8 +170,15 @@ class RankingReport(Record):
     topped: tuple[IrrelevantTop, ...] = ()
     """Queries with something irrelevant on top, the most of it first."""
     pairs: tuple[PairedChunks, ...] = ()
-    """Chunks that say the same or contradict each other, conflicts first."""
+    """Near-copies, the most alike first."""
     notes: tuple[str, ...] = ()
     """What the measures mean here, where a name means something else elsewhere."""
     warnings: tuple[str, ...] = ()
     """What a reader of these very numbers must know."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_pairs_of_schema_1(cls, data: object) -> object:
+        if isinstance(data, dict) and data.get("schema") == 1:
+            return data | {"schema": 2, "pairs": (), "pairs_total": {}}
+        return data

@@ -9,9 +9,7 @@ from typing import Final, NamedTuple
 
 from judge.errors import InputError
 from judge.files.source import encoding_error, open_source, text_blocks
-
-Block = tuple[str, Sequence[str], Sequence[float]]
-"""qid, document ids, and their scores, in the order of the file."""
+from judge.retrieval.ranking import Block
 
 _QRELS: Final = "qid iteration docid relevance"
 _RUN: Final = "qid Q0 docid rank score tag"

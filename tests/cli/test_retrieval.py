@@ -64,7 +64,7 @@ def test_json_is_one_object(tmp_path: Path) -> None:
     assert found["mean"]["recall@2"] == pytest.approx(2 / 3)
     assert found["missed_total"] == 1
     assert found["missed"][0]["chunk_id"] == "z"
-    assert found["schema"] == 1
+    assert found["schema"] == 2
 
 
 def test_trec_files(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 import pytrec_eval
 
-from judge.retrieval.metrics import (
+from judge.retrieval.measures import (
     Values,
     average_precision,
     dcg,

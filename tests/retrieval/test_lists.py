@@ -1,5 +1,12 @@
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from judge.records import Chunk, Sample
 from judge.retrieval import measure_retrieval, measure_run
+from judge.retrieval.lists import Copies, Foremost, near_copies
 from judge.retrieval.records import RankingReport, RankRules
 
 RULES = RankRules(ks=(1, 3))
@@ -122,23 +129,114 @@ def test_chunks_that_say_the_same() -> None:
     # Those that no text is known of are in no pair.
     bare = Sample(qid="q", retrieved=("a", "b", "c"), gold_evidence=("a",))
     assert report(bare).pairs == ()
+    (both,) = report(alike, rules=RankRules(ks=(100,))).pairs[:1]
+    assert (both.first, both.second) == ("a", "c")
 
 
-def test_conflicts_stand_before_duplicates() -> None:
-    text = "Employees who travel abroad may claim up to eighty euros a day for meals and taxis."
-    copies = [Chunk(chunk_id=name, text=text) for name in "ab"]
-    denied = [
-        Chunk(chunk_id="c", text="Dental care is covered by the plan for all staff."),
-        Chunk(chunk_id="d", text="Dental care is not covered by the plan for any staff here."),
-        Chunk(chunk_id="e", text="Dental care is not covered by the plan for all staff."),
-    ]
-    first = Sample(qid="1", chunks=tuple(copies), gold_evidence=("a",))
-    second = Sample(qid="2", chunks=tuple(denied), gold_evidence=("c",))
-    found = report(first, second)
-    assert [(pair.qid, pair.kind) for pair in found.pairs] == [
-        ("2", "conflict"),
-        ("1", "duplicate"),
-    ]
-    # Where there is room for one, it is the conflict.
-    (one,) = report(first, second, most=1).pairs
-    assert (one.first, one.second, one.detail) == ("c", "e", "covered / not covered")
+def test_how_far_chunks_are_held_against_each_other_is_said() -> None:
+    texts = [f"nothing else has the number {n} beside the word{n}" for n in range(60)]
+    texts[54] = texts[55] = "these two are one and the same long text, from first to last word"
+    chunks = tuple(Chunk(chunk_id=str(n), text=text) for n, text in enumerate(texts))
+    deep = Sample(qid="q", chunks=chunks, gold_evidence=("0",))
+    assert report(deep).compared == 3
+    found = report(deep, rules=RankRules(ks=(100,)))
+    assert found.compared == 50
+    assert found.pairs == ()
+
+
+POLICY = (
+    "Staff may work from home on two days a week, agreed with the head of their team. Each team"
+    " keeps a calendar that shows who is in the office. New staff spend the first month on site."
+)
+POLICY_ZH = (
+    "员工每周可居家办公两天，须与团队负责人商定。各团队须维护日历，标明在岗人员。新员工首月须到岗。"
+)
+FOLLOWING = "Before it stands a title.\n{}\nBehind it a closing line."
+
+
+def copies(*texts: str, k: int = 20) -> list[Copies]:
+    chunks = [Chunk(chunk_id=f"c{at}", text=text) for at, text in enumerate(texts)]
+    return list(near_copies(chunks, k))
+
+
+def words(count: int, *others: str) -> str:
+    """So many words, the last of them replaced."""
+    kept = [f"{letter}{letter}" for letter in "abcdefghijklmnopqrstuv"][: count - len(others)]
+    return " ".join([*kept, *others])
+
+
+READ = "".join(f"w{number} " for number in range(5000))
+
+# Two texts, and how far they are copies; None where they are not.
+TEXTS: list[tuple[str, str, float | None]] = [
+    *((text, text, 1.0) for text in (POLICY, POLICY_ZH, "Fees", "费用", "…")),
+    (POLICY, POLICY.upper().replace(". ", ".\n\n"), 1.0),
+    ("费用ＡＢＣ", "费用abc", 1.0),
+    # One within the other, whichever ranks first.
+    *((text, FOLLOWING.format(text), 1.0) for text in (POLICY, POLICY_ZH)),
+    *((FOLLOWING.format(text), text, 1.0) for text in (POLICY, POLICY_ZH)),
+    # Of 22 words 20 runs, of 12 words 10: each changed last word loses one.
+    (words(22), words(22, "other"), 0.95),
+    (words(12), words(12, "other"), 0.9),
+    (words(12), words(12, "other", "words"), 0.8),
+    (words(12), words(12, "other", "words", "here"), None),
+    # A text of under eight runs stands in others by chance.
+    (words(10), f"A title: {words(10)}, and so on", 1.0),
+    (words(9), f"A title: {words(9)}, and so on", None),
+    (words(9), words(9), 1.0),
+    (POLICY, "Staff who work from home agree it with their team first.", None),
+    ("Work from home", f"Work from home. {POLICY}", None),
+    # Of a chunk 20 000 characters are read.
+    (READ[:20_000] + "甲", READ[:20_000] + "乙", 1.0),
+    # What is not known is no copy.
+    ("", "", None),
+    (" ", "", None),
+    ("…", "。", None),
+]
+
+
+def test_which_texts_are_near_copies() -> None:
+    for one, other, share in TEXTS:
+        found = [pair.similarity for pair in copies(one, other)]
+        assert found == [pytest.approx(share)] * (share is not None), (one[:60], other[:60])
+    ((_, _, share),) = copies(READ[:19_998] + "甲", READ[:19_998] + "乙")
+    assert share < 1
+
+
+def test_near_copies_stand_by_rank_and_only_the_first_k_are_looked_at() -> None:
+    found = copies(*(f"{POLICY} The limit is {days} days." for days in (30, 60, 90, 30)))
+    order = [(pair.first, pair.second) for pair in found]
+    assert order == sorted(order)
+    assert (0, 3) in order
+    assert copies(POLICY, POLICY_ZH, POLICY, k=2) == copies(POLICY) == copies() == []
+    assert copies(POLICY, POLICY_ZH, POLICY, k=3) == [Copies(0, 2, 1.0)]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["a" * 2_000_000, "a" * 2_000_001],
+        ["e" + "\u0301" * 500_000] * 2,
+        ["1," * 500_000, "[" * 1_000_000],
+    ],
+    ids=["one word", "marks", "signs"],
+)
+def test_chunks_of_any_size_are_compared(texts: list[str]) -> None:
+    assert len(copies(*texts)) <= 1
+
+
+def kept(most: int, keys: list[tuple[float, ...]]) -> list[int]:
+    foremost: Foremost[int] = Foremost(most)
+    for number, key in enumerate(keys):
+        foremost.add(key, number)
+    return list(foremost.items())
+
+
+@settings(deadline=None)
+@given(
+    st.integers(0, 6),
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from([-math.inf, 0.5, math.inf]))),
+)
+def test_the_foremost_are_those_of_a_stable_sort(most: int, keys: list[tuple[float, ...]]) -> None:
+    expected = sorted(range(len(keys)), key=lambda i: keys[i], reverse=True)
+    assert kept(most, keys) == expected[:most]

@@ -26,7 +26,6 @@ _LABEL: Final = 9
 """Columns of the terminal that the longest name of a measure takes."""
 _BETWEEN: Final = 3
 _HUGE: Final = 1e6
-_PAIRS: Final = {"duplicate": "near-duplicate pair", "conflict": "possible conflict"}
 
 
 def print_ranked(report: RankingReport, console: Console) -> None:
@@ -111,9 +110,10 @@ def _counts(report: RankingReport) -> Text:
     said.append(f"{report.missed_total} of {report.relevant_total} relevant not in the first {k}")
     queries = "query" if report.topped_total == 1 else "queries"
     said.append(f"{report.topped_total} {queries} with something irrelevant on top")
-    for kind, count in report.pairs_total.items():
-        if count:
-            said.append(f"{count} {_PAIRS[kind]}{'s' * (count > 1)} in the first {report.compared}")
+    if count := report.pairs_total.get("duplicate"):
+        said.append(
+            f"{count} near-duplicate pair{'s' * (count > 1)} in the first {report.compared}"
+        )
     return Text("; ".join(said))
 
 
@@ -154,9 +154,7 @@ def _topped(item: IrrelevantTop) -> Text:
 def _paired(item: PairedChunks) -> Text:
     ids = f"{_short(item.first)} (rank {item.ranks[0]}) and {_short(item.second)} "
     ids += f"(rank {item.ranks[1]})"
-    if item.kind == "duplicate":
-        return _line(item, f"{ids} are near-duplicates, {item.similarity:.0%} shared")
-    return _line(item, f"{ids} may contradict each other: {clip(flat(item.detail), 200)}")
+    return _line(item, f"{ids} are near-duplicates, {item.similarity:.0%} shared")
 
 
 def _line(item: QueryRanks | MissedGold | IrrelevantTop | PairedChunks, said: str) -> Text:

@@ -1,0 +1,405 @@
+"""From queries to the report on a whole file, batch by batch, in memory that does not grow."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from importlib.metadata import version
+from typing import Final, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.errors import InputError
+from judge.records import Interval, Sample
+from judge.retrieval import measures as ranks
+from judge.retrieval.lists import Lists
+from judge.retrieval.ranking import (
+    Block,
+    Grades,
+    Order,
+    RankedQuery,
+    Relevant,
+    run_queries,
+    sample_queries,
+    too_much,
+)
+from judge.retrieval.records import QueryRanks, QueryStatus, RankingReport, RankRules
+from judge.scores.intervals import Method, StreamedMeans
+from judge.signature import Signature
+
+Each = Callable[[QueryRanks], None]
+
+LISTED: Final = 100
+"""Qids kept of the queries that could not be measured, of each kind."""
+NOTES: Final = (
+    (
+        "hit@k (hit rate, success@k): one relevant chunk among the first k is enough. Some authors "
+        "call that Recall@k; recall@k here is the share of all relevant chunks that are among them."
+    ),
+    (
+        "accuracy@k is high whatever the ranking does where few of many chunks are relevant; to "
+        "compare rankings, take ndcg@k or recall@k."
+    ),
+)
+
+_CELLS: Final = 1 << 20
+"""Of the matrices of a batch: 8 MB each, whatever the length of its rankings."""
+_ROWS: Final = 128
+"""So few that their ids are still in a processor's cache when they are looked up."""
+_MEANS: Final = {"rr": "mrr", "ap": "map"}
+_UNBOUNDED: Final = "dcg@"
+
+
+def measure_retrieval(
+    samples: Iterable[Sample],
+    rules: RankRules | None = None,
+    *,
+    most: int = 5,
+    each: Each | None = None,
+) -> RankingReport:
+    """Rank measures of samples, which are read once and not kept.
+
+    Args:
+        samples: `retrieved`, or else the order of `chunks`, is the ranking; `gold_evidence` and
+            `relevance` say what is relevant. Each qid once.
+        rules: how; the defaults where left out.
+        most: how long each list for a person may be.
+        each: called with every query's measures, in the order of the samples.
+
+    Raises:
+        InputError: there is nothing to measure by, or gold contradicts itself.
+    """
+    rules = rules or RankRules()
+    return _report(sample_queries(samples, rules), rules, "given", most, each)
+
+
+def measure_run(
+    qrels: Mapping[str, Grades],
+    run: Iterable[Block] | Mapping[str, Mapping[str, float]],
+    rules: RankRules | None = None,
+    *,
+    most: int = 5,
+    each: Each | None = None,
+) -> RankingReport:
+    """Rank measures of a run, ordered as trec_eval does: by score, ties by id, both descending.
+
+    Args:
+        qrels: relevance by document id by qid.
+        run: scores by document id by qid; or triples of qid, document ids, scores, each qid once.
+        rules: how; the defaults where left out.
+        most: how long each list for a person may be.
+        each: called with every query's measures: of those ranked, then of those that are not.
+
+    Raises:
+        InputError: there is nothing to measure by.
+    """
+    rules = rules or RankRules()
+    blocks = (
+        ((qid, list(scored), list(scored.values())) for qid, scored in run.items())
+        if isinstance(run, Mapping)
+        else run
+    )
+    return _report(run_queries(qrels, blocks, rules), rules, "score", most, each)
+
+
+def mean_name(name: str) -> str:
+    """What the mean of a measure is called.
+
+    >>> mean_name("ap"), mean_name("rr@10"), mean_name("ndcg@10")
+    ('map', 'mrr@10', 'ndcg@10')
+    """
+    measure, at, k = name.partition("@")
+    return _MEANS.get(measure, measure) + at + k
+
+
+def _report(
+    queries: Iterable[RankedQuery], rules: RankRules, order: str, most: int, each: Each | None
+) -> RankingReport:
+    totals = _Totals(rules, most)
+    for batch in batches(queries, rules):
+        totals.add(batch)
+        if each is not None:
+            for row in range(len(batch.queries)):
+                each(batch.row(row))
+    return totals.report(order)
+
+
+def batches(queries: Iterable[RankedQuery], rules: RankRules) -> Iterator["Batch"]:
+    """The queries in their order, so many together as fit a matrix."""
+    rows: list[RankedQuery] = []
+    width = 1
+    for query in queries:
+        width = max(width, len(query.ids), len(query.relevance or ()))
+        if rows and (len(rows) == _ROWS or width * (len(rows) + 1) > _CELLS):
+            yield Batch(rows, rules)
+            rows = []
+            width = max(1, len(query.ids), len(query.relevance or ()))
+        rows.append(query)
+    if rows:
+        yield Batch(rows, rules)
+
+
+class Batch:
+    """Queries side by side: relevance as a matrix, each measure a column.
+
+    Args:
+        queries: at least one.
+        rules: what is relevant, and at which cut-offs to measure.
+
+    Raises:
+        InputError: a relevance is so large that gains could not be summed.
+    """
+
+    def __init__(self, queries: Sequence[RankedQuery], rules: RankRules) -> None:
+        self.queries = queries
+        self._rules = rules
+        self.order = Order(queries)
+        self.gold = Relevant(queries, self.order)
+        self._grades = self.gold.falling()
+        row = int(np.argmax(self._grades[:, 0]))
+        if problem := too_much(float(self._grades[row, 0]), rules):
+            message = f"a grade of query {queries[row].qid!r} is {problem}"
+            raise InputError(message, field="relevance")
+        gains = self.gold.by_rank()
+        self.least = rules.relevance_level or 0.0
+        """Relevance under which nothing counts as relevant."""
+        self.hits = gains * (gains >= self.least)
+        """Relevance by rank, 0 for what does not count as relevant: (queries, longest ranking)."""
+        self._gains = gains
+        graded = (self._grades > 0) & (self._grades >= self.least)
+        self.relevant = np.count_nonzero(graded, axis=1)
+        """How many relevant chunks each query has, ranked or not."""
+
+    @cached_property
+    def statuses(self) -> list[QueryStatus]:
+        """Of each query."""
+        return [
+            _status(query, int(relevant))
+            for query, relevant in zip(self.queries, self.relevant, strict=True)
+        ]
+
+    @cached_property
+    def averaged(self) -> npt.NDArray[np.bool_]:
+        """Which queries count in the means."""
+        taken: set[QueryStatus] = {"measured"}
+        if self._rules.no_relevant == "zero":
+            taken.add("no_relevant")
+        if self._rules.no_ranking == "zero":
+            taken.add("no_ranking")
+        return np.array([status in taken for status in self.statuses])
+
+    @cached_property
+    def columns(self) -> dict[str, ranks.Floats]:
+        """Every measure of every query, by name; NaN where it is not defined."""
+        gains, hits, relevant, lengths = self._gains, self.hits, self.relevant, self.order.lengths
+        gain = self._rules.gain
+        columns: dict[str, ranks.Values] = {
+            "rr": ranks.reciprocal_rank(hits),
+            "ap": ranks.average_precision(hits, relevant),
+            "r_precision": ranks.r_precision(hits, relevant),
+            "ndcg": ranks.ndcg(gains, self._grades, gain=gain),
+            "roc_auc": ranks.roc_auc(hits, lengths, self.order.scores),
+        }
+        for k in self._rules.ks:
+            columns |= {
+                f"hit@{k}": ranks.hit_at_k(hits, k),
+                f"recall@{k}": ranks.recall_at_k(hits, k, relevant),
+                f"precision@{k}": ranks.precision_at_k(hits, k),
+                f"f1@{k}": ranks.f1_at_k(hits, k, relevant),
+                f"rr@{k}": ranks.reciprocal_rank(hits, k),
+                f"ap@{k}": ranks.average_precision(hits, relevant, k),
+                f"dcg@{k}": ranks.dcg(gains, k, gain=gain),
+                f"ndcg@{k}": ranks.ndcg(gains, self._grades, k, gain=gain),
+                f"accuracy@{k}": ranks.accuracy_at_k(hits, k, lengths, relevant),
+            }
+        # What counts as zero is zero in every measure, those not of trec_eval included.
+        void = np.array([status == "no_relevant" for status in self.statuses])
+        return {
+            name: np.where(void & ~np.isnan(column), 0.0, column)
+            for name, column in columns.items()
+        }
+
+    @cached_property
+    def table(self) -> ranks.Floats:
+        """The same as one table, shape (queries, measures)."""
+        return np.stack(list(self.columns.values()), axis=1)
+
+    def row(self, row: int) -> QueryRanks:
+        """A query with its measures."""
+        query = self.queries[row]
+        values = self.table[row].tolist() if self.averaged[row] else [math.nan] * len(self.columns)
+        return QueryRanks(
+            qid=query.qid,
+            query=query.query,
+            status=self.statuses[row],
+            ranked=len(query.ids),
+            relevant=int(self.relevant[row]),
+            found=int(np.count_nonzero(self.hits[row])),
+            measures={
+                name: None if math.isnan(value) else value
+                for name, value in zip(self.columns, values, strict=True)
+            },
+        )
+
+
+def _status(query: RankedQuery, relevant: int) -> QueryStatus:
+    if query.relevance is None:
+        return "no_gold"
+    if not relevant:
+        return "no_relevant"
+    return "measured" if query.ids else "no_ranking"
+
+
+class _Totals:
+    def __init__(self, rules: RankRules, most: int) -> None:
+        self._rules = rules
+        self._means: StreamedMeans | None = None
+        self._names: list[str] = []
+        self._lists = Lists(rules.ks[-1], most)
+        self._statuses: dict[QueryStatus, int] = dict.fromkeys(get_args(QueryStatus), 0)
+        self._listed: dict[QueryStatus, list[str]] = {status: [] for status in self._statuses}
+        self._averaged = self._repeated = self._named = 0
+        self._ks = np.array(rules.ks)
+        self._reach = np.zeros((2, len(rules.ks)))
+
+    def add(self, batch: Batch) -> None:
+        if self._means is None:
+            self._names = list(batch.columns)
+            self._means = StreamedMeans(len(self._names), self._rules.seed)
+        qids = []
+        for row, (query, status) in enumerate(zip(batch.queries, batch.statuses, strict=True)):
+            self._statuses[status] += 1
+            self._repeated += query.repeated
+            self._named += query.named
+            if status != "measured" and len(self._listed[status]) < LISTED:
+                self._listed[status].append(query.qid)
+            if batch.averaged[row]:
+                qids.append(query.qid)
+        self._averaged += len(qids)
+        self._means.add_rows(qids, batch.table[batch.averaged])
+        self._lists.add(batch)
+        relevant = batch.relevant[batch.averaged, np.newaxis]
+        most = np.minimum(relevant, self._ks)
+        self._reach += (most / np.maximum(relevant, 1)).sum(axis=0), (most / self._ks).sum(axis=0)
+
+    def _ceiling(self) -> dict[str, float]:
+        return {
+            f"{measure}@{k}": float(most) / self._averaged
+            for measure, row in zip(("recall", "precision"), self._reach, strict=True)
+            for k, most in zip(self._rules.ks, row, strict=True)
+        }
+
+    def report(self, order: str) -> RankingReport:
+        lists = self._lists
+        _refuse_nothing(self._statuses, self._named, self._rules)
+        means = self._means or StreamedMeans(0, self._rules.seed)
+        columns = {mean_name(name): column for column, name in enumerate(self._names)}
+        return RankingReport(
+            signature=str(_signature(self._rules, order)),
+            queries=sum(self._statuses.values()),
+            averaged=self._averaged,
+            statuses=self._statuses,
+            mean={name: means.mean(column) for name, column in columns.items()},
+            ceiling=self._ceiling(),
+            interval={n: _interval(n, means.interval(column)) for n, column in columns.items()},
+            defined={name: means.count(column) for name, column in columns.items()},
+            listed={status: tuple(qids) for status, qids in self._listed.items() if qids},
+            repeated=self._repeated,
+            missed_total=lists.missed_total,
+            relevant_total=lists.relevant_total,
+            topped_total=lists.topped_total,
+            compared=lists.compared,
+            pairs_total={"duplicate": lists.pairs_total},
+            worst=lists.worst.items(),
+            missed=lists.missed.items(),
+            topped=lists.topped.items(),
+            pairs=lists.pairs.items(),
+            notes=NOTES,
+            warnings=tuple(self._warnings()),
+        )
+
+    def _warnings(self) -> Iterator[str]:
+        """What a reader of these very means must know."""
+        rules, lists = self._rules, self._lists
+        said: tuple[tuple[QueryStatus, str], ...] = (
+            ("no_gold", "without gold: left out, for nobody said what is relevant"),
+            ("no_relevant", f"with nothing relevant: {_counted(rules.no_relevant)}"),
+            ("no_ranking", f"without a ranking: {_counted(rules.no_ranking)}"),
+        )
+        for status, what in said:
+            if count := self._statuses[status]:
+                yield f"{_queries(count)} {what}"
+        if self._repeated:
+            what = "whose ranking names a chunk twice: it counts once, at its first place"
+            yield f"{_queries(self._repeated)} {what}"
+        if rules.gold_match == "prefix":
+            yield (
+                "gold is matched by document: any chunk of it counts as found, which flatters "
+                "recall, and later chunks of it leave the ranking, so that what follows ranks "
+                "higher"
+            )
+        if lists.relevant_total and not lists.found_total:
+            yield "not one relevant chunk is ranked; check that gold and rankings name them alike"
+
+
+def _refuse_nothing(statuses: Mapping[QueryStatus, int], named: int, rules: RankRules) -> None:
+    """Refuse to give means of nothing; `named` queries have a ranked id that gold names."""
+    queries = sum(statuses.values())
+    with_gold = queries - statuses["no_gold"]
+    if not queries:
+        message = "holds no sample; one JSON object a line, or CSV under a header, is needed"
+        raise InputError(message)
+    if not with_gold:
+        message = f"nothing says what is relevant ({_queries(queries)}); give each gold_evidence, "
+        message += "the ids of the chunks that hold its answer, or relevance, a grade by id"
+        raise InputError(message, field="gold_evidence")
+    if not with_gold - statuses["no_relevant"] and rules.no_relevant == "skip":
+        level = rules.relevance_level
+        least = "" if level is None else f" from {level:g} on"
+        message = f"nothing is relevant{least} ({_queries(with_gold)} with gold), so there is "
+        message += "nothing to find; check the grades"
+        message += f"{' and --relevance-level' * (level is not None)}, or pass --no-relevant zero"
+        raise InputError(message, field="relevance")
+    if statuses["no_ranking"] and not statuses["measured"]:
+        message = f"nothing is ranked ({_queries(statuses['no_ranking'])} with gold); "
+        message += "a sample's ranking is retrieved, a list of ids, or else its chunks; a run's "
+        raise InputError(message + "queries must bear the names that the qrels give them")
+    if statuses["measured"] and not named and rules.gold_match is None:
+        message = f"no ranking holds an id that its gold names ({_queries(statuses['measured'])}), "
+        message += "so the two are likely of different naming; if gold names documents (a chunk's "
+        message += "id is a document's id, then a character that is no letter or digit), pass "
+        message += "--gold-match prefix; if the ids are right, --gold-match exact"
+        raise InputError(message)
+
+
+def _counted(way: str) -> str:
+    return "counted 0 in each mean but roc_auc's" if way == "zero" else "in no mean"
+
+
+def _queries(count: int) -> str:
+    return "1 query" if count == 1 else f"{count} queries"
+
+
+def _interval(name: str, found: tuple[float, float, Method] | None) -> Interval | None:
+    if found is None or (name.startswith(_UNBOUNDED) and found[2] == "wilson"):
+        return None
+    low, high, method = found
+    return Interval(low=low, high=high, method=method)
+
+
+def _signature(rules: RankRules, order: str) -> Signature:
+    level = ">0" if rules.relevance_level is None else f">={rules.relevance_level:g}"
+    return Signature(
+        "retrieval",
+        (
+            f"k:{','.join(map(str, rules.ks))}",
+            f"order:{order}",
+            f"gain:{rules.gain}",
+            f"relevant:{level}",
+            f"gold:{rules.gold_match or 'exact'}",
+            f"no_relevant:{rules.no_relevant}",
+            f"no_ranking:{rules.no_ranking}",
+            f"seed:{rules.seed}",
+            f"judge:{version('judge')}",
+        ),
+    )

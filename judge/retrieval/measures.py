@@ -1,0 +1,365 @@
+"""Rank measures: what stands at ranks 1…n, against all that is relevant.
+
+What holds for all of them:
+
+- The last axis is the rank, the axes before it are queries: (n,) is one query, (q, n) are q of
+  them. The result is a float64 array of the leading shape, for one query a numpy float64.
+- `gains` (..., n): relevance of what stands at ranks 1…n. Above 0 is relevant, fractions too; 0
+  or less is not, and fills up the ranking that is shorter than its neighbours. The caller sees to
+  it that nothing stands in a ranking twice.
+- `relevant` (...): R, how many relevant chunks the query has in all, found or not. The caller sees
+  to it that R is no less than what `gains` shows.
+- `judged` (..., m): relevance of every relevant chunk the query has, in any order, then 0.
+- `length` (...): places of the ranking; those beyond only fill it up.
+- `k`: how many ranks are looked at, from 1, also beyond n; None is all. Anything else: ValueError.
+- found(k): how many relevant chunks stand among the first k.
+- A query with nothing relevant gives 0.0, trec_eval's convention; who averages decides whether it
+  counts. What is undefined for another reason is NaN.
+- Ties are broken before: a ranking is an order. Only `roc_auc` can be told of equal scores.
+- Sums run from the first rank to the last, so that a query's value is the same to the last bit
+  alone and among others, whatever fills it up.
+"""
+
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Values: TypeAlias = Floats | np.float64
+"""A measure's value for each query; a numpy float64 where there is one query."""
+Gain: TypeAlias = Literal["linear", "exp2"]
+
+_TOO_MUCH: Final = 1000
+"""2 to the power of a relevance from here on, summed, is no longer a float."""
+
+
+def hit_at_k(gains: npt.ArrayLike, k: int) -> Values:
+    """Whether anything relevant is among the first k.
+
+    Also called hit rate and success@k. Some authors call it Recall@k: with one relevant chunk a
+    query it is the same as `recall_at_k`, with more it is not.
+
+    Formula: 1 if found(k) ≥ 1, else 0
+    Shapes: gains (..., n) to (...)
+    Range: 0 or 1; its mean 0 to 1
+    Zero: where nothing is relevant
+    Ties: the order decides
+    Source: trec_eval, success
+
+    >>> hit_at_k([[0, 1, 0], [0, 0, 1]], 2).tolist()
+    [1.0, 0.0]
+    """
+    return _values(np.asarray(_hits(gains, k).any(axis=-1), dtype=np.float64))
+
+
+def recall_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike) -> Values:
+    """Which share of all that is relevant is among the first k.
+
+    Formula: found(k) ÷ R
+    Shapes: gains (..., n), relevant (...) to (...)
+    Range: 0 to 1
+    Zero: where nothing is relevant
+    Ties: the order decides
+    Source: Kent et al. 1955; trec_eval, recall
+
+    >>> recall_at_k([[0, 1, 0], [1, 1, 0]], 2, relevant=[1, 4]).tolist()
+    [1.0, 0.5]
+    """
+    return _share(_count(_hits(gains, k)), relevant)
+
+
+def precision_at_k(gains: npt.ArrayLike, k: int) -> Values:
+    """Which share of the first k is relevant, also of a ranking that is shorter than k.
+
+    Formula: found(k) ÷ k
+    Shapes: gains (..., n) to (...)
+    Range: 0 to 1
+    Zero: where nothing is relevant; it is R ÷ k at most
+    Ties: the order decides
+    Source: Kent et al. 1955; trec_eval, P
+
+    >>> precision_at_k([[0, 1, 0], [1, 1, 0]], 2).tolist()
+    [0.5, 1.0]
+    """
+    return _share(_count(_hits(gains, k)), k)
+
+
+def f1_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike) -> Values:
+    """Harmonic mean of precision and recall at k: high only where both are.
+
+    Formula: 2·found(k) ÷ (k + R)
+    Shapes: gains (..., n), relevant (...) to (...)
+    Range: 0 to 1
+    Zero: where nothing is relevant or found; it is 1 only where k is R
+    Ties: the order decides
+    Source: van Rijsbergen 1979
+
+    >>> f1_at_k([0, 1, 1, 0], 4, relevant=4).tolist()
+    0.5
+    """
+    return _share(2 * _count(_hits(gains, k)), np.asarray(relevant) + k)
+
+
+def r_precision(gains: npt.ArrayLike, relevant: npt.ArrayLike) -> Values:
+    """Precision at R, where a perfect ranking has just found everything: there it equals recall.
+
+    Formula: found(R) ÷ R
+    Shapes: gains (..., n), relevant (...) to (...)
+    Range: 0 to 1
+    Zero: where nothing is relevant
+    Ties: the order decides
+    Source: Buckley and Voorhees 2005; trec_eval, Rprec
+
+    >>> r_precision([[1, 0, 1], [1, 0, 1]], relevant=[2, 3]).round(4).tolist()
+    [0.5, 0.6667]
+    """
+    wanted = np.asarray(relevant)
+    within = _hits(_first(gains, None), max(1, int(wanted.max(initial=0))))
+    among = np.arange(within.shape[-1]) < wanted[..., np.newaxis]
+    return _share(_count(within & among), wanted)
+
+
+def reciprocal_rank(gains: npt.ArrayLike, k: int | None = None) -> Values:
+    """How early the first relevant chunk stands; the mean over queries is MRR.
+
+    Formula: 1 ÷ rank of the first relevant chunk, 0 if none
+    Shapes: gains (..., n) to (...)
+    Range: 0 to 1
+    Zero: where nothing relevant is among the first k; else it is 1 ÷ k or more
+    Ties: the order decides
+    Source: Voorhees 1999; trec_eval, recip_rank
+
+    >>> reciprocal_rank([[0, 1, 1], [1, 0, 0], [0, 0, 0]]).tolist()
+    [0.5, 1.0, 0.0]
+    """
+    relevant = _hits(gains, k)
+    if relevant.shape[-1] == 0:
+        return _values(np.zeros(relevant.shape[:-1]))
+    place = relevant.argmax(axis=-1)
+    found = np.take_along_axis(relevant, place[..., np.newaxis], axis=-1)[..., 0]
+    return _values(np.asarray(found / (place + 1)))
+
+
+def average_precision(
+    gains: npt.ArrayLike, relevant: npt.ArrayLike, k: int | None = None
+) -> Values:
+    """How early all relevant chunks stand; the mean over queries is MAP.
+
+    What is relevant and not among the first k counts as precision 0: the divisor is R, with k too
+    (trec_eval's `map_cut`), not min(k, R).
+
+    Formula: Σ precision@i over the ranks i of relevant chunks, ÷ R
+    Shapes: gains (..., n), relevant (...) to (...)
+    Range: 0 to 1
+    Zero: where nothing is relevant; it is k ÷ R at most
+    Ties: the order decides
+    Source: Buckley and Voorhees 2000; trec_eval, map
+
+    >>> average_precision([0, 1, 0, 1], relevant=4).tolist()
+    0.25
+    """
+    within = _hits(gains, k)
+    precisions = np.cumsum(within, axis=-1, dtype=np.float64)
+    precisions /= np.arange(1, within.shape[-1] + 1)
+    precisions *= within
+    return _share(_summed(precisions), relevant)
+
+
+def dcg(gains: npt.ArrayLike, k: int | None = None, *, gain: Gain = "linear") -> Values:
+    """How much relevance is among the first k, less the lower it stands.
+
+    Every rank is discounted by log2(i + 1), as trec_eval has it; Järvelin and Kekäläinen leave the
+    first ranks undiscounted. For relevance 0 and 1 both gains are the same.
+
+    Formula: Σ_{i ≤ k} gain(rel_i) ÷ log2(i + 1), gain(r) = r or 2^r − 1
+    Shapes: gains (..., n) to (...)
+    Range: 0 and up
+    Zero: where nothing relevant is among the first k; a relevance under 0 gains nothing
+    Ties: the order decides
+    Source: Järvelin and Kekäläinen 2002; gain 2^r − 1: Burges et al. 2005
+
+    Raises:
+        ValueError: another gain, or a relevance from 1000 under "exp2".
+
+    >>> dcg([[3, 0, 2], [0, 1, 0]]).round(4).tolist()
+    [4.0, 0.6309]
+    >>> dcg([3, 0, 2], gain="exp2").tolist()
+    8.5
+    """
+    return _values(_discounted(_first(gains, k), gain))
+
+
+def ndcg(
+    gains: npt.ArrayLike, judged: npt.ArrayLike, k: int | None = None, *, gain: Gain = "linear"
+) -> Values:
+    """How near the order of the first k comes to the best one, degrees of relevance counted.
+
+    The best ranking holds what was never found, too, and is cut at k as the ranking is. Where every
+    row of `judged` falls it is not sorted again, which helps who asks for several k.
+
+    Formula: dcg@k ÷ dcg@k of the best ranking of all that is relevant
+    Shapes: gains (..., n), judged (..., m) to (...)
+    Range: 0 to 1
+    Zero: where nothing is relevant; it is exactly 1 for a best ranking
+    Ties: the order decides
+    Source: Järvelin and Kekäläinen 2002; trec_eval, ndcg_cut
+
+    Raises:
+        ValueError: as for `dcg`.
+
+    >>> ndcg([1, 0, 1, 0, 0], judged=[1, 1], k=5).round(4).tolist()
+    0.9197
+    """
+    best = _first(judged, None)
+    if not (best[..., 1:] <= best[..., :-1]).all():
+        best = np.sort(best, axis=-1)[..., ::-1]
+    shares = _share(_discounted(_first(gains, k), gain), _discounted(_first(best, k), gain))
+    # Where grades differ by next to nothing, rounding can lift a ranking over the best one.
+    return _values(np.asarray(np.minimum(shares, 1.0)))
+
+
+def roc_auc(
+    gains: npt.ArrayLike, length: npt.ArrayLike, scores: npt.ArrayLike | None = None
+) -> Values:
+    """How well the ranking keeps relevant and irrelevant chunks apart, within what was ranked.
+
+    What was never ranked is not in it: a ranking that misses much can have 1. The area is computed
+    from ranks, as Mann and Whitney do: 1 - (S - P(P + 1)/2) ÷ (P·N), of P relevant and N irrelevant
+    chunks, S the sum of the ranks of the relevant. `scores`, what the ranking was sorted by, fall.
+
+    Formula: share of pairs of a relevant and an irrelevant chunk ranked in that order, ties ½
+    Shapes: gains (..., n), length (...), scores (..., n) to (...)
+    Range: 0 to 1; .5 by chance
+    Zero: where every relevant chunk stands below all others; NaN where either kind is missing
+    Ties: equal scores count one half, by the mean of their ranks; without scores the order decides
+    Source: Hanley and McNeil 1982
+
+    Raises:
+        ValueError: the shapes of `gains` and `scores` differ, or a score rises.
+
+    >>> roc_auc([[1, 0, 1, 0], [0, 1, 0, 0]], length=[4, 2]).tolist()
+    [0.75, 0.0]
+    >>> roc_auc([1, 0, 1, 0], length=4, scores=[0.9, 0.5, 0.5, 0.1]).tolist()
+    0.875
+    """
+    ranked = _first(gains, None)
+    places = np.arange(1, ranked.shape[-1] + 1)
+    there = places <= np.asarray(length)[..., np.newaxis]
+    relevant = (ranked > 0) & there
+    # Whole and half numbers: exact in whatever order they are added.
+    if scores is None:
+        ranks = np.sum(np.where(relevant, places, 0), axis=-1, dtype=np.float64)
+    else:
+        ranks = np.sum(_mean_ranks(ranked, scores, there), axis=-1, where=relevant)
+    positive = _count(relevant)
+    pairs = positive * (_count(there) - positive)
+    return _share(pairs - (ranks - positive * (positive + 1) / 2), pairs, none=np.nan)
+
+
+def accuracy_at_k(
+    gains: npt.ArrayLike, k: int, length: npt.ArrayLike, relevant: npt.ArrayLike
+) -> Values:
+    """Which share of the chunks is on the right side of rank k.
+
+    Caution: with few relevant among many it is high whatever the ranking does: of 100 with one
+    relevant, k = 1 gives at least .98.
+
+    Formula: (found(k) + irrelevant ones ranked beyond k) ÷ (ranked + relevant ones never ranked)
+    Shapes: gains (..., n), length (...), relevant (...) to (...)
+    Range: 0 to 1
+    Zero: where nothing is relevant; NaN where nothing is ranked either
+    Ties: the order decides
+    Source: Manning, Raghavan and Schütze 2008, section 8.3, which warns of it
+
+    >>> accuracy_at_k([0, 1, 0, 0], 2, length=4, relevant=2).tolist()
+    0.6
+    """
+    found = _count(_hits(gains, k))
+    pool, wanted = np.asarray(length), np.asarray(relevant)
+    whole = pool + wanted - _count(_hits(gains, None))
+    wrong = np.minimum(pool, k) - found + wanted - found
+    return _share(np.where(wanted > 0, whole - wrong, 0), whole, none=np.nan)
+
+
+def _first(gains: npt.ArrayLike, k: int | None) -> npt.NDArray[Any]:
+    """The first k ranks, all for None, without a copy."""
+    ranked = np.asarray(gains)
+    if ranked.ndim == 0:
+        raise ValueError(f"a ranking needs an axis of ranks, got {gains!r}; write [{gains!r}]")
+    if k is None:
+        return ranked
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise ValueError(f"k must be an int of at least 1, got {k!r}")
+    return ranked[..., :k]
+
+
+def _hits(gains: npt.ArrayLike, k: int | None) -> npt.NDArray[np.bool_]:
+    """Which of the first k ranks are relevant."""
+    relevant: npt.NDArray[np.bool_] = _first(gains, k) > 0
+    return relevant
+
+
+def _count(relevant: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    counts: npt.NDArray[np.int64] = np.sum(relevant, axis=-1, dtype=np.int64)
+    return counts
+
+
+def _summed(terms: Floats) -> Floats:
+    """Sum over the ranks, first to last; `terms` is overwritten.
+
+    numpy's own sum groups its terms by the length of the axis: a query's value would depend, in
+    its last digit, on how far its neighbours' rankings reach.
+    """
+    if terms.shape[-1] == 0:
+        return np.zeros(terms.shape[:-1])
+    return np.cumsum(terms, axis=-1, out=terms)[..., -1].copy()
+
+
+def _share(part: npt.ArrayLike, whole: npt.ArrayLike, none: float = 0.0) -> Values:
+    """Part ÷ whole, `none` where the whole is 0."""
+    above, below = np.asarray(part), np.asarray(whole)
+    result = np.full(np.broadcast_shapes(above.shape, below.shape), none)
+    np.divide(above, below, out=result, where=below > 0)
+    return _values(result)
+
+
+def _values(result: Floats) -> Values:
+    """The array, or the number where there is one query."""
+    number_or_array: Values = result[()]
+    return number_or_array
+
+
+def _discounted(relevance: npt.NDArray[Any], gain: Gain) -> Floats:
+    """DCG of rankings that are cut already."""
+    terms: Floats = np.maximum(relevance, 0, dtype=np.float64, order="C")
+    if gain == "exp2":
+        most = terms.max(initial=0)
+        if most >= _TOO_MUCH:
+            raise ValueError(f"2^{most:g} - 1 is too large for gain 'exp2'; take gain 'linear'")
+        np.exp2(terms, out=terms)
+        terms -= 1
+    elif gain != "linear":
+        raise ValueError(f"gain is 'linear' or 'exp2', got {gain!r}")
+    terms /= np.log2(np.arange(2, terms.shape[-1] + 2))
+    return _summed(terms)
+
+
+def _mean_ranks(
+    ranked: npt.NDArray[Any], scores: npt.ArrayLike, there: npt.NDArray[np.bool_]
+) -> Floats:
+    """(..., n): the mean of the first and the last rank that have the score of this one."""
+    by = np.asarray(scores)
+    if by.shape != ranked.shape:
+        raise ValueError(f"gains and scores differ in shape: {ranked.shape!r}, {by.shape!r}")
+    if ((by[..., 1:] > by[..., :-1]) & there[..., 1:]).any():
+        raise ValueError("scores must fall from rank to rank; sort the ranking by them")
+    places = np.arange(1, by.shape[-1] + 1, dtype=np.int32)
+    starts = np.ones(there.shape, np.bool_)
+    # What fills up a ranking may bear any score: it is tied with nothing.
+    starts[..., 1:] = (by[..., 1:] != by[..., :-1]) | ~there[..., 1:]
+    earliest = np.maximum.accumulate(np.where(starts, places, np.int32(1)), axis=-1)
+    ends = np.roll(starts, -1, axis=-1)
+    ends[..., -1:] = True
+    latest = np.where(ends, places, np.int32(by.shape[-1]))[..., ::-1]
+    return (earliest + np.minimum.accumulate(latest, axis=-1)[..., ::-1]) / 2
