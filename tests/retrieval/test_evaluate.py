@@ -383,9 +383,8 @@ def test_many_queries_and_long_rankings_come_in_several_batches_and_mean_the_sam
     rows = [batch.row(row) for batch in together for row in range(len(batch.queries))]
     assert [row.qid for row in rows] == [sample.qid for sample in samples]
     for row, one in list(zip(rows, samples, strict=True))[:60]:
-        ((alone,),) = (
-            [b.row(0) for b in batches(sample_queries([each], rules), rules)] for each in (one,)
-        )
+        (only,) = batches(sample_queries([one], rules), rules)
+        alone = only.row(0)
         assert row.model_copy(update={"measures": {}}) == alone.model_copy(update={"measures": {}})
         assert row.measures == pytest.approx(alone.measures, abs=1e-12)
 
@@ -457,7 +456,13 @@ def test_what_is_warned_of_and_noted() -> None:
 
 def test_a_report_of_schema_1_is_read_without_its_pairs() -> None:
     report = measure_retrieval([sample("a", 3, 1)])
-    pair = {"qid": "a", "kind": "conflict", "first": "x", "second": "y", "ranks": [1, 2]}
+    pair: dict[str, object] = {
+        "qid": "a",
+        "kind": "conflict",
+        "first": "x",
+        "second": "y",
+        "ranks": [1, 2],
+    }
     pair |= {"similarity": 0.5, "detail": "5 / 6", "sentences": ["It is 5.", "It is 6."]}
     old = report.model_dump(mode="json") | {"schema": 1, "pairs": [pair]}
     old["pairs_total"] = {"duplicate": 0, "conflict": 1}

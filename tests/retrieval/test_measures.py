@@ -41,7 +41,7 @@ LOG3, LOG5, LOG6 = math.log2(3), math.log2(5), math.log2(6)
 BEST = 31 + 31 / LOG3 + 15 / 2 + 7 / LOG5 + 7 / LOG6
 
 # Each value by hand; NaN where a measure is not defined.
-BY_HAND: list[tuple[str, object, object]] = [
+BY_HAND: list[tuple[str, Values, float | list[float]]] = [
     ("hit of four questions", hit_at_k(FOUR, 10), [1, 1, 0, 1]),
     ("with one relevant, recall is hit", recall_at_k(FOUR, 10, np.ones(4)), [1, 1, 0, 1]),
     ("precision of four questions", precision_at_k(FOUR, 10), [0.1, 0.1, 0, 0.1]),
@@ -100,7 +100,7 @@ BY_HAND: list[tuple[str, object, object]] = [
 
 def test_every_measure_by_hand() -> None:
     for says, found, expected in BY_HAND:
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6, err_msg=says)  # type: ignore[arg-type]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6, err_msg=says)
 
 
 @pytest.mark.parametrize("gains", [NOTHING, UNRANKED])
@@ -264,9 +264,9 @@ def test_they_stand_between_what_bounds_them(rows: list[Ranking], k: int) -> Non
     ):
         assert ((value >= 0) & (value <= 1)).all()
     assert ((hit == 1) == (precision > 0)).all()
-    both = precision + recall
+    both = np.asarray(precision + recall)
     assert f1 == pytest.approx(
-        np.divide(2 * precision * recall, both, out=both * 0, where=both > 0)
+        np.divide(np.asarray(2 * precision * recall), both, out=both * 0, where=both > 0)
     )
     assert r_precision(q.gains, q.relevant) == pytest.approx(
         [
