@@ -9,8 +9,8 @@ from rich.text import Text
 from judge.cli.render.paint import number
 from judge.cli.render.wrap import wrap
 from judge.cli.terminal import print_table, titled_table
-from judge.overlap.languages import LANGUAGE_NAMES
-from judge.overlap.metrics import TOKENIZERS
+from judge.overlap.evaluate import LANGUAGE_NAMES
+from judge.overlap.measures import TOKENIZERS
 from judge.overlap.records import LanguageBleu, LowOverlap, OverlapReport
 from judge.text.visible import clip, flat, visible
 

@@ -1,0 +1,341 @@
+"""Samples in, one report out: streamed, in memory that does not grow with them."""
+
+from bisect import insort
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.metadata import version
+from typing import Final, NamedTuple
+
+from judge.answer.split import EDITION as SPLIT_EDITION
+from judge.answer.split import split
+from judge.errors import InputError
+from judge.overlap.measures import (
+    MOST_CELLS,
+    MOST_TOKENS,
+    TOKENIZERS,
+    WEIGHT,
+    BleuCounts,
+    Language,
+    Prf,
+    bleu,
+    bleu_signature,
+    count_bleu,
+    exact_match,
+    language_of,
+    rouge,
+    rouge_w,
+    sentence_bleu,
+    token_f1,
+    too_long,
+    word_tokens,
+)
+from judge.overlap.records import (
+    AnswerOverlap,
+    LanguageBleu,
+    LowOverlap,
+    OverlapCounts,
+    OverlapReport,
+)
+from judge.records import Interval, Sample
+from judge.scores.intervals import StreamedMeans
+from judge.signature import Signature
+from judge.text.visible import clip
+
+_ROUGES: Final = ("rouge1", "rouge2", "rougeL", "rougeLsum", "rougeW")
+MEASURES: Final = (
+    "exact_match",
+    "token_f1",
+    "token_precision",
+    "token_recall",
+    *(f"{name}{part}" for name in _ROUGES for part in ("", "_precision", "_recall")),
+)
+"""What has a mean: names of `AnswerOverlap.scores`, in order."""
+LANGUAGE_NAMES: Final[dict[Language, str]] = {
+    "zh": "Chinese",
+    "ja": "Japanese",
+    "ko": "Korean",
+    "unspaced": "Thai, Lao, Burmese, Khmer or Tibetan",
+    "other": "spaced words (English …)",
+}
+"""What to call them where people read."""
+LISTED: Final = 20
+"""How many qids of samples without a gold answer a report lists."""
+_LONGEST: Final = 200
+"""Characters of an answer that is listed."""
+
+
+def measure_overlap(
+    samples: Iterable[Sample],
+    *,
+    worst: int = 5,
+    stem: bool = False,
+    seed: int = 0,
+    each: Callable[[AnswerOverlap], None] | None = None,
+) -> OverlapReport:
+    """What the answers share with their gold answers: BLEU, ROUGE, exact match, token F1.
+
+    Samples without a gold answer, or a blank one, are counted and left out; an empty answer counts.
+
+    Args:
+        samples: in any order; each qid once.
+        worst: how many of the lowest answers to list.
+        stem: whether ROUGE-1, -2, -L and -Lsum cut English words to their stems.
+        seed: of the bootstrap intervals.
+        each: is given the figures of every sample, in order.
+
+    Raises:
+        InputError: there is no sample, or none has a gold answer.
+    """
+    totals = _Totals(worst=worst, stem=stem, seed=seed)
+    for sample in samples:
+        row = totals.add(sample)
+        if each is not None:
+            each(row)
+    return totals.report()
+
+
+def with_bad_lines(report: OverlapReport, bad_lines: int) -> OverlapReport:
+    """The report of a file of which so many lines were no samples: counted, and warned of."""
+    counts = report.counts.model_copy(update={"bad_lines": bad_lines})
+    said = tuple(_warnings(counts, report.bleu))
+    return report.model_copy(update={"counts": counts, "warnings": said})
+
+
+class Measured(NamedTuple):
+    """What one answer shares with its gold answer."""
+
+    scores: dict[str, float | None]
+    """By `MEASURES`."""
+    language: Language | None
+    """Of the gold answer; None where it has no letter."""
+    gold_tokens: int
+    """Words of the gold answer, characters where they stand alone."""
+
+
+def measure(answer: str, gold: str, *, stem: bool) -> Measured:
+    """Every measure but BLEU, of one answer."""
+    # An answer was owed, even where normalisation leaves nothing of the gold answer either.
+    given = bool(answer.strip())
+    tokens = token_f1(answer, gold) if given else Prf(0.0, 0.0, 0.0)
+    scores: dict[str, float | None] = {
+        "exact_match": exact_match(answer, gold) if given else 0.0,
+        "token_f1": tokens.f,
+        "token_precision": tokens.precision,
+        "token_recall": tokens.recall,
+    }
+    gold_tokens = len(word_tokens(gold))
+    answer_lines, gold_lines = answer, gold
+    # Lines are for ROUGE-Lsum alone; of texts too long for it finding sentences is time lost.
+    if not too_long(len(word_tokens(answer)), gold_tokens):
+        answer_lines, gold_lines = _a_sentence_a_line(answer), _a_sentence_a_line(gold)
+    found = rouge(answer_lines, gold_lines, stem=stem)
+    for name, shares in (*found.items(), ("rougeW", rouge_w(answer, gold))):
+        precision, recall, f = shares or (None, None, None)
+        scores |= {name: f, f"{name}_precision": precision, f"{name}_recall": recall}
+    return Measured(scores, language_of(gold), gold_tokens)
+
+
+def _a_sentence_a_line(text: str) -> str:
+    return "\n".join(" ".join(sentence.text.split()) for sentence in split(text))
+
+
+class LanguageBleus:
+    """Adds answers up by the language of their gold answers, in memory that does not grow.
+
+    A gold answer without a letter (500) has none: it counts in the end with the language that most
+    others have, or as `other` where no gold answer has a letter.
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[Language, BleuCounts] = {}
+        # Which language it will be is known in the end: these are added up in every tokenizer.
+        self._letterless: dict[str, BleuCounts] = {}
+
+    def add(self, answer: str, gold: str, language: Language | None) -> float:
+        """Take in an answer.
+
+        Returns:
+            its own `sentence_bleu`; where no language is given, that of `other`.
+        """
+        if language is not None:
+            counts = count_bleu(answer, gold, language)
+            self._counts[language] = self._counts.get(language, BleuCounts()) + counts
+            return sentence_bleu(counts, language)
+        by_tokenizer = {tokenizer: language for language, tokenizer in TOKENIZERS.items()}
+        own = {name: count_bleu(answer, gold, each) for name, each in by_tokenizer.items()}
+        for tokenizer, found in own.items():
+            self._letterless[tokenizer] = self._letterless.get(tokenizer, BleuCounts()) + found
+        return sentence_bleu(own[TOKENIZERS["other"]], "other")
+
+    def totals(self) -> tuple[LanguageBleu, ...]:
+        """Corpus BLEU of each language, the most answers first."""
+        counts = dict(self._counts)
+        if self._letterless:
+            most: Language = min(
+                counts, key=lambda each: (-counts[each].answers, each), default="other"
+            )
+            letterless = self._letterless[TOKENIZERS[most]]
+            counts[most] = counts.get(most, BleuCounts()) + letterless
+        found = (
+            LanguageBleu(
+                language=language,
+                score=bleu(each, language),
+                answers=each.answers,
+                too_short=each.given[-1] == 0,
+                signature=bleu_signature(language),
+            )
+            for language, each in counts.items()
+        )
+        return tuple(sorted(found, key=lambda item: (-item.answers, item.language)))
+
+
+class Lowest:
+    """Keeps the `size` answers of a stream with the least token F1, then ROUGE-L, then the first.
+
+    Those whose token F1 is 1 are not low. Memory does not grow with the stream: of the texts no
+    more than the beginning is kept.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._kept: list[tuple[float, float, int, LowOverlap]] = []
+        self._seen = 0
+
+    def add(self, sample: Sample, token_f1: float, rouge_l: float | None) -> None:
+        """Take in a measured sample."""
+        self._seen += 1
+        # Too long to be measured says nothing against it.
+        rank = (token_f1, 1.0 if rouge_l is None else rouge_l, self._seen)
+        full = len(self._kept) == self._size
+        if token_f1 == 1 or (full and (not self._kept or rank > self._kept[-1][:3])):
+            return
+        low = LowOverlap(
+            qid=sample.qid,
+            token_f1=token_f1,
+            rouge_l=rouge_l,
+            answer=clip(sample.answer, _LONGEST),
+            gold_answer=clip(sample.gold_answer or "", _LONGEST),
+        )
+        insort(self._kept, (*rank, low))
+        del self._kept[self._size :]
+
+    def answers(self) -> tuple[LowOverlap, ...]:
+        """Those kept, worst first."""
+        return tuple(item[-1] for item in self._kept)
+
+
+class _Totals:
+    def __init__(self, *, worst: int, stem: bool, seed: int) -> None:
+        self._stem = stem
+        self._seed = seed
+        self._means = StreamedMeans(len(MEASURES), seed)
+        self._bleu = LanguageBleus()
+        self._counts: Counter[str] = Counter()
+        self._without: list[str] = []
+        self._lowest = Lowest(worst)
+
+    def add(self, sample: Sample) -> AnswerOverlap:
+        self._counts["samples"] += 1
+        if sample.gold_answer is None or not sample.gold_answer.strip():
+            self._counts["without_gold_answer"] += 1
+            if len(self._without) < LISTED:
+                self._without.append(sample.qid)
+            scores = dict.fromkeys((*MEASURES, "sentence_bleu"))
+            return AnswerOverlap(qid=sample.qid, unmeasured="no_gold_answer", scores=scores)
+        found = measure(sample.answer, sample.gold_answer, stem=self._stem)
+        rouge_l = found.scores["rougeL"]
+        self._counts["measured"] += 1
+        self._counts["empty_answers"] += not sample.answer.strip()
+        self._counts["too_long"] += rouge_l is None
+        self._counts["wordless_gold"] += found.gold_tokens == 0
+        self._counts["single_token_gold"] += found.gold_tokens == 1
+        self._means.add(sample.qid, [found.scores[name] for name in MEASURES])
+        own = self._bleu.add(sample.answer, sample.gold_answer, found.language)
+        self._lowest.add(sample, found.scores["token_f1"] or 0.0, rouge_l)
+        return AnswerOverlap(
+            qid=sample.qid,
+            too_long=rouge_l is None,
+            language=found.language,
+            scores=found.scores | {"sentence_bleu": own},
+        )
+
+    def report(self) -> OverlapReport:
+        counts = OverlapCounts(**self._counts)
+        if not counts.samples:
+            message = "holds no sample; one JSON object a line, or CSV under a header, is needed"
+            raise InputError(message)
+        if not counts.measured:
+            message = f"is missing or blank in every sample ({counts.samples} read); "
+            message += "add the reference answer to each (also read from: reference)"
+            raise InputError(message, field="gold_answer")
+        languages = self._bleu.totals()
+        means = {name: self._means.mean(column) for column, name in enumerate(MEASURES)}
+        return OverlapReport(
+            mean=means | ({"bleu": languages[0].score} if len(languages) == 1 else {}),
+            interval={name: self._interval(column) for column, name in enumerate(MEASURES)},
+            answers={name: self._means.count(column) for column, name in enumerate(MEASURES)},
+            counts=counts,
+            bleu=languages,
+            signature=str(_signature(stem=self._stem, seed=self._seed)),
+            warnings=tuple(_warnings(counts, languages)),
+            without_gold_answer=tuple(self._without),
+            worst=self._lowest.answers(),
+        )
+
+    def _interval(self, column: int) -> Interval | None:
+        found = self._means.interval(column)
+        if found is None:
+            return None
+        low, high, method = found
+        return Interval(low=low, high=high, method=method)
+
+
+def _signature(*, stem: bool, seed: int) -> Signature:
+    """How the numbers other than BLEU are made, choice by choice."""
+    return Signature(
+        "overlap:v1",
+        (
+            "tokens:nfkc-lower-cjk-char",
+            "norm:squad2-cjk-char",
+            f"rouge:rouge-score-{version('rouge-score')}",
+            f"stem:{'porter' if stem else 'no'}",
+            f"sentences:{SPLIT_EDITION}",
+            f"w:{WEIGHT:g}",
+            f"longest:{MOST_TOKENS},{MOST_CELLS}",
+            f"seed:{seed}",
+            f"judge:{version('judge')}",
+        ),
+    )
+
+
+def _warnings(counts: OverlapCounts, languages: Sequence[LanguageBleu]) -> Iterator[str]:
+    """A line for everything that makes the numbers other than they look."""
+    of = "of 1 sample" if counts.samples == 1 else f"of {counts.samples:,} samples"
+    if counts.bad_lines:
+        yield f"lines that are no samples, and so left out: {counts.bad_lines:,}"
+    over = (
+        f" (over {MOST_TOKENS:,} tokens, or tokens of the answer times tokens of the gold answer "
+    )
+    over += f"over {MOST_CELLS:,})"
+    told = (
+        (counts.without_gold_answer, "no gold_answer, and so left out", ""),
+        (counts.empty_answers, "an empty answer, which counts 0", ""),
+        (
+            counts.too_long,
+            "too long for ROUGE-L, ROUGE-Lsum and ROUGE-W, and not in their means",
+            over,
+        ),
+        (counts.wordless_gold, "a gold answer without a letter or digit (ROUGE is 0)", ""),
+        (counts.single_token_gold, "a gold answer of one token (ROUGE-2 is 0)", ""),
+    )
+    for count, what, more in told:
+        if count:
+            yield f"{what}: {count:,} {of}{more}"
+    for item in languages:
+        if item.too_short:
+            yield (
+                "no answer has the four tokens that BLEU needs, so it is 0 whatever they share: "
+                f"{LANGUAGE_NAMES[item.language]}, {item.answers:,} {of}"
+            )
+    if len(languages) > 1:
+        yield "gold answers of several languages: BLEU is given for each, and not over all"

@@ -1,0 +1,468 @@
+"""How far an answer has the words of a reference: BLEU, ROUGE, exact match, token F1.
+
+None of these sees whether an answer is true or supported: they count what two texts share. Texts
+are strings of any length, also empty ones. sacrebleu and rouge-score are loaded when they are used.
+"""
+
+import re
+import string
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from judge.text.fold import CJK_CHAR, fold
+
+if TYPE_CHECKING:
+    from rouge_score.rouge_scorer import RougeScorer
+    from sacrebleu.metrics.bleu import BLEU
+
+Language = Literal["zh", "ja", "ko", "unspaced", "other"]
+Rouge = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]
+
+TOKENIZERS: Final[dict[Language, str]] = {
+    "zh": "zh",
+    "ja": "char",
+    "ko": "char",
+    "unspaced": "char",
+    "other": "13a",
+}
+"""sacrebleu's tokenizer for each language. Its words of Japanese and Korean need dictionaries that
+are packages of their own, so there BLEU is over characters; so it is for the other scripts without
+spaces between words (`unspaced`: Thai, Lao, Burmese, Khmer, Tibetan), whose clauses would be one
+word each. `other` is all that parts words by spaces."""
+
+WEIGHT: Final = 1.2
+"""The exponent of ROUGE-W that Lin's ROUGE-1.5.5 is commonly run with."""
+
+MOST_CELLS: Final = 4_000_000
+"""Tokens of the answer times tokens of the reference over which no common subsequence is sought.
+
+Two texts of 2 000 tokens. There ROUGE-L, -Lsum and -W take about half a second each, but -Lsum of
+lines of one word each about five: it fills a table for every two lines."""
+
+MOST_TOKENS: Final = 50_000
+"""Tokens of one text over which none is sought either."""
+
+_ORDERS: Final = 4
+_COUNTED: Final[tuple[Rouge, ...]] = ("rouge1", "rouge2")
+_SOUGHT: Final[tuple[Rouge, ...]] = ("rougeL", "rougeLsum")
+_ARTICLE: Final = re.compile(r"\b(?:a|an|the)\b")
+_HANGUL: Final = re.compile("[\uac00-\ud7af]")
+_KANA: Final = re.compile("[\u3040-\u30ff\u31f0-\u31ff]")
+# Its syllables have a mark between them, and are tokens elsewhere; 13a does not know the mark.
+_TIBETAN: Final = re.compile("[\u0f00-\u0fff]")
+_KANA_SHARE: Final = 0.1
+"""Running Japanese is about half kana; a Chinese text that names a Japanese thing has a few."""
+# Thai, Lao, Burmese and Khmer are written without spaces, as Chinese is.
+_UNSPACED: Final = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))
+
+
+class Prf(NamedTuple):
+    """Precision, recall and their harmonic mean."""
+
+    precision: float
+    """Share of the answer that the reference has, 0 to 1."""
+    recall: float
+    """Share of the reference that the answer has, 0 to 1."""
+    f: float
+    """2·precision·recall / (precision + recall), 0 where both are 0."""
+
+
+def exact_match(answer: str, reference: str) -> float:
+    """Whether answer and reference are the same tokens in the same order, once normalised.
+
+    `answer_tokens` normalises; by it 3.5 equals 35, -5 equals 5 and 10:30 equals 1030.
+
+    Formula: 1 if answer and reference are equal once normalised, else 0
+    Range: 0 or 1; its mean 0 to 1
+    Zero: where they differ; 1 where nothing is left of either
+    Source: Rajpurkar et al. 2016
+
+    >>> exact_match("The cat.", "cat"), exact_match("５００元。", "500 元"), exact_match("", "cat")
+    (1.0, 1.0, 0.0)
+    """
+    return float(answer_tokens(answer) == answer_tokens(reference))
+
+
+def token_f1(answer: str, reference: str) -> Prf:
+    """How many words (characters in Chinese) a short answer shares with the reference, as bags.
+
+    With `same` the tokens in common, each as often as both have it: precision is same ÷ tokens of
+    the answer, recall same ÷ tokens of the reference. Normalised as for `exact_match`. CMRC 2018's
+    own script has the longest common substring in place of `same`; this is SQuAD's bag.
+
+    Formula: F1 of the normalised words of answer and reference, Chinese by character
+    Range: 0 to 1
+    Zero: where nothing is left of one of them; 1 where nothing is left of either
+    Source: Rajpurkar et al. 2016; Chinese by character: Cui et al. 2019
+
+    >>> token_f1("a cat on the mat", "the cat sat").f
+    0.4
+    >>> round(token_f1("差旅标准", "差旅费标准").f, 4)
+    0.8889
+    >>> token_f1("Paris, France", "Paris").precision
+    0.5
+    """
+    ours, theirs = answer_tokens(answer), answer_tokens(reference)
+    if not ours or not theirs:
+        same_nothing = float(ours == theirs)
+        return Prf(same_nothing, same_nothing, same_nothing)
+    same = (Counter(ours) & Counter(theirs)).total()
+    return Prf(same / len(ours), same / len(theirs), 2 * same / (len(ours) + len(theirs)))
+
+
+def rouge(answer: str, reference: str, *, stem: bool = False) -> dict[Rouge, Prf | None]:
+    """ROUGE-1, -2, -L and -Lsum of an answer against one reference.
+
+    Precision is what both have in common over what the answer has, recall over what the reference
+    has. Counted are tokens (ROUGE-1) or pairs of neighbours (ROUGE-2), each as often as both have
+    it; or the tokens of the longest common subsequence (ROUGE-L). For ROUGE-Lsum every line is a
+    sentence, and of each sentence of the reference those tokens count that its longest common
+    subsequence with any sentence of the answer holds, none more often than both texts have it. For
+    the others line breaks part words. `stem` cuts English words to Porter's stems, as rouge-score's
+    `use_stemmer`. On ASCII text the figures are those of rouge-score by itself.
+
+    Formula: F1 of what answer and reference have in common
+    Range: 0 to 1
+    Zero: where either has nothing to compare: no token, for ROUGE-2 fewer than two; ROUGE-L and
+        -Lsum are None where the texts are `too_long`
+    Source: Lin 2004; rouge-score
+
+    >>> rouge("the cat is on mat", "the cat is on the mat")["rouge1"].precision
+    1.0
+    >>> rouge("报销需要发票", "报销要发票")["rougeL"].recall
+    1.0
+    """
+    wanted = _COUNTED
+    if not too_long(len(word_tokens(answer)), len(word_tokens(reference))):
+        wanted = (*_COUNTED, *_SOUGHT)
+        answer, reference = _worded(answer), _worded(reference)
+    scores = _scorer(wanted, stem=stem).score(reference, answer)
+    found = {name: Prf(each.precision, each.recall, each.fmeasure) for name, each in scores.items()}
+    return {name: found.get(name) for name in (*_COUNTED, *_SOUGHT)}
+
+
+def rouge_w(answer: str, reference: str, weight: float = WEIGHT) -> Prf | None:
+    """ROUGE-L in which words (characters in Chinese) in a row count for more than the same apart.
+
+    With f(n) = n^weight, W is the sum of f over the lengths of the runs of consecutive matches that
+    Lin's dynamic program finds. Recall is f⁻¹(W ÷ f(tokens of the reference)), precision f⁻¹(W ÷
+    f(tokens of the answer)). At weight 1 this is ROUGE-L. Time is proportional to the product of
+    both lengths.
+
+    Formula: F1 of f⁻¹(W ÷ f(|answer|)) and f⁻¹(W ÷ f(|reference|)), f(n) = n^w,
+        f⁻¹(x) = x^(1 ÷ w), w = 1.2, W the sum of f over the runs of the weighted longest common
+        subsequence
+    Range: 0 to 1
+    Zero: where either has no token; None where the texts are `too_long`
+    Source: Lin 2004
+
+    Raises:
+        ValueError: the weight is under 1, or no number.
+
+    >>> [round(rouge_w(y, "A B C D E F G").f, 4) for y in ("A B C D H I K", "A H B K C I D")]
+    [0.5714, 0.4535]
+    """
+    if not 1 <= weight < float("inf"):
+        raise ValueError(f"weight is {weight!r}; a number of at least 1 is needed")
+    ours, theirs = word_tokens(answer), word_tokens(reference)
+    if too_long(len(ours), len(theirs)):
+        return None
+    if not ours or not theirs:
+        return Prf(0.0, 0.0, 0.0)
+    common = wlcs(theirs, ours, weight) ** (1 / weight)
+    precision, recall = min(1.0, common / len(ours)), min(1.0, common / len(theirs))
+    total = precision + recall
+    return Prf(precision, recall, 2 * precision * recall / total if total else 0.0)
+
+
+def wlcs(first: Sequence[str], second: Sequence[str], weight: float = WEIGHT) -> float:
+    """Lin's weighted longest common subsequence: f(k) = k^weight summed over runs of k matches.
+
+    Where two tokens are equal they are always matched, as his program has it.
+
+    >>> wlcs("ABCDEFG", "ABCDHIK", 2), wlcs("ABCDEFG", "AHBKCID", 2)
+    (16.0, 4.0)
+    """
+    powers = [float(k) ** weight for k in range(min(len(first), len(second)) + 1)]
+    scores, runs = [0.0] * (len(second) + 1), [0] * (len(second) + 1)
+    for token in first:
+        corner, corner_run, left = 0.0, 0, 0.0
+        for j, other in enumerate(second, 1):
+            above, above_run = scores[j], runs[j]
+            if token == other:
+                runs[j] = corner_run + 1
+                left = corner + powers[corner_run + 1] - powers[corner_run]
+            else:
+                runs[j] = 0
+                left = max(above, left)
+            scores[j] = left
+            corner, corner_run = above, above_run
+    return scores[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class BleuCounts:
+    """All that BLEU is made of, over any number of answers; counts of one tokenizer add up."""
+
+    right: tuple[int, ...] = (0,) * _ORDERS
+    """n-grams of the answers that their references have, of 1 to 4 tokens."""
+    given: tuple[int, ...] = (0,) * _ORDERS
+    """All n-grams of the answers. Without one of four tokens corpus BLEU is 0."""
+    length: int = 0
+    """Tokens of the answers."""
+    reference_length: int = 0
+    """Tokens of the references."""
+    answers: int = 0
+    """How many answers."""
+
+    def __add__(self, other: "BleuCounts") -> "BleuCounts":
+        """Of both together."""
+        return BleuCounts(
+            tuple(a + b for a, b in zip(self.right, other.right, strict=True)),
+            tuple(a + b for a, b in zip(self.given, other.given, strict=True)),
+            self.length + other.length,
+            self.reference_length + other.reference_length,
+            self.answers + other.answers,
+        )
+
+
+def count_bleu(answer: str, reference: str, language: Language) -> BleuCounts:
+    """What BLEU counts of one answer, in the tokens of its reference's language.
+
+    sacrebleu gets the texts as they are: case, width and punctuation count, as they do in no other
+    measure here. An n-gram is right as often as both texts have it.
+
+    >>> count_bleu("the cat is on mat", "the cat is on the mat", "other").right
+    (5, 3, 2, 1)
+    """
+    metric = _metric(TOKENIZERS[language], sentence=True)
+    found = metric.sentence_score(answer, [reference])
+    _forget(metric.tokenizer)
+    right, given = tuple(found.counts), tuple(found.totals)
+    return BleuCounts(right, given, found.sys_len, found.ref_len, 1)
+
+
+def bleu(counts: BleuCounts, language: Language) -> float:
+    """Corpus BLEU: how many of the answers' runs of one to four tokens stand in their references.
+
+    With p_n the right n-grams over all n-grams of the answers, both summed over the corpus; c the
+    tokens of the answers, r those of the references. It is no mean of sentence scores.
+
+    Formula: 100 · min(1, e^(1 − |reference| ÷ |answer|)) · (p_1·p_2·p_3·p_4)^¼, p_n the clipped
+        precision of n-grams
+    Range: 0 to 100
+    Zero: where no token matches, or no answer has four; an order without a match beside others is
+        smoothed (`exp`, as mteval-v13a)
+    Source: Papineni et al. 2002; sacreBLEU, Post 2018
+
+    >>> counts = count_bleu("the cat is on mat", "the cat is on the mat", "other")
+    >>> round(bleu(counts, "other"), 2), bleu_signature("other").split("|version")[0]
+    (57.89, 'nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp')
+    """
+    return _computed(counts, _metric(TOKENIZERS[language], sentence=False))
+
+
+def sentence_bleu(counts: BleuCounts, language: Language) -> float:
+    """BLEU of one answer by itself, over the orders that it is long enough for.
+
+    Formula: bleu of one answer, the geometric mean over n = 1 to min(4, words of the answer):
+        effective order
+    Range: 0 to 100
+    Zero: where no token matches; 100 where both are equal and there is a token
+    Source: Papineni et al. 2002; sacreBLEU, Post 2018, effective order
+
+    >>> round(sentence_bleu(count_bleu("差旅标准", "差旅费标准", "zh"), "zh"), 2)
+    35.19
+    """
+    return _computed(counts, _metric(TOKENIZERS[language], sentence=True))
+
+
+def bleu_signature(language: Language) -> str:
+    """The word of sacrebleu on how `bleu` is made: only scores of equal signature compare."""
+    return str(_metric(TOKENIZERS[language], sentence=False).get_signature())
+
+
+def too_long(ours: int, theirs: int) -> bool:
+    """Whether no subsequence common to texts of so many tokens is sought: it would take too long.
+
+    >>> too_long(2_000, 2_000), too_long(2_001, 2_000), too_long(50_001, 1)
+    (False, True, True)
+    """
+    return ours * theirs > MOST_CELLS or max(ours, theirs) > MOST_TOKENS
+
+
+def answer_tokens(text: str) -> list[str]:
+    """The tokens left by SQuAD's normalisation.
+
+    Lower case; punctuation deleted (SQuAD's ASCII marks and symbols, and all that Unicode calls
+    punctuation); the words `a`, `an`, `the` dropped; cut at white space, and around every Chinese
+    character and those of other scripts without spaces. Before that NFKC, so that width makes no
+    difference. Beside a Chinese, Japanese or Korean character no article is dropped, with a space
+    between or without: the A of 选A or A股 is a name. With the punctuation go points, signs and
+    colons of numbers: 3.5 is 35, -5 is 5 and 10:30 is 1030.
+
+    Source: `normalize_answer` of SQuAD's evaluate-v2.0.py, which this equals on ASCII text; by
+    character as in P. Lewis et al. (2020), MLQA, ACL, and Y. Cui et al. (2019), CMRC 2018, EMNLP.
+
+    >>> answer_tokens("The U.S. Army, 第3条。")
+    ['us', 'army', '第', '3', '条']
+    """
+    folded = _folded(text)
+    bare = _ARTICLE.sub(" ", folded.translate({ord(c): None for c in set(folded) if _is_mark(c)}))
+    return bare.translate({ord(c): f" {c} " for c in set(bare) if _stands_alone(c)}).split()
+
+
+def word_tokens(text: str) -> list[str]:
+    """Words, folded; in scripts that put no space between words every character is a token.
+
+    Letters, digits and their marks, of any script, make words; everything else parts them, the dot
+    of 让・雅克 too. Han, kana, Thai, Lao, Burmese and Khmer characters stand alone. So does hangul,
+    though Korean has spaces: a word there bears its particles, and by character 서울 is found in
+    서울에서. Case, width and compatibility forms (NFKC) are folded and characters without width
+    dropped. On ASCII text these are the tokens of rouge-score's default tokenizer, which on others
+    drops all but a-z and 0-9.
+
+    >>> word_tokens("Ｔhe café's 差旅标准: 3.2 Москва")
+    ['the', 'café', 's', '差', '旅', '标', '准', '3', '2', 'москва']
+    """
+    folded = _folded(text)
+    return folded.translate({ord(char): _word_part(char) for char in set(folded)}).split()
+
+
+def language_of(text: str) -> Language | None:
+    """The language of a text as far as its script tells, for the choice of a tokenizer.
+
+    Of `word_tokens` those with a letter count one each: words, and single characters of scripts
+    without spaces between words. Where words are more it is `other`. Else it is what most of the
+    characters are: `ko` for hangul, `unspaced` for Thai, Lao, Burmese, Khmer and Tibetan (by
+    syllable); of Han and kana `ja` where a tenth is kana, and `zh`. Japanese without kana is taken
+    for Chinese. None where no token has a letter, as in 500 or 10:30: digits are of no script.
+
+    >>> [language_of(text) for text in ("Paris", "用 kubectl get pods", "東京へ行く", "서울")]
+    ['other', 'other', 'ja', 'ko']
+    >>> [language_of(text) for text in ("193.8亿", "ภาษาไทย", "193.8")]
+    ['zh', 'unspaced', None]
+    """
+    of = Counter(_script(token) for token in word_tokens(text) if any(map(str.isalpha, token)))
+    if not of:
+        return None
+    east = of["han"] + of["kana"]
+    if of["other"] > east + of["hangul"] + of["unspaced"]:
+        return "other"
+    if max(of["hangul"], of["unspaced"]) > east:
+        return "ko" if of["hangul"] > of["unspaced"] else "unspaced"
+    return "ja" if of["kana"] >= _KANA_SHARE * east else "zh"
+
+
+def _script(token: str) -> str:
+    if _HANGUL.match(token):
+        return "hangul"
+    if _KANA.match(token):
+        return "kana"
+    if CJK_CHAR.match(token):
+        return "han"
+    return "unspaced" if _stands_alone(token[0]) or _TIBETAN.match(token) else "other"
+
+
+def _folded(text: str) -> str:
+    """The text without differences of case, width, compatibility form and white space."""
+    return text.lower() if text.isascii() else fold(text).text
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_mark(char: str) -> bool:
+    return char in string.punctuation or unicodedata.category(char).startswith("P")
+
+
+@lru_cache(maxsize=1 << 14)
+def _stands_alone(char: str) -> bool:
+    """Whether a character is of a script that puts no space between words; hangul is one here."""
+    if CJK_CHAR.match(char):
+        # Two marks stand among the kana: ・ and ゠.
+        return not unicodedata.category(char).startswith("P")
+    return any(low <= ord(char) <= high for low, high in _UNSPACED) and _of_a_word(char)
+
+
+@lru_cache(maxsize=1 << 14)
+def _word_part(char: str) -> str:
+    if _stands_alone(char):
+        return f" {char} "
+    return char if _of_a_word(char) else " "
+
+
+def _of_a_word(char: str) -> bool:
+    # Marks belong to their letter: without them Hindi and Arabic words would fall apart.
+    return char.isalnum() or unicodedata.category(char).startswith("M")
+
+
+def _worded(text: str) -> str:
+    """Without lines that have no token: rouge-score holds each against every other for nothing."""
+    lines = text.split("\n")
+    return text if len(lines) == 1 else "\n".join(line for line in lines if word_tokens(line))
+
+
+class _Tokens:
+    """What rouge-score asks of a tokenizer."""
+
+    def __init__(self, *, stem: bool) -> None:
+        self._stem = stem
+
+    def tokenize(self, text: str) -> list[str]:
+        tokens = word_tokens(text)
+        return [_stem(token) for token in tokens] if self._stem else tokens
+
+
+@lru_cache(maxsize=4)
+def _scorer(wanted: tuple[Rouge, ...], *, stem: bool) -> "RougeScorer":
+    # rouge-score brings all of nltk: a second that only this measure pays.
+    from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
+
+    return RougeScorer(list(wanted), tokenizer=_Tokens(stem=stem))
+
+
+@lru_cache(maxsize=1 << 16)
+def _stem(token: str) -> str:
+    from rouge_score.tokenizers import DefaultTokenizer  # noqa: PLC0415  as above
+
+    if not token.isascii():
+        return token
+    stems: list[str] = DefaultTokenizer(use_stemmer=True).tokenize(token)
+    return stems[0]
+
+
+@lru_cache(maxsize=8)
+def _metric(tokenizer: str, *, sentence: bool) -> "BLEU":
+    # Not needed by most commands.
+    from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415
+
+    metric = BLEU(tokenize=tokenizer, effective_order=sentence)
+    # A signature tells the number of references, known once something was scored.
+    metric.corpus_score([""], [[""]])
+    return metric
+
+
+def _computed(counts: BleuCounts, metric: "BLEU") -> float:
+    found = metric.compute_bleu(
+        list(counts.right),
+        list(counts.given),
+        counts.length,
+        counts.reference_length,
+        smooth_method=metric.smooth_method,
+        smooth_value=metric.smooth_value,
+        effective_order=metric.effective_order,
+    )
+    # A score of equal texts is 100.00000000000004 to sacrebleu, and reported as 100.00.
+    return min(100.0, float(found.score))
+
+
+def _forget(tokenizer: Any) -> None:  # noqa: ANN401  sacrebleu exports no type for it
+    """Empty sacrebleu's caches: they keep the last 65 536 texts, however long these are."""
+    from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp  # noqa: PLC0415
+
+    caches: tuple[Any, ...] = (type(tokenizer).__call__, TokenizerRegexp.__call__)
+    for cache in caches:
+        cache.cache_clear()

@@ -1,0 +1,286 @@
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from sacrebleu.metrics.bleu import BLEU
+
+from judge.errors import InputError
+from judge.files.samples import read_samples
+from judge.overlap import measure_overlap, with_bad_lines
+from judge.overlap.evaluate import MEASURES, Lowest, measure
+from judge.overlap.records import AnswerOverlap, OverlapReport
+from judge.records import Sample
+
+FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "overlap.jsonl"
+
+
+def fixture() -> Iterator[Sample]:
+    return read_samples(FIXTURE, needs=("answer",))
+
+
+def sample(qid: str, answer: str, gold: str | None) -> Sample:
+    return Sample(qid=qid, answer=answer, gold_answer=gold)
+
+
+def test_the_fixture_by_hand() -> None:
+    rows: list[AnswerOverlap] = []
+    report = measure_overlap(fixture(), each=rows.append)
+    # Same, mat without its article, and the Chinese that differs in width; 18/21 of zh-part.
+    assert report.mean["exact_match"] == pytest.approx(3 / 6)
+    assert report.mean["token_f1"] == pytest.approx((3 + 18 / 21) / 6)
+    # 1 and 10/11 of two in English, 1 and 18/21 of two in Chinese, 0 of two.
+    assert report.mean["rouge1"] == pytest.approx((1 + 10 / 11 + 1 + 18 / 21) / 6)
+    assert report.answers["rougeW"] == 6
+    assert [row.qid for row in rows][-1] == "en-no-gold"
+    assert [item.qid for item in report.worst] == ["en-paraphrase", "zh-empty", "zh-part"]
+    assert report.without_gold_answer == ("en-no-gold",)
+
+
+def test_the_row_of_an_answer() -> None:
+    rows: list[AnswerOverlap] = []
+    measure_overlap(fixture(), each=rows.append)
+    assert rows[1].scores["sentence_bleu"] == pytest.approx(57.89, abs=0.005)
+    assert [row.language for row in rows[2:5]] == ["other", "zh", "zh"]
+    assert not any(row.too_long for row in rows)
+
+
+def test_counts_and_what_they_leave_out() -> None:
+    report = measure_overlap(fixture())
+    counts = report.counts
+    assert (counts.samples, counts.measured, counts.without_gold_answer) == (7, 6, 1)
+    assert counts.empty_answers == 1
+    rows: list[AnswerOverlap] = []
+    measure_overlap(fixture(), each=rows.append)
+    empty, missing = rows[5], rows[6]
+    assert set(empty.scores.values()) == {0.0}
+    assert missing.unmeasured == "no_gold_answer"
+    assert set(missing.scores.values()) == {None}
+    assert set(missing.scores) == set(empty.scores)
+
+
+def test_bleu_is_by_language_and_never_mixed() -> None:
+    report = measure_overlap(fixture())
+    assert [(item.language, item.answers) for item in report.bleu] == [("other", 3), ("zh", 3)]
+    assert "bleu" not in report.mean
+    assert "|tok:zh|" in report.bleu[1].signature
+    chinese = measure_overlap(item for item in fixture() if item.qid.startswith("zh"))
+    assert chinese.mean["bleu"] == chinese.bleu[0].score == report.bleu[1].score
+    assert "bleu" not in chinese.interval
+    assert "sentence_bleu" not in chinese.mean
+
+
+def test_figures_are_of_no_language() -> None:
+    rows: list[AnswerOverlap] = []
+    samples = [sample("1", "500", "500"), sample("2", "差旅标准", "差旅标准")]
+    report = measure_overlap(samples, each=rows.append)
+    assert [(item.language, item.answers) for item in report.bleu] == [("zh", 2)]
+    assert [row.language for row in rows] == [None, "zh"]
+    assert "bleu" in report.mean
+
+
+def test_the_language_is_the_gold_answers() -> None:
+    report = measure_overlap([sample("1", "Travel costs", "差旅标准"), sample("2", "差旅", "cost")])
+    assert {item.language for item in report.bleu} == {"zh", "other"}
+
+
+def test_order_and_seed() -> None:
+    samples = [sample(str(n), "a b c d e"[: 1 + n % 9], "a b c d e") for n in range(60)]
+    report = measure_overlap(samples)
+    turned = measure_overlap(reversed(samples))
+    forth, back = report.interval["rouge1"], turned.interval["rouge1"]
+    assert forth is not None
+    assert back is not None
+    assert forth.method == "poisson_bootstrap"
+    assert (back.low, back.high) == pytest.approx((forth.low, forth.high))
+    assert turned.bleu == report.bleu
+    assert measure_overlap(samples, seed=1).interval != report.interval
+    assert "|seed:1|" in measure_overlap(samples, seed=1).signature
+
+
+def test_the_signature_names_every_choice() -> None:
+    parts = dict(part.split(":", 1) for part in measure_overlap(fixture()).signature.split("|"))
+    assert set(parts) == {
+        *("overlap", "tokens", "norm", "rouge", "stem", "sentences", "w", "longest", "seed"),
+        "judge",
+    }
+    assert parts["w"] == "1.2"
+    assert parts["longest"] == "50000,4000000"
+    assert parts["rouge"] == f"rouge-score-{version('rouge-score')}"
+    assert parts["judge"] == version("judge")
+    stemmed = measure_overlap(fixture(), stem=True).signature
+    assert "|stem:porter|" in stemmed
+    assert parts["stem"] == "no"
+
+
+def test_too_long_is_counted_and_not_averaged() -> None:
+    long = sample("long", "a " * 2_001, "a " * 2_000)
+    rows: list[AnswerOverlap] = []
+    report = measure_overlap([long, sample("short", "a b", "a b")], each=rows.append)
+    assert [row.too_long for row in rows] == [True, False]
+    assert report.counts.too_long == 1
+    assert report.answers["rougeL"] == 1
+    assert report.answers["rouge1"] == 2
+    assert report.mean["rougeL"] == 1
+    alone = measure_overlap([long])
+    assert alone.mean["rougeL"] is None
+    assert alone.interval["rougeL"] is None
+
+
+@pytest.mark.parametrize(
+    ("samples", "said"),
+    [
+        ([], "holds no sample"),
+        (
+            [sample("1", "a", None), sample("2", "a", " ")],
+            r"missing or blank in every sample \(2 read\)",
+        ),
+    ],
+)
+def test_nothing_to_measure(samples: list[Sample], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        measure_overlap(samples)
+
+
+def test_many_without_gold_are_counted_and_few_listed() -> None:
+    samples = [sample(str(n), "a", None) for n in range(50)]
+    report = measure_overlap([*samples, sample("gold", "a", "a")])
+    assert report.without_gold_answer == tuple(map(str, range(20)))
+    assert report.counts.without_gold_answer == 50
+
+
+def test_every_measure_of_an_answer() -> None:
+    found = measure("the cat is on mat", "the cat is on the mat", stem=False)
+    assert tuple(found.scores) == MEASURES
+    assert (found.language, found.gold_tokens) == ("other", 6)
+    assert found.scores["token_f1"] == found.scores["token_recall"] == 1  # articles do not count
+    assert found.scores["rouge1_recall"] == pytest.approx(5 / 6)
+    assert found.scores["rougeW_precision"] == pytest.approx(0.924449, abs=1e-6)
+    assert measure("reports", "reporting", stem=False).scores["rouge1"] == 0
+    assert measure("reports", "reporting", stem=True).scores["rouge1"] == 1
+    # An answer is owed, whatever was asked.
+    for gold in ("Paris", "。", "the"):
+        assert set(measure(" \n", gold, stem=False).scores.values()) == {0.0}
+    assert measure("?", "。", stem=False).scores["exact_match"] == 1
+    scores = measure("a b " * 1_001, "a " * 2_000, stem=False).scores
+    names = ("rougeL", "rougeLsum", "rougeW")
+    null = {f"{name}{part}" for name in names for part in ("", "_precision", "_recall")}
+    assert {name for name, score in scores.items() if score is None} == null
+    for text in ("", "👍👍", "\0\0", "!?。", "ภาษาไทย", "اللغة", "a\r\nb\r", "用 git 提交"):
+        for other in ("差旅标准", "the cat", text or "。"):
+            shares = measure(text, other, stem=True).scores.values()
+            assert all(share is not None and 0 <= share <= 1 for share in shares)
+
+
+WRAPPED = "The whole of the invoice was in the end paid\nfor by the company."
+TURNED = "For by the company the whole of the invoice was in the end paid."
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "by_sentence", "whole"),
+    [
+        # Turned round, sentence by sentence all is there; as one only the longer sentence is.
+        ("费用由公司承担。发票要交。", "发票要交。费用由公司承担。", 1, 7 / 11),
+        ("It was paid for. He left.", "He left.\r\nIt was paid\nfor.", 1, 4 / 6),
+        # A sentence over two lines is one: ten words in a row of fourteen.
+        (WRAPPED, TURNED, 10 / 14, 10 / 14),
+        (TURNED, WRAPPED, 10 / 14, 10 / 14),
+    ],
+)
+def test_sentences_are_found_without_line_breaks(
+    answer: str, gold: str, by_sentence: float, whole: float
+) -> None:
+    scores = measure(answer, gold, stem=False).scores
+    assert scores["rougeLsum"] == pytest.approx(by_sentence)
+    assert scores["rougeL"] == pytest.approx(whole)
+
+
+DIGITS = ("500 100 20 3", "500 100 20 4")
+CHINESE = ("报销由部门经理审批。", "报销由部门经理和财务审批。")
+THAI = ("ภาษาไทย", "ภาษาลาว")
+ENGLISH = ("the cat is on mat", "the cat is on the mat")
+
+
+def pairs(*given: tuple[str, str]) -> OverlapReport:
+    return measure_overlap(sample(str(n), *pair) for n, pair in enumerate(given))
+
+
+def sacrebleu(tokenizer: str, *given: tuple[str, str]) -> float:
+    answers, golds = zip(*given, strict=True)
+    return float(BLEU(tokenize=tokenizer).corpus_score(list(answers), [list(golds)]).score)
+
+
+def test_without_a_letter_it_counts_with_the_most() -> None:
+    table = [(CHINESE, "zh", "zh"), (THAI, "unspaced", "char"), (ENGLISH, "other", "13a")]
+    for pair, language, tokenizer in table:
+        for given in ((DIGITS, pair), (pair, DIGITS)):
+            (found,) = pairs(*given).bleu
+            assert (found.language, found.answers) == (language, 2)
+            assert found.score == pytest.approx(sacrebleu(tokenizer, *given))
+            assert f"|tok:{tokenizer}|" in found.signature
+    (alone,) = pairs(DIGITS).bleu
+    assert alone.language == "other"
+    assert alone.score == pytest.approx(sacrebleu("13a", DIGITS))
+
+
+@pytest.mark.parametrize(
+    ("given", "languages"),
+    [
+        ((DIGITS, DIGITS, ENGLISH, THAI, THAI), [("unspaced", 4), ("other", 1)]),
+        # Of equals the first by name.
+        ((DIGITS, DIGITS, THAI, ENGLISH), [("other", 3), ("unspaced", 1)]),
+        ((ENGLISH, THAI, CHINESE, THAI), [("unspaced", 2), ("other", 1), ("zh", 1)]),
+    ],
+)
+def test_the_most_answers_first_then_by_name(
+    given: tuple[tuple[str, str], ...], languages: list[tuple[str, int]]
+) -> None:
+    assert [(item.language, item.answers) for item in pairs(*given).bleu] == languages
+
+
+def kept(size: int, *scores: tuple[str, float, float | None]) -> str:
+    lowest = Lowest(size)
+    for qid, token_f1, rouge_l in scores:
+        lowest.add(Sample(qid=qid, answer="报" * 300, gold_answer="b"), token_f1, rouge_l)
+    assert {item.answer for item in lowest.answers()} <= {"报" * 199 + "…"}
+    return "".join(item.qid for item in lowest.answers())
+
+
+def test_the_lowest_by_token_f1_then_rouge_l_then_the_first() -> None:
+    scores = [("a", 0.5, 0.5), ("b", 0.2, 0.9), ("c", 0.5, 0.1), ("d", 0.5, 0.1), ("e", 0.9, 0.0)]
+    assert [kept(size, *scores) for size in (4, 1, 9, 0)] == ["bcda", "b", "bcdae", ""]
+    assert kept(1, *reversed(scores)) == "b"
+    # What has all tokens is not low; of equals the first; too long says nothing against it.
+    assert kept(3, ("a", 1.0, 0.2), ("b", 0.9999, 1.0)) == "b"
+    assert kept(2, ("x", 0.5, 0.6), *((qid, 0.5, 0.5) for qid in "abcd")) == "ab"
+    assert kept(2, ("l", 0.5, None), ("s", 0.5, 0.4)) == "sl"
+
+
+def test_a_warning_for_everything() -> None:
+    samples = [
+        sample("none", "a", None),
+        sample("empty", " \n\u3000", "an answer of four or more words"),
+        sample("long", "a " * 2_001, "a " * 2_000),
+        sample("wordless", "!", "👍"),
+        sample("token", "Paris", "Paris"),
+        sample("short", "差旅", "差旅标准"),
+    ]
+    report = with_bad_lines(measure_overlap(samples), 5)
+    assert report.counts.bad_lines == 5
+    said = [
+        "lines that are no samples, and so left out: 5",
+        "no gold_answer, and so left out: 1 of 6 samples",
+        "an empty answer, which counts 0: 1 of 6 samples",
+        "too long for ROUGE-L, ROUGE-Lsum and ROUGE-W, and not in their means: 1 of 6",
+        "a gold answer without a letter or digit (ROUGE is 0): 1 of 6 samples",
+        "a gold answer of one token (ROUGE-2 is 0): 1 of 6 samples",
+        "no answer has the four tokens that BLEU needs, so it is 0 whatever they share: Chinese, 1",
+        "gold answers of several languages: BLEU is given for each, and not over all",
+    ]
+    for warning, begin in zip(report.warnings, said, strict=True):
+        assert warning.startswith(begin)
+    plain = measure_overlap([sample("q", *ENGLISH)])
+    assert plain.warnings == ()
+    assert with_bad_lines(plain, 0) == plain
+    (one,) = measure_overlap([sample("q", "Paris", "Paris " * 9)]).warnings
+    assert one.endswith("spaced words (English …), 1 of 1 sample")
