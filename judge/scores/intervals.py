@@ -24,6 +24,9 @@ _TOGETHER: Final = 1024
 _BITS: Final = 32
 """Bits behind the binary point in each of the two whole numbers that stand for a value."""
 
+_LARGEST: Final = 200.0
+"""Of values whose sums have room in that."""
+
 _Row = Sequence[float | None] | npt.NDArray[np.float64]
 
 Method = Literal["wilson", "poisson_bootstrap"]
@@ -172,8 +175,9 @@ class StreamedMeans:
     data streams", Google technical report.
 
     Args:
-        width: how many values each answer brings, each from -200 to 200; for two thousand million
-            answers with values up to 1 there is room.
+        width: how many values each answer brings; for two thousand million answers with values up
+            to 1 there is room. Values beyond ±200, such as a DCG's, widen the steps of their column
+            by a power of two, so that sums of it are as exact as floating point is.
         seed: part of every draw.
     """
 
@@ -181,6 +185,8 @@ class StreamedMeans:
         self._seed = seed
         self._least = np.full(width, np.inf)
         self._most = np.full(width, -np.inf)
+        # By which power of two the values of each column are divided before they are added.
+        self._shift = np.zeros(width, dtype=np.int64)
         # The first column has weight 1 for each answer, the others are the replicates.
         self._sums = np.zeros((2, width, 1 + REPLICATES), dtype=np.int64)
         self._weights = np.zeros((width, 1 + REPLICATES), dtype=np.int64)
@@ -210,7 +216,10 @@ class StreamedMeans:
         self._least = np.fmin(self._least, np.fmin.reduce(rows))
         self._most = np.fmax(self._most, np.fmax.reduce(rows))
         drawn = np.insert(_weights(self._seed, keys), 0, 1.0, axis=1)
-        scaled = np.ldexp(np.where(there, rows, 0.0), _BITS)
+        values = np.where(there, rows, 0.0)
+        beyond = np.frexp(np.abs(values).max(axis=0) / _LARGEST)[1]
+        self._widen(np.maximum(self._shift, beyond))
+        scaled = np.ldexp(values, _BITS - self._shift)
         coarse = np.floor(scaled)
         fine = np.rint(np.ldexp(scaled - coarse, _BITS))
         # All sums are whole numbers below 2⁵³, which floating point adds exactly in any order.
@@ -220,6 +229,16 @@ class StreamedMeans:
         if some := np.flatnonzero(~there.all(axis=0)).tolist():
             absent = (~there[:, some]).T.astype(float) @ drawn
             self._weights[some] -= absent.astype(np.int64)
+
+    def _widen(self, shift: npt.NDArray[np.int64]) -> None:
+        """Divide each column by a power of two that is no less than before."""
+        more = (shift - self._shift)[:, np.newaxis]
+        if more.any():
+            coarse, fine = np.ldexp(self._sums.astype(float), -more)
+            whole = np.floor(coarse)
+            rest = np.rint(np.ldexp(coarse - whole, _BITS) + fine)
+            self._sums = np.where(more, np.stack([whole, rest]).astype(np.int64), self._sums)
+            self._shift = shift
 
     def merge(self, other: Self) -> None:
         """Take in what another of the same seed has seen.
@@ -231,6 +250,9 @@ class StreamedMeans:
             raise ValueError("only means of equal seed and width merge")
         self._take_in()
         other._take_in()
+        shift = np.maximum(self._shift, other._shift)
+        self._widen(shift)
+        other._widen(shift)
         self._least = np.minimum(self._least, other._least)
         self._most = np.maximum(self._most, other._most)
         self._sums += other._sums
@@ -245,7 +267,8 @@ class StreamedMeans:
         """Their mean; None where no answer had it."""
         count = self.count(column)
         coarse, fine = self._sums[:, column, 0].tolist()
-        return ((coarse << _BITS) + fine) / (count << 2 * _BITS) if count else None
+        whole = ((coarse << _BITS) + fine) << int(self._shift[column])
+        return whole / (count << 2 * _BITS) if count else None
 
     def interval(self, column: int) -> tuple[float, float, Method] | None:
         """(low, high, method) of the 95 % interval; None where no answer had this value."""
@@ -258,7 +281,8 @@ class StreamedMeans:
         heavy = self._weights[column] > 0
         heavy[0] = False
         coarse, fine = self._sums[:, column, heavy]
-        sums = np.ldexp(coarse + np.ldexp(fine.astype(float), -_BITS), -_BITS)
+        steps = coarse + np.ldexp(fine.astype(float), -_BITS)
+        sums = np.ldexp(steps, self._shift[column] - _BITS)
         low, high = np.percentile(sums / self._weights[column, heavy], [2.5, 97.5])
         return float(low), float(high), "poisson_bootstrap"
 

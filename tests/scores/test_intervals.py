@@ -213,6 +213,25 @@ def test_parts_merge_in_any_order_into_exactly_the_whole(seed: int, cuts: list[i
         assert merged.interval(column) == whole.interval(column)
 
 
+def test_values_of_any_size_are_averaged_and_merge() -> None:
+    values = [0.1, 1e100, 3.0, 2.0**300, 199.0, 201.0] * 20
+    whole, first, second = (StreamedMeans(2, 3) for _ in range(3))
+    for number, value in enumerate(values):
+        row = [value, number / 120]
+        whole.add(f"q{number}", row)
+        (first if number % 2 else second).add(f"q{number}", row)
+    first.merge(second)
+    plain = sum(values) / len(values)
+    for found in (whole, first):
+        assert found.mean(0) == pytest.approx(plain)
+        limits = found.interval(0)
+        assert limits is not None
+        assert limits[0] < plain < limits[1]
+        # What stands beside it is as exact as ever.
+        assert found.mean(1) == sum(range(120)) / 120 / 120
+    assert first.interval(1) == whole.interval(1)
+
+
 def test_only_like_merges_with_like() -> None:
     for other in (StreamedMeans(1, 2), StreamedMeans(2, 1)):
         with pytest.raises(ValueError, match="equal seed and width"):
