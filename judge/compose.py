@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from judge.answer.split import EDITION
+from judge.answer.sentences import EDITION
 from judge.config import Config, checked_url
 from judge.errors import ConfigError
 from judge.judges.questioned import QuestionedJudge

@@ -4,10 +4,9 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from judge.answer.audit import audit
-from judge.answer.citations import find, positions
+from judge.answer.citations import audit, find, positions
 from judge.answer.kinds import classify
-from judge.answer.split import split
+from judge.answer.sentences import split
 from judge.checks.guarded import guarded
 from judge.checks.injection import flag_orders
 from judge.checks.mismatch import mismatches

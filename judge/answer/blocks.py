@@ -30,7 +30,7 @@ class _Line(NamedTuple):
     text: str
 
 
-FENCE = re.compile(r"(?:>\s*+)*(?:[-*+]\s++|\d{1,3}[.)]\s++)?(`{3,}+(?![^`]*+`)|~{3,}+)")
+FENCE = re.compile(r"(?:>\s*+)*+(?:[-*+]\s++|\d{1,3}[.)]\s++)?(`{3,}+(?![^`]*+`)|~{3,}+)")
 _RULE = re.compile(r"([-=_*~—])(?:\s*+\1){2,}+$")
 _UNDERLINE = re.compile(r"(?:={3,}+|-{3,}+)$")
 _HEADING = re.compile(r"#{1,6}(?:\s|$)")
@@ -124,7 +124,7 @@ def _underlines(line: _Line, run: list[_Line]) -> bool:
     if not run or not _UNDERLINE.match(line.text):
         return False
     above = run[-1].text
-    title = len(above) <= _WIDEST // 2 and not above.endswith(_LINE_ENDS) and not marker(above)
+    title = len(above) <= _WIDEST // 2 and not above.endswith(_LINE_ENDS) and not list_marker(above)
     return title and (len(run) == 1 or line.text[0] == "=")
 
 
@@ -149,7 +149,7 @@ def _in_table(lines: list[_Line]) -> set[int]:
     return rows
 
 
-def marker(text: str) -> int:
+def list_marker(text: str) -> int:
     """Length of the list marker a line begins with; 0 where it has none."""
     found = ITEM.match(text)
     return found.end() if found else 0
@@ -179,7 +179,7 @@ def _is_wrapped(lines: list[_Line]) -> int:
 
 def _full(above: _Line, line: _Line, width: int) -> bool:
     """Whether `line` could not have begun on the line above it, and is no new structure."""
-    if not width or marker(line.text) or line.text.startswith((">", "[^")):
+    if not width or list_marker(line.text) or line.text.startswith((">", "[^")):
         return False
     if CJK_CHAR.match(line.text):
         return len(above.text) >= max(_NARROWEST_CJK, width - 2)
@@ -193,7 +193,7 @@ def _ends(text: str) -> bool:
 
 def _goes_on(above: str, text: str) -> bool:
     """Whether the line above stops in mid-sentence and `text` takes it up."""
-    if _ends(above) or marker(text):
+    if _ends(above) or list_marker(text):
         return False
     if text[0].islower():
         return len(above) >= _NARROWEST
@@ -206,7 +206,7 @@ def _goes_on(above: str, text: str) -> bool:
 
 def _continues(above: str, text: str) -> bool:
     """Whether two lines are one sentence whatever the width: the break falls where none can be."""
-    if _ends(above) or marker(text) or text.startswith((">", "[^")):
+    if _ends(above) or list_marker(text) or text.startswith((">", "[^")):
         return False
     if text[0].islower() and len(above) >= _NARROWEST:
         return True

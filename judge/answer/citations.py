@@ -1,24 +1,40 @@
-"""Find the citations of an answer, and the chunks they resolve to."""
+"""Citations of an answer: the chunks they name, and whether the verdicts bear them out."""
 
 import re
+import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
-from judge.answer.identifiers import Identifiers, Targets
-from judge.answer.markers import CONTENT_LIMIT, Form, Marker, find_markers
-from judge.answer.phrases import find_phrases
+from judge.answer.markers import (
+    CONTENT_LIMIT,
+    Form,
+    Marker,
+    find_markers,
+    find_phrases,
+    read_numbers,
+    split_parts,
+)
 from judge.errors import ConfigError
-from judge.records import Chunk, Citation, Rules, Sample, Sentence, SentenceKind
+from judge.records import (
+    SUPPORTED,
+    Chunk,
+    Citation,
+    CitationStatus,
+    JudgeOutcome,
+    Rules,
+    Sample,
+    Sentence,
+    SentenceKind,
+    Support,
+    Verdict,
+)
 from judge.records.run import compile_pattern
 
-_TASK = re.compile(r"(?:^|\n)[ \t>]*(?:[-*+]|\d+[.)])[ \t]+$")
+Targets = tuple[tuple[str, str | None], ...]
+"""What a marker names, and the chunk id of each; null where it dangles."""
 
-
-class _Span(NamedTuple):
-    start: int
-    end: int
-    targets: Targets
+_TASK = re.compile(r"(?:^|\n)[ \t>]*+(?:[-*+]|\d++[.)])[ \t]++$")
 
 
 def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> tuple[Citation, ...]:
@@ -75,6 +91,212 @@ def positions(citations: Iterable[Citation], chunks: Sequence[Chunk]) -> dict[in
         if citation.chunk_id in places:
             cited.setdefault(citation.sentence, set()).update(places[citation.chunk_id])
     return {sentence: tuple(sorted(found)) for sentence, found in sorted(cited.items())}
+
+
+def audit(
+    citations: Sequence[Citation], outcomes: Mapping[int, JudgeOutcome]
+) -> tuple[Citation, ...]:
+    """Give every citation in a judged sentence its status, and a better chunk where there is one.
+
+    `valid`: its chunk is in the verdict's `supporting`, or is the only chunk the sentence cites
+    and `cited_support` is full or partial; never under `contradicted` or `none`. `dangling`: it
+    resolves to no chunk, whatever the verdict. `unjudged`: no verdict, or that of a fallback.
+    Else `unsupported`. `suggested` is the first supporting chunk that the sentence does not cite.
+
+    Args:
+        citations: as found, in any order.
+        outcomes: by sentence index. A sentence that is absent is no claim, one with `no_claim`
+            asserts nothing: their citations keep status null, listed and never counted.
+
+    Returns:
+        The same citations in the same order.
+    """
+    cited: dict[int, set[str]] = {}
+    for citation in citations:
+        found = cited.setdefault(citation.sentence, set())
+        if citation.chunk_id is not None:
+            found.add(citation.chunk_id)
+    held = {index: _held(outcomes.get(index), chunks) for index, chunks in cited.items()}
+    return tuple(
+        citation.model_copy(update=_judged(citation.chunk_id, held[citation.sentence]))
+        for citation in citations
+    )
+
+
+class _Held(NamedTuple):
+    """What the outcome of a sentence says of the chunks it cites."""
+
+    valid: frozenset[str] | None
+    """Those that bear it out; null where no verdict of the run's own judge says."""
+    suggested: str | None
+    """The first supporting chunk that it does not cite."""
+
+
+def _held(outcome: JudgeOutcome | None, cited: set[str]) -> _Held | None:
+    """Null for a sentence whose citations are not counted."""
+    if outcome is None:
+        return None
+    if not isinstance(outcome, Verdict) or outcome.fallback_from is not None:
+        return _Held(None, None)
+    if outcome.support is Support.NO_CLAIM:
+        return None
+    if outcome.support not in SUPPORTED:
+        return _Held(frozenset(), None)
+    # What the judge says of "the cited chunks" says it of this one only where there is no other.
+    alone = len(cited) == 1 and outcome.cited_support in SUPPORTED
+    better = next((chunk for chunk in outcome.supporting if chunk not in cited), None)
+    return _Held(frozenset(cited if alone else cited.intersection(outcome.supporting)), better)
+
+
+def _judged(chunk_id: str | None, held: _Held | None) -> dict[str, object]:
+    if held is None:
+        return {"status": None, "suggested": None}
+    if chunk_id is None:
+        status = CitationStatus.DANGLING
+    elif held.valid is None:
+        status = CitationStatus.UNJUDGED
+    elif chunk_id in held.valid:
+        return {"status": CitationStatus.VALID, "suggested": None}
+    else:
+        status = CitationStatus.UNSUPPORTED
+    return {"status": status, "suggested": held.suggested}
+
+
+_LONGEST_ID: Final = 2000
+_BARE_DIGITS: Final = 3
+
+_LABEL = re.compile(
+    r"(?i:citations?|cite|sources?|references?|refs?|documents?|docs?|passages?|chunks?|contexts?"
+    r"|id|see)(?:\s*+[:：#]\s*+|\s++|(?=\d))"
+    r"|(?:来源|文档|文段|资料|段落|片段|文献|出处|参考|引用|参见|见)\s*+(?:[:：]\s*+)?"
+)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_DIGITS = re.compile(r"\d+")
+_NAMING_SIGN = re.compile(r"[#/\\:_@|=]")
+_BRACKET = re.compile(r"[\[\]()【】［］（）]")
+
+
+class Identifiers:
+    """The chunk ids of one sample, and the further ids that were retrieved but not shown."""
+
+    def __init__(self, shown: Sequence[str], retrieved: Sequence[str] = ()) -> None:
+        ids = dict.fromkeys([*shown, *retrieved])
+        named = [chunk_id for chunk_id in ids if not chunk_id.isdecimal()]
+        shown_ids = set(shown)
+        self._shown = list(shown)
+        self._exact: Mapping[str, str | None] = {i: i if i in shown_ids else None for i in ids}
+        self._folded: dict[str, set[str]] = {}
+        for chunk_id in named:
+            self._folded.setdefault(_fold(chunk_id), set()).add(chunk_id)
+        self._shapes = {_shape(chunk_id) for chunk_id in named}
+        self._skeletons = {_skeleton(chunk_id) for chunk_id in named}
+        self.longest = min(_LONGEST_ID, max(map(len, ids), default=0))
+        """Characters of the longest id, for the reach of a bracket."""
+        self.bracketed = any(map(_BRACKET.search, ids))
+        """True where some id has brackets in it."""
+        self._known: dict[tuple[str, Form, bool], Targets | None] = {}
+
+    def read(self, content: str, form: Form, *, numeric: bool) -> Targets | None:
+        """What the content of a marker names, in order and each once; null for text."""
+        # An answer repeats its markers.
+        key = (content, form, numeric)
+        if key not in self._known:
+            self._known[key] = self._read(content, form, numeric=numeric)
+        return self._known[key]
+
+    def _read(self, content: str, form: Form, *, numeric: bool) -> Targets | None:
+        whole = self.id(content)
+        if whole or form is Form.TARGET:
+            return whole
+        targets: dict[tuple[str, str | None], None] = {}
+        for part in split_parts(content):
+            found = self._part(part, form, numeric=numeric)
+            if found is None:
+                return None
+            targets.update(dict.fromkeys(found))
+        return tuple(targets)
+
+    def _part(self, part: str, form: Form, *, numeric: bool) -> Targets | None:
+        strict = form is Form.ROUND
+        find = self.id if form is Form.LINK else lambda token: self.name(token, strict=strict)
+        label = _LABEL.match(part)
+        bare = part[label.end() :] if label else part
+        numbers = read_numbers(bare)
+        if numbers is None:
+            return find(part) or find(bare)
+        return find(part) or (self.numbers(numbers) if numeric else None)
+
+    def id(self, token: str) -> Targets | None:
+        """The one id that equals the token, exactly or but for width and case; no plain number."""
+        if token.isdecimal():
+            return None
+        if token in self._exact:
+            return ((token, self._exact[token]),)
+        folded = self._folded.get(_fold(token), set())
+        if len(folded) != 1:
+            return None
+        (found,) = folded
+        return ((found, self._exact[found]),)
+
+    def numbers(self, numbers: Sequence[str]) -> Targets | None:
+        """The chunk of each number: the one that bears it, else the one at that place from 1.
+
+        Returns:
+            Null where a number of four or more digits is neither: a year, not a citation.
+        """
+        targets: list[tuple[str, str | None]] = []
+        for number in numbers:
+            plain = str(int(number))
+            bearer = next((n for n in (number, plain) if self._exact.get(n) is not None), None)
+            if bearer is not None:
+                targets.append((bearer, bearer))
+            elif 1 <= int(number) <= len(self._shown):
+                targets.append((plain, self._shown[int(number) - 1]))
+            elif len(number) <= _BARE_DIGITS or number in self._exact:
+                targets.append((plain, None))
+            else:
+                return None
+        return tuple(targets)
+
+    def name(self, token: str, *, strict: bool = False) -> Targets | None:
+        """The id that equals the token, or a dangling one where it only has the shape of an id.
+
+        `docB#9` is told by its sign. `Q3`, `GPT-4` and `COVID-19` have the shape of `d1` and
+        `doc-1` and are prose: where nothing but one word and a number makes the shape, the word
+        must be that of a known id. `strict`, for round brackets, asks for a sign and a digit.
+        """
+        shape = _shape(token)
+        words = shape.count("A")
+        if shape in {"", "A", "9"} or not (words or "9" in shape):
+            return self.id(token)
+        sign = _NAMING_SIGN.search(shape) is not None
+        clear = (sign and "9" in shape) if strict else (sign or words > 1)
+        if words and clear and not any(map(str.isspace, shape)):
+            alike = shape in self._shapes
+        else:
+            alike = _skeleton(token) in self._skeletons
+        return self.id(token) or (((token, None),) if alike else None)
+
+
+def _fold(token: str) -> str:
+    return unicodedata.normalize("NFKC", token).casefold()
+
+
+def _shape(token: str) -> str:
+    """`docA#sec3` → `A#A9`: runs of letters of any script → A, of digits → 9."""
+    return _DIGITS.sub("9", _LETTERS.sub("A", unicodedata.normalize("NFKC", token)))
+
+
+def _skeleton(token: str) -> str:
+    """Letters kept, digits reduced to 9; without letters each digit counts, as in `12-3`."""
+    folded = _fold(token)
+    return _DIGITS.sub("9", folded) if _LETTERS.search(folded) else re.sub(r"\d", "9", folded)
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    targets: Targets
 
 
 def _custom(text: str, pattern: str | None, known: Identifiers) -> Iterator[_Span]:

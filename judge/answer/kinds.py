@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from judge.answer.blocks import FENCE, SEPARATOR_ROW, marker
-from judge.answer.terminators import MARKER
+from judge.answer.blocks import FENCE, SEPARATOR_ROW, list_marker
+from judge.answer.markers import MARKER
 from judge.records import Sentence, SentenceKind
 from judge.text.fold import CJK_CHAR
 
@@ -20,7 +20,7 @@ _MOST_PLAIN_WORDS = 6
 _MOST_TITLE_CJK = 24
 _MOST_PLAIN_CJK = 12
 _HASH = re.compile(r"#{1,6}(?:\s|$)")
-_SETEXT = re.compile(r"[\n\r\u2028]\s*(?:=+|-+)$")
+_SETEXT = re.compile(r"[\n\r\u2028]\s*+(?:=++|-++)$")
 _BOLD = re.compile(r"(\*\*|__)([^*_]{1,200})\1[:：]?$")
 _TITLE_COLON = re.compile(r"[^.!?。！？；;:：\n]{1,80}[:：]$")
 _FIRST_FRAGMENT = re.compile(r"\^(?:<\w+>)?")
@@ -119,14 +119,14 @@ def _bare(text: str) -> str:
     """The words of a sentence, without what only marks or decorates them."""
     line = _QUOTE_SIGN.sub("", text, count=1) if text.startswith(">") else text
     line = _HASH.sub("", line, count=1)
-    line = line[marker(line) :] or line
+    line = line[list_marker(line) :] or line
     line = _EMPHASIS.sub("", _DECORATION.sub("", MARKER.sub("", line)))
     return _SPACE.sub(" ", line.replace("’", "'")).strip()
 
 
 def _is_title(text: str, bare: str) -> bool:
     """Whether a line looks like a heading and says nothing by itself."""
-    line = text[marker(text) :]
+    line = text[list_marker(text) :]
     dressed = bool(_HASH.match(line) or _SETEXT.search(line) or _BOLD.match(line))
     if not (dressed or _TITLE_COLON.match(bare)) or len(bare) > _LONGEST_TITLE:
         return False
@@ -153,7 +153,7 @@ def _is_entry(text: str, *, behind_entry: bool) -> bool:
     """Whether a sentence under the heading of a reference list is an entry or the rest of one."""
     if _patterns().entry.match(text):
         return not _states(text)
-    listed = marker(text) or behind_entry
+    listed = list_marker(text) or behind_entry
     sign = listed and len(text) <= _LONGEST and _patterns().entry_sign.search(text)
     return bool(sign) and not _patterns().says.search(text)
 

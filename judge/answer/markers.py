@@ -1,28 +1,33 @@
-"""Citation markers as text: the brackets that may cite, and the numbers that stand in them.
+"""Citation markers as text: brackets and phrases that may cite, and the numbers in them.
 
-What a bracket resolves to needs the chunks and is settled one floor up. Everything here takes
-time linear in the text: no pattern can scan past the next delimiter of its own kind.
+What a marker resolves to needs the chunks, and is settled one floor up. Everything here takes time
+linear in the text: no pattern can scan past the next delimiter of its own kind.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping
 from enum import Enum, auto
 from typing import Final, NamedTuple
-
-from judge.answer.shields import find_shields
 
 CONTENT_LIMIT: Final = 200
 """Characters between two brackets beyond which they hold prose, not a citation."""
 RANGE_LIMIT: Final = 100
 """Numbers a range may stand for; a wider one is text."""
 
-RANGE_SIGN: Final = r"[-–—−‐~～至到]"
-"""What may stand between the ends of a range, as a regular expression."""
+_BRACKETS = r"\[\]［］【】〔〕"
+MARKER: Final = re.compile(
+    rf"(?:[\[［【〔](?=[^{_BRACKETS}\n]{{0,100}}?\d)"
+    rf"(?:[,，;；、–-]\ |[^{_BRACKETS}\s]){{1,100}}+[\]］】〕](?!\()"
+    r"|\([\w.-]{1,60}[#:][\w.#:-]{1,100}\)|[⁰¹²³⁴-⁹]{1,4}+"
+    r"|\((?:[Pp]assage|[Dd]oc(?:ument)?|[Ss]ource|[Cc]hunk|[Rr]ef(?:erence)?)s?\.? [^()\n]{1,60}\)"
+    r"|（(?:文档|资料|片段|段落|来源|见|参见)[^（）\n]{1,60}）)"
+)
+"""What has the look of a citation marker. It holds a digit: `[sic]` and `【注意】` are text."""
 
-_OPAQUE_LIMIT: Final = 2000
-_NAME_LIMIT: Final = 64
+_RANGE = r"[-–—−‐~～至到]"
+_NUMBER = re.compile(rf"\s*+([0-9]{{1,200}}+)\s*+(?:{_RANGE}\s*+([0-9]{{1,200}}+)\s*+)?")
+_SEPARATOR = re.compile(r"[,;、，；&和与及]|\band\b")
 
 
 class Form(Enum):
@@ -40,8 +45,7 @@ class Form(Enum):
     """`《…》` and images: whatever stands inside is text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(NamedTuple):
     """A pair of brackets that may be a citation."""
 
     start: int
@@ -58,70 +62,15 @@ class Marker:
     """True where brackets inside are text too, unless the whole is a citation."""
 
 
-class _Pair(NamedTuple):
+class Phrase(NamedTuple):
+    """A citation in words, as in `passages 1 and 3`."""
+
     start: int
+    """First character, into the text."""
     end: int
-    family: str
-
-
-_BRACKET = re.compile(r"\\?[\[\]()]|[［］【】（）《》]")
-_FAMILY: Final = {
-    **dict.fromkeys("[］［]", "["),
-    **dict.fromkeys("(（）)", "("),
-    **dict.fromkeys("【】", "【"),
-    **dict.fromkeys("《》", "《"),
-    **dict.fromkeys(("\\[", "\\]"), "\\["),
-    **dict.fromkeys(("\\(", "\\)"), "\\("),
-}
-_OPENERS: Final = frozenset(("[", "［", "(", "（", "【", "《", "\\[", "\\("))
-
-_DESTINATION = re.compile(r"""\s*(?:<[^<>\n]*+>|[^\s<>]*+)(?:\s+(?:"[^"]*+"|'[^']*+'))?\s*""")
-_PLURAL = re.compile(r"(?:s|es|ies|d|r|n)")
-_CAMEL = re.compile(r"(?!(?:ar|bio|med)R?[Xx]iv)[a-z]{2,}[A-Z][a-z]")
-_ARRAY = re.compile(
-    r"arr|args|array|argv|bool|buf|byte|char|cols|df|dict|double|elems?|float|idx|img|int|kwargs"
-    r"|lst|mat|nums|obj|params|ptr|rows|str|tmp|tup|vec"
-)
-_CODE_AFTER = re.compile(r"[ \t]*(?:[-+*/:]?=|\+\+)|\.[a-z_]")
-_INTERVAL = re.compile(
-    r"(?:∈|\b(?:intervals?|ranges?)(?:\s+of)?|区间|范围)\s*[为是在:：]?\s*$", re.IGNORECASE
-)
-
-_NUMBER = re.compile(rf"\s*([0-9]{{1,200}})\s*(?:{RANGE_SIGN}\s*([0-9]{{1,200}})\s*)?")
-_SEPARATOR = re.compile(r"[,;、，；&和与及]|\band\b")
-
-
-def find_markers(text: str, limit: int = CONTENT_LIMIT) -> Iterator[Marker]:
-    """Yield every pair of brackets that may cite, by start: an outer pair before an inner.
-
-    Code spans, fenced blocks, `$…$` and addresses are passed over.
-
-    Args:
-        text: any text; offsets are characters into it.
-        limit: longest content, in characters.
-    """
-    pairs = _pairs(text)
-    ends = {pair.start: pair.end for pair in pairs if pair.family == "("}
-    calls = {pair.end: pair.start for pair in pairs if pair.family == "("}
-    indexed: set[int] = set()
-    for pair in pairs:
-        opaque = pair.family in {"《", "\\[", "\\("}
-        if pair.end - pair.start > (max(limit, _OPAQUE_LIMIT) if opaque else limit + 2):
-            continue
-        index = pair.family == "[" and _is_index(text, pair, indexed, calls)
-        if index:
-            indexed.add(pair.end)
-        form, end = _form(text, pair, ends)
-        width = len(pair.family)
-        content = text[pair.start + width : pair.end - width].strip()
-        numeric = (
-            form in {Form.SQUARE, Form.LINK}
-            and not index
-            and not text[max(0, pair.start - 4) : pair.start].rstrip(" ").endswith("第")
-            and not _is_interval(text, pair.start, content)
-        )
-        content = content.removeprefix("^").partition("†")[0].strip()
-        yield Marker(pair.start, end, content, form, numeric, opaque or form is Form.NEVER)
+    """One past the last."""
+    numbers: tuple[str, ...]
+    """The digits of each number it names."""
 
 
 def split_parts(content: str) -> list[str]:
@@ -149,42 +98,102 @@ def read_numbers(part: str) -> tuple[str, ...] | None:
     return tuple(map(str, range(first, last + 1))) if 0 <= last - first < RANGE_LIMIT else None
 
 
+# Brackets.
+
+_BRACKET = re.compile(r"\\?[\[\]()]|[［］【】（）《》]")
+_FAMILY: Final = {
+    **dict.fromkeys("[］［]", "["),
+    **dict.fromkeys("(（）)", "("),
+    **dict.fromkeys("【】", "【"),
+    **dict.fromkeys("《》", "《"),
+    **dict.fromkeys(("\\[", "\\]"), "\\["),
+    **dict.fromkeys(("\\(", "\\)"), "\\("),
+}
+_OPENERS: Final = frozenset(("[", "［", "(", "（", "【", "《", "\\[", "\\("))
+_OPAQUE: Final = frozenset(("《", "\\[", "\\("))
+_OPAQUE_LIMIT: Final = 2000
+
+_TITLE = r"""(?:"[^"]*+"|'[^']*+')"""
+_DESTINATION = re.compile(rf"\s*+(?:<[^<>\n]*+>|[^\s<>]*+)(?:\s++{_TITLE})?+\s*+|\s++{_TITLE}\s*+")
+_PLURAL: Final = frozenset(("s", "es", "ies", "d", "r", "n"))
+_CAMEL = re.compile(r"(?!(?:ar|bio|med)R?[Xx]iv)[a-z]{2,}[A-Z][a-z]")
+_ARRAY = re.compile(
+    r"arr|args|array|argv|bool|buf|byte|char|cols|df|dict|double|elems?|float|idx|img|int|kwargs"
+    r"|lst|mat|nums|obj|params|ptr|rows|str|tmp|tup|vec"
+)
+_CODE_AFTER = re.compile(r"[ \t]*+(?:[-+*/:]?=|\+\+)|\.[a-z_]")
+_INTERVAL = re.compile(
+    r"(?:∈|\b(?:intervals?|ranges?)(?:\s++of)?+|区间|范围)\s*+(?:[为是在:：]\s*+)?$",
+    re.IGNORECASE,
+)
+_NAME_LIMIT: Final = 64
+
+
+class _Pair(NamedTuple):
+    start: int
+    end: int
+    family: str
+
+
+def find_markers(text: str, limit: int = CONTENT_LIMIT) -> Iterator[Marker]:
+    """Yield every pair of brackets that may cite, by start: an outer pair before an inner.
+
+    Code spans, fenced blocks, `$…$` and addresses are passed over.
+
+    Args:
+        text: any text; offsets are characters into it.
+        limit: longest content, in characters.
+    """
+    pairs = _pairs(text)
+    ends = {pair.start: pair.end for pair in pairs if pair.family == "("}
+    calls = {end: start for start, end in ends.items()}
+    indexed: set[int] = set()
+    for pair in pairs:
+        opaque = pair.family in _OPAQUE
+        if pair.end - pair.start > (max(limit, _OPAQUE_LIMIT) if opaque else limit + 2):
+            continue
+        index = pair.family == "[" and _is_index(text, pair, indexed, calls)
+        if index:
+            indexed.add(pair.end)
+        form, end = _form(text, pair, ends)
+        width = len(pair.family)
+        content = text[pair.start + width : pair.end - width].strip()
+        numeric = (
+            form in {Form.SQUARE, Form.LINK}
+            and not index
+            and not text[max(0, pair.start - 4) : pair.start].rstrip(" ").endswith("第")
+            and not _is_interval(text, pair.start, content)
+        )
+        content = content.removeprefix("^").partition("†")[0].strip()
+        yield Marker(pair.start, end, content, form, numeric, opaque or form is Form.NEVER)
+
+
 def _pairs(text: str) -> list[_Pair]:
     """Match brackets, each family on a stack of its own, so that a stray one spoils no other."""
-    shields = iter(find_shields(text))
-    start, end = next(shields, (len(text), len(text)))
     stacks: dict[str, list[int]] = {family: [] for family in _FAMILY.values()}
     found: list[_Pair] = []
-    for token in _BRACKET.finditer(text):
-        while end <= token.start():
-            start, end = next(shields, (len(text), len(text) + 1))
-        if start <= token.start():
-            continue
-        bracket = token.group()
-        stack = stacks[_FAMILY[bracket]]
+    for token in _unshielded(text, _BRACKET):
+        bracket = token[0]
+        family = _FAMILY[bracket]
         if bracket in _OPENERS:
-            stack.append(token.start())
-        elif stack:
-            found.append(_Pair(stack.pop(), token.end(), _FAMILY[bracket]))
+            stacks[family].append(token.start())
+        elif stacks[family]:
+            found.append(_Pair(stacks[family].pop(), token.end(), family))
     return sorted(found)
 
 
-def _form(text: str, pair: _Pair, ends: dict[int, int]) -> tuple[Form, int]:
+def _form(text: str, pair: _Pair, ends: Mapping[int, int]) -> tuple[Form, int]:
     """How the pair is written, and where the marker ends: behind its target if it is a link."""
     if pair.family == "《":
         return Form.NEVER, pair.end
     if pair.family in {"(", "\\("}:
         return (Form.TARGET if text[pair.start - 1 : pair.start] == "]" else Form.ROUND), pair.end
-    close = ends.get(pair.end, pair.end)
+    close = ends.get(pair.end, 0)
+    if pair.family != "[" or text[pair.end : pair.end + 1] != "(" or not close:
+        return Form.SQUARE, pair.end
     target = text[pair.end + 1 : min(close - 1, pair.end + _OPAQUE_LIMIT)]
-    is_link = (
-        pair.family == "["
-        and text[pair.end : pair.end + 1] == "("
-        and close > pair.end
-        and (not target or any(sign in target for sign in ":/.#"))
-        and _DESTINATION.fullmatch(target) is not None
-    )
-    if not is_link:
+    address = not target or any(sign in target for sign in ":/.#")
+    if not (address and _DESTINATION.fullmatch(target)):
         return Form.SQUARE, pair.end
     return (Form.NEVER if text[pair.start - 1 : pair.start] == "!" else Form.LINK), close
 
@@ -196,15 +205,15 @@ def _is_interval(text: str, start: int, content: str) -> bool:
     return not content.isdigit() and bool(_INTERVAL.search(text[max(0, start - 20) : start]))
 
 
-def _is_index(text: str, pair: _Pair, indexed: set[int], calls: dict[int, int]) -> bool:
+def _is_index(text: str, pair: _Pair, indexed: Container[int], calls: Mapping[int, int]) -> bool:
     """`arr[0]`, `my_list[3]`, `f(x)[1]`, `m[1][2]`; but "the policy[1]." and "CO2[1]" cite."""
     start = pair.start
     if start in indexed:
         return True
     before = calls.get(start)
     if before is not None:
-        name = _name(text, before)
-        return name[:1].islower() and not _PLURAL.fullmatch(text[before + 1 : start - 1])
+        plural = start - before <= 5 and text[before + 1 : start - 1] in _PLURAL  # noqa: PLR2004
+        return _name(text, before)[:1].islower() and not plural
     name = _name(text, start)
     if not name or name[0].isdigit():
         return False
@@ -230,3 +239,84 @@ def _name(text: str, end: int) -> str:
             break
         start -= 1
     return text[start:end]
+
+
+# Citations in words.
+
+_COUNT = (
+    rf"[0-9０-９]{{1,9}}(?:\s*{_RANGE}\s*[0-9０-９]{{1,9}})?"
+    rf"(?![A-Za-z0-9０-９_%％]|[.．][0-9a-z]|[-–~]\w|\s?[份个種种篇页張张人名位年月日天次元万亿倍])"
+)
+_EDGE = r"(?<![A-Za-z0-9_\#/.\-])"
+_NOUN = r"(?:passage|document|doc|source|chunk|context|snippet|excerpt)"
+_PHRASE = re.compile(
+    rf"{_EDGE}(?i:{_NOUN}s)\s?(?:\#\s?)?({_COUNT}"
+    rf"(?:\s?,\s?{_COUNT})*(?:\s?,?\s?(?:and|&|or)\s{_COUNT})?)"
+    rf"|{_EDGE}(?i:{_NOUN})\s?(?:\#\s?|[Nn]o\.\s?|number\s)?({_COUNT})"
+    rf"|(?:文档|文段|段落|资料|来源|片段|材料|文献)\s?({_COUNT}(?:\s?[、和与及或]\s?{_COUNT})*)"
+)
+_PHRASE_NUMBER = re.compile(rf"[0-9]++(?:\s*+{_RANGE}\s*+[0-9]++)?")
+
+
+def find_phrases(text: str) -> Iterator[Phrase]:
+    """Yield citations in words: `passage 2`, `passages 1, 2 and 3`, `文档1和3`; code is skipped."""
+    for match in _unshielded(text, _PHRASE):
+        listed = unicodedata.normalize("NFKC", match[match.lastindex or 0])
+        parts = _PHRASE_NUMBER.findall(listed)
+        numbers = tuple(number for part in parts for number in read_numbers(part) or ())
+        yield Phrase(match.start(), match.end(), numbers)
+
+
+# Shields: code, formulas and addresses, in which nothing cites.
+
+_CODE_FENCE = re.compile(r"^[ \t>]*+(?:[-*+][ \t]++)?(`{3,}+|~{3,}+)([^\n]*+)$", re.MULTILINE)
+# A dollar before a digit is a price; a bracket at the very end of an address is a citation.
+_SHIELD = re.compile(
+    r"""
+    (?<!`)``(?!`)(?:[^`\n]++|`(?!`))++``(?!`)
+    | (?<!`)`(?!`)[^`\n]++`(?!`)
+    | \$\$[^$]++\$\$
+    | (?<![\\$])\$(?![\s$0-9])[^$\n]*+(?<=\S)\$(?![0-9])
+    | (?:https?://|www\.)
+      (?:[A-Za-z0-9\-._~:/?\#@!$&'*+,;=%|]++|(?:\[\w*+\])++(?=[A-Za-z0-9_/=&?\#%]|\.\w))*+
+    """,
+    re.VERBOSE,
+)
+
+
+def _unshielded(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """Matches of a pattern that touch no shield."""
+    shields = iter(find_shields(text))
+    start, end = next(shields, (len(text), len(text)))
+    for match in pattern.finditer(text):
+        while end <= match.start():
+            start, end = next(shields, (len(text), len(text) + 1))
+        if match.end() <= start:
+            yield match
+
+
+def find_shields(text: str) -> list[tuple[int, int]]:
+    """Find the spans in which nothing cites, in order and apart.
+
+    Fenced blocks (one left open runs to the end), code spans, formulas, and web addresses
+    including brackets inside them.
+
+    >>> find_shields("`a[0]` and $x[1]$, https://a.org/?b[1]=2 but https://a.org[1].")
+    [(0, 6), (11, 17), (19, 40), (45, 58)]
+    """
+    spans: list[tuple[int, int]] = []
+    fence: re.Match[str] | None = None
+    done = 0
+    for line in _CODE_FENCE.finditer(text):
+        mark, info = line.groups()
+        if fence is None:
+            if mark[0] in info:
+                continue
+            spans += (match.span() for match in _SHIELD.finditer(text, done, line.start()))
+            fence = line
+        elif mark.startswith(fence[1]) and not info.strip():
+            spans.append((fence.start(), line.end()))
+            done, fence = line.end(), None
+    if fence is not None:
+        return [*spans, (fence.start(), len(text))]
+    return [*spans, *(match.span() for match in _SHIELD.finditer(text, done))]

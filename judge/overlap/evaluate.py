@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
-from judge.answer.split import EDITION as SPLIT_EDITION
-from judge.answer.split import split
+from judge.answer.sentences import EDITION as SPLIT_EDITION
+from judge.answer.sentences import split
 from judge.errors import InputError
 from judge.overlap.measures import (
     MOST_CELLS,

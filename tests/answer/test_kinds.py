@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.answer.kinds import classify
-from judge.answer.split import split
+from judge.answer.sentences import split
 from judge.records import Sentence, SentenceKind
 
 

@@ -1,49 +1,55 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.answer.markers import Form, find_markers, read_numbers, split_parts
+from judge.answer.markers import (
+    MARKER,
+    Form,
+    find_markers,
+    find_phrases,
+    find_shields,
+    read_numbers,
+    split_parts,
+)
 
 
 def markers(text: str) -> list[tuple[str, str, Form, bool]]:
     return [(text[m.start : m.end], m.content, m.form, m.numeric) for m in find_markers(text)]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("so [1].", [("[1]", "1", Form.SQUARE, True)]),
-        ("so ［1］.", [("［1］", "1", Form.SQUARE, True)]),
-        ("如此【2†source】", [("【2†source】", "2", Form.SQUARE, True)]),
-        ("so [^2]", [("[^2]", "2", Form.SQUARE, True)]),
-        (r"so \[1\]", [(r"\[1\]", "1", Form.SQUARE, True)]),
-        ("so (1)", [("(1)", "1", Form.ROUND, False)]),
-        ("如此（甲#1)", [("（甲#1)", "甲#1", Form.ROUND, False)]),
-        (
-            "so [1](https://a.org)",
-            [
-                ("[1](https://a.org)", "1", Form.LINK, True),
-                ("(https://a.org)", "https://a.org", Form.TARGET, False),
-            ],
-        ),
-        (
-            "so [1](and so on)",
-            [
-                ("[1]", "1", Form.SQUARE, True),
-                ("(and so on)", "and so on", Form.TARGET, False),
-            ],
-        ),
-        ("《甲》", [("《甲》", "甲", Form.NEVER, False)]),
-        ("arr[0]", [("[0]", "0", Form.SQUARE, False)]),
-        ("第[3]条", [("[3]", "3", Form.SQUARE, False)]),
-        ("x ∈ [0, 1]", [("[0, 1]", "0, 1", Form.SQUARE, False)]),
-        ("`[1]` [2]", [("[2]", "2", Form.SQUARE, True)]),
-        ("] ) [ (", []),
-        ("[" + "a" * 201 + "]", []),
-    ],
-)
-def test_forms(text: str, expected: list[tuple[str, str, Form, bool]]) -> None:
-    assert markers(text) == expected
+FORMS: list[tuple[str, list[tuple[str, str, Form, bool]]]] = [
+    ("so [1].", [("[1]", "1", Form.SQUARE, True)]),
+    ("so ［1］.", [("［1］", "1", Form.SQUARE, True)]),
+    ("如此【2†source】", [("【2†source】", "2", Form.SQUARE, True)]),
+    ("so [^2]", [("[^2]", "2", Form.SQUARE, True)]),
+    (r"so \[1\]", [(r"\[1\]", "1", Form.SQUARE, True)]),
+    ("so (1)", [("(1)", "1", Form.ROUND, False)]),
+    ("如此（甲#1)", [("（甲#1)", "甲#1", Form.ROUND, False)]),
+    (
+        "so [1](https://a.org)",
+        [
+            ("[1](https://a.org)", "1", Form.LINK, True),
+            ("(https://a.org)", "https://a.org", Form.TARGET, False),
+        ],
+    ),
+    (
+        "so [1](and so on)",
+        [
+            ("[1]", "1", Form.SQUARE, True),
+            ("(and so on)", "and so on", Form.TARGET, False),
+        ],
+    ),
+    ("《甲》", [("《甲》", "甲", Form.NEVER, False)]),
+    ("arr[0]", [("[0]", "0", Form.SQUARE, False)]),
+    ("第[3]条", [("[3]", "3", Form.SQUARE, False)]),
+    ("x ∈ [0, 1]", [("[0, 1]", "0, 1", Form.SQUARE, False)]),
+    ("`[1]` [2]", [("[2]", "2", Form.SQUARE, True)]),
+    ("] ) [ (", []),
+    ("[" + "a" * 201 + "]", []),
+]
+
+
+def test_forms() -> None:
+    assert [(text, markers(text)) for text, _ in FORMS] == FORMS
 
 
 def test_the_outer_pair_comes_first() -> None:
@@ -59,44 +65,32 @@ def test_titles_and_formulas_hide_what_stands_inside() -> None:
     assert [m.opaque for m in find_markers(r"《[1]》 \[ x \] [2]")] == [True, False, True, False]
 
 
-@pytest.mark.parametrize(
-    ("text", "cites"),
-    [
-        ("policy[1]", True),
-        ("policy[0]", False),
-        ("policy[10]", True),
-        ("data[1]", True),
-        ("rows[2]", False),
-        ("my_list[3]", False),
-        ("camelCase[1]", False),
-        ("YouTube[1]", True),
-        ("iPhone[1]", True),
-        ("arXiv[1]", True),
-        ("H1N1[1]", True),
-        ("col3[1]", False),
-        ("2023[1]", True),
-        ("x[1]", False),
-        ("Plan B[1]", True),
-        ("company's[1]", True),
-        ("e.g[1]", True),
-        ("维生素[1]", True),
-        ("f(x)[1]", False),
-        ("risk(s)[1]", True),
-        ("世卫组织(WHO)[1]", True),
-        ("total[1] = 5", False),
-        ("total[1]\n=====", True),
-        ("total[1].size", False),
-        ("total[1]. Size", True),
-        ("第 [1] 条", False),
-        ("a range of [1, 2]", False),
-        ("ranges [1]", True),
-        ("区间为[1, 2]", False),
-        ("范围[1, 2, 3]", True),
-    ],
+CITING = (
+    *("policy[1]", "policy[10]", "data[1]", "YouTube[1]", "iPhone[1]", "arXiv[1]", "H1N1[1]"),
+    *(
+        "2023[1]",
+        "Plan B[1]",
+        "company's[1]",
+        "e.g[1]",
+        "维生素[1]",
+        "risk(s)[1]",
+        "世卫组织(WHO)[1]",
+    ),
+    *("total[1]\n=====", "total[1]. Size", "ranges [1]", "范围[1, 2, 3]"),
 )
-def test_whether_a_number_cites(text: str, *, cites: bool) -> None:
-    (marker,) = (m for m in find_markers(text) if m.form is Form.SQUARE)
-    assert marker.numeric is cites
+OTHERWISE = (
+    *("policy[0]", "rows[2]", "my_list[3]", "camelCase[1]", "col3[1]", "x[1]", "f(x)[1]"),
+    *("total[1] = 5", "total[1].size", "第 [1] 条", "a range of [1, 2]", "区间为[1, 2]"),
+)
+
+
+def test_whether_a_number_cites() -> None:
+    def cites(text: str) -> bool:
+        (marker,) = (m for m in find_markers(text) if m.form is Form.SQUARE)
+        return marker.numeric
+
+    assert [text for text in CITING if not cites(text)] == []
+    assert [text for text in OTHERWISE if cites(text)] == []
 
 
 def test_an_index_behind_an_index_is_one_too() -> None:
@@ -108,34 +102,33 @@ def test_an_index_behind_an_index_is_one_too() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("part", "numbers"),
-    [
-        ("1", ("1",)),
-        (" 12 ", ("12",)),
-        ("１２", ("12",)),
-        ("007", ("007",)),
-        ("1-3", ("1", "2", "3")),
-        ("1 – 2", ("1", "2")),
-        ("1—2", ("1", "2")),
-        ("1~2", ("1", "2")),
-        ("１～２", ("1", "2")),
-        ("1至2", ("1", "2")),
-        ("3-3", ("3",)),
-        ("3-1", None),
-        ("1-101", None),
-        ("-1", None),
-        ("1.5", None),
-        ("1:3", None),
-        ("1,2", None),
-        ("", None),
-        ("a1", None),
-        ("一", None),
-        ("1-" + "9" * 150, None),
-    ],
-)
-def test_read_numbers(part: str, numbers: tuple[str, ...] | None) -> None:
-    assert read_numbers(part) == numbers
+NUMBERS: list[tuple[str, tuple[str, ...] | None]] = [
+    ("1", ("1",)),
+    (" 12 ", ("12",)),
+    ("１２", ("12",)),
+    ("007", ("007",)),
+    ("1-3", ("1", "2", "3")),
+    ("1 – 2", ("1", "2")),
+    ("1—2", ("1", "2")),
+    ("1~2", ("1", "2")),
+    ("１～２", ("1", "2")),
+    ("1至2", ("1", "2")),
+    ("3-3", ("3",)),
+    ("3-1", None),
+    ("1-101", None),
+    ("-1", None),
+    ("1.5", None),
+    ("1:3", None),
+    ("1,2", None),
+    ("", None),
+    ("a1", None),
+    ("一", None),
+    ("1-" + "9" * 150, None),
+]
+
+
+def test_read_numbers() -> None:
+    assert [(part, read_numbers(part)) for part, _ in NUMBERS] == NUMBERS
 
 
 def test_a_range_may_hold_a_hundred() -> None:
@@ -144,20 +137,19 @@ def test_a_range_may_hold_a_hundred() -> None:
     assert (len(hundred), hundred[0], hundred[-1]) == (100, "101", "200")
 
 
-@pytest.mark.parametrize(
-    ("content", "parts"),
-    [
-        ("1, 2", ["1", "2"]),
-        ("甲#1；乙#2", ["甲#1", "乙#2"]),
-        ("1、2，3;4", ["1", "2", "3", "4"]),
-        ("1 and 2", ["1", "2"]),
-        ("1和2", ["1", "2"]),
-        ("brand#1", ["brand#1"]),
-        ("1,", ["1", ""]),
-    ],
-)
-def test_split_parts(content: str, parts: list[str]) -> None:
-    assert split_parts(content) == parts
+PARTS: list[tuple[str, list[str]]] = [
+    ("1, 2", ["1", "2"]),
+    ("甲#1；乙#2", ["甲#1", "乙#2"]),
+    ("1、2，3;4", ["1", "2", "3", "4"]),
+    ("1 and 2", ["1", "2"]),
+    ("1和2", ["1", "2"]),
+    ("brand#1", ["brand#1"]),
+    ("1,", ["1", ""]),
+]
+
+
+def test_split_parts() -> None:
+    assert [(content, split_parts(content)) for content, _ in PARTS] == PARTS
 
 
 @given(st.text(st.sampled_from([*"[]()【】［］（）《》\\`$1x第 \n"])))
@@ -167,3 +159,79 @@ def test_offsets_hold_the_content(text: str) -> None:
         assert last < marker.start < marker.end <= len(text)
         assert marker.content in text[marker.start : marker.end]
         last = marker.start
+
+
+LOOKS = (
+    *("[1]", "[1,2]", "[1-3]", "【2】", "【2†source】", "［1］", "[^2]", "[docA#sec3#chunk12]"),
+    *("(docA#chunk4)", "[1, 2]", "(Passage 3)", "（文档1）"),
+)
+LOOKS_OTHERWISE = ("[sic]", "【注意】", "[text1](url)", "(see above)", "（注）")
+
+
+def test_the_look_of_a_marker() -> None:
+    assert [text for text in LOOKS if not MARKER.fullmatch(text)] == []
+    assert [text for text in LOOKS_OTHERWISE if MARKER.match(text)] == []
+
+
+PHRASES: list[tuple[str, list[tuple[str, tuple[str, ...]]]]] = [
+    ("In Passage 2 it", [("Passage 2", ("2",))]),
+    ("doc #3", [("doc #3", ("3",))]),
+    ("source no. 4.", [("source no. 4", ("4",))]),
+    ("passages 1, 2 and 5", [("passages 1, 2 and 5", ("1", "2", "5"))]),
+    ("passages 1-3", [("passages 1-3", ("1", "2", "3"))]),
+    ("文档1至3说", [("文档1至3", ("1", "2", "3"))]),
+    ("资料 ２、４", [("资料 ２、４", ("2", "4"))]),
+    ("根据文档1和3个人", [("文档1", ("1",))]),
+    ("my_source 1, the-chunk 2", []),
+    ("source 1st, doc 2.5, chunk 3%", []),
+    ("passage two", []),
+    ("```\npassage 1\n```\npassage 2", [("passage 2", ("2",))]),
+    ("`passage 1`passage 2`passage 3`", [("passage 2", ("2",))]),
+]
+
+
+def test_find_phrases() -> None:
+    assert [
+        (text, [(text[p.start : p.end], p.numbers) for p in find_phrases(text)])
+        for text, _ in PHRASES
+    ] == PHRASES
+
+
+SHIELDS: list[tuple[str, list[str]]] = [
+    ("a `b` c", ["`b`"]),
+    ("a ``b ` c`` d", ["``b ` c``"]),
+    ("it`s one\nit`s two", []),
+    ("运行`甲[1]`即可", ["`甲[1]`"]),
+    ("x\n```py\na\n```\ny", ["```py\na\n```"]),
+    ("x\n~~~\n```\n~~~~\ny", ["~~~\n```\n~~~~"]),
+    ("x\n```\nopen [1]", ["```\nopen [1]"]),
+    ("- ```\n  a\n  ```\n`b`", ["- ```\n  a\n  ```", "`b`"]),
+    ("let $x_1$ be", ["$x_1$"]),
+    ("$$\nx\n$$ y", ["$$\nx\n$$"]),
+    ("from $5 to $6", []),
+    ("US$5至US$6", []),
+    (r"\$x[1]\$", []),
+    ("at https://a.org/b?c=1, then", ["https://a.org/b?c=1,"]),
+    ("见https://a.org/b。如此", ["https://a.org/b"]),
+    ("(www.a.org)", ["www.a.org"]),
+    ("https://a.org/x[1].json", ["https://a.org/x[1].json"]),
+    ("https://a.org/x[1]. So", ["https://a.org/x"]),
+    ("", []),
+]
+
+
+def test_shields() -> None:
+    assert [
+        (text, [text[start:end] for start, end in find_shields(text)]) for text, _ in SHIELDS
+    ] == SHIELDS
+
+
+SIGNS = st.lists(st.sampled_from([*"`~$\n \\[]a1:/.", "https://", "```"])).map("".join)
+
+
+@given(SIGNS)
+def test_spans_are_ordered_and_apart(text: str) -> None:
+    last = 0
+    for start, end in find_shields(text):
+        assert last <= start < end <= len(text)
+        last = end

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from judge.answer.split import split
+from judge.answer.sentences import split
 from judge.pipeline import asked
 from judge.records import JudgeRequest, Rules
 from judge.scores.intervals import wilson

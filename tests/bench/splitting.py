@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from judge.answer.split import split
+from judge.answer.sentences import split
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "sentences"
 TREEBANKS = ("ewt_en_dev", "gum_en_dev", "gsd_zh_dev")

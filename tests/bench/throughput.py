@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from judge import JudgeRequest, Sample, evaluate
 from judge.answer.citations import find
 from judge.answer.kinds import classify
-from judge.answer.split import split
+from judge.answer.sentences import split
 from judge.compose import offline
 from judge.config import Config
 from judge.pipeline import request

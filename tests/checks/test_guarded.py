@@ -1,4 +1,4 @@
-from judge.answer.split import split
+from judge.answer.sentences import split
 from judge.checks.guarded import guarded
 from judge.records import (
     Evidence,

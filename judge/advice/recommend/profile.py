@@ -9,7 +9,7 @@ from typing import Final
 from judge.advice.records import Profile
 from judge.answer.citations import find
 from judge.answer.kinds import classify
-from judge.answer.split import split
+from judge.answer.sentences import split
 from judge.errors import ConfigError, InputError
 from judge.records import Rules, Sample, Sentence
 from judge.text.visible import clip

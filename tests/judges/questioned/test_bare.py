@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.answer.split import split
+from judge.answer.sentences import split
 from judge.backends.fake import FakeJudge
 from judge.judges.questioned import QuestionedJudge
 from judge.judges.similarity import SimilarityJudge

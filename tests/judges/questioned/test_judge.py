@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.answer.split import split
+from judge.answer.sentences import split
 from judge.backends.fake import FakeJudge
 from judge.errors import JudgeUnavailable
 from judge.judges.questioned import QuestionedJudge

@@ -1,0 +1,366 @@
+"""Sentences of an answer, with their places in it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+
+from judge.answer.blocks import Block, blocks
+from judge.answer.markers import MARKER
+from judge.answer.stops import Place, candidates, enclosed, ends_sentence
+from judge.records import Sentence
+from judge.text.words import abbreviations
+
+EDITION: Final = 3
+"""Part of every signature: a change of where sentences end, or of what counts as a claim, makes
+numbers incomparable."""
+
+_PIECE = 20_000
+_MASKED = re.compile(r"[\"“”‘«»()\[\]{}*_`]|(?<=[.!?])['’]")
+
+
+def split(answer: str) -> tuple[Sentence, ...]:
+    """Cut an answer into sentences.
+
+    Layout is obeyed first (lines, list items, table rows, headings, code fences), then Latin
+    script is cut by Punkt (Kiss and Strunk 2006) with this package's abbreviations, and CJK
+    script at its stops. Time is linear in the length of the answer.
+
+    Args:
+        answer: any text.
+
+    Returns:
+        Sentences in order, not overlapping, without white space at their ends; together they hold
+        every non-blank character. Their kind is left at claim.
+
+    >>> [s.text for s in split("Paris is big. [1] 人口为210万。面积不大。")]
+    ['Paris is big. [1]', '人口为210万。', '面积不大。']
+    """
+    spans = (span for block in blocks(answer) for span in _spans(answer, block))
+    return tuple(
+        Sentence(index=index, start=start, end=end, text=answer[start:end])
+        for index, (start, end) in enumerate(spans)
+    )
+
+
+def _spans(answer: str, block: Block) -> Iterator[tuple[int, int]]:
+    """Spans of the sentences of one block, into the answer."""
+    if block.whole:
+        yield block.start, block.end
+        return
+    text = answer[block.start : block.end]
+    for start, end in pairwise((0, *_ends(text), len(text))):
+        part = text[start:end]
+        if stripped := part.strip():
+            first = block.start + start + len(part) - len(part.lstrip())
+            yield first, first + len(stripped)
+
+
+def _ends(text: str) -> Iterator[int]:
+    """Where sentences end in running text, ascending, without the end of the text itself."""
+    listed = inline_items(text)
+    forced = sorted({*listed.begin, *letter_lines(text)})
+    closed = list(enclosed(text))
+    punkt = _Punkt(text)
+    since = closing = item = 0
+    for candidate in candidates(text, spaced_marks=not MARKER.match(text)):
+        while item < len(forced) and forced[item] <= candidate.start:
+            if forced[item] > since:
+                since = forced[item]
+                yield since
+            item += 1
+        while closing < len(closed) and closed[closing][1] <= candidate.end:
+            closing += 1
+        inside = closing < len(closed) and closed[closing][0] < candidate.start
+        if inside or candidate.start in listed.stops:
+            continue
+        if candidate.end == len(text):
+            break
+        if ends_sentence(Place(text, candidate, since), punkt):
+            since = candidate.end
+            yield since
+    yield from (place for place in forced[item:] if place > since)
+
+
+@cache
+def _tokenizer() -> PunktSentenceTokenizer:
+    parameters = PunktParameters()
+    words = abbreviations()
+    parameters.abbrev_types = set(words.never_end | words.may_end)
+    parameters.sent_starters = set(words.starters)
+    return PunktSentenceTokenizer(parameters)
+
+
+class _Punkt:
+    """Where Punkt ends sentences in a text; not asked before it is needed.
+
+    Quotes, brackets and markers are blanked first, so that it sees the words on either side. It
+    works under a clock of five seconds and is given pieces: cut at white space, a cut is no end.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ends: set[int] | None = None
+
+    def __contains__(self, place: object) -> bool:
+        if self._ends is None:
+            self._ends = set(self._find())
+        return place in self._ends
+
+    def _find(self) -> Iterator[int]:
+        unmarked = MARKER.sub(lambda found: " " * len(found[0]), self._text)
+        masked = _MASKED.sub(" ", unmarked)
+        start = 0
+        while start < len(masked):
+            stop = _cut(masked, start)
+            spans = _tokenizer().span_tokenize(masked[start:stop], realign_boundaries=False)
+            yield from [start + end for _, end in spans][:-1]
+            start = stop
+
+
+def _cut(text: str, start: int) -> int:
+    """End of the piece of `text` that begins at `start`: white space, and no stop before it."""
+    limit = start + _PIECE
+    if limit >= len(text):
+        return len(text)
+    space = max(text.rfind(" ", start, limit), text.rfind("\n", start, limit))
+    while space > start and text[space - 1] in ".!? \n":
+        space -= 1
+        if text[space] not in " \n":
+            space = max(text.rfind(" ", start, space), text.rfind("\n", start, space))
+    return space if space > start else limit
+
+
+# Lists inside running text: `1) … 2) …`, `• … • …`, and rows of signs that part sections.
+
+_BEFORE = r"(?<![^\s：。！？；，、])"
+_NUMBERED = re.compile(
+    _BEFORE + r"(?P<bullet>[•⁃]\s?)?(?P<number>\d{1,2})(?P<style>\.\)|\)|\.)(?=\s)"
+)
+_LETTERED = re.compile(_BEFORE + r"(?P<number>[a-z])(?P<style>\.\)|\)|\.)(?=\s)")
+# Capitals are most often initials: `A.` counts behind a colon, `B.` behind a stop.
+_CAPITALS = re.compile(
+    r"(?:(?<=[:.!?,]\s)|(?<=[：。！？；，、]))(?P<number>[A-Z])(?P<style>\.\)|\)|\.)(?=\s)"
+)
+_BULLET = re.compile(r"(?<=\s)[•⁃▪●◦‣](?=\s)")
+_RULE = re.compile(r"(?<!\S)(?:\*{3,}+|([-=_~*])\1{4,}+)(?!\S)")
+_SAME_SENTENCE = re.compile(r"(?:[,，、]|\band|\bor|\bof|\bin)\s*+$")
+_URL_BEFORE_URL = re.compile(r"(?<!\S)https?://\S++\s++(?=https?://)")
+_FACE_BEFORE_SENTENCE = re.compile(r"(?<=\w)\s++[:;]-?[)(DP]\s++(?=[A-Z])")
+# One look tells most texts from lists, which the looks below would take apart at length.
+_WORTH_A_LOOK = re.compile(
+    r"[•⁃▪●◦‣]|\*{3}|([-=_~])\1{4}|https?://|[2bB]\.?[.)]\s|\s[:;]-?[)(DP]\s"
+)
+
+
+class Items(NamedTuple):
+    """Where the items of inline lists stand."""
+
+    begin: list[int]
+    """Ascending places, the beginning and the end of the text left out."""
+    stops: frozenset[int]
+    """Places of the signs that close their enumerators: `.` of `1.`. They end no sentence."""
+
+
+def inline_items(text: str) -> Items:
+    """Find the items of inline lists.
+
+    A list counts only if its numbers or letters follow one another; with full stops or in capitals,
+    only if it also begins the text or stands behind a colon. Where one stands behind a comma or
+    "and", they count the parts of one sentence, which begin no item. A row of signs is an item,
+    and so is what follows it.
+
+    Args:
+        text: running text without white space at its ends.
+
+    >>> inline_items("Steps: 1. Wash it. 2. Dry it.")
+    Items(begin=[7, 19], stops=frozenset({8, 20}))
+    """
+    if not _WORTH_A_LOOK.search(text):
+        return Items([], frozenset())
+    places = {found.start() for found in _BULLET.finditer(text)}
+    for found in _RULE.finditer(text):
+        places.update(found.span())
+    stops: set[int] = set()
+    for pattern, first in ((_NUMBERED, "1"), (_LETTERED, "a"), (_CAPITALS, "A")):
+        run = _sequence(text, pattern, first)
+        stops.update(enumerator.start("style") for enumerator in run)
+        starts = [enumerator.start() for enumerator in run]
+        if not any(_SAME_SENTENCE.search(text[max(0, at - 5) : at]) for at in starts):
+            places.update(starts)
+    places.update(found.end() for found in _URL_BEFORE_URL.finditer(text))
+    places.update(found.end() for found in _FACE_BEFORE_SENTENCE.finditer(text))
+    return Items(sorted(place for place in places if 0 < place < len(text)), frozenset(stops))
+
+
+def _sequence(text: str, pattern: re.Pattern[str], first: str) -> Sequence[re.Match[str]]:
+    """The enumerators that count on from the first of the text."""
+    run: list[re.Match[str]] = []
+    for enumerator in pattern.finditer(text):
+        if run and _follows(run[-1], enumerator):
+            run.append(enumerator)
+        elif not run and _opens(text, enumerator, first):
+            run = [enumerator]
+    return run if len(run) > 1 else ()
+
+
+def _opens(text: str, found: re.Match[str], first: str) -> bool:
+    at_start = not found.start()
+    counted = found["number"] == first or bool(at_start and found.groupdict().get("bullet"))
+    before = text[max(0, found.start() - 3) : found.start()].rstrip()
+    if found["style"] == "." or first == "A":
+        apart = before.endswith((":", "："))
+    else:
+        # Behind a comma the numbers only count the parts of one sentence: 1) this, 2) that.
+        apart = not before.endswith((",", "("))
+    return counted and (at_start or apart)
+
+
+def _follows(one: re.Match[str], other: re.Match[str]) -> bool:
+    same = one["style"] == other["style"]
+    if one["number"].isdigit():
+        return same and int(other["number"]) == int(one["number"]) + 1
+    return same and ord(other["number"]) == ord(one["number"]) + 1
+
+
+# Letters and e-mails whose line breaks were lost: headers, greetings, attachments.
+
+_NAME = r"[A-Z][\w.'@/-]*+"
+_ADDRESS = r"[\w.+-]{1,64}@[\w-][\w.-]*\w"
+_STAMP = re.compile(
+    r"(?<!\S)\d{1,2}/\d{1,2}/(?:\d{4}|\d\d)\s\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm])?(?!\S)"
+)
+_SENDER_WIDTH = 120
+_SENDER = re.compile(
+    rf"\s*+(?:\"[^\"]{{1,60}}\"\s?<[^<>\s]{{1,80}}>|{_ADDRESS}|{_NAME}@{_NAME}"
+    rf"|(?P<name>{_NAME}(?:\s{_NAME}){{1,5}}+))(?P<at>\son)?\s*+"
+)
+# In lower case only what cannot be the predicate of a name: "have you heard", not "applies to all".
+_MESSAGE = re.compile(
+    r"\s*+(?![a-z])|\s*+(?:i|you|we|he|she|they|it|this|these|have|do|are|what|where|why|how|who"
+    r"|please|thanks?|here|yes|no|let|(?:can|could|will|would|did)\s(?:you|we|i))\b"
+)
+_SENTENCE_BEFORE = re.compile(r"^.*[.!?>]\s", re.DOTALL)
+_ADDRESS_FIELD = re.compile(
+    rf"(?<!\S)(?:E-?mail|From):\s(?:\"[^\"]{{1,60}}\"|(?:\w{{1,20}}\s){{1,5}}+)?+"
+    rf"(?:\s?<[^<>\s]{{1,80}}>|{_ADDRESS})(?=\s+[A-Z])"
+)
+_FIELD = re.compile(
+    r"(?<!\S)(?:Phone|Tel|Telephone|Fax|Mobile|Cell|E-?mail|Website|Web|URL|Groups"
+    r"|电话|手机|传真|邮箱|邮编|电子邮件|网址|地址)\s?(?::(?=\s)|：)"
+)
+_VALUE_WIDTH = 80
+_VALUE = re.compile(r"(?:[\d@/]|\w\.\w)\S*\s*$")
+_ATTACHMENT = re.compile(
+    r"(?<!\S)-\s(?=[\w.-]{1,60}\.(?:pdf|docx?|xlsx?|pptx?|txt|rtf|csv|html?|zip|jpe?g|png|gif)"
+    r"(?:\s-\s|\s?<<|$))"
+)
+_INCLUDED = re.compile(r"<<\s?File:[^<>]{1,200}>>")
+_LINK = re.compile(
+    rf"(?<!\S)(?:(?:https?://|www\.)[^\s<>()\[\]]*[\w/]|{_ADDRESS})\s++(?=([A-Z]\w*+))"
+)
+_BANNER = re.compile(r"(?<!\S)[-=*~]{4,}+\s?[^-=*~\s][^=*~]{1,100}[-=*~]{4,}+(?!\S)")
+_GREETING = re.compile(
+    r"(?:^|(?<=[.!?])\s++|(?<=\d\s[AP]M)\s++)(?:Dear|Hi|Hello|Hey|Good\s[Mm]orning"
+    rf"|Good\s[Aa]fternoon|Good\s[Ee]vening)(?:\s(?:all|everyone|there|{_NAME})){{0,3}}+"
+    r"(?:,|(?P<dash>\s?-))\s++(?=([A-Z]\w*+))"
+)
+# "Hey Jude, I think, is a song": what stands between two commas is no message.
+_BETWEEN_COMMAS = re.compile(r"(?:The|An?|I)(?:\s[\w'’-]{1,30}){1,3}+,")
+_FAREWELL = re.compile(
+    r"(?:^|(?<=[.!?)>])\s++)(?:(?:(?:Best|Kind|Kindest|Warm|Warmest)\s)?"
+    r"(?:Regards|regards)|Sincerely|Respectfully|Yours\s(?:truly|sincerely|faithfully)"
+    r"|(?P<light>Cheers|Thanks)),\s++(?=[A-Z])"
+)
+_SIGNATURE = re.compile(
+    r"[A-Z][\w'-]*+(?:\s[A-Z][\w.'-]*+){0,3}+\s*+(?:$|[^\w\s,]|,(?!\s(?:[a-z]|I\b)))"
+)
+_POSTSCRIPT = re.compile(r"(?<=\s)(?:PS\s?[-:]|P\.\s?S\.)\s*+(?=[A-Z])")
+_SIGNED_WIDTH = 80
+# Behind the letter, or behind who signed it; but "Dr. Lee" has signed nothing.
+_SIGNED = re.compile(
+    r"(?:[!?)\]>]|(?P<word>\w+)\.|(?:[Rr]egards|Sincerely|Respectfully|Best|Love|Cheers|Thanks"
+    r"|Yours|truly|sincerely|faithfully),|\w@[\w.-]+)(?:\s[A-Z][\w'-]{0,20}+){0,4}+\s+$"
+)
+# One look tells most texts from letters; a search for plain words is the quickest.
+_SIGNS = (
+    *("@", "://", "www.", "/", "----", "====", "****", "~~~~", "<<", " - ", " PS", "P.S", "P. S"),
+    *("egards,", "Sincerely,", "Respectfully,", "Cheers,", "Thanks,", "Yours "),
+    *("Dear ", "Hi ", "Hi,", "Hello", "Hey", "Good "),
+)
+
+
+def letter_lines(text: str) -> set[int]:
+    """Find where the lines of a letter begin, the first line of a text left out.
+
+    They are told by their form: a time stamp behind the name of who wrote (`Ann Lee 08/16/2000
+    12:05 PM`), an address or number behind its label, the name of an attached file, a greeting, a
+    farewell, a postscript, a banner between two rows of signs, and an address before a word that
+    begins a sentence.
+
+    Args:
+        text: running text without white space at its ends.
+
+    Returns:
+        Places, 0 and the end of the text left out.
+
+    >>> sorted(letter_lines("Ann Lee 08/16/2000 12:05 PM Can you come?"))
+    [8, 27]
+    """
+    labelled = text.count(": ") + text.count("：") > 1
+    if not labelled and not any(sign in text for sign in _SIGNS):
+        return set()
+    places = {*_stamped(text), *_fields(text), *_salutations(text)}
+    for found in _BANNER.finditer(text):
+        places.update(found.span())
+    starters = abbreviations().starters
+    places.update(found.end() for found in _LINK.finditer(text) if found[1].lower() in starters)
+    attached = [found.start() for found in _ATTACHMENT.finditer(text)]
+    # One file behind a dash may be an apposition, several are a list.
+    places.update(attached if len(attached) > 1 else ())
+    places.update(found.end() for found in _INCLUDED.finditer(text))
+    return {place for place in places if 0 < place < len(text)}
+
+
+def _stamped(text: str) -> Iterator[int]:
+    """Around a time stamp, where nothing but the name of who wrote stands before it."""
+    since = 0
+    for stamp in _STAMP.finditer(text):
+        before = text[max(since, stamp.start() - _SENDER_WIDTH) : stamp.start()]
+        sender = _SENDER.fullmatch(_SENTENCE_BEFORE.sub("", before)) or _SENDER.fullmatch(before)
+        if sender and (not sender["name"] or _MESSAGE.match(text, stamp.end())):
+            yield stamp.end()
+            if not sender["at"]:
+                yield stamp.start()
+        since = stamp.end()
+
+
+def _fields(text: str) -> Iterator[int]:
+    """Behind an address that a label announces, and before every label but the first."""
+    yield from (found.end() for found in _ADDRESS_FIELD.finditer(text))
+    labels = list(_FIELD.finditer(text))
+    for label in labels[1:]:
+        before = text[max(0, label.start() - _VALUE_WIDTH) : label.start()]
+        if _VALUE.search(before) and not before.rstrip().endswith((",", "，", "、")):
+            yield label.start()
+
+
+def _salutations(text: str) -> Iterator[int]:
+    """Behind greetings and farewells, before postscripts."""
+    for found in _GREETING.finditer(text):
+        # "Hi, Ann" and "Hi, I am" go on; "Hi, There is" is a new line.
+        new = found[2].lower() in abbreviations().starters
+        new = new and (found[2] != "I" or found[0].lstrip().startswith("Dear"))
+        if found["dash"] or (new and not _BETWEEN_COMMAS.match(text, found.end())):
+            yield found.end()
+    for found in _FAREWELL.finditer(text):
+        if not found["light"] or _SIGNATURE.match(text, found.end()):
+            yield found.end()
+    for found in _POSTSCRIPT.finditer(text):
+        signed = _SIGNED.search(text[max(0, found.start() - _SIGNED_WIDTH) : found.start()])
+        word = (signed["word"] or "").lower() if signed else ""
+        if signed and word not in abbreviations().never_end and len(word) != 1:
+            yield found.start()

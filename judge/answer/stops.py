@@ -1,0 +1,285 @@
+"""Stops: where a sentence may end, and whether it does, in CJK and in Latin script."""
+
+import re
+from collections.abc import Container, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from judge.answer.markers import MARKER
+from judge.text.fold import CJK_CHAR
+from judge.text.words import abbreviations
+
+_STOPS = ".!?…‼⁇⁈⁉。！？｡؟۔।"
+_CLOSERS = "\"'”’»)\\]}*_`）】〉》」』〕］｝"
+_OMISSION = r"[\[［](?:\.{3}|…)[\]］]"
+_FACE = (
+    r"[:;=8][-'^]?[()\[\]DPpOo|/](?!\w)|\^_?\^|<3(?!\d)"
+    "|[\U0001f300-\U0001faff\u2600-\u27bf][\ufe0f\u200d\U0001f300-\U0001faff]*+"
+)
+_CANDIDATE = re.compile(
+    rf"{_OMISSION}"
+    rf"|(?P<stop>(?:\.(?:[ \xa0]\.){{2,}}+|[{_STOPS}])++)"
+    rf"(?P<close>(?:[{_CLOSERS}]++[{_STOPS}]*+|[ ]++(?:''|[)）]))*+)"
+    rf"(?:\s*+(?:{MARKER.pattern}|{_OMISSION})|[ ]*+(?:{_FACE}))*+[{_STOPS}]*+"
+    r"|；|(?<=[\u3400-\u9fff]);(?=[\u3400-\u9fff])"
+)
+_GAP = re.compile(r"\s")
+_NUMBER_FIRST = re.compile(r"\d{1,3}\s")
+_WORD_BEFORE = re.compile(r"(?<!\w)\w++\W*+$")
+# Two spaces behind the number are what is left of an item of a list; "5 May" is a date.
+_NOTE_NUMBER = re.compile(r" \d{1,3}(?= (?!May\b)([A-Z]\w*+))")
+_PAIRS = re.compile(
+    r"《[^《》]{1,100}》|〈[^〈〉]{1,100}〉|（[^（）]{1,200}）|\([^()]{1,200}\)"
+    r"|“[^“”]{1,200}”|「[^「」]{1,120}」|『[^『』]{1,120}』"
+)
+
+
+class Candidate(NamedTuple):
+    """A place where a sentence may end."""
+
+    start: int
+    """First character of the stop."""
+    end: int
+    """One past what belongs to the stop: closing quotes and brackets, citation markers."""
+    stop: str
+    """The stop itself: `.`, `?!`, `……`; empty for a semicolon."""
+    close: str
+    """Closing quotes and brackets directly behind it, and stops behind those."""
+
+
+def candidates(text: str, *, spaced_marks: bool) -> Iterator[Candidate]:
+    """Yield every stop of a text, in order and apart.
+
+    Args:
+        text: running text.
+        spaced_marks: whether a marker belongs to the stop before it across white space; not so
+            where the text puts its markers in front of the sentences.
+    """
+    notes = spaced_marks and not _NUMBER_FIRST.match(text)
+    for found in _CANDIDATE.finditer(text):
+        if found[0][0] in "[［":
+            continue
+        end = found.end()
+        # A `；` has no closing marks, so there is no gap to look for behind them.
+        marked = found["close"] is not None
+        if marked and not spaced_marks and (gap := _GAP.search(text, found.end("close"), end)):
+            end = gap.start()
+        elif notes and found["stop"] == ".":
+            end = _note_end(text, found.start(), end)
+        yield Candidate(found.start(), end, found["stop"] or "", found["close"] or "")
+
+
+def _note_end(text: str, stop: int, end: int) -> int:
+    """`end`, or behind it the end of a footnote's number: `It was late. 4 Even so they left`."""
+    note = _NOTE_NUMBER.match(text, end)
+    if not note or note[1].lower() not in abbreviations().starters:
+        return end
+    before = _WORD_BEFORE.search(text[max(0, stop - 40) : stop])
+    word = before[0].rstrip(".").lower() if before else ""
+    return note.end() if len(word) > 1 and word not in _shortened() else end
+
+
+@cache
+def _shortened() -> frozenset[str]:
+    words = abbreviations()
+    return words.before_number | words.never_end | words.may_end
+
+
+def enclosed(text: str) -> Iterator[tuple[int, int]]:
+    """Yield spans of short bracketed or quoted matter, brackets included: no stop in one is an end.
+
+    A quotation that is the whole text is left out: what it holds are the sentences.
+    """
+    for found in _PAIRS.finditer(text):
+        if len(found[0]) < len(text) or text[0] not in "“「":
+            yield found.span()
+
+
+class Place(NamedTuple):
+    """A candidate and its surroundings."""
+
+    text: str
+    """The text it stands in."""
+    candidate: Candidate
+    """The stop."""
+    since: int
+    """Where its sentence begins."""
+
+    @property
+    def head(self) -> str:
+        """The first characters of the sentence, as far as the stop."""
+        return self.text[self.since : min(self.candidate.start, self.since + _HEAD)].lstrip()
+
+    @property
+    def leads_in(self) -> bool:
+        """Whether the stop closes a list marker (`1.`, `PS.`) or a bold title (`**Note.**`)."""
+        head, candidate = self.head, self.candidate
+        if candidate.stop == "." and _ENUMERATOR.fullmatch(head):
+            return True
+        bold = head.startswith("**") and candidate.close.startswith("**")
+        return bold and len(head.split()) <= _LEAD_IN_WORDS
+
+    @property
+    def word(self) -> str:
+        """The word before the stop."""
+        start = self.candidate.start
+        found = _LAST_WORD.search(self.text[max(self.since, start - 40) : start])
+        return found[0] if found else ""
+
+    @property
+    def next_word(self) -> str:
+        """The word behind it, opening quotes and brackets left out."""
+        end = self.candidate.end
+        found = _NEXT_WORD.match(self.text[end : end + 60])
+        return found[1] if found else ""
+
+
+def ends_sentence(place: Place, punkt: Container[int]) -> bool:
+    """Whether a sentence ends at a candidate that is not the end of the text.
+
+    Args:
+        place: the candidate and its surroundings.
+        punkt: places behind the full stops at which Punkt ends a sentence of Latin script.
+    """
+    return _ends_cjk(*place) if _full_width(*place[:2]) else _ends_latin(place, punkt)
+
+
+# CJK script: punctuation tells, and no word does.
+
+_FULL_WIDTH = re.compile("[。！？｡]")
+_GOES_ON = tuple("，、：；,:;)）》」』”’]】-–—～~·%％")
+_TITLE = ("》", "〉")
+_OPENERS = tuple('“「『"‘《（(【[')
+_SPEECH = re.compile(
+    r"\s*+[^，。！？：；、\s“”]{0,8}?(?:说|説|說|道[，。：]|问|問|喊|答|叫道|表示|指出|认为|認為|写道|称)"
+)
+_PARTICLE = tuple("的等是之而一与與和及或地")
+_NEXT_ITEM = re.compile(
+    r"\s*+(?:[（(](?:\d{1,2}|[一二三四五六七八九十]{1,3}|[a-z])[)）]|[①-⑳]|第[一二三四五六七八九十]"
+    r"|[一二三四五六七八九十]{1,2}[、是]|\d{1,2}[.、)）](?!\d)|[-•])"
+)
+_LONG = 60
+_LONG_CLAUSE = re.compile(rf"[^。！？；;\n]{{{_LONG}}}")
+_PAUSE = 10
+
+
+def _full_width(text: str, candidate: Candidate) -> bool:
+    """Whether CJK rules, and not those of Latin script, settle this candidate."""
+    stop, following = candidate.stop, text[candidate.end : candidate.end + 1]
+    if not stop or _FULL_WIDTH.search(stop + candidate.close):
+        return True
+    before = text[max(0, candidate.start - 1) : candidate.start]
+    if not CJK_CHAR.match(before.strip("”’」』）】》\"')") or before):
+        return stop.startswith("…") and bool(CJK_CHAR.match(following))
+    return stop[0] in "…!?" or stop.startswith("..") or bool(CJK_CHAR.match(following))
+
+
+def _ends_cjk(text: str, candidate: Candidate, since: int) -> bool:
+    """Whether a sentence of CJK text ends at a candidate.
+
+    A quotation that is followed by who said it goes on; a semicolon ends a sentence before the
+    next item of a list, or between two clauses of 60 characters.
+    """
+    following = text[candidate.end]
+    if not candidate.stop:
+        long = candidate.start - since >= _LONG and _LONG_CLAUSE.match(text, candidate.end)
+        return bool(long or _NEXT_ITEM.match(text, candidate.end))
+    if following in _GOES_ON:
+        return False
+    if candidate.close.strip("*_`"):
+        return _ends_behind_closing(text, candidate, following)
+    # 约翰.史密斯 is a name; the point is a full stop only where the text ends in one.
+    if candidate.stop == ".":
+        return text.endswith(".") and bool(CJK_CHAR.match(text[-2:-1]))
+    pause = candidate.stop[0] in "…." and not _FULL_WIDTH.search(candidate.stop)
+    return not pause or candidate.start - since >= _PAUSE or following.isspace()
+
+
+def _ends_behind_closing(text: str, candidate: Candidate, following: str) -> bool:
+    close = candidate.close
+    if close[-1] in _STOPS:
+        return True
+    if _SPEECH.match(text, candidate.end):
+        return False
+    if following.isspace() or following in _OPENERS:
+        return True
+    if close.startswith(_TITLE) or following in _PARTICLE:
+        return False
+    return "。" in candidate.stop
+
+
+# Latin script: the words on both sides tell, and Punkt where they do not.
+
+_HEAD = 100
+_LEAD_IN_WORDS = 4
+# "At 5 a.m. Mr. Smith" is no sentence as far as the hour; with a few more words it is one.
+_CLAUSE_WORDS = 4
+_LAST_WORD = re.compile(r"(?<![^\s\"“”‘'«»(\[{*_`/])[^\s\"“”‘'«»(\[{*_`/]++$")
+_NEXT_WORD = re.compile(r"[\s\"“”‘'’«»(\[{*_`]*+([^\s,.!?;:)\]}\"'”’*_`]*+)")
+_ACRONYM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]{1,3}$")
+_HOUR = re.compile(r"[ap]\.m$", re.IGNORECASE)
+_NUMERAL = re.compile(r"[#§]?\d|[IVXLC]+\b|[A-Z]\b")
+_ENUMERATOR = re.compile(r"\W{0,5}(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4}|PS)[.)]?")
+# "5 in. wide", "Fig. 2. for more"; longer ones are years and telephone numbers.
+_COUNT = re.compile(r"\d{1,3}")
+_PREDICATE = re.compile(
+    r"(?!(?:this|its|his|yes|thus|us|as)$)(?:\w{1,20}(?:s|ed)|had|will|would|can|could|may|might"
+    r"|must|should|and|or|of)"
+)
+_BRAND = re.compile(r"[a-z]{1,2}[A-Z]")
+_GLUED = re.compile(r"(?:I|[A-Z][a-z]+)(?=[\s,'’])")
+
+
+def _ends_latin(place: Place, punkt: Container[int]) -> bool:
+    candidate = place.candidate
+    following = place.text[candidate.end]
+    if place.leads_in:
+        return False
+    if not following.isspace():
+        return _ends_unspaced(place, following)
+    word = place.next_word
+    lower = word[:1].islower() and not _BRAND.match(word)
+    if candidate.stop == ".":
+        quoted = bool(candidate.close.strip("*_`"))
+        return not (quoted and lower) and _full_stop(place, word, lower=lower, punkt=punkt)
+    if candidate.stop[0] == "…" or ".." in candidate.stop or ". ." in candidate.stop:
+        return not lower or word.startswith("http")
+    # Yahoo! in mid-sentence is a name, and so may be any capitalised word there; where the
+    # sentence begins with it, only before a predicate.
+    subject = candidate.stop == "!" and _PREDICATE.fullmatch(word)
+    named = place.word[:1].isupper() and (" " in place.head or subject)
+    return not (lower and (candidate.close or named))
+
+
+def _ends_unspaced(place: Place, following: str) -> bool:
+    """The same where no white space follows: a new sentence only if it plainly is one."""
+    text, candidate, _ = place
+    before = text[max(0, candidate.start - 2) : candidate.start]
+    if MARKER.search(text[candidate.start : candidate.end]):
+        return not following.islower() and following.isalpha()
+    if CJK_CHAR.match(following):
+        return not before[-1:].isdigit()
+    found = _GLUED.match(text[candidate.end : candidate.end + 30])
+    plain = before.isalpha() and before.islower()
+    return bool(plain and found and found[0].lower() in abbreviations().starters)
+
+
+def _full_stop(place: Place, following: str, *, lower: bool, punkt: Container[int]) -> bool:
+    """A single full stop with white space behind it: the one case that abbreviations decide."""
+    word = place.word.lower()
+    words = abbreviations()
+    starter = not lower and following.lower() in words.starters and following[:1].isupper()
+    numbered = word in words.before_number and _NUMERAL.match(following)
+    counts = lower and (word == "in" or _COUNT.fullmatch(word))
+    if numbered or counts or word in words.never_end:
+        return False
+    if word in words.closes_list:
+        return following[:1].isupper()
+    if _HOUR.search(word):
+        bracket = place.text[place.candidate.end : place.candidate.end + 2].strip() in {"(", "["}
+        return following[:1].isupper() and not bracket and len(place.head.split()) >= _CLAUSE_WORDS
+    if _ACRONYM.match(word) or (len(word) == 1 and word.isalpha()):
+        return starter
+    if word[-1:].isdigit():
+        return True
+    return place.candidate.start + 1 in punkt
