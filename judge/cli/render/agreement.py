@@ -11,7 +11,7 @@ from judge.cli.render.counting import counted
 from judge.cli.render.paint import number
 from judge.cli.render.wrap import wrap
 from judge.files.runs import AGREEMENT, PAGE
-from judge.pages.agreement import (
+from judge.pages.findings import (
     Words,
     bias,
     cautions,

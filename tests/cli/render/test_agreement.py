@@ -8,7 +8,7 @@ from rich.console import Console
 from judge.cli.render.agreement import print_agreement
 from judge.records import Summary
 from judge.review.records import Agreement
-from tests.pages.agreement.findings import (
+from tests.pages.agreements import (
     BARE,
     FAITHFULNESS,
     HOSTILE,

@@ -1,18 +1,97 @@
-"""What the labels say of the judge, in a sentence."""
+"""What the labels say of the judge, in sentences, English and Chinese."""
 
-from typing import Literal
+from typing import Final, Literal
 
-from judge.pages.agreement.words import Words
+from judge.messages import Lang, Messages
 from judge.records import Summary
-from judge.review.records import Agreement, CorrectedScore, LabelledStratum
+from judge.review.records import Agreement, CorrectedScore, LabelledStratum, Share
 
 Bias = Literal["generous", "strict", "same"]
 """Which way a judge errs; `same` where the interval holds its score."""
 
-_FEWEST = 2
+_NO_BREAK: Final = "\u00a0"
+_FEWEST: Final = 2
 """Labelled units without which no spread is known."""
-_SMALLEST = 0.0005
+_SMALLEST: Final = 0.0005
 """A tenth of a percentage point, rounded."""
+
+
+class Words:
+    """All that a page says in one language.
+
+    >>> words = Words("en")
+    >>> words("unmeasured.because", why="nothing labelled")
+    'not measured: nothing labelled'
+    """
+
+    def __init__(self, lang: Lang) -> None:
+        self.lang: Lang = lang
+        """Which."""
+        self._texts = Messages.of("agreement")
+
+    def __call__(self, key: str, **values: object) -> str:
+        """The words under `group.name`, filled in; KeyError where there are none."""
+        # A sign goes with its figure: lines do not break between them.
+        return self._texts(key, self.lang, **values).replace(" %", f"{_NO_BREAK}%")
+
+    def counted(self, key: str, count: int) -> str:
+        """The words under the key for so many, or under `key_one`."""
+        return self(f"{key}_one") if count == 1 else self(key, count=count)
+
+    def heads(self, group: str, *names: str) -> list[str]:
+        """The words under several names of one group."""
+        return [self(f"{group}.{name}") for name in names]
+
+    def named(self, group: str, name: str) -> str:
+        """The word for a name from outside; the name itself where there is none.
+
+        >>> Words("zh").named("label", "partial"), Words("zh").named("label", "maybe")
+        ('部分支持', 'maybe')
+        """
+        key = f"{group}.{name}"
+        return self._texts(key, self.lang) if key in self._texts else name
+
+    def percent(self, share: float) -> str:
+        """A share, 0 to 1, to a tenth of a percent.
+
+        >>> Words("zh").percent(0.9166)
+        '91.7%'
+        """
+        return self("figure.percent", value=_tenths(share))
+
+    def span(self, low: float, high: float) -> str:
+        """An interval of shares."""
+        return self("figure.span", low=_tenths(low), high=_tenths(high))
+
+    def reach(self, score: CorrectedScore, *, whole: bool) -> str:
+        """How far a score may be off: its interval; none where all was labelled."""
+        span = self.span(score.low, score.high)
+        return self("reach.whole") if whole else self("reach.interval", span=span)
+
+    def points(self, difference: float) -> str:
+        """How large a difference of shares is, whichever way it goes, in percentage points."""
+        return self("figure.points", value=_tenths(abs(difference)))
+
+    def coefficient(self, value: float) -> str:
+        """A figure that is no share, to three digits.
+
+        >>> Words("en").coefficient(-0.0314)
+        '−0.031'
+        """
+        return f"{value:z.3f}".replace("-", "\N{MINUS SIGN}")
+
+    def share(self, share: Share) -> str:
+        """A share with its interval."""
+        span = self.span(share.low, share.high)
+        return self("figure.share", value=self.percent(share.value), span=span)
+
+    def unmeasured(self, why: str) -> str:
+        """What stands where a figure is missing, given the key of why."""
+        return self("unmeasured.because", why=self(f"unmeasured.{why}"))
+
+
+def _tenths(share: float) -> str:
+    return f"{100 * share:.1f}"
 
 
 def title(summary: Summary, words: Words) -> str:

@@ -1,21 +1,23 @@
-import pytest
-
-from judge.pages.agreement import (
+from judge.pages.findings import (
     Words,
     bias,
     cautions,
     complete,
+    difference,
     headline,
+    leading,
     missing_alpha,
     missing_kappa,
     notes,
     stratum_bias,
+    stratum_error,
     stratum_name,
     title,
 )
-from judge.pages.agreement.finding import difference, leading, stratum_error
+from judge.records import Support
 from judge.review.records import LabelledStratum, StratumName
-from tests.pages.agreement.findings import (
+from judge.review.words import read_label
+from tests.pages.agreements import (
     BARE,
     FAITHFULNESS,
     LLM,
@@ -24,6 +26,7 @@ from tests.pages.agreement.findings import (
     STRICT,
     WHOLE,
     of_run,
+    share,
 )
 
 ENGLISH = Words("en")
@@ -51,27 +54,21 @@ def test_the_headline_says_what_people_found_what_the_judge_said_and_the_differe
     )
 
 
-@pytest.mark.parametrize(
-    ("raw", "way", "said", "told"),
-    [
-        (0.9, "generous", "the judge said 90.0 %: it is too generous by 11.7 points.", "too high"),
-        (
-            0.74,
-            "strict",
-            "the judge said 74.0 %: it is too strict by 4.3 points.",
-            "too low by 4.3",
-        ),
-        (0.741, "same", "no difference that these labels can show.", "no difference shown"),
-        (0.8199, "same", "no difference that these labels can show.", "no difference shown"),
-        (None, None, "is not measured, for it gave no verdict that counts.", "not measured"),
-    ],
-)
-def test_which_way_the_judge_errs(raw: float | None, way: str | None, said: str, told: str) -> None:
-    score = FAITHFULNESS.model_copy(update={"raw": raw})
-    found = RICH.model_copy(update={"corrected": (score,)})
-    assert bias(score) == way
-    assert plain(headline(found, of_run(), ENGLISH)).endswith(said)
-    assert told in difference(score, ENGLISH)
+def test_which_way_the_judge_errs() -> None:
+    same = ("same", "no difference that these labels can show.", "no difference shown")
+    table: dict[float | None, tuple[str | None, str, str]] = {
+        0.9: ("generous", "judge said 90.0 %: it is too generous by 11.7 points.", "too high"),
+        0.74: ("strict", "judge said 74.0 %: it is too strict by 4.3 points.", "too low by 4.3"),
+        0.741: same,
+        0.8199: same,
+        None: (None, "is not measured, for it gave no verdict that counts.", "not measured"),
+    }
+    for raw, (way, said, told) in table.items():
+        score = FAITHFULNESS.model_copy(update={"raw": raw})
+        found = RICH.model_copy(update={"corrected": (score,)})
+        assert bias(score) == way
+        assert plain(headline(found, of_run(), ENGLISH)).endswith(said)
+        assert told in difference(score, ENGLISH)
 
 
 def test_rounding_is_no_bias_where_all_was_labelled() -> None:
@@ -106,23 +103,22 @@ def test_where_all_was_labelled_there_is_no_interval() -> None:
     assert "78.3% 得到检索片段支持（已全部标注）；" in headline(WHOLE, of_run(), CHINESE)
 
 
-@pytest.mark.parametrize(
-    ("by", "units", "labelled", "why", "chinese"),
-    [
-        ("sentence", 9, 0, "at least two claims must have labels.", "至少需要两条论断有标签。"),
-        ("sentence", 9, 1, "at least two claims must have labels.", "至少需要两条论断有标签。"),
-        ("answer", 9, 1, "at least two answers must have labels.", "至少需要两篇回答有标签。"),
-        ("sentence", 9, 2, "people found no claim in what they labelled.", "未见论断。"),
-        ("answer", 1, 1, "people found no claim in what they labelled.", "未见论断。"),
-    ],
-)
-def test_why_nothing_could_be_corrected(
-    by: str, units: int, labelled: int, why: str, chinese: str
-) -> None:
-    part = stratum(None).model_copy(update={"units": units, "labelled": labelled})
-    found = RICH.model_copy(update={"by": by, "corrected": (), "strata": (part,)})
-    assert headline(found, of_run(), ENGLISH).endswith(f"is not measured: {why}")
-    assert headline(found, of_run(), CHINESE).endswith(chinese)
+def test_why_nothing_could_be_corrected() -> None:
+    claims = "at least two claims must have labels.", "至少需要两条论断有标签。"
+    answers = "at least two answers must have labels.", "至少需要两篇回答有标签。"
+    nothing = "people found no claim in what they labelled.", "未见论断。"
+    table = [
+        ("sentence", 9, 0, claims),
+        ("sentence", 9, 1, claims),
+        ("answer", 9, 1, answers),
+        ("sentence", 9, 2, nothing),
+        ("answer", 1, 1, nothing),
+    ]
+    for by, units, labelled, (why, chinese) in table:
+        part = stratum(None).model_copy(update={"units": units, "labelled": labelled})
+        found = RICH.model_copy(update={"by": by, "corrected": (), "strata": (part,)})
+        assert headline(found, of_run(), ENGLISH).endswith(f"is not measured: {why}")
+        assert headline(found, of_run(), CHINESE).endswith(chinese)
 
 
 def test_what_must_be_known_of_the_corrected_scores() -> None:
@@ -162,18 +158,16 @@ def test_what_must_be_known_of_the_run() -> None:
     assert cautions(BARE, of_run(), ENGLISH) == ["The judge left 3 of 120 claims open."]
 
 
-@pytest.mark.parametrize(
-    ("error", "way", "said"),
-    [
-        (-0.125, "generous", "too high by 12.5 points"),
-        (0.8, "strict", "too low by 80.0 points"),
-        (0.0004, "same", "right"),
-        (None, None, "not measured: nothing labelled"),
-    ],
-)
-def test_where_the_errors_are(error: float | None, way: str | None, said: str) -> None:
-    assert stratum_bias(stratum(error)) == way
-    assert stratum_error(stratum(error), ENGLISH) == said
+def test_where_the_errors_are() -> None:
+    table: dict[float | None, tuple[str | None, str]] = {
+        -0.125: ("generous", "too high by 12.5 points"),
+        0.8: ("strict", "too low by 80.0 points"),
+        0.0004: ("same", "right"),
+        None: (None, "not measured: nothing labelled"),
+    }
+    for error, (way, said) in table.items():
+        assert stratum_bias(stratum(error)) == way
+        assert stratum_error(stratum(error), ENGLISH) == said
 
 
 def test_merged_strata_name_all_they_hold() -> None:
@@ -184,3 +178,28 @@ def test_merged_strata_name_all_they_hold() -> None:
 def test_why_a_coefficient_is_missing() -> None:
     assert (missing_kappa(BARE), missing_alpha(BARE)) == ("compared", "shared")
     assert (missing_kappa(RICH), missing_alpha(RICH)) == ("kappa", "alpha")
+
+
+def test_figures_are_written_as_the_language_does() -> None:
+    assert ENGLISH.percent(0.9166) == "91.7\N{NO-BREAK SPACE}%"
+    assert CHINESE.percent(1) == "100.0%"
+    assert ENGLISH.span(0.0, 0.12345) == "0.0–12.3\N{NO-BREAK SPACE}%"
+    assert CHINESE.span(0.0, 0.12345) == "0.0%–12.3%"
+    assert ENGLISH.points(-0.041) == "4.1 points"
+    assert CHINESE.points(0.041) == "4.1 个百分点"
+    assert CHINESE.share(share(0.5, 0.25, 0.75)) == "50.0%（25.0%–75.0%）"
+    assert ENGLISH.coefficient(-0.7164) == "\N{MINUS SIGN}0.716"
+    assert CHINESE.coefficient(-0.0001) == "0.000"
+
+
+def test_what_is_filled_in_is_not_read_again() -> None:
+    assert ENGLISH("disagreement.by", label="{raw}", reviewer="{0}") == "{raw} ({0})"
+    assert CHINESE.named("label", "{maybe}") == "{maybe}"
+
+
+def test_a_label_reads_on_a_sheet_as_it_does_on_the_page() -> None:
+    for words in (ENGLISH, CHINESE):
+        for support in (*Support, None):
+            word = words.named("label", "rest" if support is None else support.value)
+            assert read_label(word) == (support, support is Support.FULL)
+        assert len({words(f"stratum.{name.value}") for name in StratumName}) == len(StratumName)

@@ -1,0 +1,51 @@
+"""HTML pages from templates: one file each, without scripts, that needs no other."""
+
+from functools import cache
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from judge.text.visible import clip, flat
+
+_LONGEST: Final = 600
+"""Characters of a text from outside that a page shows."""
+
+
+def render(template: str, **values: object) -> str:
+    """A page as text, to be written as UTF-8.
+
+    All that a template is given is escaped where it is shown: text becomes no markup. The filter
+    `shown` puts text from outside on one line, fit to be read, and cuts it where it runs on; the
+    filter `place` makes a share, 0 to 1, a place along a scale.
+
+    Args:
+        template: a file of `judge/pages/templates`.
+        values: what it shows, by name.
+
+    Raises:
+        jinja2.UndefinedError: it shows a name that is not given.
+    """
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        autoescape=True,
+        loader=PackageLoader("judge.pages"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters["shown"] = _shown
+    made.filters["place"] = _place
+    return made
+
+
+def _shown(text: str) -> str:
+    return clip(flat(text), _LONGEST)
+
+
+def _place(share: float) -> str:
+    return f"{100 * share:.2f}%"
