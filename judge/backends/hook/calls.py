@@ -2,31 +2,337 @@
 
 import asyncio
 import hashlib
+import inspect
 import logging
 import traceback
-from collections.abc import Callable, Coroutine
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
+from queue import SimpleQueue
+from threading import Thread
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Any, Final, ParamSpec, Self, TypeVar
 
-from judge.backends.hook.worker import Worker
-from judge.errors import JudgeError
+from judge.errors import ConfigError, JudgeError
 from judge.protocols import ReviewHook
 from judge.records import Sample, SampleResult
 from judge.records.record import Record
 from judge.text.visible import clip
 
 _Record = TypeVar("_Record", bound=Record)
+_Result = TypeVar("_Result")
+_Given = ParamSpec("_Given")
 _Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
 
 _LOG: Final = logging.getLogger("judge")
+_NAME: Final = "judge-review-hook"
 _BITS: Final = 53
 """Those of a double: with 64 the largest draws would round to 1."""
 _SHOWN: Final = 200
-"""Characters."""
+"""Characters of an error's message."""
+
+
+class OverdueError(JudgeError):
+    """A call took longer than it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a hook may take."""
+
+    at_once: int = 16
+    """Calls that are awaited at one time; of those that block there is one."""
+    waiting: int = 1000
+    """Calls that wait for their turn; what comes beyond is dropped."""
+    timeout: float = 30.0
+    """Seconds to await a call; one that blocks cannot be stopped."""
+    grace: float = 30.0
+    """Seconds, once all results are made, for all the calls that are left."""
+    farewell: float = 0.5
+    """Seconds for calls under way to clean up, or to end, once they were given up."""
+
+
+class Calls:
+    """The calls of one hook in one run, an asynchronous context manager.
+
+    They are made one after another on a thread, outside of any event loop; what a call returns to
+    be awaited is awaited in a loop of that thread, many at once. The run's loop does no more than
+    queue the calls and count how they end. No process stays alive for the thread, nor for what a
+    hook does in `asyncio.to_thread`, and whatever is raised, stopped or cancelled there ends no
+    other call.
+
+    Leaving waits for the calls that are left, but not for ever, and after an error or a
+    cancellation only for those under way to clean up. What a call raises is logged once per kind
+    of error, without its message, which may hold texts, and counted; how many calls came to
+    nothing is logged in the end.
+
+    Args:
+        hook: what is called.
+        seed: of the draw.
+        rate: the probability of each answer to be handed on, 0 to 1.
+        limits: what it may take.
+    """
+
+    def __init__(
+        self, hook: ReviewHook, seed: int, rate: float, limits: Limits | None = None
+    ) -> None:
+        self._hook = hook
+        self._seed = seed
+        self._rate = rate
+        self._limits = limits or Limits()
+        self._name = one_line(getattr(hook, "__qualname__", type(hook).__qualname__))
+        self._run: asyncio.AbstractEventLoop
+        """The run's loop; the other one is the thread's."""
+        self._loop: asyncio.AbstractEventLoop
+        self._waiting: deque[tuple[Sample, SampleResult]] = deque()
+        self._awaited: set[asyncio.Task[None]] = set()
+        self._begun = self._stopped = self._over = False
+        self._idle, self._gone = asyncio.Event(), asyncio.Event()
+        self._said: set[str] = set()
+        self._offered = self._pending = self._failed = self._dropped = 0
+
+    async def __aenter__(self) -> Self:
+        self._run = asyncio.get_running_loop()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None and self._pending:
+                self._idle.clear()
+                await _wait(self._idle, self._limits.grace)
+        finally:
+            self._over = True
+            self._waiting.clear()
+            if self._begun:
+                self._loop.call_soon_threadsafe(self._stop)
+                await _wait(self._gone, self._limits.farewell)
+            self._tell()
+
+    def after(self, score: _Score) -> _Score:
+        """The same function, which then offers its result to the hook, if that is chosen."""
+
+        async def scored(sample: Sample) -> SampleResult:
+            result = await score(sample)
+            if chosen(result.qid, self._seed, self._rate):
+                self.offer(sample, result)
+            return result
+
+        return scored
+
+    def offer(self, sample: Sample, result: SampleResult) -> None:
+        """Have the hook called, soon. Takes no time, and never raises."""
+        self._offered += 1
+        if self._pending >= self._limits.at_once + self._limits.waiting:
+            self._dropped += 1
+            return
+        self._pending += 1
+        try:
+            # A hook that changes what it is given changes nothing of ours.
+            offered = _apart(sample), _apart(result)
+            if not self._begun:
+                self._begin()
+        except Exception as error:  # noqa: BLE001  anybody's records may be unfit for it
+            self._ended(result.qid, _Failure.of(error))
+            return
+        self._waiting.append(offered)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def _begin(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_default_executor(_Threads(self._limits.at_once))
+        self._loop.set_exception_handler(self._strayed)
+        # Daemonic: nobody waits for a call that hangs.
+        Thread(target=self._work, name=_NAME, daemon=True).start()
+        self._begun = True
+
+    # On the thread.
+
+    def _work(self) -> None:
+        while not self._stopped:
+            self._call()
+            # It ends when we stop it, and when the code of a call does so or raises a SystemExit.
+            with suppress(BaseException):
+                self._loop.run_forever()
+        # Again and again: these, too, may stop the loop, and raise, and make new tasks.
+        told: set[asyncio.Task[Any]] = set()
+        while tasks := asyncio.all_tasks(self._loop):
+            for task in tasks - told:
+                task.cancel()
+            told |= tasks
+            with suppress(BaseException):
+                self._loop.run_until_complete(asyncio.wait(tasks))
+        with suppress(BaseException):
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        self._loop.close()
+        self._report(self._gone.set)
+
+    def _stop(self) -> None:
+        self._stopped = True
+        self._loop.stop()
+
+    def _call(self) -> None:
+        while len(self._awaited) < self._limits.at_once:
+            try:
+                sample, result = self._waiting.popleft()
+            except IndexError:
+                return
+            failure = None
+            try:
+                answer: object = self._hook(sample, result, self._rate)
+                if inspect.isawaitable(answer):
+                    task = self._loop.create_task(self._in_time(answer))
+                    self._awaited.add(task)
+                    task.add_done_callback(partial(self._landed, result.qid, answer))
+                    continue
+            except BaseException as error:  # noqa: BLE001  another's code may raise anything
+                failure = _Failure.of(error)
+            else:
+                if inspect.isgenerator(answer) or inspect.isasyncgen(answer):
+                    lazy = ConfigError("it is a generator function; called, it does nothing")
+                    failure = _Failure.of(lazy)
+            self._report(self._ended, result.qid, failure)
+
+    async def _in_time(self, answer: Awaitable[object]) -> None:
+        limit = asyncio.timeout(self._limits.timeout)
+        try:
+            async with limit:
+                await answer
+        finally:
+            if limit.expired():
+                raise OverdueError(f"took over {self._limits.timeout:g} s") from None
+
+    def _landed(self, qid: str, answer: Awaitable[object], task: asyncio.Task[None]) -> None:
+        self._awaited.discard(task)
+        self._loop.stop()  # to have another call made in its place
+        if inspect.iscoroutine(answer):
+            # Cancelled before it began, it would complain that it was never awaited.
+            answer.close()
+        failure = None
+        try:
+            task.result()
+        except BaseException as error:  # noqa: BLE001  another's code may raise anything
+            failure = _Failure.of(error)
+        self._report(self._ended, qid, failure)
+
+    def _strayed(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        # In place of the usual report, which repeats messages, and with them texts.
+        if error := context.get("exception"):
+            self._report(self._warn, "beside its calls", _Failure.of(error))
+
+    def _report(self, told: Callable[..., None], *facts: object) -> None:
+        with suppress(RuntimeError):  # the run's loop has closed since
+            self._run.call_soon_threadsafe(told, *facts)
+
+    # In the run's loop.
+
+    def _ended(self, qid: str, failure: "_Failure | None") -> None:
+        if self._over:
+            return
+        self._pending -= 1
+        if not self._pending:
+            self._idle.set()
+        if failure is not None:
+            self._failed += 1
+            self._warn(f"for {qid!r}", failure)
+
+    def _warn(self, what: str, failure: "_Failure") -> None:
+        if self._over or failure.kind in self._said:
+            return
+        self._said.add(failure.kind)
+        text = "review hook %s failed %s: %s (others like it are only counted)"
+        _LOG.warning(text, self._name, what, failure.said)
+        _LOG.debug("review hook %s: %s", self._name, failure.message)
+
+    def _tell(self) -> None:
+        parts = (
+            (self._failed, "failed"),
+            (self._dropped, "were dropped, as too many waited"),
+            (self._pending, "were given up before they had ended"),
+        )
+        lost = ", ".join(f"{count} {what}" for count, what in parts if count)
+        if lost:
+            _LOG.warning("review hook %s: of %d calls, %s", self._name, self._offered, lost)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    kind: str
+    said: str
+    """Where it arose; of the sample it may name the id, and no text."""
+    message: str
+    """May hold anything."""
+
+    @classmethod
+    def of(cls, error: BaseException) -> Self:
+        """On the thread: an error that is asked what it is runs another's code, too."""
+        message = described(error)
+        # Our own errors name what is wrong, and no text of a sample.
+        said = message if isinstance(error, JudgeError) else placed(error, __name__)
+        return cls(type(error).__name__, said, message)
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+
+
+def _apart(record: _Record) -> _Record:
+    """The same record; what of it can be changed is copied."""
+    changeable = {name: deepcopy(value) for name, value in record if isinstance(value, dict)}
+    return record.model_copy(update=changeable)
+
+
+class _Threads(ThreadPoolExecutor):
+    """Threads for which no process stays alive, as it would for those of the parent.
+
+    Args:
+        most: how many at one time.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._begun, self._most = 0, most
+
+    def submit(
+        self, fn: Callable[_Given, _Result], /, *args: _Given.args, **kwargs: _Given.kwargs
+    ) -> Future[_Result]:
+        future: Future[_Result] = Future()
+        self._jobs.put(partial(_fulfil, future, partial(fn, *args, **kwargs)))
+        if self._begun < self._most:
+            Thread(target=self._work, name=_NAME, daemon=True).start()
+            self._begun += 1
+        return future
+
+    def shutdown(self, *_: object, **__: object) -> None:
+        for _thread in range(self._begun):
+            self._jobs.put(None)
+
+    def _work(self) -> None:
+        while job := self._jobs.get():
+            job()
+
+
+def _fulfil(future: Future[_Result], call: Callable[[], _Result]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        result = call()
+    except BaseException as error:  # noqa: BLE001  raised where it is waited for
+        future.set_exception(error)
+    else:
+        future.set_result(result)
 
 
 def uniform(seed: int, *parts: str | int) -> float:
@@ -64,187 +370,6 @@ def chosen(qid: str, seed: int, rate: float) -> bool:
         rate: the probability, 0 to 1; who is chosen at one rate is chosen at any higher one.
     """
     return uniform(seed, "hook", qid) < rate
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a hook may take."""
-
-    at_once: int = 16
-    """Calls that are awaited at one time; of those that block there is one."""
-    waiting: int = 1000
-    """Calls that wait for their turn; what comes beyond is dropped."""
-    timeout: float = 30.0
-    """Seconds to await a call; one that blocks cannot be stopped."""
-    grace: float = 30.0
-    """Seconds, once all results are made, for all the calls that are left."""
-    farewell: float = 0.5
-    """Seconds for calls under way to clean up, or to end, once they were given up."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Offer:
-    sample: Sample
-    result: SampleResult
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    kind: str
-    said: str
-    """Where it arose; of the sample it may name the id, and no text."""
-    message: str
-    """May hold anything."""
-
-
-class Calls:
-    """The calls of one hook in one run, an asynchronous context manager.
-
-    They are made on a thread with a loop of its own (see `Worker`); the run's loop does no more
-    than queue them and count how they end. Leaving waits for the calls that are left, but not for
-    ever, and after an error or a cancellation only for those under way to clean up. What a call
-    raises is logged once per kind of error, without its message, which may hold texts, and
-    counted; how many calls came to nothing is logged in the end.
-
-    Args:
-        hook: what is called.
-        seed: of the draw.
-        rate: the probability of each answer to be handed on, 0 to 1.
-        limits: what it may take.
-    """
-
-    def __init__(
-        self, hook: ReviewHook, seed: int, rate: float, limits: Limits | None = None
-    ) -> None:
-        self._hook = hook
-        self._seed = seed
-        self._rate = rate
-        self._limits = limits or Limits()
-        self._name = one_line(getattr(hook, "__qualname__", type(hook).__qualname__))
-        self._loop: asyncio.AbstractEventLoop
-        self._worker: Worker[_Offer]
-        self._idle = asyncio.Event()
-        self._over = False
-        self._said: set[str] = set()
-        self._offered = self._pending = self._failed = self._dropped = 0
-
-    async def __aenter__(self) -> Self:
-        self._loop = asyncio.get_running_loop()
-        limits = self._limits
-        self._worker = Worker(self._call, self._landed, limits.at_once, limits.timeout)
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            if kind is None:
-                await self._settle()
-        finally:
-            await self._abandon()
-            self._tell()
-
-    def after(self, score: _Score) -> _Score:
-        """The same function, which then offers its result to the hook, if that is chosen."""
-
-        async def scored(sample: Sample) -> SampleResult:
-            result = await score(sample)
-            if chosen(result.qid, self._seed, self._rate):
-                self.offer(sample, result)
-            return result
-
-        return scored
-
-    def offer(self, sample: Sample, result: SampleResult) -> None:
-        """Have the hook called, soon. Takes no time, and never raises."""
-        self._offered += 1
-        if self._pending >= self._limits.at_once + self._limits.waiting:
-            self._dropped += 1
-            return
-        self._pending += 1
-        try:
-            # A hook that changes what it is given changes nothing of ours.
-            self._worker.put(_Offer(_apart(sample), _apart(result)))
-        except Exception as error:  # noqa: BLE001  anybody's records may be unfit for it
-            self._ended(result.qid, _failure(error))
-
-    def _call(self, offer: _Offer) -> object:
-        return self._hook(offer.sample, offer.result, self._rate)
-
-    def _landed(self, offer: _Offer | None, error: BaseException | None) -> None:
-        """On the thread, where the error is asked what it is: that, too, is another's code."""
-        failure = None if error is None else _failure(error)
-        if offer is not None:
-            self._report(self._ended, offer.result.qid, failure)
-        elif failure is not None:
-            self._report(self._warn, "beside its calls", failure)
-
-    def _report(self, told: Callable[..., None], *facts: object) -> None:
-        with suppress(RuntimeError):  # the loop has closed since
-            self._loop.call_soon_threadsafe(told, *facts)
-
-    def _ended(self, qid: str, failure: _Failure | None) -> None:
-        if self._over:
-            return
-        self._pending -= 1
-        if not self._pending:
-            self._idle.set()
-        if failure is not None:
-            self._failed += 1
-            self._warn(f"for {qid!r}", failure)
-
-    def _warn(self, what: str, failure: _Failure) -> None:
-        if self._over or failure.kind in self._said:
-            return
-        self._said.add(failure.kind)
-        text = "review hook %s failed %s: %s (others like it are only counted)"
-        _LOG.warning(text, self._name, what, failure.said)
-        _LOG.debug("review hook %s: %s", self._name, failure.message)
-
-    async def _settle(self) -> None:
-        """Until no call is left, or the grace is used up."""
-        self._idle.clear()
-        if self._pending:
-            await _wait(self._idle, self._limits.grace)
-
-    async def _abandon(self) -> None:
-        self._over = True
-        gone = asyncio.Event()
-        self._worker.stop(lambda: self._report(gone.set))
-        await _wait(gone, self._limits.farewell)
-
-    def _tell(self) -> None:
-        parts = (
-            (self._failed, "failed"),
-            (self._dropped, "were dropped, as too many waited"),
-            (self._pending, "were given up before they had ended"),
-        )
-        lost = ", ".join(f"{count} {what}" for count, what in parts if count)
-        if lost:
-            _LOG.warning("review hook %s: of %d calls, %s", self._name, self._offered, lost)
-
-
-def _failure(error: BaseException) -> _Failure:
-    message = described(error)
-    # Our own errors name what is wrong, and no text of a sample.
-    ours = isinstance(error, JudgeError)
-    said = message if ours else placed(error, __name__, Worker.__module__)
-    return _Failure(type(error).__name__, said, message)
-
-
-async def _wait(event: asyncio.Event, seconds: float) -> None:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
-
-
-def _apart(record: _Record) -> _Record:
-    """The same record; what of it can be changed is copied."""
-    changeable = {name: deepcopy(value) for name, value in record if isinstance(value, dict)}
-    return record.model_copy(update=changeable)
 
 
 def described(error: BaseException) -> str:

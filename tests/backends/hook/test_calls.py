@@ -1,20 +1,26 @@
 import asyncio
 import gc
+import hashlib
+import json
 import logging
+import math
 import threading
-from collections.abc import AsyncIterator, Awaitable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import NoReturn
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from judge import InputError, Sample, SampleResult, evaluate
-from judge.backends.hook import chosen
-from judge.backends.hook.calls import Calls, Limits
+from judge.backends.hook import Calls, Limits, chosen, uniform
+from judge.backends.hook.calls import described, one_line, placed
 from judge.protocols import ReviewHook
 from judge.records import Chunk
+from judge.scores.intervals import poisson_weights
 
 SAMPLE = Sample(
     qid="q",
@@ -23,8 +29,93 @@ SAMPLE = Sample(
     metadata={"team": ["甲"]},
     relevance={"a": 1.0},
 )
+
+
 (RESULT,) = evaluate([SAMPLE])
-QUICK = Limits(timeout=5, grace=5)
+QUICK = Limits(timeout=60, grace=60)
+
+
+# Whom it is handed.
+
+TEXTS = st.text(st.characters(), max_size=8)
+PARTS = st.lists(TEXTS | st.integers(), max_size=4)
+
+
+def test_the_number_is_the_hash_that_the_docstring_says() -> None:
+    # Put together by hand: kind, length in bytes, text, for the seed and each part.
+    spelled = "judge review|i1:7|s5:claim|s6:问题|i2:-1".encode()
+    head = int(hashlib.sha256(spelled).hexdigest()[:16], 16)
+    assert uniform(7, "claim", "问题", -1) == (head >> 11) / 2**53
+
+
+@settings(deadline=None)
+@given(st.integers(), PARTS, PARTS)
+def test_other_parts_other_number(seed: int, one: list[str | int], two: list[str | int]) -> None:
+    assert 0 <= uniform(seed, *one) < 1
+    assert (uniform(seed, *one) == uniform(seed, *two)) is (one == two)
+
+
+def test_parts_are_not_joined() -> None:
+    lists: list[list[str | int]] = [
+        ["ab", "c"],
+        ["a", "bc"],
+        ["abc"],
+        ["a", "b", "c"],
+        ["abc", ""],
+        ["", "abc"],
+        ["ab|s1:c"],
+        [1],
+        ["1"],
+        [],
+    ]
+    assert len({uniform(0, *parts) for parts in lists}) == len(lists)
+    assert uniform(1) != uniform(0, 1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_numbers_spread_evenly(seed: int) -> None:
+    # Kolmogorov's distance stays under 1.95 / √n but once in a thousand even draws.
+    n = 2000
+    drawn = sorted(uniform(seed, "answer", f"q{i}") for i in range(n))
+    assert max(abs(u - (i + 0.5) / n) for i, u in enumerate(drawn)) < 1.95 / math.sqrt(n)
+
+
+def test_two_seeds_two_purposes_and_the_bootstrap_do_not_go_together() -> None:
+    n = 2000
+    qids = [f"q{i}" for i in range(n)]
+    first = [uniform(0, "hook", qid) for qid in qids]
+    others = (
+        [uniform(1, "hook", qid) for qid in qids],
+        [uniform(0, "answer", qid) for qid in qids],
+        [float(poisson_weights(0, qid)[0]) for qid in qids],
+    )
+    for other in others:
+        centre = sum(first) / n, sum(other) / n
+        pairs = [(x - centre[0], y - centre[1]) for x, y in zip(first, other, strict=True)]
+        spread = math.sqrt(sum(x * x for x, _ in pairs) * sum(y * y for _, y in pairs))
+        # Of what is independent r·√n is about normal.
+        assert abs(sum(x * y for x, y in pairs) / spread) < 3.3 / math.sqrt(n)
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.1, 0.5])
+def test_about_the_share_is_chosen(rate: float) -> None:
+    n = 5000
+    hits = sum(chosen(f"问题-{i}", 0, rate) for i in range(n))
+    assert abs(hits - n * rate) < 3.3 * math.sqrt(n * rate * (1 - rate))
+
+
+@settings(deadline=None)
+@given(TEXTS, st.integers(min_value=0), st.floats(0, 1), st.floats(0, 1))
+def test_who_is_chosen_at_a_rate_is_chosen_at_a_higher_one(
+    qid: str, seed: int, one: float, two: float
+) -> None:
+    low, high = sorted((one, two))
+    assert chosen(qid, seed, high) or not chosen(qid, seed, low)
+    assert chosen(qid, seed, 1)
+    assert not chosen(qid, seed, 0)
+
+
+# How it is called.
 
 
 def named(qid: str) -> tuple[Sample, SampleResult]:
@@ -162,7 +253,7 @@ async def test_what_it_raises_is_said_once_without_its_message_and_counted(
     await offered(hook, 5)
     first, last = warnings(caplog)
     name = f"review hook {hook.__qualname__}"  # type: ignore[attr-defined]
-    place = f"{kind.__name__} at test_calling.py:{line}"
+    place = f"{kind.__name__} at test_calls.py:{line}"
     if way and kind is StopIteration:
         place = "RuntimeError"  # which Python makes of it where it is awaited, and without a place
     assert first == f"{name} failed for 'q0': {place} (others like it are only counted)"
@@ -177,8 +268,8 @@ async def test_each_kind_of_error_is_said(caplog: pytest.LogCaptureFixture) -> N
 
     await offered(hook, 3)
     first, second, last = warnings(caplog)
-    assert "'q0': ValueError at test_calling.py:" in first
-    assert "'q1': KeyError at test_calling.py:" in second
+    assert "'q0': ValueError at test_calls.py:" in first
+    assert "'q1': KeyError at test_calls.py:" in second
     assert last.endswith("of 3 calls, 3 failed")
 
 
@@ -204,34 +295,36 @@ async def test_an_error_that_will_not_say_what_it_is(caplog: pytest.LogCaptureFi
     assert warnings(caplog)[-1].endswith("of 3 calls, 3 failed")
 
 
-async def test_a_generator_function_is_a_failure(caplog: pytest.LogCaptureFixture) -> None:
+async def test_what_is_no_hook_is_a_failure(caplog: pytest.LogCaptureFixture) -> None:
     def plain(*given: object) -> Iterator[object]:
         yield given
 
     async def later(*given: object) -> AsyncIterator[object]:
         yield given
 
-    for hook in (plain, later):
-        caplog.clear()
-        await offered(hook, 2)  # type: ignore[arg-type]
-        first, last = warnings(caplog)
-        assert "ConfigError: it is a generator function; called, it does nothing" in first
-        assert last.endswith("of 2 calls, 2 failed")
-
-
-async def test_a_wrong_signature_is_a_failure(caplog: pytest.LogCaptureFixture) -> None:
     def few(sample: Sample) -> None:
         raise AssertionError(sample)
 
     async def few_later(sample: Sample) -> None:
         raise AssertionError(sample)
 
-    for hook in (few, few_later):
+    lazy = "ConfigError: it is a generator function; called, it does nothing"
+    for hook, said in ((plain, lazy), (later, lazy), (few, "TypeError"), (few_later, "TypeError")):
         caplog.clear()
         await offered(hook, 2)  # type: ignore[arg-type]
         first, last = warnings(caplog)
-        assert "TypeError" in first
+        assert said in first
         assert last.endswith("of 2 calls, 2 failed")
+
+
+async def test_a_call_may_run_a_loop_of_its_own(caplog: pytest.LogCaptureFixture) -> None:
+    slept = []
+
+    def hook(_sample: Sample, result: SampleResult, _probability: float) -> None:
+        slept.append(asyncio.run(asyncio.sleep(0, result.qid)))
+
+    await offered(hook, 2)
+    assert (slept, warnings(caplog)) == (["q0", "q1"], [])
 
 
 async def test_no_more_at_once_than_allowed() -> None:
@@ -256,11 +349,11 @@ async def test_what_does_not_fit_is_dropped_and_said(
     kept, go = Kept(), threading.Event()
 
     def plain(sample: Sample, result: SampleResult, probability: float) -> None:
-        go.wait(5)
+        go.wait(60)
         kept.plain(sample, result, probability)
 
     async def later(sample: Sample, result: SampleResult, probability: float) -> None:
-        await asyncio.to_thread(go.wait, 5)
+        await asyncio.to_thread(go.wait, 60)
         kept.plain(sample, result, probability)
 
     limits = replace(QUICK, at_once=2, waiting=3)
@@ -317,16 +410,16 @@ async def test_a_call_that_blocks_holds_nobody_up(caplog: pytest.LogCaptureFixtu
         threads.append(threading.current_thread())
         seen.append(result.qid)
         began.set()
-        go.wait(5)
+        go.wait(60)
 
     async with Calls(hook, 0, 1.0, replace(QUICK, grace=0.01, farewell=0.01)) as calls:
         for number in range(3):
             calls.offer(*named(f"q{number}"))
-        await asyncio.to_thread(began.wait, 5)
+        await asyncio.to_thread(began.wait, 60)
     (said,) = warnings(caplog)
     assert said.endswith("of 3 calls, 3 were given up before they had ended")
     go.set()
-    threads[0].join(5)
+    threads[0].join(60)
     assert not threads[0].is_alive()
     assert seen == ["q0"]  # those given up are not begun any more
 
@@ -342,17 +435,17 @@ async def test_a_call_that_ends_after_the_runs_loop_has_closed() -> None:
         limits = replace(QUICK, grace=0.01, farewell=0.01)
         async with Calls(hook, 0, 1.0, limits) as calls:
             calls.offer(SAMPLE, RESULT)
-            began.wait(5)
+            began.wait(60)
 
     def hook(_sample: Sample, _result: SampleResult, _probability: float) -> Awaitable[None]:
         threads.append(threading.current_thread())
         began.set()
-        go.wait(5)
+        go.wait(60)
         return never()
 
     await asyncio.to_thread(lambda: asyncio.run(run()))
     go.set()
-    threads[0].join(5)
+    threads[0].join(60)
     gc.collect()  # a coroutine that was left would say so
 
 
@@ -376,11 +469,11 @@ async def test_after_an_error_of_the_run_nobody_is_waited_for(
     async def run() -> None:
         async with Calls(hook, 0, 1.0) as calls:  # whose grace is half a minute
             calls.offer(SAMPLE, RESULT)
-            await asyncio.to_thread(began.wait, 5)
+            await asyncio.to_thread(began.wait, 60)
             raise error
 
     with pytest.raises(type(error)):
-        await asyncio.wait_for(run(), 5)
+        await asyncio.wait_for(run(), 60)
     assert ended == [True]
     (said,) = warnings(caplog)
     assert "1 were given up" in said
@@ -394,9 +487,9 @@ async def test_cancelled_during_the_grace_it_waits_no_longer() -> None:
         await asyncio.Event().wait()
 
     task = asyncio.create_task(offered(hook, 1, Limits()))
-    await asyncio.to_thread(began.wait, 5)
+    await asyncio.to_thread(began.wait, 60)
     task.cancel()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         with pytest.raises(asyncio.CancelledError):
             await task
 
@@ -409,12 +502,12 @@ async def test_a_call_given_up_has_a_moment_to_clean_up() -> None:
             began.set()
             await asyncio.Event().wait()
         finally:
-            cleaned.append(await asyncio.to_thread(go.wait, 5))
+            cleaned.append(await asyncio.to_thread(go.wait, 60))
 
     async def run() -> None:
         async with Calls(hook, 0, 1.0) as calls:
             calls.offer(SAMPLE, RESULT)
-            await asyncio.to_thread(began.wait, 5)
+            await asyncio.to_thread(began.wait, 60)
             # The run's loop has to turn for that: it must be waiting.
             asyncio.get_running_loop().call_later(0.02, go.set)
             raise Boom
@@ -443,14 +536,14 @@ class Hostile:
     async def swallow(self) -> None:
         while not self.release.is_set():
             with suppress(asyncio.CancelledError):
-                await asyncio.to_thread(self.release.wait, 5)
+                await asyncio.to_thread(self.release.wait, 60)
 
     async def block(self) -> None:
         await asyncio.sleep(0)
-        self.release.wait(5)
+        self.release.wait(60)
 
     async def thread(self) -> None:
-        await asyncio.to_thread(self.release.wait, 5)
+        await asyncio.to_thread(self.release.wait, 60)
 
     async def stop(self) -> None:
         asyncio.get_running_loop().stop()
@@ -483,16 +576,16 @@ class Hostile:
         ("thread", ["5 were given up before they had ended"]),
         ("stop", []),
         ("cancel_all", ["CancelledError", "5 failed"]),
-        ("cancel_itself", ["CancelledError at test_calling.py:", "5 failed"]),
+        ("cancel_itself", ["CancelledError at test_calls.py:", "5 failed"]),
     ],
 )
 async def test_nothing_that_it_does_touches_the_run(
     name: str, said: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     hostile = Hostile()
-    limits = replace(QUICK, farewell=0.02, grace=0.05 if "given up" in str(said) else 5)
-    bystander = asyncio.create_task(asyncio.to_thread(hostile.began.wait, 5))
-    async with asyncio.timeout(4):
+    limits = replace(QUICK, farewell=0.02, grace=0.05 if "given up" in str(said) else 60)
+    bystander = asyncio.create_task(asyncio.to_thread(hostile.began.wait, 60))
+    async with asyncio.timeout(60):
         await offered(hostile(name), 5, limits)
         assert await bystander
     found = warnings(caplog)
@@ -500,7 +593,7 @@ async def test_nothing_that_it_does_touches_the_run(
     assert all(part in line for part, line in zip(said, found, strict=True))
     hostile.release.set()
     for thread in hostile.threads:
-        thread.join(5)
+        thread.join(60)
         assert not thread.is_alive()
 
 
@@ -528,7 +621,7 @@ async def test_what_fails_beside_its_calls_is_said_without_its_message(
 
     await offered(hook, 2)
     (said,) = warnings(caplog)
-    assert "failed beside its calls: ValueError at test_calling.py:" in said
+    assert "failed beside its calls: ValueError at test_calls.py:" in said
     assert "s3cret" not in said
 
 
@@ -564,3 +657,119 @@ async def test_without_offers_nothing_happens(caplog: pytest.LogCaptureFixture) 
     await offered(Kept().plain, 0)
     assert threading.active_count() == before
     assert warnings(caplog) == []
+
+
+async def test_threads_of_a_call_keep_no_process_and_are_no_more_than_calls() -> None:
+    done: list[int] = []
+    threads: set[threading.Thread] = set()
+    go = threading.Event()
+
+    def work(number: int) -> None:
+        threads.add(threading.current_thread())
+        if not number:
+            go.wait(60)
+        done.append(number)
+
+    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+        first, second, third = (asyncio.create_task(asyncio.to_thread(work, n)) for n in range(3))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        second.cancel()
+        await asyncio.wait((second,))
+        go.set()
+        await asyncio.wait((first, third))
+
+    await offered(hook, 1, replace(QUICK, at_once=1))
+    assert done == [0, 2], "what was cancelled is not done"
+    (thread,) = threads
+    assert thread.daemon
+
+
+async def test_what_a_call_left_unread_or_untidy_is_closed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    closed: list[str] = []
+
+    async def numbers() -> AsyncIterator[int]:
+        try:
+            yield 1
+            yield 2
+        finally:
+            closed.append("generator")
+
+    async def rude() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            closed.append("task")
+            raise SystemExit
+
+    unread, left = numbers(), []
+
+    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+        await anext(unread)
+        left.append(asyncio.create_task(rude()))
+        await asyncio.sleep(0)
+
+    await offered(hook)
+    assert sorted(closed) == ["generator", "task"]
+    assert not any("of 1 calls" in said for said in warnings(caplog))
+
+
+# Errors in a line.
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+def test_an_error_is_its_kind_and_its_words() -> None:
+    assert described(KeyError("表")) == "KeyError: '表'"
+    assert described(SystemExit(3)) == "SystemExit: 3"
+    assert described(OSError()) == "OSError"
+    assert described(Mute()) == "Mute"
+
+
+def test_a_message_is_one_line_that_does_not_run_on() -> None:
+    assert described(ValueError("a\r\n\tb\x1b[31m\u202ec")) == "ValueError: a b [31m c"
+    long = one_line("字" * 100_000)
+    assert len(long) == 200
+    assert long.endswith("…")
+    assert one_line("") == ""
+
+
+def raised(by: Callable[[], object]) -> Exception:
+    try:
+        by()
+    except Exception as error:  # noqa: BLE001  whichever it is
+        return error
+    raise AssertionError
+
+
+def outer() -> None:
+    inner()
+
+
+def inner() -> None:
+    json.loads("{s3cret")
+
+
+def test_the_place_is_the_innermost_line_of_the_file_that_was_called() -> None:
+    place = f"at test_calls.py:{inner.__code__.co_firstlineno + 1}"
+    assert placed(raised(outer)) == f"JSONDecodeError {place}"
+    # Where this file is the caller, it is the library that was called.
+    assert placed(raised(outer), __name__).startswith("JSONDecodeError at __init__.py:")
+
+
+def test_an_error_without_a_place_is_its_kind() -> None:
+    assert placed(ValueError("s3cret")) == "ValueError"
+    assert placed(raised(lambda: int("s3cret")), __name__) == "ValueError"
+
+
+def test_a_place_and_a_kind_are_one_line() -> None:
+    code = compile("raise type('a\\nb' * 500, (Exception,), {})", "some/odd\nname.py", "exec")
+    said = placed(raised(lambda: exec(code, {})), __name__)  # noqa: S102  of our own making
+    assert "\n" not in said
+    assert said.endswith(" at odd name.py:1")
+    assert len(said) < 300
