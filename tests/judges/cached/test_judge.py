@@ -360,7 +360,7 @@ async def test_where_the_first_is_cancelled_one_of_the_others_asks(outcome: Judg
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
         await first
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(60):
         judgments = await asyncio.gather(*others)
     assert all(judgment.outcomes == {0: outcome} for judgment in judgments)
     assert len(inner.requests) == 2
@@ -373,7 +373,7 @@ async def test_where_the_first_meets_an_error_one_of_the_others_asks() -> None:
     inner.error = JudgeUnavailable("quota")
     judge = CachedJudge(inner, FakeStore(), URL)
     asked = [judge.judge(request()) for _ in range(5)]
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(60):
         first, *others = await asyncio.gather(*asked, return_exceptions=True)
     assert isinstance(first, JudgeUnavailable)
     assert all(isinstance(other, Judgment) and len(other.outcomes) == 3 for other in others)
@@ -386,7 +386,7 @@ async def test_nobody_waits_for_another_past_the_deadline() -> None:
     first = asyncio.create_task(judge.judge(request()))
     await asyncio.sleep(0)
     deadline = asyncio.get_running_loop().time() + 0.005
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(60):
         late = await judge.judge(request((0, 1)).model_copy(update={"deadline": deadline}))
     assert [type(late.outcomes[index]) for index in (0, 1)] == [Unscored, Unscored]
     assert {each.reason for each in late.outcomes.values() if isinstance(each, Unscored)} == {

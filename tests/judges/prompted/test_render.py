@@ -2,7 +2,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -11,6 +11,7 @@ from judge.checks.quotes import find_quote
 from judge.judges.prompted import render
 from judge.prompt import load_prompt
 from judge.records import Chunk, JudgeRequest, Sentence
+from tests.growth import LINEAR, growth
 
 PROMPT = load_prompt("faithfulness", "v1")
 
@@ -204,6 +205,7 @@ PIECES = [
 material = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 
 
+@settings(deadline=None)
 @given(material, st.lists(material, max_size=3), st.lists(material, min_size=1, max_size=3))
 def test_no_material_breaks_the_structure(
     query: str, chunks: list[str], sentences: list[str]
@@ -247,6 +249,14 @@ def test_an_answer_that_knows_its_own_code_does_not_know_the_next() -> None:
     assert code_of(user) != first
     assert f"＜/answer {first}>" in user
     assert len(tags(user)) == 9
+
+
+@pytest.mark.parametrize("unit", ["<", "< ", "</", "[", "［", "<\u200b/ ", "说"])
+def test_rendering_a_long_text_is_linear(unit: str) -> None:
+    def rendered(text: str) -> None:
+        render(asked([text], [text], query=text), PROMPT)
+
+    assert growth(rendered, lambda size: unit * (size // len(unit)), 25_000) < LINEAR
 
 
 def walk(schema: JsonValue) -> list[dict[str, JsonValue]]:

@@ -2,15 +2,134 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.judges.prompted import Parsed, parse
+from judge.judges.prompted.reply import find_values
 from judge.records import Chunk, Evidence, JudgeRequest, Sentence, Support, Verdict
 from tests.growth import LINEAR, growth
 
 FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
 CONTRADICTED, NO_CLAIM = Support.CONTRADICTED, Support.NO_CLAIM
+BROKEN = "its JSON is broken"
+NO_JSON = "it holds no JSON"
+UNFINISHED = "it ends inside its thoughts"
+
+
+# JSON in a reply.
+
+VALUES: list[tuple[str, list[object]]] = [
+    ('{"a": 1}', [{"a": 1}]),
+    ('```json\n{"a": 1}\n```', [{"a": 1}]),
+    ('结果如下:{"a": "支持"}。谢谢', [{"a": "支持"}]),
+    ('See [1] and [2, 3]: {"a": 1}. Done [4]', [{"a": 1}]),
+    ('{"a": 1}{"b": 2}\n[{"c": 3}]', [{"a": 1}, {"b": 2}, [{"c": 3}]]),
+    ('{"a": "} ] [1] \\" {"}', [{"a": '} ] [1] " {'}]),
+    ('{"a": {"b": [{}]}}}}', [{"a": {"b": [{}]}}]),
+    ("{ }", [{}]),
+    ('{"a": "one\nline"}', [{"a": "one\nline"}]),
+    ('in the set {x, y}: {"a": 1}', [{"a": 1}]),
+    ('\ufeff{"a": 1}', [{"a": 1}]),
+    ('<think>maybe {"a": 0}</think>{"a": 1}', [{"a": 1}]),
+    ('\n<think>maybe {"a": </think>\n\n{"a": 1}', [{"a": 1}]),
+    ('maybe {"a": 0} or {"a": </think>{"a": 1}', [{"a": 1}]),
+    ('<think>a</think>{"a": 0}<think>no</think>{"a": 1}', [{"a": 1}]),
+    ('{"a": "</think>"}', [{"a": "</think>"}]),
+    ('{"a": 123456789012345678}', [{"a": 123456789012345678}]),
+    ('{"a": 1234567890123456789}', [{"a": 1234567890123456789.0}]),
+]
+NO_VALUES = [
+    ("", NO_JSON),
+    ("Yes", NO_JSON),
+    ("[1]", NO_JSON),
+    ("a < b } {c}", NO_JSON),
+    ('{"a": 1,}', BROKEN),
+    ('{"a": 1', BROKEN),
+    ('{"a": [1, 2}', BROKEN),
+    ("[{'a': 1}]", BROKEN),
+    ('{"a": "b" "c"}', BROKEN),
+    ('{"a": 1, "a": 2}', BROKEN),
+    ('{"a": NaN}', BROKEN),
+    ('{"a": -Infinity}', BROKEN),
+    ('{"a": 1} {"b', BROKEN),
+    ('</think>{"a": ', BROKEN),
+    ('<think>{"a": 1}', UNFINISHED),
+    # The model forgot to escape a quotation that is itself JSON.
+    ('{"quote": "{"id": "s2", "support": "full"}", "id": "s1"}', BROKEN),
+]
+
+
+def test_values_are_found_in_whatever_stands_around_them() -> None:
+    wrong = [text for text, values in VALUES if find_values(text) != (tuple(values), "")]
+    wrong += [text for text, fault in NO_VALUES if find_values(text) != ((), fault)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("head", "unit", "tail"),
+    [
+        ("", "{", ""),
+        ("", '{"', ""),
+        ("", '{"a":', ""),
+        ("", '[{"a":', ""),
+        ("", "[", ""),
+        ("", "［", ""),
+        ("", "[ ", ""),
+        ('{"a": ', "[", ""),
+        ('{"a": "', "x", ""),
+        ('{"a": ', "9", "}"),
+        ("{", " ", ""),
+        ("", "</think>", ""),
+        ("", '{"a</think>', ""),
+        ("", '{"a": "}"} ', ""),
+    ],
+)
+def test_reading_a_reply_made_to_stall_is_linear(head: str, unit: str, tail: str) -> None:
+    def made(size: int) -> str:
+        return head + unit * (size // len(unit)) + tail
+
+    assert growth(find_values, made, 25_000) < LINEAR
+
+
+@pytest.mark.parametrize("depth", [200, 1_000_000])
+def test_objects_within_objects_crash_nothing(depth: int) -> None:
+    found = find_values('{"a": ' * depth + "1" + "}" * depth)
+    # Deeper than Python goes is broken.
+    assert (len(found.values), found.fault) == ((1, "") if depth == 200 else (0, BROKEN))
+
+
+json_objects = st.dictionaries(
+    st.text(max_size=5),
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=8),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+        max_leaves=6,
+    ),
+    max_size=4,
+)
+prose = st.text(st.characters(exclude_characters='{}[]"<>', exclude_categories=["Cs"]), max_size=9)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(prose, json_objects, st.booleans()), min_size=1, max_size=4), prose)
+def test_whatever_json_there_is_comes_back(
+    parts: list[tuple[str, dict[str, object], bool]], last: str
+) -> None:
+    text = "".join(
+        before + json.dumps(value, ensure_ascii=ascii_only) for before, value, ascii_only in parts
+    )
+    assert find_values(text + last) == (tuple(value for _, value, _ in parts), "")
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["{", "}", "[", "]", '"', "a", ":", "1", ",", "\\", "</think>"])))
+def test_any_reply_is_read_without_a_crash(pieces: list[str]) -> None:
+    found = find_values("".join(pieces))
+    assert bool(found.values) != bool(found.fault)
+
+
+# Verdicts.
 
 
 def asked(
@@ -46,14 +165,6 @@ def one(given: Mapping[str, object], *cited: int) -> Verdict:
     return parsed.verdicts[0]
 
 
-def fault(given: Mapping[str, object], *cited: int) -> str:
-    parsed = read(reply(given), asked(cites={0: cited}))
-    assert (parsed.verdicts, parsed.missing) == ({}, {})
-    assert "\n" not in parsed.faulty[0]
-    assert len(parsed.faulty[0]) < 160
-    return parsed.faulty[0]
-
-
 def test_a_right_reply_is_read_whole() -> None:
     text = reply(
         {
@@ -85,64 +196,65 @@ def test_a_right_reply_is_read_whole() -> None:
     assert (parsed.missing, parsed.faulty) == ({}, {})
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"verdicts": [{"id": "s1", "support": "full"}, {"id": "s2", "support": "none"}]}',
-        '[{"id": "s1", "support": "full"}, {"id": "s2", "support": "none"}]',
-        '[{"verdicts": [{"id": "s1", "support": "full"}, {"id": "s2", "support": "none"}]}]',
-        '{"id": "s1", "support": "full"}{"id": "s2", "support": "none"}',
-        '{"verdicts": [{"id": "s1", "support": "full"}]}\n{"id": "s2", "support": "none"}',
-        'Yes [1]!\n```json\n[{"id":"S1","support":" Full "},{"id":"s2","support":"NONE"}]\n```',
-        '<think>{"id": "s1"}</think>[{"id":"s1","support":"full"},{"id":"s2","support":"none"}]',
-    ],
-)
-def test_every_tolerated_shape(text: str) -> None:
-    parsed = read(text, asked([0, 1]))
-    assert {i: v.support for i, v in parsed.verdicts.items()} == {0: FULL, 1: NONE}
+SHAPES = [
+    '{"verdicts": [{"id": "s1", "support": "full"}, {"id": "s2", "support": "none"}]}',
+    '[{"id": "s1", "support": "full"}, {"id": "s2", "support": "none"}]',
+    '[{"verdicts": [{"id": "s1", "support": "full"}, {"id": "s2", "support": "none"}]}]',
+    '{"id": "s1", "support": "full"}{"id": "s2", "support": "none"}',
+    '{"verdicts": [{"id": "s1", "support": "full"}]}\n{"id": "s2", "support": "none"}',
+    'Yes [1]!\n```json\n[{"id":"S1","support":" Full "},{"id":"s2","support":"NONE"}]\n```',
+    '<think>{"id": "s1"}</think>[{"id":"s1","support":"full"},{"id":"s2","support":"none"}]',
+]
+UNREADABLE = [
+    ("", NO_JSON),
+    ("Yes", NO_JSON),
+    ("s1: full", NO_JSON),
+    ('{"verdicts": [{"id": "s1", "support": "full"}, {"id": "s2", "sup', BROKEN),
+    ('{"verdicts": [{"id": "s1", "support": "full"},]}', BROKEN),
+    (
+        '{"verdicts": [{"id": "s1", "support": "none", "support": "full"}]}',
+        BROKEN,
+    ),
+    ("<think>full", "it ends inside its thoughts"),
+    ('{"support": "full"}', 'its JSON has no list named "verdicts"'),
+    ('{"verdicts": {"s1": {"support": "full"}}}', 'its JSON has no list named "verdicts"'),
+]
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("", "it holds no JSON"),
-        ("Yes", "it holds no JSON"),
-        ("s1: full", "it holds no JSON"),
-        ('{"verdicts": [{"id": "s1", "support": "full"}, {"id": "s2", "sup', "its JSON is broken"),
-        ('{"verdicts": [{"id": "s1", "support": "full"},]}', "its JSON is broken"),
-        (
-            '{"verdicts": [{"id": "s1", "support": "none", "support": "full"}]}',
-            "its JSON is broken",
-        ),
-        ("<think>full", "it ends inside its thoughts"),
-        ('{"support": "full"}', 'its JSON has no list named "verdicts"'),
-        ('{"verdicts": {"s1": {"support": "full"}}}', 'its JSON has no list named "verdicts"'),
-    ],
-)
-def test_an_unreadable_reply_is_a_fault_of_every_sentence(text: str, fault: str) -> None:
-    assert read(text, asked([0, 4])) == Parsed({}, {}, {0: fault, 4: fault})
+def test_every_tolerated_shape_and_no_other() -> None:
+    wrong = []
+    for text in SHAPES:
+        parsed = read(text, asked([0, 1]))
+        if {i: v.support for i, v in parsed.verdicts.items()} != {0: FULL, 1: NONE}:
+            wrong.append(text)
+    for text, fault in UNREADABLE:
+        if read(text, asked([0, 4])) != Parsed({}, {}, {0: fault, 4: fault}):
+            wrong.append(text)
+    assert wrong == []
 
 
-@pytest.mark.parametrize(
-    ("entries", "missing"),
-    [
-        ([], "no verdict"),
-        ([entry(2)], "no verdict"),
-        ([entry(1), entry(1)], "more than one verdict"),
-        ([entry(1), {**entry(1, "none"), "id": " S1"}], "more than one verdict"),
-        ([entry(1), entry(1, "maybe")], "more than one verdict"),
-        # A bare number may count the asked sentences, from 0 or from 1, as well as name one.
-        ([{"id": 1, "support": "full"}], "no verdict"),
-        ([{"id": "1", "support": "full"}], "no verdict"),
-        ([{"id": "s01", "support": "full"}], "no verdict"),
-        ([{"id": "sentence 1", "support": "full"}], "no verdict"),
-        ([{"id": None, "support": "full"}], "no verdict"),
-        ([{"id": ["s1"], "support": "full"}], "no verdict"),
-        (["s1", 1, None, ["s1", "full"]], "no verdict"),
-    ],
-)
-def test_absent_double_and_unknown_ids(entries: list[object], missing: str) -> None:
-    assert read(reply(*entries)) == Parsed({}, {0: missing}, {})
+IDS: list[tuple[list[object], str]] = [
+    ([], "no verdict"),
+    ([entry(2)], "no verdict"),
+    ([entry(1), entry(1)], "more than one verdict"),
+    ([entry(1), {**entry(1, "none"), "id": " S1"}], "more than one verdict"),
+    ([entry(1), entry(1, "maybe")], "more than one verdict"),
+    # A bare number may count the asked sentences, from 0 or from 1, as well as name one.
+    ([{"id": 1, "support": "full"}], "no verdict"),
+    ([{"id": "1", "support": "full"}], "no verdict"),
+    ([{"id": "s01", "support": "full"}], "no verdict"),
+    ([{"id": "sentence 1", "support": "full"}], "no verdict"),
+    ([{"id": None, "support": "full"}], "no verdict"),
+    ([{"id": ["s1"], "support": "full"}], "no verdict"),
+    (["s1", 1, None, ["s1", "full"]], "no verdict"),
+]
+
+
+def test_absent_double_and_unknown_ids() -> None:
+    wrong = [
+        entries for entries, missing in IDS if read(reply(*entries)) != Parsed({}, {0: missing}, {})
+    ]
+    assert wrong == []
 
 
 def test_a_verdict_for_what_was_not_asked_is_ignored() -> None:
@@ -151,23 +263,71 @@ def test_a_verdict_for_what_was_not_asked_is_ignored() -> None:
     assert (parsed.missing, parsed.faulty) == ({}, {})
 
 
-@pytest.mark.parametrize(
-    "label",
-    ["supported", "no claim", "fully", "full.", "yes", "", "full partial", 1, True, ["full"], {}],
-)
-def test_an_off_menu_label_is_a_fault(label: object) -> None:
-    assert fault(entry(1, label)).startswith("support is ")
+NO_CHUNKS = [0, 4, -1, 1.5, "0", "4", "a", "1st", "²", "", True, None, [1], {}, 10**400]
+GIVEN = "supporting names chunks, but support is none"
+
+# What is said of a sentence that cites chunk 2, and how the fault begins.
+FAULTS: list[tuple[dict[str, object], str]] = [
+    ({"support": None}, "support is absent"),
+    *(
+        ({"support": label}, "support is ")
+        for label in (
+            "supported",
+            "no claim",
+            "full.",
+            "yes",
+            "",
+            "full partial",
+            1,
+            True,
+            ["full"],
+        )
+    ),
+    *(({"support": "none", "supporting": [number]}, "there is no chunk ") for number in NO_CHUNKS),
+    *(
+        ({"support": "none", "evidence": [{"chunk": number, "quote": "q"}]}, "there is no chunk ")
+        for number in NO_CHUNKS
+    ),
+    ({"supporting": [1, 17]}, "there is no chunk 17"),
+    ({"evidence": "quote"}, "evidence is 'quote', not a list"),
+    ({"evidence": ["quote"]}, "evidence holds 'quote', not objects"),
+    ({"evidence": {"chunk": 1, "quote": "q"}}, "evidence is a dict, not a list"),
+    ({"evidence": [{"chunk": 1, "quote": 7}]}, "quote is 7, not text"),
+    ({"supporting": 1}, "supporting is 1, not a list"),
+    ({"supporting": "1"}, "supporting is '1', not a list"),
+    ({"reason": ["because"]}, "reason is a list, not text"),
+    ({"support": "none", "supporting": ["2"], "cited_support": "none"}, GIVEN),
+    *(
+        ({"support": support, "cited_support": said}, "cited_support ")
+        for support, said in (
+            ("full", None),
+            ("partial", None),
+            ("contradicted", None),
+            ("full", "no_claim"),
+            ("full", "yes"),
+            ("partial", "full"),
+            ("none", "full"),
+            ("none", "partial"),
+            ("none", "contradicted"),
+            ("contradicted", "full"),
+            ("none", "maybe"),
+        )
+    ),
+]
 
 
-def test_a_fault_names_a_label_in_short_and_on_one_line() -> None:
-    said = fault(entry(1, "完全\n" + "x" * 900))
+def test_what_cannot_be_used_is_a_fault_in_one_short_line() -> None:
+    wrong = []
+    for fields, begins in FAULTS:
+        given = {"id": "s1", "support": "full", "cited_support": "full"} | fields
+        parsed = read(reply(given), asked(cites={0: (1,)}))
+        said = parsed.faulty.get(0, "")
+        if not said.startswith(begins) or "\n" in said or len(said) > 160 or parsed.verdicts:
+            wrong.append((fields, said))
+    assert wrong == []
+    (said,) = read(reply(entry(1, "完全\n" + "x" * 900))).faulty.values()
     assert said.startswith(r"support is '完全\nxxx")
     assert said.endswith("…', not one of full, partial, none, contradicted, no_claim")
-
-
-def test_an_absent_label_is_a_fault() -> None:
-    assert fault({"id": "s1"}) == "support is absent"
-    assert fault(entry(1, None)) == "support is absent"
 
 
 @pytest.mark.parametrize("number", [1, 1.0, "1", " 1 "])
@@ -175,36 +335,6 @@ def test_chunk_numbers_as_weak_models_write_them(number: object) -> None:
     verdict = one(entry(1, supporting=[number], evidence=[{"chunk": number, "quote": "q"}]))
     assert verdict.supporting == ("a",)
     assert verdict.evidence == (Evidence(chunk_id="a", quote="q"),)
-
-
-@pytest.mark.parametrize(
-    "number", [0, 4, -1, 1.5, "0", "4", "a", "1st", "²", "", True, None, [1], {}, 1e400, 10**400]
-)
-@pytest.mark.parametrize("field", ["supporting", "evidence"])
-def test_a_chunk_that_is_not_there_is_a_fault(number: object, field: str) -> None:
-    value = [number] if field == "supporting" else [{"chunk": number, "quote": "q"}]
-    text = reply(entry(1, **{field: value})).replace("Infinity", "1e400")
-    assert read(text).faulty[0].startswith("there is no chunk ")
-
-
-def test_the_missing_chunk_is_named() -> None:
-    assert fault(entry(1, supporting=[1, 17])) == "there is no chunk 17"
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"evidence": "quote"},
-        {"evidence": ["quote"]},
-        {"evidence": {"chunk": 1, "quote": "q"}},
-        {"evidence": [{"chunk": 1, "quote": 7}]},
-        {"supporting": 1},
-        {"supporting": "1"},
-        {"reason": ["because"]},
-    ],
-)
-def test_wrong_types_are_faults(fields: dict[str, object]) -> None:
-    assert ", not " in fault(entry(1, **fields))
 
 
 @pytest.mark.parametrize("quote", ["", "  ", None, "…", "..."])
@@ -225,10 +355,7 @@ def test_supporting_chunks_come_once_in_their_order() -> None:
     assert parsed.verdicts[0].supporting == ("x", "y")
 
 
-def test_what_supports_goes_with_no_none_and_is_told_of_the_contradicted() -> None:
-    said = "supporting names chunks, but support is none"
-    assert fault(entry(1, "none", supporting=[1])) == said
-    assert fault(entry(1, "none", supporting=["2"], cited_support="none"), 1) == said
+def test_what_supports_is_told_of_the_contradicted_and_of_no_none() -> None:
     assert one(entry(1, "none", supporting=[])).supporting == ()
     assert one(entry(1, "no_claim", supporting=[1])).supporting == ()
     assert one(entry(1, "contradicted", supporting=[1])).supporting == ("a",)
@@ -241,97 +368,63 @@ def test_reasons_are_one_short_line_and_empty_for_full() -> None:
     assert one(entry(1, "none", reason="因" * 301)).reason == "因" * 299 + "…"
 
 
-@pytest.mark.parametrize(
-    ("support", "said", "cited"),
-    [
-        ("full", "full", FULL),
-        ("full", "partial", PARTIAL),
-        ("full", "none", NONE),
-        ("full", "contradicted", CONTRADICTED),
-        ("partial", "partial", PARTIAL),
-        ("partial", "none", NONE),
-        ("contradicted", "partial", PARTIAL),
-        ("contradicted", " None", NONE),
-        ("none", "none", NONE),
-        ("none", None, NONE),
-        ("no_claim", None, None),
-        ("no_claim", "no_claim", None),
-        ("no_claim", "full", None),
-    ],
-)
-def test_what_the_cited_chunks_give(support: str, said: object, cited: Support | None) -> None:
-    assert one(entry(1, support, cited_support=said), 1).cited_support is cited
+CITED: list[tuple[str, object, Support | None]] = [
+    ("full", "full", FULL),
+    ("full", "partial", PARTIAL),
+    ("full", "none", NONE),
+    ("full", "contradicted", CONTRADICTED),
+    ("partial", "partial", PARTIAL),
+    ("partial", "none", NONE),
+    ("contradicted", "partial", PARTIAL),
+    ("contradicted", " None", NONE),
+    ("none", "none", NONE),
+    ("none", None, NONE),
+    ("no_claim", None, None),
+    ("no_claim", "no_claim", None),
+    ("no_claim", "full", None),
+]
 
 
-@pytest.mark.parametrize(
-    ("support", "said"),
-    [
-        ("full", None),
-        ("partial", None),
-        ("contradicted", None),
-        ("full", "no_claim"),
-        ("full", "yes"),
-        ("partial", "full"),
-        ("none", "full"),
-        ("none", "partial"),
-        ("none", "contradicted"),
-        ("contradicted", "full"),
-        ("none", "maybe"),
-    ],
-)
-def test_what_they_cannot_give_is_a_fault(support: str, said: object) -> None:
-    assert fault(entry(1, support, cited_support=said), 1).startswith("cited_support ")
+def test_what_the_cited_chunks_give() -> None:
+    wrong = [
+        (support, said)
+        for support, said, cited in CITED
+        if one(entry(1, support, cited_support=said), 1).cited_support is not cited
+    ]
+    assert wrong == []
+    for said in ("full", "none", "nonsense", None, 3):
+        assert one(entry(1, "none", cited_support=said)).cited_support is None
 
 
-@pytest.mark.parametrize("said", ["full", "none", "nonsense", None, 3])
-def test_without_a_citation_there_is_no_cited_support(said: object) -> None:
-    assert one(entry(1, "none", cited_support=said)).cited_support is None
+# Without chunks: what is said, and the label or the fault that comes of it.
+BARE: list[tuple[str, dict[str, object], str]] = [
+    ("none", {}, "none"),
+    ("none", {"cited_support": "none", "supporting": [], "evidence": []}, "none"),
+    ("no_claim", {}, "no_claim"),
+    ("no_claim", {"cited_support": "yes"}, "no_claim"),
+    ("full", {}, "no chunk has any text"),
+    ("partial", {}, "no chunk has any text"),
+    ("contradicted", {}, "no chunk has any text"),
+    ("full", {"supporting": [1]}, "no chunk has any text"),
+    ("none", {"cited_support": "full"}, "no chunk has any text"),
+    ("none", {"cited_support": "yes"}, "cited_support is 'yes'"),
+    ("none", {"supporting": [1]}, "there is no chunk 1"),
+    ("no_claim", {"evidence": [{"chunk": 1, "quote": "q"}]}, "there is no chunk 1"),
+]
 
 
-@pytest.mark.parametrize(
-    ("support", "fields", "label"),
-    [
-        ("none", {}, NONE),
-        ("none", {"cited_support": "none", "supporting": [], "evidence": []}, NONE),
-        ("no_claim", {}, NO_CLAIM),
-        ("no_claim", {"cited_support": "no_claim"}, NO_CLAIM),
-        ("no_claim", {"cited_support": "yes"}, NO_CLAIM),
-    ],
-)
-def test_without_chunks_nothing_is_supported(
-    support: str, fields: dict[str, object], label: Support
-) -> None:
-    verdict = read(reply(entry(1, support, **fields)), asked(chunks=[])).verdicts[0]
-    assert (verdict.support, verdict.cited_support) == (label, None)
-
-
-def test_chunks_without_text_are_none() -> None:
-    request = asked(chunks=["a", "b"])
-    blank = tuple(chunk.model_copy(update={"text": " \n"}) for chunk in request.chunks)
-    parsed = read(reply(entry(1, "full")), request.model_copy(update={"chunks": blank}))
+def test_without_chunks_nothing_is_supported() -> None:
+    wrong = []
+    for support, fields, expected in BARE:
+        parsed = read(reply(entry(1, support, **fields)), asked(chunks=[]))
+        verdict = parsed.verdicts.get(0)
+        said = verdict.support.value if verdict else parsed.faulty[0]
+        if not said.startswith(expected) or (verdict and verdict.cited_support):
+            wrong.append((support, fields, said))
+    assert wrong == []
+    blank = (Chunk(chunk_id="a", text=" \n"),)
+    parsed = read(reply(entry(1, "full")), asked().model_copy(update={"chunks": blank}))
     assert parsed.faulty[0].startswith("no chunk has any text")
-
-
-@pytest.mark.parametrize(
-    ("support", "fields", "said"),
-    [
-        ("full", {}, "no chunk has any text"),
-        ("partial", {}, "no chunk has any text"),
-        ("contradicted", {}, "no chunk has any text"),
-        ("full", {"supporting": [1]}, "no chunk has any text"),
-        ("none", {"cited_support": "full"}, "no chunk has any text"),
-        ("none", {"cited_support": "no_claim"}, "no chunk has any text"),
-        ("none", {"cited_support": "yes"}, "cited_support is 'yes'"),
-        ("none", {"supporting": [1]}, "there is no chunk 1"),
-        ("no_claim", {"evidence": [{"chunk": 1, "quote": "q"}]}, "there is no chunk 1"),
-    ],
-)
-def test_without_chunks_whatever_is_said_to_be_in_them_is_a_fault(
-    support: str, fields: dict[str, object], said: str
-) -> None:
-    parsed = read(reply(entry(1, support, **fields)), asked(chunks=[]))
-    assert (parsed.verdicts, parsed.missing) == ({}, {})
-    assert parsed.faulty[0].startswith(said)
 
 
 def test_half_a_character_in_a_reply_can_be_written_to_a_file() -> None:
@@ -341,12 +434,7 @@ def test_half_a_character_in_a_reply_can_be_written_to_a_file() -> None:
     verdict = read(text).verdicts[0]
     assert "\\u" not in verdict.model_dump_json()
     assert verdict.reason == "a?"
-    assert fault({"id": "s1", "support": "\ud800"}).isascii()
-
-
-def test_a_deep_reply_is_faulty() -> None:
-    deep = "[" * 900 + "]" * 900
-    assert read(f'{{"verdicts": [{{"id": "s1", "support": {deep}}}]}}').faulty
+    assert read(reply({"id": "s1", "support": "\ud800"})).faulty[0].isascii()
 
 
 @pytest.mark.parametrize(
@@ -370,6 +458,7 @@ names = st.sampled_from(["s1", "s2", "S2", "s3", 1, "1", None])
 entries = st.fixed_dictionaries({"id": names, "support": labels})
 
 
+@settings(deadline=None)
 @given(st.lists(entries, max_size=5))
 def test_a_verdict_is_what_one_entry_said_and_each_sentence_has_one_fate(
     said: list[dict[str, object]],
@@ -382,6 +471,7 @@ def test_a_verdict_is_what_one_entry_said_and_each_sentence_has_one_fate(
         assert str(mine["support"]).strip().lower() == verdict.support.value
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_prose_is_never_a_verdict(text: str) -> None:
     assert read(text).verdicts == {}
