@@ -2,7 +2,7 @@
 
 import json
 import re
-import time
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -174,26 +174,45 @@ def picky(refused: Mapping[str, Answer], then: Script = right) -> Script:
 
 
 class Bucket:
-    """A token bucket: so many requests, filled again every so many seconds; until then 429."""
+    """A token bucket: behind each request that it lets through it refuses so many with a 429."""
 
-    def __init__(self, size: int, every: float, then: Script = right) -> None:
-        self._size = size
-        self._every = every
+    def __init__(self, refusals: int, then: Script = right) -> None:
+        self._refusals = refusals
         self._then = then
-        self._filled = float("-inf")  # the first request fills it, however late it comes
-        self._left = 0
+        self._left = refusals
         self.refused = 0
         """How many requests found it empty."""
 
     def __call__(self, asked: Asked) -> Answer:
-        now = time.monotonic()
-        if now - self._filled >= self._every:
-            self._filled, self._left = now, self._size
-        if self._left == 0:
+        if self._left:
+            self._left -= 1
             self.refused += 1
             return TOO_MANY
-        self._left -= 1
+        self._left = self._refusals
         return self._then(asked)
+
+
+class Until:
+    """Right until so many calls, then hanging; says so once so many hang."""
+
+    def __init__(self, hanging: int) -> None:
+        self._hanging = hanging
+        self._stuck = 0
+        self._limit: float = 0
+        self.full = threading.Event()
+
+    def upto(self, calls: float) -> None:
+        """Answer the calls before this one, counted from the first of all."""
+        self._limit, self._stuck = calls, 0
+        self.full.clear()
+
+    def __call__(self, asked: Asked) -> Answer:
+        if asked.is_probe or asked.number < self._limit:
+            return right(asked)
+        self._stuck += 1
+        if self._stuck == self._hanging:
+            self.full.set()
+        return Hang()
 
 
 def too_many(retry_after: str | None = None) -> Status:

@@ -6,8 +6,6 @@ A process is needed for each that dies, and takes a second to start.
 import hashlib
 import signal
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,8 +15,8 @@ from judge.files.runs import read_record, read_summary
 from judge.judges.cached.rows import ASKED, AskedRow, VerdictRow
 from judge.records import Support, UnscoredReason
 from tests.commands import Ran, judge, line, results, start, write
-from tests.replies import Answer, right
-from tests.server import Asked, JudgeServer, Slow
+from tests.replies import Until
+from tests.server import JudgeServer
 
 CONCURRENCY = 4
 # No sentence is part of another one.
@@ -35,22 +33,16 @@ def samples(place: Path) -> Path:
     return write(place / "in.jsonl", [line(f"q{n}", text) for n, text in enumerate(ANSWERS)])
 
 
-def slowly(asked: Asked) -> Answer:
-    return right(asked) if asked.is_probe else Slow(0.02, right(asked))
-
-
 def command(server: JudgeServer, samples: Path) -> list[object]:
     address = ["--model", "tiny", "--base-url", server.base_url]
     run = samples.with_name("run")
     return ["score", samples, "-o", run, *address, "--concurrency", CONCURRENCY]
 
 
-def wait_for(met: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    until = time.monotonic() + 60
-    while not met():
+def stuck(script: Until, process: subprocess.Popen[str]) -> None:
+    """Wait until all that may be in flight hangs: what was answered before is kept by then."""
+    while not script.full.wait(0.1):
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until, "it takes too long"
-        time.sleep(0.002)
 
 
 def stored(samples: Path) -> set[Name]:
@@ -87,18 +79,22 @@ def is_whole(samples: Path, ran: Ran) -> None:
 
 
 def test_kill_9_twice(samples: Path) -> None:
-    with JudgeServer(slowly) as server:
+    script = Until(CONCURRENCY)
+    with JudgeServer(script) as server:
         begun, kept = 0, set[Name]()
-        for calls in (7, 16):
+        for answers in (7, 16):
+            script.upto(server.calls + answers - len(kept) // 2)
             with start(*command(server, samples)) as process:
-                wait_for(lambda calls=calls: server.calls >= calls, process)  # type: ignore[misc]
+                stuck(script, process)
                 process.kill()
             assert not asked_since(server, begun) & kept
             begun, before, kept = len(server.requests), kept, stored(samples)
-            assert before < kept  # nothing is lost, and each attempt gets on
+            assert before < kept
+            assert len(kept) == 2 * answers, "nothing that was answered is lost"
+        script.upto(float("inf"))
         ran = judge(*command(server, samples))
         assert not asked_since(server, begun) & kept
-        assert len(ANSWERS) <= server.calls <= len(ANSWERS) + 2 * CONCURRENCY
+        assert server.calls == len(ANSWERS) + 2 * CONCURRENCY
         assert server.probes == 1
     is_whole(samples, ran)
     assert "(remembered)" in ran.err
@@ -106,29 +102,34 @@ def test_kill_9_twice(samples: Path) -> None:
 
 def test_ctrl_c(samples: Path) -> None:
     run = samples.with_name("run")
-    with JudgeServer(slowly) as server:
+    script = Until(CONCURRENCY)
+    script.upto(12)
+    with JudgeServer(script) as server:
         with start(*command(server, samples)) as process:
-            wait_for(lambda: server.calls >= 12, process)
+            stuck(script, process)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate()
         assert (process.returncode, out) == (130, "")
         kept = len(results(run))
-        assert 0 < kept < len(ANSWERS)
+        assert 12 - CONCURRENCY < kept <= 12
         told = f"{kept} of 30 answers are kept; the same command goes on from there"
         assert err.splitlines()[1:] == [f"judge: interrupted; {told}"]
         begun, before = len(server.requests), stored(samples)
+        script.upto(float("inf"))
         ran = judge(*command(server, samples))
         assert not asked_since(server, begun) & before
-        assert server.calls <= len(ANSWERS) + CONCURRENCY
+        assert server.calls == len(ANSWERS) + CONCURRENCY
     is_whole(samples, ran)
     assert read_record(run).resumed == kept
 
 
 def test_a_server_that_dies_leaves_failures_and_no_crash(samples: Path) -> None:
     samples.with_name("judge.toml").write_text("attempts = 1\n")
-    with JudgeServer(slowly) as server:
+    script = Until(CONCURRENCY)
+    script.upto(10)
+    with JudgeServer(script) as server:
         process = start(*command(server, samples))
-        wait_for(lambda: server.calls >= 10, process)
+        stuck(script, process)
     with process:
         out, err = process.communicate()
     assert process.returncode == 3
@@ -136,5 +137,5 @@ def test_a_server_that_dies_leaves_failures_and_no_crash(samples: Path) -> None:
     assert "untrusted" in out
     summary = read_summary(samples.with_name("run"))
     assert summary.unscored.keys() == {UnscoredReason.CONNECTION}
+    assert summary.judged == 2 * 10
     assert summary.judged + sum(summary.unscored.values()) == 2 * len(ANSWERS)
-    assert summary.judged >= 2 * (10 - CONCURRENCY)

@@ -170,12 +170,11 @@ def test_ctrl_c_ends_a_run_whose_hook_hangs_and_nothing_is_offered_twice(
     samples: Path, place: Path, name: str
 ) -> None:
     # In a process of its own, which the hanging threads must not keep.
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     words = ("score", str(samples), "-o", str(place / "run"))
     hang = ("--review-hook", f"our_hooks:{name}", "--review-rate", "1")
     watcher = place / "began.txt"
     os.mkfifo(watcher)
-    process = start(*words, *hang, environment=environment)
+    process = start(*words, *hang)
     watcher.read_text()  # ends once the hook has opened and closed it
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
