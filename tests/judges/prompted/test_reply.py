@@ -267,7 +267,7 @@ NO_CHUNKS = [0, 4, -1, 1.5, "0", "4", "a", "1st", "²", "", True, None, [1], {},
 GIVEN = "supporting names chunks, but support is none"
 
 # What is said of a sentence that cites chunk 2, and how the fault begins.
-FAULTS: list[tuple[dict[str, object], str]] = [
+FAULTS: Sequence[tuple[Mapping[str, object], str]] = [
     ({"support": None}, "support is absent"),
     *(
         ({"support": label}, "support is ")
@@ -319,7 +319,7 @@ FAULTS: list[tuple[dict[str, object], str]] = [
 def test_what_cannot_be_used_is_a_fault_in_one_short_line() -> None:
     wrong = []
     for fields, begins in FAULTS:
-        given = {"id": "s1", "support": "full", "cited_support": "full"} | fields
+        given = {"id": "s1", "support": "full", "cited_support": "full", **fields}
         parsed = read(reply(given), asked(cites={0: (1,)}))
         said = parsed.faulty.get(0, "")
         if not said.startswith(begins) or "\n" in said or len(said) > 160 or parsed.verdicts:
