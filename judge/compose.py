@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from judge.answer.sentences import EDITION
 from judge.config import Config, checked_url
 from judge.errors import ConfigError
-from judge.judges.questioned import QuestionedJudge
+from judge.judges.containment import ContainmentJudge
 from judge.judges.similarity import SimilarityJudge
 from judge.judges.similarity.embedding import LexicalEmbedder
 from judge.protocols import Embedder, Judge, Model
@@ -67,7 +67,7 @@ def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge
 
 def alone(config: Config, judge: Judge) -> Judges:
     """A judge that asks no language model, for all that `config` asks for."""
-    return Judges(judge, QuestionedJudge(judge) if config.correctness else None)
+    return Judges(judge, ContainmentJudge(judge) if config.correctness else None)
 
 
 async def _composed(config: Config, stack: AsyncExitStack) -> Judges:

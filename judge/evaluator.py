@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from judge.compose import Judges, alone, compose, offline
 from judge.config import Config
+from judge.correctness import compare
 from judge.errors import ConfigError
 from judge.files.samples import Samples, each
 from judge.pipeline import evaluate_sample, sign
@@ -172,17 +173,13 @@ class Evaluator:
     def _scorer(self, judges: Judges) -> _Score:
         # A server may keep one waiting; whatever else judges does its work and is done.
         patient = self._given is None and self._config.asks_server
+        rules = self._config.rules
 
         async def score(sample: Sample) -> SampleResult:
             now = asyncio.get_running_loop().time()
             deadline = now + self._config.deadline if patient else None
-            return await evaluate_sample(
-                sample,
-                judges.faithfulness,
-                self._config.rules,
-                comparing=judges.correctness,
-                deadline=deadline,
-            )
+            result = await evaluate_sample(sample, judges.faithfulness, rules, deadline=deadline)
+            return await compare(sample, result, judges.correctness, rules, deadline=deadline)
 
         return score
 

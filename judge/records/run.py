@@ -1,5 +1,6 @@
 """How a run is made: the rules its results are read by, and what `run.json` says."""
 
+import hashlib
 import re
 from typing import Literal
 
@@ -24,6 +25,15 @@ class Rules(Record):
     gold_match: Literal["exact", "prefix"] = "exact"
     """Whether gold names chunks, or with `prefix` documents: a chunk's id is then a document's id
     and a character that is no letter or digit, or Chinese after other letters or the reverse."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Parts of a signature: of the rules that touch verdicts those that are not the usual."""
+        parts = ["cites:prose"] if self.prose_citations else []
+        if self.citation_pattern is not None:
+            digest = hashlib.sha256(self.citation_pattern.encode()).hexdigest()
+            parts.append(f"cites:{digest[:8]}")
+        return (*parts, "quotes:required") if self.require_quotes else tuple(parts)
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:

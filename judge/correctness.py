@@ -1,0 +1,132 @@
+"""What a sample's gold adds to its result: how it agrees with the reference, and its quadrant."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from judge.answer.citations import find
+from judge.answer.kinds import classify
+from judge.answer.sentences import split
+from judge.checks.mismatch import mismatches
+from judge.checks.quotes import flag_quotes, verify
+from judge.pipeline import ask, asked, request, sign
+from judge.protocols import Judge
+from judge.records import (
+    Chunk,
+    Flag,
+    FlagName,
+    JudgeRequest,
+    Judgment,
+    Rules,
+    Sample,
+    SampleResult,
+    Sentence,
+    SentenceKind,
+    Status,
+)
+from judge.scores.correctness import correctness
+from judge.scores.quadrants import has_gold, quadrant
+from judge.text.words import blank
+
+GOLD: Final = "gold_answer"
+"""What evidence out of the reference is said to stand in."""
+ANSWER: Final = "answer"
+"""What evidence out of the answer is said to stand in."""
+
+
+async def compare(
+    sample: Sample,
+    result: SampleResult,
+    judge: Judge | None,
+    rules: Rules,
+    *,
+    deadline: float | None = None,
+) -> SampleResult:
+    """Hold an answer against its gold: the same judge, the evidence swapped.
+
+    Args:
+        sample: what was judged.
+        result: what became of it by its chunks.
+        judge: says which claims of answer and reference the other supports; None leaves
+            correctness out.
+        rules: how its verdicts are read, and what counts as faithful and correct.
+        deadline: when no more is asked, on the event loop's clock; None means never.
+
+    Returns:
+        The result with its correctness, and with its quadrant where the sample names gold
+        evidence, or with a flag where that contradicts the reference.
+
+    Raises:
+        JudgeUnavailable: from the judge.
+    """
+    if judge is None and not has_gold(sample):
+        return result
+    reference = classify(split(sample.gold_answer or ""))
+    if judge is not None:
+        result = await _both_ways(sample, result, reference, judge, rules, deadline)
+    found = quadrant(sample, result, reference, rules)
+    if found is None and has_gold(sample):
+        flags = (*result.flags, Flag(name=FlagName.CONFLICTING_GOLD))
+        return result.model_copy(update={"flags": flags})
+    return result.model_copy(update={"cell": found})
+
+
+async def _both_ways(
+    sample: Sample,
+    result: SampleResult,
+    reference: Sequence[Sentence],
+    judge: Judge,
+    rules: Rules,
+    deadline: float | None,
+) -> SampleResult:
+    """The result with the answer's claims judged by the reference, and the other way round."""
+    forth = back = Judgment()
+    claims = any(sentence.kind is SentenceKind.CLAIM for sentence in reference)
+    if result.status is not Status.ABSTAINED and claims:
+        pair = _swapped(sample, reference, rules, deadline)
+        try:
+            async with asyncio.TaskGroup() as group:
+                ways = [group.create_task(_held(judge, each, rules)) for each in pair]
+        except ExceptionGroup as errors:
+            # Whoever asked awaits one judge's error, not a group of them.
+            raise errors.exceptions[0] from None
+        forth, back = (way.result() for way in ways)
+    found = correctness(
+        result.sentences,
+        reference,
+        forth,
+        back,
+        signature=sign(judge, rules, (*forth.outcomes.values(), *back.outcomes.values())),
+    )
+    calls = (*result.calls, *forth.calls, *back.calls)
+    return result.model_copy(update={"correctness": found, "calls": calls})
+
+
+def _swapped(
+    sample: Sample, reference: Sequence[Sentence], rules: Rules, deadline: float | None
+) -> tuple[JudgeRequest, JudgeRequest]:
+    """What is asked of the answer's claims, and of the reference's: each by the other text.
+
+    Whatever either cites are chunks, which nobody is shown: markers are no part of a claim, and
+    blank where they stand in evidence, for `[3]` is no figure.
+    """
+    gold = sample.gold_answer or ""
+    swapped = sample.model_copy(update={"answer": gold})
+    forth = asked(sample, rules, deadline)
+    back = request(swapped, reference, find(swapped, reference, rules), deadline)
+
+    def shown(name: str, text: str, markers: Sequence[tuple[int, int]]) -> dict[str, object]:
+        return {"chunks": (Chunk(chunk_id=name, text=blank(text, markers)),), "cites": {}}
+
+    return (
+        forth.model_copy(update=shown(GOLD, gold, back.markers)),
+        back.model_copy(update=shown(ANSWER, sample.answer, forth.markers)),
+    )
+
+
+async def _held(judge: Judge, request: JudgeRequest, rules: Rules) -> Judgment:
+    """One text held against the other: what became of its claims, and what to look at."""
+    judgment = await ask(judge, request)
+    outcomes = verify(judgment.outcomes, request.chunks, rules)
+    flags = (*flag_quotes(outcomes), *mismatches(request, outcomes), *judgment.flags)
+    return judgment.model_copy(update={"outcomes": outcomes, "flags": flags})

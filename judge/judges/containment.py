@@ -1,0 +1,265 @@
+"""The judge that reads short references: what contains them, and yes or no, decides."""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Final, Literal, NamedTuple
+
+from judge.checks.denials import REACH, denies
+from judge.checks.mismatch import mismatches
+from judge.protocols import Judge
+from judge.records import Evidence, JudgeOutcome, JudgeRequest, Judgment, Support, Verdict
+from judge.signature import Signature
+from judge.text.fold import CJK, CJK_CHAR
+from judge.text.words import CONTENT, grammar, negation, no_negations, stems, weight, words
+
+_TOKEN: Final = re.compile(
+    rf"""
+      (?P<figure> (?: (?<![\w)\]]) [-−] )? \d+ (?: [.,:/] \d+ )* )
+    | [零〇一二三四五六七八九十百千万亿两]+
+    | [{CJK}]
+    | [^\W\d_{CJK}] (?: [^\W_{CJK}] | ['’] (?= \w ) )*
+    """,
+    re.VERBOSE,
+)
+_LONGEST: Final = 400
+"""Characters of a text that is looked for in another: what is longer is no short answer."""
+_SHORT: Final = 4
+"""Characters of a Chinese word or name, at most."""
+_ARTICLES: Final = frozenset({"a", "an", "the"})
+_CLAUSE: Final = re.compile(r"[,，;；:：.。!?！？\n]")
+_YES: Final = re.compile(
+    r"""
+      \W* (?: (?: yes | yeah | yep | correct | true ) \b
+    | (?: 是 | 对 | 正确 | 没错 | 可以 | 能 | 会 | 有 | 需要 | 允许 ) 的? (?= \W | $ ) )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_NO: Final = re.compile(
+    r"""
+      \W* (?: (?: no | nope | incorrect | false ) \b
+    | (?: 否 | 不 | 不是 | 不对 | 不正确 | 错 | 错误 | 不可以 | 不能 | 不会 | 没有 | 没 | 不需要
+        | 不允许 ) 的? (?= \W | $ ) )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_REASONS: Final = {
+    "opposite": {"en": "one says yes, the other no", "zh": "是与否相反"},
+    "denied": {"en": "one denies what the other says", "zh": "一方否定，另一方肯定"},
+}
+
+
+class _Token(NamedTuple):
+    key: str
+    """Without case and width; a figure without its commas."""
+    start: int
+    end: int
+    figure: bool
+
+
+class _Assent(NamedTuple):
+    yes: bool
+    bare: bool
+    """Whether that is all the text says."""
+
+
+class _Text:
+    """A sentence or a chunk, each of its readings made when it is asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def tokens(self) -> list[_Token]:
+        """Words, figures and CJK characters; articles only where there is nothing else."""
+        tokens = []
+        for match in _TOKEN.finditer(self.text):
+            key = unicodedata.normalize("NFKC", match[0]).casefold().replace("’", "'")
+            figure = match["figure"] is not None
+            key = key.replace(",", "").replace("−", "-") if figure else key
+            tokens.append(_Token(key, *match.span(), figure))
+        return [token for token in tokens if token.key not in _ARTICLES] or tokens
+
+    @cached_property
+    def figures(self) -> dict[str, str]:
+        """The figures as written, by key."""
+        return {t.key: self.text[t.start : t.end] for t in self.tokens if t.figure}
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return frozenset(stems(self.text))
+
+    @cached_property
+    def assent(self) -> _Assent | None:
+        """Whether it begins with yes or no; None where it begins with neither."""
+        found = _YES.match(self.text) or _NO.match(self.text)
+        if not found:
+            return None
+        bare = not re.search(r"\w", self.text[found.end() :])
+        return _Assent(yes=bool(_YES.match(self.text)), bare=bare)
+
+    def find(self, short: "_Text") -> list[tuple[int, int]]:
+        """Where its tokens have all those of another in a row."""
+        if len(short.text) > _LONGEST or not short.tokens:
+            return []
+        keys, many = [token.key for token in short.tokens], len(short.tokens)
+        starts = (at for at, token in enumerate(self.tokens) if token.key == keys[0])
+        parts = (self.tokens[at : at + many] for at in starts)
+        return [
+            (part[0].start, part[-1].end) for part in parts if [each.key for each in part] == keys
+        ]
+
+    def denies_there(self, span: tuple[int, int], asked: str) -> bool:
+        """Whether a negation stands right before a place, or its clause denies the question."""
+        start, end = span
+        before = _CLAUSE.split(self.text[max(start - _LONGEST, 0) : start])[-1]
+        found = words(before)
+        mere = {at for part in no_negations(before) for at in range(*part)}
+        near = zip(found.stems[-REACH:], found.starts[-REACH:], strict=True)
+        if any(stem in negation() and at not in mere for stem, at in near):
+            return True
+        own = self.text[start:end]
+        clause = f"{before}{own}{_CLAUSE.split(self.text[end : end + _LONGEST])[0]}"
+        return negation().isdisjoint(stems(own)) and clause != own and denies(clause, [asked])
+
+
+class ContainmentJudge:
+    """Judges an answer against a short reference by containment, and the rest by another judge.
+
+    An answer to a question is often a name or a figure, and a judge of similarity sees too little
+    in so few words. In this order:
+
+    1. Where both texts begin with yes or no, and these differ, a sentence is `contradicted`. Where
+       they agree and one text says no more than that, it is `full`.
+    2. Where one text contains the other word for word, but for case, width, punctuation and
+       articles, a sentence is `full`: a sentence of the reference that the answer contains, and a
+       sentence of the answer that contains the reference.
+    3. Otherwise the inner judge decides, as in faithfulness.
+    4. A `full` becomes `none` where the other text lacks a figure, date, unit or name of the
+       sentence, denies what it says, or has not half of the words that it adds to the question:
+       "The capital of France is Lyon" is not "The capital of France is Paris".
+
+    That compares short answers well. Long ones in other words want a language model.
+
+    Args:
+        inner: judges every sentence first; what it could not judge stays unscored.
+    """
+
+    def __init__(self, inner: Judge) -> None:
+        self._inner = inner
+
+    @property
+    def signature(self) -> str:
+        """The inner judge's, and that containment decides."""
+        return str(Signature.parse(self._inner.signature).having("short:contained"))
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        """One outcome per asked sentence.
+
+        Raises:
+            JudgeUnavailable: from the inner judge.
+        """
+        judgment = await self._inner.judge(request)
+        asked = _Text(request.query)
+        chunks = [(chunk.chunk_id, _Text(chunk.text)) for chunk in request.chunks]
+        missing = _missing(request, judgment.outcomes)
+        outcomes = dict(judgment.outcomes)
+        for index, outcome in judgment.outcomes.items():
+            if isinstance(outcome, Verdict):
+                claim = _Text(request.claim(index))
+                read = _read(claim, chunks, asked, outcome)
+                outcomes[index] = read or _checked(claim, chunks, asked, outcome, missing[index])
+        return judgment.model_copy(update={"outcomes": outcomes})
+
+
+def _read(
+    claim: _Text, chunks: Sequence[tuple[str, _Text]], asked: _Text, verdict: Verdict
+) -> Verdict | None:
+    """What yes, no or containment says of a claim; None where they say nothing."""
+    own, denied = claim.assent, False
+    for chunk_id, text in chunks:
+        whole, other = (0, len(text.text)), text.assent
+        if own and other and own.yes != other.yes:
+            return _refused(verdict, Support.CONTRADICTED, _say("opposite", claim))
+        if own and other and (own.bare or other.bare):
+            return _granted(verdict, chunk_id, text, whole)
+        if (own and own.bare) or (other and other.bare):  # a mere yes stands in many a text
+            continue
+        if claim.text.strip() == text.text.strip():
+            return _granted(verdict, chunk_id, text, whole)
+        for holder, spans in ((text, text.find(claim)), (claim, claim.find(text))):
+            for span in spans:
+                if not holder.denies_there(span, asked.text):
+                    place = span if holder is text else whole
+                    return _granted(verdict, chunk_id, text, place)
+                denied = True
+    return _refused(verdict, Support.NONE, _say("denied", claim)) if denied else None
+
+
+def _checked(
+    claim: _Text,
+    chunks: Sequence[tuple[str, _Text]],
+    asked: _Text,
+    verdict: Verdict,
+    missing: Sequence[str],
+) -> Verdict:
+    """The verdict; a `full` that lacks something or is denied as `none`."""
+    if verdict.support is not Support.FULL:
+        return verdict
+    reason = "; ".join(missing) or _lacking(claim, asked, [text for _, text in chunks])
+    if not reason and denies(claim.text, [each.quote for each in verdict.evidence]):
+        reason = _say("denied", claim)
+    return _refused(verdict, Support.NONE, reason) if reason else verdict
+
+
+def _missing(
+    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]
+) -> defaultdict[int, list[str]]:
+    """By sentence what of each `full` the other text lacks: figures, dates, units, names."""
+    found: defaultdict[int, list[str]] = defaultdict(list)
+    for flag in mismatches(request, outcomes):
+        if flag.sentence is not None and flag.detail not in found[flag.sentence]:
+            found[flag.sentence].append(flag.detail)
+    return found
+
+
+def _lacking(claim: _Text, asked: _Text, texts: Sequence[_Text]) -> str:
+    """The figures in whose place the texts have others, or else new words that stand nowhere.
+
+    Small numbers, too: two answers to one question each give the number that was asked for. Of a
+    Chinese word or name, which the texts do not contain, some character may stand there all the
+    same.
+    """
+    theirs = {key for text in (asked, *texts) for key in text.figures}
+    figures = [written for key, written in claim.figures.items() if key not in theirs]
+    if figures and theirs - claim.figures.keys():
+        return "; ".join(figures)
+    bare = "".join(token.key for token in claim.tokens)
+    if len(bare) <= _SHORT and all(map(CJK_CHAR.match, bare)):
+        return bare
+    there = frozenset[str]().union(*(text.stems for text in texts))
+    light = {place for span in grammar(claim.text) for place in range(*span)}
+    new = [
+        (stem, claim.text[start:end])
+        for stem, start, end in zip(*words(claim.text), strict=True)
+        if stem not in asked.stems and start not in light and weight(stem) > CONTENT
+    ]
+    lacking = [word for stem, word in new if stem not in there]
+    return " ".join(lacking) if 2 * len(lacking) > len(new) else ""
+
+
+def _say(what: Literal["opposite", "denied"], claim: _Text) -> str:
+    return _REASONS[what]["zh" if CJK_CHAR.search(claim.text) else "en"]
+
+
+def _granted(verdict: Verdict, chunk_id: str, text: _Text, span: tuple[int, int]) -> Verdict:
+    start, end = span
+    quote = Evidence(chunk_id=chunk_id, quote=text.text[start:end], start=start, end=end)
+    full = {"support": Support.FULL, "supporting": (chunk_id,), "evidence": (quote,)}
+    return verdict.model_copy(update={**full, "reason": "", "score": None})
+
+
+def _refused(verdict: Verdict, support: Support, reason: str) -> Verdict:
+    return verdict.model_copy(update={"support": support, "supporting": (), "reason": reason})
