@@ -264,7 +264,7 @@ async def test_correctness_is_judged_where_it_is_asked_for(server: JudgeServer) 
     # other in the cache, and similarity that knows the question behind it.
     assert (server.probes, server.calls) == (1, 2)
     head, _, tail = first.partition("|prompt:faithfulness-v1@a77cf08f|")
-    assert second == f"{head}|prompt:correctness-v1@7fc63cac|{tail}|question:given"
+    assert second == f"{head}|prompt:correctness-v1@7fc63cac|{tail}|short:contained"
     systems = [request.messages[0][1] for request in server.requests[1:]]
     assert systems[0] != systems[1]
 
@@ -279,7 +279,7 @@ async def test_correctness_without_a_fallback_asks_the_model_alone(server: Judge
 async def test_without_a_model_similarity_compares() -> None:
     async with compose(Config(correctness=True)) as (judge, comparing):
         assert comparing is not None
-        assert comparing.signature == f"{judge.signature}|question:given"
+        assert comparing.signature == f"{judge.signature}|short:contained"
         outcomes = (await comparing.judge(REQUEST)).outcomes
     assert all(isinstance(outcomes[index], Verdict) for index in (0, 1))
 
