@@ -1,11 +1,11 @@
-"""Dates by value: `3 May 2021`, `2021-05-03`, `2021年5月3日`, `the 1990s`, `19世纪`, `周一`."""
+"""Dates by value: `3 May 2021`, `2021-05-03`, `2021年5月3日`, `Monday`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import Final, NamedTuple
 
 from judge.checks.numbers import MEASURES
-from judge.checks.spoken import ORDINALS
 from judge.checks.units import unit_before, unit_behind
 
 _MONTHS: Final = {
@@ -16,7 +16,6 @@ _DAYS: Final = {
     "Monday": 0, "Tuesday": 1, "Wednesday": 2, "Thursday": 3,
     "Friday": 4, "Saturday": 5, "Sunday": 6,
 }  # fmt: skip
-_HAN_DAYS: Final = dict(zip("一二三四五六日", range(7), strict=True)) | {"天": 6}
 _HAN_DIGITS: Final = {sign: value for value, sign in enumerate("〇一二三四五六七八九")} | {"零": 0}
 # Also verbs: alone they are months only where a word that goes with a month stands before them.
 _VERBS: Final = frozenset(("may", "march", "mar"))
@@ -31,7 +30,7 @@ _YEAR: Final = r"[12]\d{3}(?!\d)"
 _DASH: Final = r"\s?[-–—]\s?"
 _HAN_NUMBER: Final = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
 _DATE: Final = re.compile(
-    rf"""(?=[\dADFJMNOSTW'’一二三四五六七八九十周星礼週]) (?:
+    rf"""(?=[\dADFJMNOSTW'’一二三四五六七八九十]) (?:
       (?<![\d.,/-]) (?P<iso_y>[12]\d{{3}}) (?P<sep>[-/.]) (?P<iso_m>\d{{1,2}}) (?P=sep)
         (?P<iso_d>\d{{1,2}}) (?!\d)
     | (?<![\d.,/-]) (?P<one>\d{{1,2}}) (?P<sep2>[-/.]) (?P<two>\d{{1,2}}) (?P=sep2)
@@ -44,20 +43,17 @@ _DATE: Final = re.compile(
         | (?: ,| ,?\sof)? \s (?P<y3>{_YEAR}) )?
     | (?<!\d) (?P<han_y>\d{{4}} | [一二][〇零一二三四五六七八九]{{3}}) \s?年
         (?: \s?(?P<han_m>{_HAN_NUMBER})\s?月 (?: \s?(?P<han_d>{_HAN_NUMBER})\s?[日号號] )?
-          | (?P<era>代) )?
+          | (?P<han_era>代) )?
     | (?<![\d一二三四五六七八九十个]) (?P<han_m2>{_HAN_NUMBER})\s?月
         (?: \s?(?P<han_d2>{_HAN_NUMBER})\s?[日号號] )? (?!球|亮)
-    | (?P<han_c>{_HAN_NUMBER}) \s?世纪 (?: \s?(?P<han_t>\d0|[一二三四五六七八九]十)\s?年代 )?
-    | (?<!\d) (?P<han_t2>\d0|[一二三四五六七八九]十) \s?年代
-    | (?<![^\W_]) (?P<century>[12]?\d)(?:st|nd|rd|th) [ -] (?i:century|centuries)
-    | (?<![^\W_]) (?P<decade>[12]\d\d0)['’]?s (?![^\W_])
-    | (?<![^\W_]) ['’]? (?P<short>[1-9]0)['’]?s (?![^\W_])
+    | (?P<era> {_HAN_NUMBER}\s?世纪 (?: \s?(?:\d0|[一二三四五六七八九]十)\s?年代 )?
+      | (?<!\d) (?:\d0|[一二三四五六七八九]十) \s?年代
+      | (?<![^\W_]) (?: [12]?\d(?:st|nd|rd|th) [ -] (?i:century|centuries)
+        | (?:[12]\d\d0|['’]?[1-9]0)['’]?s (?![^\W_]) ) )
     | (?<![\w.,$€£¥￥₹₩#/]) (?:(?<!\d[-–])|(?<=\d{{4}}[-–]))
         (?P<year>{_YEAR}) (?![^\W_]|[.,:]\d|\s?[%％]|[{MEASURES}])
         (?: (?P<dash>[-–—/]) (?P<until>\d{{2}})(?![\d-]) )?
     | (?<![^\W_]) (?P<weekday>{"|".join(_DAYS)}) (?![^\W_])
-    | (?<![一两二三四五六七八九十\d]) (?:周|星期|礼拜|週) (?P<han_w>[一二三四五六日天])
-        (?![次个個天年期场回])
     )""",
     re.VERBOSE,
 )
@@ -75,8 +71,7 @@ _MOST_DAY: Final = 31
 class Day(NamedTuple):
     """One reading of a date; what is not said is None."""
 
-    years: tuple[int, int] | None
-    """First and last year: one year, a decade, or a century."""
+    year: int | None = None
     month: int | None = None
     """1 to 12."""
     day: int | None = None
@@ -84,28 +79,55 @@ class Day(NamedTuple):
     weekday: int | None = None
     """Monday is 0."""
 
-    def within(self, other: "Day") -> bool:
-        """Whether all that this says follows from the other: `2021` from `3 May 2021`."""
-        if self.years is not None and (
-            other.years is None
-            or not self.years[0] <= other.years[0] <= other.years[1] <= self.years[1]
-        ):
-            return False
-        pairs = ((self.month, other.month), (self.day, other.day), (self.weekday, other.weekday))
-        return all(own is None or own == theirs for own, theirs in pairs)
-
 
 class Date(NamedTuple):
     """A date and its place."""
 
     readings: tuple[Day, ...]
-    """One, or two where day and month may be swapped, or one a century for `the 90s`."""
+    """One, or two where day and month may be swapped; none of a decade or a century."""
     start: int
     """First character."""
     end: int
     """One past the last."""
     certain: bool
-    """False where it may be something else: `May`, `March`."""
+    """False where it may be something else, `May`, or is no day, month or year: `the 1990s`."""
+
+
+class Calendar:
+    """The dates of some texts, looked up by what they say.
+
+    Args:
+        dates: any, in any order.
+    """
+
+    def __init__(self, dates: Iterable[Date]) -> None:
+        found = {day for date in dates for day in date.readings}
+        self._said = _weaker(found)
+        self._yearless = _weaker(day for day in found if day.year is None)
+
+    def covers(self, date: Date) -> bool:
+        """Whether a date follows from these, its year and its day perhaps from two of them.
+
+        `3 May 2021` follows from `3 May` and `2021`, yet not from `3 May 2020` and `2021`.
+        """
+        return any(
+            day in self._said
+            or (
+                day.month is not None
+                and Day(day.year) in self._said
+                and day._replace(year=None) in self._yearless
+            )
+            for day in date.readings
+        )
+
+    def has(self, year: float) -> bool:
+        """Whether that year is said, with or without a day of it."""
+        return year == int(year) and Day(int(year)) in self._said
+
+
+def _weaker(days: Iterable[Day]) -> frozenset[Day]:
+    """All that follows from some days: `May 2021` and `3 May` from `3 May 2021`."""
+    return frozenset(Day(*parts) for day in days for parts in product(*({p, None} for p in day)))
 
 
 # Before or behind these four digits count or measure: `about 2000 people`, `EUR 2000`, `2000 km`.
@@ -117,31 +139,22 @@ _COUNTED: Final = re.compile(r"\s[a-z]+s(?![^\W_])")
 _TIMES: Final = re.compile(
     r"(?<![^\W_])(?:in|since|until|till|during|early|mid|late)[ -]\Z", re.IGNORECASE
 )
-_SPELLED: Final = re.compile(
-    rf"(?<![^\W_])(?:(twenty)-)?({'|'.join(ORDINALS)})[ -](?:century|centuries)(?![^\W_])",
-    re.IGNORECASE,
-)
 
 
 def dates(text: str) -> list[Date]:
     """Find the dates of a text, in reading order; the two ends of a range are two.
 
     >>> [date.readings[0][:3] for date in dates("on 3 May 2021, 5月3日")]
-    [((2021, 2021), 5, 3), (None, 5, 3)]
+    [(2021, 5, 3), (None, 5, 3)]
     """
-    found = [date for match in _DATE.finditer(text) for date in _read(match, text)]
-    spelled = [_century(match) for match in _SPELLED.finditer(text)]
-    return sorted([*found, *spelled], key=lambda date: date.start) if spelled else found
-
-
-def _century(match: re.Match[str]) -> Date:
-    first = 100 * (ORDINALS[match[2].lower()] + (20 if match[1] else 0) - 1)
-    return Date((Day((first, first + 100)),), *match.span(), certain=True)
+    return [date for match in _DATE.finditer(text) for date in _read(match, text)]
 
 
 def _read(match: re.Match[str], text: str) -> Iterator[Date]:
     start, end = match.span()
-    if match["year"] and not match["until"] and _counts(text, start, end):
+    if match["era"] or match["han_era"]:
+        yield Date((), start, end, certain=False)
+    elif match["year"] and not match["until"] and _counts(text, start, end):
         return
     for readings in _days(match):
         real = tuple(day for day in readings if _exists(day))
@@ -171,54 +184,30 @@ def _certain(match: re.Match[str], text: str) -> bool:
 
 def _days(match: re.Match[str]) -> Iterator[tuple[Day, ...]]:
     if match["iso_y"]:
-        yield (Day(_one(match["iso_y"]), int(match["iso_m"]), int(match["iso_d"])),)
+        yield (Day(_year(match["iso_y"]), int(match["iso_m"]), int(match["iso_d"])),)
     elif match["num_y"]:
-        year, one, two = _one(match["num_y"]), int(match["one"]), int(match["two"])
+        year, one, two = _year(match["num_y"]), int(match["one"]), int(match["two"])
         yield tuple(dict.fromkeys((Day(year, two, one), Day(year, one, two))))
     elif match["m1"] or match["m2"]:
         yield from _named(match)
     elif match["year"]:
-        yield (Day(_one(match["year"])),)
+        yield (Day(_year(match["year"])),)
         if match["until"]:
-            yield (Day(_one(match["year"][:2] + match["until"])),)
+            yield (Day(_year(match["year"][:2] + match["until"])),)
     elif match["weekday"]:
-        yield (Day(None, weekday=_DAYS[match["weekday"]]),)
-    elif match["han_w"]:
-        yield (Day(None, weekday=_HAN_DAYS[match["han_w"]]),)
-    else:
-        yield from _periods(match)
+        yield (Day(weekday=_DAYS[match["weekday"]]),)
+    elif match["han_m2"]:
+        yield (Day(None, _han(match["han_m2"]), _han(match["han_d2"])),)
+    elif match["han_y"] and not match["han_era"]:
+        yield (Day(_year(match["han_y"]), _han(match["han_m"]), _han(match["han_d"])),)
 
 
 def _named(match: re.Match[str]) -> Iterator[tuple[Day, ...]]:
     month = _month(match["m1"] or match["m2"])
-    years = _one(match["y1"] or match["y2"] or match["y3"])
+    year = _year(match["y1"] or match["y2"] or match["y3"])
     found = [day for day in match.group("d1", "d2", "d3", "d4") if day]
     for day in found or [None]:
-        yield (Day(years, month, int(re.sub(r"\D", "", day)) if day else None),)
-
-
-def _periods(match: re.Match[str]) -> Iterator[tuple[Day, ...]]:
-    if match["han_y"]:
-        years = _one(match["han_y"])
-        if match["era"] and years:
-            years = (years[0], years[0] + 9)
-        yield (Day(years, _han(match["han_m"]), _han(match["han_d"])),)
-    elif match["han_m2"]:
-        yield (Day(None, _han(match["han_m2"]), _han(match["han_d2"])),)
-    elif match["decade"]:
-        first = int(match["decade"])
-        # `the 1900s` is a decade or a century.
-        longer = () if first % 100 else (Day((first, first + 99)),)
-        yield (Day((first, first + 9)), *longer)
-    elif match["short"] or match["han_t2"]:
-        first = _han(match["short"] or match["han_t2"]) or 0
-        yield tuple(Day((c + first, c + first + 9)) for c in (1900, 2000, 1800))
-    else:
-        century = _han(match["century"] or match["han_c"]) or 0
-        tens = _han(match["han_t"])
-        first = (century - 1) * 100
-        # The century ends with its hundredth year, and in common speech with its ninety-ninth.
-        yield (Day((first, first + 100) if tens is None else (first + tens, first + tens + 9)),)
+        yield (Day(year, month, int(re.sub(r"\D", "", day)) if day else None),)
 
 
 def _exists(day: Day) -> bool:
@@ -227,11 +216,8 @@ def _exists(day: Day) -> bool:
     )
 
 
-def _one(year: str | None) -> tuple[int, int] | None:
-    if not year:
-        return None
-    value = int("".join(str(_HAN_DIGITS.get(sign, sign)) for sign in year))
-    return value, value
+def _year(written: str | None) -> int | None:
+    return int("".join(str(_HAN_DIGITS.get(sign, sign)) for sign in written)) if written else None
 
 
 def _month(name: str) -> int | None:

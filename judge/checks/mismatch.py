@@ -1,19 +1,14 @@
-"""Figures, dates, units and names of a `full` that its evidence does not have."""
+"""Mismatches: figures, dates, units and names of a `full` that its evidence does not have."""
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from judge.checks.calendars import Calendar
-from judge.checks.dates import Date, dates
-from judge.checks.labels import blank_labels
-from judge.checks.mentions import Mentions
-from judge.checks.names import Name, amid, names
-from judge.checks.quantities import Quantity, quantities
-from judge.checks.rounding import Figures, Match
-from judge.checks.spans import Spans
-from judge.checks.things import thing
+from judge.checks.dates import Calendar, Date, dates
+from judge.checks.names import Mentions, Name, amid, names
+from judge.checks.quantities import Figures, Match, Quantity, counted, quantities
 from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.pieces import segments
 from judge.text.words import blank_markup
@@ -22,6 +17,30 @@ _COUNT: Final = 13
 """Below that a mere number may be the answer's own count of what a passage lists."""
 _MOST: Final = 200
 """So many figures, dates or names of one sentence are looked up: more are a table, and a square."""
+_LIST: Final = r"\d{1,3}(?![\d%％])(?:\s?(?:,|，|、|-|–|and|&|和)\s?\d{1,3}(?![\d%％]))*"
+# Numbers that name a source, the place in a list or a time of day. What is possessive here would
+# go back over a long run of spaces from each of them.
+_LABEL: Final = re.compile(
+    rf"""
+      (?<![^\W_]) (?i:passage|document|doc|source|chunk|context|reference|ref|excerpt|snippet
+        |paragraph|para|quote)s? (?:\.|:)? \s? [(\#]? {_LIST} (?!\.\d|[^\W_])
+    # Words that also stand in titles and in plain speech: a capital, and no `Article 2 of`.
+    | (?<![^\W_]) (?:Article|Text|Result|Review|Evidence|Note|Item)s? \s {_LIST}
+        (?!\.\d|[^\W_]|\sof(?![^\W_]))
+    | 第\s?(?:\d{{1,3}}|[一二三四五六七八九十]{{1,3}})\s?个?
+        (?:段落|片段|段|文档|文件|资料|来源|材料|文章|摘录|篇)
+    | (?:段落|片段|文档|文件|资料|来源|材料|摘录|文献)\s?[（(]?\s?{_LIST}
+    | ^ [ \t]*+ [*_\#>•·-]{{1,6}}+ [ \t]*+ \d{{1,3}} [.)、．:：] (?!\d)
+    | ^ [ \t]*+ (?: [*_\#>•·-]{{1,6}}+ [ \t]*+ )?
+        \d{{1,2}} (?:\.\d{{1,2}}){{1,4}} \.? [ \t]+ (?=[*_A-Z])
+    | [0-9]\ufe0f?\u20e3
+    | (?<![\w.,:$€£¥]) \d{{1,2}} (?:[:.]\d\d)? \s? (?i:[ap]\.?m)(?![^\W_])
+    | (?<![\w.,:$€£¥/-]) \d{{1,2}}:\d\d (?![\d:]|[.,]\d)
+    | (?:上午|早上|早晨|清晨|凌晨|中午|下午|傍晚|晚上)
+        \s? (?:\d{{1,2}}|[一二两三四五六七八九十]{{1,2}}) \s? [点點时時] (?:\d{{1,2}}分?)?
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
 
 
 def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
@@ -45,7 +64,7 @@ def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> t
         for index, outcome in sorted(outcomes.items())
         if isinstance(outcome, Verdict) and outcome.support is Support.FULL
     }
-    said = {i: _Said(blank_markup(blank_labels(request.claim(i)))) for i in full}
+    said = {i: _Said(blank_markup(_unlabelled(request.claim(i)))) for i in full}
     shelf = _Shelf(request, tuple(said.values()))
     return tuple(
         Flag(name=name, sentence=index, detail="; ".join(dict.fromkeys(missing)))
@@ -54,6 +73,11 @@ def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> t
         for name, missing in _compare(said[index], grounds, shelf)
         if missing
     )
+
+
+def _unlabelled(text: str) -> str:
+    """The text with such labels overwritten by spaces; every other character keeps its place."""
+    return _LABEL.sub(lambda match: " " * len(match.group()), text)
 
 
 class _Said:
@@ -111,7 +135,7 @@ class _Grounds:
     @cached_property
     def things(self) -> frozenset[str]:
         """What the sentences count."""
-        found = (thing(text.text, each.end) for text in self._close for each in text.quantities)
+        found = (counted(each, text.text) for text in self._close for each in text.quantities)
         return frozenset(filter(None, found))
 
 
@@ -205,13 +229,11 @@ def _compare(said: _Said, grounds: _Grounds, shelf: _Shelf) -> Iterator[tuple[Fl
     lost = [date for date in said.dates[:_MOST] if date.certain and not _dated(date, grounds)]
     yield FlagName.MISMATCH_DATE, [said.text[date.start : date.end].rstrip(".") for date in lost]
     # `Celsius` is part of a quantity.
-    figures = Spans([(each.start, each.end) for each in said.quantities])
+    figures = {place for each in said.quantities for place in range(each.start, each.end)}
     absent = [
         name.written
         for name in said.names[:_MOST]
-        if not figures.meets(name.start, name.start + 1)
-        and shelf.is_name(name)
-        and grounds.lacks(name)
+        if name.start not in figures and shelf.is_name(name) and grounds.lacks(name)
     ]
     yield FlagName.MISMATCH_NAME, absent
 
@@ -225,7 +247,7 @@ def _is_figure(quantity: Quantity, said: _Said, grounds: _Grounds) -> bool:
     value, unit = quantity.readings[0]
     if value >= _COUNT or unit is not None or not value.is_integer():
         return True
-    return thing(said.text, quantity.end) in grounds.things
+    return counted(quantity, said.text) in grounds.things
 
 
 def _find(quantity: Quantity, grounds: _Grounds) -> Match:
@@ -239,7 +261,5 @@ def _find(quantity: Quantity, grounds: _Grounds) -> Match:
 def _dated(date: Date, grounds: _Grounds) -> bool:
     if grounds.calendar.covers(date):
         return True
-    years, *rest = date.readings[0]
-    if years is None or years[0] != years[1] or any(part is not None for part in rest):
-        return False
-    return grounds.figures.has(years[0])
+    year, *rest = date.readings[0]
+    return year is not None and not any(rest) and grounds.figures.has(year)

@@ -1,13 +1,16 @@
-"""Names: capitalised words, `《…》`, Latin words in Chinese, and `北京市`, `清华大学`."""
+"""Names, and whether a text mentions one: `United Nations`, `《论语》`, `北京市`."""
 
 import re
+import tomllib
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
+from importlib.resources import files
 from typing import Final, NamedTuple
 
 from judge.checks.dates import Date, dates
 from judge.text.fold import CJK, CJK_CHAR
-from judge.text.words import LIGHT, abbreviations, weight, words
+from judge.text.words import LIGHT, abbreviations, stem, weight, words
 
 # What a sentence, a list item, a heading or a quotation starts with is capitalised anyway.
 _OPENING: Final = re.compile(r"""(?:\A|[.!?:;…。！？：；\n*#>•·|/"“‘«「『])[\s\-–—*_"'“‘(\[]*\Z""")
@@ -21,9 +24,14 @@ _TITLE: Final = re.compile(r"《([^《》\n]{1,60})》")
 _PLACE: Final = re.compile(
     rf"([{CJK}]{{2}})(?:省|市|县|縣|大学|大學|先生|女士|小姐)(?![{CJK}]?[场场長长民级内外区])"
 )
-# Halves of the day, eras, quarters of the year and units of data, where they stand in capitals.
+# Halves of the day, eras, quarters of the year and units of data in capitals; ordinals, and Roman
+# numbers, which a text may write out: `World War II`, `the Second World War`.
 _NONE: Final = frozenset(
-    ("AM", "PM", "BC", "AD", "CE", "BCE", "BP", "Q1", "Q2", "Q3", "Q4", "KB", "MB", "GB", "TB")
+    (
+        *("First", "Second", "Third", "II", "III", "IV", "VI", "VII", "VIII", "IX", "XI", "XII"),
+        *("AM", "PM", "BC", "AD", "CE", "BCE", "BP", "Q1", "Q2", "Q3", "Q4"),
+        *("KB", "MB", "GB", "TB"),
+    )
 )
 # Grammar before a name, and what makes a common noun of what follows: `在大学`, `全市`, `超市`.
 _FIRST: Final = frozenset("在是和与或及到从为有这那于由被将向的了去个所家各每该本此某一两几")
@@ -33,6 +41,16 @@ _ADVERB: Final = "ly"
 _LONG: Final = 5
 """Letters from which a word without a capital shows that a text is no title."""
 _SHORT: Final = 3
+_GAP: Final = re.compile(r"[\W_]")
+_ROOT: Final = 4
+"""Letters that two forms of one name share at least: `Germany` and `German`."""
+_FEW: Final = 2
+"""Letters of an acronym that any two words could spell: there they must be capitalised."""
+_JOINED: Final = 3
+"""Words that may be written as one: `You Tube`."""
+# Of stems: what a place may end with, and what makes an adjective or a people of it.
+_PLACES: Final = ("", "a", "e", "i", "o", "ia", "en", "ey", "land")
+_PEOPLES: Final = ("n", "i", "s", "an", "en", "er", "es", "ic", "ian", "ean", "ese", "ish", "ist")
 
 
 class Name(NamedTuple):
@@ -63,7 +81,7 @@ def names(text: str, dated: Sequence[Date] | None = None) -> list[Name]:
     [('un',), ('ana', 'silva'), ('北京',)]
     """
     taken = [(date.start, date.end) for date in (dates(text) if dated is None else dated)]
-    found = [*_capitalised(spread(text), taken), *_chinese(text)]
+    found = [*_capitalised(_spread(text), taken), *_chinese(text)]
     dotted = {match.start(): match.end() for match in _DOTTED.finditer(text)}
     ends = [max(name.end, dotted.get(name.start, 0)) for name in found]
     whole = zip(found, ends, strict=True)
@@ -71,12 +89,149 @@ def names(text: str, dated: Sequence[Date] | None = None) -> list[Name]:
     return sorted(placed, key=lambda name: name.start)
 
 
-def spread(text: str) -> str:
+def _spread(text: str) -> str:
     """Close up dotted capitals, every other character in its place: `U.S. law` → `US   law`."""
     return _DOTTED.sub(lambda match: match[0].replace(".", "").ljust(len(match[0])), text)
 
 
-class _Word(NamedTuple):
+class Mentions:
+    """What a text mentions.
+
+    A capital must stand in it where only that tells a name from a word, as in `US`, unless it has
+    none at all.
+
+    Args:
+        text: any.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._flat = text == text.lower()
+        self._known: dict[tuple[str, tuple[str, ...]], frozenset[str]] = {}
+
+    def missing(self, name: Name) -> frozenset[str]:
+        """The parts of a name that stand nowhere: `jane` of `Jane Silva` where only Ana Silva does.
+
+        An acronym stands where its words do, and its words where the acronym does.
+        """
+        key = name.written, name.parts
+        if key not in self._known:
+            self._known[key] = self._missing(name)
+        return self._known[key]
+
+    @cached_property
+    def lower(self) -> frozenset[str]:
+        """Stems of the words that are written without a capital."""
+        return frozenset(word.stem for word in self._found if word.written[0].islower())
+
+    def _missing(self, name: Name) -> frozenset[str]:
+        parts = name.parts
+        lost = frozenset(part for part in parts if not self._mentioned(part))
+        if not lost:
+            return lost
+        if len(parts) > 1:
+            initials = "".join(part[0] for part in parts)
+            if self._capitals(initials) or self._otherwise(" ".join(parts)):
+                return frozenset()
+        acronym, closed = name.written.removesuffix("s"), stem(_GAP.sub("", name.written))
+        held = (len(closed) >= _ROOT and closed in self._closed) or (
+            acronym.isupper() and self._spelled_out(acronym.lower())
+        )
+        return frozenset() if held else lost
+
+    def _mentioned(self, part: str) -> bool:
+        if part in self._stems:
+            return True
+        if not part.isascii() and part in self._text:
+            return True
+        if any(kin in self._roots for kin in _kin(part)):
+            return True
+        return self._otherwise(part)
+
+    def _otherwise(self, name: str) -> bool:
+        return bool(_forms().get(name, frozenset()) & self._groups)
+
+    def _capitals(self, initials: str) -> bool:
+        if self._flat:
+            return len(initials) > _FEW and initials in self._written
+        return initials.upper() in self._written
+
+    @cached_property
+    def _found(self) -> list["_Word"]:
+        text = _spread(self._text)
+        stems, starts, ends = words(text)
+        return [
+            _Word(own, text[start:end], start, end, self._flat or text[start].isupper())
+            for own, start, end in zip(stems, starts, ends, strict=True)
+        ]
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        return frozenset(word.stem for word in self._found)
+
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        """The words as they are written, an acronym without the s of its plural."""
+        return frozenset(
+            form for word in self._found for form in (word.written, word.written.removesuffix("s"))
+        )
+
+    @cached_property
+    def _roots(self) -> frozenset[tuple[str, bool]]:
+        return frozenset(
+            root for own in {word.stem for word in self._found if word.tall} for root in _roots(own)
+        )
+
+    @cached_property
+    def _runs(self) -> list[list["_Word"]]:
+        """For each capitalised word, it and those right behind it."""
+        runs = []
+        for place, word in enumerate(self._found):
+            run = [word]
+            for other in self._found[place + 1 : place + _JOINED]:
+                if other.start - run[-1].end > 1:
+                    break
+                run.append(other)
+            runs += [run] if word.tall else []
+        return runs
+
+    @cached_property
+    def _closed(self) -> frozenset[str]:
+        """Capitalised words without a space between them: `You Tube` holds `YouTube`."""
+        closed: set[str] = set()
+        for run in self._runs:
+            written = ""
+            for word in run:
+                if not word.tall:
+                    break
+                written += word.written
+                closed.add(stem(written))
+        return frozenset(closed)
+
+    @cached_property
+    def _groups(self) -> frozenset[int]:
+        """Which groups of forms have one in the text; a short one is written in capitals."""
+        found: set[int] = set()
+        for run in self._runs:
+            stems = [word.stem for word in run]
+            one = run[0].written
+            if self._flat or len(one) > _JOINED or one.isupper():
+                found |= _forms().get(stems[0], frozenset())
+            found |= _forms().get(" ".join(stems[:2]), frozenset())
+        return frozenset(found)
+
+    @cached_property
+    def _initials(self) -> str:
+        """First letters of the words that say something."""
+        return "".join(word.written[0] for word in self._found if weight(word.stem) > LIGHT)
+
+    def _spelled_out(self, acronym: str) -> bool:
+        if len(acronym) > _FEW or self._flat:
+            return acronym in self._initials.lower()
+        return len(acronym) == _FEW and acronym.upper() in self._initials
+
+
+class _Mark(NamedTuple):
     stem: str
     start: int
     end: int
@@ -84,13 +239,13 @@ class _Word(NamedTuple):
 
 
 def _capitalised(text: str, taken: Sequence[tuple[int, int]]) -> list[Name]:
-    marks: list[_Word] = []
+    marks: list[_Mark] = []
     tall, title = 0, not text.rstrip().endswith(_STOPS)
     chinese = CJK_CHAR.search(text) is not None
     starts, titled = [start for start, _ in taken], False
-    for stem, start, end in zip(*words(text), strict=True):
-        own, capital, behind_title = weight(stem), text[start].isupper(), titled
-        titled = stem in abbreviations().never_end
+    for key, start, end in zip(*words(text), strict=True):
+        own, capital, behind_title = weight(key), text[start].isupper(), titled
+        titled = key in abbreviations().never_end
         tall += capital and own > LIGHT
         title = title and (capital or end - start < _LONG)
         if not capital or own <= LIGHT or end - start == 1 or titled:
@@ -103,7 +258,7 @@ def _capitalised(text: str, taken: Sequence[tuple[int, int]]) -> list[Name]:
         ):
             continue
         certain = chinese or behind_title or not _opens(text, start)
-        marks.append(_Word(stem, start, end, certain))
+        marks.append(_Mark(key, start, end, certain))
     if title and tall >= _SHORT and not chinese:
         marks = [word._replace(certain=False) for word in marks]
     return _joined(marks, text)
@@ -114,8 +269,8 @@ def _opens(text: str, start: int) -> bool:
     return _OPENING.search(before) is not None and (start < _REACH or before.strip() != "")
 
 
-def _joined(marks: list[_Word], text: str) -> list[Name]:
-    runs: list[list[_Word]] = []
+def _joined(marks: list[_Mark], text: str) -> list[Name]:
+    runs: list[list[_Mark]] = []
     for word in marks:
         last = runs[-1][-1] if runs else None
         # `Mary Smith won`: the second is a name, and so is what stands right before it.
@@ -130,7 +285,7 @@ def _joined(marks: list[_Word], text: str) -> list[Name]:
     ]
 
 
-def _begins_name(word: _Word, text: str) -> bool:
+def _begins_name(word: _Mark, text: str) -> bool:
     starts = word.stem in abbreviations().starters
     return not starts and not text.endswith(_ADVERB, word.start, word.end)
 
@@ -150,3 +305,36 @@ def amid(word: str, text: str) -> bool:
     """Whether a word may stand in a text behind another of its sentence."""
     parts = text.split(f" {word}")
     return any(part[-1:] not in {".", "!", "?", " ", "\n", ""} for part in parts[:-1])
+
+
+class _Word(NamedTuple):
+    stem: str
+    written: str
+    start: int
+    end: int
+    tall: bool
+
+
+def _roots(own: str) -> Iterator[tuple[str, bool]]:
+    """What is left of a stem without an ending, and whether that is one of a people."""
+    for endings, people in ((_PLACES, False), (_PEOPLES, True)):
+        for ending in endings:
+            if own.endswith(ending) and len(own) - len(ending) >= _ROOT:
+                yield own.removesuffix(ending), people
+
+
+def _kin(own: str) -> Iterator[tuple[str, bool]]:
+    """The roots that a text has if it has a form of this name: a people's of a place, and back."""
+    return ((root, not people) for root, people in _roots(own))
+
+
+@cache
+def _forms() -> dict[str, frozenset[int]]:
+    """By form of a demonym, a stem a word: the groups it stands in."""
+    source = files("judge").joinpath("data", "demonyms.toml").read_text("utf-8")
+    groups: dict[str, frozenset[int]] = {}
+    for number, group in enumerate(tomllib.loads(source)["groups"]):
+        for form in group:
+            written = " ".join(map(stem, form.split()))
+            groups[written] = groups.get(written, frozenset()) | {number}
+    return groups

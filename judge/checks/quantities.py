@@ -1,19 +1,18 @@
-"""Quantities by value, unit and precision: `3.5 %`, `US$5m`, `500万美元`, `10-20 km`, `第二`."""
+"""Quantities by value, unit and precision, and whether one says what others say."""
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from enum import Enum, auto
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from judge.checks.clocks import Clock, clocks
 from judge.checks.dates import Date, dates
 from judge.checks.numbers import MEASURES, Number, numbers
-from judge.checks.spans import Spans
-from judge.checks.spoken import Spoken, spoken
 from judge.checks.units import PERCENT, Found, Reading, Unit, unit_before, unit_behind
+from judge.text.fold import CJK_CHAR
+from judge.text.words import LIGHT, stems, weight
 
-_CLOCK: Final = Unit("clock", 1.0)
 _METRE: Final = Unit("length", 1.0)
 _SCALES: Final = {
     "bn": 1e9, "mn": 1e6, "mln": 1e6, "tn": 1e12, "trn": 1e12, "crore": 1e7, "lakh": 1e5,
@@ -24,9 +23,28 @@ _SCALE: Final = re.compile(
     rf"[ \u00a0-]?({'|'.join(sorted(_SCALES, key=len, reverse=True))}|[btmk])(?![^\W_])",
     re.IGNORECASE,
 )
+_LEAST_SCALE: Final = 1000
 _WRITTEN: Final = re.compile(r"\d[\d,，]*(?:\.(\d+))?")
 _RANGE: Final = re.compile(r"\s?(?:[-–—~～至到]|to|and|or)\s?")
 _ORDINAL: Final = re.compile(r"(?:st|nd|rd|th)(?![^\W_])")
+_SHARE: Final = "分之"
+_HUNDREDTHS: Final = "百分之"
+# What evidence says without a figure: no claim is held to it, and a figure may be taken from it.
+_SAID: Final[dict[str, tuple[Reading, ...]]] = {
+    "half": (Reading(50, PERCENT), Reading(0.5, None)),
+    "一半": (Reading(50, PERCENT),),
+    "a third": (Reading(100 / 3, PERCENT),),
+    "two thirds": (Reading(200 / 3, PERCENT),),
+    "a quarter": (Reading(25, PERCENT),),
+    "three quarters": (Reading(75, PERCENT),),
+    "a dozen": (Reading(12, None),),
+    "a hundred": (Reading(100, None),),
+    "a thousand": (Reading(1000, None),),
+    "a million": (Reading(1e6, None),),
+    "a billion": (Reading(1e9, None),),
+}
+_SPOKEN: Final = re.compile("|".join(_SAID).replace(" ", "[ -]"), re.IGNORECASE)
+
 _LABEL: Final = re.compile(r"(?:[a-z][-‐–]?|[/#@_=&\\]|[a-z]\.|\d[.:])\Z", re.IGNORECASE)
 _NUMBERED: Final = re.compile(
     r"(?<![^\W_])(?:steps?|passages?|sections?|chapters?|pages?|tables?|figures?|fig\.?|options?"
@@ -56,10 +74,15 @@ _BOUND_BEHIND: Final = re.compile(
     r"|(?P<upper>(?:或|及)?以[下内]|or\s(?:less|fewer|younger|under|below)))"
 )
 _REACH: Final = 20
+"""Characters before a number that say what it is."""
 _MEASURES: Final = frozenset(MEASURES)
-_SHARE: Final = "分之"
-_HUNDREDTHS: Final = "百分之"
-_LEAST_SCALE: Final = 1000
+_MAN: Final = "人"
+
+_SAME: Final = 1e-9
+_CLOSE: Final = 0.05
+"""How far a plain round number may be from what it rounds, as a share, unless it says `about`."""
+_FAR: Final = 2.0
+"""How many times a bound the figure may be that it stands for, or that figure the bound."""
 
 
 class Bound(Enum):
@@ -89,7 +112,63 @@ class Quantity(NamedTuple):
     bound: Bound | None
     """The bound it says that it is, if any."""
     certain: bool
-    """False where it may be no figure of its own: `one`, `both`, `a first`, `B12`."""
+    """False where it may be no figure of its own: `one`, `half`, `B12`, `step 3`."""
+
+
+class Match(Enum):
+    """What became of a quantity among others."""
+
+    FOUND = auto()
+    """It stands there, or is a rounding or a bound of one that does; a mere number has any unit."""
+    OTHER_UNIT = auto()
+    """The number stands there, with another unit."""
+    MISSING = auto()
+    """It does not stand there."""
+
+
+class Figures:
+    """Quantities in the order of their values, so that each look-up costs a few steps.
+
+    Args:
+        quantities: any, in any order.
+    """
+
+    def __init__(self, quantities: Iterable[Quantity]) -> None:
+        bare: list[float] = []
+        held: dict[str | None, list[float]] = {None: []}
+        for quantity in quantities:
+            for reading in quantity.readings:
+                bare.append(_bare(reading))
+                kind = reading.unit.kind if reading.unit else None
+                held.setdefault(kind, []).append(reading.value)
+        self._bare = sorted(bare)
+        self._held = {kind: sorted(values) for kind, values in held.items()}
+
+    def look_up(self, quantity: Quantity) -> Match:
+        """Look a quantity up.
+
+        `3.5 million` is a rounding of `3,512,000`, and `3,512,000` is none of `3.5 million`.
+        Noughts at the end of plain digits count as rounding where the quantity says `about`, or is
+        within 5 %. `Over 60 %` stands where any share from 60 % to twice that does.
+        """
+        for own in quantity.readings:
+            number = _bare(own)
+            # A bound of a mere number holds for mere numbers alone: `over 30` is not `36 %`.
+            mere = self._bare if own.unit is None else self._held[None]
+            off = 0.0 if quantity.bound else _leeway(quantity, number, 1.0)
+            if _any(mere, *_range(None, number, off)):
+                return Match.FOUND
+            kind, factor = (own.unit.kind, own.unit.factor) if own.unit else (None, 1.0)
+            off = _leeway(quantity, own.value, factor)
+            if _any(self._held.get(kind, []), *_range(quantity.bound, own.value, off)):
+                return Match.FOUND
+        numbers = [_bare(own) for own in quantity.readings]
+        same = any(_any(self._bare, *_range(None, number, 0.0)) for number in numbers)
+        return Match.OTHER_UNIT if same else Match.MISSING
+
+    def has(self, value: float) -> bool:
+        """Whether a figure of exactly that value stands there, its unit's base units counted."""
+        return any(_any(values, value, value) for values in self._held.values())
 
 
 def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]:
@@ -102,31 +181,40 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
     >>> [(q.readings[0].value, q.readings[0].unit.kind) for q in quantities("US$5m, 5公里, 3.5 %")]
     [(5000000.0, 'usd'), (5000.0, 'length'), (3.5, 'percent')]
     """
-    taken = Spans([(date.start, date.end) for date in (dates(text) if dated is None else dated)])
-    times = clocks(text)
-    hours = Spans([(time.start, time.end) for time in times])
-    said = [each for each in spoken(text) if not taken.meets(each.start, each.end)]
-    parts = Spans([(each.start, each.end) for each in said if each.fraction])
+    taken = {
+        place
+        for date in (dates(text) if dated is None else dated)
+        for place in range(date.start, date.end)
+    }
     found: list[Quantity] = []
     for number in numbers(text):
-        start, end = number.start, number.end
         # The hundred of `百分之` and of `百分点` is none.
-        beside = text.startswith(_SHARE, end) or bool(found and start < found[-1].end)
-        held = any(spans.meets(start, end) for spans in (taken, hours, parts))
-        if not (beside or held):
+        beside = text.startswith(_SHARE, number.end) or (found and number.start < found[-1].end)
+        if not beside and taken.isdisjoint(range(number.start, number.end)):
             found.append(_measured(number, text))
     found = [*(_shared(one, two, text) for one, two in pairwise(found)), *found[-1:]]
     for place, (one, two) in enumerate(pairwise(found), 1):
         # `steps 1-3`: where the first is a mere label, the second is one too.
-        if (
-            not one.certain
-            and text[one.start].isdecimal()
-            and _RANGE.fullmatch(text, one.end, two.start)
-        ):
+        label = not found[place - 1].certain and text[one.start].isdecimal()
+        if label and _RANGE.fullmatch(text, one.end, two.start):
             found[place] = two._replace(certain=False)
-    read = Spans([(quantity.start, quantity.end) for quantity in found])
-    more = [_aside(each) for each in said if not read.meets(each.start, each.end)]
-    return sorted([*found, *more, *map(_time, times)], key=lambda quantity: quantity.start)
+    said = map(_said, _SPOKEN.finditer(text))
+    return sorted([*found, *said], key=lambda quantity: quantity.start)
+
+
+def counted(quantity: Quantity, text: str) -> str | None:
+    """The stem of the first telling word behind a quantity of a text: `men` of `two of the men`.
+
+    In Chinese two characters, as one alone is shared by many words; `人` stands for itself. None
+    where no such word stands near.
+    """
+    behind = stems(text[quantity.end : quantity.end + _REACH + _REACH // 2])
+    if behind and behind[0] in _MEASURES and behind[0] != _MAN:
+        behind = behind[1:]
+    first = next((place for place, own in enumerate(behind) if weight(own) > LIGHT), None)
+    if first is None or behind[first] == _MAN or not CJK_CHAR.match(behind[first]):
+        return None if first is None else behind[first]
+    return "".join(behind[first : first + 2]) if first + 1 < len(behind) else None
 
 
 def _measured(number: Number, text: str) -> Quantity:
@@ -153,14 +241,15 @@ def _measured(number: Number, text: str) -> Quantity:
     measured = before or behind or text[end : end + 1] in _MEASURES
     # A mere 0 or 1, and one in words, may be grammar: `one of them`, `1 of 3`, `一年`.
     idle = value in {0, 1} and not (measured and written[0].isdecimal())
+    said = _before(text, left)
     return Quantity(
         readings=_readings(number, written, value, before, behind),
         start=left,
         end=right,
         step=step,
         coarse=coarse,
-        rough=_rough(text, left, end),
-        bound=_bound(text, left, (end, right)),
+        rough=bool(_ROUGH.search(said) or _ROUGH_BEHIND.match(text, right)),
+        bound=_bound(said, text, (end, right)),
         certain=number.certain and not idle and not label,
     )
 
@@ -172,7 +261,7 @@ def _factor(word: str, *, money: bool) -> float | None:
 def _readings(
     number: Number, written: str, value: float, before: Found | None, behind: Found | None
 ) -> tuple[Reading, ...]:
-    if written.startswith("百分之"):
+    if written.startswith(_HUNDREDTHS):
         return (Reading(value, PERCENT),)
     units = (*(before.units if before else ()), *(behind.units if behind else ()))
     found: list[Reading] = [Reading(value * u.factor, u) for u in dict.fromkeys(units)]
@@ -206,20 +295,14 @@ def _before(text: str, start: int) -> str:
     return "" if before[-1:].isdecimal() else before
 
 
-def _rough(text: str, start: int, end: int) -> bool:
-    return bool(_ROUGH.search(_before(text, start)) or _ROUGH_BEHIND.match(text, end))
-
-
-def _bound(text: str, start: int, ends: tuple[int, int]) -> Bound | None:
-    """The bound said before the place, or behind the number or its unit."""
-    match = _BOUND.search(_before(text, start))
-    if match:
+def _bound(before: str, text: str, ends: tuple[int, int]) -> Bound | None:
+    """The bound said before a quantity, or behind its number or its unit."""
+    if match := _BOUND.search(before):
         found = match.groupdict()
         lower = bool(found["lower"] or found["above"] or found["han_lower"])
         return Bound.LOWER if lower != bool(found["no"] or found["han_no"]) else Bound.UPPER
     for end in ends:
-        match = _BOUND_BEHIND.match(text, end)
-        if match:
+        if match := _BOUND_BEHIND.match(text, end):
             return Bound.LOWER if match["lower"] else Bound.UPPER
     return None
 
@@ -230,19 +313,36 @@ def _shared(one: Quantity, two: Quantity, text: str) -> Quantity:
     if not bare or not _RANGE.fullmatch(text, one.end, two.start):
         return one
     value = one.readings[0].value
-    units = [reading.unit for reading in two.readings]
-    shared = tuple(Reading(value * unit.factor, unit) for unit in units if unit)
+    shared = [Reading(value * r.unit.factor, r.unit) for r in two.readings if r.unit]
     return one._replace(readings=(*shared, one.readings[0]))
 
 
-def _time(clock: Clock) -> Quantity:
-    readings = tuple(Reading(float(minute), _CLOCK) for minute in clock.minutes)
-    return Quantity(
-        readings, clock.start, clock.end, 0.0, 0.0, rough=False, bound=None, certain=True
-    )
+def _said(match: re.Match[str]) -> Quantity:
+    readings = _SAID[match[0].lower().replace("-", " ")]
+    start, end = match.span()
+    return Quantity(readings, start, end, 1.0, 1.0, rough=False, bound=None, certain=False)
 
 
-def _aside(each: Spoken) -> Quantity:
-    return Quantity(
-        each.readings, each.start, each.end, 1.0, 1.0, rough=False, bound=None, certain=False
-    )
+def _bare(reading: Reading) -> float:
+    return reading.value / reading.unit.factor if reading.unit else reading.value
+
+
+def _leeway(quantity: Quantity, value: float, factor: float) -> float:
+    """How far off a figure may be that the quantity rounds, in the unit that `factor` is of."""
+    least = quantity.step * factor / 2
+    if quantity.bound:
+        return least
+    coarse = quantity.coarse * factor / 2
+    return max(least, coarse if quantity.rough else min(coarse, _CLOSE * value))
+
+
+def _range(bound: Bound | None, value: float, off: float) -> tuple[float, float]:
+    off += _SAME * value
+    low = value / _FAR if bound is Bound.UPPER else value - off
+    high = value * _FAR if bound is Bound.LOWER else value + off
+    return low, high
+
+
+def _any(values: list[float], low: float, high: float) -> bool:
+    place = bisect_left(values, low)
+    return place < len(values) and values[place] <= high

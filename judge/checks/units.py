@@ -9,14 +9,15 @@ from typing import Final, NamedTuple
 from judge.text.fold import CJK_CHAR
 
 _LONGEST_HAN: Final = 5
+_WORD: Final = "[a-zµμ]{1,20}"
 # Three words at most, or signs: `per cent`, `U.S. dollars`, `sq. ft.`, `°C`, `km/h`, `m²`. A stop
 # behind a word is a sentence's or an abbreviation's, and no part of the unit.
 _BEHIND: Final = re.compile(
-    r"[ \u00a0-]?([a-zµμ]+(?:[./][a-zµμ]+)*[²³23]?|°\s?[cf]?(?![a-z])|[%％‰℃℉$€£])"
-    r"(?:\.?[ \u00a0-]([a-z]+))?(?:\.?[ \u00a0-]([a-z]+))?",
+    rf"[ \u00a0-]?({_WORD}(?:[./]{_WORD}){{0,3}}[²³23]?|°\s?[cf]?(?![a-z])|[%％‰℃℉$€£])"
+    rf"(?:\.?[ \u00a0-]({_WORD}))?(?:\.?[ \u00a0-]({_WORD}))?",
     re.IGNORECASE,
 )
-_FIRST: Final = re.compile(r"[ \u00a0-]?([a-zµμ]+(?:/[a-zµμ]+)?)(?=\.)", re.IGNORECASE)
+_FIRST: Final = re.compile(rf"[ \u00a0-]?({_WORD}(?:/{_WORD})?)(?=\.)", re.IGNORECASE)
 _FRONT: Final = re.compile(
     r"(?<![^\W_])((?:[A-Za-z.]{1,4})?[$€£¥￥＄₩₹₽]|[A-Za-z]{2,3}\.?|人民币)\s?\Z"
 )

@@ -72,6 +72,6 @@ def _keys(day: Day) -> list[tuple[str, str]]:
     keys = []
     if day.month and day.day:
         keys.append((f"{NUMBER}{day.month:02}-{day.day:02}", "日"))
-    if day.month and day.years and day.years[0] == day.years[1]:
-        keys.append((f"{NUMBER}{day.years[0]}-{day.month:02}", "月"))
+    if day.month and day.year:
+        keys.append((f"{NUMBER}{day.year}-{day.month:02}", "月"))
     return keys

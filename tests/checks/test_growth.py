@@ -1,0 +1,70 @@
+"""Texts made to stall a check: its time grows with their length and no faster."""
+
+import gc
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from judge.checks.denials import denies
+from judge.checks.mismatch import mismatches
+from judge.checks.quotes import find_quote
+from judge.records import Chunk, JudgeRequest, Sentence, Support, Verdict
+from tests.growth import LINEAR, growth
+
+FIGURES = (
+    *("1,", "1.1.", "1 ", "1\t", "1-", "1/", "1:1", "1am ", "1 or more ", "1 million ", "$1 "),
+    *("1 km/h/", "twenty-", "one and ", "half ", "3 May ", "May ", "2021-", "1990s ", "2021年"),
+    *("一", "十", "第1", "百分之", "上午1", "段落1、", "source 1, ", "\n1. ", " ", "* "),
+)
+NAMES = ("A ", "A.", "Ab ", "Ab-", "A & ", "U.S. ", "《a", "北市")
+WORDS = ("[", "（", "...", "a ", "a-", "not ", "Not. ", "不", "不,")
+
+
+def quote_both_ends(text: str) -> object:
+    return find_quote(f"{text[: len(text) // 2]}…{text[len(text) // 3 :]}", text)
+
+
+def deny_itself(text: str) -> object:
+    return denies(text[: len(text) // 2], [text])
+
+
+def compare(text: str) -> object:
+    request = JudgeRequest(
+        query="",
+        answer=text,
+        sentences=(Sentence(index=0, start=0, end=len(text), text=text),),
+        ask=(0,),
+        chunks=(Chunk(chunk_id="a", text=text[::-1]),),
+        cites={},
+        markers=(),
+    )
+    full = Verdict(support=Support.FULL, supporting=("a",), source="llm", signature="s")
+    return mismatches(request, {0: full})
+
+
+@pytest.fixture(autouse=True)
+def _uncollected() -> Iterator[None]:
+    """A collection that falls into the longer text alone is no growth of ours."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.parametrize(
+    ("check", "units"),
+    [(compare, FIGURES + NAMES), (quote_both_ends, WORDS), (deny_itself, WORDS)],
+)
+def test_time_grows_with_the_length_and_no_faster(
+    check: Callable[[str], object], units: tuple[str, ...]
+) -> None:
+    def slow(unit: str) -> bool:
+        return growth(check, lambda size: "x 1 " + unit * (size // len(unit)), 1_000) >= LINEAR
+
+    assert [unit for unit in units if slow(unit)] == []
+
+
+def test_a_label_behind_many_markers_is_read_in_linear_time() -> None:
+    def made(size: int) -> str:
+        return "[1]" * size + " The site had 105 visits."
+
+    assert growth(compare, made, 2_000) < LINEAR
