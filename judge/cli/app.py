@@ -1,5 +1,6 @@
-"""`judge`: the commands, and what becomes of errors."""
+"""`judge`: the commands, what it tells beside their results, and what becomes of errors."""
 
+import logging
 import sys
 import traceback
 from collections.abc import Sequence
@@ -7,12 +8,12 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from judge.cli.notes import debugging, listen
 from judge.errors import JudgeError
 from judge.text.visible import visible
 
 WRONG_USE: Final = 2
 OUR_BUG: Final = 70
+LOGGER: Final = "judge"
 
 app = typer.Typer(
     name="judge",
@@ -91,3 +92,29 @@ def register() -> None:
 def _stop(message: str, code: int) -> NoReturn:
     typer.echo(visible(message), err=True)
     sys.exit(code)
+
+
+class _Notes(logging.Handler):
+    """Prints to whatever standard error is by then: a progress bar takes its place."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        typer.echo(visible(f"judge: {record.getMessage()}"), err=True)
+
+
+def listen() -> None:
+    """Print what the package logs from now on: each once, however often this is called."""
+    logger = logging.getLogger(LOGGER)
+    logger.setLevel(logging.INFO)
+    if not any(isinstance(handler, _Notes) for handler in logger.handlers):
+        logger.addHandler(_Notes())
+
+
+def debug(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
+    """Say more, until `listen` is called again."""
+    if wanted:
+        logging.getLogger(LOGGER).setLevel(logging.DEBUG)
+
+
+def debugging() -> bool:
+    """Whether `--debug` was given."""
+    return logging.getLogger(LOGGER).level == logging.DEBUG

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from judge.cli.options import takes_settings
-from judge.cli.render.counting import counted
+from judge.cli.render.page import counted
 from judge.cli.review import review
 from judge.text.visible import clip, flat
 

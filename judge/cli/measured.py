@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from judge.cli.export import Write, row_file
 from judge.cli.source import PIPED, Source, placed, readable, spoken
-from judge.cli.writing import Write, row_file
 from judge.errors import ConfigError, InputError
 from judge.retrieval import check_gold, measure_retrieval, measure_run
 from judge.retrieval.ranking import Block

@@ -1,14 +1,20 @@
-"""The options that are settings: they win over the environment and `judge.toml`."""
+"""Options: those that are settings, which win over environment and file, and choices of words."""
 
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
-from judge.cli.notes import debug
+from judge.cli.app import debug
+from judge.errors import ConfigError
+from judge.messages import LANGS, Lang
+from judge.text.visible import clip
+
+_Value = TypeVar("_Value", bound=str)
+_SHOWN: Final = 60
 
 
 def _option(kind: Any, help_: str, metavar: str | None = None, *names: str) -> Any:  # noqa: ANN401  a type made at run time is a value
@@ -115,3 +121,23 @@ def _load(options: dict[str, Any], file: Path | None) -> object:
 
     given = {name: value for name, value in options.items() if value is not None}
     return load_config(given, file)
+
+
+def chosen(option: str, value: str, values: tuple[_Value, ...]) -> _Value:
+    """The value, where it is one of these: what is wrong is one line of ours.
+
+    Raises:
+        ConfigError: it is none.
+
+    >>> chosen("--lang", "zh", ("en", "zh"))
+    'zh'
+    """
+    for each in values:
+        if each == value:
+            return each
+    raise ConfigError(f"{option} {clip(value, _SHOWN)!r}: give one of {', '.join(values)}")
+
+
+def language(value: str) -> Lang:
+    """The language that `--lang` names; errors as of `chosen`."""
+    return chosen("--lang", value, LANGS)

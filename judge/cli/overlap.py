@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judge.cli.app import app
+from judge.cli.export import Write, row_file
 from judge.cli.source import Source
-from judge.cli.writing import Write, row_file
 
 if TYPE_CHECKING:
     from judge.overlap.records import AnswerOverlap

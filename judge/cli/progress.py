@@ -1,32 +1,75 @@
-"""How a job gets on: a bar on a terminal, plain lines elsewhere; both on standard error."""
+"""A job from the terminal's side: progress while it goes on, totals and gates at its end."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from rich.text import Text
 
+from judge.cli.render.totals import Ended, print_totals
+from judge.cli.terminal import output
+from judge.errors import JudgeUnavailable
+from judge.job import Job
+from judge.messages import Lang
 from judge.records import SampleResult
 from judge.records.run import RunRecord
+from judge.reports.gate import Gate, exit_code, hold
+from judge.reports.worst import Failures, Worst
 
+INTERRUPTED: Final = 130
+"""The shell's code for a command stopped by Ctrl-C."""
 _EVERY: Final = 10.0
 """Seconds between plain lines."""
 _WHOLE: Final = 10
 """Answers a second from which on a fraction says nothing."""
 
 
+class Told(NamedTuple):
+    """How a run is told of."""
+
+    strict: bool = False
+    """Whether gates are held against the lower limits."""
+    worst: int = 5
+    """How many of the worst sentences to print."""
+    cached: bool = False
+    """Whether verdicts are kept, so that another run asks only for what failed."""
+    lang: Lang = "en"
+    """Of the table of quadrants."""
+
+
+def score_into(folder: Path, job: Job, gates: Sequence[Gate], told: Told) -> int:
+    """Run the job, print what came of it, and return the exit code."""
+    worst, failures = Worst(told.worst), Failures()
+
+    def keep(result: SampleResult) -> None:
+        worst.add(result)
+        failures.add(result)
+
+    progress = Progress(also=keep)
+    try:
+        with progress:
+            summary = job.run(progress)
+    except JudgeUnavailable as error:
+        raise JudgeUnavailable(f"{error}; {progress.said}") from None
+    except KeyboardInterrupt:
+        progress.say(f"interrupted; {progress.said}")
+        return INTERRUPTED
+    results = [hold(gate, summary, strict=told.strict) for gate in gates]
+    with output() as console:
+        ended = Ended(worst.sentences(), failures.first, results, told.cached, told.lang)
+        print_totals(summary, ended, folder, console)
+    return exit_code(summary, results)
+
+
 class Progress:
     """A `judge.job.Watcher` that shows what it is told; use it as a context manager.
+
+    A bar on a terminal, plain lines elsewhere; both on standard error.
 
     Args:
         also: is given each result, too.
@@ -54,13 +97,12 @@ class Progress:
             transient=True,
             disable=not self._console.is_terminal,
         )
-        self._task: TaskID | None = None
+        self._task = self._bar.add_task("checking the input", total=None, rate="")
         self._total = self._done = self._kept = self._unscored = self._tokens = 0
         self._began = self._spoke = clock()
 
     def __enter__(self) -> Self:
         self._bar.start()
-        self._task = self._bar.add_task("checking the input", total=None, rate="")
         return self
 
     def __exit__(
@@ -77,11 +119,10 @@ class Progress:
         self._began = self._spoke = self._clock()
         if record.input.rejected:
             lines = "line" if record.input.rejected == 1 else "lines"
-            self._say(f"{record.input.rejected} bad {lines} left out; see rejected.jsonl")
+            self.say(f"{record.input.rejected} bad {lines} left out; see rejected.jsonl")
         if kept:
-            self._say(f"taking up an unfinished run: {kept} of {self._total} answers are there")
-        if self._task is not None:
-            self._bar.update(self._task, description="scoring", total=self._total)
+            self.say(f"taking up an unfinished run: {kept} of {self._total} answers are there")
+        self._bar.update(self._task, description="scoring", total=self._total)
 
     def scored(self, result: SampleResult) -> None:
         """One more result."""
@@ -94,14 +135,13 @@ class Progress:
             self._tokens += sum(call.prompt_tokens + call.reply_tokens for call in fresh)
         self._also(result)
         if self._console.is_terminal:
-            if self._task is not None:
-                self._bar.update(self._task, completed=self._done, rate=self._rate())
+            self._bar.update(self._task, completed=self._done, rate=self._rate())
         else:
             self._tell()
 
     def waiting(self) -> None:
         """Nothing may have come for a while: say at least that."""
-        if not self._total and self._task is not None:
+        if not self._total:
             self._bar.update(self._task, description="waiting for the server")
         if not self._console.is_terminal:
             self._tell()
@@ -114,24 +154,22 @@ class Progress:
         kept = max(self._done, self._kept)
         return f"{kept} of {self._total} answers are kept; the same command goes on from there"
 
+    def say(self, text: str) -> None:
+        """A line of its own."""
+        self._console.print(Text(f"judge: {text}"), soft_wrap=True)
+
     def _tell(self) -> None:
         if self._clock() - self._spoke < _EVERY:
             return
         self._spoke = self._clock()
-        rate = self._rate()
-        done = f"{self._done}/{self._total} answers" + (f", {rate}" if rate else "")
-        self._say(done if self._total else "waiting for the server")
+        done = ", ".join(filter(None, (f"{self._done}/{self._total} answers", self._rate())))
+        self.say(done if self._total else "waiting for the server")
 
     def _rate(self) -> str:
+        """Answers a second since it began, and what they cost."""
         seconds = self._clock() - self._began
-        fresh = max(0, self._done - self._kept)
-        rate = ""
-        if fresh and seconds > 0:
-            speed = fresh / seconds
-            rate = f"{speed:.{0 if speed >= _WHOLE else 1}f}/s"
+        speed = max(0, self._done - self._kept) / seconds if seconds > 0 else 0
+        rate = f"{speed:.{0 if speed >= _WHOLE else 1}f}/s" if speed else ""
         tokens = f"{self._tokens:,} tokens" if self._tokens else ""
         unscored = f"{self._unscored} unscored" if self._unscored else ""
-        return ", ".join(part for part in (rate, tokens, unscored) if part)
-
-    def _say(self, text: str) -> None:
-        self._console.print(Text(f"judge: {text}"), soft_wrap=True)
+        return ", ".join(filter(None, (rate, tokens, unscored)))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 from judge.advice.records import Use
-from judge.cli.choice import chosen
+from judge.cli.options import chosen
 from judge.cli.source import placed, readable, spoken
 from judge.errors import ConfigError, InputError
 from judge.files.runs import has_bytes, read_record, read_summary

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 import typer
 
 from judge.cli.app import app
-from judge.cli.choice import chosen
+from judge.cli.export import page_file
+from judge.cli.options import chosen
 from judge.cli.source import Source
 from judge.cli.terminal import output, say
-from judge.cli.writing import page_file
 from judge.errors import ConfigError
 from judge.messages import LANGS
 from judge.text.visible import clip

@@ -6,10 +6,8 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from judge.cli.app import app
-from judge.cli.choice import chosen
-from judge.cli.options import takes_settings
+from judge.cli.options import language, takes_settings
 from judge.cli.source import PIPED, standard_input
-from judge.messages import LANGS
 
 if TYPE_CHECKING:
     from judge.config import Config
@@ -90,12 +88,11 @@ def score(  # noqa: PLR0913  each is an option of the command line
     Example: judge score samples.jsonl -o runs/today --fail-under faithfulness=0.9
     """
     # Heavy, and --help stays quick without them.
-    from judge.cli.scoring import Told, score_into  # noqa: PLC0415
+    from judge.cli.progress import Told, score_into  # noqa: PLC0415
     from judge.evaluator import Evaluator  # noqa: PLC0415
     from judge.job import Job  # noqa: PLC0415
     from judge.review.hook import open_hook  # noqa: PLC0415
 
-    language = chosen("--lang", lang, LANGS)
     gates = _gates(fail_under or [], settings, strict=strict_gate)
     folder = _default_folder(source) if output is None else Path(output)
     hook = None if review_hook is None else open_hook(review_hook, settings)
@@ -103,7 +100,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
     how = {"force": force, "skip_bad_lines": skip_bad_lines}
     job = Job(_stream(source), folder, settings, evaluator=evaluator, **how)
     kept = settings.cache and settings.asks_model
-    told = Told(strict_gate, worst, kept, language)
+    told = Told(strict_gate, worst, kept, language(lang))
     raise typer.Exit(score_into(folder, job, gates, told))
 
 

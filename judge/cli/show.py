@@ -1,24 +1,39 @@
-"""`judge show`: one answer and why, or the answers of a cell."""
+"""`judge show`: one answer and why, or the answers of a quadrant one after another."""
 
+import re
+import shlex
+from collections.abc import Collection
+from itertools import combinations, product
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, get_args
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.choice import chosen
-from judge.messages import LANGS
+from judge.cli.options import language
+from judge.errors import ConfigError, RunError
 
-WORDS: Final = (
+if TYPE_CHECKING:
+    from judge.messages import Lang
+    from judge.records import SampleResult
+    from judge.records.quadrant import QuadrantWord
+
+_WORDS: Final = (
     "The words: answerable, unanswerable; retrieved, missed; answered, abstained, silent; "
     "faithful, unfaithful, unjudged; correct, wrong, uncompared."
 )
+_UNPLACED: Final = (
+    "it takes gold evidence (gold_evidence or relevance of the samples) that agrees with itself; "
+    "or the run is older: score again with --force"
+)
+_COMMA: Final = re.compile(r"[,，、]")
+
 Words = Annotated[
     str | None,
     typer.Option(
         "--cell",
         metavar="WORDS",
-        help=f"Answers of a cell: words such as retrieved,wrong; all hold. {WORDS}",
+        help=f"Answers of a cell: words such as retrieved,wrong; all hold. {_WORDS}",
     ),
 ]
 Count = Annotated[
@@ -28,7 +43,6 @@ Skip = Annotated[
     int | None,
     typer.Option("--skip", metavar="N", min=0, help="With --cell: how many to pass over [0]."),
 ]
-Lang = Annotated[str, typer.Option(metavar="en|zh", help="Language in which a cell is read.")]
 
 
 @app.command()
@@ -41,7 +55,9 @@ def show(
     cell: Words = None,
     count: Count = None,
     skip: Skip = None,
-    lang: Lang = "en",
+    lang: Annotated[
+        str, typer.Option(metavar="en|zh", help="Language in which a cell is read.")
+    ] = "en",
 ) -> None:
     """Show one answer: each sentence's support, the evidence, the citations.
 
@@ -52,15 +68,152 @@ def show(
 
     Example: judge show runs/today --cell retrieved,wrong
     """
-    # Heavy, and --help stays quick without them.
-    from judge.cli.shown import parse_cell, show_answer, show_cell  # noqa: PLC0415
-    from judge.errors import ConfigError  # noqa: PLC0415
-
     if (cell is None or qid is not None) and (count is not None or skip is not None):
         raise ConfigError("-n and --skip go with --cell, and without a QID")
     words = None if cell is None else parse_cell(cell)
-    language = chosen("--lang", lang, LANGS)
     if words is None or qid is not None:
-        show_answer(run, qid, words or frozenset(), language)
+        _show_answer(run, qid, words or frozenset(), language(lang))
     else:
-        show_cell(run, words, count=count or 1, skip=skip or 0, lang=language)
+        _show_cell(run, words, count or 1, skip or 0, language(lang))
+
+
+def parse_cell(text: str) -> "frozenset[QuadrantWord]":
+    """The words of a quadrant, as a user writes them: apart by commas, in any order.
+
+    Raises:
+        ConfigError: one is unknown, or two exclude each other.
+
+    >>> sorted(parse_cell("wrong, retrieved"))
+    ['retrieved', 'wrong']
+    """
+    from judge.records.quadrant import QuadrantWord  # noqa: PLC0415  --help stays quick
+
+    asked = list(dict.fromkeys(word.strip().lower() for word in _COMMA.split(text)))
+    known: dict[str, QuadrantWord] = {word: word for word in get_args(QuadrantWord)}
+    listed = ", ".join(known)
+    if not any(asked):
+        raise ConfigError(f"--cell {text!r} names no word; there are: {listed}")
+    for word in asked:
+        if word not in known:
+            raise ConfigError(f"--cell {text!r}: no word {word!r}; there are: {listed}")
+    words = [known[word] for word in asked]
+    possible = _possible()
+    for pair in combinations(words, 2):
+        if not any(cell.issuperset(pair) for cell in possible):
+            message = f"no answer is both {pair[0]!r} and {pair[1]!r}; leave one out"
+            raise ConfigError(f"--cell {text!r}: {message}")
+    return frozenset(words)
+
+
+def _possible() -> "set[frozenset[QuadrantWord]]":
+    """The words of every quadrant there can be."""
+    from judge.records import Quadrant  # noqa: PLC0415  likewise
+
+    sides = ("answerable", "retrieved", "abstained", "silent")
+    return {
+        frozenset(
+            Quadrant.model_validate(
+                dict(zip(sides, four, strict=True))
+                | {"faithful": faithful, "correct": correct, "signature": ""}
+            ).words
+        )
+        for four in product((True, False), repeat=4)
+        for faithful, correct in product((True, False, None), repeat=2)
+    }
+
+
+def _show_answer(
+    run: Path, qid: str | None, words: "Collection[QuadrantWord]", lang: "Lang"
+) -> None:
+    """Show the answer of that name, or the worst."""
+    from judge.cli.render.answer import print_answer  # noqa: PLC0415  likewise
+    from judge.cli.render.quadrants import conflicts, print_grounds, say  # noqa: PLC0415
+    from judge.cli.terminal import output  # noqa: PLC0415
+    from judge.files.runs import origin, read_results  # noqa: PLC0415
+    from judge.reports.worst import worst_answer  # noqa: PLC0415
+
+    results = read_results(run)
+    if qid is None:
+        result = worst_answer(results)
+        if result is None:
+            raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
+    else:
+        result = next((result for result in results if result.qid == qid), None)
+        if result is None:
+            raise RunError(f"{run}: no answer {qid!r}; without one, the worst is shown")
+    if words and result.cell is None:
+        why = say("conflicting_one", "en") if conflicts(result) else _UNPLACED
+        raise RunError(f"{run}: answer {result.qid!r} is in no cell: {why}")
+    if result.cell is not None and not set(words).issubset(result.cell.words):
+        where = ", ".join(result.cell.words)
+        raise RunError(f"{run}: answer {result.qid!r} is not in that cell; it is {where}")
+    sample = origin(run, result)
+    with output() as console:
+        print_answer(result, sample, console)
+        print_grounds(result, sample, console, lang)
+
+
+def _show_cell(
+    run: Path, words: "Collection[QuadrantWord]", count: int, skip: int, lang: "Lang"
+) -> None:
+    """Show `count` answers with all these words, in input order, and say how to go on."""
+    from judge.cli.render.answer import print_answer  # noqa: PLC0415  likewise
+    from judge.cli.render.page import Page, counted  # noqa: PLC0415
+    from judge.cli.render.quadrants import print_grounds  # noqa: PLC0415
+    from judge.cli.terminal import output  # noqa: PLC0415
+    from judge.files.runs import Origins, read_results  # noqa: PLC0415
+    from judge.records.quadrant import QuadrantWord  # noqa: PLC0415
+
+    found = 0
+    run_has = _Has()
+    samples = Origins(run)
+    asked = ",".join(word for word in get_args(QuadrantWord) if word in words)
+    with output() as console:
+        page = Page(console)
+        for result in read_results(run):
+            run_has.add(result)
+            if result.cell is None or not set(words).issubset(result.cell.words):
+                continue
+            found += 1
+            if skip < found <= skip + count:
+                sample = samples.of(result)
+                print_answer(result, sample, console)
+                print_grounds(result, sample, console, lang)
+                page.blank()
+        if not found:
+            raise RunError(f"{run}: {run_has.none_in(words, asked)}")
+        if found <= skip:
+            raise RunError(
+                f"{run}: --skip {skip} leaves none of {counted(found, 'answer')} in {asked}"
+            )
+        last = min(found, skip + count)
+        shown = f"{last:,}" if last == skip + 1 else f"{skip + 1:,} to {last:,}"
+        page.copied(f"{shown} of {found:,} in {asked}", "bold")
+        if last < found:
+            many = "" if count == 1 else f" -n {count}"
+            many += "" if lang == "en" else f" --lang {lang}"
+            name = shlex.quote(str(run))
+            page.copied(f"next: judge show {name} --cell {asked}{many} --skip {last}")
+
+
+class _Has:
+    """What the answers of a run have, to tell why none is in a quadrant."""
+
+    def __init__(self) -> None:
+        self._placed = self._compared = self._referenced = False
+
+    def add(self, result: "SampleResult") -> None:
+        compared = result.correctness
+        self._placed |= result.cell is not None
+        self._compared |= compared is not None
+        self._referenced |= compared is not None and compared.status != "no_reference"
+
+    def none_in(self, words: "Collection[QuadrantWord]", asked: str) -> str:
+        if not self._placed:
+            return f"no answer is in a cell: {_UNPLACED}"
+        hint = ""
+        if not {"correct", "wrong"}.isdisjoint(words) and not self._referenced:
+            hint = "; whether answers are correct was not asked: --correctness"
+            if self._compared:
+                hint = "; no answer has a reference to be compared with: gold_answer"
+        return f"no answer is {asked}{hint}"

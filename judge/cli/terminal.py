@@ -85,13 +85,19 @@ def titled_table(title: str) -> Table:
 
 
 def print_table(table: Table, console: Console) -> None:
-    """Print a table as wide as it is: a narrow terminal breaks its lines, and no figure is cut.
+    """Print a table as wide as it is: a narrow terminal breaks its lines, and no figure is cut."""
+    for line in table_lines(table, console):
+        console.print(line, soft_wrap=True)
 
-    Rich fills up the lines with spaces, which a log or a mail would keep.
+
+def table_lines(table: Table, console: Console) -> Iterator[Text]:
+    """The lines of a table, however narrow the terminal.
+
+    Rich fills them up with spaces, which a log or a mail would keep.
     """
     wide = console.options.update(width=_WIDEST)
     options = wide.update(width=console.measure(table, options=wide).maximum)
     for line in console.render_lines(table, options, pad=False):
         text = Text.assemble(*((segment.text, segment.style or "") for segment in line))
         text.rstrip()
-        console.print(text, soft_wrap=True)
+        yield text

@@ -1,11 +1,21 @@
-"""What to look at first."""
+"""What to look at first: the worst sentences, and an example of each failure."""
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from judge.records import Flag, FlagName, SampleResult, SentenceResult, Support, Verdict
+from judge.records import (
+    Flag,
+    FlagName,
+    Outcome,
+    SampleResult,
+    SentenceResult,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
 
 _ORDER: Final = {Support.CONTRADICTED: 0, Support.NONE: 2, Support.PARTIAL: 3}
 _MISMATCHED: Final = 1
@@ -109,3 +119,34 @@ def _flags(result: SampleResult) -> dict[int, tuple[Flag, ...]]:
         if flag.sentence is not None:
             flags[flag.sentence] = (*flags.get(flag.sentence, ()), flag)
     return flags
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A sentence that the run's own judge gave no verdict on."""
+
+    qid: str
+    failure: Unscored
+
+
+class Failures:
+    """Keeps the first failure of each reason in a stream of results."""
+
+    def __init__(self) -> None:
+        self.first: dict[UnscoredReason, Example] = {}
+        """By reason, in the order they were first met."""
+
+    def add(self, result: SampleResult) -> None:
+        """Take in one answer."""
+        for outcome in _outcomes(result):
+            failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
+            if isinstance(failure, Unscored):
+                self.first.setdefault(failure.reason, Example(result.qid, failure))
+
+
+def _outcomes(result: SampleResult) -> Iterator[Outcome]:
+    """Those by the chunks, then those of the comparison with the reference."""
+    yield from (sentence.outcome for sentence in result.sentences)
+    if result.correctness is not None:
+        yield from (compared.outcome for compared in result.correctness.answer)
+        yield from (compared.outcome for compared in result.correctness.reference)

@@ -1,6 +1,6 @@
 import pytest
 
-from judge.cli.choice import chosen
+from judge.cli.options import chosen
 from judge.errors import ConfigError
 from judge.messages import LANGS
 

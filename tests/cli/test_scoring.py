@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from judge.cli.scoring import Told, score_into
+from judge.cli.progress import Told, score_into
 from judge.config import Config
 from judge.evaluator import Evaluator
 from judge.files.runs import read_results

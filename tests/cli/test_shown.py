@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.cli.shown import parse_cell
+from judge.cli.show import parse_cell
 from judge.errors import ConfigError
 from judge.records import Quadrant
 from judge.records.quadrant import QuadrantWord

@@ -8,7 +8,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.reports.failures import Example, Failures
+from judge.reports.worst import Example, Failures
 from judge.scores.answer import aggregate
 from tests.compared import compared, comparison
 

@@ -6,7 +6,7 @@ from rich.text import Text
 from judge.advice.recommend.sections import command, sections
 from judge.advice.recommend.table import table
 from judge.advice.records import Advice
-from judge.cli.render.wrap import wrap
+from judge.cli.render.page import wrap
 from judge.text.visible import visible
 
 

@@ -7,9 +7,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from judge.cli.render.counting import counted
-from judge.cli.render.paint import number
-from judge.cli.render.wrap import wrap
+from judge.cli.render.page import counted, number, wrap
 from judge.files.runs import AGREEMENT, PAGE
 from judge.pages.findings import (
     Words,

@@ -1,20 +1,56 @@
-"""One answer, printed: tinted and marked by support, with evidence, citations and reasons."""
+"""One answer, printed: tinted and marked by support, with its evidence and its reference."""
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from judge.cli.render.grounds import INDENT, grounds, heading
-from judge.cli.render.paint import CITATION_STYLES, EXCLUDED_LOOK, legend, look_of, mark, number
-from judge.cli.render.reference import print_reference
-from judge.cli.render.wording import meaning
-from judge.cli.render.wrap import wrap
-from judge.records import Citation, Excluded, Sample, SampleResult, Verdict
-from judge.text.visible import flat, visible
+from judge.cli.render.looks import (
+    EXCLUDED_LOOK,
+    citation_line,
+    flag_line,
+    legend,
+    look_of,
+    mark,
+    quoted,
+    threshold,
+)
+from judge.cli.render.page import Page, number
+from judge.records import (
+    ComparedSentence,
+    Correctness,
+    CorrectnessStatus,
+    Evidence,
+    Excluded,
+    Flag,
+    Outcome,
+    Sample,
+    SampleResult,
+    Support,
+    Unscored,
+    Verdict,
+)
+from judge.text.fold import CJK
+from judge.text.visible import flat
+
+_INDENT: Final = 5
+"""Columns that stand free before what is said under a heading."""
+_AROUND: Final = 80
+"""Characters of a chunk shown on either side of a quote."""
+_LETTER: Final = re.compile(rf"(?![{CJK}])\w")
+_TORN_START: Final = re.compile(rf"^(?:(?![{CJK}])\w)+")
+_TORN_END: Final = re.compile(rf"(?:(?![{CJK}])\w)+$")
+_SAID: Final = frozenset({Support.FULL, Support.NO_CLAIM})
+_NOT_COMPARED: Final = {
+    CorrectnessStatus.NO_REFERENCE: "none; the sample has no gold_answer",
+    CorrectnessStatus.ABSTAINED: "not compared; the answer abstains",
+    CorrectnessStatus.NO_CLAIMS: "nothing to compare; the answer or the reference claims nothing",
+}
 
 
 def print_answer(result: SampleResult, sample: Sample | None, console: Console) -> None:
@@ -25,127 +61,253 @@ def print_answer(result: SampleResult, sample: Sample | None, console: Console) 
         sample: the sample it was made from; without it, quotes stand without their surroundings.
         console: where to.
     """
-
-    def say(text: Text, indent: int = 0, hang: int = 0) -> None:
-        console.print(wrap(text, console.width, indent, hang), soft_wrap=True)
-
-    _title(result.qid, console)
-    for line in _head(result, sample):
-        say(line)
-    console.print()
-    say(_answer(result, sample, console))
-    console.print()
-    chunks: dict[str, list[str]] = {}
-    for chunk in sample.chunks if sample else ():
-        chunks.setdefault(chunk.chunk_id, []).append(chunk.text)
-    notes = _notes(result)
-    for sentence in result.sentences:
-        if isinstance(sentence.outcome, Excluded):
-            continue
-        say(heading(sentence.index, sentence.outcome, console), hang=INDENT)
-        for line in (*grounds(sentence.outcome, chunks, console), *notes[sentence.index]):
-            say(line, INDENT)
-    for line in _elsewhere(result, console):
-        say(line, hang=INDENT)
-    console.print()
+    page = _Answer(result, sample, console)
+    page.head()
+    page.blank()
+    page.text()
+    page.blank()
+    page.claims()
+    page.blank()
     if result.correctness is not None:
-        print_reference(result, result.correctness, sample, console)
-        console.print()
-    say(legend(console))
-    # A signature is copied and compared: it is not broken into lines.
-    console.print(Text(f"made by {visible(result.signature)}", style="dim"), soft_wrap=True)
+        page.reference(result.correctness)
+        page.blank()
+    page.say(legend(console))
+    page.copied(f"made by {result.signature}", "dim")
     if result.correctness is not None:
-        made = f"correctness made by {visible(result.correctness.signature)}"
-        console.print(Text(made, style="dim"), soft_wrap=True)
+        page.copied(f"correctness made by {result.correctness.signature}", "dim")
 
 
-def _head(result: SampleResult, sample: Sample | None) -> Iterator[Text]:
-    if sample is None:
-        gone = "the input is gone or has another answer now: quotes stand without surroundings"
-        yield Text(gone, style="dim")
-    elif sample.query:
-        yield Text(f"question  {sample.query}")
-    yield _scores(result)
-    general = [flag.name.value for flag in result.flags if flag.sentence is None]
-    if general:
-        yield Text(f"flags  {', '.join(general)}", style="yellow")
+class _Answer(Page):
+    def __init__(self, result: SampleResult, sample: Sample | None, console: Console) -> None:
+        super().__init__(console)
+        self._result = result
+        self._sample = sample
+
+    def head(self) -> None:
+        """Its name, the question, the scores."""
+        title = Text(flat(self._result.qid), style="bold")
+        if cell_len(title.plain) > self.console.width - _INDENT:  # a rule would cut it
+            self.say(title)
+        else:
+            self.console.print(Rule(title, align="left", style="dim"))
+        if self._sample is None:
+            gone = "the input is gone or has another answer now: quotes stand without surroundings"
+            self.say(gone, style="dim")
+        elif self._sample.query:
+            self.say(f"question  {self._sample.query}")
+        self.say(_scores(self._result), style="bold")
+        general = [flag.name.value for flag in self._result.flags if flag.sentence is None]
+        if general:
+            self.say(f"flags  {', '.join(general)}", style="yellow")
+
+    def text(self) -> None:
+        """The answer, each sentence in its tint, each claim behind its mark and number."""
+        text = Text()
+        position = 0
+        for sentence in self._result.sentences:
+            if self._sample is not None:
+                text.append(self._sample.answer[position : sentence.start])
+            elif position:
+                text.append("\n")
+            look = look_of(sentence.outcome)
+            if not isinstance(sentence.outcome, Excluded):
+                label = f"{mark(look, self.console)}{sentence.index + 1} "
+                text.append(label, style=f"bold {look.style}")
+            text.append(sentence.text, style=look.style)
+            position = sentence.end
+        self.say(text if self._result.sentences else Text("(an empty answer)", style="dim"))
+
+    def claims(self) -> None:
+        """What each verdict rests on, and what became of the citations."""
+        chunks: defaultdict[str, list[str]] = defaultdict(list)
+        for chunk in self._sample.chunks if self._sample else ():
+            chunks[chunk.chunk_id].append(chunk.text)
+        notes: defaultdict[int, list[Text]] = defaultdict(list)
+        elsewhere: list[Text] = []
+        for citation in self._result.citations:
+            line = citation_line(citation)
+            if not isinstance(self._result.sentences[citation.sentence].outcome, Excluded):
+                notes[citation.sentence].append(line)
+                continue
+            # In a sentence that is no claim: listed, never counted.
+            place = f"{mark(EXCLUDED_LOOK, self.console)}{citation.sentence + 1:<3} "
+            elsewhere.append(Text(place, style="dim").append_text(line))
+        for flag in self._result.flags:
+            if flag.sentence is not None:
+                notes[flag.sentence].append(flag_line(flag))
+        for sentence in self._result.sentences:
+            if not isinstance(sentence.outcome, Excluded):
+                self.say(heading(sentence.index, sentence.outcome, self.console), hang=_INDENT)
+                self._under(sentence.outcome, chunks, notes[sentence.index])
+        for line in elsewhere:
+            self.say(line, hang=_INDENT)
+
+    def reference(self, found: Correctness) -> None:
+        """How the answer agrees with its reference, sentence by sentence."""
+        self.say(_agreement(found), hang=_INDENT, style="bold")
+        if not (found.of_answer.claims or found.of_reference.claims):
+            for sentence in found.reference:  # nobody was asked: they have text, and no label
+                self.say(sentence.text, _INDENT, style="dim")
+            return
+        answer = self._sample.answer if self._sample else ""
+        gold = (self._sample.gold_answer if self._sample else None) or ""
+        self.say("the reference, by what the answer says of it", hang=_INDENT, style="bold")
+        for each in found.reference:
+            self._compared(each.index, each.outcome, each.text, answer, found.reference_flags)
+        flagged = {flag.sentence for flag in found.answer_flags}
+        rest = [each for each in found.answer if each.index in flagged or not _is_said(each)]
+        if rest:
+            title = "in the answer, and not, not wholly or not surely in the reference"
+            self.say(title, hang=_INDENT, style="bold")
+        for claim in rest:
+            text = self._result.sentences[claim.index].text
+            self._compared(claim.index, claim.outcome, text, gold, found.answer_flags)
+
+    def _compared(
+        self, index: int, outcome: Outcome, text: str, other: str, flags: Sequence[Flag]
+    ) -> None:
+        self.say(heading(index, outcome, self.console), hang=_INDENT)
+        self.say(text, _INDENT, style=look_of(outcome).style)
+        # All its evidence stands in the one other text.
+        evidence = outcome.evidence if isinstance(outcome, Verdict) else ()
+        named = {each.chunk_id: [other] for each in evidence}
+        self._under(outcome, named, [flag_line(flag) for flag in flags if flag.sentence == index])
+
+    def _under(
+        self, outcome: Outcome, texts: Mapping[str, Sequence[str]], notes: Iterable[Text]
+    ) -> None:
+        """What stands under the heading of a sentence."""
+        for line in (*grounds(outcome, texts, self.console), *notes):
+            self.say(line, _INDENT)
 
 
-def _title(qid: str, console: Console) -> None:
-    title = Text(flat(qid), style="bold")
-    if cell_len(title.plain) > console.width - INDENT:  # a rule would cut it
-        console.print(wrap(title, console.width), soft_wrap=True)
-    else:
-        console.print(Rule(title, align="left", style="dim"))
-
-
-def _scores(result: SampleResult) -> Text:
+def _scores(result: SampleResult) -> str:
     scores = result.scores
     parts = [result.status.value.replace("_", " ")]
     if scores.faithfulness is not None:
-        parts.append(f"{_measured(result)} {number(scores.faithfulness)}")
-    if scores.unscored and scores.faithfulness_bounds:
-        low, high = scores.faithfulness_bounds
-        parts.append(f"between {number(low)} and {number(high)}: {scores.unscored} unscored")
+        outcomes = (sentence.outcome for sentence in result.sentences)
+        name = "looks supported" if _by_similarity(outcomes) else "faithfulness"
+        parts.append(f"{name} {number(scores.faithfulness)}")
+    parts += _open(scores.unscored, scores.faithfulness_bounds)
     if scores.faithfulness_with_fallback is not None:
         parts.append(f"with fallback {number(scores.faithfulness_with_fallback)}")
     citing = {"coverage": scores.coverage, "validity": scores.citation_validity}
     cited = ", ".join(f"{name} {number(x)}" for name, x in citing.items() if x is not None)
     if cited:
         parts.append(f"citation {cited}")
-    return Text(" · ".join(parts), style="bold")
+    return " · ".join(parts)
 
 
-def _measured(result: SampleResult) -> str:
-    """What the main number is called: similarity measures no faithfulness."""
-    verdicts = [s.outcome for s in result.sentences if isinstance(s.outcome, Verdict)]
-    own = {verdict.source for verdict in verdicts if verdict.fallback_from is None}
-    return "looks supported" if own == {"similarity"} else "faithfulness"
+def _agreement(found: Correctness) -> str:
+    outcomes = [claim.outcome for claim in found.answer]
+    outcomes += [sentence.outcome for sentence in found.reference]
+    name = "looks correct" if _by_similarity(outcomes) else "correctness"
+    scores = {name: found.f1, "precision": found.precision, "recall": found.recall}
+    parts = [_NOT_COMPARED.get(found.status, found.status.value)]
+    parts += (f"{name} {number(value)}" for name, value in scores.items() if value is not None)
+    parts += _open(found.of_answer.unscored + found.of_reference.unscored, found.f1_bounds)
+    if found.f1_with_fallback is not None:
+        parts.append(f"with fallback {number(found.f1_with_fallback)}")
+    return f"reference: {' · '.join(parts)}"
 
 
-def _answer(result: SampleResult, sample: Sample | None, console: Console) -> Text:
-    text = Text()
-    position = 0
-    for sentence in result.sentences:
-        if sample is not None:
-            text.append(sample.answer[position : sentence.start])
-        elif position:
-            text.append("\n")
-        look = look_of(sentence.outcome)
-        label = "" if isinstance(sentence.outcome, Excluded) else f"{sentence.index + 1} "
-        text.append(f"{mark(look, console)}{label}" if label else "", style=f"bold {look.style}")
-        text.append(sentence.text, style=look.style)
-        position = sentence.end
-    return text if result.sentences else Text("(an empty answer)", style="dim")
+def _open(unscored: int, bounds: tuple[float, float] | None) -> list[str]:
+    """Between what failures leave a score."""
+    if not unscored or not bounds:
+        return []
+    return [f"between {number(bounds[0])} and {number(bounds[1])}: {unscored} unscored"]
 
 
-def _notes(result: SampleResult) -> defaultdict[int, list[Text]]:
-    """By sentence: what became of its citations, and its flags."""
-    notes: defaultdict[int, list[Text]] = defaultdict(list)
-    for citation in result.citations:
-        notes[citation.sentence].append(_citation(citation))
-    for flag in result.flags:
-        if flag.sentence is not None:
-            line = f"flag {flag.name.value}  {meaning(flag)}"
-            notes[flag.sentence].append(Text(line, style="yellow"))
-    return notes
+def _by_similarity(outcomes: Iterable[Outcome]) -> bool:
+    """Whether similarity judged alone: what it sees only looks so."""
+    verdicts = (outcome for outcome in outcomes if isinstance(outcome, Verdict))
+    return {v.source for v in verdicts if v.fallback_from is None} == {"similarity"}
 
 
-def _citation(citation: Citation) -> Text:
-    line = Text(f"cites {flat(citation.marker)} ")
-    if citation.chunk_id is not None and citation.chunk_id not in citation.marker:
-        line.append(f"= {flat(citation.chunk_id)} ")
-    if citation.status is None:
-        return line.append("not counted", style="dim")
-    line.append(citation.status.value, style=CITATION_STYLES[citation.status])
-    if citation.suggested is not None:
-        line.append(f", {flat(citation.suggested)} would hold")
+def _is_said(compared: ComparedSentence) -> bool:
+    outcome = compared.outcome
+    if not isinstance(outcome, Verdict) or outcome.fallback_from is not None:
+        return False
+    return outcome.support in _SAID
+
+
+def heading(index: int, outcome: Outcome, console: Console) -> Text:
+    """The line above what is known of a sentence: its mark, number, label, and who gave that.
+
+    Args:
+        index: of the sentence, from 0; it is shown from 1.
+        outcome: what became of it.
+        console: where it will be shown.
+    """
+    look = look_of(outcome)
+    line = Text(f"{mark(look, console)}{index + 1:<3} {look.word}", style=look.style)
+    if isinstance(outcome, Verdict):
+        if outcome.score is not None:
+            line.append(f", P(supported) {number(outcome.score)}")
+            if (least := threshold(outcome.signature)) and outcome.support is Support.NONE:
+                line.append(f"; full from {least}")
+        if outcome.fallback_from is not None:
+            line.append(f", by {outcome.source}: {_failure(outcome.fallback_from)}", "cyan")
+    if isinstance(outcome, Unscored):
+        line.append(f": {_failure(outcome)}")
     return line
 
 
-def _elsewhere(result: SampleResult, console: Console) -> Iterator[Text]:
-    """Citations in sentences that are no claims: listed, never counted."""
-    for citation in result.citations:
-        if isinstance(result.sentences[citation.sentence].outcome, Excluded):
-            place = f"{mark(EXCLUDED_LOOK, console)}{citation.sentence + 1:<3} "
-            yield Text(place, style="dim").append_text(_citation(citation))
+def _failure(failure: Unscored) -> str:
+    name, detail = failure.reason.value.replace("_", " "), flat(failure.detail)
+    # A detail may begin with the name: "connection: no route".
+    return detail if detail.startswith(name) else f"{name}: {detail}" if detail else name
+
+
+def grounds(
+    outcome: Outcome, texts: Mapping[str, Sequence[str]], console: Console
+) -> Iterator[Text]:
+    """What the verdict on a sentence rests on: its reason, and its quotes in their surroundings.
+
+    Args:
+        outcome: of the sentence; what is no verdict rests on nothing.
+        texts: by name, the texts that bear it, where quotes are found.
+        console: where it will be shown.
+    """
+    if not isinstance(outcome, Verdict):
+        return
+    if outcome.reason:
+        yield Text(flat(outcome.reason))
+    for evidence in outcome.evidence:
+        yield _quote(evidence, texts.get(evidence.chunk_id, []), console)
+
+
+def _quote(evidence: Evidence, texts: Sequence[str], console: Console) -> Text:
+    line = Text(f"{flat(evidence.chunk_id)}  ", style="bold")
+    quote = Text(quoted(_spaced(evidence.quote), console), style="not bold")
+    start, end = evidence.start, evidence.end
+    if not evidence.verified or start is None or end is None:
+        return line.append("not found there: ", "not bold yellow").append_text(quote)
+    text = next((text for text in texts if text[start:end] == evidence.quote), None)
+    if text is None:
+        return line.append_text(quote)
+    line.append(_spaced(_before(text, start)), "not bold dim").append_text(quote)
+    return line.append(_spaced(_after(text, end)), "not bold dim")
+
+
+def _before(text: str, position: int) -> str:
+    """What stands before a position; an ellipsis and no torn word where it is cut."""
+    cut = position - _AROUND
+    if cut <= 0:
+        return text[:position]
+    kept = text[cut:position]
+    return "…" + (_TORN_START.sub("", kept) if _LETTER.match(text[cut - 1]) else kept).lstrip()
+
+
+def _after(text: str, position: int) -> str:
+    """What stands behind a position, likewise."""
+    cut = position + _AROUND
+    if cut >= len(text):
+        return text[position:]
+    kept = text[position:cut]
+    return (_TORN_END.sub("", kept) if _LETTER.match(text[cut]) else kept).rstrip() + "…"
+
+
+def _spaced(text: str) -> str:
+    """One line, the space at its ends kept as one space."""
+    return (" " if text[:1].isspace() else "") + flat(text) + (" " if text[-1:].isspace() else "")

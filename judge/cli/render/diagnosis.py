@@ -23,8 +23,7 @@ from judge.advice.records import (
     Wording,
 )
 from judge.cli.reading import Reading
-from judge.cli.render.paint import number
-from judge.cli.render.wrap import wrap
+from judge.cli.render.page import number, wrap
 from judge.cli.terminal import print_table
 from judge.messages import Lang
 from judge.retrieval.records import RankingReport

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from judge.advice.catalog import Measure, measures
-from judge.cli.render.wrap import wrap
+from judge.cli.render.page import wrap
 
 _DIRECTIONS: Final = {
     "higher": "higher is better",

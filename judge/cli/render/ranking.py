@@ -8,8 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.render.paint import number
-from judge.cli.render.wrap import wrap
+from judge.cli.render.page import number, wrap
 from judge.cli.terminal import print_table
 from judge.retrieval.records import (
     IrrelevantTop,

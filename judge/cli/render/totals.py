@@ -1,28 +1,33 @@
-"""The totals of a run, printed."""
+"""The totals of a run, printed: scores, counts, the worst sentences, gates, where to look next."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.render.cells import print_breakdown
-from judge.cli.render.correctness import print_compared
-from judge.cli.render.paint import look_of, mark, number, threshold
-from judge.cli.render.scores import add_score, count_line, counts_from, failure_lines, score_table
-from judge.cli.render.wording import meaning
-from judge.cli.render.wrap import wrap
-from judge.cli.terminal import print_table
+from judge.cli.render.looks import look_of, mark, meaning, threshold
+from judge.cli.render.page import Page, between, counted, number
+from judge.cli.render.quadrants import print_quadrants
+from judge.cli.terminal import print_table, titled_table
 from judge.messages import Lang
-from judge.records import CorpusBounds, CorpusScore, Summary, UnscoredReason
-from judge.reports.failures import Example
+from judge.records import (
+    CorpusBounds,
+    CorpusScore,
+    CorrectnessStatus,
+    CorrectnessTotals,
+    Summary,
+    UnscoredReason,
+)
 from judge.reports.gate import GateResult
-from judge.reports.worst import WorstSentence
+from judge.reports.worst import Example, WorstSentence
 from judge.signature import Signature
-from judge.text.visible import clip, flat, visible
+from judge.text.visible import clip, flat
+
+_Part = TypeVar("_Part", bound=str)
 
 _SCORES: Final = {
     "faithfulness": "faithfulness",
@@ -36,6 +41,19 @@ _SCORES: Final = {
 # A similarity judge says full or none and nothing between: these would repeat or mean nothing.
 _LLM_ONLY: Final = ("faithfulness_strict", "contradiction_rate")
 _CITING: Final = ("coverage", "citation_validity", "citation_recall")
+_AGREEING: Final = {
+    "f1": "correctness (F1)",
+    "precision": "precision",
+    "recall": "recall",
+    "f1_with_fallback": "F1 with fallback",
+}
+_NO_REFERENCE: Final = (
+    "correctness: no answer has a reference to be compared with; "
+    "give the samples a gold_answer (or reference)"
+)
+_LONGEST: Final = 160
+"""Characters of a sentence that is listed."""
+_LONGEST_DETAIL: Final = 500
 
 
 class Ended(NamedTuple):
@@ -55,68 +73,72 @@ class Ended(NamedTuple):
 
 def print_totals(summary: Summary, ended: Ended, folder: Path, console: Console) -> None:
     """Print the tables, the counts, the worst sentences, the gates, and where to look next."""
-    worst = ended.worst
-
-    def say(text: Text, hang: int = 0) -> None:
-        console.print(wrap(text, console.width, hang=hang), soft_wrap=True)
-
+    page = Page(console)
     offline = summary.by_similarity
     print_table(_scores(summary, offline=offline), console)
-    for line in _counts(summary, ended.failures):
-        say(line, counts_from())
+    own = {reason: each for reason, each in ended.failures.items() if reason in summary.unscored}
+    _counts(summary, own).print_on(page)
     if summary.correctness is not None:
-        print_compared(
-            summary.correctness, _others(ended.failures, summary), console, offline=offline
-        )
-    print_breakdown(summary, folder, console, lang=ended.lang)
-    if worst:
-        console.print()
-        title = Text(f"{_title(worst, offline=offline)}, worst first", style="bold")
-        say(title.append(_full_from(summary), "not bold dim"))
-        for item in worst:
-            say(_sentence(item, console), hang=2)
-    console.print()
+        others = {reason: each for reason, each in ended.failures.items() if reason not in own}
+        print_correctness(summary.correctness, others, console, offline=offline)
+    print_quadrants(summary, folder, console, lang=ended.lang)
+    if ended.worst:
+        page.blank()
+        title = Text(f"{_title(ended.worst, offline=offline)}, worst first", style="bold")
+        page.say(title.append(_full_from(summary), "not bold dim"))
+        for item in ended.worst:
+            page.say(_sentence(item, console), hang=2)
+    page.blank()
     for gate in ended.gates:
-        say(_gate(gate), hang=2)
+        page.say(_gate(gate), hang=2)
     for line in _untrusted(summary, cached=ended.cached):
-        say(line, hang=2)
-    # Signatures and commands are copied: they are not broken into lines.
-    for made in _made(summary):
-        console.print(Text(visible(made), style="dim"), soft_wrap=True)
-    for place in _places(summary, worst, folder):
-        console.print(Text(visible(place)), soft_wrap=True)
+        page.say(line, hang=2, style="bold red")
+    for signature in summary.signatures:
+        page.copied(f"made by {signature}", "dim")
+    for signature in summary.correctness.signatures if summary.correctness else ():
+        page.copied(f"correctness made by {signature}", "dim")
+    page.copied(f"written to {folder}")
+    if ended.worst or summary.claims:
+        qid = f" {shlex.quote(ended.worst[0].qid)}" if ended.worst else ""
+        page.copied(f"look closer: judge show {shlex.quote(str(folder))}{qid}")
 
 
-def _made(summary: Summary) -> Iterator[str]:
-    yield from (f"made by {signature}" for signature in summary.signatures)
-    compared = summary.correctness.signatures if summary.correctness else {}
-    yield from (f"correctness made by {signature}" for signature in compared)
+def print_correctness(
+    totals: CorrectnessTotals,
+    failures: Mapping[UnscoredReason, Example],
+    console: Console,
+    *,
+    offline: bool,
+) -> None:
+    """Print how the answers agree with their references, or that there is no reference at all.
 
-
-def _places(summary: Summary, worst: Sequence[WorstSentence], folder: Path) -> Iterator[str]:
-    yield f"written to {folder}"
-    if worst or summary.claims:
-        qid = f" {shlex.quote(worst[0].qid)}" if worst else ""
-        yield f"look closer: judge show {shlex.quote(str(folder))}{qid}"
-
-
-def _title(worst: Sequence[WorstSentence], *, offline: bool) -> str:
-    flagged = any(item.flags for item in worst)
-    if offline:
-        return "Sentences that look unsupported" + (" or are flagged" if flagged else "")
-    return "Unsupported or flagged sentences" if flagged else "Unsupported sentences"
-
-
-def _is_similarity(signature: str) -> bool:
-    return Signature.parse(signature).source == "similarity"
-
-
-def _full_from(summary: Summary) -> str:
-    """What the probabilities in the list are to be held against."""
-    least = {
-        threshold(signature) for signature in summary.signatures if _is_similarity(signature)
-    } - {None}
-    return f" (full from {', '.join(sorted(map(str, least)))})" if least else ""
+    Args:
+        totals: what is printed.
+        failures: an example of each reason that was not given one yet.
+        console: where to.
+        offline: whether similarity compared: what it sees only looks correct.
+    """
+    page = Page(console)
+    page.blank()
+    if sum(totals.statuses.values()) == totals.statuses[CorrectnessStatus.NO_REFERENCE]:
+        page.say(_NO_REFERENCE, hang=2, style="yellow")
+        return
+    title = "How far answers look correct against the reference (similarity)"
+    table = score_table(title if offline else "Correctness against the reference")
+    for name, words in _AGREEING.items():
+        score: CorpusScore | None = getattr(totals, name)
+        label = "looks correct (F1)" if offline and name == "f1" else words
+        if score is not None or name != "f1_with_fallback":
+            add_score(table, label, score, getattr(totals, f"{name}_bounds", None))
+    print_table(table, console)
+    counts = Counts(len("verdicts on references"))
+    counts.parts("answers", totals.statuses)
+    counts.line("claims", f"{totals.claims}, of answers and references")
+    counts.parts("verdicts on answers", totals.answer_supports)
+    counts.parts("verdicts on references", totals.reference_supports)
+    counts.failures(totals.unscored, totals.fallen_back, failures)
+    counts.flags(totals.flags)
+    counts.print_on(page)
 
 
 def _scores(summary: Summary, *, offline: bool) -> Table:
@@ -130,45 +152,126 @@ def _scores(summary: Summary, *, offline: bool) -> Table:
         if (offline and name in _LLM_ONLY) or (name in _CITING and not cited):
             continue
         label = "looks supported" if offline and name == "faithfulness" else words
-        bounds: CorpusBounds | None = getattr(summary, f"{name}_bounds", None)
         item = "citation" if name == "citation_validity" else "sentence"
-        add_score(table, label, score, bounds, item)
+        add_score(table, label, score, getattr(summary, f"{name}_bounds", None), item)
     return table
 
 
-def _counts(summary: Summary, failures: Mapping[UnscoredReason, Example]) -> list[Text]:
+def score_table(title: str) -> Table:
+    """A table of scores, empty as yet."""
+    table = titled_table(title)
+    table.add_column("mean", justify="right")
+    table.add_column("95 % interval", no_wrap=True)
+    table.add_column("pooled", justify="right")
+    table.add_column("answers", justify="right")
+    table.add_column("of", justify="right", no_wrap=True)
+    return table
+
+
+def add_score(
+    table: Table,
+    label: str,
+    score: CorpusScore | None,
+    bounds: CorpusBounds | None,
+    item: str = "sentence",
+) -> None:
+    """Add a row for a score, a dash where there is none; and one where failures leave it open."""
+    answers = 0
+    if score is None:
+        table.add_row(label, number(None), "", "", "0", "")
+    else:
+        answers = score.answers
+        items = f"{score.items} {item}{'' if score.items == 1 else 's'}"
+        interval = between(score.interval.low, score.interval.high)
+        pooled = number(score.micro)
+        table.add_row(label, number(score.macro), interval, pooled, str(answers), items)
+    if bounds is not None and (bounds.low < bounds.high or bounds.answers != answers):
+        limits = between(bounds.low, bounds.high)
+        table.add_row("  failures 0, then 1", "", limits, "", str(bounds.answers), "")
+
+
+class Counts:
+    """Lines of counts, their names in a column.
+
+    Args:
+        names: columns of the widest name.
+    """
+
+    def __init__(self, names: int = 11) -> None:
+        self._names = names
+        self.lines: list[str] = []
+        """As they were added."""
+
+    def line(self, name: str, said: str) -> None:
+        """Add a line."""
+        self.lines.append(f"  {name:<{self._names}} {said}")
+
+    def parts(
+        self, name: str, parts: Mapping[_Part, int], total: int | None = None, more: str = ""
+    ) -> None:
+        """Add a total, their sum unless given, and its parts but those of nothing."""
+        listed = ", ".join(f"{n} {part.replace('_', ' ')}" for part, n in parts.items() if n)
+        whole = sum(parts.values()) if total is None else total
+        self.line(name, f"{whole}" + (f": {listed}" if listed else "") + more)
+
+    def failures(
+        self,
+        unscored: Mapping[UnscoredReason, int],
+        fallen_back: int,
+        examples: Mapping[UnscoredReason, Example],
+    ) -> None:
+        """Add what went wrong, by reason, with an example of each; nothing where nothing did."""
+        if not unscored:
+            return
+        instead = f"; {fallen_back} of them answered by the fallback" if fallen_back else ""
+        self.parts("unscored", unscored, more=instead)
+        for reason, example in examples.items():
+            detail = f"{flat(example.qid)}: {flat(example.failure.detail)}"
+            text = f"{reason.value.replace('_', ' ')}, {detail}"
+            self.line("such as", clip(text, _LONGEST_DETAIL))
+
+    def flags(self, flags: Mapping[_Part, int]) -> None:
+        """Add the flags, where there are any."""
+        if any(flags.values()):
+            self.parts("flags", flags)
+
+    def print_on(self, page: Page) -> None:
+        """Print the lines; what does not fit stands under the counts."""
+        for line in self.lines:
+            page.say(line, hang=self._names + 3)
+
+
+def _counts(summary: Summary, failures: Mapping[UnscoredReason, Example]) -> Counts:
+    counts = Counts()
+    counts.parts("answers", summary.statuses, summary.answers)
+    counts.parts("claims", summary.supports, summary.claims)
+    counts.failures(summary.unscored, summary.fallen_back, failures)
     kinds = {kind: count for kind, count in summary.kinds.items() if kind.value != "claim"}
-    lines = [
-        count_line("answers", summary.answers, summary.statuses),
-        count_line("claims", summary.claims, summary.supports),
-        count_line("not claims", sum(kinds.values()), kinds),
-        count_line("citations", sum(summary.citations.values()), summary.citations),
-    ]
-    examples = {reason: each for reason, each in failures.items() if reason in summary.unscored}
-    lines[2:2] = failure_lines(summary.unscored, summary.fallen_back, examples)
-    if any(summary.flags.values()):
-        lines.append(count_line("flags", sum(summary.flags.values()), summary.flags))
+    counts.parts("not claims", kinds)
+    counts.parts("citations", summary.citations)
+    counts.flags(summary.flags)
     if summary.calls or summary.cache_hits:
-        lines.extend(_calls(summary))
-    return lines
+        retries = f" (and {counted(summary.retries, 'retry')})" if summary.retries else ""
+        tokens = f"{summary.prompt_tokens:,} tokens in, {summary.reply_tokens:,} out"
+        sent = f"{summary.calls} sent{retries}, {summary.cache_hits} from cache; {tokens}"
+        counts.line("calls", sent)
+        if len(summary.models) > 1:  # an alias that moved, or a gateway that picks
+            counts.parts("models", summary.models, len(summary.models))
+    return counts
 
 
-def _others(
-    failures: Mapping[UnscoredReason, Example], summary: Summary
-) -> dict[UnscoredReason, Example]:
-    """Those that only the comparison with references met."""
-    return {reason: each for reason, each in failures.items() if reason not in summary.unscored}
+def _title(worst: Sequence[WorstSentence], *, offline: bool) -> str:
+    flagged = any(item.flags for item in worst)
+    if offline:
+        return "Sentences that look unsupported" + (" or are flagged" if flagged else "")
+    return "Unsupported or flagged sentences" if flagged else "Unsupported sentences"
 
 
-def _calls(summary: Summary) -> list[Text]:
-    sent = f"{summary.calls} sent"
-    if summary.retries:
-        sent += f" (and {summary.retries} {'retry' if summary.retries == 1 else 'retries'})"
-    tokens = f"{summary.prompt_tokens:,} tokens in, {summary.reply_tokens:,} out"
-    lines = [Text(f"  calls       {sent}, {summary.cache_hits} from cache; {tokens}")]
-    if len(summary.models) > 1:  # an alias that moved, or a gateway that picks
-        lines.append(count_line("models", len(summary.models), summary.models))
-    return lines
+def _full_from(summary: Summary) -> str:
+    """What the probabilities in the list are to be held against."""
+    made = [name for name in summary.signatures if Signature.parse(name).source == "similarity"]
+    least = sorted({least for name in made if (least := threshold(name)) is not None})
+    return f" (full from {', '.join(least)})" if least else ""
 
 
 def _sentence(item: WorstSentence, console: Console) -> Text:
@@ -177,8 +280,7 @@ def _sentence(item: WorstSentence, console: Console) -> Text:
     stand_in = f" (fallback: {item.verdict.source})" if item.verdict.fallback_from else ""
     line = Text(f"{mark(look, console)} {look.word}{score}{stand_in}", style=look.style)
     line.append(f"  {flat(item.qid)} ", style="bold")
-    text = flat(item.sentence.text)
-    line.append(clip(text, 160), style="default")
+    line.append(clip(flat(item.sentence.text), _LONGEST), style="default")
     for flag in item.flags:
         line.append(f"  ({flag.name.value}: {meaning(flag)})", style="yellow")
     if item.verdict.reason:
@@ -193,25 +295,20 @@ def _gate(result: GateResult) -> Text:
     return Text(text, style="green" if result.passed else "bold red")
 
 
-def _untrusted(summary: Summary, *, cached: bool) -> list[Text]:
+def _untrusted(summary: Summary, *, cached: bool) -> Iterator[str]:
     """What is not to be trusted, and how to mend it; nothing where all is."""
     compared, offline = summary.correctness, summary.by_similarity
-    said = []
+    doubts = []
     if summary.untrusted:
         what = "what looks supported" if offline else "faithfulness"
-        what = "this" if compared is None else what
-        said.append(_doubt(summary.unscored_share, "claims", what))
+        doubts.append((summary.unscored_share, "claims", what if compared else "this"))
     if compared is not None and compared.untrusted:
         what = "what looks correct" if offline else "correctness"
-        said.append(_doubt(compared.unscored_share, "claims compared with the reference", what))
-    if said and cached:
-        said[-1] += ". With --force the same command asks again only for what failed"
-    return [Text(text, style="bold red") for text in said]
-
-
-def _doubt(unscored: float | None, claims: str, what: str) -> str:
-    share = f"{100 * (unscored or 0):.1f} %"
-    return (
-        f"untrusted: {share} of the {claims} have no verdict of the run's judge; "
-        f"do not report {what}"
-    )
+        doubts.append((compared.unscored_share, "claims compared with the reference", what))
+    for position, (unscored, claims, what) in enumerate(doubts, 1):
+        again = ". With --force the same command asks again only for what failed"
+        yield (
+            f"untrusted: {100 * (unscored or 0):.1f} % of the {claims} have no verdict of the "
+            f"run's judge; do not report {what}"
+            + (again if cached and position == len(doubts) else "")
+        )

@@ -4,9 +4,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from judge.cli.render.correctness import print_compared
+from judge.cli.render.totals import print_correctness
 from judge.records import SampleResult, Unscored, UnscoredReason
-from judge.reports.failures import Example
+from judge.reports.worst import Example
 from judge.scores.totals import summarize
 from tests.compared import compared
 
@@ -19,7 +19,7 @@ def printed(*results: SampleResult, offline: bool = False, width: int = 80) -> s
     file = io.StringIO()
     console = Console(file=file, width=width, force_terminal=False, no_color=True)
     failures = {UnscoredReason.TIMEOUT: Example("q", LATE)} if totals.unscored else {}
-    print_compared(totals, failures, console, offline=offline)
+    print_correctness(totals, failures, console, offline=offline)
     return file.getvalue()
 
 

@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from judge.cli.render.grounds import grounds, heading
+from judge.cli.render.answer import grounds, heading
 from judge.records import Evidence, Excluded, Outcome, Support, Unscored, UnscoredReason, Verdict
 
 LATE = Unscored(reason=UnscoredReason.TIMEOUT, detail="timeout: 60 s")

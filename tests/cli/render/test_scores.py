@@ -2,10 +2,10 @@ import io
 
 from rich.console import Console
 
-from judge.cli.render.scores import add_score, count_line, counts_from, failure_lines, score_table
+from judge.cli.render.totals import Counts, add_score, score_table
 from judge.cli.terminal import print_table
 from judge.records import CorpusBounds, CorpusScore, Interval, Support, Unscored, UnscoredReason
-from judge.reports.failures import Example
+from judge.reports.worst import Example
 
 INTERVAL = Interval(low=0.25, high=0.75, method="wilson")
 SCORE = CorpusScore(macro=0.5, micro=0.6, answers=4, items=10, interval=INTERVAL)
@@ -48,20 +48,22 @@ def test_nothing_to_measure_is_a_dash() -> None:
 
 
 def test_counts_stand_in_a_column() -> None:
-    supports = {Support.FULL: 2, Support.NONE: 0, Support.NO_CLAIM: 1}
-    line = count_line("claims", 3, supports).plain
-    assert line == "  claims      3: 2 full, 1 no claim"
-    assert line.index("3") == counts_from()
-    wide = count_line("claims", 0, {}, 20).plain
-    assert wide.index("0") == counts_from(20)
-    assert wide.endswith(" 0")
+    counts = Counts()
+    counts.parts("claims", {Support.FULL: 2, Support.NONE: 0, Support.NO_CLAIM: 1})
+    counts.line("calls", "4 sent")
+    counts.flags({})
+    assert counts.lines == ["  claims      3: 2 full, 1 no claim", "  calls       4 sent"]
+    wide = Counts(20)
+    wide.parts("claims", {})
+    assert wide.lines == [f"  {'claims':<20} 0"]
 
 
 def test_failures_have_examples_and_no_failure_has_no_line() -> None:
     unscored = {UnscoredReason.RATE_LIMITED: 3}
-    example = {UnscoredReason.RATE_LIMITED: Example("题 1", LATE)}
-    assert [line.plain for line in failure_lines(unscored, 2, example)] == [
+    counts = Counts()
+    counts.failures(unscored, 2, {UnscoredReason.RATE_LIMITED: Example("题 1", LATE)})
+    counts.failures({}, 0, {})
+    assert counts.lines == [
         "  unscored    3: 3 rate limited; 2 of them answered by the fallback",
         "  such as     rate limited, 题 1: gave up after 60 s",
     ]
-    assert failure_lines({}, 0, {}) == []

@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from judge.cli.render.cells import print_breakdown
+from judge.cli.render.quadrants import print_quadrants
 from judge.cli.render.totals import Ended, print_totals
 from judge.records import (
     Call,
@@ -26,9 +26,8 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.reports.failures import Failures
 from judge.reports.gate import hold, parse_gate
-from judge.reports.worst import Worst
+from judge.reports.worst import Failures, Worst
 from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
 from tests.compared import compared, comparison
@@ -446,7 +445,7 @@ def test_the_table_of_cells_stands_before_the_worst_sentences() -> None:
     )
     result = answer(NONE).model_copy(update={"cell": cell})
     file = io.StringIO()
-    print_breakdown(summarize([result]), Path("runs/today"), Console(file=file, width=80))
+    print_quadrants(summarize([result]), Path("runs/today"), Console(file=file, width=80))
     text = printed(result)
     assert file.getvalue()
     assert file.getvalue() in text

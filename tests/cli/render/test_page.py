@@ -1,9 +1,9 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from judge.cli.render.wrap import wrap
+from judge.cli.render.page import counted, number, wrap
 
 WORDS = st.text(st.sampled_from("ab 中文，。（）「」é1.\n"), max_size=80)
 
@@ -34,8 +34,15 @@ def test_styles_survive() -> None:
     assert all(str(span.style) == "red" for span in wrap(text, 12).spans)
 
 
+@settings(deadline=None)
 @given(WORDS, st.integers(10, 30))
 def test_no_line_is_too_wide_and_no_character_is_lost(text: str, width: int) -> None:
     found = lines(text, width)
     assert all(cell_len(line) <= width for line in found)
     assert "".join("".join(found).split()) == "".join(text.split())
+
+
+def test_figures_and_counts() -> None:
+    assert (number(None), number(0), number(1), number(2 / 3)) == ("–", "0.000", "1.000", "0.667")
+    assert [counted(n, "retry") for n in (0, 1, 1200)] == ["0 retries", "1 retry", "1,200 retries"]
+    assert [counted(n, "label") for n in (1, 2)] == ["1 label", "2 labels"]

@@ -1,21 +1,49 @@
-"""Line breaks for a terminal, in Chinese as in English: rich breaks at spaces only."""
+"""Pages on a terminal: lines broken at its width, figures, and counts with their nouns."""
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from rich.cells import cell_len
+from rich.console import Console
 from rich.text import Text
 
 from judge.text.fold import CJK
 from judge.text.visible import visible
 
+# Rich breaks lines at spaces only: Chinese would begin on a line of its own, and be cut before a
+# full stop.
 _OPENING: Final = "（《“「『【［([«"
 _CLOSING: Final = "，。、；：！？）》”」』】］)\\]»…%％"
 _TAB: Final = 4
+_NARROWEST: Final = 10
 _PIECE: Final = re.compile(
     rf"\n|[^\S\n]+|[{re.escape(_OPENING)}]*[{CJK}][{_CLOSING}]*|(?:(?![{CJK}])\S)+"
 )
+
+
+class Page:
+    """What is said on a console, line by line.
+
+    Args:
+        console: where to.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+
+    def say(self, text: Text | str, indent: int = 0, hang: int = 0, style: str = "") -> None:
+        """Say a text in lines that fit; arguments as of `wrap`. `style` is of a plain string."""
+        whole = Text(text, style=style) if isinstance(text, str) else text
+        self.console.print(wrap(whole, self.console.width, indent, hang), soft_wrap=True)
+
+    def copied(self, text: str, style: str = "") -> None:
+        """Say what people copy, such as a command or a signature: it is not broken into lines."""
+        self.console.print(Text(visible(text), style=style), soft_wrap=True)
+
+    def blank(self) -> None:
+        """Leave a line free."""
+        self.console.print()
 
 
 def wrap(text: Text, width: int, indent: int = 0, hang: int = 0) -> Text:
@@ -31,10 +59,9 @@ def wrap(text: Text, width: int, indent: int = 0, hang: int = 0) -> Text:
     shown.plain = visible(shown.plain)
     shown.expand_tabs(_TAB)
     # All cuts at once: one slice after the other would copy a long text for each of its lines.
-    cuts = [cut for line in _lines(shown.plain, max(10, width - indent), hang) for cut in line]
-    lines = shown.divide(cuts)[1::2]
+    cuts = [c for line in _lines(shown.plain, max(_NARROWEST, width - indent), hang) for c in line]
     broken = Text()
-    for number, line in enumerate(lines):
+    for number, line in enumerate(shown.divide(cuts)[1::2]):
         line.rstrip()
         broken.append("\n" if number else "")
         if line:
@@ -43,11 +70,11 @@ def wrap(text: Text, width: int, indent: int = 0, hang: int = 0) -> Text:
 
 
 def _lines(plain: str, width: int, hang: int) -> Iterator[tuple[int, int]]:
+    """Where each line begins and ends."""
+    hanging = max(_NARROWEST, width - hang)
     start = end = column = 0
     for piece in _PIECE.finditer(plain):
         word = piece[0]
-        # Every line but the first has this much on its left.
-        hanging = max(10, width - hang)
         room = hanging if start else width
         if word == "\n":
             yield start, end
@@ -78,3 +105,23 @@ def _folds(word: str, room: int, then: int) -> Iterator[int]:
         if column > room and position:
             yield position
             column, room = cell_len(character), then
+
+
+def counted(count: int, noun: str) -> str:
+    """So many of them.
+
+    >>> counted(1, "label"), counted(1200, "reply")
+    ('1 label', '1,200 replies')
+    """
+    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else several}"
+
+
+def number(value: float | None) -> str:
+    """A score to three digits; a dash where there is none, for none is not zero."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+def between(low: float, high: float) -> str:
+    """An interval of scores."""
+    return f"{number(low)}–{number(high)}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli.writing import Value, page_file, row_file
+from judge.cli.export import Value, page_file, row_file
 from judge.errors import ConfigError, RunError
 
 ROWS: tuple[dict[str, Value], ...] = (

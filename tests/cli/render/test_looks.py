@@ -1,10 +1,18 @@
 import io
 
-import pytest
 from rich.console import Console
 
-from judge.cli.render.paint import legend, look_of, mark, number, quoted, threshold
-from judge.records import Excluded, Outcome, Support, Unscored, UnscoredReason, Verdict
+from judge.cli.render.looks import legend, look_of, mark, meaning, quoted, threshold
+from judge.records import (
+    Excluded,
+    Flag,
+    FlagName,
+    Outcome,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
 
 
 def encoded(encoding: str) -> Console:
@@ -26,12 +34,12 @@ OUTCOMES: dict[Outcome, tuple[str, str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("outcome", "expected"), OUTCOMES.items())
-def test_every_outcome_has_its_look(outcome: Outcome, expected: tuple[str, str, str, str]) -> None:
-    look = look_of(outcome)
-    assert (look.mark, look.plain, look.style, look.word) == expected
-    assert mark(look, encoded("utf-8")) == mark(look, encoded("UTF-16")) == look.mark
-    assert mark(look, encoded("gbk")) == mark(look, encoded("ascii")) == look.plain
+def test_every_outcome_has_its_look() -> None:
+    for outcome, expected in OUTCOMES.items():
+        look = look_of(outcome)
+        assert (look.mark, look.plain, look.style, look.word) == expected
+        assert mark(look, encoded("utf-8")) == mark(look, encoded("UTF-16")) == look.mark
+        assert mark(look, encoded("gbk")) == mark(look, encoded("ascii")) == look.plain
 
 
 def test_marks_and_tints_tell_the_supports_apart() -> None:
@@ -48,23 +56,26 @@ def test_the_legend_explains_each_mark_once() -> None:
         assert legend(encoded(encoding)).plain == expected
 
 
-def test_no_score_is_not_zero() -> None:
-    assert (number(None), number(0), number(1), number(2 / 3)) == ("–", "0.000", "1.000", "0.667")
-
-
 def test_quotation_marks_are_those_the_terminal_has() -> None:
     assert quoted("六百元", encoded("utf-8")) == "«六百元»"
     assert quoted("六百元", encoded("gbk")) == '"六百元"'
 
 
-@pytest.mark.parametrize(
-    ("signature", "least"),
-    [
-        ("similarity:lexical-v1|prior:0.9|t:0.8712|split:1", "0.871"),
-        ("similarity:x|t:.5", "0.500"),
-        ("llm:gpt@host|t:0|seed:7", None),
-        ("", None),
-    ],
-)
-def test_the_threshold_stands_in_a_similarity_signature(signature: str, least: str | None) -> None:
-    assert threshold(signature) == least
+def test_the_threshold_stands_in_a_similarity_signature() -> None:
+    rows = {
+        "similarity:lexical-v1|prior:0.9|t:0.8712|split:1": "0.871",
+        "similarity:x|t:.5": "0.500",
+        "llm:gpt@host|t:0|seed:7": None,
+        "llm:gpt@host|t:default": None,
+        "": None,
+    }
+    assert {made: threshold(made) for made in rows} == rows
+
+
+def test_every_flag_has_words() -> None:
+    assert all(meaning(Flag(name=name)) for name in FlagName)
+
+
+def test_what_is_missing_is_said_in_the_sentence_s_own_characters() -> None:
+    flag = Flag(name=FlagName.MISMATCH_NUMBER, sentence=0, detail="9.9\nbillion")
+    assert meaning(flag) == "9.9 billion: not in the evidence"

@@ -1,4 +1,4 @@
-"""The table of cells of a run, printed: which half is broken."""
+"""Which half of the pipeline is broken, printed: the table of a run, and why an answer is there."""
 
 import shlex
 from collections.abc import Collection, Iterator, Sequence
@@ -9,15 +9,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.render.counting import counted
-from judge.cli.render.paint import Look, mark
-from judge.cli.render.wrap import wrap
+from judge.cli.render.looks import Look, mark
+from judge.cli.render.page import Page, counted
+from judge.cli.terminal import table_lines
 from judge.messages import Lang, Messages
-from judge.records import QuadrantCount, QuadrantTable, Summary
+from judge.records import (
+    FlagName,
+    Quadrant,
+    QuadrantCount,
+    QuadrantTable,
+    Sample,
+    SampleResult,
+    Summary,
+)
 from judge.records.quadrant import Half, QuadrantWord
-from judge.scores.quadrants import row_of
+from judge.scores.quadrants import look_up, row_of
 from judge.signature import Signature
-from judge.text.visible import clip, flat, visible
+from judge.text.visible import clip, flat
 
 _STYLES: Final[dict[Half, str]] = {
     "neither": "green",
@@ -42,55 +50,61 @@ _SAID: Final[dict[QuadrantWord, tuple[str, str]]] = {
     "silent": ("abstained", "silent"),
     "answered": ("abstained", "no"),
 }
-"""Which column a word fills, and with what; what no word fills is not asked of the cell."""
+"""Which column a word fills, and with what; what no word fills is not asked of the quadrant."""
 _NOT_ASKED: Final = Look("–", "-", "", "does not apply")
 _IMPLIED: Final[frozenset[QuadrantWord]] = frozenset({"answerable", "answered"})
-"""What the other words of a cell say, too."""
+"""What the other words of a quadrant say, too."""
 _LIMITS: Final = ("faithful", "correct", "gold")
-"""Parts of a cell's signature that are told below the table."""
+"""Parts of a signature that are told below the table."""
 _NAMED: Final = 3
-LONGEST: Final = 40
+_LISTED: Final = 10
+"""Ids of gold in one line."""
+_LONGEST: Final = 40
 """Characters of a name from outside that is listed."""
 _INDENT: Final = 4
-_WIDEST: Final = 500
+_COLUMN: Final = 11
 
 
-def print_breakdown(summary: Summary, folder: Path, console: Console, *, lang: Lang = "en") -> None:
-    """Print the table of cells, what it adds up to, and how it was made.
+def print_quadrants(summary: Summary, folder: Path, console: Console, *, lang: Lang = "en") -> None:
+    """Print the table of quadrants, what it adds up to, and how it was made.
 
     Args:
-        summary: of the run; nothing is printed where it has no breakdown.
+        summary: of the run; nothing is printed where it has no such table.
         folder: of the run, for the command that looks closer.
         console: where to.
         lang: of the table.
     """
     if summary.breakdown is None:
         return
-    page = _Page(summary, summary.breakdown, lang, console)
-    console.print()
+    page = _Table(summary, summary.breakdown, lang, console)
+    page.blank()
     if summary.breakdown.counted:
-        page.print_table()
+        page.table()
     for line in page.notes():
-        console.print(wrap(line, console.width, hang=2), soft_wrap=True)
+        page.say(line, hang=2)
     broken = [cell for cell in summary.breakdown.cells if cell.half in _BROKEN]
     if broken:
         largest = max(broken, key=lambda cell: cell.answers)
-        # A command is copied: it is not broken into lines.
-        console.print(Text(page.walk(folder, largest.words)), soft_wrap=True)
+        page.copied(page.walk(folder, largest.words))
 
 
-def told(words: Collection[QuadrantWord], lang: Lang = "en", *, partly: bool = False) -> str:
-    """What a cell means, and which half it speaks against.
+def print_grounds(
+    result: SampleResult, sample: Sample | None, console: Console, lang: Lang
+) -> None:
+    """Print why an answer stands in its quadrant, or why in none; nothing where nobody said."""
+    page = Page(console)
+    if result.cell is not None:
+        for name, told in _grounds(result, result.cell, sample, lang):
+            line = Text(f"{name:<{_COLUMN}}", style="bold").append(told, style="not bold")
+            page.say(line, hang=_COLUMN)
+    elif conflicts(result):
+        line = Text(f"{'no cell':<{_COLUMN}}", style="bold")
+        page.say(line.append(say("conflicting_one", lang), style="not bold"), hang=_COLUMN)
 
-    Args:
-        words: of the cell.
-        lang: of what is said.
-        partly: whether an answer there did not see all that gold names.
-    """
-    row = row_of(words)
-    half = say(f"broken_{row.half}", lang)
-    meant = say("told", lang, reading=_reading(words, lang), half=half)
-    return say("partly_one", lang, told=meant) if partly and row.half in _IN_PART else meant
+
+def conflicts(result: SampleResult) -> bool:
+    """Whether gold contradicts itself, so that the answer stands in no quadrant."""
+    return any(flag.name is FlagName.CONFLICTING_GOLD for flag in result.flags)
 
 
 def say(key: str, lang: Lang, **values: str) -> str:
@@ -102,29 +116,63 @@ def _reading(words: Collection[QuadrantWord], lang: Lang) -> str:
     return Messages.of("quadrants")(f"reading.{row_of(words).reading}", lang)
 
 
-def named(qids: Sequence[str], answers: int) -> str:
+def _grounds(
+    result: SampleResult, cell: Quadrant, sample: Sample | None, lang: Lang
+) -> Iterator[tuple[str, str]]:
+    """The lines that tell why, each with its name."""
+    half = row_of(cell.words).half
+    told = say("told", lang, reading=_reading(cell.words, lang), half=say(f"broken_{half}", lang))
+    if cell.partly and half in _IN_PART:
+        told = say("partly_one", lang, told=told)
+    yield "cell", f"{', '.join(cell.words)}: {told}"
+    if sample is None:
+        return
+    if result.correctness is None and (reference := flat(sample.gold_answer or "")):
+        yield "reference", reference
+    by_document = Signature.parse(cell.signature).part("gold") == "prefix"
+    found, missed = look_up(sample, "prefix" if by_document else "exact")
+    if _changed(cell, found, missed, sample.gold_answer):
+        yield "gold", say("changed", lang)
+        return
+    for name, ids in (("found", found), ("missed", missed)):
+        if ids:
+            more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
+            yield name, ", ".join(clip(flat(each), _LONGEST) for each in ids[:_LISTED]) + more
+
+
+def _changed(
+    cell: Quadrant, found: Sequence[str], missed: Sequence[str], reference: str | None
+) -> bool:
+    """Whether gold, as it stands in the input, would put the answer elsewhere."""
+    named = bool(found or missed)
+    if not cell.answerable:  # it may name chunks, where its reference abstains
+        return named and not (reference or "").strip()
+    return not named or (bool(found), bool(found and missed)) != (cell.retrieved, cell.partly)
+
+
+def _named(qids: Sequence[str], answers: int) -> str:
     """The first few names of so many answers, on one line."""
-    few = [clip(flat(qid), LONGEST) for qid in qids[:_NAMED]]
+    few = [clip(flat(qid), _LONGEST) for qid in qids[:_NAMED]]
     return ", ".join([*few, "…"] if answers > len(few) else few)
 
 
-class _Page:
+class _Table(Page):
     def __init__(
         self, summary: Summary, found: QuadrantTable, lang: Lang, console: Console
     ) -> None:
-        self._found, self._lang, self._console = found, lang, console
-        words = {word for cell in found.cells for word in cell.words}
+        super().__init__(console)
+        self._found, self._lang = found, lang
+        words = {word for cell in self._found.cells for word in cell.words}
         told = not words.isdisjoint({"correct", "wrong"})
         self._compared = told or summary.correctness is not None
         self._columns = ["retrieved", "faithful", "correct", "abstained"]
         if not self._compared:
             self._columns.remove("correct")
         self._by_similarity = summary.by_similarity
-        self._answerable = "answerable" in words
-        self._retrieved = "retrieved" in words
+        self._unfound = "answerable" in words and "retrieved" not in words
 
-    def print_table(self) -> None:
-        """A row for each cell, and under it what it means and who stands in it."""
+    def table(self) -> None:
+        """A row for each quadrant, and under it what it means and who stands in it."""
         rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         for name in (*self._columns, "answers", "share", "half"):
             justify: Literal["left", "right"] = "right" if name in {"answers", "share"} else "left"
@@ -136,39 +184,28 @@ class _Page:
         counts = f"{self._found.counted:,}"
         if self._lang == "en":
             counts = counted(self._found.counted, "answer")
-        self._console.print(Text(self._words("title", counted=counts), style="bold"))
-        head, *lines = self._lines(rows)
-        self._console.print(head, soft_wrap=True)
+        self.say(self._words("title", counted=counts), style="bold")
+        head, *lines = table_lines(rows, self.console)
+        self.console.print(head, soft_wrap=True)
         for line, cell in zip(lines, self._found.cells, strict=True):
-            self._console.print(line, soft_wrap=True)
-            means = Text(self._means(cell), style="dim")
-            self._console.print(wrap(means, self._console.width, _INDENT), soft_wrap=True)
+            self.console.print(line, soft_wrap=True)
+            self.say(self._means(cell), _INDENT, style="dim")
 
     def _answered(self, cell: QuadrantCount) -> Iterator[str]:
         """What stands in its columns."""
         said = dict(_SAID[word] for word in cell.words if word in _SAID)
         for name in self._columns:
-            yield self._words(said[name]) if name in said else mark(_NOT_ASKED, self._console)
+            yield self._words(said[name]) if name in said else mark(_NOT_ASKED, self.console)
 
     def _legend(self) -> str:
         """What the marks mean that stand in the columns."""
         shown = {sign for cell in self._found.cells for sign in self._answered(cell)}
-        marks = {self._words(_OPEN): "not_known", mark(_NOT_ASKED, self._console): "not_asked"}
-        return "  ".join(
-            f"{sign} {self._words(key)}" for sign, key in marks.items() if sign in shown
-        )
-
-    def _lines(self, rows: Table) -> Iterator[Text]:
-        """The lines of a table, however narrow the terminal: no figure is cut."""
-        options = self._console.options.update(width=_WIDEST)
-        for line in self._console.render_lines(rows, options, pad=False):
-            text = Text.assemble(*((segment.text, segment.style or "") for segment in line))
-            text.rstrip()
-            yield text
+        marks = {self._words(_OPEN): "not_known", mark(_NOT_ASKED, self.console): "not_asked"}
+        return "  ".join(f"{s} {self._words(key)}" for s, key in marks.items() if s in shown)
 
     def _means(self, cell: QuadrantCount) -> str:
-        reading = _reading(cell.words, self._lang)
-        means = self._words("means", reading=reading, qids=named(cell.qids, cell.answers))
+        qids = _named(cell.qids, cell.answers)
+        means = self._words("means", reading=_reading(cell.words, self._lang), qids=qids)
         if cell.partly and cell.half in _IN_PART:
             means = self._words("partly", means=means, partly=f"{cell.partly:,}")
         return means
@@ -182,7 +219,7 @@ class _Page:
             yield Text(self._words("without_gold", answers=answers), style="dim")
         if self._found.conflicting:
             answers = f"{self._found.conflicting:,}"
-            qids = named(self._found.conflicting_qids, self._found.conflicting)
+            qids = _named(self._found.conflicting_qids, self._found.conflicting)
             yield Text(self._words("conflicting", answers=answers, qids=qids), style="yellow")
 
     def _under(self) -> Iterator[Text]:
@@ -190,8 +227,8 @@ class _Page:
             yield Text(legend, style="dim")
         halves = {half: f"{count:,}" for half, count in self._found.halves.items()}
         yield Text(self._words("total", **halves), style="bold")
-        for signature in self._found.signatures:
-            made = Signature.parse(signature)
+        signatures = list(map(Signature.parse, self._found.signatures))
+        for made in signatures:
             parts = {name: made.part(name) or self._words(_OPEN) for name in _LIMITS}
             key = "limits_compared" if self._compared else "limits"
             yield Text(self._words(key, **parts), style="dim")
@@ -199,18 +236,17 @@ class _Page:
             yield Text(self._words("similarity"), style="dim")
         if not self._compared:
             yield Text(self._words("uncompared"))
-        if self._answerable and not self._retrieved:
-            signatures = map(Signature.parse, self._found.signatures)
+        if self._unfound:
             by_document = all(made.part("gold") == "prefix" for made in signatures)
             yield Text(self._words("unfound_prefix" if by_document else "unfound"), style="yellow")
 
     def walk(self, folder: Path, words: Sequence[QuadrantWord]) -> str:
-        """The command that shows the answers of a cell."""
+        """The command that shows the answers of a quadrant."""
         implied = _IMPLIED if self._compared else _IMPLIED | {"uncompared"}
         asked = ",".join(word for word in words if word not in implied)
         command = f"judge show {shlex.quote(str(folder))} --cell {asked}"
         command += "" if self._lang == "en" else f" --lang {self._lang}"
-        return self._words("walk", command=visible(command))
+        return self._words("walk", command=command)
 
     def _words(self, key: str, **values: str) -> str:
         return say(key, self._lang, **values)

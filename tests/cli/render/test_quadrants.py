@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from judge.cli.render.cells import print_breakdown
+from judge.cli.render.quadrants import print_quadrants
 from judge.messages import Lang
 from judge.records import Flag, FlagName, Judgment, Quadrant, Sample, SampleResult
 from judge.scores.answer import aggregate
@@ -57,7 +57,7 @@ def printed(
     made = [result(names.format(i), cell, signature) for i, cell in enumerate(cells)]
     out = io.StringIO()
     console = Console(file=out, width=width, highlight=False)
-    print_breakdown(summarize(made), Path(folder), console, lang=lang)
+    print_quadrants(summarize(made), Path(folder), console, lang=lang)
     return out.getvalue()
 
 
@@ -189,7 +189,7 @@ def test_what_was_asked_and_not_found_out_has_its_column() -> None:
     compared = correctness([], [], Judgment(), Judgment(), signature="s")
     one = result("q", UNCOMPARED).model_copy(update={"correctness": compared})
     out = io.StringIO()
-    print_breakdown(summarize([one]), Path("r"), Console(file=out, width=100, highlight=False))
+    print_quadrants(summarize([one]), Path("r"), Console(file=out, width=100, highlight=False))
     assert rows(out.getvalue())[1] == "yes yes ? no 1 100.0 % unknown"
     assert "--correctness" not in out.getvalue()
 
@@ -255,7 +255,7 @@ def test_what_is_not_asked_is_told_from_what_is_not_known(encoding: str) -> None
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding=encoding, errors="replace")
     made = [result("q", CAUTIOUS), result("r", UNJUDGED)]
-    print_breakdown(summarize(made), Path("r"), Console(file=file, width=80))
+    print_quadrants(summarize(made), Path("r"), Console(file=file, width=80))
     file.flush()
     assert rows(raw.getvalue().decode(encoding))[1:] == [
         "yes - - yes 1 50.0 % generation",

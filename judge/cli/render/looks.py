@@ -1,0 +1,124 @@
+"""How support looks: a mark, a tint and a word, so that any of them tells it; flags in words."""
+
+from typing import Final, NamedTuple
+
+from rich.console import Console
+from rich.text import Text
+
+from judge.records import (
+    Citation,
+    CitationStatus,
+    Excluded,
+    Flag,
+    FlagName,
+    Outcome,
+    Support,
+    Unscored,
+)
+from judge.signature import Signature
+from judge.text.visible import flat
+
+
+class Look(NamedTuple):
+    """A mark, its plain stand-in where the terminal has no such character, a tint, a word."""
+
+    mark: str
+    plain: str
+    style: str
+    word: str
+
+
+SUPPORT_LOOKS: Final = {
+    Support.FULL: Look("✓", "+", "green", "full"),
+    Support.PARTIAL: Look("◐", "~", "yellow", "partial"),
+    Support.NONE: Look("✗", "x", "red", "none"),
+    Support.CONTRADICTED: Look("≠", "!", "bold magenta", "contradicted"),
+    Support.NO_CLAIM: Look("·", ".", "dim", "no claim"),
+}
+UNSCORED_LOOK: Final = Look("?", "?", "cyan", "unscored")
+EXCLUDED_LOOK: Final = Look("·", ".", "dim", "not a claim")
+
+_CITATION_STYLES: Final = {
+    CitationStatus.VALID: "green",
+    CitationStatus.UNSUPPORTED: "red",
+    CitationStatus.DANGLING: "bold red",
+    CitationStatus.UNJUDGED: "cyan",
+}
+_MEANS: Final = {
+    FlagName.UNVERIFIED_QUOTE: "no quote was found in its chunk",
+    FlagName.CONFLICTING_EVIDENCE: "the chunks say opposite things",
+    FlagName.CONFLICTING_GOLD: "gold names no chunk, and its answer claims something",
+    FlagName.INJECTION_SUSPECTED: "a text reads like orders to a judge",
+    FlagName.MISMATCH_NUMBER: "not in the evidence",
+    FlagName.MISMATCH_DATE: "not in the evidence",
+    FlagName.MISMATCH_UNIT: "the evidence has that number with another unit",
+    FlagName.MISMATCH_NAME: "not in the chunks of the evidence",
+}
+
+
+def look_of(outcome: Outcome) -> Look:
+    """The look of an outcome."""
+    if isinstance(outcome, Excluded):
+        return EXCLUDED_LOOK
+    if isinstance(outcome, Unscored):
+        return UNSCORED_LOOK
+    return SUPPORT_LOOKS[outcome.support]
+
+
+def mark(look: Look, console: Console) -> str:
+    """Its mark, or the plain stand-in on a terminal that is not UTF."""
+    return look.mark if _speaks_utf(console) else look.plain
+
+
+def quoted(text: str, console: Console) -> str:
+    """A passage in quotation marks; the angled ones are in no Chinese code page but GB 18030."""
+    return f"«{text}»" if _speaks_utf(console) else f'"{text}"'
+
+
+def legend(console: Console) -> Text:
+    """One line that explains the marks."""
+    looks = (*SUPPORT_LOOKS.values(), UNSCORED_LOOK, EXCLUDED_LOOK)
+    shown = [look for look in looks if look.word != "no claim"]
+    return Text("  ").join(Text(f"{mark(k, console)} {k.word}", style=k.style) for k in shown)
+
+
+def threshold(signature: str) -> str | None:
+    """The least probability that counts as `full`, where a signature states one.
+
+    >>> threshold("similarity:lexical|t:0.8716"), threshold("llm:m@h|t:0")
+    ('0.872', None)
+    """
+    stated = Signature.parse(signature).part("t") or ""
+    try:
+        least = float(stated)
+    except ValueError:
+        return None
+    return f"{least:.3f}" if 0 < least <= 1 else None  # a language model's t is its temperature
+
+
+def meaning(flag: Flag) -> str:
+    """What a flag says, with what is missing where it is known: `9.9 billion: not in …`."""
+    means = _MEANS[flag.name]
+    return f"{flat(flag.detail)}: {means}" if flag.detail else means
+
+
+def flag_line(flag: Flag) -> Text:
+    """A flag under its sentence."""
+    return Text(f"flag {flag.name.value}  {meaning(flag)}", style="yellow")
+
+
+def citation_line(citation: Citation) -> Text:
+    """A citation, and what became of it."""
+    line = Text(f"cites {flat(citation.marker)} ")
+    if citation.chunk_id is not None and citation.chunk_id not in citation.marker:
+        line.append(f"= {flat(citation.chunk_id)} ")
+    if citation.status is None:
+        return line.append("not counted", style="dim")
+    line.append(citation.status.value, style=_CITATION_STYLES[citation.status])
+    if citation.suggested is not None:
+        line.append(f", {flat(citation.suggested)} would hold")
+    return line
+
+
+def _speaks_utf(console: Console) -> bool:
+    return console.encoding.lower().startswith("utf")
