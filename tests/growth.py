@@ -19,9 +19,13 @@ def growth(action: Callable[[str], object], make: Callable[[int], str], size: in
     Only the time that this thread computes is counted, and of several tries the best, so that a
     busy machine does not matter. `size` must be large enough for a square to tell.
     """
-    short, long = make(size), make(TIMES * size)
-    little = min(_seconds(action, short) for _ in range(_TRIES))
-    return min(_seconds(action, long) for _ in range(_TRIES)) / little
+    return times_as_long(action, make(TIMES * size), make(size))
+
+
+def times_as_long(action: Callable[[str], object], text: str, other: str) -> float:
+    """How many times as long `action` takes for a text as for another."""
+    little = min(_seconds(action, other) for _ in range(_TRIES))
+    return min(_seconds(action, text) for _ in range(_TRIES)) / little
 
 
 def repeated(unit: str, first: str = "") -> Callable[[int], str]:
