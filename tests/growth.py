@@ -1,7 +1,7 @@
 """How time grows with the length of a text: a ratio within one run, never a time."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 TIMES: Final = 8
@@ -19,13 +19,17 @@ def growth(action: Callable[[str], object], make: Callable[[int], str], size: in
     Only the time that this thread computes is counted, and of several tries the best, so that a
     busy machine does not matter. `size` must be large enough for a square to tell.
     """
-    return times_as_long(action, make(TIMES * size), make(size))
+    short, long = make(size), make(TIMES * size)
+    little = min(_seconds(action, short) for _ in range(_TRIES))
+    return min(_seconds(action, long) for _ in range(_TRIES)) / little
 
 
-def times_as_long(action: Callable[[str], object], text: str, other: str) -> float:
-    """How many times as long `action` takes for a text as for another."""
-    little = min(_seconds(action, other) for _ in range(_TRIES))
-    return min(_seconds(action, text) for _ in range(_TRIES)) / little
+def slow(
+    action: Callable[[str], object], texts: Iterable[str], plain: str, times: float
+) -> list[str]:
+    """Those texts that take more than so many times as long as a plain one."""
+    most = times * min(_seconds(action, plain) for _ in range(_TRIES))
+    return [text for text in texts if all(_seconds(action, text) > most for _ in range(_TRIES))]
 
 
 def repeated(unit: str, first: str = "") -> Callable[[int], str]:

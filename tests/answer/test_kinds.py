@@ -8,7 +8,7 @@ from judge.answer.kinds import classify
 from judge.answer.sentences import split
 from judge.records import Sentence, SentenceKind
 from judge.text.fold import CJK_CHAR
-from tests.growth import times_as_long
+from tests.growth import slow
 
 # A claim left out hides a mistake, so that claims have the higher floor.
 CLAIMS_KEPT, OTHERS_KNOWN = 0.995, 0.97
@@ -149,4 +149,4 @@ def test_no_wording_is_read_in_too_many_ways() -> None:
     # No longer sentence is held against the patterns. One that tried every way took hours.
     texts = [(head + part * LONGEST)[:LONGEST] for head in HEADS for part in PARTS]
     plain = ("The limit of the stay is low, and nobody paid it in spring. " * LONGEST)[:LONGEST]
-    assert [text for text in texts if times_as_long(look, text, plain) > 15] == []
+    assert slow(look, texts, plain, times=15) == []
