@@ -24,11 +24,6 @@ def cohen_kappa(
     p_o is the share of equal rows; p_e = Σ_c p_c q_c, p and q being the shares of a label on either
     side. Where one label is rare κ is low for a good judge too: read it beside the base rate.
 
-    Args:
-        first: one side's labels, one a row.
-        second: the other's, of the same rows.
-        weights: one a row.
-
     Returns:
         -1 to 1, and 0 at chance. None where p_e is 1 (both sides use one and the same label), and
         without rows or weight.

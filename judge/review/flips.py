@@ -1,6 +1,5 @@
 """A golden set judged again: which verdicts flipped, and whether by more than chance."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from judge.protocols import Judge
 from judge.records import SUPPORT_WEIGHT, Excluded, SampleResult, SentenceResult, Support
 from judge.review.agreement import mcnemar
 from judge.review.census import NEVER_PARTIAL
-from judge.review.folder import write_whole
+from judge.review.folder import as_json, write_whole
 from judge.review.golden import Golden, own_support, read_golden
 from judge.review.records import Drift, Flip, GoldenLabel, LostSentence
 from judge.scores.totals import MIN_UNSCORED
@@ -23,7 +22,7 @@ _Change = Literal["worse", "other", "better"]
 _ORDER: Final[Sequence[_Change]] = ("worse", "other", "better")
 
 
-class _Labelled(NamedTuple):
+class _Label(NamedTuple):
     """A golden label, and what has become of its sentence."""
 
     qid: str
@@ -32,6 +31,16 @@ class _Labelled(NamedTuple):
     """How its answer is judged now."""
     sentence: SentenceResult | None
     """None where no sentence begins and ends there any more."""
+
+    @property
+    def asked(self) -> bool:
+        """Whether the judge is asked about the sentence now."""
+        return self.sentence is not None and not isinstance(self.sentence.outcome, Excluded)
+
+    @property
+    def now(self) -> Support | None:
+        """What the judge says now."""
+        return None if self.sentence is None else own_support(self.sentence)
 
 
 class _Pair(NamedTuple):
@@ -72,8 +81,7 @@ def write_drift(path: Path, found: Drift) -> None:
     Raises:
         RunError: it cannot be written.
     """
-    text = json.dumps(found.model_dump(mode="json"), ensure_ascii=False, indent=2)
-    write_whole(path, [f"{text}\n"])
+    write_whole(path, [as_json(found)])
 
 
 def unjudged(found: Drift) -> float:
@@ -99,26 +107,30 @@ def compare(golden: Sequence[Golden], results: Iterable[SampleResult]) -> Drift:
     Raises:
         ValueError: there are more or fewer results.
     """
-    labelled = list(_labelled(golden, results))
-    there = [each for each in labelled if _asked(each.sentence)]
-    scale = _scale(labelled)
-    pairs = list(_pairs(there))
+    labels = list(_labels(golden, results))
+    there = [each for each in labels if each.asked]
+    scale = _scale(labels)
+    pairs = [
+        _Pair(each.qid, each.label, each.label.judged, each.now)
+        for each in there
+        if each.label.judged is not None and each.now is not None
+    ]
     changes = [_change(pair, scale) for pair in pairs]
     worse, better = changes.count("worse"), changes.count("better")
-    right = [_right(pair.label, pair.then, scale) for pair in pairs]
+    right = sum(_right(pair.label, pair.then, scale) for pair in pairs)
     flipped = [(c, pair) for c, pair in zip(changes, pairs, strict=True) if pair.then != pair.now]
     flipped.sort(key=lambda flip: (_ORDER.index(flip[0]), _gain(flip[1])))
     return Drift(
-        signatures_then=Counter(each.label.signature for each in labelled),
-        signatures_now=Counter(each.signature for each in labelled),
+        signatures_then=Counter(each.label.signature for each in labels),
+        signatures_now=Counter(each.signature for each in labels),
         scale=scale,
-        labels=len(labelled),
-        lost=tuple(_lost(each) for each in labelled if not _asked(each.sentence)),
-        unscored_then=sum(each.label.judged is None for each in labelled),
-        unscored_now=sum(_now(each) is None for each in there),
+        labels=len(labels),
+        lost=tuple(_lost(each) for each in labels if not each.asked),
+        unscored_then=sum(each.label.judged is None for each in labels),
+        unscored_now=sum(each.now is None for each in there),
         compared=len(pairs),
-        agreement_then=sum(right) / len(pairs) if pairs else None,
-        agreement_now=(sum(right) + better - worse) / len(pairs) if pairs else None,
+        agreement_then=right / len(pairs) if pairs else None,
+        agreement_now=(right + better - worse) / len(pairs) if pairs else None,
         better=better,
         worse=worse,
         p=mcnemar(worse, better),
@@ -126,32 +138,17 @@ def compare(golden: Sequence[Golden], results: Iterable[SampleResult]) -> Drift:
     )
 
 
-def _labelled(golden: Iterable[Golden], results: Iterable[SampleResult]) -> Iterator[_Labelled]:
+def _labels(golden: Iterable[Golden], results: Iterable[SampleResult]) -> Iterator[_Label]:
     for each, result in zip(golden, results, strict=True):
         sentences = {(sentence.start, sentence.end): sentence for sentence in result.sentences}
         for label in each.labels:
             sentence = sentences.get((label.start, label.end))
-            yield _Labelled(result.qid, label, result.signature, sentence)
+            yield _Label(result.qid, label, result.signature, sentence)
 
 
-def _asked(sentence: SentenceResult | None) -> bool:
-    return sentence is not None and not isinstance(sentence.outcome, Excluded)
-
-
-def _now(labelled: _Labelled) -> Support | None:
-    return None if labelled.sentence is None else own_support(labelled.sentence)
-
-
-def _pairs(labelled: Iterable[_Labelled]) -> Iterator[_Pair]:
-    for each in labelled:
-        now = _now(each)
-        if each.label.judged is not None and now is not None:
-            yield _Pair(each.qid, each.label, each.label.judged, now)
-
-
-def _scale(labelled: Sequence[_Labelled]) -> _Scale:
-    bare = any(each.label.support is None for each in labelled)
-    signatures = (s for each in labelled for s in (each.label.signature, each.signature))
+def _scale(labels: Sequence[_Label]) -> _Scale:
+    bare = any(each.label.support is None for each in labels)
+    signatures = {s for each in labels for s in (each.label.signature, each.signature)}
     # A signature begins with what its verdicts name as their source.
     sources = {Signature.parse(made).source for made in signatures}
     return "full_or_rest" if bare or sources & NEVER_PARTIAL else "labels"
@@ -172,7 +169,8 @@ def _change(pair: _Pair, scale: _Scale) -> _Change:
 
 def _gain(pair: _Pair) -> float:
     """How much nearer to what people say its weight is now, -1 to 1."""
-    people = _weight(pair.label.support) if pair.label.support else float(pair.label.supported)
+    label = pair.label
+    people = _weight(label.support) if label.support else float(label.supported)
     return abs(_weight(pair.then) - people) - abs(_weight(pair.now) - people)
 
 
@@ -180,7 +178,7 @@ def _weight(support: Support) -> float:
     return SUPPORT_WEIGHT.get(support, 0.0)
 
 
-def _lost(each: _Labelled) -> LostSentence:
+def _lost(each: _Label) -> LostSentence:
     kind = None if each.sentence is None else each.sentence.kind
     label = each.label
     return LostSentence(qid=each.qid, sentence=label.sentence, text=label.text, kind=kind)

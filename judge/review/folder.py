@@ -33,28 +33,16 @@ def fingerprint(folder: Path) -> str:
 
 
 def write_draw(run: Path, draw: Draw) -> Path:
-    """Keep a draw in the run; returns where.
-
-    Raises:
-        RunError: the folder cannot be written.
-    """
-    return _write(run / REVIEW / f"{draw.draw}.json", _json(draw))
+    """Keep a draw in the run; returns where. RunError where the folder cannot be written."""
+    return _write(run / REVIEW / f"{draw.draw}.json", as_json(draw))
 
 
 def read_draw(run: Path, name: str) -> Draw | None:
-    """A draw of this run; None where it has none of that name.
-
-    Raises:
-        RunError: it is damaged.
-    """
+    """A draw of this run; None where it has none of that name, RunError where it is damaged."""
     path = run / REVIEW / f"{name}.json"
-    try:
-        draw = parse(path.read_bytes(), Draw, str(path), _DRAW_AGAIN)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise RunError(f"{path}: cannot be read ({error.strerror})") from None
-    if draw.draw != name:
+    data = _read(path)
+    draw = None if data is None else parse(data, Draw, str(path), _DRAW_AGAIN)
+    if draw and draw.draw != name:
         raise RunError(f"{path}: is draw {draw.draw!r} by another name; {_DRAW_AGAIN}")
     return draw
 
@@ -65,28 +53,15 @@ def draw_names(run: Path) -> list[str]:
 
 
 def write_labels(run: Path, draw: str, labels: Iterable[Label]) -> Path:
-    """Keep the labels of a draw, in place of those it had.
-
-    Raises:
-        RunError: the folder cannot be written.
-    """
+    """Keep the labels of a draw, in place of those it had. RunError as of `write_draw`."""
     lines = "".join(f"{label.model_dump_json()}\n" for label in labels)
     return _write(run / REVIEW / f"{draw}{_LABELS}", lines)
 
 
 def read_labels(run: Path, draw: str) -> list[Label]:
-    """The labels of a draw; none where none were imported.
-
-    Raises:
-        RunError: they are damaged.
-    """
+    """The labels of a draw; none where none were imported, RunError where they are damaged."""
     path = run / REVIEW / f"{draw}{_LABELS}"
-    try:
-        lines = path.read_bytes().splitlines()
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise RunError(f"{path}: cannot be read ({error.strerror})") from None
+    lines = (_read(path) or b"").splitlines()
     step = "import the sheets again with --replace"
     return [parse(line, Label, f"{path}, line {n}", step) for n, line in enumerate(lines, 1)]
 
@@ -114,20 +89,12 @@ def by_row(labels: Iterable[Label]) -> dict[str, list[Label]]:
 
 
 def write_agreement(run: Path, agreement: Agreement) -> Path:
-    """Keep what the labels say of the judge.
-
-    Raises:
-        RunError: the folder cannot be written.
-    """
-    return _write(run / AGREEMENT, _json(agreement))
+    """Keep what the labels say of the judge. RunError as of `write_draw`."""
+    return _write(run / AGREEMENT, as_json(agreement))
 
 
 def write_page(run: Path, page: str) -> Path:
-    """Keep the page that tells it to people.
-
-    Raises:
-        RunError: the folder cannot be written.
-    """
+    """Keep the page that tells it to people. RunError as of `write_draw`."""
     return _write(run / PAGE, page)
 
 
@@ -196,8 +163,18 @@ def write_whole(path: Path, texts: Iterable[str]) -> None:
             file.writelines(texts)
 
 
-def _json(record: BaseModel) -> str:
+def as_json(record: BaseModel) -> str:
+    """A record as a file of its own holds it."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise RunError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def _write(path: Path, text: str) -> Path:

@@ -28,53 +28,13 @@ from judge.review.sheet import Row, read_sheet
 from judge.review.words import read_label
 from judge.text.visible import clip
 
-_NAME: Final = re.compile(r"r[0-9a-f]{8}")
+_DRAW: Final = re.compile(r"r[0-9a-f]{8}")
 _MOST: Final = 50
 """Problems that are listed; a person mends them in one go."""
 _LONGEST: Final = 60
 _COMPARED: Final = 2_000
 """Letters of a sentence: a cell may be cut behind them."""
-_SAID: Final = "human_support"
 _LOST: Final = "?"
-
-
-class Filled(NamedTuple):
-    """A row that came back from people."""
-
-    path: Path
-    row: Row
-
-    def __str__(self) -> str:
-        return f"{self.path}, row {self.row.number}"
-
-    @property
-    def id(self) -> str:
-        """What it says it is."""
-        return self.row.cells.get("review_id", "").strip()
-
-    @property
-    def said(self) -> str:
-        """The label."""
-        return self.row.cells.get(_SAID, "").strip()
-
-    @property
-    def note(self) -> str:
-        """What was added."""
-        return self.row.cells.get("human_note", "").strip()
-
-
-class _Found(NamedTuple):
-    label: Label
-    row: Filled
-
-
-class Sheets(NamedTuple):
-    """What filled-in sheets say."""
-
-    draw: Draw
-    labels: list[Label]
-    noted: int
-    """Rows with a note, and without a label."""
 
 
 class Imported(NamedTuple):
@@ -86,6 +46,30 @@ class Imported(NamedTuple):
     """Totals of the run."""
     noted: int
     """Rows with a note, and without a label: nothing was made of them."""
+
+
+class Filled(NamedTuple):
+    """A row that came back from people."""
+
+    path: Path
+    row: Row
+
+    def __str__(self) -> str:
+        return f"{self.path}, row {self.row.number}"
+
+    def cell(self, column: str) -> str:
+        """What stands under a column; empty where the sheet lacks it."""
+        return self.row.cells.get(column, "").strip()
+
+    @property
+    def id(self) -> str:
+        """What the row says it is."""
+        return self.cell("review_id")
+
+    @property
+    def said(self) -> str:
+        """The label."""
+        return self.cell("human_support")
 
 
 def import_labels(
@@ -104,7 +88,7 @@ def import_labels(
         run: folder of the run.
         sheets: CSV or XLSX; several where reviewers had one each.
         replace: let go of labels imported earlier that these sheets do not have.
-        page: makes the HTML of `agreement.html`, such as `judge.pages.agreement_page`.
+        page: makes the HTML of `agreement.html`, as `judge.pages.agreement.page` does.
 
     Raises:
         InputError: a sheet cannot be read, or rows of it cannot be right; all are named.
@@ -113,46 +97,63 @@ def import_labels(
     """
     run = Path(run)
     with hold(run):
-        joined = join(run, list(map(Path, sheets)), replace=replace)
+        draw, filled = join(run, list(map(Path, sheets)))
+        labels = labels_of(draw, filled)
+        if not labels:
+            message = "no row has a label; fill in human_support"
+            raise InputError(message, path=", ".join(map(str, sheets)))
+        if not replace:
+            _refuse_loss(run, draw, labels)
         summary = read_summary(run)
-        found = findings(joined.draw, joined.labels, summary)
+        found = findings(draw, labels, summary)
         text = None if page is None else page(found, summary)
         # Whatever stops this halfway, no finding is left that other labels made.
         discard_findings(run)
-        write_labels(run, joined.draw.draw, joined.labels)
+        write_labels(run, draw.draw, labels)
         write_agreement(run, found)
         if text is not None:
             write_page(run, text)
-    return Imported(found, summary, joined.noted)
+    return Imported(found, summary, sum(bool(r.cell("human_note")) and not r.said for r in filled))
 
 
-def join(run: Path, paths: Sequence[Path], *, replace: bool = False) -> Sheets:
-    """Read sheets of one draw of a run; several where reviewers had one each.
-
-    Args:
-        run: folder of the run.
-        paths: the sheets, CSV or XLSX.
-        replace: let go of labels imported earlier that these sheets do not have.
+def join(run: Path, paths: Sequence[Path]) -> tuple[Draw, list[Filled]]:
+    """The rows of filled-in sheets, and the one draw of the run that they are of.
 
     Raises:
-        InputError: a sheet cannot be read, or rows of it cannot be right; all are named.
+        InputError: a sheet cannot be read, or the rows are of several draws or of none.
         RunError: the rows are of another run, or the run was scored again since.
     """
     results = fingerprint(run)
     filled = [Filled(path, row) for path in paths for row in read_sheet(path)]
-    draw = _draw(run, paths, filled)
-    if draw.results != results:
-        raise RunError(
-            f"{run}: was scored again after draw {draw.draw}, so its labels are of other verdicts; "
-            f"draw anew: judge review draw {run}"
+    names: dict[str, Filled] = {}
+    for row in filled:
+        if row.id:
+            names.setdefault(row.id.rpartition("-")[0], row)
+    live = _live_name(run)
+    # A cell could name any file.
+    known = (name for name in names if name != live and _DRAW.fullmatch(name))
+    draws = [draw for name in known if (draw := read_draw(run, name))]
+    if live in names:
+        draws.append(_live_draw(run, live, results))
+    if len(draws) > 1:
+        raise InputError(
+            f"rows of {len(draws)} draws ({', '.join(draw.draw for draw in draws)}): "
+            "each has its own chances; import them one after the other"
         )
-    labels = labels_of(draw, filled)
-    if not labels:
-        raise InputError("no row has a label; fill in human_support", path=_paths(paths))
-    if not replace:
-        _keep(run, draw, labels)
-    noted = sum(bool(row.note) and not row.said for row in filled)
-    return Sheets(draw, labels, noted)
+    if not names:
+        raise InputError("no row has a review_id", path=", ".join(map(str, paths)))
+    if not draws:
+        first = next(iter(names.values()))
+        raise RunError(
+            f"{first}: {_quoted(first.id)} is a row of another run, or of none; "
+            f"draws of {run}: {', '.join(draw_names(run)) or 'none'}"
+        )
+    if draws[0].results != results:
+        raise RunError(
+            f"{run}: was scored again after draw {draws[0].draw}, so its labels are of other "
+            f"verdicts; draw anew: judge review draw {run}"
+        )
+    return draws[0], filled
 
 
 def labels_of(draw: Draw, filled: Sequence[Filled]) -> list[Label]:
@@ -162,7 +163,7 @@ def labels_of(draw: Draw, filled: Sequence[Filled]) -> list[Label]:
         InputError: rows cannot be right; all are named.
     """
     rows = {sentence.review_id: sentence for sentence in draw.sentences}
-    found: dict[tuple[str, str], _Found] = {}
+    found: dict[tuple[str, str], tuple[Label, Filled]] = {}
     problems: list[str] = []
     for row in filled:
         if not row.id and not row.said:
@@ -171,12 +172,12 @@ def labels_of(draw: Draw, filled: Sequence[Filled]) -> list[Label]:
             label = _label(draw, rows.get(row.id), row)
             if label is not None:
                 key = (label.review_id, folded(label.reviewer))
-                found[key] = _both(found.get(key), _Found(label, row))
+                found[key] = _merged(*found[key], label) if key in found else (label, row)
         except ValueError as error:
             problems.append(f"{row}: {error}")
     if problems:
         raise InputError(_listed(problems))
-    return [each.label for each in found.values()]
+    return [label for label, _ in found.values()]
 
 
 def folded(name: str) -> str:
@@ -190,74 +191,35 @@ def folded(name: str) -> str:
     return " ".join(seen.split())
 
 
-def _draw(run: Path, paths: Sequence[Path], filled: Sequence[Filled]) -> Draw:
-    names: dict[str, Filled] = {}
-    for row in filled:
-        if row.id:
-            names.setdefault(row.id.rpartition("-")[0], row)
-    live = _live(run)
-    # A cell could name any file.
-    known = (name for name in names if name != live and _NAME.fullmatch(name))
-    own = [draw for name in known if (draw := read_draw(run, name))]
-    if live in names:
-        own.append(_live_draw(run, live))
-    if len(own) > 1:
-        raise InputError(
-            f"rows of {len(own)} draws ({', '.join(draw.draw for draw in own)}): "
-            "each has its own chances; import them one after the other"
-        )
-    if not own:
-        first = next(iter(names.values()), None)
-        if first is None:
-            raise InputError("no row has a review_id", path=_paths(paths))
-        draws = ", ".join(draw_names(run)) or "none"
-        raise RunError(
-            f"{first}: {_quoted(first.id)} is a row of another run, or of none; "
-            f"draws of {run}: {draws}"
-        )
-    return own[0]
+def _live_name(run: Path) -> str | None:
+    """The draw that a hook made beside the run; None where it was scored before there were any."""
+    record = read_record(run)
+    seed, rate = record.config.get("seed"), record.config.get("review_rate")
+    if not isinstance(seed, int) or not isinstance(rate, float):
+        return None
+    return live_name(record.signature, seed, rate)
 
 
-def _live_draw(run: Path, name: str) -> Draw:
+def _live_draw(run: Path, name: str, results: str) -> Draw:
     """What a hook was handed while these results were made, and not those of a run before."""
     draw = read_draw(run, name)
-    if draw is None or draw.results != fingerprint(run):
+    if draw is None or draw.results != results:
         draw = take_live(run).draw
         write_draw(run, draw)
     return draw
 
 
-def _live(run: Path) -> str | None:
-    record = read_record(run)
-    seed, rate = record.config.get("seed"), record.config.get("review_rate")
-    if not isinstance(seed, int) or not isinstance(rate, float):
-        return None  # scored before there were hooks
-    return live_name(record.signature, seed, rate)
-
-
-def _keep(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
+def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
     """Refuse to lose what was imported earlier."""
     now = {(label.review_id, folded(label.reviewer)) for label in labels}
-    lost = [
-        label
-        for label in read_labels(run, draw.draw)
-        if (label.review_id, folded(label.reviewer)) not in now
-    ]
+    earlier = read_labels(run, draw.draw)
+    lost = [each for each in earlier if (each.review_id, folded(each.reviewer)) not in now]
     if lost:
         who = sorted({label.reviewer or "nameless" for label in lost})
         raise RunError(
             f"{run}: {len(lost)} labels imported earlier ({', '.join(who)}) are not in these "
             "sheets; name all sheets of the draw, or let the earlier ones go with --replace"
         )
-
-
-def _paths(paths: Sequence[Path]) -> str:
-    return ", ".join(map(str, paths))
-
-
-def _quoted(review_id: str) -> str:
-    """An id that anybody may have written."""
-    return repr(clip(review_id, _LONGEST))
 
 
 def _label(draw: Draw, sentence: DrawnSentence | None, row: Filled) -> Label | None:
@@ -271,7 +233,7 @@ def _label(draw: Draw, sentence: DrawnSentence | None, row: Filled) -> Label | N
     try:
         reading = read_label(row.said)
     except ValueError as error:
-        raise ValueError(f"{_SAID} {error}") from None
+        raise ValueError(f"human_support {error}") from None
     if reading is None:
         return None
     return Label(
@@ -280,8 +242,8 @@ def _label(draw: Draw, sentence: DrawnSentence | None, row: Filled) -> Label | N
         sentence=sentence.sentence,
         support=reading.support,
         supported=reading.supported,
-        reviewer=" ".join(row.row.cells.get("reviewer", "").split()),
-        note=row.note,
+        reviewer=" ".join(row.cell("reviewer").split()),
+        note=row.cell("human_note"),
     )
 
 
@@ -310,38 +272,31 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))[:_COMPARED]
 
 
-def _both(earlier: _Found | None, now: _Found) -> _Found:
+def _merged(first: Label, row: Filled, second: Label) -> tuple[Label, Filled]:
     """The finer of two labels on a row by one reviewer, with what was noted on either."""
-    if earlier is None:
-        return now
-    first, second = earlier.label, now.label
-    if _contradict(first, second):
-        raise ValueError(_doubled(earlier, second))
+    known = first.support, second.support
+    if first.supported != second.supported or (None not in known and known[0] is not known[1]):
+        who = f"reviewer {second.reviewer!r}" if second.reviewer else "a nameless reviewer"
+        step = "keep one" if second.reviewer else "keep one, or fill in the column reviewer"
+        raise ValueError(
+            f"{second.review_id!r} is {_word(second)!r} and in {row} {_word(first)!r}, "
+            f"both of {who}; {step}"
+        )
     finer = second if first.support is None else first
     notes = dict.fromkeys(filter(None, (*first.note.split("\n"), *second.note.split("\n"))))
     update = {"note": "\n".join(notes), "reviewer": first.reviewer}
-    return _Found(finer.model_copy(update=update), earlier.row)
-
-
-def _contradict(first: Label, second: Label) -> bool:
-    if first.support is None or second.support is None:
-        return first.supported != second.supported
-    return first.support is not second.support
-
-
-def _doubled(earlier: _Found, label: Label) -> str:
-    who = f"reviewer {label.reviewer!r}" if label.reviewer else "a nameless reviewer"
-    step = "keep one" if label.reviewer else "keep one, or fill in the column reviewer"
-    return (
-        f"{label.review_id!r} is {_word(label)!r} and in {earlier.row} "
-        f"{_word(earlier.label)!r}, both of {who}; {step}"
-    )
+    return finer.model_copy(update=update), row
 
 
 def _word(label: Label) -> str:
     if label.support is None:
         return "yes" if label.supported else "no"
     return label.support.value if label.support is not Support.NONE else "not supported"
+
+
+def _quoted(review_id: str) -> str:
+    """An id that anybody may have written."""
+    return repr(clip(review_id, _LONGEST))
 
 
 def _listed(problems: Sequence[str]) -> str:

@@ -1,0 +1,268 @@
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+from judge.backends.hook import chosen
+from judge.config import Config
+from judge.errors import InputError, JudgeError, RunError
+from judge.files.runs import read_summary
+from judge.records import Support
+from judge.review import import_labels
+from judge.review.draws import Drawing, take, take_live
+from judge.review.folder import read_agreement, read_draw, read_labels, write_draw
+from judge.review.labels import Filled, folded, labels_of
+from judge.review.records import Draw, Label
+from judge.review.sheet import BLIND, Row, write_sheet
+from tests.drawn import DRAW, draw, row, stratum, sums, verdict
+from tests.reviewed import score
+
+ANSWERS = [["supported", "unsupported"], ["supported", "partial"], ["supported"] * 4]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return score(tmp_path, ANSWERS)
+
+
+@pytest.fixture
+def drawing(run: Path) -> Drawing:
+    drawing = take(run, size=8)
+    write_draw(run, drawing.draw)
+    return drawing
+
+
+def sheet(place: Path, rows: Iterable[Mapping[str, str]], name: str = "review.csv") -> Path:
+    path = place / name
+    write_sheet(path, rows, BLIND, "en")
+    return path
+
+
+def labelled(drawing: Drawing, *said: str, reviewer: str = "") -> list[dict[str, str]]:
+    """The first rows of the draw, with these labels."""
+    rows = zip(drawing.rows, said, strict=False)
+    return [row | {"human_support": word, "reviewer": reviewer} for row, word in rows]
+
+
+def imported(run: Path, *paths: Path, replace: bool = False) -> list[Label]:
+    found = import_labels(run, paths, replace=replace)
+    return read_labels(run, found.agreement.draw)
+
+
+def refused(run: Path, *paths: Path) -> str:
+    with pytest.raises(JudgeError) as error:
+        import_labels(run, paths)
+    assert not (run / "agreement.json").exists()
+    return str(error.value)
+
+
+def test_rows_in_any_order_come_back_to_their_sentences(
+    run: Path, drawing: Drawing, tmp_path: Path
+) -> None:
+    rows = labelled(drawing, "full", "部分", "不支持", "矛盾", "是", "否", "", "no_claim")
+    rows[0]["human_note"] = "=sure, 确定\nindeed"
+    rows[6]["human_note"] = "cannot tell"
+    found = import_labels(run, [sheet(tmp_path, reversed(rows))], page=lambda *_: "<p>")
+    assert (found.summary, found.noted) == (read_summary(run), 1)
+    assert read_agreement(run) == found.agreement
+    assert (run / "agreement.html").read_text() == "<p>"
+    kept = {label.review_id: label for label in read_labels(run, found.agreement.draw)}
+    said = [kept.get(row["review_id"]) for row in rows]
+    supports = [label and label.support for label in said]
+    full, partial, none = Support.FULL, Support.PARTIAL, Support.NONE
+    expected = [full, partial, none, Support.CONTRADICTED, full, None, None, Support.NO_CLAIM]
+    assert supports == expected
+    assert said[6] is None
+    assert [label.supported for label in said if label] == [True, *[False] * 3, True, *[False] * 2]
+    assert said[0] is not None
+    assert said[0].note == "=sure, 确定\nindeed"
+    places = {(each.review_id, each.qid, each.sentence) for each in drawing.draw.sentences}
+    assert {(x.review_id, x.qid, x.sentence) for x in kept.values()} < places
+    # Without a page, none is left that other labels made.
+    import_labels(run, [sheet(tmp_path, rows)])
+    assert not (run / "agreement.html").exists()
+
+
+def test_every_row_that_cannot_be_right_is_named(
+    run: Path, drawing: Drawing, tmp_path: Path
+) -> None:
+    rows = labelled(drawing, "full", "maybe", "full", "full", "none")
+    rows[2]["review_id"] = rows[2]["review_id"][:-1] + "x"
+    rows[3]["review_id"] = "r00000000-0123456789ab"
+    rows[4]["review_id"] = ""
+    rows.append(rows[0] | {"human_support": "partial"})
+    path = sheet(tmp_path, rows)
+    said = refused(run, path).splitlines()
+    assert said[0] == "5 rows cannot be right, and nothing was imported:"
+    wanted = {
+        3: ["'maybe' is no label"],
+        4: ["is no row of this"],
+        5: ["another draw"],
+        6: ["is empty beside a label"],
+        7: ["'partial' and in", "row 2 'full'", "fill in the column reviewer"],
+    }
+    for number, words in wanted.items():
+        (line,) = (each for each in said if f"{path}, row {number}:" in each)
+        assert all(word in line for word in words), line
+    bad = [drawing.rows[0] | {"human_support": f"word{k}"} for k in range(53)]
+    said = refused(run, sheet(tmp_path, bad)).splitlines()
+    assert len(said) == 52
+    assert said[-1].strip() == "… and 3 more"
+
+
+def test_reviewers_may_differ_and_one_may_not(run: Path, drawing: Drawing, tmp_path: Path) -> None:
+    first = sheet(tmp_path, labelled(drawing, "full", reviewer="李雷"), "1.csv")
+    second = sheet(tmp_path, labelled(drawing, "none", reviewer="Ann  B"), "2.csv")
+    third = sheet(tmp_path, labelled(drawing, "none", reviewer="李雷"), "3.csv")
+    said = refused(run, first, third)
+    assert "both of reviewer '李雷'; keep one" in said
+    assert "1 row cannot be right" in said
+    assert {label.reviewer for label in imported(run, first, second)} == {"李雷", "Ann B"}
+
+
+def test_rows_of_another_run_or_draw(run: Path, drawing: Drawing, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    stranger = score(tmp_path / "other", [["supported"] * 6])
+    path = sheet(tmp_path, labelled(drawing, "full"))
+    said = refused(stranger, path)
+    assert f"{path}, row 2" in said
+    assert "is a row of another run" in said
+    assert "none" in said  # no draw of that run is known
+    # No cell names a file.
+    (tmp_path / "draw.json").write_text(drawing.draw.model_dump_json(), encoding="utf-8")
+    for name in ("../../draw", "r../../..", "/etc/passwd", "r0000000"):
+        rows = [row | {"review_id": f"{name}-0"} for row in labelled(drawing, "full")]
+        assert "another run" in refused(run, sheet(tmp_path, rows)), name
+    other = take(run, size=8, seed=1)
+    write_draw(run, other.draw)
+    both = [*labelled(drawing, "full"), *labelled(other, "full")]
+    assert "rows of 2 draws" in refused(run, sheet(tmp_path, both))
+    path = sheet(tmp_path, labelled(drawing, "full"))
+    results = run / "results.jsonl"
+    results.write_bytes(results.read_bytes().replace(b"0.99", b"0.98"))
+    assert "was scored again after draw" in refused(run, path)
+
+
+def test_without_a_label_there_is_nothing_to_import(
+    run: Path, drawing: Drawing, tmp_path: Path
+) -> None:
+    assert "no row has a label" in refused(run, sheet(tmp_path, drawing.rows))
+    assert "no row has a review_id" in refused(run, sheet(tmp_path, [{"human_support": "full"}]))
+    assert "no such file" in refused(run, tmp_path / "none.csv")
+
+
+def test_labels_imported_earlier_are_not_lost_unasked(
+    run: Path, drawing: Drawing, tmp_path: Path
+) -> None:
+    first = sheet(tmp_path, labelled(drawing, "full", "full", reviewer="Ann"), "1.csv")
+    assert len(imported(run, first)) == 2
+    second = sheet(tmp_path, labelled(drawing, "none", reviewer="Bo"), "2.csv")
+    with pytest.raises(RunError, match=r"2 labels imported earlier \(Ann\)"):
+        imported(run, second)
+    changed = sheet(tmp_path, labelled(drawing, "full", "none", reviewer="Ann"), "1.csv")
+    assert len(imported(run, changed)) == 2
+    assert len(imported(run, first, second)) == 3
+    assert len(imported(run, second, replace=True)) == 1
+
+
+def live(place: Path, names: list[list[str]], rate: float = 1.0) -> tuple[Path, Drawing]:
+    place.mkdir()
+    run = score(place, names, Config(review_rate=rate, seed=5))
+    return run, take_live(run)
+
+
+def test_rows_that_a_hook_wrote_make_their_own_draw(tmp_path: Path) -> None:
+    run, drawn = live(tmp_path / "some", [["supported", "partial"]] * 40, 0.3)
+    qids = {sentence.qid for sentence in drawn.draw.sentences}
+    assert 0 < len(qids) < 40
+    assert all(chosen(qid, 5, 0.3) for qid in qids)
+    found = imported(run, sheet(tmp_path, labelled(drawn, *["full"] * len(drawn.rows))))
+    assert len(found) == 2 * len(qids)
+    kept = read_draw(run, drawn.draw.draw)
+    assert kept == drawn.draw
+    assert kept.by == "answer"
+    # One answer, drawn for certain.
+    run, drawn = live(tmp_path / "one", [["supported"]])
+    imported(run, sheet(tmp_path, labelled(drawn, "full")))
+    assert [each.probability for each in drawn.draw.sentences] == [1.0]
+
+
+def test_rows_that_a_hook_wrote_for_other_results(tmp_path: Path) -> None:
+    # As of a nightly run: the same ids and settings, and other answers.
+    run, monday = live(tmp_path / "monday", [["supported"], ["partial"]])
+    tuesday, _ = live(tmp_path / "tuesday", [["supported", "partial"], ["partial", "supported"]])
+    path = sheet(tmp_path, labelled(monday, "full", "full"))
+    said = refused(tuesday, path)
+    assert "2 rows cannot be right" in said
+    assert "is no row of this run" in said
+    # A draw of earlier results gives way.
+    write_draw(run, monday.draw.model_copy(update={"results": "0" * 64}))
+    assert len(imported(run, path)) == 2
+    assert read_draw(run, monday.draw.draw) == monday.draw
+
+
+@pytest.fixture
+def drawn() -> Draw:
+    rows = [
+        row("a", verdict("full"), text="It opens at 7.50, 每天。"),
+        row("b", verdict("none"), text="It closes at three."),
+    ]
+    return draw([stratum("supported", sums(2, 1), 2)], rows)
+
+
+def filled(name: str, said: str, number: int = 2, **cells: str) -> Filled:
+    return Filled(Path("s.csv"), Row(number, {"review_id": name, "human_support": said, **cells}))
+
+
+def problems(drawn: Draw, *rows: Filled) -> str:
+    with pytest.raises(InputError) as error:
+        labels_of(drawn, rows)
+    return str(error.value)
+
+
+def test_sorted_texts_without_their_ids_are_seen(drawn: Draw) -> None:
+    a, b = (sentence.review_id for sentence in drawn.sentences)
+    rows = [
+        filled(a, "full", 2, sentence="It closes at three."),
+        filled(b, "none", 3, sentence="It opens at 7.50, 每天。"),
+    ]
+    said = problems(drawn, *rows)
+    assert "2 rows cannot be right" in said
+    assert f"s.csv, row 2: holds another sentence than {a!r} was drawn for" in said
+    # What spreadsheets and old code pages do to a text makes no other text of it.
+    same = ["", "It opens at 7.50, 每天。", "'It opens\nat 7.50, 每天｡"]
+    lossy = ["It opens at 7.50, ???", "It opens at 7.50, ?天?"]
+    for text in same + lossy:
+        assert len(labels_of(drawn, [filled(a, "full", sentence=text)])) == 1, text
+    for text in [" it opens at 7.50 每天 "]:
+        assert "another sentence" in problems(drawn, filled(a, "full", sentence=text))
+    for text in lossy:
+        assert "another sentence" in problems(drawn, filled(b, "full", sentence=text))
+    long = row("c", verdict("full"), text="word " * 8000)
+    cut = long.text[:29_000] + "… [cut: 11 000 characters more]"
+    drawn = drawn.model_copy(update={"sentences": (long,)})
+    assert len(labels_of(drawn, [filled(long.review_id, "full", sentence=cut)])) == 1
+
+
+def test_one_reviewer_by_any_spelling(drawn: Draw) -> None:
+    name = drawn.sentences[0].review_id
+    first = filled(name, "full", 2, reviewer="Ann")
+    for other in ("ann", "ANN", "Ａnn", "An\u200bn", "  Ann "):
+        assert "both of reviewer" in problems(drawn, first, filled(name, "none", reviewer=other))
+        labels = labels_of(drawn, [first, filled(name, "yes", 3, reviewer=other)])
+        assert [label.reviewer for label in labels] == ["Ann"]
+    assert len({folded(name) for name in ("李雷", "韩梅梅", "Ann", "Anne", "")}) == 5
+
+
+def test_the_finer_label_of_one_row_stays_with_all_notes(drawn: Draw) -> None:
+    name = drawn.sentences[0].review_id
+    rows = [filled(name, "no", human_note="见 3 页"), filled(name, "none", human_note="twice")]
+    (label,) = labels_of(drawn, [*rows, filled(name, "否", human_note="twice")])
+    assert (label.support, label.note) == (Support.NONE, "见 3 页\ntwice")
+
+
+def test_an_id_of_another_run_like_it_is_told_apart(drawn: Draw) -> None:
+    said = problems(drawn, filled(f"{DRAW}-0000", "full"), filled("r" * 10_000, "full", 3))
+    assert "is no row of this run: it was changed, or is of another run like it" in said
+    assert "is a row of another draw or run" in said
+    assert len(said) < 1_000
