@@ -1,8 +1,16 @@
-"""Advice in short, and what it can rest on, made without samples."""
+"""What advice rests on, made by hand: counts of samples, reports of rank measures, runs."""
 
-from judge.advice.recommend.advising import needs
-from judge.advice.recommend.profile import HELD
+from collections.abc import Mapping
+
+from judge import measure_retrieval, summarize
+from judge.advice.profile import HELD
+from judge.advice.recommend import family_needs
 from judge.advice.records import Advice, Profile
+from judge.records import CorpusScore, CorrectnessTotals, Interval, Sample, Summary
+from judge.retrieval.records import RankingReport
+
+SIGNATURE = "retrieval|k:5,20|order:given|gain:linear|seed:0|judge:0"
+ANY = measure_retrieval([Sample(qid="q", retrieved=("a",), gold_evidence=("a",))])
 
 
 def roles(advice: Advice) -> dict[str, list[str]]:
@@ -30,6 +38,82 @@ def counted(relevant: float | None, irrelevant: float | None, **changes: object)
         "longest": 1000,
         "graded": None if relevant is None else False,
         "share": dict.fromkeys(HELD, 1.0),
-        "fitting": dict.fromkeys(needs(), 0),
+        "fitting": dict.fromkeys(family_needs(), 0),
     }
     return Profile.model_validate(fields | changes)
+
+
+def report(
+    mean: Mapping[str, float | None],
+    reach: float | None = None,
+    *,
+    queries: int = 100,
+    ceiling: Mapping[str, float] | None = None,
+    signature: str = SIGNATURE,
+) -> RankingReport:
+    """A report with these means, each with an interval of `reach` to both sides, or with none."""
+    interval = {
+        name: None
+        if value is None or reach is None
+        else Interval(low=value - reach, high=value + reach, method="poisson_bootstrap")
+        for name, value in mean.items()
+    }
+    changes = {
+        "signature": signature,
+        "queries": queries,
+        "averaged": queries,
+        "mean": dict(mean),
+        "interval": interval,
+        "defined": {name: 0 if value is None else queries for name, value in mean.items()},
+        "ceiling": dict(ceiling or {}),
+    }
+    return ANY.model_copy(update=changes)
+
+
+def score(mean: float | None, half: float = 0.0) -> CorpusScore | None:
+    """A mean over 100 answers, and an interval of this half width."""
+    if mean is None:
+        return None
+    interval = Interval(low=max(0.0, mean - half), high=min(1.0, mean + half), method="wilson")
+    return CorpusScore(macro=mean, micro=mean, answers=100, items=300, interval=interval)
+
+
+def answered(
+    faithfulness: float | None,
+    recall: float | None,
+    half: float = 0.5,
+    *,
+    untrusted: tuple[bool, bool] = (False, False),
+    signature: str = "llm:m",
+) -> Summary:
+    """The totals of 100 answers; `untrusted` of faithfulness, and of correctness."""
+    whole = summarize([])
+    compared = CorrectnessTotals(
+        signatures={signature: 100},
+        statuses={},
+        f1=None,
+        f1_bounds=None,
+        precision=None,
+        precision_bounds=None,
+        recall=score(recall, half),
+        recall_bounds=None,
+        f1_with_fallback=None,
+        answer_supports={},
+        reference_supports={},
+        flags={},
+        claims=600,
+        sources={},
+        unscored={},
+        unscored_share=None,
+        fallen_back=0,
+        untrusted=untrusted[1],
+    )
+    return whole.model_copy(
+        update={
+            "answers": 100,
+            "signatures": {signature: 100},
+            "faithfulness": score(faithfulness, half),
+            "untrusted": untrusted[0],
+            "correctness": None if recall is None else compared,
+        }
+    )

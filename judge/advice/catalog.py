@@ -1,20 +1,33 @@
 """Every measure of the project: what it tells, what it needs, and where it comes from."""
 
+import inspect
 import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.resources import files
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from judge.errors import ConfigError
+from judge.messages import Messages
 
 _CUT: Final = re.compile(r"@[1-9][0-9]*\Z")
+_HOMES: Final = {"retrieval": "judge.retrieval.measures", "overlap": "judge.overlap.measures"}
+"""Modules of pure functions, whose docstrings tell formula, range and source."""
+_FACT: Final = re.compile(r"^(Formula|Range|Source): (.*(?:\n {4}.*)*)", re.MULTILINE)
+_USUAL: Final = {
+    "range": "0 to 1",
+    "direction": "higher",
+    "also": (),
+    "formula": "",
+    "source": "",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure; the texts stand in `judge/data/measures.toml`."""
+    """One measure."""
 
     name: str
     """As it is printed, `k` standing for a number: `recall@k`."""
@@ -39,51 +52,74 @@ class Measure:
     """Authors and year, or the tool; `this project` where it is our own."""
 
 
-def measures(family: str | None = None) -> tuple[Measure, ...]:
-    """The measures of one family, or all, in the order to be shown.
+def needs() -> dict[str, frozenset[str]]:
+    """By family: what a sample must hold for any measure of it."""
+    return {
+        family: frozenset.intersection(
+            *(frozenset(row.get("needs", given["needs"])) for row in given["rows"].values())
+        )
+        for family, given in _table().items()
+    }
 
-    Raises:
-        ConfigError: there is no such family.
 
-    >>> [measure.name for measure in measures("citation")]
-    ['coverage', 'citation_validity', 'citation_recall']
+def names(family: str) -> tuple[str, ...]:
+    """The names of a family's measures, in the order to be shown.
+
+    >>> names("citation")
+    ('coverage', 'citation_validity', 'citation_recall')
     """
-    table = _table()
-    if family is None:
-        return tuple(measure for held in table.values() for measure in held)
-    if family not in table:
-        raise ConfigError(f"there is no family of measures {family!r}; try {', '.join(table)}")
-    return table[family]
+    return tuple(_table()[family]["rows"])
 
 
-def measure(name: str) -> Measure:
-    """The measure of that name; `recall@10` is `recall@k`.
+def family_of(name: str) -> str:
+    """The family of the measure of that name; `recall@10` is `recall@k`.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: there is no such measure.
 
-    >>> measure("recall@10").name, measure("rougeL").family
-    ('recall@k', 'overlap')
+    >>> family_of("recall@10"), family_of("rougeL")
+    ('retrieval', 'overlap')
     """
     wanted = _CUT.sub("@k", name)
-    for each in measures():
-        if each.name == wanted:
-            return each
-    known = ", ".join(each.name for each in measures())
+    for family in _table():
+        if wanted in names(family):
+            return family
+    known = ", ".join(each for family in _table() for each in names(family))
     raise ConfigError(f"there is no measure {name!r}; try one of {known}")
 
 
 @cache
-def _table() -> dict[str, tuple[Measure, ...]]:
+def measures() -> tuple[Measure, ...]:
+    """All measures, family by family, in the order to be shown."""
+    return tuple(
+        _measure(name, family, given["needs"], row)
+        for family, given in _table().items()
+        for name, row in given["rows"].items()
+    )
+
+
+def _measure(name: str, family: str, usual: list[str], row: dict[str, Any]) -> Measure:
+    says = Messages.of("measures")
+    facts = _USUAL | {"needs": usual} | _told(family, row.get("of")) | row
+    facts.pop("of", None)
+    return Measure(
+        name,
+        family,
+        meaning=says(f"{family}.{name}", "en"),
+        meaning_zh=says(f"{family}.{name}", "zh"),
+        **facts | {"needs": tuple(facts["needs"]), "also": tuple(facts["also"])},
+    )
+
+
+def _told(family: str, function: str | None) -> dict[str, Any]:
+    """What the docstring of a measure's function states: formula, range, source."""
+    if function is None:
+        return {}
+    text = inspect.getdoc(getattr(import_module(_HOMES[family]), function)) or ""
+    return {name.lower(): " ".join(value.split()) for name, value in _FACT.findall(text)}
+
+
+@cache
+def _table() -> dict[str, dict[str, Any]]:
     raw = tomllib.loads(files("judge").joinpath("data", "measures.toml").read_text("utf-8"))
-    return {
-        family: tuple(
-            Measure(
-                name,
-                family,
-                **entry | {"needs": tuple(entry["needs"]), "also": tuple(entry["also"])},
-            )
-            for name, entry in entries.items()
-        )
-        for family, entries in raw.items()
-    }
+    return {family: {"needs": rows.pop("needs"), "rows": rows} for family, rows in raw.items()}

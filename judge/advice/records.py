@@ -1,9 +1,10 @@
-"""Advice on measures, and rank measures read for a person."""
+"""Advice on measures, and rank measures read for a person; texts are of one language."""
 
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
+from judge.messages import Lang
 from judge.records.record import Record
 from judge.records.summary import Interval
 from judge.retrieval.records import DEEPEST
@@ -27,18 +28,19 @@ __all__ = [
     "ProductionLevel",
     "Profile",
     "Role",
+    "Scenario",
     "Target",
     "Targets",
     "Task",
     "Unjudged",
     "Use",
     "Wishes",
-    "Wording",
 ]
 
 
 Task = Literal["qa", "passage"]
 Cost = Literal["normal", "high"]
+Scenario = Literal["sparse", "dense", "balanced", "imbalanced"]
 Role = Literal["primary", "secondary", "supplementary"]
 
 POOL: Final = 10
@@ -125,7 +127,7 @@ class AvoidedMeasure(Record):
     """A measure that misleads on such data."""
 
     name: str
-    """As in the catalog: `recall@k`."""
+    """As in the catalogue: `recall@k`."""
     why: str
     """In a sentence."""
     rule: str
@@ -145,7 +147,7 @@ class FamilyAdvice(Record):
     """Whether a family of measures other than retrieval can be taken."""
 
     family: str
-    """As in the catalog."""
+    """As in the catalogue."""
     fits: bool
     """Whether any sample has what it needs."""
     samples: int
@@ -159,17 +161,17 @@ class FamilyAdvice(Record):
 
 
 class Advice(Record):
-    """Which measures fit, which do not, and why. Texts are of one language."""
+    """Which measures fit, which do not, and why."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     """Version of this layout."""
-    lang: Literal["en", "zh"]
+    lang: Lang
     """Language of the texts."""
     profile: Profile
     """What it rests on, …"""
     wishes: Wishes
     """… and what was asked for."""
-    scenario: Literal["sparse", "dense", "balanced", "imbalanced"] | None
+    scenario: Scenario | None
     """Null where nothing is known to be relevant, or not how much is irrelevant."""
     measures: tuple[AdvisedMeasure, ...]
     """Of retrieval, primary first. Empty where no scenario is known."""
@@ -178,7 +180,7 @@ class Advice(Record):
     fired: tuple[FiredRule, ...]
     """The rule of the scenario, then those that decided on a measure."""
     families: tuple[FamilyAdvice, ...]
-    """The other families of the catalog, in its order."""
+    """The other families of the catalogue, in its order."""
     notes: tuple[str, ...]
     """What else to know."""
 
@@ -186,19 +188,6 @@ class Advice(Record):
 Level = Literal["poor", "fair", "good", "excellent"]
 ProductionLevel = Literal["below", "minimum", "good", "excellent"]
 Use = Literal["faq", "documents", "scholarly", "knowledge_base", "monitoring"]
-
-
-class Wording(Record):
-    """The same in both languages."""
-
-    en: str
-    """In English."""
-    zh: str
-    """In Chinese."""
-
-    def text(self, lang: Literal["en", "zh"]) -> str:
-        """In that language."""
-        return self.zh if lang == "zh" else self.en
 
 
 class Figure(Record):
@@ -240,7 +229,7 @@ class ProductionBand(Record):
 class Bands(Record):
     """What the means of a report are worth, by rules of thumb."""
 
-    source: Wording
+    source: str
     """Where the limits come from."""
     bands: tuple[Band, ...]
     """In the report's order."""
@@ -248,7 +237,7 @@ class Bands(Record):
     """In the table's order."""
     not_measured: tuple[str, ...]
     """Measures with limits for which the report has no number; they are in no band."""
-    cautions: tuple[Wording, ...]
+    cautions: tuple[str, ...]
     """Why a low number may not speak against the ranking."""
 
 
@@ -270,15 +259,13 @@ class Target(Record):
 class Targets(Record):
     """The measures to watch for one use, and what they should reach."""
 
-    source: Wording
-    """Where the targets come from."""
     use: Use
     """Which use."""
-    name: Wording
+    name: str
     """The use in words."""
     targets: tuple[Target, ...]
     """First those to watch."""
-    cautions: tuple[Wording, ...]
+    cautions: tuple[str, ...]
     """Which targets no ranking could reach here."""
 
 
@@ -304,9 +291,9 @@ class Diagnosis(Record):
 
     name: str
     """Of the rule."""
-    finding: Wording
+    finding: str
     """What is the matter, or what works."""
-    advice: tuple[Wording, ...]
+    advice: tuple[str, ...]
     """What to look at, likeliest first."""
     grounds: tuple[Ground, ...]
     """All the numbers it rests on."""
@@ -319,7 +306,7 @@ class Unjudged(Record):
 
     name: str
     """Of the rule."""
-    finding: Wording
+    finding: str
     """What it would have said."""
     missing: tuple[tuple[str, ...], ...]
     """One measure of each group is needed."""
@@ -330,11 +317,9 @@ class Unjudged(Record):
 class Diagnoses(Record):
     """What the numbers of a report point to, by rules of thumb."""
 
-    source: Wording
-    """Where the rules come from."""
     found: tuple[Diagnosis, ...]
     """In the table's order. None is no proof that all is well."""
     unjudged: tuple[Unjudged, ...]
     """Rules for which a number is missing, or under its limit whatever the ranking."""
-    cautions: tuple[Wording, ...]
+    cautions: tuple[str, ...]
     """Why the comparison with the earlier report was not made, or how far it can be trusted."""

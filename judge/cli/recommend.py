@@ -15,7 +15,7 @@ from judge.messages import LANGS
 from judge.text.visible import clip
 
 if TYPE_CHECKING:
-    from judge.advice.records import Advice, Wishes
+    from judge.advice.records import Wishes
 
 _Cost = Literal["normal", "high"]
 _Task = Literal["qa", "passage"]
@@ -74,7 +74,9 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     language = chosen("--lang", lang, LANGS)
     if as_json and markdown == STDOUT:
         raise ConfigError("--json and --markdown - both print; give --markdown a file's name")
-    from judge.advice.recommend import page, recommend_measures  # noqa: PLC0415  heavy, not for --help
+    # Heavy, and --help stays quick without them.
+    from judge.advice.recommend import recommend_measures  # noqa: PLC0415
+    from judge.cli.render.advice import page, print_advice  # noqa: PLC0415
 
     source = Source(samples, (), skip_bad_lines=skip_bad_lines)
     written = None if markdown == STDOUT else markdown
@@ -87,14 +89,8 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     elif markdown == STDOUT:
         say(page(advice, shlex.quote(samples)))
     else:
-        _print(advice, samples, written)
-
-
-def _print(advice: "Advice", samples: str, written: str | None) -> None:
-    from judge.cli.render.advice import print_advice  # noqa: PLC0415  heavy, likewise
-
-    with output() as console:
-        print_advice(advice, shlex.quote(samples), console, written)
+        with output() as console:
+            print_advice(advice, shlex.quote(samples), console, written)
 
 
 def _wishes(

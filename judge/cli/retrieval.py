@@ -1,19 +1,26 @@
 """`judge retrieval`: whether the evidence was found, measured by its ranks."""
 
 import math
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.source import PIPED
+from judge.cli.export import Write, row_file
+from judge.cli.options import chosen
+from judge.cli.source import PIPED, Source, placed, readable, spoken
 from judge.cli.terminal import output, say_json
-from judge.errors import ConfigError
+from judge.errors import ConfigError, InputError
+from judge.messages import LANGS, Lang
 
 if TYPE_CHECKING:
-    from judge.cli.reading import Reading
-    from judge.retrieval.records import RankingReport, RankRules
+    from judge.cli.render.diagnosis import Reading
+    from judge.retrieval.ranking import Block
+    from judge.retrieval.records import QueryRanks, RankingReport, RankRules
 
 _Gain = Literal["linear", "exp2"]
 _GoldMatch = Literal["exact", "prefix"]
@@ -62,7 +69,7 @@ Output = Annotated[
     typer.Option("-o", "--output", metavar="FILE", help="Each query's measures: .jsonl or .csv."),
 ]
 Skip = Annotated[bool, typer.Option("--skip-bad-lines", help="Tell of bad lines, and go on.")]
-Use = Annotated[
+UseName = Annotated[
     str | None,
     typer.Option(
         metavar=_USES, help="Read the means, by rules of thumb: bands, and this use's targets."
@@ -76,7 +83,9 @@ Answers = Annotated[
     Path | None,
     typer.Option(metavar="RUN", help="Read the means beside what judge score said of the answers."),
 ]
-Lang = Annotated[str | None, typer.Option(metavar="<en|zh>", help="Language of the reading [en].")]
+Language = Annotated[
+    str | None, typer.Option(metavar="<en|zh>", help="Language of the reading [en].")
+]
 Catalog = Annotated[
     bool,
     typer.Option("--list", callback=_list, is_eager=True, help="Print the table of all measures."),
@@ -100,10 +109,10 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     as_json: Json = False,
     rows: Output = None,
     skip_bad_lines: Skip = False,
-    use: Use = None,
+    use: UseName = None,
     before: Before = None,
     answers: Answers = None,
-    lang: Lang = None,
+    lang: Language = None,
     catalog: Catalog = False,  # noqa: ARG001  its callback has seen to it
 ) -> None:
     """Measure rankings against gold: hit, recall, precision, MRR, MAP, nDCG and more.
@@ -114,29 +123,14 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     Example: judge retrieval samples.jsonl -k 1,5,10
     """
     rules = _rules(k, gain, relevance_level, gold_match, no_relevant, no_ranking, seed)
-    files = (samples, qrels, run)
-    reading = _reading(use, before, answers, lang, files, as_json=as_json)
-    report = _report(samples, (qrels, run), rules, worst, rows, skip_bad_lines=skip_bad_lines)
-    _print(report, reading, as_json=as_json)
-
-
-def _report(
-    samples: str | None,
-    trec: tuple[str | None, str | None],
-    rules: "RankRules",
-    worst: int,
-    rows: str | None,
-    *,
-    skip_bad_lines: bool,
-) -> "RankingReport":
-    from judge.cli.measured import of_run, of_samples  # noqa: PLC0415  heavy, as above
-
-    qrels, run = trec
+    asked = _reading(use, before, answers, lang, (samples, qrels, run), as_json=as_json)
     if samples is not None and qrels is None and run is None:
-        return of_samples(samples, rules, worst, rows, skip_bad_lines=skip_bad_lines)
-    if samples is None and qrels is not None and run is not None and not skip_bad_lines:
-        return of_run(qrels, run, rules, worst, rows)
-    raise ConfigError(_misused(samples, trec, skip_bad_lines=skip_bad_lines))
+        report = of_samples(samples, rules, worst, rows, skip_bad_lines=skip_bad_lines)
+    elif samples is None and qrels is not None and run is not None and not skip_bad_lines:
+        report = of_run(qrels, run, rules, worst, rows)
+    else:
+        raise ConfigError(_misused(samples, (qrels, run), skip_bad_lines=skip_bad_lines))
+    _print(report, asked, as_json=as_json)
 
 
 def _misused(
@@ -149,26 +143,66 @@ def _misused(
     return "name a file of samples, or --qrels and --run together; see judge retrieval --help"
 
 
-def _rules(
-    k: str,
-    gain: _Gain,
-    level: float | None,
-    gold_match: _GoldMatch | None,
-    no_relevant: _NoRelevant,
-    no_ranking: _NoRanking,
-    seed: int,
-) -> "RankRules":
-    from judge.retrieval.records import RankRules  # noqa: PLC0415  heavy, and --help stays quick without it
+def of_samples(
+    name: str, rules: "RankRules", most: int, rows: str | None, *, skip_bad_lines: bool
+) -> "RankingReport":
+    """The rankings of a file of samples, measured.
 
-    return RankRules(
-        ks=_cutoffs(k),
-        gain=gain,
-        relevance_level=_positive(level),
-        gold_match=gold_match,
-        no_relevant=no_relevant,
-        no_ranking=no_ranking,
-        seed=seed,
-    )
+    Args:
+        name: of the file; - for standard input.
+        rules: what is measured, and how.
+        most: how long each list of the report may be.
+        rows: the file for each query's measures, if any.
+        skip_bad_lines: leave bad lines out, and say so in the report.
+
+    Raises:
+        UsageError: a file cannot be read or written, or a line is bad.
+    """
+    # Heavy, here and below, and --help stays quick without it.
+    from judge.retrieval import check_gold, measure_retrieval  # noqa: PLC0415
+
+    check = partial(check_gold, rules=rules)
+    source = Source(name, (), skip_bad_lines=skip_bad_lines, check=check)
+    with source.samples() as samples, row_file(rows, name) as write:
+        report = measure_retrieval(samples, rules, most=most, each=_each(write))
+    if not source.rejected:
+        return report
+    told = f"lines that are no samples, and so left out: {source.rejected}"
+    return report.model_copy(update={"warnings": (*report.warnings, told)})
+
+
+def of_run(
+    qrels: str, run: str, rules: "RankRules", most: int, rows: str | None
+) -> "RankingReport":
+    """The rankings of a TREC run, measured by qrels; arguments and errors as of `of_samples`."""
+    from judge.retrieval import measure_run  # noqa: PLC0415
+    from judge.retrieval.trec import ScatteredError, read_qrels, read_run  # noqa: PLC0415
+
+    if qrels == run == PIPED:
+        raise ConfigError("--qrels - and --run -: standard input is one file; name the other")
+    with placed(spoken(qrels)), readable(qrels) as path:
+        grades = read_qrels(path)
+
+    def measured(blocks: "Iterable[Block]") -> "RankingReport":
+        with row_file(rows, qrels, run) as write:
+            return measure_run(grades, blocks, rules, most=most, each=_each(write))
+
+    with readable(run) as path:
+        try:
+            return measured(read_run(path))
+        except ScatteredError:  # rare, and only then the run must fit the memory
+            with placed(spoken(run)):
+                return measured(read_run(path, whole=True))
+        except InputError as error:
+            # What is relevant stands in the qrels, though the run was being read.
+            name = qrels if error.field == "relevance" else run
+            raise error.at(spoken(name), error.line) from None
+
+
+def _each(write: Write | None) -> "Callable[[QueryRanks], None] | None":
+    if write is None:
+        return None
+    return lambda ranks: write(ranks.model_dump(exclude={"measures"}) | ranks.measures)
 
 
 def _reading(
@@ -180,13 +214,76 @@ def _reading(
     *,
     as_json: bool,
 ) -> "Reading | None":
-    if use is None and before is None and answers is None and lang is None:
+    """What the options ask for; None where they ask for no reading."""
+    given = {"--before": before, "--answers": answers, "--use": use}
+    options = [option for option, value in given.items() if value is not None]
+    language: Lang = "en" if lang is None else chosen("--lang", lang, LANGS)
+    if not options and lang is not None:
+        raise ConfigError(f"--lang {lang!r} is of the reading; add --use, --before or --answers")
+    if not options:
         return None
     if before == PIPED and PIPED in files:
         raise ConfigError("--before - beside another -: standard input is one file; name the other")
-    from judge.cli.reading import reading  # noqa: PLC0415
+    from judge.advice.records import Use  # noqa: PLC0415
+    from judge.cli.render.diagnosis import Reading  # noqa: PLC0415
+    from judge.files.runs import read_summary  # noqa: PLC0415
 
-    return reading(use, before, answers, lang, samples=files[0], as_json=as_json)
+    wanted: Use | None = None if use is None else chosen("--use", use, get_args(Use))
+    if as_json:
+        raise ConfigError(f"{options[0]} and --json: a reading is for people; leave out one")
+    return Reading(
+        wanted,
+        None if before is None else _earlier(before),
+        None if answers is None else read_summary(answers),
+        None if answers is None else _elsewhere(answers, files[0]),
+        language,
+    )
+
+
+def _elsewhere(run: Path, samples: str | None) -> str | None:
+    from judge.files.runs import has_bytes, read_record  # noqa: PLC0415
+
+    made = read_record(run).input
+    # TREC files have no answers, and standard input is read once.
+    if samples is not None and Path(samples).is_file():
+        with suppress(OSError):  # whoever measures it says what is wrong
+            return None if has_bytes(Path(samples), made) else made.path
+    return made.path
+
+
+def _earlier(name: str) -> "RankingReport":
+    from judge.files.source import open_source, text_lines  # noqa: PLC0415
+    from judge.retrieval.records import RankingReport  # noqa: PLC0415
+
+    with placed(spoken(name)), readable(name) as path, open_source(path) as stream:
+        text = "".join(line for _, line in text_lines(stream, path))
+        try:
+            return RankingReport.model_validate_json(text)
+        except ValueError:
+            wanted = "what judge retrieval SAMPLES --json prints"
+            raise InputError(f"is no earlier report; --before takes {wanted}") from None
+
+
+def _rules(
+    k: str,
+    gain: _Gain,
+    level: float | None,
+    gold_match: _GoldMatch | None,
+    no_relevant: _NoRelevant,
+    no_ranking: _NoRanking,
+    seed: int,
+) -> "RankRules":
+    from judge.retrieval.records import RankRules  # noqa: PLC0415
+
+    return RankRules(
+        ks=_cutoffs(k),
+        gain=gain,
+        relevance_level=_positive(level),
+        gold_match=gold_match,
+        no_relevant=no_relevant,
+        no_ranking=no_ranking,
+        seed=seed,
+    )
 
 
 def _print(report: "RankingReport", reading: "Reading | None", *, as_json: bool) -> None:

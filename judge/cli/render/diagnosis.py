@@ -1,6 +1,7 @@
 """Rank measures, read for a person: bands, targets and diagnoses, printed in either language."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from rich import box
@@ -8,8 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.advice.diagnosis import bands, diagnose, targets
-from judge.advice.diagnosis.table import said
+from judge.advice.diagnose import bands, diagnose, targets
 from judge.advice.records import (
     Band,
     Bands,
@@ -20,28 +20,45 @@ from judge.advice.records import (
     ProductionBand,
     Target,
     Targets,
-    Wording,
+    Use,
 )
-from judge.cli.reading import Reading
 from judge.cli.render.page import number, wrap
 from judge.cli.terminal import print_table
-from judge.messages import Lang
+from judge.messages import Lang, Messages
+from judge.records import Summary
 from judge.retrieval.records import RankingReport
 from judge.text.visible import visible
 
 _STYLES: Final = {"poor": "red", "below": "red", "good": "green", "excellent": "green"}
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a report is to be read."""
+
+    use: Use | None = None
+    """Whose targets to hold it against."""
+    before: RankingReport | None = None
+    """An earlier report to compare with."""
+    answers: Summary | None = None
+    """What became of the same questions' answers."""
+    elsewhere: str | None = None
+    """The file they were scored from, where it is not the one that is measured."""
+    lang: Lang = "en"
+    """Language of the reading."""
+
+
 def print_reading(report: RankingReport, asked: Reading, console: Console) -> None:
     """Print bands, production levels, targets, and what the numbers point to."""
     page = _Page(asked.lang, console)
-    page.bands(bands(report))
+    page.bands(bands(report, asked.lang))
     if asked.use is not None:
-        page.targets(targets(report, asked.use))
+        page.targets(targets(report, asked.use, asked.lang))
     if asked.elsewhere is not None:
         console.print()
         page.caution("elsewhere", path=visible(asked.elsewhere))
-    page.diagnoses(diagnose(report, before=asked.before, answers=asked.answers))
+    found = diagnose(report, before=asked.before, answers=asked.answers, lang=asked.lang)
+    page.diagnoses(found)
 
 
 class _Page:
@@ -50,7 +67,7 @@ class _Page:
         self._console = console
 
     def bands(self, found: Bands) -> None:
-        self._title("title", source=self._in(found.source))
+        self._title("title", source=found.source)
         if found.bands:
             print_table(self._by_cutoff(found.bands), self._console)
         if found.production:
@@ -62,7 +79,7 @@ class _Page:
             self._say(self._words("doubt"), style="dim")
 
     def targets(self, found: Targets) -> None:
-        self._title("use", use=self._in(found.name))
+        self._title("use", use=found.name)
         print_table(self._reached(found.targets), self._console)
         self._cautions(found.cautions)
         if any(each.sure is False for each in found.targets):
@@ -79,16 +96,15 @@ class _Page:
             for low in rule.capped:
                 most = number(low.ceiling)
                 why.append(self._words("capped", measure=low.measure, ceiling=most))
-            asked = self._in(rule.finding)
-            self._say(self._words("unjudged", finding=asked, why="; ".join(why)))
+            self._say(self._words("unjudged", finding=rule.finding, why="; ".join(why)))
         self._cautions(found.cautions)
 
     def _diagnosis(self, found: Diagnosis) -> None:
-        self._say(f"- {self._in(found.finding)}", style="bold")
+        self._say(f"- {found.finding}", style="bold")
         for ground in found.grounds:
             self._say("  " + self._words("because", ground=self._ground(ground)), hang=4)
         for advice in found.advice:
-            self._say("  " + self._words("next", advice=self._in(advice)), hang=4)
+            self._say("  " + self._words("next", advice=advice), hang=4)
         if found.sure is not True:
             doubt = "unspanned" if found.sure is None else "unsure"
             self._say("  " + self._words(doubt), style="yellow", hang=4)
@@ -152,9 +168,9 @@ class _Page:
     def _verdict(self, word: str, style: str, *, doubtful: bool) -> Text:
         return Text(self._words("doubtful", verdict=word) if doubtful else word, style=style)
 
-    def _cautions(self, cautions: Iterable[Wording]) -> None:
+    def _cautions(self, cautions: Iterable[str]) -> None:
         for caution in cautions:
-            self._say(self._in(caution), style="yellow")
+            self._say(caution, style="yellow")
 
     def caution(self, key: str, **values: str) -> None:
         self._say(self._words(key, **values), style="yellow")
@@ -168,10 +184,7 @@ class _Page:
         self._console.print(text, soft_wrap=True)
 
     def _words(self, key: str, **values: str) -> str:
-        return self._in(said(key, **values))
-
-    def _in(self, words: Wording) -> str:
-        return words.text(self._lang)
+        return Messages.of("diagnosis")(f"say.{key}", self._lang, **values)
 
 
 def _table(*headers: str) -> Table:

@@ -7,11 +7,10 @@ import pytest
 from pydantic import JsonValue
 from rich.console import Console
 
-from judge.cli.reading import Reading
-from judge.cli.render.diagnosis import print_reading
+from judge.cli.render.diagnosis import Reading, print_reading
 from judge.messages import Lang
 from judge.retrieval.records import RankingReport
-from tests.advice.diagnosis.reports import report
+from tests.advised import report
 from tests.commands import judge, write
 
 

@@ -4,8 +4,8 @@ import pytest
 from rich.console import Console
 
 from judge.advice.catalog import measures
-from judge.cli.app import main
 from judge.cli.render.measures import print_measures
+from tests.commands import judge
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
@@ -35,11 +35,8 @@ def test_another_name_is_told_once() -> None:
     assert any("Also called reciprocal rank." in line for line in lines)
 
 
-def test_the_list_needs_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["retrieval", "--list"])
-
-    assert not stopped.value.code
-    out = capsys.readouterr().out
-    assert "recall@k" in out
-    assert "全部相关片段" in out
+def test_the_command_prints_the_list() -> None:
+    ran = judge("retrieval", "--list")
+    assert (ran.code, ran.err) == (0, "")
+    assert "recall@k" in ran.out
+    assert "全部相关片段" in ran.out

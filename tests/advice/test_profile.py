@@ -1,10 +1,10 @@
 from statistics import median as known_median
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.advice.recommend.profile import median, profile
+from judge.advice.profile import median, profile
 from judge.errors import ConfigError, InputError
 from judge.records import Chunk, Sample
 
@@ -139,6 +139,7 @@ def test_a_corpus_smaller_than_what_is_ranked_or_relevant_is_refused() -> None:
         profile([sample], {}, corpus_size=2)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=1))
 def test_the_median_of_counts_is_that_of_the_numbers(numbers: list[int]) -> None:
     counts = {number: numbers.count(number) for number in numbers}
@@ -156,6 +157,7 @@ SAMPLES = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(SAMPLES, min_size=1, max_size=4))
 def test_any_samples_can_be_counted(samples: list[Sample]) -> None:
     found = profile(samples, {})

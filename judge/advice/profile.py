@@ -18,7 +18,7 @@ HELD: Final = ("answer", "gold_answer", "gold", "chunks", "retrieved", "citation
 """What a sample can hold, as `Profile.share` names it."""
 
 _NAMES: Final = {"gold_evidence": "gold", "relevance": "gold"}
-"""Of fields in the catalog's needs, where ours differ."""
+"""Of fields in the catalogue's needs, where ours differ."""
 _FENCES: Final = ("```", "~~~")
 _RULES: Final = Rules()
 
@@ -32,7 +32,7 @@ def profile(
 
     Args:
         samples: in any order.
-        families: what a sample must have for each, as the catalog's `needs`, or `citations`.
+        families: what a sample must have for each, as the catalogue's `needs`, or `citations`.
         corpus_size: chunks there are to search.
 
     Raises:

@@ -3,11 +3,8 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, get_args
 
-from judge.advice.catalog import measure, measures
-from judge.advice.recommend.conditions import Fact, holds
-from judge.advice.recommend.figures import figure
-from judge.advice.recommend.profile import profile
-from judge.advice.recommend.table import AdviceRule, Lang, ScenarioRule, Table, table
+from judge.advice.catalog import names, needs
+from judge.advice.profile import profile
 from judge.advice.records import (
     POOL,
     Advice,
@@ -19,6 +16,8 @@ from judge.advice.records import (
     Role,
     Wishes,
 )
+from judge.advice.rules import AdviceRule, AdviceTable, Fact, ScenarioRule, advice_table, holds
+from judge.messages import Lang, Messages
 from judge.records import Sample
 
 _ROLES: Final[tuple[Role, ...]] = get_args(Role)
@@ -36,7 +35,8 @@ def recommend_measures(
     Args:
         samples: in any order; with what is relevant (`gold_evidence` or `relevance`) and a ranking
             (`retrieved`, or else the order of `chunks`), as far as there is any.
-        wishes: what the numbers are for.
+        wishes: what the numbers are for: what misses and noise cost, how deep rankings are read,
+            how many chunks there are to search.
         lang: of the texts.
 
     Raises:
@@ -44,33 +44,30 @@ def recommend_measures(
         ConfigError: more is ranked or relevant for one query than `wishes.corpus_size`.
     """
     asked = wishes or Wishes()
-    return advise(profile(samples, needs(), asked.corpus_size), asked, lang)
+    return advise(profile(samples, family_needs(), asked.corpus_size), asked, lang)
 
 
-def needs() -> dict[str, frozenset[str]]:
+def family_needs() -> dict[str, frozenset[str]]:
     """By family: what a sample must hold for any measure of it, retrieval left out."""
-    needed: dict[str, frozenset[str]] = {}
-    for each in measures():
-        if each.family != _RETRIEVAL:
-            held = needed.get(each.family, frozenset(each.needs))
-            needed[each.family] = held & frozenset(each.needs)
-    rules = table().family
-    also = {name: rule.also for name, rule in rules.items() if rule.also is not None}
-    return {name: held | ({also[name]} if name in also else set()) for name, held in needed.items()}
+    rules = advice_table().family
+    return {
+        family: held | {also} if (also := rules[family].also) else held
+        for family, held in needs().items()
+        if family != _RETRIEVAL
+    }
 
 
 def advise(found: Profile, wishes: Wishes, lang: Lang = "en") -> Advice:
     """The same of what was counted before."""
-    rules = table()
+    rules, say = advice_table(), Messages.of("recommend")
     facts = _facts(found, wishes)
     scenario = next((rule for rule in rules.scenario if holds(rule.when, facts)), None)
     facts["scenario"] = scenario.scenario if scenario else None
     facts["unplaced"] = "yes" if found.relevant is not None and scenario is None else "no"
     # No rule but of a scenario advises a measure of retrieval.
     held = [rule for rule in rules.advice if holds(rule.when, facts)] if scenario else []
-    cutoffs = _cutoffs(rules, facts)
-    chosen = _Chosen(held, cutoffs, lang, found.relevant)
-    advised, avoided = chosen.advised(), chosen.avoided()
+    advised = tuple(_advised(held, _cutoffs(rules, facts), lang, found.relevant))
+    avoided = tuple(_avoided(held, advised, lang))
     facts |= _reach(advised, found, wishes)
     deciding = {each.rule for each in advised} | {each.rule for each in avoided}
     fired: list[ScenarioRule | AdviceRule] = [scenario] if scenario else []
@@ -83,10 +80,30 @@ def advise(found: Profile, wishes: Wishes, lang: Lang = "en") -> Advice:
         scenario=scenario.scenario if scenario else None,
         measures=advised,
         avoided=avoided,
-        fired=tuple(FiredRule(rule=rule.rule, why=rule.of(lang, **figures)) for rule in fired),
+        fired=tuple(
+            FiredRule(rule=rule.rule, why=say(f"rule.{rule.text}", lang, **figures))
+            for rule in fired
+        ),
         families=tuple(_families(found, rules, lang)),
-        notes=tuple(note.of(lang, **figures) for note in rules.note if holds(note.when, facts)),
+        notes=tuple(
+            say(f"note.{note.say}", lang, **figures)
+            for note in rules.note
+            if holds(note.when, facts)
+        ),
     )
+
+
+def figure(value: Fact) -> str:
+    """A number as people write it: whole where it is, else to three digits; a dash for none.
+
+    >>> figure(5_000_000.0), figure(1.5), figure(0.0333), figure(None)
+    ('5,000,000', '1.5', '0.0333', '–')
+    """
+    if value is None or isinstance(value, str):
+        return value or "–"
+    if value == int(value) or value >= 100:  # noqa: PLR2004  of three digits none is behind the point
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
 
 
 def cutoff(name: str) -> int | None:
@@ -97,6 +114,25 @@ def cutoff(name: str) -> int | None:
     """
     k = name.partition("@")[2]
     return int(k) if k else None
+
+
+def ceiling(name: str, relevant: float | None) -> float | None:
+    """The highest value at a cut-off with so many relevant; None where that is 1.
+
+    >>> ceiling("recall@10", 40.0), ceiling("precision@10", 2.0), ceiling("f1@10", 30.0)
+    (0.25, 0.2, 0.5)
+    """
+    k = cutoff(name)
+    if k is None or not relevant:
+        return None
+    found = min(k, relevant)
+    most = {
+        "recall": found / relevant,
+        "map": found / relevant,
+        "precision": found / k,
+        "f1": 2 * found / (k + relevant),
+    }.get(name.partition("@")[0], 1.0)
+    return most if most < 1 else None
 
 
 def _facts(found: Profile, wishes: Wishes) -> dict[str, Fact]:
@@ -131,87 +167,54 @@ def _reach(advised: Iterable[AdvisedMeasure], found: Profile, wishes: Wishes) ->
     }
 
 
-def _cutoffs(rules: Table, facts: Mapping[str, Fact]) -> dict[str, int]:
+def _cutoffs(rules: AdviceTable, facts: Mapping[str, Fact]) -> dict[str, int]:
     held = next((row.at for row in rules.cutoffs if holds(row.when, facts)), {})
     depth = facts["depth"]
     return {**held, "depth": depth, "pool": POOL * depth} if isinstance(depth, int) else held
 
 
-class _Chosen:
-    """What rules come to, one upon the other."""
-
-    def __init__(
-        self,
-        rules: Collection[AdviceRule],
-        cutoffs: Mapping[str, int],
-        lang: Lang,
-        relevant: float | None,
-    ) -> None:
-        self._rules = rules
-        self._cutoffs = cutoffs
-        self._lang: Lang = lang
-        self._relevant = relevant
-
-    def advised(self) -> tuple[AdvisedMeasure, ...]:
-        """Each role as the last rule that speaks of it has it."""
-        return tuple(each for role in _ROLES for each in self._of(role))
-
-    def _of(self, role: Role) -> Iterator[AdvisedMeasure]:
-        stated = [(rule, named) for rule in self._rules if (named := rule.role(role)) is not None]
-        if not stated:
-            return
-        rule, named = stated[-1]
-        for pattern, reason in named:
-            name = pattern.format(**self._cutoffs)
-            yield AdvisedMeasure(
-                name=name,
-                role=role,
-                why=table().reason[reason].of(self._lang),
-                rule=rule.rule,
-                difference=reason == _DIFFERENCE,
-                most=ceiling(name, self._relevant),
-            )
-
-    def avoided(self) -> tuple[AvoidedMeasure, ...]:
-        """What any rule warns of, once each, less what is advised."""
-        advised = {measure(each.name).name.partition("@")[0] for each in self.advised()}
-        found: dict[str, AvoidedMeasure] = {}
-        for rule in self._rules:
-            for name, reason in rule.avoid:
-                if name.partition("@")[0] not in advised:
-                    why = table().reason[reason].of(self._lang)
-                    found.setdefault(name, AvoidedMeasure(name=name, why=why, rule=rule.rule))
-        return tuple(found.values())
+def _advised(
+    rules: Collection[AdviceRule], cutoffs: Mapping[str, int], lang: Lang, relevant: float | None
+) -> Iterator[AdvisedMeasure]:
+    """Each role as the last rule that speaks of it has it."""
+    for role in _ROLES:
+        stated = [(rule, named) for rule in rules if (named := rule.role(role)) is not None]
+        for rule, named in stated[-1:]:
+            for pattern, reason in named:
+                name = pattern.format(**cutoffs)
+                yield AdvisedMeasure(
+                    name=name,
+                    role=role,
+                    why=Messages.of("recommend")(f"reason.{reason}", lang),
+                    rule=rule.rule,
+                    difference=reason == _DIFFERENCE,
+                    most=ceiling(name, relevant),
+                )
 
 
-def ceiling(name: str, relevant: float | None) -> float | None:
-    """The highest value at a cut-off with so many relevant; None where that is 1.
-
-    >>> ceiling("recall@10", 40.0), ceiling("precision@10", 2.0), ceiling("f1@10", 30.0)
-    (0.25, 0.2, 0.5)
-    """
-    k = cutoff(name)
-    if k is None or not relevant:
-        return None
-    found = min(k, relevant)
-    most = {
-        "recall": found / relevant,
-        "map": found / relevant,
-        "precision": found / k,
-        "f1": 2 * found / (k + relevant),
-    }.get(name.partition("@")[0], 1.0)
-    return most if most < 1 else None
+def _avoided(
+    rules: Iterable[AdviceRule], advised: Iterable[AdvisedMeasure], lang: Lang
+) -> Iterator[AvoidedMeasure]:
+    """What any rule warns of, once each, less what is advised."""
+    told = {each.name.partition("@")[0] for each in advised}
+    warned = set()
+    for rule in rules:
+        for name, reason in rule.avoid:
+            if name.partition("@")[0] not in told and name not in warned:
+                warned.add(name)
+                why = Messages.of("recommend")(f"reason.{reason}", lang)
+                yield AvoidedMeasure(name=name, why=why, rule=rule.rule)
 
 
-def _families(found: Profile, rules: Table, lang: Lang) -> Iterator[FamilyAdvice]:
+def _families(found: Profile, rules: AdviceTable, lang: Lang) -> Iterator[FamilyAdvice]:
     for family, count in found.fitting.items():
-        rule = rules.family[family]
+        key = f"{family}.{'fits' if count else 'lacks'}"
         figures = {"count": figure(count), "samples": figure(found.samples)}
         yield FamilyAdvice(
             family=family,
             fits=count > 0,
             samples=count,
-            why=(rule.fits if count else rule.lacks).of(lang, **figures),
-            measures=tuple(each.name for each in measures(family)),
-            command=rule.command,
+            why=Messages.of("recommend")(f"family.{key}", lang, **figures),
+            measures=names(family),
+            command=rules.family[family].command,
         )

@@ -1,0 +1,443 @@
+"""Which measures any data at all are advised, why, and what is said besides."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.advice.catalog import family_of, names
+from judge.advice.profile import HELD
+from judge.advice.recommend import advise, ceiling, family_needs, figure, recommend_measures
+from judge.advice.records import Advice, Profile, Wishes
+from judge.files.samples import read_samples
+from judge.messages import Lang
+from judge.records import Sample
+from tests.advised import avoided, counted, roles
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+LANGS = pytest.mark.parametrize("lang", ["en", "zh"])
+
+
+def queries(*relevant: int) -> list[Sample]:
+    """One query for each number of relevant, twenty irrelevant ranked."""
+    ranked = tuple(f"x{number}" for number in range(20))
+    return [
+        Sample(qid=str(row), retrieved=ranked, gold_evidence=tuple(f"d{n}" for n in range(count)))
+        for row, count in enumerate(relevant)
+    ]
+
+
+def fired(advice: Advice) -> list[str]:
+    return [each.rule for each in advice.fired]
+
+
+@LANGS
+def test_clinical_literature(lang: Lang) -> None:
+    wishes = Wishes(corpus_size=5_000_000, missed_cost="high")
+    advice = recommend_measures(queries(5, 8, 10, 12, 15), wishes, lang)
+    assert advice.scenario == "sparse"
+    assert roles(advice) == {
+        "primary": ["hit@100", "recall@100"],
+        "secondary": ["mrr", "ndcg@100"],
+        "supplementary": [],
+    }
+    assert "accuracy" in avoided(advice)
+    # Each decided something.
+    assert fired(advice) == ["sparse-rare", "sparse-base", "missed-sparse"]
+
+
+@LANGS
+def test_shop_search(lang: Lang) -> None:
+    advice = recommend_measures(queries(5000), Wishes(corpus_size=10_000_000, depth=10), lang)
+    assert advice.scenario == "imbalanced"
+    assert roles(advice) == {
+        "primary": ["ndcg@10", "precision@10"],
+        "secondary": ["recall@100"],
+        "supplementary": [],
+    }
+    assert avoided(advice) == {"hit", "mrr", "accuracy"}
+    # 100 of 5 000 at best.
+    assert advice.measures[-1].most == pytest.approx(0.02)
+
+
+@LANGS
+def test_legal_search(lang: Lang) -> None:
+    wishes = Wishes(corpus_size=1_000_000, noise_cost="high")
+    advice = recommend_measures(queries(20, 24, 30), wishes, lang)
+    assert advice.scenario == "imbalanced"
+    assert roles(advice) == {
+        "primary": ["precision@20", "recall@20", "f1@20"],
+        "secondary": ["ndcg@20"],
+        "supplementary": [],
+    }
+    assert avoided(advice) == {"accuracy"}
+    # What the base row states, the dear noise replaces, all three roles: it decided nothing.
+    assert fired(advice) == ["imbalanced", "imbalanced-rare", "noise-imbalanced"]
+
+
+@LANGS
+@pytest.mark.parametrize("relevant", [(1, 1, 2), (1, 2), (1, 2, 2)])
+def test_company_knowledge_base(lang: Lang, relevant: tuple[int, ...]) -> None:
+    advice = recommend_measures(queries(*relevant), Wishes(corpus_size=10_000), lang)
+    assert advice.scenario == "sparse"
+    assert roles(advice)["primary"] == ["hit@10", "hit@20"]
+    assert roles(advice)["secondary"] == ["mrr", "precision@5"]
+    assert roles(advice)["supplementary"] == []
+    assert {"recall", "accuracy"} <= avoided(advice)
+
+
+@LANGS
+def test_scholarly_search(lang: Lang) -> None:
+    wishes = Wishes(corpus_size=50_000_000)
+    advice = recommend_measures(queries(100, 200, 500), wishes, lang)
+    assert advice.scenario == "imbalanced"
+    assert roles(advice) == {
+        "primary": ["recall@100", "ndcg@100", "map@100"],
+        "secondary": ["f1@100", "precision@100"],
+        "supplementary": ["recall@1000"],
+    }
+    assert avoided(advice) == {"hit", "mrr", "accuracy"}
+
+
+@LANGS
+@pytest.mark.parametrize("scenario", ["sparse", "dense", "balanced", "imbalanced"])
+def test_the_fixture_of_each_scenario(scenario: str, lang: Lang) -> None:
+    samples = read_samples(FIXTURES / f"recommend_{scenario}.jsonl", needs=())
+    advice = recommend_measures(samples, lang=lang)
+    assert advice.scenario == scenario
+    assert advice.fired[0].rule.startswith(scenario)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "irrelevant", "scenario"),
+    [
+        (5, 1, "sparse"),
+        (5, None, "sparse"),
+        (5.5, 55_000, "imbalanced"),
+        (6, 60_000, "imbalanced"),
+        (6, 60_006, "sparse"),
+        (15, 150_015, "sparse"),
+        (15.5, 10_000_000, "imbalanced"),
+        (6, 5, "dense"),
+        (6, 6, "imbalanced"),
+        (20, 19, "dense"),
+        (20, 20, "balanced"),
+        (20, 100, "balanced"),
+        (20, 101, "imbalanced"),
+        (19, 40, "imbalanced"),
+        (30, 0, "dense"),
+        (6, None, None),
+        (None, None, None),
+    ],
+)
+def test_scenarios_at_their_edges(
+    relevant: float | None, irrelevant: float | None, scenario: str | None
+) -> None:
+    advice = advise(counted(relevant, irrelevant), Wishes())
+    assert advice.scenario == scenario
+    assert bool(advice.measures) == (scenario is not None)
+
+
+KINDS = {
+    "one": (1, 9999),
+    "two": (2, 9999),
+    "few": (4, 9999),
+    "some": (30, 9999),
+    "many": (200, 99_999),
+    "dense": (60, 20),
+    "balanced": (30, 60),
+}
+
+
+# Kind of data, depth, what is dear, and the measures by role.
+ADVISED: list[tuple[str, int | None, str, str]] = [
+    ("one", None, "normal", "hit@10 hit@20 | mrr precision@5"),
+    ("one", None, "missed", "hit@20 hit@100 | mrr ndcg@100"),
+    ("one", None, "noise", "precision@5 mrr@5 | hit@5 ndcg@5"),
+    ("one", 7, "normal", "hit@7 ndcg@7 | mrr@7 precision@7"),
+    ("one", 7, "missed", "hit@7 ndcg@7 | hit@70 precision@7"),
+    ("one", 7, "noise", "precision@7 ndcg@7 | hit@7 mrr@7"),
+    ("two", None, "normal", "hit@10 hit@20 | mrr precision@5"),
+    ("two", None, "missed", "hit@100 recall@100 | mrr ndcg@100"),
+    ("two", None, "noise", "precision@5 mrr@5 | hit@5 ndcg@5"),
+    ("two", 7, "normal", "hit@7 ndcg@7 | mrr@7 precision@7"),
+    ("two", 7, "missed", "hit@7 recall@7 ndcg@7 | precision@7 recall@70"),
+    ("two", 7, "noise", "precision@7 ndcg@7 | hit@7 mrr@7"),
+    ("few", None, "normal", "hit@10 mrr | ndcg@10 precision@10"),
+    ("few", None, "missed", "hit@100 recall@100 | mrr ndcg@100"),
+    ("few", None, "noise", "precision@5 mrr@5 | hit@5 ndcg@5"),
+    ("few", 7, "normal", "hit@7 ndcg@7 | mrr@7 precision@7"),
+    ("few", 7, "missed", "hit@7 recall@7 ndcg@7 | precision@7 recall@70"),
+    ("few", 7, "noise", "precision@7 ndcg@7 | hit@7 mrr@7"),
+    ("some", None, "normal", "f1@20 ndcg@20 map@20 | recall@100 precision@20 | roc_auc"),
+    ("some", None, "missed", "recall@100 ndcg@100 map@100 | f1@20 precision@20"),
+    ("some", None, "noise", "precision@20 recall@20 f1@20 | ndcg@20"),
+    ("some", 7, "normal", "ndcg@7 precision@7 | recall@70"),
+    ("some", 7, "missed", "recall@7 ndcg@7 precision@7 | recall@70"),
+    ("some", 7, "noise", "precision@7 ndcg@7 | f1@7 recall@70"),
+    (
+        "many",
+        None,
+        "normal",
+        "recall@100 ndcg@100 map@100 | f1@100 precision@100 | recall@1000",
+    ),
+    ("many", None, "missed", "recall@1000 ndcg@1000 map@1000 | f1@100 precision@100"),
+    ("many", None, "noise", "precision@20 recall@20 f1@20 | ndcg@20"),
+    ("many", 7, "normal", "ndcg@7 precision@7 | recall@70"),
+    ("many", 7, "missed", "recall@7 ndcg@7 precision@7 | recall@70"),
+    ("many", 7, "noise", "precision@7 ndcg@7 | f1@7 recall@70"),
+    ("dense", None, "normal", "ndcg map | recall@1000 | ndcg@100"),
+    ("dense", None, "missed", "recall@1000 ndcg | map | ndcg@100"),
+    ("dense", None, "noise", "precision@20 ndcg@20 | map"),
+    ("dense", 7, "normal", "ndcg@7 precision@7 | recall@70"),
+    ("dense", 7, "missed", "recall@7 ndcg@7 precision@7 | recall@70"),
+    ("dense", 7, "noise", "precision@7 ndcg@7 | f1@7 recall@70"),
+    ("balanced", None, "normal", "ndcg@10 map@10 | recall@100 precision@10 f1@20"),
+    ("balanced", None, "missed", "recall@100 ndcg@100 | map@100 precision@20"),
+    ("balanced", None, "noise", "precision@5 ndcg@5 | map@10 f1@20"),
+    ("balanced", 7, "normal", "ndcg@7 precision@7 | recall@70"),
+    ("balanced", 7, "missed", "recall@7 ndcg@7 precision@7 | recall@70"),
+    ("balanced", 7, "noise", "precision@7 ndcg@7 | f1@7 recall@70"),
+]
+
+
+def test_what_is_advised() -> None:
+    for kind, depth, dear, expected in ADVISED:
+        wishes = {"depth": depth} | ({f"{dear}_cost": "high"} if dear != "normal" else {})
+        advice = advise(counted(*KINDS[kind]), Wishes.model_validate(wishes))
+        found = " | ".join(" ".join(each) for each in roles(advice).values()).rstrip(" |")
+        assert found == expected, (kind, depth, dear)
+        ours = ["ndcg@100"] if kind == "dense" and "| ndcg@100" in expected else []
+        assert [each.name for each in advice.measures if each.difference] == ours
+        assert not advice.measures[0].why.startswith("the same")
+
+
+@pytest.mark.parametrize(
+    ("kind", "avoid"),
+    [
+        ("one", "accuracy recall"),
+        ("two", "accuracy recall"),
+        ("few", "accuracy"),
+        ("some", "accuracy"),
+        ("many", "accuracy hit mrr"),
+        ("dense", "precision hit"),
+        ("balanced", "hit"),
+    ],
+)
+def test_what_is_warned_of(kind: str, avoid: str) -> None:
+    assert avoided(advise(counted(*KINDS[kind]), Wishes())) == set(avoid.split())
+
+
+@pytest.mark.parametrize(
+    ("relevant", "primary"),
+    [
+        (14, "f1@10 ndcg@10 map@10"),
+        (15, "f1@10 ndcg@10 map@10"),
+        (16, "f1@20 ndcg@20 map@20"),
+        (50, "f1@20 ndcg@20 map@20"),
+        (51, "recall@100 ndcg@100 map@100"),
+    ],
+)
+def test_cut_offs_at_their_edges(relevant: float, primary: str) -> None:
+    advice = advise(counted(relevant, 9 * relevant), Wishes())
+    assert roles(advice)["primary"] == primary.split()
+    assert ("mrr" in avoided(advice)) == (relevant > 50)
+
+
+def test_the_deep_cut_off_follows_the_many() -> None:
+    dear = Wishes(missed_cost="high")
+    assert roles(advise(counted(50, 5000), dear))["primary"][0] == "recall@100"
+    assert roles(advise(counted(51, 5000), dear))["primary"][0] == "recall@1000"
+
+
+def test_accuracy_is_called_near_1_only_where_it_is() -> None:
+    for irrelevant in (6, 119):
+        assert avoided(advise(counted(6, irrelevant), Wishes())) == set()
+    near = advise(counted(6, 120), Wishes()).avoided
+    assert [(each.name, each.rule) for each in near] == [("accuracy@k", "imbalanced-rare")]
+    assert near[0].why.startswith("near 1 ")
+
+
+@pytest.mark.parametrize(
+    ("lang", "near", "more"), [("en", "near 1", "far more"), ("zh", "接近 1", "多得多")]
+)
+def test_what_is_not_rare_is_not_called_so(lang: Lang, near: str, more: str) -> None:
+    told = advise(counted(1, 2), Wishes(), lang).avoided
+    assert "accuracy@k" in {each.name for each in told}
+    assert not any(near in each.why for each in told)
+    advice = advise(counted(6, 6), Wishes(), lang)
+    assert advice.scenario == "imbalanced"
+    assert not any(more in each.why for each in advice.fired)
+
+
+halves = st.integers(2, 4000).map(lambda twice: twice / 2)
+wished = st.builds(
+    Wishes,
+    missed_cost=st.just("normal"),
+    noise_cost=st.sampled_from(["normal", "high"]),
+    depth=st.none() | st.integers(1, 10**8),
+    task=st.none() | st.sampled_from(["qa", "passage"]),
+) | st.builds(Wishes, missed_cost=st.just("high"), depth=st.none() | st.integers(1, 10**8))
+
+
+@settings(deadline=None)
+@given(
+    st.none() | halves,
+    st.none() | st.integers(0, 10**9).map(float),
+    wished,
+    st.none() | st.booleans(),
+    st.integers(0, 99),
+    st.sampled_from(["en", "zh"]),
+)
+def test_any_data_is_advised_a_few_measures_that_there_are(
+    relevant: float | None,
+    irrelevant: float | None,
+    wishes: Wishes,
+    graded: bool | None,  # noqa: FBT001
+    longest: int,
+    lang: Lang,
+) -> None:
+    found = counted(relevant, irrelevant, graded=graded, longest=longest)
+    advice = advise(found, wishes, lang)
+    by_role = roles(advice)
+    if advice.scenario is not None:
+        assert 1 <= len(by_role["primary"]) <= 3
+        assert 1 <= len(by_role["secondary"]) <= 3
+        assert len(by_role["supplementary"]) <= 2
+    advised = [each.name for each in advice.measures]
+    assert len(set(advised)) == len(advised)
+    warned = [each.name for each in advice.avoided]
+    assert {family_of(name) for name in (*advised, *warned)} <= {"retrieval"}
+    assert not avoided(advice) & {name.partition("@")[0] for name in advised}
+    said = [each.why for each in advice.measures]
+    said += [each.why for each in advice.avoided]
+    said += [each.why for each in advice.fired]
+    assert all(text and "{" not in text for text in (*said, *advice.notes))
+    assert Advice.model_validate_json(advice.model_dump_json()) == advice
+
+
+def test_the_other_families_fit_by_what_they_need() -> None:
+    found = counted(
+        1, 9, fitting=dict.fromkeys(family_needs(), 0) | {"faithfulness": 7, "overlap": 1}
+    )
+    families = {each.family: each for each in advise(found, Wishes()).families}
+    assert {name for name, each in families.items() if each.fits} == {"faithfulness", "overlap"}
+    assert "7 of 99 samples" in families["faithfulness"].why
+    assert families["citation"].why == "needs answers with citations, and chunks"
+    assert set(families) == set(family_needs())
+    assert families["overlap"].measures == names("overlap")
+
+
+def test_what_families_need_comes_from_the_catalog() -> None:
+    assert family_needs()["overlap"] == {"answer", "gold_answer"}
+    assert family_needs()["correctness"] == {"answer", "gold_answer", "chunks"}
+    assert family_needs()["faithfulness"] == {"answer", "chunks"}
+    assert family_needs()["citation"] == {"answer", "chunks", "citations"}
+    assert "labels" in family_needs()["agreement"]
+
+
+@pytest.mark.parametrize(
+    ("name", "relevant", "most"),
+    [
+        ("recall@100", 5000.0, 0.02),
+        ("precision@5", 1.5, 0.3),
+        ("f1@10", 30.0, 0.5),
+        ("map@10", 40.0, 0.25),
+        ("map@10", 10.0, None),
+        ("recall@10", 10.0, None),
+        ("ndcg@10", 1.0, None),
+        ("mrr", 1.0, None),
+        ("recall@10", None, None),
+    ],
+)
+def test_the_highest_value_there_can_be(
+    name: str, relevant: float | None, most: float | None
+) -> None:
+    assert ceiling(name, relevant) == (None if most is None else pytest.approx(most))
+
+
+def noted(found: Profile, **wishes: object) -> str:
+    return "\n".join(advise(found, Wishes.model_validate(wishes)).notes)
+
+
+def test_notes() -> None:
+    assert "Some queries have degrees of relevance: nDCG weighs them" in noted(
+        counted(9, 90, graded=True)
+    )
+    assert "No query has two degrees" in noted(counted(9, 90))
+    assert "SQuAD" in noted(counted(9, 90), task="qa")
+    assert "MS MARCO" in noted(counted(9, 90), task="passage")
+    assert "ndcg@10 is the measure they report" in noted(counted(30, 60))
+    assert "BEIR" not in noted(counted(9, 90))
+    assert "may be cut" in noted(counted(9, 90, counted="ranking"))
+    assert "retrieve 100 " in noted(counted(9, 90, longest=20))
+    assert "retrieve" not in noted(counted(9, 90, longest=100))
+    assert "Chunks to search: only 40;" in noted(counted(9, 31), corpus_size=40)
+    assert "something relevant: only 49; differences" in noted(counted(9, 90, queries=49))
+    assert "something relevant: only" not in noted(counted(9, 90, queries=50))
+    assert "--corpus-size N" in noted(counted(9, None))
+    nothing = dict.fromkeys(HELD, 0.0)
+    assert "Nothing says what is relevant" in noted(counted(None, None, share=nothing))
+    assert "There is no ranking" in noted(counted(None, None, share=nothing))
+    assert "Gold says of every query" in noted(counted(None, None))
+
+
+def test_no_more_is_to_be_retrieved_than_there_is() -> None:
+    # A cut-off of 100 and 15 chunks in all, of which 12 are ranked.
+    found = noted(counted(4, 11, longest=12), corpus_size=15, missed_cost="high")
+    assert "retrieve 15 to measure" in found
+    assert "retrieve 100" not in found
+    assert "Chunks to search: only 15;" in found
+    # All there is stands in the ranking.
+    found = noted(counted(4, 11, longest=15), corpus_size=15, missed_cost="high")
+    assert "retrieve" not in found
+    assert "Chunks to search: only 15;" in found
+    assert "Chunks to search" not in noted(counted(4, 96), corpus_size=100, missed_cost="high")
+
+
+def test_correctness_is_explained_where_there_are_gold_answers() -> None:
+    def referenced(count: int) -> Profile:
+        return counted(9, 90, fitting=dict.fromkeys(family_needs(), 0) | {"correctness": count})
+
+    assert "correctness" not in noted(referenced(0))
+    for count in (1, 49, 50, 99):
+        found = noted(referenced(count))
+        assert "read correctness_recall there" in found
+        assert "Take a language model as the judge of correctness: it sees meaning." in found
+        few = f"Samples with an answer and a gold answer: only {count}; differences"
+        assert (few in found) == (count < 50)
+    assert "long answers want correctness and faithfulness" in noted(counted(9, 90), task="qa")
+
+
+def test_correctness_says_what_it_does_not_tell() -> None:
+    found = counted(1, 9, fitting=dict.fromkeys(family_needs(), 0) | {"correctness": 60})
+    for lang, said in (("en", "not whether the chunks support it"), ("zh", "不看片段是否支持")):
+        families = advise(found, Wishes(), "zh" if lang == "zh" else "en").families
+        told = next(each for each in families if each.family == "correctness")
+        assert (told.fits, told.samples) == (True, 60)
+        assert told.command == "judge score --correctness"
+        assert told.measures == ("correctness", "correctness_precision", "correctness_recall")
+        assert said in told.why
+
+
+def test_a_figure_is_whole_or_of_three_digits() -> None:
+    table = [
+        (0, "0"),
+        (1.5, "1.5"),
+        (5_000_000.0, "5,000,000"),
+        (1_999.5, "2,000"),
+        (1 / 3, "0.333"),
+        (499_999.25, "499,999"),
+        (None, "–"),
+        ("high", "high"),
+    ]
+    assert [(value, figure(value)) for value, _ in table] == table
+
+
+def test_wishes_that_cannot_be() -> None:
+    with pytest.raises(ValueError, match="cannot both be high"):
+        Wishes(missed_cost="high", noise_cost="high")
+    for size in (0, 10**15 + 1, 10**400):
+        with pytest.raises(ValueError, match="corpus_size"):
+            Wishes(corpus_size=size)
