@@ -61,6 +61,8 @@ class _Token(NamedTuple):
 
 class _Assent(NamedTuple):
     yes: bool
+    span: tuple[int, int]
+    """Where it says so."""
     bare: bool
     """Whether that is all the text says."""
 
@@ -94,11 +96,12 @@ class _Text:
     @cached_property
     def assent(self) -> _Assent | None:
         """Whether it begins with yes or no; None where it begins with neither."""
-        found = _YES.match(self.text) or _NO.match(self.text)
+        yes = _YES.match(self.text)
+        found = yes or _NO.match(self.text)
         if not found:
             return None
         bare = not re.search(r"\w", self.text[found.end() :])
-        return _Assent(yes=bool(_YES.match(self.text)), bare=bare)
+        return _Assent(yes is not None, found.span(), bare)
 
     def find(self, short: "_Text") -> list[tuple[int, int]]:
         """Where its tokens have all those of another in a row."""
@@ -184,7 +187,7 @@ def _read(
         if own and other and own.yes != other.yes:
             return _refused(verdict, Support.CONTRADICTED, _say("opposite", claim))
         if own and other and (own.bare or other.bare):
-            return _granted(verdict, chunk_id, text, whole)
+            return _granted(verdict, chunk_id, text, other.span)
         if (own and own.bare) or (other and other.bare):  # a mere yes stands in many a text
             continue
         if claim.text.strip() == text.text.strip():

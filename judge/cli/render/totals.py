@@ -47,6 +47,7 @@ _AGREEING: Final = {
     "recall": "recall",
     "f1_with_fallback": "F1 with fallback",
 }
+_SHORT: Final = "similarity compares short references; long answers want a language model: --model"
 _NO_REFERENCE: Final = (
     "correctness: no answer has a reference to be compared with; "
     "give the samples a gold_answer (or reference)"
@@ -131,6 +132,8 @@ def print_correctness(
         if score is not None or name != "f1_with_fallback":
             add_score(table, label, score, getattr(totals, f"{name}_bounds", None))
     print_table(table, console)
+    if offline:
+        page.say(_SHORT, hang=2, style="dim")
     counts = Counts(len("verdicts on references"))
     counts.parts("answers", totals.statuses)
     counts.line("claims", f"{totals.claims}, of answers and references")
