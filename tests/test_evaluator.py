@@ -162,16 +162,6 @@ async def test_an_error_of_the_source_comes_after_the_results_before_it() -> Non
         await anext(stream)
 
 
-async def test_an_async_source() -> None:
-    async def source() -> AsyncIterator[Sample]:
-        for i in range(3):
-            await asyncio.sleep(0)
-            yield sample(i)
-
-    results = [r async for r in Evaluator(judge=FakeJudge({})).evaluate(source())]
-    assert [r.status for r in results] == [Status.UNSCORED] * 3
-
-
 async def test_closing_early_cancels_what_is_in_flight() -> None:
     judge = Gated(100)  # never lets anything through
     stream = Evaluator(Config(concurrency=4), judge=judge).evaluate(sample(i) for i in range(50))
@@ -182,23 +172,6 @@ async def test_closing_early_cancels_what_is_in_flight() -> None:
         await reading
     await stream.aclose()
     assert judge.flying == 0
-
-
-async def test_an_unavailable_judge_stops_the_run() -> None:
-    class Unavailable(FakeJudge):
-        async def judge(self, request: JudgeRequest) -> Judgment:
-            raise JudgeUnavailable(f"no such model for {len(request.ask)} sentences")
-
-    stream = Evaluator(judge=Unavailable({})).evaluate(sample(i) for i in range(10))
-    with pytest.raises(JudgeUnavailable, match="no such model"):
-        [result async for result in stream]
-
-
-def test_the_default_judge_needs_nothing() -> None:
-    (result,) = evaluate([sample("a")])
-    assert result.scores.faithfulness == 1.0
-    assert result.signature == Evaluator().signature
-    assert result.signature.startswith("similarity:")
 
 
 async def test_a_source_keeps_its_own_timeout() -> None:
@@ -286,18 +259,6 @@ async def test_entered_it_probes_once_and_otherwise_each_time(server: JudgeServe
         assert server.probes == probes
 
 
-async def test_entered_twice_at_once_opens_one(server: JudgeServer) -> None:
-    evaluator = Evaluator(asking(server))
-    first, second = await asyncio.gather(
-        evaluator.__aenter__(), evaluator.__aenter__(), return_exceptions=True
-    )
-    assert first is evaluator
-    assert isinstance(second, ConfigError)
-    await evaluator.__aexit__()
-    async with evaluator:
-        assert server.probes >= 1
-
-
 async def test_entered_twice_is_refused_and_the_first_goes_on(server: JudgeServer) -> None:
     # A session left open would warn, and a warning fails a test.
     evaluator = Evaluator(asking(server))
@@ -353,14 +314,6 @@ def test_two_loops_one_after_the_other(server: JudgeServer) -> None:
     assert (server.probes, server.calls) == (2, 4)
 
 
-async def test_left_early_it_closes_its_connections(server: JudgeServer) -> None:
-    stream = Evaluator(asking(server)).evaluate(sample(i) for i in range(50))
-    assert (await anext(stream)).qid == "0"
-    await stream.aclose()
-    gc.collect()
-    assert server.calls <= 50
-
-
 class Hooked:
     """Keeps what it is handed."""
 
@@ -396,14 +349,6 @@ async def test_a_hook_is_handed_the_answers_that_are_drawn_and_changes_nothing()
             )
 
 
-async def test_a_rate_of_nought_hands_on_none_and_of_one_all() -> None:
-    for rate, count in ((0, 0), (1, 20)):
-        hook = Hooked()
-        evaluator = Evaluator(Config(review_rate=rate), judge=FakeJudge({}), review_hook=hook)
-        assert len([r async for r in evaluator.evaluate(sample(i) for i in range(20))]) == 20
-        assert len(hook.given) == count
-
-
 async def test_a_hook_is_called_as_the_result_is_made() -> None:
     # The first answer waits for the hook of the second: its turn in the output is later.
     handed = threading.Event()
@@ -421,24 +366,6 @@ async def test_a_hook_is_called_as_the_result_is_made() -> None:
     samples = [sample("a").model_copy(update={"query": "first"}), sample("b")]
     evaluator = Evaluator(Config(review_rate=1), judge=Waiting({}), review_hook=hook)
     assert [r.qid async for r in evaluator.evaluate(samples)] == ["a", "b"]
-
-
-@pytest.mark.parametrize("way", ["waits", "blocks"])
-async def test_a_slow_hook_holds_up_no_result(way: str) -> None:
-    done = threading.Event()
-    ended = []
-
-    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
-        ended.append(await asyncio.to_thread(done.wait, 60) if way == "waits" else done.wait(60))
-
-    evaluator = Evaluator(Config(review_rate=1), judge=FakeJudge({}), review_hook=hook)
-    stream = evaluator.evaluate(sample(i) for i in range(40))
-    assert [(await anext(stream)).qid for _ in range(40)] == [str(i) for i in range(40)]
-    assert ended == []
-    done.set()
-    with pytest.raises(StopAsyncIteration):
-        await anext(stream)
-    assert ended == [True] * 40  # those under way are waited for
 
 
 @pytest.mark.parametrize("of", ["judge", "source"])
@@ -470,23 +397,6 @@ async def test_an_error_is_not_held_up_by_a_hook(of: str) -> None:
                 pass
 
 
-async def test_a_hook_that_fails_or_would_end_the_run_does_not(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    async def ending(_sample: Sample, result: SampleResult, _probability: float) -> None:
-        raise SystemExit(result.qid)
-
-    def failing(_sample: Sample, result: SampleResult, _probability: float) -> None:
-        raise ValueError(result.qid)
-
-    for hook in (ending, failing):
-        caplog.clear()
-        evaluator = Evaluator(Config(review_rate=1), judge=FakeJudge({}), review_hook=hook)
-        assert len([r async for r in evaluator.evaluate(sample(i) for i in range(9))]) == 9
-        assert caplog.messages[-1].endswith("of 9 calls, 9 failed")
-        assert len(caplog.messages) == 2
-
-
 async def test_closed_early_it_gives_its_hooks_up_at_once() -> None:
     cancelled = []
     began = threading.Event()
@@ -505,17 +415,6 @@ async def test_closed_early_it_gives_its_hooks_up_at_once() -> None:
     async with asyncio.timeout(60):
         await stream.aclose()
     assert cancelled
-
-
-async def test_one_hook_serves_two_evaluations_at_once() -> None:
-    hook = Hooked()
-    evaluator = Evaluator(Config(review_rate=1), judge=FakeJudge({}), review_hook=hook)
-
-    async def run(name: str) -> list[str]:
-        return [r.qid async for r in evaluator.evaluate(sample(f"{name}{i}") for i in range(9))]
-
-    one, two = await asyncio.gather(run("a"), run("b"))
-    assert sorted(hook.qids) == sorted(one + two)
 
 
 async def test_three_questions_about_one_answer_share_its_time(server: JudgeServer) -> None:
@@ -579,16 +478,6 @@ def test_sync_without_a_loop() -> None:
 
 async def test_sync_inside_a_running_loop() -> None:
     assert [r.qid for r in evaluate([sample("a"), sample("b")])] == ["a", "b"]
-
-
-def test_no_samples_no_results() -> None:
-    assert evaluate([]) == []
-
-
-def test_sync_with_a_model(server: JudgeServer) -> None:
-    first, second = (evaluate([sample("a")], asking(server)) for _ in range(2))
-    assert first[0].scores.faithfulness == second[0].scores.faithfulness == 1.0
-    assert first[0].calls[0].model == "tiny"
 
 
 async def test_sync_with_a_model_inside_a_running_loop(server: JudgeServer) -> None:

@@ -24,7 +24,6 @@ Made = TypeVar("Made")
 DATABASE: Final = DBNAME
 _FILES: Final = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")
 _PRIVATE: Final = 0o700
-_OTHERS: Final = 0o077
 _PATIENCE: Final = 60.0
 """Seconds to wait for another process's transaction, which takes milliseconds."""
 _AT_ONCE: Final = 256
@@ -106,7 +105,8 @@ class DiskStore:
         self.directory = _private(directory)
         self._warned = self._closed = False
         with _translated(self.directory, ConfigError, _UNREAD):
-            _close_files(self.directory)
+            # SQLite gives its other files the mode of this one.
+            (self.directory / DATABASE).touch(mode=0o600)
             with closing(sqlite3.connect(self.directory / DATABASE, timeout=_PATIENCE)) as db:
                 _drop_foreign_settings(db)
             self._cache = _Letting(
@@ -377,20 +377,6 @@ def _private(directory: Path) -> Path:
     if why:
         raise ConfigError(f"cache {directory}: {_UNUSABLE.format(why)}")
     return real
-
-
-def _close_files(folder: Path) -> None:
-    """Have none but their owner read the files, wherever they are copied to with their modes.
-
-    The database is made where there is none: SQLite gives its other files the mode of that one.
-    """
-    (folder / DATABASE).touch(mode=0o600)
-    for path in (folder / name for name in _FILES):
-        # The last process to close the database removes its other files.
-        with suppress(FileNotFoundError):
-            mode = stat.S_IMODE(path.stat().st_mode)
-            if mode & _OTHERS:
-                path.chmod(mode & ~_OTHERS)
 
 
 @contextmanager

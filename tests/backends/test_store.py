@@ -326,30 +326,6 @@ def test_a_text_that_sqlite_cannot_hold_is_refused_unquoted(store: DiskStore) ->
     assert list(store.rows()) == []
 
 
-def test_what_spoils_in_mid_run_can_be_cleared_whoever_finds_out(store: DiskStore) -> None:
-    store.put({str(number): "x" * 5000 for number in range(50)})
-    plant(store.directory, "PRAGMA wal_checkpoint(TRUNCATE)")
-    database = store.directory / "cache.db"
-    size = database.stat().st_size
-    with database.open("r+b") as file:
-        file.seek(4096)
-        file.write(b"\xff" * (size - 4096))
-    plant(store.directory, "PRAGMA user_version = 1")  # so that nothing is read from memory
-    for use in (lambda: store.put({"k": "v"}), lambda: store.get(["1"])):
-        with pytest.raises(RunError, match="malformed") as caught:
-            use()
-        assert f"`judge cache clear --cache-dir {store.directory}`" in str(caught.value)
-
-
-def test_a_row_kept_anew_is_counted_once(store: DiskStore) -> None:
-    for text in ("old", "new"):
-        store.put({"k": text, text: ""})
-    database = sqlite3.connect(store.directory / "cache.db")
-    (count,) = database.execute("SELECT value FROM Settings WHERE key = 'count'").fetchone()
-    database.close()
-    assert count == len(list(store.rows())) == 3
-
-
 def test_settings_in_the_file_change_nothing(folder: Path) -> None:
     DiskStore(folder).close()
     elsewhere = folder.with_name("elsewhere")
@@ -442,17 +418,11 @@ def test_places_that_cannot_be_trusted_are_refused(tmp_path: Path) -> None:
 
 
 def test_only_their_owner_reads_the_files(tmp_path: Path) -> None:
-    names = ["cache.db", "cache.db-wal", "cache.db-shm"]
     before = os.umask(0)
     try:
         with DiskStore(tmp_path / "new") as store:
             store.put({"k": "v"})
-            assert [mode(tmp_path / "new" / name) for name in names] == [0o600] * 3
-            for name in names:
-                (tmp_path / "new" / name).chmod(0o644)
-            with DiskStore(tmp_path / "new") as second:  # of an earlier version's files
-                assert second.get(["k"]) == {"k": "v"}
-                assert [mode(tmp_path / "new" / name) for name in names] == [0o600] * 3
+            assert {mode(path) for path in (tmp_path / "new").iterdir()} == {0o600}
     finally:
         os.umask(before)
 

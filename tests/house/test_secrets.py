@@ -90,15 +90,14 @@ def look(ran: Ran, place: Path, *secrets: str) -> None:
             assert secret.encode() not in path.read_bytes(), path
 
 
-@pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize("name", ECHOES)
 def test_what_a_server_repeats_is_not_repeated(
-    keyed: Path, caplog: pytest.LogCaptureFixture, name: str, *, debug: bool
+    keyed: Path, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
     script, code = ECHOES[name]
     caplog.set_level(logging.DEBUG)
     with JudgeServer(script) as server:
-        words = ("--base-url", server.base_url, "--model", "tiny", *(["--debug"] * debug))
+        words = ("--base-url", server.base_url, "--model", "tiny", "--debug")
         ran = judge("score", keyed / "in.jsonl", "-o", keyed / "run", *words)
         assert all(given(asked) for asked in server.requests)
         assert server.requests

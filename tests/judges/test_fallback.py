@@ -66,12 +66,6 @@ async def test_what_the_first_could_not_judge_the_second_does_and_says_so() -> N
     assert two.requests == [REQUEST.model_copy(update={"ask": (2,)})]
 
 
-async def test_where_nothing_failed_the_second_is_not_asked() -> None:
-    _, two, judge = fakes(dict.fromkeys("acd", FULL), {})
-    assert (await judge.judge(REQUEST)).outcomes == {0: FULL, 2: FULL, 3: FULL}
-    assert two.requests == []
-
-
 @pytest.mark.parametrize("reason", list(UnscoredReason))
 async def test_all_but_refusals_and_a_spent_budget_fall_back(reason: UnscoredReason) -> None:
     failure = Unscored(reason=reason, detail="d")

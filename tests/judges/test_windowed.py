@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.backends.fake import FakeJudge
-from judge.errors import ConfigError, JudgeUnavailable
 from judge.judges.windowed import WindowedJudge, merge
 from judge.records import (
     Call,
@@ -107,11 +106,6 @@ def test_the_order_of_the_windows_does_not_matter(words: list[str], data: st.Dat
     assert merged([words[0], merged(words[1:])]) == merged(words)
 
 
-def test_the_first_failure_is_the_one_that_is_told() -> None:
-    other = Unscored(reason=UnscoredReason.MISSING)
-    assert merge([verdict("none"), LOST, other], [False] * 3) == LOST
-
-
 def test_what_the_winners_said_is_kept_and_all_that_supports_is_named() -> None:
     windows = [
         verdict("contradicted", None, "a", "no"),
@@ -177,12 +171,6 @@ def test_a_full_does_not_hide_that_what_is_cited_was_not_judged() -> None:
             if told(merge(outcomes, [says is not None for _, says in order])) != merged:
                 wrong.append(order)
     assert wrong == []
-
-
-def test_the_failure_of_a_cited_chunk_is_the_one_that_is_told() -> None:
-    other = Unscored(reason=UnscoredReason.MISSING)
-    found = merge([other, verdict("full"), LOST, other], [False, False, True, True])
-    assert found == LOST
 
 
 def asked(
@@ -397,20 +385,3 @@ async def test_the_deadline_is_one_for_all_windows() -> None:
     request = asked(["说" * 90] * 3).model_copy(update={"deadline": 5.0})
     await WindowedJudge(inner, max_evidence_tokens=100).judge(request)
     assert [each.deadline for each in inner.requests] == [5.0] * 3
-
-
-async def test_a_judge_that_cannot_be_asked_stops_everything() -> None:
-    class Out:
-        signature = "out"
-
-        async def judge(self, request: JudgeRequest) -> Judgment:
-            raise JudgeUnavailable(f"nobody to ask about {len(request.ask)}")
-
-    with pytest.raises(JudgeUnavailable):
-        await WindowedJudge(Out(), max_evidence_tokens=100).judge(asked(["说" * 90] * 2))
-
-
-@pytest.mark.parametrize("limit", [99, 0, -1])
-def test_windows_too_small_for_a_few_sentences_are_refused(limit: int) -> None:
-    with pytest.raises(ConfigError, match="max_evidence_tokens"):
-        WindowedJudge(always(), max_evidence_tokens=limit)

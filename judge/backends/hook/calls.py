@@ -13,7 +13,6 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
-from queue import SimpleQueue
 from threading import Thread
 from types import TracebackType
 from typing import Any, Final, ParamSpec, Self, TypeVar
@@ -149,7 +148,7 @@ class Calls:
 
     def _begin(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._loop.set_default_executor(_Threads(self._limits.at_once))
+        self._loop.set_default_executor(_Threads())
         self._loop.set_exception_handler(self._strayed)
         # Daemonic: nobody waits for a call that hangs.
         Thread(target=self._work, name=_NAME, daemon=True).start()
@@ -294,45 +293,23 @@ def _apart(record: _Record) -> _Record:
 
 
 class _Threads(ThreadPoolExecutor):
-    """Threads for which no process stays alive, as it would for those of the parent.
-
-    Args:
-        most: how many at one time.
-    """
-
-    def __init__(self, most: int) -> None:
-        super().__init__(most)
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._begun, self._most = 0, most
+    """A thread for each work, for which no process stays alive, as it would for the parent's."""
 
     def submit(
         self, fn: Callable[_Given, _Result], /, *args: _Given.args, **kwargs: _Given.kwargs
     ) -> Future[_Result]:
         future: Future[_Result] = Future()
-        self._jobs.put(partial(_fulfil, future, partial(fn, *args, **kwargs)))
-        if self._begun < self._most:
-            Thread(target=self._work, name=_NAME, daemon=True).start()
-            self._begun += 1
+
+        def work() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(fn(*args, **kwargs))
+            except BaseException as error:  # noqa: BLE001  raised where it is waited for
+                future.set_exception(error)
+
+        Thread(target=work, name=_NAME, daemon=True).start()
         return future
-
-    def shutdown(self, *_: object, **__: object) -> None:
-        for _thread in range(self._begun):
-            self._jobs.put(None)
-
-    def _work(self) -> None:
-        while job := self._jobs.get():
-            job()
-
-
-def _fulfil(future: Future[_Result], call: Callable[[], _Result]) -> None:
-    if not future.set_running_or_notify_cancel():
-        return
-    try:
-        result = call()
-    except BaseException as error:  # noqa: BLE001  raised where it is waited for
-        future.set_exception(error)
-    else:
-        future.set_result(result)
 
 
 def uniform(seed: int, *parts: str | int) -> float:

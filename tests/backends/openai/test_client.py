@@ -282,17 +282,6 @@ def test_the_key_is_shown_nowhere(
     assert "hello" not in "".join(r.getMessage() for r in caplog.records if r.name == "judge")
 
 
-async def test_a_failure_can_be_made_final(key: str, quick: Policy) -> None:
-    with JudgeServer(in_turn(Status(500, {"error": "no grammar"}))) as server:
-        async with Connection(server.base_url, key, policy=quick) as connection:
-            exchange = await connection.ask(
-                "/chat/completions", BODY, words, final=lambda failure: "grammar" in failure.detail
-            )
-    assert isinstance(exchange.outcome, Failure)
-    assert exchange.outcome.detail == "HTTP 500: no grammar"
-    assert len(server.requests) == 1
-
-
 @pytest.mark.parametrize("answer", [Hang(), Trickle(0.004), too_many(**{"Retry-After": "60"})])
 async def test_cancelling_goes_through(key: str, quick: Policy, answer: Answer) -> None:
     loop, arrived = asyncio.get_running_loop(), asyncio.Event()
@@ -333,13 +322,6 @@ def test_a_second_loop_gets_a_connection_of_its_own(ask: Ask) -> None:
     with JudgeServer(in_turn(Says("fine"))) as server:
         for _ in range(2):
             assert "fine" in str(ask(server.base_url).outcome)
-
-
-async def test_closing_twice_or_unused_is_no_fault(key: str) -> None:
-    connection = Connection("http://127.0.0.1:9/v1", key)
-    async with connection:
-        pass
-    await connection.close()
 
 
 @pytest.mark.parametrize(
@@ -552,12 +534,6 @@ async def test_an_attempt_ends_by_the_deadline_and_none_begins_behind_it(quick: 
     outcome, _ = await quick.persist(never, now())
     assert isinstance(outcome, Failure)
     assert (outcome.reason, never.ends) == (UnscoredReason.TIMEOUT, [])
-
-
-async def test_requests_side_by_side_do_not_count_each_other(quick: Policy) -> None:
-    asked = [Attempts(BROKEN, "fine"), Attempts("fine"), Attempts(BROKEN), Attempts(BAD)]
-    outcomes = await asyncio.gather(*(quick.persist(attempts, None) for attempts in asked))
-    assert outcomes == [("fine", 1), ("fine", 0), (BROKEN, 2), (BAD, 0)]
 
 
 @pytest.mark.parametrize("error", [asyncio.CancelledError(), KeyError("a bug of ours")])

@@ -60,19 +60,6 @@ def test_the_shape_is_asked_for_ever_less_strictly(question: ChatRequest) -> Non
     ]
 
 
-def test_each_option_goes_once_and_takes_no_other_with_it() -> None:
-    every = Capabilities()
-    assert every.without("temperature") == Capabilities(temperature=False)
-    assert every.without("seed") == Capabilities(seed=False)
-    assert every.without("max_tokens") == Capabilities(limit="max_completion_tokens")
-    for field in ("temperature", "seed", "max_tokens"):
-        less = every.without(field)
-        assert less is not None
-        assert less.without(field) is None
-    assert every.without("max_completion_tokens") is None
-    assert every.without("messages") is None
-
-
 @pytest.mark.parametrize(
     ("settled", "signature"),
     [
@@ -182,11 +169,6 @@ def test_half_a_surrogate_pair_is_no_reason_to_lose_a_reply() -> None:
 def test_an_odd_count_is_no_count(usage: JsonValue) -> None:
     read = read_completion(body({"content": "x"}, usage=usage))
     assert (read.text, read.prompt_tokens, read.reply_tokens) == ("x", None, None)
-
-
-@pytest.mark.parametrize(("model", "name"), [(None, ""), (3, ""), ("a\nb", "a b")])
-def test_an_odd_model_name_breaks_no_line(model: JsonValue, name: str) -> None:
-    assert read_completion(body({"content": "x"}, model=model)).model == name
 
 
 @pytest.mark.parametrize(
@@ -391,14 +373,6 @@ def test_a_message_that_may_quote_what_is_judged_stops_nobody(
     assert isinstance(reply, ChatReply)
 
 
-def test_a_wrong_key_stops_the_run(question: ChatRequest) -> None:
-    with (
-        JudgeServer(calls(Status(401, {"error": "bad key"}))) as server,
-        pytest.raises(JudgeUnavailable, match="OPENAI_API_KEY"),
-    ):
-        chat(server.base_url, question)
-
-
 def test_another_model_behind_the_name_is_told_and_remembered(
     question: ChatRequest, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -425,17 +399,6 @@ def test_another_model_behind_the_name_is_told_and_remembered(
     assert "'m-3'" in told[1]
     served = [signature.split("|")[1] for signature in signatures]
     assert served == ["served:m-1", "served:m-2", "served:m-2", "served:m-2", "served:m-3"]
-
-
-def test_a_gateway_that_goes_to_and_fro_is_told_once_each_way(
-    question: ChatRequest, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def use(model: OpenAIModel, _: Connection) -> object:
-        return [await model.chat(question) for _ in range(6)]
-
-    with JudgeServer(calls(*[Says("{}", model=f"m-{i % 2}") for i in range(6)])) as server:
-        run(server.base_url, use, Capabilities(served="m-1"))
-    assert len([r for r in caplog.records if r.levelno >= logging.WARNING]) == 2
 
 
 def test_the_key_in_a_reply_reaches_neither_text_nor_signature(question: ChatRequest) -> None:
@@ -469,15 +432,6 @@ def test_the_room_to_think_can_be_set(
     with JudgeServer(calls(Says("{}"))) as server:
         run(server.base_url, use)
     assert server.requests[0].body[settled.limit] == limit
-
-
-def test_the_model_that_was_probed_is_nothing_to_tell(
-    question: ChatRequest, caplog: pytest.LogCaptureFixture
-) -> None:
-    for settled in (Capabilities(served="m-1"), Capabilities()):
-        with JudgeServer(calls(Says("{}", model="m-1"))) as server:
-            chat(server.base_url, question, settled)
-    assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
 
 
 @pytest.mark.parametrize(("counted", "warned"), [(499, 1), (500, 0), (0, 0)])

@@ -24,7 +24,6 @@ from tests.server import (
     Says,
     Script,
     Status,
-    refused_url,
 )
 
 SCHEMA: dict[str, JsonValue] = {"type": "object", "properties": {"verdicts": {"type": "array"}}}
@@ -145,19 +144,6 @@ def test_what_was_settled_is_asked_only_once(probe: Settle) -> None:
         assert len(server.requests) == 2 * asked
 
 
-def test_the_name_the_server_gives_is_kept(probe: Settle) -> None:
-    with JudgeServer(lambda _: Says("{}", model="m-2024-07-18")) as server:
-        assert probe(server.base_url).served == "m-2024-07-18"
-
-
-@pytest.mark.parametrize(
-    "answer", [Says('{"verd', finish="length"), Says(None), Says("", refusal="no")]
-)
-def test_a_cut_or_odd_reply_settles_it_as_well(probe: Settle, answer: Answer) -> None:
-    with JudgeServer(lambda _: answer) as server:
-        assert probe(server.base_url) == Capabilities(served="m")
-
-
 def test_a_model_that_thinks_beyond_the_limit_has_taken_the_options(probe: Settle) -> None:
     cut = refuses(
         "Could not finish the message because max_tokens or model output limit was reached."
@@ -203,11 +189,6 @@ def test_a_refusal_that_no_option_explains_ends_it(
     assert any(step in message for step in steps)
     assert len(server.requests) <= 6
     assert not memory.texts
-
-
-def test_nobody_there_is_said_with_the_next_step(probe: Settle) -> None:
-    with pytest.raises(JudgeUnavailable, match=r"no connection.*is the server running\?"):
-        probe(refused_url())
 
 
 def test_who_does_not_answer_is_asked_three_times_and_it_is_said_once(

@@ -1,20 +1,14 @@
 import asyncio
-import json
-import re
 from collections.abc import Mapping, Sequence
 
 import pytest
 
-from judge.backends.fake import FakeModel, FakeStore
+from judge.backends.fake import FakeStore
 from judge.errors import ConfigError, JudgeUnavailable
 from judge.judges.cached import CachedJudge, contents
-from judge.judges.prompted import PromptedJudge
-from judge.judges.windowed import WindowedJudge
-from judge.prompt import load_prompt
 from judge.protocols import Judge
 from judge.records import (
     Call,
-    ChatRequest,
     Chunk,
     Evidence,
     Flag,
@@ -125,17 +119,6 @@ async def test_renamed_chunks_hit_and_bear_their_new_ids() -> None:
     assert judgment.outcomes[2] == verdict(Support.PARTIAL, "0")
 
 
-async def test_chunks_that_share_an_id_support_once_fresh_and_stored() -> None:
-    store = FakeStore()
-    both = verdict(Support.FULL, "1", "0")
-    for inner in (Inner({0: both}), Inner({})):
-        judgment = await CachedJudge(inner, store, URL).judge(request((0,), ids=("same", "same")))
-        outcome = judgment.outcomes[0]
-        assert isinstance(outcome, Verdict)
-        assert outcome.supporting == ("same",)
-        assert [evidence.chunk_id for evidence in outcome.evidence] == ["same", "same"]
-
-
 async def test_only_the_rest_is_asked() -> None:
     store = FakeStore()
     inner = Inner(FULL)
@@ -183,17 +166,6 @@ async def test_what_is_not_the_models_own_is_never_stored(outcome: Verdict) -> N
         assert judgment.outcomes == {0: outcome}
     assert store.texts == {}
     assert inner.asked == [(0,), (0,)]
-
-
-async def test_another_judge_server_or_repeat_misses() -> None:
-    store = FakeStore()
-    inner = Inner(FULL)
-    await CachedJudge(inner, store, URL).judge(request())
-    await CachedJudge(inner, store, URL, repeat=1).judge(request())
-    await CachedJudge(inner, store, "http://127.0.0.1:8001/v1").judge(request())
-    inner.signature = "llm:m2"
-    await CachedJudge(inner, store, URL).judge(request())
-    assert len(inner.requests) == 4
 
 
 async def test_the_flags_of_a_sentence_come_back_with_its_verdict() -> None:
@@ -294,13 +266,6 @@ async def test_a_failure_is_shared_by_all_who_ask_alike() -> None:
     assert {judgment.flags for judgment in judgments} == {(flag,)}
     await judge.judge(request((1,)))
     assert inner.asked == [(0, 1, 2), (1,)], "later it is asked again"
-
-
-async def test_a_flag_that_is_both_shared_and_stored_is_raised_once() -> None:
-    flag = Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=1)
-    judge = CachedJudge(Inner(FULL, flag), FakeStore(), URL)
-    judgments = await asyncio.gather(judge.judge(request()), judge.judge(request()))
-    assert [judgment.flags for judgment in judgments] == [(flag,), (flag,)]
 
 
 async def test_a_verdict_that_is_not_stored_is_shared_under_the_other_s_ids() -> None:
@@ -438,31 +403,6 @@ async def test_what_earlier_groups_gave_is_kept_where_a_later_one_fails() -> Non
     assert (await judge.judge(request())).calls == (HIT, HIT, HIT)
 
 
-async def test_groups_of_what_one_call_holds_add_no_call() -> None:
-    texts = [f"第{n}句。" for n in range(40)]
-    many = JudgeRequest(
-        query="",
-        answer="".join(texts),
-        sentences=tuple(Sentence(index=n, start=0, end=1, text=t) for n, t in enumerate(texts)),
-        ask=tuple(n for n in range(40) if n % 8),
-        chunks=tuple(Chunk(chunk_id=str(n), text="long " * 400) for n in range(3)),
-    )
-    counts = []
-    for group in (None, 16, 5):
-        model = FakeModel([lambda chat: json.dumps([{"id": each} for each in asked_of(chat)])])
-        inner = PromptedJudge(model, load_prompt("faithfulness", "v1"))
-        windowed = WindowedJudge(inner, max_evidence_tokens=1000)
-        await CachedJudge(windowed, FakeStore(), URL, group=group).judge(many)
-        counts.append(len(model.requests))
-    # 35 sentences: 16 + 16 + 3, in two windows; each faulty and so asked once again.
-    assert counts == [12, 12, 28]
-
-
-def asked_of(chat: ChatRequest) -> list[str]:
-    (line,) = re.findall(r"^Judge these sentences: (.*)$", chat.user, re.MULTILINE)
-    return str(line).split(", ")
-
-
 @pytest.mark.parametrize("group", [0, -1])
 def test_a_group_holds_at_least_one(group: int) -> None:
     with pytest.raises(ConfigError, match=f"at least 1, not {group}"):
@@ -506,17 +446,3 @@ async def test_a_gap_is_missing_and_a_surplus_is_left_out() -> None:
     assert isinstance(missing, Unscored)
     assert missing.reason is UnscoredReason.MISSING
     assert len(inner.requests) == 1
-
-
-async def test_nothing_asked_asks_nobody() -> None:
-    inner = Inner({})
-    assert await CachedJudge(inner, FakeStore(), URL).judge(request(())) == Judgment()
-    assert inner.requests == []
-
-
-async def test_without_chunks_there_is_still_a_verdict_to_keep() -> None:
-    store = FakeStore()
-    bare = request((1,), ids=())
-    first = await CachedJudge(Inner({1: verdict(Support.NONE)}), store, URL).judge(bare)
-    again = await CachedJudge(Inner({}), store, URL).judge(bare)
-    assert first.outcomes == again.outcomes == {1: verdict(Support.NONE)}

@@ -7,11 +7,9 @@ from judge.judges.cached.key import (
     Difference,
     Explained,
     brief,
-    differences,
-    digest,
     explain,
 )
-from judge.judges.cached.rows import AskedRow, Place, VerdictRow
+from judge.judges.cached.rows import Place, VerdictRow
 from judge.records import Chunk, JudgeRequest, Sentence, Support, Verdict
 
 URL = "https://api.example.com/v1"
@@ -95,10 +93,6 @@ def test_the_model_that_the_server_named_is_no_part_of_it() -> None:
     assert AnswerKey(request(), named, URL, 0).asked_row().signature == SIGNATURE
 
 
-def test_a_sentence_said_twice_has_two_keys() -> None:
-    assert key(request(second="One.", cites=()), index=0) != key(request(second="One.", cites=()))
-
-
 def test_the_asked_row_tells_the_parts_and_no_text() -> None:
     asked = AnswerKey(request(), SIGNATURE, URL, 2)
     row = asked.asked_row()
@@ -120,12 +114,6 @@ def test_a_brief_hash_is_the_beginning_of_the_texts_sha256() -> None:
 def test_half_a_surrogate_pair_has_a_hash_of_its_own() -> None:
     assert len({brief("\ud800"), brief("\udc00"), brief("?")}) == 3
     assert len({key(request(chunks=("\ud800",))), key(request(chunks=("?",)))}) == 2
-
-
-def test_fields_do_not_flow_together() -> None:
-    assert (
-        len({digest(("ab", "c")), digest(("a", "bc")), digest(("abc",)), digest(("abc", ""))}) == 4
-    )
 
 
 # Why a sentence is asked again.
@@ -306,10 +294,3 @@ def test_of_something_else_there_is_nothing_to_tell() -> None:
     ]
     empty = asking(query="", answer="Else.", chunks="yz")
     assert [each.found for each in why(asking(query=""), rows(empty))] == ["nothing", "nothing"]
-
-
-def test_equal_askings_do_not_differ() -> None:
-    row = its_key(asking()).asked_row()
-    back = AskedRow.read(row.write())
-    assert back == row
-    assert differences(row, back) == []

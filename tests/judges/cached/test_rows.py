@@ -75,13 +75,6 @@ def test_positions_stand_for_ids() -> None:
     assert (same.evidence[0].chunk_id, same.supporting) == ("x", ("x",))
 
 
-def test_where_a_quote_stands_is_found_anew() -> None:
-    found = Evidence(chunk_id="1", quote="q", start=4, end=5, verified=True)
-    made = row(VERDICT.model_copy(update={"evidence": (found,)}))
-    assert made is not None
-    assert made.verdict(IDS).evidence == (Evidence(chunk_id="b", quote="q"),)
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -248,7 +241,3 @@ def test_rows_are_counted_by_kind_and_signature() -> None:
             "b": Tally(verdicts=1, replies=0, oldest=None, newest=None),
         },
     )
-
-
-def test_nothing_stored_counts_nothing() -> None:
-    assert contents([]) == Contents(verdicts=0, replies=0, answers=0, other=0, signatures={})

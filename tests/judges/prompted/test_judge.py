@@ -106,18 +106,6 @@ async def test_more_sentences_take_more_calls_and_only_those_asked_are_judged() 
     assert len(judgment.calls) == 3
 
 
-async def test_nothing_asked_is_no_call() -> None:
-    model = FakeModel([right])
-    assert await PromptedJudge(model, PROMPT).judge(asked(2, ask=[])) == Judgment()
-    assert model.requests == []
-
-
-async def test_without_chunks_the_model_is_asked_all_the_same() -> None:
-    model = FakeModel([lambda chat: saying(*((name, "none") for name in ids(chat)))])
-    request = asked(1).model_copy(update={"chunks": ()})
-    assert fates(await PromptedJudge(model, PROMPT).judge(request)) == ["none"]
-
-
 async def test_missing_double_and_unknown_ids_are_asked_again_alone() -> None:
     model = FakeModel(
         [saying(("s1", "full"), ("s2", "full"), ("s2", "none"), ("s9", "full")), right]
@@ -229,12 +217,6 @@ async def test_a_failure_is_that_of_its_call_and_of_no_other(reason: UnscoredRea
     )
 
 
-async def test_a_failure_of_a_second_call_leaves_the_verdicts_of_the_first() -> None:
-    model = FakeModel([saying(("s2", "none")), TIMED_OUT])
-    judgment = await PromptedJudge(model, PROMPT).judge(asked(2))
-    assert fates(judgment) == ["timeout", "none"]
-
-
 async def test_after_the_deadline_nothing_more_is_asked() -> None:
     loop = asyncio.get_running_loop()
     model = FakeModel([right])
@@ -262,26 +244,12 @@ async def test_the_deadline_is_for_all_calls_together() -> None:
     assert outcome.detail == "the time for this answer was up; see --deadline"
 
 
-@pytest.mark.parametrize("deadline", [None, 1e9])
-async def test_the_model_is_told_the_deadline_of_the_request(deadline: float | None) -> None:
-    model = FakeModel([right])
-    await PromptedJudge(model, PROMPT).judge(asked(1).model_copy(update={"deadline": deadline}))
-    assert [chat.deadline for chat in model.requests] == [deadline]
-
-
 async def test_a_model_that_cannot_be_asked_stops_everything() -> None:
     def unavailable(chat: ChatRequest) -> str:
         raise JudgeUnavailable(f"no such model: {len(chat.user)}")
 
     with pytest.raises(JudgeUnavailable):
         await PromptedJudge(FakeModel([unavailable]), PROMPT).judge(asked(1))
-
-
-async def test_the_same_request_is_asked_in_the_same_words() -> None:
-    model = FakeModel([right])
-    judge = PromptedJudge(model, PROMPT)
-    assert await judge.judge(asked()) == await judge.judge(asked())
-    assert model.requests[0] == model.requests[1]
 
 
 @pytest.mark.parametrize("size", [0, -1])
