@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from judge.cli.app import app
 from judge.cli.options import takes_settings
+from judge.cli.root import app
 from judge.errors import ConfigError, InputError
 from judge.text.visible import clip, flat, visible
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
-from judge.cli.app import debug
+from judge.cli.root import debug
 from judge.errors import ConfigError
 from judge.messages import LANGS, Lang
 from judge.text.visible import clip

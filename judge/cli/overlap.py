@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.cli.app import app
 from judge.cli.export import Write, row_file
+from judge.cli.root import app
 from judge.cli.source import Source
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.app import app
+from judge.cli.root import app
 
 prompts = typer.Typer(no_args_is_help=True, help="The pinned prompts: list, verify, show.")
 app.add_typer(prompts, name="prompts")

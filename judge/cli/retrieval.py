@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
-from judge.cli.app import app
+from judge.cli.root import app
 from judge.cli.export import Write, row_file
 from judge.cli.options import chosen
 from judge.cli.source import PIPED, Source, placed, readable, spoken

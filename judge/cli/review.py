@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from judge.cli.app import app
+from judge.cli.root import app
 from judge.errors import ConfigError
 from judge.text.visible import flat
 

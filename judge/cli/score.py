@@ -5,8 +5,8 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.cli.app import app
 from judge.cli.options import language, takes_settings
+from judge.cli.root import app
 from judge.cli.source import PIPED, standard_input
 
 if TYPE_CHECKING:

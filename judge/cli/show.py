@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final, get_args
 
 import typer
 
-from judge.cli.app import app
 from judge.cli.options import language
+from judge.cli.root import app
 from judge.errors import ConfigError, RunError
 
 if TYPE_CHECKING:

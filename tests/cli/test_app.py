@@ -2,7 +2,8 @@ from importlib.metadata import version
 
 import pytest
 
-from judge.cli.app import app, main
+from judge.cli.app import main
+from judge.cli.root import app
 
 
 def call(*words: str) -> int:

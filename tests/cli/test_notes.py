@@ -2,7 +2,7 @@ import logging
 
 import pytest
 
-from judge.cli.app import LOGGER, debug, debugging, listen
+from judge.cli.root import LOGGER, debug, debugging, listen
 
 
 def test_notes_go_to_standard_error_once(capsys: pytest.CaptureFixture[str]) -> None:

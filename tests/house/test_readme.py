@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from judge import Evaluator
-from judge.cli.app import app, main, register
+from judge.cli.app import main, register
+from judge.cli.root import app
 from judge.config import Config
 from judge.review.sheet import BLIND, read_sheet, write_sheet
 from tests.server import JudgeServer
