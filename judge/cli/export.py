@@ -9,8 +9,6 @@ from typing import Final
 
 from judge.cli.source import PIPED, standard_input
 from judge.errors import ConfigError
-from judge.files.folder import replacing
-from judge.files.tables import BOM, cell, csv_row
 
 Value = str | float | None
 Write = Callable[[Mapping[str, Value]], None]
@@ -36,6 +34,8 @@ def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
     if name is None:
         yield None
         return
+    from judge.files.folder import replacing  # noqa: PLC0415  heavy, and --help stays quick
+
     path = Path(name)
     if path.suffix.lower() not in _ENDINGS:
         raise ConfigError(f"-o {name!r}: ends in neither .jsonl nor .csv; name a file that does")
@@ -65,6 +65,8 @@ def page_file(name: str | None, *sources: str) -> Iterator[Callable[[str], None]
     if name is None:
         yield None
         return
+    from judge.files.folder import replacing  # noqa: PLC0415  likewise
+
     if not name:
         raise ConfigError("the name of the file to write is empty; name one")
     path = Path(name)
@@ -93,15 +95,16 @@ def _jsonl(row: Mapping[str, Value]) -> str:
 
 
 def _csv() -> Callable[[Mapping[str, Value]], str]:
+    from judge.files.tables import BOM, cell, csv_row  # noqa: PLC0415  likewise
+
     header = BOM
+
+    def text(value: Value) -> str:
+        return cell(value, "en") if isinstance(value, str) else "" if value is None else repr(value)
 
     def lines(row: Mapping[str, Value]) -> str:
         nonlocal header
         above, header = header and header + csv_row(list(row)), ""
-        return above + csv_row([_cell(value) for value in row.values()])
+        return above + csv_row(list(map(text, row.values())))
 
     return lines
-
-
-def _cell(value: Value) -> str:
-    return cell(value, "en") if isinstance(value, str) else "" if value is None else repr(value)

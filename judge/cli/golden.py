@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from judge.cli.options import takes_settings
-from judge.cli.render.page import counted
 from judge.cli.review import review
-from judge.text.visible import clip, flat
+from judge.text.visible import clip, counted, flat
 
 if TYPE_CHECKING:
     from judge.config import Config

@@ -158,11 +158,12 @@ def _show_cell(
 ) -> None:
     """Show `count` answers with all these words, in input order, and say how to go on."""
     from judge.cli.render.answer import print_answer  # noqa: PLC0415  likewise
-    from judge.cli.render.page import Page, counted  # noqa: PLC0415
+    from judge.cli.render.page import Page  # noqa: PLC0415
     from judge.cli.render.quadrants import print_grounds  # noqa: PLC0415
     from judge.cli.terminal import output  # noqa: PLC0415
     from judge.files.runs import Origins, read_results  # noqa: PLC0415
     from judge.records.quadrant import QuadrantWord  # noqa: PLC0415
+    from judge.text.visible import counted  # noqa: PLC0415
 
     found = 0
     run_has = _Has()

@@ -52,3 +52,13 @@ def clip(text: str, longest: int) -> str:
     ('exp…', '差旅标准')
     """
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def counted(count: int, noun: str) -> str:
+    """So many of them.
+
+    >>> counted(1, "label"), counted(1200, "reply")
+    ('1 label', '1,200 replies')
+    """
+    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else several}"

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from importlib.metadata import version
 
 import pytest
@@ -59,3 +61,21 @@ def test_an_error_message_steers_nothing_either(capsys: pytest.CaptureFixture[st
     err = capsys.readouterr().err
     assert "no␛[31mwhere: no such run folder" in err
     assert "\x1b" not in err
+
+
+def test_help_of_all_commands_loads_nothing_heavy() -> None:
+    code = (
+        "import contextlib, io, sys\n"
+        "from judge.cli.app import main\n"
+        "from judge.cli.root import app\n"
+        "def ask(*words):\n"
+        "    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
+        "        main([*words, '--help'])\n"
+        "ask()\n"
+        "for command in app.registered_commands:\n"
+        "    ask(command.name or command.callback.__name__)\n"
+        "heavy = {'numpy', 'nltk', 'openai', 'sacrebleu', 'diskcache'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

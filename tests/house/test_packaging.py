@@ -14,7 +14,7 @@ def test_a_wheel_holds_prompts_data_and_type_marker(tmp_path: Path) -> None:
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    data = {f"judge/data/{path.name}" for path in (ROOT / "judge" / "data").iterdir()}
+    data = {f"{p.relative_to(ROOT)}" for p in (ROOT / "judge" / "data").rglob("*.*")}
     prompts = {f"judge/{path.relative_to(ROOT)}" for path in (ROOT / "prompts").rglob("*.*")}
     assert data | prompts | {"judge/py.typed"} <= names
     assert not any(name.startswith(("tests/", "fixtures/")) for name in names)

@@ -7,7 +7,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from judge.cli.render.page import counted, number, wrap
+from judge.cli.render.page import number, wrap
 from judge.files.runs import AGREEMENT, PAGE
 from judge.pages.findings import (
     Words,
@@ -30,7 +30,7 @@ from judge.review.records import (
     LabelledStratum,
     Share,
 )
-from judge.text.visible import flat, visible
+from judge.text.visible import counted, flat, visible
 
 _WORDS: Final = Words("en")
 _NAMES: Final = {"faithfulness": "partial counts half", "faithfulness_strict": "full support only"}

@@ -1,4 +1,4 @@
-"""Pages on a terminal: lines broken at its width, figures, and counts with their nouns."""
+"""Pages on a terminal: lines broken at its width, and figures."""
 
 import re
 from collections.abc import Iterator
@@ -105,16 +105,6 @@ def _folds(word: str, room: int, then: int) -> Iterator[int]:
         if column > room and position:
             yield position
             column, room = cell_len(character), then
-
-
-def counted(count: int, noun: str) -> str:
-    """So many of them.
-
-    >>> counted(1, "label"), counted(1200, "reply")
-    ('1 label', '1,200 replies')
-    """
-    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else several}"
 
 
 def number(value: float | None) -> str:

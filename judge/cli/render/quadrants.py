@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.cli.render.looks import Look, mark
-from judge.cli.render.page import Page, counted
+from judge.cli.render.page import Page
 from judge.cli.terminal import table_lines
 from judge.messages import Lang, Messages
 from judge.records import (
@@ -25,7 +25,7 @@ from judge.records import (
 from judge.records.quadrant import Half, QuadrantWord
 from judge.scores.quadrants import look_up, row_of
 from judge.signature import Signature
-from judge.text.visible import clip, flat
+from judge.text.visible import clip, counted, flat
 
 _STYLES: Final[dict[Half, str]] = {
     "neither": "green",

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.cli.render.looks import look_of, mark, meaning, threshold
-from judge.cli.render.page import Page, between, counted, number
+from judge.cli.render.page import Page, between, number
 from judge.cli.render.quadrants import print_quadrants
 from judge.cli.terminal import print_table, titled_table
 from judge.messages import Lang
@@ -25,7 +25,7 @@ from judge.records import (
 from judge.reports.gate import GateResult
 from judge.reports.worst import Example, WorstSentence
 from judge.signature import Signature
-from judge.text.visible import clip, flat
+from judge.text.visible import clip, counted, flat
 
 _Part = TypeVar("_Part", bound=str)
 

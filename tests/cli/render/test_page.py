@@ -3,7 +3,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from judge.cli.render.page import counted, number, wrap
+from judge.cli.render.page import number, wrap
+from judge.text.visible import counted
 
 WORDS = st.text(st.sampled_from("ab 中文，。（）「」é1.\n"), max_size=80)
 
