@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from importlib.resources import files
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from judge.checks.dates import Date, dates
@@ -107,16 +108,17 @@ class Mentions:
     def __init__(self, text: str) -> None:
         self._text = text
         self._flat = text == text.lower()
-        self._known: dict[tuple[str, tuple[str, ...]], frozenset[str]] = {}
+        self._known: dict[Name, frozenset[str]] = {}
 
     def missing(self, name: Name) -> frozenset[str]:
         """The parts of a name that stand nowhere: `jane` of `Jane Silva` where only Ana Silva does.
 
         An acronym stands where its words do, and its words where the acronym does.
         """
-        key = name.written, name.parts
+        key = name._replace(start=0, end=0)
         if key not in self._known:
-            self._known[key] = self._missing(name)
+            lost = frozenset(part for part in name.parts if not self._has(part))
+            self._known[key] = frozenset() if lost and self._has_whole(name) else lost
         return self._known[key]
 
     @cached_property
@@ -124,45 +126,46 @@ class Mentions:
         """Stems of the words that are written without a capital."""
         return frozenset(word.stem for word in self._found if word.written[0].islower())
 
-    def _missing(self, name: Name) -> frozenset[str]:
-        parts = name.parts
-        lost = frozenset(part for part in parts if not self._mentioned(part))
-        if not lost:
-            return lost
-        if len(parts) > 1:
-            initials = "".join(part[0] for part in parts)
-            if self._capitals(initials) or self._otherwise(" ".join(parts)):
-                return frozenset()
-        acronym, closed = name.written.removesuffix("s"), stem(_GAP.sub("", name.written))
-        held = (len(closed) >= _ROOT and closed in self._closed) or (
-            acronym.isupper() and self._spelled_out(acronym.lower())
+    def _has(self, part: str) -> bool:
+        return (
+            part in self._stems
+            or (not part.isascii() and part in self._text)
+            or any((root, not people) in self._roots for root, people in _roots(part))
+            or not self._groups.isdisjoint(_forms().get(part, ()))
         )
-        return frozenset() if held else lost
 
-    def _mentioned(self, part: str) -> bool:
-        if part in self._stems:
-            return True
-        if not part.isascii() and part in self._text:
-            return True
-        if any(kin in self._roots for kin in _kin(part)):
-            return True
-        return self._otherwise(part)
+    def _has_whole(self, name: Name) -> bool:
+        """Whether it stands there as an acronym, spelled out, or with other gaps: `You Tube`."""
+        initials = "".join(part[0] for part in name.parts)
+        acronym, closed = name.written.removesuffix("s"), stem(_GAP.sub("", name.written))
+        return (
+            (len(name.parts) > 1 and self._has_acronym(initials))
+            or not self._groups.isdisjoint(_forms().get(" ".join(name.parts), ()))
+            or (len(closed) >= _ROOT and closed in self._closed)
+            or (acronym.isupper() and self._spells(acronym.lower()))
+        )
 
-    def _otherwise(self, name: str) -> bool:
-        return bool(_forms().get(name, frozenset()) & self._groups)
+    def _has_acronym(self, initials: str) -> bool:
+        forms = {word.written.removesuffix("s") for word in self._found}
+        return (
+            (len(initials) > _FEW and initials in forms)
+            if self._flat
+            else (initials.upper() in forms)
+        )
 
-    def _capitals(self, initials: str) -> bool:
-        if self._flat:
-            return len(initials) > _FEW and initials in self._written
-        return initials.upper() in self._written
+    def _spells(self, acronym: str) -> bool:
+        telling = (word.written[0] for word in self._found if weight(word.stem) > LIGHT)
+        initials = "".join(telling)
+        if len(acronym) > _FEW or self._flat:
+            return acronym in initials.lower()
+        return len(acronym) == _FEW and acronym.upper() in initials
 
     @cached_property
     def _found(self) -> list["_Word"]:
         text = _spread(self._text)
-        stems, starts, ends = words(text)
         return [
             _Word(own, text[start:end], start, end, self._flat or text[start].isupper())
-            for own, start, end in zip(stems, starts, ends, strict=True)
+            for own, start, end in zip(*words(text), strict=True)
         ]
 
     @cached_property
@@ -170,39 +173,19 @@ class Mentions:
         return frozenset(word.stem for word in self._found)
 
     @cached_property
-    def _written(self) -> frozenset[str]:
-        """The words as they are written, an acronym without the s of its plural."""
-        return frozenset(
-            form for word in self._found for form in (word.written, word.written.removesuffix("s"))
-        )
-
-    @cached_property
     def _roots(self) -> frozenset[tuple[str, bool]]:
-        return frozenset(
-            root for own in {word.stem for word in self._found if word.tall} for root in _roots(own)
-        )
-
-    @cached_property
-    def _runs(self) -> list[list["_Word"]]:
-        """For each capitalised word, it and those right behind it."""
-        runs = []
-        for place, word in enumerate(self._found):
-            run = [word]
-            for other in self._found[place + 1 : place + _JOINED]:
-                if other.start - run[-1].end > 1:
-                    break
-                run.append(other)
-            runs += [run] if word.tall else []
-        return runs
+        tall = {word.stem for word in self._found if word.tall}
+        return frozenset(root for own in tall for root in _roots(own))
 
     @cached_property
     def _closed(self) -> frozenset[str]:
-        """Capitalised words without a space between them: `You Tube` holds `YouTube`."""
+        """Capitalised words side by side, written as one."""
         closed: set[str] = set()
-        for run in self._runs:
+        for place in range(len(self._found)):
+            run = self._found[place : place + _JOINED]
             written = ""
-            for word in run:
-                if not word.tall:
+            for last, word in zip([None, *run], run, strict=False):
+                if not word.tall or (last and word.start - last.end > 1):
                     break
                 written += word.written
                 closed.add(stem(written))
@@ -212,23 +195,13 @@ class Mentions:
     def _groups(self) -> frozenset[int]:
         """Which groups of forms have one in the text; a short one is written in capitals."""
         found: set[int] = set()
-        for run in self._runs:
-            stems = [word.stem for word in run]
-            one = run[0].written
-            if self._flat or len(one) > _JOINED or one.isupper():
-                found |= _forms().get(stems[0], frozenset())
-            found |= _forms().get(" ".join(stems[:2]), frozenset())
+        for word, behind in zip_longest(self._found, self._found[1:]):
+            if word.tall:
+                if self._flat or len(word.written) > _JOINED or word.written.isupper():
+                    found.update(_forms().get(word.stem, ()))
+                if behind:
+                    found.update(_forms().get(f"{word.stem} {behind.stem}", ()))
         return frozenset(found)
-
-    @cached_property
-    def _initials(self) -> str:
-        """First letters of the words that say something."""
-        return "".join(word.written[0] for word in self._found if weight(word.stem) > LIGHT)
-
-    def _spelled_out(self, acronym: str) -> bool:
-        if len(acronym) > _FEW or self._flat:
-            return acronym in self._initials.lower()
-        return len(acronym) == _FEW and acronym.upper() in self._initials
 
 
 class _Mark(NamedTuple):
@@ -321,11 +294,6 @@ def _roots(own: str) -> Iterator[tuple[str, bool]]:
         for ending in endings:
             if own.endswith(ending) and len(own) - len(ending) >= _ROOT:
                 yield own.removesuffix(ending), people
-
-
-def _kin(own: str) -> Iterator[tuple[str, bool]]:
-    """The roots that a text has if it has a form of this name: a people's of a place, and back."""
-    return ((root, not people) for root, people in _roots(own))
 
 
 @cache

@@ -193,9 +193,9 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
         if not beside and taken.isdisjoint(range(number.start, number.end)):
             found.append(_measured(number, text))
     found = [*(_shared(one, two, text) for one, two in pairwise(found)), *found[-1:]]
-    for place, (one, two) in enumerate(pairwise(found), 1):
-        # `steps 1-3`: where the first is a mere label, the second is one too.
-        label = not found[place - 1].certain and text[one.start].isdecimal()
+    # `steps 1-3`: where the first is a mere label, the second is one too.
+    for place, (one, two) in enumerate(pairwise(tuple(found)), 1):
+        label = not one.certain and text[one.start].isdecimal()
         if label and _RANGE.fullmatch(text, one.end, two.start):
             found[place] = two._replace(certain=False)
     said = map(_said, _SPOKEN.finditer(text))

@@ -107,7 +107,6 @@ SAME = [
     ("**14. Rain**: it rained.", "It rained."),
     ("  2.13 It rained.", "It rained."),
     ("3\ufe0f\u20e3 It rained.", "It rained."),
-    ("Call 1-800-555-1234.", "Call them."),
     # Never looked at: times of day, decades and centuries, ordinals in words.
     ("It starts at 7:30 PM.", "It starts at 19:30."),
     ("It starts at 17:45.", "It starts at 18:00."),
