@@ -6,9 +6,9 @@ precision, and overlooks much:
 - `quotes`: a quote that was translated, or put in other words, is not found.
 - `injection`: orders in other languages than English and Chinese, or in other words than listed.
 - `mismatch`: times of day, decades and centuries; ordinals, `one`, and a mere number below 13
-  unless the evidence counts the same thing; Chinese names of people and firms; a name in
-  other letters (`Beijing`, `北京`); a word at the start of a sentence unless it is a name elsewhere;
-  and that a figure, date or name stands in the evidence, but of something else.
+  unless the evidence counts the same thing; Chinese names of people and firms; a name in other
+  letters (`Beijing`, `北京`); a word at the start of a sentence unless it is a name elsewhere; and
+  that a figure, date or name stands in the evidence, but of something else.
 - `denials`: a denial without a negation (`forbidden`, `禁止`), one of two, and one further off than
   three words.
 """

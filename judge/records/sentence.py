@@ -81,12 +81,15 @@ class FlagName(StrEnum):
     MISMATCH_NUMBER = "mismatch:number"
     """A `full` whose evidence lacks a number of the sentence, and no rounding explains it.
 
-    Never looked at: ordinals and fractions in words, `twice`, numbers of versions, `one`, a mere
-    number below 13 unless the evidence counts the same thing, and a value within the rounding of
-    one that stands there. Only a `full` is; a `partial` is not.
+    Never looked at: times of day, ordinals and fractions in words, `twice`, numbers of versions,
+    `one`, a mere number below 13 unless the evidence counts the same thing, and a value within the
+    rounding of one that stands there. Only a `full` is; a `partial` is not.
     """
     MISMATCH_DATE = "mismatch:date"
-    """A `full` whose evidence lacks a date of the sentence, or gives one that does not hold it."""
+    """A `full` whose evidence lacks a date of the sentence, or gives one that does not hold it.
+
+    Never looked at: decades and centuries.
+    """
     MISMATCH_UNIT = "mismatch:unit"
     """A `full` whose evidence gives a number of the sentence with another unit."""
     MISMATCH_NAME = "mismatch:name"

@@ -1,12 +1,27 @@
-import pytest
-from hypothesis import given
+"""Worked by hand: what is denied, and whether one text denies what the other says."""
+
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.checks.denials import denied, denies, negations
 from judge.checks.sequence import Token, sequence
 from judge.checks.values import figures
 from judge.text.words import words
-from tests.growth import LINEAR, growth
+
+DENIED = {
+    "The drug was not approved in May.": ["approv"],
+    "The drug was not yet approved.": ["approv"],
+    "The drug was approved.": [],
+    "It didn't rain, nothing fell.": ["rain", "fell"],
+    "It did not cost 45 euros.": ["cost"],
+    "Not that of the drug.": [],
+    "公司不会裁员。": ["裁"],
+    "公司没有裁员。": ["裁"],
+    "公司未来会裁员。": [],
+    "公司不仅裁员，不少人走了。": [],
+    "不锈钢，无锡，不得不": [],
+    "not": [],
+}
 
 
 def tokens(text: str) -> list[Token]:
@@ -19,80 +34,51 @@ def under(text: str) -> list[str]:
     return [found[at].key for at in sorted(denied(found, negations(text, found)))]
 
 
-@pytest.mark.parametrize(
-    ("text", "keys"),
-    [
-        ("The drug was not approved in May.", ["approv"]),
-        ("The drug was not yet approved.", ["approv"]),
-        ("The drug was approved.", []),
-        ("It didn't rain, nothing fell.", ["rain", "fell"]),
-        ("It did not cost 45 euros.", ["cost"]),
-        ("Not that of the drug.", []),
-        ("公司不会裁员。", ["裁"]),
-        ("公司没有裁员。", ["裁"]),
-        ("公司未来会裁员。", []),
-        ("公司不仅裁员，不少人走了。", []),
-        ("不锈钢，无锡，不得不", []),
-        ("not", []),
-    ],
-)
-def test_the_first_telling_word_behind_a_negation_is_denied(text: str, keys: list[str]) -> None:
-    assert under(text) == keys
+def test_the_first_telling_word_behind_a_negation_is_denied() -> None:
+    assert {text: under(text) for text in DENIED} == DENIED
 
 
-@given(st.lists(st.sampled_from(["not", "rain", "the", "不", "未来", "裁员", "45", "没有"])))
-def test_no_more_is_denied_than_there_are_negations(parts: list[str]) -> None:
-    text = " ".join(parts)
-    found = tokens(text)
-    denials = negations(text, found)
-    reached = denied(found, denials)
-    assert len(reached) <= len(denials) <= len(found)
-    assert all(0 <= at < len(found) for at in reached)
+BOTH_WAYS = [
+    ("The deposit is refunded.", "The deposit is not refunded."),
+    ("Breakfast is included in the rate.", "No, breakfast is not included in the rate."),
+    ("The audit found no irregularities.", "The audit found irregularities."),
+    ("押金将予以退还。", "押金将不予退还。"),
+    ("审计没有发现违规行为。", "审计发现了违规行为。"),
+    ("房价包含早餐。", "房价不包含早餐。"),
+]
+NEITHER: list[tuple[str, list[str]]] = [
+    # Both deny, each in its own words.
+    ("Children may not use the pool.", ["Children are not allowed to use the pool."]),
+    ("Breakfast is not included.", ["No, breakfast is not included."]),
+    # What is denied is something else.
+    ("Breakfast is served.", ["Breakfast is served, lunch is not."]),
+    ("Breakfast is served.", ["Lunch is not served. Breakfast is served daily."]),
+    ("Breakfast is served.", ["Lunch is not served.", "Breakfast is served daily."]),
+    ("早餐免费。", ["早餐免费，午餐不免费。"]),
+    ("不仅早餐免费。", ["早餐免费。"]),
+    # Nothing in common, or nothing at all.
+    ("It rained.", ["The shop is not open."]),
+    ("It rained.", []),
+    ("", ["It did not rain."]),
+]
 
 
-def test_time_is_linear() -> None:
-    assert growth(under, lambda size: "不" * size, 4_000) < LINEAR
+def test_one_denies_what_the_other_says_both_ways() -> None:
+    pairs = BOTH_WAYS + [(two, one) for one, two in BOTH_WAYS]
+    assert [pair for pair in pairs if not denies(pair[0], [pair[1]])] == []
+    assert [one for one, _ in pairs if denies(one, [one])] == []
 
 
-@pytest.mark.parametrize(
-    ("one", "two"),
-    [
-        ("The deposit is refunded.", "The deposit is not refunded."),
-        ("Breakfast is included in the rate.", "No, breakfast is not included in the rate."),
-        ("The audit found no irregularities.", "The audit found irregularities."),
-        ("押金将予以退还。", "押金将不予退还。"),
-        ("审计没有发现违规行为。", "审计发现了违规行为。"),
-        ("房价包含早餐。", "房价不包含早餐。"),
-    ],
-)
-def test_denies_both_ways(one: str, two: str) -> None:
-    assert denies(one, [two])
-    assert denies(two, [one])
-    assert not denies(one, [one])
-    assert not denies(two, [two])
+def test_another_thing_denied_is_no_denial() -> None:
+    assert [row for row in NEITHER if denies(*row)] == []
 
 
-@pytest.mark.parametrize(
-    ("claim", "passages"),
-    [
-        # Both deny, each in its own words.
-        ("Children may not use the pool.", ["Children are not allowed to use the pool."]),
-        ("Breakfast is not included.", ["No, breakfast is not included."]),
-        # What is denied is something else.
-        ("Breakfast is served.", ["Breakfast is served, lunch is not."]),
-        ("Breakfast is served.", ["Lunch is not served.", "Breakfast is served daily."]),
-        ("早餐免费。", ["早餐免费，午餐不免费。"]),
-        ("不仅早餐免费。", ["早餐免费。"]),
-        # Nothing in common, or nothing at all.
-        ("It rained.", ["The shop is not open."]),
-        ("It rained.", []),
-        ("", ["It did not rain."]),
-    ],
-)
-def test_not_denies(claim: str, passages: list[str]) -> None:
-    assert not denies(claim, passages)
+def test_what_stands_closest_decides_wherever_it_stands() -> None:
+    assert denies("The deposit is not refunded.", ["It rained. The deposit is refunded. Ask us."])
+    assert denies("The deposit is refunded.", ["It rained, the deposit is not refunded."])
 
 
+@settings(deadline=None)
 @given(st.text(), st.lists(st.text(), max_size=3))
 def test_any_text_is_read_and_none_denies_itself(claim: str, others: list[str]) -> None:
     assert isinstance(denies(claim, others), bool)

@@ -80,7 +80,7 @@ def test_a_sign_may_mean_several_units() -> None:
 
 
 def test_what_may_be_no_figure_is_not_certain() -> None:
-    mere = ("B12", "COVID-19", "step 3", "passage 2", "steps 4 and 5", "one", "1", "half", "一个")  # fmt: skip
+    mere = ("B12", "COVID-19", "step 3", "passage 2", "steps 4 and 5", "one", "1", "a half", "一个")
     figures = ("1%", "$1", "0 km", "1人", "12", "three", "两人")
     assert [text for text in mere if any(q.certain for q in quantities(text))] == []
     assert [text for text in figures if not all(q.certain for q in quantities(text))] == []
