@@ -35,7 +35,7 @@ class _Lines(NamedTuple):
     columns: Sequence[Sequence[str]]
 
 
-def read_qrels(path: Path) -> dict[str, dict[str, float]]:
+def read_qrels(path: Path | str) -> dict[str, dict[str, float]]:
     """Relevance by document id by qid: four columns, white space between them.
 
     Args:
@@ -45,6 +45,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, float]]:
         InputError: names file and line: a column too few or too many, a relevance that is no
             finite number, a document graded twice and differently, or no line at all.
     """
+    path = Path(path)
     qrels: dict[str, dict[str, float]] = {}
     for lines in _lines(path, _QRELS):
         qids, docs, written = lines.columns
@@ -61,7 +62,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, float]]:
     return qrels
 
 
-def read_run(path: Path, *, whole: bool = False) -> Iterator[Block]:
+def read_run(path: Path | str, *, whole: bool = False) -> Iterator[Block]:
     """Each query's documents and scores: six columns, white space between them.
 
     The stated ranks are not looked at: the score orders a run, as it does in trec_eval.
@@ -75,6 +76,7 @@ def read_run(path: Path, *, whole: bool = False) -> Iterator[Block]:
         InputError: names file and line: a column too few or too many, a score that is no number,
             or no line at all.
     """
+    path = Path(path)
     if whole:
         yield from _gathered(path)
         return

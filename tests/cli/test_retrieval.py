@@ -120,6 +120,7 @@ def test_queries_with_nothing_relevant(tmp_path: Path) -> None:
 
 BAD_TREC = {
     "relevance that is no number": ("q 0 a x\n", RUN, "Q, line 1, field 'relevance': 'x'"),
+    "a truth for a grade": ("q 0 a true\n", RUN, "Q, line 1, field 'relevance': 'true'"),
     "too few columns": ("q 0 a\n", RUN, "Q, line 1: has 3 columns; 4 are needed"),
     "no score": (QRELS, "\nq Q0 a 1 nan t\n", "R, line 2, field 'score': 'nan'"),
     "empty qrels": ("", RUN, "Q: holds no line"),

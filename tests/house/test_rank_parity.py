@@ -270,12 +270,14 @@ def ranx_names() -> list[str]:
     return [*RANX_WHOLE, *(f"{name}@{k}" for name in RANX if name != "r-precision" for k in KS)]
 
 
+@pytest.mark.oracle
 @UNSAFE
 @GRADES
 def test_as_ranx(grades: tuple[int, ...]) -> None:
     ranx_compare(*drawn(grades), ranx_names())
 
 
+@pytest.mark.oracle
 @UNSAFE
 def test_as_ranx_at_level_two() -> None:
     # Its DCG at a level drops the grades under it; in trec_eval the level does not touch nDCG.
@@ -283,6 +285,7 @@ def test_as_ranx_at_level_two() -> None:
     ranx_compare(*drawn((-1, 0, 0, 0, 1, 2, 3, 4)), asked, 2)
 
 
+@pytest.mark.oracle
 @UNSAFE
 def test_fractions_as_ranx() -> None:
     # Relevance under 1 is none to ranx: its levels are whole numbers.
@@ -292,6 +295,7 @@ def test_fractions_as_ranx() -> None:
     ranx_compare(fractions, run, ranx_names())
 
 
+@pytest.mark.oracle
 @UNSAFE
 def test_the_example_of_ranx() -> None:
     qrels: Qrels = json.loads(there("ranx/qrels.json"))

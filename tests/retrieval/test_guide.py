@@ -1,0 +1,43 @@
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.commands import judge
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = (ROOT / "judge" / "retrieval" / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", GUIDE, flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    return tmp_path
+
+
+def test_every_command_of_the_guide_runs(root: Path) -> None:
+    # All in one test, for they stand on each other; so it takes more than a second.
+    commands = [
+        line for kind, block in BLOCKS if kind == "bash" for line in block.splitlines() if line
+    ]
+    assert len(commands) == 14
+    for command in commands:
+        words, _, into = command.partition(" > ")
+        called, *arguments = shlex.split(words)
+        assert called == "judge"
+        ran = judge(*arguments)
+        assert ran.code == 0, (command, ran.err)
+        if into:
+            (root / into).write_text(ran.out, "utf-8")
+
+
+@pytest.mark.usefixtures("root")
+def test_every_python_example_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = [block for kind, block in BLOCKS if kind == "python"]
+    exec(compile(block, "README.md", "exec"), {"__name__": "guide"})  # noqa: S102  our own text
+    assert "sparse" in capsys.readouterr().out
