@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.cli.export import Write, row_file
 from judge.cli.root import app
-from judge.cli.source import Source
+from judge.files.inputs import Source
+from judge.files.outputs import Write, row_file
 
 if TYPE_CHECKING:
     from judge.overlap.records import AnswerOverlap

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 
 import typer
 
-from judge.cli.export import page_file
 from judge.cli.options import chosen
 from judge.cli.root import app
-from judge.cli.source import Source
 from judge.cli.terminal import output, say
 from judge.errors import ConfigError
+from judge.files.inputs import Source
+from judge.files.outputs import page_file
 from judge.messages import LANGS
 from judge.text.visible import clip
 

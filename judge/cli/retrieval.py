@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
-from judge.cli.export import Write, row_file
 from judge.cli.options import chosen
 from judge.cli.root import app
-from judge.cli.source import PIPED, Source, placed, readable, spoken
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, InputError
+from judge.files.inputs import PIPED, Source, placed, readable, spoken
+from judge.files.outputs import Write, row_file
 from judge.messages import LANGS, Lang
 
 if TYPE_CHECKING:

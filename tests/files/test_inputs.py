@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli.source import Source, placed, readable, spoken, standard_input
 from judge.errors import ConfigError, InputError, RunError
+from judge.files.inputs import Source, placed, readable, spoken, standard_input
 
 LINES = b'{"qid":"a","answer":"x"}\n{"answer":\n{"qid":"c"}\n'
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli.export import Value, page_file, row_file
 from judge.errors import ConfigError, RunError
+from judge.files.outputs import Value, page_file, row_file
 
 ROWS: tuple[dict[str, Value], ...] = (
     {"qid": "=1+1", "query": "他说\t“好”\r\n再来; =2", "rr": 1 / 3, "ranked": 7, "ap": None},

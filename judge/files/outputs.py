@@ -1,4 +1,4 @@
-"""A file of one row each query or answer, written as they come: JSON lines, or CSV."""
+"""Files that a command writes beside a run: rows as they come, as JSON lines or CSV, and pages."""
 
 import contextlib
 import json
@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from judge.cli.source import PIPED, standard_input
 from judge.errors import ConfigError
+from judge.files.inputs import PIPED, standard_input
 
 Value = str | float | None
 Write = Callable[[Mapping[str, Value]], None]

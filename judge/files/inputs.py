@@ -1,4 +1,4 @@
-"""The samples a command reads: a file, or what is piped in; and what becomes of bad lines."""
+"""Inputs by name: a file, or what is piped in; and what becomes of bad lines."""
 
 import contextlib
 import shutil
@@ -8,12 +8,11 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-import typer
-
 from judge.errors import ConfigError, InputError, RunError
 from judge.text.visible import visible
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # heavy, and commands that name a file are quick to explain themselves
+    from judge.files.samples import Rejected
     from judge.records import Sample
 
 PIPED: Final = "-"
@@ -115,12 +114,13 @@ class Source:
             yield self._read(path)
 
     def _read(self, path: Path) -> Iterator["Sample"]:
-        from judge.files.samples import Rejected, read_samples  # noqa: PLC0415  heavy, --help does without
+        from judge.files.samples import read_samples  # noqa: PLC0415
 
-        def tell(line: Rejected) -> None:
+        def tell(line: "Rejected") -> None:
             self.rejected += 1
+            # No log: it would hold texts, and logs hold names.
             error = line.error.at(self.name, line.line)
-            typer.echo(visible(f"judge: left out: {error}"), err=True)
+            sys.stderr.write(visible(f"judge: left out: {error}") + "\n")
 
         on_bad = tell if self._skip else None
         yield from read_samples(path, needs=self._needs, on_bad=on_bad, check=self._check)
