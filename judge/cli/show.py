@@ -1,9 +1,7 @@
 """`judge show`: one answer and why, or the answers of a quadrant one after another."""
 
-import re
 import shlex
 from collections.abc import Collection
-from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, get_args
 
@@ -26,7 +24,6 @@ _UNPLACED: Final = (
     "it takes gold evidence (gold_evidence or relevance of the samples) that agrees with itself; "
     "or the run is older: score again with --force"
 )
-_COMMA: Final = re.compile(r"[,，、]")
 
 Words = Annotated[
     str | None,
@@ -70,56 +67,20 @@ def show(
     """
     if (cell is None or qid is not None) and (count is not None or skip is not None):
         raise ConfigError("-n and --skip go with --cell, and without a QID")
-    words = None if cell is None else parse_cell(cell)
+    words = None if cell is None else _words(cell)
     if words is None or qid is not None:
         _show_answer(run, qid, words or frozenset(), language(lang))
     else:
         _show_cell(run, words, count or 1, skip or 0, language(lang))
 
 
-def parse_cell(text: str) -> "frozenset[QuadrantWord]":
-    """The words of a quadrant, as a user writes them: apart by commas, in any order.
+def _words(text: str) -> "frozenset[QuadrantWord]":
+    from judge.scores.quadrants import read_words  # noqa: PLC0415  --help stays quick
 
-    Raises:
-        ConfigError: one is unknown, or two exclude each other.
-
-    >>> sorted(parse_cell("wrong, retrieved"))
-    ['retrieved', 'wrong']
-    """
-    from judge.records.quadrant import QuadrantWord  # noqa: PLC0415  --help stays quick
-
-    asked = list(dict.fromkeys(word.strip().lower() for word in _COMMA.split(text)))
-    known: dict[str, QuadrantWord] = {word: word for word in get_args(QuadrantWord)}
-    listed = ", ".join(known)
-    if not any(asked):
-        raise ConfigError(f"--cell {text!r} names no word; there are: {listed}")
-    for word in asked:
-        if word not in known:
-            raise ConfigError(f"--cell {text!r}: no word {word!r}; there are: {listed}")
-    words = [known[word] for word in asked]
-    possible = _possible()
-    for pair in combinations(words, 2):
-        if not any(cell.issuperset(pair) for cell in possible):
-            message = f"no answer is both {pair[0]!r} and {pair[1]!r}; leave one out"
-            raise ConfigError(f"--cell {text!r}: {message}")
-    return frozenset(words)
-
-
-def _possible() -> "set[frozenset[QuadrantWord]]":
-    """The words of every quadrant there can be."""
-    from judge.records import Quadrant  # noqa: PLC0415  likewise
-
-    sides = ("answerable", "retrieved", "abstained", "silent")
-    return {
-        frozenset(
-            Quadrant.model_validate(
-                dict(zip(sides, four, strict=True))
-                | {"faithful": faithful, "correct": correct, "signature": ""}
-            ).words
-        )
-        for four in product((True, False), repeat=4)
-        for faithful, correct in product((True, False, None), repeat=2)
-    }
+    try:
+        return read_words(text)
+    except ValueError as error:
+        raise ConfigError(f"--cell {text!r} {error}") from None
 
 
 def _show_answer(

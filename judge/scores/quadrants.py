@@ -1,10 +1,12 @@
 """Which half of the pipeline an answer speaks against: retrieved, faithful, correct, abstained."""
 
+import re
 import tomllib
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Final, Literal
+from itertools import combinations, product
+from typing import Final, Literal, get_args
 from unicodedata import category
 
 from judge.records import Quadrant, Rules, Sample, SampleResult, Sentence, SentenceKind, Status
@@ -13,6 +15,7 @@ from judge.records.record import Record
 from judge.signature import Signature
 from judge.text.fold import CJK_CHAR
 
+_COMMA: Final = re.compile(r"[,，、]")
 _EDITION: Final = 1
 """Of these rules; it is part of every signature."""
 
@@ -62,6 +65,44 @@ def quadrant(
 def _shows_code(result: SampleResult) -> bool:
     """Whether it answers in code, which nobody judges and which is no silence."""
     return any(sentence.kind is SentenceKind.CODE for sentence in result.sentences)
+
+
+def read_words(text: str) -> frozenset[QuadrantWord]:
+    """The words of a quadrant, as a user writes them: apart by commas, in any order.
+
+    Raises:
+        ValueError: there is none, one is unknown, or two exclude each other.
+
+    >>> sorted(read_words("wrong, retrieved"))
+    ['retrieved', 'wrong']
+    """
+    asked = list(dict.fromkeys(word.strip().lower() for word in _COMMA.split(text)))
+    known: dict[str, QuadrantWord] = {word: word for word in get_args(QuadrantWord)}
+    if not any(asked):
+        raise ValueError(f"names no word; there are: {', '.join(known)}")
+    for word in asked:
+        if word not in known:
+            raise ValueError(f"has no word {word!r}; there are: {', '.join(known)}")
+    words = [known[word] for word in asked]
+    for pair in combinations(words, 2):
+        if not any(possible.issuperset(pair) for possible in _possible()):
+            raise ValueError(f"fits none: no answer is both {' and '.join(map(repr, pair))}")
+    return frozenset(words)
+
+
+@cache
+def _possible() -> frozenset[frozenset[QuadrantWord]]:
+    """The words of every quadrant there can be."""
+    sides = ("answerable", "retrieved", "abstained", "silent")
+    rest = {"signature": ""}
+    return frozenset(
+        frozenset(Quadrant.model_validate(dict(zip(sides, four, strict=True)) | two | rest).words)
+        for four in product((True, False), repeat=len(sides))
+        for two in (
+            {"faithful": faithful, "correct": correct}
+            for faithful, correct in product((True, False, None), repeat=2)
+        )
+    )
 
 
 def has_gold(sample: Sample) -> bool:
