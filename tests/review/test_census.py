@@ -1,24 +1,137 @@
+import math
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from judge.backends.hook import uniform
 from judge.files.runs import read_results, read_summary
-from judge.records import Flag, FlagName, SampleResult, Support, Verdict
-from judge.review.census import SPREAD, By, Census, claims, flags_of, part_of, weighing
-from judge.review.records import StratumName, Weighing
-from tests.reviewed import outcome, qid_of, score
+from judge.records import (
+    Excluded,
+    Flag,
+    FlagName,
+    Outcome,
+    SampleResult,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.review.census import (
+    SPREAD,
+    By,
+    Candidate,
+    Census,
+    Tally,
+    claims,
+    counts,
+    divide,
+    drawn,
+    part_of,
+    stratum_of,
+    stratum_of_answer,
+    weighing,
+    weight,
+)
+from judge.review.records import StratumName
+from tests.reviewed import qid_of, score
 
-SUPPORTED = StratumName.SUPPORTED
-PARTIAL = StratumName.PARTIAL
-DOUBTED = StratumName.UNSUPPORTED_DOUBTFUL
-UNSCORED = StratumName.UNSCORED
-SIDE = StratumName.UNSUPPORTED
+SUPPORTED, PARTIAL = StratumName.SUPPORTED, StratumName.PARTIAL
+SIDE, DOUBTED = StratumName.UNSUPPORTED, StratumName.UNSUPPORTED_DOUBTFUL
+UNSURE, UNSCORED = StratumName.SUPPORTED_DOUBTFUL, StratumName.UNSCORED
+FAILED = Unscored(reason=UnscoredReason.MALFORMED)
+SIMILARITY = "similarity:lexical|prior:0.9|t:0.8"
+BOTH: tuple[By, ...] = ("sentence", "answer")
 
 # The third claim that counts is unscored, and one of four asserts nothing: thirds are counted.
 MIXED = ["supported", "partial", "unscored", "no_claim"]
 ANSWERS = [["supported", "unsupported"], MIXED, [], ["no_claim", "no_claim"], ["fallen"]]
+
+
+def llm(support: Support) -> Verdict:
+    return Verdict(support=support, source="llm", signature="llm:m@h|t:0.8")
+
+
+def scored(support: Support, score: float | None, signature: str = SIMILARITY) -> Verdict:
+    return Verdict(support=support, score=score, source="similarity", signature=signature)
+
+
+def test_support_and_flags_make_the_stratum() -> None:
+    table = {
+        Support.FULL: (SUPPORTED, UNSURE),
+        Support.PARTIAL: (PARTIAL, PARTIAL),
+        Support.NONE: (SIDE, DOUBTED),
+        Support.CONTRADICTED: (SIDE, DOUBTED),
+        Support.NO_CLAIM: (DOUBTED, DOUBTED),
+    }
+    for support, (sure, doubtful) in table.items():
+        assert stratum_of(llm(support), ()) == sure
+        assert {stratum_of(llm(support), [flag]) for flag in FlagName} == {doubtful}
+        fallen = llm(support).model_copy(update={"fallback_from": FAILED})
+        assert {stratum_of(fallen, ()), stratum_of(fallen, [*FlagName])} == {UNSCORED}
+    for reason in UnscoredReason:
+        assert stratum_of(Unscored(reason=reason), ()) == UNSCORED
+
+
+def test_near_the_threshold_is_doubtful() -> None:
+    # .8 is odds of 4; 1 in log odds from it are odds of 4/e and 4e: .5954 and .9158.
+    table = {0.0: False, 0.59: False, 0.6: True, 0.8: True, 0.91: True, 0.92: False, 1.0: False}
+    for value, near in table.items():
+        assert stratum_of(scored(Support.FULL, value), ()) == (UNSURE if near else SUPPORTED)
+        assert stratum_of(scored(Support.NONE, value), ()) == (DOUBTED if near else SIDE)
+        nli = scored(Support.FULL, value, "nli:m|t:0.8").model_copy(update={"source": "nli"})
+        assert stratum_of(nli, ()) == (UNSURE if near else SUPPORTED)
+        for threshold in ("0", "1", "1e-300"):  # none is too far out
+            verdict = scored(Support.FULL, value, f"similarity:x|t:{threshold}")
+            far = abs(value - float(threshold)) > 1e-3
+            assert stratum_of(verdict, ()) == (SUPPORTED if far else UNSURE)
+    # Without score or threshold nothing is near; the t of a language model is its temperature.
+    alone = llm(Support.FULL).model_copy(update={"score": 0.8})
+    for verdict in (scored(Support.FULL, None), scored(Support.FULL, 0.8, "own|t:x"), alone):
+        assert stratum_of(verdict, ()) == SUPPORTED
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(Support),
+    st.floats(0, 1) | st.none(),
+    st.sampled_from(["llm", "nli", "similarity"]),
+    st.floats(0, 1),
+    st.sets(st.sampled_from(FlagName)),
+)
+def test_every_verdict_has_a_stratum(
+    support: Support, score: float | None, source: str, threshold: float, flags: set[FlagName]
+) -> None:
+    verdict = Verdict.model_validate(
+        {"support": support, "score": score, "source": source, "signature": f"x|t:{threshold:g}"}
+    )
+    assert stratum_of(verdict, flags) in set(SPREAD) - {UNSCORED}
+
+
+def test_an_answer_is_as_doubtful_as_its_worst_claim() -> None:
+    rising = [SUPPORTED, UNSURE, PARTIAL, SIDE, DOUBTED, UNSCORED]
+    assert sorted(rising) == sorted(StratumName)
+    for n, name in enumerate(rising, 1):
+        assert stratum_of_answer(rising[:n]) == stratum_of_answer({name}) == name
+
+
+def test_what_a_claim_adds() -> None:
+    fallen = llm(Support.FULL).model_copy(update={"fallback_from": FAILED})
+    table: list[tuple[Outcome, bool, float, float]] = [
+        (llm(Support.FULL), True, 1, 1),
+        (llm(Support.PARTIAL), True, 0.5, 0),
+        (llm(Support.NONE), True, 0, 0),
+        (llm(Support.CONTRADICTED), True, 0, 0),
+        (llm(Support.NO_CLAIM), False, 0, 0),
+        (FAILED, True, 0, 0),
+        (fallen, True, 1, 1),
+        (Excluded(), True, 0, 0),
+    ]
+    for outcome, counted, loose, strict in table:
+        found = counts(outcome), weight(outcome, strict=False), weight(outcome, strict=True)
+        assert found == (counted, loose, strict), outcome
 
 
 @pytest.fixture(scope="module")
@@ -48,23 +161,24 @@ def census(results: list[SampleResult], by: By = "sentence", size: int = 10) -> 
 
 def test_claims_by_hand(results: list[SampleResult]) -> None:
     found = [[claim.stratum for claim in claims(result)] for result in results]
-    assert found == [
-        [SUPPORTED, SIDE],
-        [SUPPORTED, PARTIAL, UNSCORED, DOUBTED],
-        [],
-        [DOUBTED, DOUBTED],
-        [UNSCORED],
-    ]
+    mixed = [SUPPORTED, PARTIAL, UNSCORED, DOUBTED]
+    assert found == [[SUPPORTED, SIDE], mixed, [], [DOUBTED, DOUBTED], [UNSCORED]]
     parts = [part_of(claims(result)) for result in results if claims(result)]
     assert parts == pytest.approx([1 / 2, 1 / 3, 1 / 2, 1])
+    # A flag of the sample is no sentence's.
+    flags = (
+        Flag(name=FlagName.INJECTION_SUSPECTED),
+        Flag(name=FlagName.MISMATCH_NUMBER, sentence=1),
+    )
+    result = results[0].model_copy(update={"flags": flags})
+    assert [claim.stratum for claim in claims(result)] == [SUPPORTED, DOUBTED]
 
 
 def test_sums_by_hand(results: list[SampleResult]) -> None:
-    tallies = census(results).tallies
-    units = {name: tally.units for name, tally in tallies.items()}
-    assert units == {SUPPORTED: 2, PARTIAL: 1, DOUBTED: 3, SIDE: 1, UNSCORED: 2} | {
-        StratumName.SUPPORTED_DOUBTFUL: 0
-    }
+    made = census(results)
+    tallies = made.tallies
+    units = {SUPPORTED: 2, UNSURE: 0, PARTIAL: 1, DOUBTED: 3, SIDE: 1, UNSCORED: 2}
+    assert {name: tally.units for name, tally in tallies.items()} == units
     # Weight, what counts, faithfulness, strict; answers alike, then claims alike.
     assert tallies[SUPPORTED].macro == pytest.approx([1 / 2 + 1 / 3] * 4)
     assert tallies[SUPPORTED].micro == [2, 2, 2, 2]
@@ -74,6 +188,13 @@ def test_sums_by_hand(results: list[SampleResult]) -> None:
     # A failure counts nothing, the verdict that stands in for one counts as it says.
     assert tallies[UNSCORED].macro == pytest.approx([1 / 3 + 1, 1 / 3 + 1, 1, 1])
     assert tallies[SIDE].micro == [1, 1, 0, 0]
+    # How far a person can differ; by failure 0, by the fallback 1; either way of no claim.
+    spans = {name: tally.span for name, tally in tallies.items()}
+    assert (spans[SUPPORTED], spans[PARTIAL], spans[SIDE]) == ((-1, 0), (-0.5, 0.5), (0, 1))
+    assert spans[UNSCORED] == spans[DOUBTED] == (-1, 1)
+    assert tallies[PARTIAL].span_strict == (0, 1)
+    for name, size in made.sizes().items():
+        assert size == (tallies[name].units, tallies[name].macro[0], SPREAD[name])
 
 
 def test_sums_of_answers_by_hand(results: list[SampleResult]) -> None:
@@ -86,89 +207,52 @@ def test_sums_of_answers_by_hand(results: list[SampleResult]) -> None:
     assert tallies[UNSCORED].micro == [5, 4, 2.5, 2]
     assert dict(tallies[UNSCORED].weights) == pytest.approx({4 / 3: 1, 1.0: 1})
     assert {c.sentence for t in tallies.values() for _, c in t.least} == {None}
+    assert (tallies[SIDE].span, tallies[UNSCORED].span) == ((-0.5, 0.5), (-1, 1))
 
 
-def test_how_far_a_person_can_differ(results: list[SampleResult]) -> None:
-    tallies = census(results).tallies
-    assert tallies[SUPPORTED].span == tallies[SUPPORTED].span_strict == (-1, 0)
-    assert (tallies[PARTIAL].span, tallies[PARTIAL].span_strict) == ((-0.5, 0.5), (0, 1))
-    assert tallies[SIDE].span == (0, 1)
-    # Here of 0, by failure, and of 1, by the fallback.
-    assert tallies[UNSCORED].span == (-1, 1)
-    # y where the judge counts nothing, less the mean of all: either way.
-    assert tallies[DOUBTED].span == (-1, 1)
-    answers = census(results, "answer").tallies
-    assert answers[SIDE].span == (-0.5, 0.5)
-    assert answers[UNSCORED].span == (-1, 1)
-
-
-@pytest.mark.parametrize("by", ["sentence", "answer"])
-def test_strata_add_up_to_the_run(by: By, many: list[SampleResult], run: Path) -> None:
+def test_strata_add_up_to_the_run(many: list[SampleResult], run: Path, tmp_path: Path) -> None:
     summary = read_summary(run)
-    tallies = census(many, by).tallies.values()
-    macro = weighing(tally.macro for tally in tallies)
-    micro = weighing(tally.micro for tally in tallies)
     loose, strict = summary.faithfulness, summary.faithfulness_strict
     assert loose is not None
     assert strict is not None
-    assert macro.weight == macro.counted == pytest.approx(summary.answers)
-    assert micro.weight == micro.counted == summary.claims
-    assert macro.faithfulness == pytest.approx(loose.macro * loose.answers)
-    assert micro.faithfulness == pytest.approx(loose.micro * loose.items)
-    assert macro.faithfulness_strict == pytest.approx(strict.macro * strict.answers)
-    assert micro.faithfulness_strict == pytest.approx(strict.micro * strict.items)
-
-
-def test_a_failure_counts_for_nothing_as_in_the_lower_bound(tmp_path: Path) -> None:
+    for by in BOTH:
+        tallies = census(many, by).tallies.values()
+        macro = weighing(tally.macro for tally in tallies)
+        micro = weighing(tally.micro for tally in tallies)
+        assert macro.weight == macro.counted == pytest.approx(summary.answers)
+        assert micro.weight == micro.counted == summary.claims
+        assert macro.faithfulness == pytest.approx(loose.macro * loose.answers)
+        assert micro.faithfulness == pytest.approx(loose.micro * loose.items)
+        assert macro.faithfulness_strict == pytest.approx(strict.macro * strict.answers)
+        assert micro.faithfulness_strict == pytest.approx(strict.micro * strict.items)
+    # A failure counts for nothing, as in the lower bound.
     run = score(tmp_path, [["supported", "unscored"], ["unscored"], ["partial", "no_claim"]])
     bounds = read_summary(run).faithfulness_bounds
-    tallies = census(list(read_results(run))).tallies.values()
-    macro = weighing(tally.macro for tally in tallies)
+    macro = weighing(t.macro for t in census(list(read_results(run))).tallies.values())
     assert bounds is not None
     assert macro.faithfulness / macro.counted == pytest.approx(bounds.low) == 1 / 3
 
 
-@pytest.mark.parametrize("by", ["sentence", "answer"])
-@pytest.mark.parametrize("size", [0, 1, 7, 10_000])
-def test_it_keeps_the_least_and_the_heaviest_and_no_more(
-    by: By, size: int, many: list[SampleResult]
-) -> None:
-    tallies = census(many, by, size).tallies
-    for name, tally in tallies.items():
-        assert tally.units == sum(tally.weights.values())
-        kept = min(size, tally.units)
-        assert len(tally.least) == len(tally.heaviest) == kept
-        every = census(many, by, 10_000).tallies[name]
-        keys = sorted(candidate for _, candidate in every.least)
-        assert sorted(candidate for _, candidate in tally.least) == keys[:kept]
-        hefts = sorted((candidate.weight for _, candidate in every.heaviest), reverse=True)
-        found = sorted((candidate.weight for _, candidate in tally.heaviest), reverse=True)
-        assert found == hefts[:kept]
-
-
-def test_keys_are_permanent_random_numbers_over_the_weight(many: list[SampleResult]) -> None:
-    for by in ("sentence", "answer"):
-        made = Census(by, 7, 10_000)
-        for result in many:
-            made.add(result)
-        for tally in made.tallies.values():
+def test_it_keeps_the_least_and_the_heaviest_and_no_more(many: list[SampleResult]) -> None:
+    for by in BOTH:
+        whole = census(many, by, 10_000).tallies
+        for size in (0, 1, 7, 10_000):
+            for name, tally in census(many, by, size).tallies.items():
+                assert tally.units == sum(tally.weights.values())
+                assert len(tally.weights) <= 7  # of answers of at most seven claims
+                kept = min(size, tally.units)
+                keys = sorted(candidate for _, candidate in whole[name].least)
+                assert sorted(candidate for _, candidate in tally.least) == keys[:kept]
+                hefts = sorted((c.weight for _, c in whole[name].heaviest), reverse=True)
+                found = sorted((c.weight for _, c in tally.heaviest), reverse=True)
+                assert found == hefts[:kept]
+        for tally in whole.values():
             for _, c in tally.least:
-                # All claims of an answer weigh 1 together.
+                # A permanent random number; all claims of an answer weigh 1 together.
                 part = 1 / len(many[c.position].sentences)
                 assert c.weight == pytest.approx(part if by == "sentence" else 1)
                 names = (qid_of(c.position), *(() if c.sentence is None else (c.sentence,)))
-                assert c.key == pytest.approx(uniform(7, "draw", *names) / c.weight)
-
-
-def test_memory_does_not_grow_with_the_run(many: list[SampleResult]) -> None:
-    made = Census("sentence", 0, 5)
-    for n in range(600):
-        result = many[n % len(many)].model_copy(update={"qid": f"q{n}"})
-        made.add(result)
-    for tally in made.tallies.values():
-        assert len(tally.least) == len(tally.heaviest) == min(5, tally.units)
-        # Answers here have at most seven claims.
-        assert len(tally.weights) <= 7
+                assert c.key == pytest.approx(uniform(0, "draw", *names) / c.weight)
 
 
 def test_the_order_of_answers_changes_no_sum(many: list[SampleResult]) -> None:
@@ -180,33 +264,84 @@ def test_the_order_of_answers_changes_no_sum(many: list[SampleResult]) -> None:
         assert {c.key for _, c in one[name].least} == {c.key for _, c in other[name].least}
 
 
-def test_sizes_serve_the_mean_over_answers(results: list[SampleResult]) -> None:
-    made = census(results)
-    for name, size in made.sizes().items():
-        assert size == (made.tallies[name].units, made.tallies[name].macro[0], SPREAD[name])
+# Claims of answers with 1, 2, 4 and 8 claims; with 12 drawn of them, the first is certain.
+HEFTS = [1.0] + [1 / 2] * 4 + [1 / 4] * 12 + [1 / 8] * 24
 
 
-def test_flags_of_the_sample_are_no_sentence_s(results: list[SampleResult]) -> None:
-    flags = (
-        Flag(name=FlagName.INJECTION_SUSPECTED),
-        Flag(name=FlagName.MISMATCH_NUMBER, sentence=1),
-        Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=1),
-    )
-    result = results[0].model_copy(update={"flags": flags})
-    assert flags_of(result) == {1: (FlagName.MISMATCH_NUMBER, FlagName.UNVERIFIED_QUOTE)}
-    assert [claim.stratum for claim in claims(result)] == [SUPPORTED, DOUBTED]
+def tally_of(seed: int, hefts: list[float]) -> Tally:
+    made = Tally(units=len(hefts))
+    for k, heft in enumerate(hefts):
+        made.weights[heft] += 1
+        candidate = Candidate(uniform(seed, "draw", str(k)) / heft, k, 0, heft)
+        made.least.append((-candidate.key, candidate))
+        made.heaviest.append((heft, candidate))
+    return made
 
 
-def test_a_scripted_outcome_is_what_its_name_says() -> None:
-    names = Counter(type(outcome(name, "x")).__name__ for name in StratumName)
-    assert names == {"Verdict": 5, "Unscored": 1}
-    fallen, none = outcome("fallen", "x"), outcome("no_claim", "x")
-    assert isinstance(fallen, Verdict)
-    assert fallen.fallback_from is not None
-    assert isinstance(none, Verdict)
-    assert none.support == Support.NO_CLAIM
+def test_units_are_drawn_as_often_as_is_said() -> None:
+    seeds = 1000
+    for share in (5, 12, 25):
+        often: Counter[int] = Counter()
+        said: dict[int, float] = {}
+        for seed in range(seeds):
+            found = drawn([tally_of(seed, HEFTS)], share)
+            assert len({candidate.position for candidate, _ in found}) == share
+            often.update(candidate.position for candidate, _ in found)
+            said |= {candidate.position: probability for candidate, probability in found}
+        assert len(said) == len(HEFTS)
+        assert sum(said.values()) == pytest.approx(share)
+        for heft in set(HEFTS):
+            alike = [k for k, other in enumerate(HEFTS) if other == heft]
+            expected = said[alike[0]]
+            assert {said[k] for k in alike} == {expected}
+            seen = sum(often[k] for k in alike) / len(alike) / seeds
+            # Sequential Poisson sampling is off by some hundredths of itself in a draw so small.
+            noise = math.sqrt(expected * (1 - expected) / seeds / len(alike))
+            assert abs(seen - expected) <= 3.3 * noise + 0.03 * expected
 
 
-def test_strata_as_one() -> None:
-    total = weighing([[4.0, 3.0, 2.0, 1.0], [1.0, 1.0, 0.5, 0.0]])
-    assert total == Weighing(weight=5, counted=4, faithfulness=2.5, faithfulness_strict=1)
+def test_certainty_by_hand() -> None:
+    # They weigh 9 together. Of 12 draws the first takes one, 11 are left for a weight of 8.
+    chances = {c.weight: probability for c, probability in drawn([tally_of(0, HEFTS)], 12)}
+    assert chances == pytest.approx({1: 1, 1 / 2: 11 / 16, 1 / 4: 11 / 32, 1 / 8: 11 / 64})
+    # Of 25, the four halves, too: 20 are left for a weight of 6.
+    chances = {c.weight: probability for c, probability in drawn([tally_of(0, HEFTS)], 25)}
+    assert chances == pytest.approx({1: 1, 1 / 2: 1, 1 / 4: 20 / 24, 1 / 8: 20 / 48})
+    for hefts in ([1.0, *[1e-9] * 9], [1.0] * 9 + [1e-9], [1 / 49 * 49] * 5 + [1.0] * 5, [0.1]):
+        for share in range(len(hefts) + 1):
+            found = drawn([tally_of(1, hefts)], share)
+            assert len({candidate.position for candidate, _ in found}) == share
+            assert all(0 < probability <= 1 for _, probability in found)
+
+
+def test_neither_two_tallies_nor_a_small_heap_draws_otherwise() -> None:
+    for seed in range(50):
+        # Many small answers in the way of few large ones, and a heap no larger than the draw.
+        whole, bounded = tally_of(seed, HEFTS), tally_of(seed, HEFTS)
+        bounded.least = sorted(bounded.least, reverse=True)[:12]
+        bounded.heaviest = sorted(bounded.heaviest, reverse=True)[:12]
+        assert drawn([bounded], 12) == drawn([whole], 12)
+        parts = Tally(), Tally()
+        for place, heft in enumerate(HEFTS):
+            part = parts[place % 2]
+            part.weights[heft] += 1
+            part.least.append(whole.least[place])
+            part.heaviest.append(whole.heaviest[place])
+        assert sorted(drawn(parts, 12)) == sorted(drawn([whole], 12))
+
+
+def test_strata_that_are_too_small_are_drawn_from_as_one(tmp_path: Path) -> None:
+    answers = [["supported"]] * 20 + [["partial"]] * 3 + [["unsupported"]] * 9
+    made = census(list(read_results(score(tmp_path, answers))), "answer", 12)
+    strata, picked = divide(made, 12)
+    assert [s.names for s in strata] == [(SUPPORTED,), (PARTIAL, SIDE)]
+    assert [s.units for s in strata] == [20, 12]
+    # 20 · .2 : 3 · .35 + 9 · .3 = 4 : 3.75 of 12.
+    assert [s.drawn for s in strata] == [6, 6]
+    assert strata[1].span == (-0.5, 1)
+    assert strata[1].macro.faithfulness == 1.5
+    for position, items in picked.items():
+        (item,) = items
+        assert item.stratum == (position >= 20)
+        assert item.probability == pytest.approx(6 / 20 if position < 20 else 6 / 12)
+        assert item.sentence is None
