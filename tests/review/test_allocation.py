@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from judge.review.allocation import FLOOR, Size, allocate, merge, needed
@@ -21,46 +21,32 @@ def size(units: int, spread: float = 0.3) -> Size:
     return Size(units, float(units), spread)
 
 
-def test_neyman_by_hand() -> None:
-    # 900 · .2 : 100 · .4 = 180 : 40 = 9 : 2.
-    assert allocate([size(900, 0.2), size(100, 0.4)], 110) == [90, 20]
-    # 600 · .1 : 300 · .2 : 100 · .6 are alike.
-    assert allocate([size(600, 0.1), size(300, 0.2), size(100, 0.6)], 60) == [20, 20, 20]
-
-
-def test_what_a_whole_stratum_leaves_goes_to_the_others() -> None:
-    # 900 : 100 : 300 of 130 would be 90, 10 and 30, and the first has ten.
-    sizes = [Size(10, 900, 0.3), Size(100, 100, 0.3), Size(500, 300, 0.3)]
-    assert allocate(sizes, 130) == [10, 30, 90]
-
-
-def test_the_floor_comes_out_of_the_others() -> None:
-    assert allocate([size(990), size(10)], 60) == [55, 5]
-    assert allocate([size(990), size(10), size(4)], 60) == [51, 5, 4]
+def test_units_to_draw_by_hand() -> None:
+    table: list[tuple[list[Size], int, list[int]]] = [
+        # Neyman: 900 · .2 : 100 · .4 = 180 : 40 = 9 : 2.
+        ([size(900, 0.2), size(100, 0.4)], 110, [90, 20]),
+        # 600 · .1 : 300 · .2 : 100 · .6 are alike.
+        ([size(600, 0.1), size(300, 0.2), size(100, 0.6)], 60, [20, 20, 20]),
+        # 900 : 100 : 300 of 130 would be 90, 10 and 30; the first has ten, the rest is shared.
+        ([Size(10, 900, 0.3), Size(100, 100, 0.3), Size(500, 300, 0.3)], 130, [10, 30, 90]),
+        # The floor comes out of the others.
+        ([size(990), size(10)], 60, [55, 5]),
+        ([size(990), size(10), size(4)], 60, [51, 5, 4]),
+        # A small draw is shared alike first.
+        ([size(990), size(10), size(10)], 9, [3, 3, 3]),
+        # The heavy one gives way, for the floor of the others is promised.
+        ([Size(8, 1000, 1), Size(100, 1, 1), Size(100, 1, 1)], 10, [4, 3, 3]),
+        ([], 7, []),
+        ([Size(0, 0, 0.3)], 7, [0]),
+    ]
+    for sizes, total, drawn in table:
+        assert allocate(sizes, total) == drawn
     assert allocate([size(990), size(10)], 60, floor=0) == [59, 1]
-
-
-def test_a_small_draw_is_shared_alike_first() -> None:
-    assert allocate([size(990), size(10), size(10)], 9) == [3, 3, 3]
-    assert sum(allocate([size(990), size(10), size(10)], 2)) == 2
-
-
-def test_a_floor_and_a_small_heavy_stratum_do_not_add_up_to_more_than_there_is() -> None:
-    # The heavy one gives way, for the floor of the others is promised.
-    assert allocate([Size(8, 1000, 1), Size(100, 1, 1), Size(100, 1, 1)], 10) == [4, 3, 3]
-
-
-def test_largest_remainders_first() -> None:
-    # 10 · (.44, .33, .23) = 4.4, 3.3, 2.3.
+    # Largest remainders first: 10 · (.44, .33, .23) = 4.4, 3.3, 2.3.
     assert allocate([size(440), size(330), size(230)], 10, floor=0) == [5, 3, 2]
 
 
-@pytest.mark.parametrize("total", [0, 1, 7])
-def test_nothing_to_draw_from(total: int) -> None:
-    assert allocate([], total) == []
-    assert allocate([Size(0, 0, 0.3)], total) == [0]
-
-
+@settings(deadline=None)
 @given(st.lists(SIZES, max_size=6), st.integers(0, 300))
 @example([Size(20, 20, 0.2), Size(8, 2.4, 0.45), Size(5, 0.5, 0.2), Size(20, 2, 0.45)], 34)
 def test_all_is_handed_out_between_floor_and_what_there_is(sizes: list[Size], total: int) -> None:
@@ -73,6 +59,7 @@ def test_all_is_handed_out_between_floor_and_what_there_is(sizes: list[Size], to
         assert min(FLOOR, size.units, total // len(sizes)) <= n <= size.units
 
 
+@settings(deadline=None)
 @given(st.lists(SIZES, min_size=2, max_size=6), st.integers(10, 300))
 def test_who_meets_no_bound_is_drawn_like_weight_times_spread(
     sizes: list[Size], total: int
@@ -93,28 +80,21 @@ def test_a_stratum_that_is_too_small_joins_the_smaller_neighbour() -> None:
     groups = merge(sizes)
     assert [group.names for group in groups] == [("a",), ("b", "c"), ("d",)]
     assert groups[1].size == pytest.approx((13, 13, 0.3))
-
-
-def test_spreads_are_averaged_by_weight() -> None:
+    # Spreads are averaged by weight.
     (group,) = merge({"a": Size(3, 30, 0.2), "b": Size(3, 10, 0.4)})
     assert group.size == pytest.approx((6, 40, 0.25))
-
-
-def test_empty_strata_are_no_neighbours() -> None:
-    sizes = {"a": size(3), "b": size(0), "c": size(9)}
-    assert [group.names for group in merge(sizes)] == [("a", "c")]
-    assert merge({"a": size(0)}) == []
-    assert merge({}) == []
-
-
-def test_a_small_draw_has_few_strata() -> None:
+    # Empty strata are no neighbours.
+    empty = merge({"a": size(3), "b": size(0), "c": size(9)})
+    assert [group.names for group in empty] == [("a", "c")]
+    assert merge({"a": size(0)}) == merge({}) == []
+    # A small draw has few strata.
     sizes = {name: size(units) for name, units in zip("abcd", (30, 20, 10, 40), strict=True)}
-    assert [group.names for group in merge(sizes, 20)] == [("a",), ("b",), ("c",), ("d",)]
-    assert [group.names for group in merge(sizes, 19)] == [("a",), ("b", "c"), ("d",)]
-    assert [group.names for group in merge(sizes, 9)] == [("a", "b", "c", "d")]
-    assert [group.names for group in merge(sizes, 1)] == [("a", "b", "c", "d")]
+    table = {20: "a b c d", 19: "a bc d", 9: "abcd", 1: "abcd"}
+    for total, names in table.items():
+        assert ["".join(group.names) for group in merge(sizes, total)] == names.split()
 
 
+@settings(deadline=None)
 @given(st.lists(SIZES, max_size=6), st.integers(1, 100) | st.none())
 def test_merged_strata_hold_all_in_order_and_can_give_the_floor(
     sizes: list[Size], total: int | None
@@ -156,6 +136,7 @@ def test_labels_needed_by_hand() -> None:
     assert needed([size(10**9, 0.45)], 0.05) == 312
 
 
+@settings(deadline=None)
 @given(st.integers(2, 5000), st.sampled_from([0.1, 0.2, 0.45]), st.floats(0.005, 0.3))
 def test_labels_needed_of_one_stratum(units: int, spread: float, reach: float) -> None:
     exact = (Z * spread / reach) ** 2
@@ -164,6 +145,7 @@ def test_labels_needed_of_one_stratum(units: int, spread: float, reach: float) -
     assert needed([size(units, spread)], reach) >= exact - 1e-6
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.builds(size, st.integers(1, 2000), st.sampled_from([0.2, 0.45])), min_size=1),
     st.floats(0.01, 0.3),

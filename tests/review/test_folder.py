@@ -6,6 +6,7 @@ import pytest
 from judge.errors import RunError
 from judge.records import Support, Verdict
 from judge.review.folder import (
+    check_output,
     discard_findings,
     draw_names,
     read_agreement,
@@ -15,6 +16,7 @@ from judge.review.folder import (
     write_draw,
     write_labels,
     write_page,
+    write_whole,
 )
 from judge.review.records import Agreement, Draw, DrawnSentence, Label
 from tests.drawn import stratum, sums
@@ -30,6 +32,7 @@ SENTENCE = DrawnSentence(
     weight=0.1,
     outcome=Verdict(support=Support.FULL, source="llm", signature="s"),
 )
+NAME = "r1a2b3c4d"
 DRAW = Draw(
     draw="r1a2b3c4d",
     by="sentence",
@@ -67,76 +70,60 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
-    assert read_draw(tmp_path, "r1a2b3c4d") is None
-    assert read_labels(tmp_path, "r1a2b3c4d") == []
+    assert read_draw(tmp_path, NAME) is None
+    assert read_labels(tmp_path, NAME) == []
     assert draw_names(tmp_path) == []
     with pytest.raises(RunError, match="no labels were imported; judge review import"):
         read_agreement(tmp_path)
 
 
-def test_labels_take_the_place_of_those_before(tmp_path: Path) -> None:
-    write_labels(tmp_path, "r1a2b3c4d", LABELS)
-    write_labels(tmp_path, "r2", LABELS[:1])
-    write_labels(tmp_path, "r1a2b3c4d", LABELS[2:])
-    assert read_labels(tmp_path, "r1a2b3c4d") == LABELS[2:]
-    assert read_labels(tmp_path, "r2") == LABELS[:1]
-    write_labels(tmp_path, "r1a2b3c4d", [])
-    assert read_labels(tmp_path, "r1a2b3c4d") == []
-
-
-def test_draws_are_named_without_their_labels(tmp_path: Path) -> None:
+def test_labels_take_the_place_of_those_before_and_of_no_others(tmp_path: Path) -> None:
     for name in ("rb", "ra"):
         write_draw(tmp_path, DRAW.model_copy(update={"draw": name}))
         write_labels(tmp_path, name, LABELS)
     assert draw_names(tmp_path) == ["ra", "rb"]
-    assert len(list((tmp_path / "review").iterdir())) == 4
+    write_labels(tmp_path, "ra", LABELS[2:])
+    assert (read_labels(tmp_path, "ra"), read_labels(tmp_path, "rb")) == (LABELS[2:], LABELS)
+    write_labels(tmp_path, "ra", [])
+    assert read_labels(tmp_path, "ra") == []
 
 
-def write(path: Path, data: bytes) -> None:
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(data)
+def test_what_is_damaged(tmp_path: Path) -> None:
+    (tmp_path / "review").mkdir()
+    for data in (b"", b"{", b"{}", b"\xff", b"\x00" * 9, b"[]"):
+        (tmp_path / "review" / f"{NAME}.json").write_bytes(data)
+        (tmp_path / "agreement.json").write_bytes(data)
+        (tmp_path / "review" / f"{NAME}.labels.jsonl").write_bytes(b"\n" + data)
+        with pytest.raises(RunError, match=r"r1a2b3c4d\.json: damaged"):
+            read_draw(tmp_path, NAME)
+        with pytest.raises(RunError, match=r"agreement\.json: damaged"):
+            read_agreement(tmp_path)
+        with pytest.raises(RunError, match=r"labels\.jsonl, line 1: damaged"):
+            read_labels(tmp_path, NAME)
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"{}", b"\xff", b"\x00" * 9, b"[]"])
-def test_what_is_damaged(tmp_path: Path, data: bytes) -> None:
-    write(tmp_path / "review" / "r1a2b3c4d.json", data)
-    write(tmp_path / "agreement.json", data)
-    write(tmp_path / "review" / "r1a2b3c4d.labels.jsonl", b"\n" + data)
-    with pytest.raises(RunError, match=r"r1a2b3c4d\.json: damaged"):
-        read_draw(tmp_path, "r1a2b3c4d")
-    with pytest.raises(RunError, match=r"agreement\.json: damaged"):
-        read_agreement(tmp_path)
-    with pytest.raises(RunError, match=r"labels\.jsonl, line 1: damaged"):
-        read_labels(tmp_path, "r1a2b3c4d")
-
-
-WRITES: list[Callable[[Path], Path]] = [
-    lambda run: write_draw(run, DRAW),
-    lambda run: write_labels(run, "r1a2b3c4d", LABELS),
-]
-
-
-@pytest.mark.parametrize("kept", WRITES)
-def test_where_nothing_can_be_written(tmp_path: Path, kept: Callable[[Path], Path]) -> None:
+def test_where_nothing_can_be_written_or_read(tmp_path: Path) -> None:
     (tmp_path / "review").write_text("a file")
-    with pytest.raises(RunError, match=r"r1a2b3c4d\..*: cannot be written \("):
-        kept(tmp_path)
-    with pytest.raises(RunError, match="cannot be written"):
-        kept(tmp_path / "nowhere" / "run")
+    writes: list[Callable[[Path], Path]] = [
+        lambda run: write_draw(run, DRAW),
+        lambda run: write_labels(run, NAME, LABELS),
+    ]
+    for write in writes:
+        with pytest.raises(RunError, match=r"r1a2b3c4d\..*: cannot be written \("):
+            write(tmp_path)
+        with pytest.raises(RunError, match="cannot be written"):
+            write(tmp_path / "nowhere" / "run")
     assert (tmp_path / "review").read_text() == "a file"
+    reads: list[Callable[[Path, str], object]] = [read_draw, read_labels]
+    for name in (f"{NAME}.json", f"{NAME}.labels.jsonl"):
+        (tmp_path / "run" / "review" / name).mkdir(parents=True)
+    for read in reads:
+        with pytest.raises(RunError, match="cannot be read"):
+            read(tmp_path / "run", NAME)
 
 
-@pytest.mark.parametrize("read", [read_draw, read_labels])
-def test_where_nothing_can_be_read(tmp_path: Path, read: Callable[[Path, str], object]) -> None:
-    for name in ("r1a2b3c4d.json", "r1a2b3c4d.labels.jsonl"):
-        (tmp_path / "review" / name).mkdir(parents=True)
-    with pytest.raises(RunError, match="cannot be read"):
-        read(tmp_path, "r1a2b3c4d")
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
+def test_a_draw_edited_by_hand_is_refused(tmp_path: Path) -> None:
+    edits = [
         ('"probability": 0.33', '"probability": 0'),
         ('"probability": 0.3', '"probability": -0.3'),
         ('"probability": 0.33', '"probability": 5.'),
@@ -148,15 +135,14 @@ def test_where_nothing_can_be_read(tmp_path: Path, read: Callable[[Path, str], o
         ('"weight": 10.0', '"weight": NaN'),
         ('"draw": "r1a2b3c4d"', '"draw": "../../evil"'),
         ('"draw": "r1a2b3c4d"', '"draw": "r00000000"'),
-    ],
-)
-def test_a_draw_edited_by_hand_is_refused(tmp_path: Path, before: str, after: str) -> None:
+    ]
     path = write_draw(tmp_path, DRAW)
     text = path.read_text(encoding="utf-8")
-    assert before in text
-    path.write_text(text.replace(before, after), encoding="utf-8")
-    with pytest.raises(RunError, match=r"r1a2b3c4d\.json: .*; remove it, and make the same draw"):
-        read_draw(tmp_path, "r1a2b3c4d")
+    for before, after in edits:
+        assert before in text
+        path.write_text(text.replace(before, after), encoding="utf-8")
+        with pytest.raises(RunError, match=r"r1a2b3c4d\.json: .*; remove it, and make the same"):
+            read_draw(tmp_path, NAME)
 
 
 def test_what_labels_said_can_be_taken_back(tmp_path: Path) -> None:
@@ -168,3 +154,35 @@ def test_what_labels_said_can_be_taken_back(tmp_path: Path) -> None:
     (tmp_path / "agreement.json").mkdir()
     with pytest.raises(RunError, match="cannot be removed"):
         discard_findings(tmp_path)
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "golden.jsonl"
+    check_output(path, [tmp_path / "in.jsonl"], force=False)
+    path.write_text("mine")
+    with pytest.raises(RunError, match=r"golden\.jsonl: .*--force"):
+        check_output(path, [], force=False)
+    check_output(path, [], force=True)
+    with pytest.raises(RunError, match="made from, or would lie in it; name another -o"):
+        check_output(tmp_path / "x" / ".." / "golden.jsonl", [path], force=True)
+    with pytest.raises(RunError, match="would lie in it"):
+        check_output(tmp_path / "review" / "new" / "x.jsonl", [tmp_path / "review"], force=True)
+    check_output(tmp_path / "review2.jsonl", [tmp_path / "review"], force=False)
+    with pytest.raises(RunError, match="is no file that could be replaced"):
+        check_output(tmp_path, [path], force=True)
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    for odd in ("a", "长" * 200):
+        with pytest.raises(RunError, match="cannot be written"):
+            check_output(tmp_path / odd, [path], force=True)
+    assert path.read_text() == "mine"
+
+
+def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match=r"golden\.jsonl: cannot be written .*; name another -o"):
+        write_whole(tmp_path / "file" / "golden.jsonl", ["a\n"])
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(RunError, match=r"folder: is no file .*; name another -o"):
+        write_whole(tmp_path / "folder", ["a\n"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]

@@ -1,18 +1,36 @@
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from judge.backends.fake import FakeJudge
+from judge.config import Config
 from judge.errors import InputError, RunError
+from judge.evaluator import Evaluator
 from judge.files.samples import read_samples
-from judge.records import Chunk, Sample, Support
-from judge.review.folder import check_output, write_whole
-from judge.review.golden import Golden, golden_lines, labels_of, read_golden
-from judge.review.records import GoldenLabel
+from judge.job import Job
+from judge.records import (
+    Chunk,
+    JudgeOutcome,
+    Sample,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
+from judge.review import promote
+from judge.review.draws import take
+from judge.review.folder import write_draw, write_labels, write_whole
+from judge.review.golden import Golden, golden_lines, labels_of, promotion, read_golden
+from judge.review.records import Draw, DrawnSentence, GoldenLabel, Label
+from tests.commands import line
+from tests.commands import write as write_lines
+from tests.reviewed import Quiet
 
 ANSWER = "七点开门。 It closes at three."
 LABEL = GoldenLabel(
@@ -73,6 +91,7 @@ def test_a_key_of_the_input_hides_no_field(tmp_path: Path) -> None:
     assert (sample.qid, sample.answer, sample.gold_answer) == ("x", ANSWER, None)
 
 
+@settings(deadline=None)
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
 def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     label = LABEL.model_copy(update={"start": 1, "end": 1 + len(text), "text": text})
@@ -103,16 +122,16 @@ def test_gzip_is_read(tmp_path: Path) -> None:
     assert read_golden(path)[0].labels == (LABEL,)
 
 
-@pytest.mark.parametrize("labels", [None, []])
-def test_nothing_labelled_is_no_golden_set(tmp_path: Path, labels: JsonValue) -> None:
-    path = damaged(tmp_path / "golden.jsonl", labels)
-    with pytest.raises(InputError, match=r"golden\.jsonl: no answer has 'labels'; .* promote"):
-        read_golden(path)
+def test_nothing_labelled_is_no_golden_set(tmp_path: Path) -> None:
+    nothing: list[JsonValue] = [None, []]
+    for labels in nothing:
+        path = damaged(tmp_path / "golden.jsonl", labels)
+        with pytest.raises(InputError, match=r"golden\.jsonl: no answer has 'labels'; .* promote"):
+            read_golden(path)
 
 
-@pytest.mark.parametrize(
-    ("labels", "field", "message"),
-    [
+def test_damaged_labels_are_named_with_their_line(tmp_path: Path) -> None:
+    table: list[tuple[JsonValue, str, str]] = [
         ("good", "labels", "is no list"),
         ({"sentence": 1}, "labels", "is no list"),
         (["full"], "labels[0]", "is damaged"),
@@ -125,18 +144,15 @@ def test_nothing_labelled_is_no_golden_set(tmp_path: Path, labels: JsonValue) ->
         ([JSON_LABEL | {"start": 6, "end": 6, "text": ""}], "labels[0]", "does not stand there"),
         ([JSON_LABEL | {"supported": True}], "labels[0]", "both supported and not"),
         ([JSON_LABEL, JSON_LABEL | {"reviewers": 1}], "labels[1]", "for the second time"),
-    ],
-)
-def test_damaged_labels_are_named_with_their_line(
-    tmp_path: Path, labels: JsonValue, field: str, message: str
-) -> None:
-    path = damaged(tmp_path / "golden.jsonl", labels)
-    with pytest.raises(InputError) as raised:
-        read_golden(path)
-    assert (raised.value.path, raised.value.line, raised.value.field) == (str(path), 3, field)
-    assert message in str(raised.value)
-    assert "(answer 'two'); promote the run again" in str(raised.value)
-    assert "\n" not in str(raised.value)
+    ]
+    for labels, field, message in table:
+        path = damaged(tmp_path / "golden.jsonl", labels)
+        with pytest.raises(InputError) as raised:
+            read_golden(path)
+        assert (raised.value.path, raised.value.line, raised.value.field) == (str(path), 3, field)
+        assert message in str(raised.value)
+        assert "(answer 'two'); promote the run again" in str(raised.value)
+        assert "\n" not in str(raised.value)
 
 
 def test_a_label_of_another_answer_is_none_of_this(tmp_path: Path) -> None:
@@ -152,33 +168,220 @@ def test_a_csv_holds_no_labels(tmp_path: Path) -> None:
         read_golden(path)
 
 
-def test_nothing_is_written_over(tmp_path: Path) -> None:
-    path = tmp_path / "golden.jsonl"
-    check_output(path, [tmp_path / "in.jsonl"], force=False)
-    path.write_text("mine")
-    with pytest.raises(RunError, match=r"golden\.jsonl: .*--force"):
-        check_output(path, [], force=False)
-    check_output(path, [], force=True)
-    with pytest.raises(RunError, match="made from, or would lie in it; name another -o"):
-        check_output(tmp_path / "x" / ".." / "golden.jsonl", [path], force=True)
-    with pytest.raises(RunError, match="would lie in it"):
-        check_output(tmp_path / "review" / "new" / "x.jsonl", [tmp_path / "review"], force=True)
-    check_output(tmp_path / "review2.jsonl", [tmp_path / "review"], force=False)
-    with pytest.raises(RunError, match="is no file that could be replaced"):
-        check_output(tmp_path, [path], force=True)
-    (tmp_path / "a").symlink_to(tmp_path / "b")
-    (tmp_path / "b").symlink_to(tmp_path / "a")
-    for odd in ("a", "长" * 200):
-        with pytest.raises(RunError, match="cannot be written"):
-            check_output(tmp_path / odd, [path], force=True)
-    assert path.read_text() == "mine"
+FIRST = "The canteen opens at seven."
+SECOND = "It closes at three."
+THIRD = "周末不营业。"
+FULL, NONE, PARTIAL = Support.FULL, Support.NONE, Support.PARTIAL
 
 
-def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(RunError, match=r"golden\.jsonl: cannot be written .*; name another -o"):
-        write_whole(tmp_path / "file" / "golden.jsonl", ["a\n"])
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(RunError, match=r"folder: is no file .*; name another -o"):
-        write_whole(tmp_path / "folder", ["a\n"])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+def verdict(support: Support, failure: Unscored | None = None) -> Verdict:
+    return Verdict(support=support, source="llm", signature="v", fallback_from=failure)
+
+
+TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
+SAID: dict[str, JudgeOutcome] = {
+    FIRST: verdict(FULL),
+    SECOND: verdict(NONE, TIMEOUT),
+    THIRD: TIMEOUT,
+}
+
+
+def scored(place: Path, **more: JsonValue) -> Path:
+    samples = [
+        line("问题1", f"{FIRST} {SECOND} {THIRD}") | more,
+        line("q2", f"{SECOND} Thank you!") | {"lang": "en"},
+        line("q3", FIRST),
+    ]
+    source = write_lines(place / "in.jsonl", samples)
+    evaluator = Evaluator(judge=FakeJudge(SAID, signature="llm:m"))
+    Job(source, place / "run", Config(), evaluator=evaluator, force=True).run(Quiet())
+    return place / "run"
+
+
+def drawn(run: Path, seed: int = 0, **changes: object) -> Draw:
+    draw = take(run, size=100, seed=seed).draw.model_copy(update=changes)
+    write_draw(run, draw)
+    return draw
+
+
+def row(draw: Draw, qid: str, sentence: int) -> DrawnSentence:
+    return next(s for s in draw.sentences if (s.qid, s.sentence) == (qid, sentence))
+
+
+Said = tuple[str, int, Support | bool, str]
+"""qid, sentence, the label or a bare yes or no, reviewer"""
+
+
+def label(run: Path, draw: Draw, said: Sequence[Said]) -> None:
+    write_labels(
+        run,
+        draw.draw,
+        [
+            Label(
+                review_id=row(draw, qid, sentence).review_id,
+                qid=qid,
+                sentence=sentence,
+                support=given if isinstance(given, Support) else None,
+                supported=given in (True, FULL),
+                reviewer=reviewer,
+                note="a secret",
+            )
+            for qid, sentence, given, reviewer in said
+        ],
+    )
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return scored(tmp_path)
+
+
+def test_agreed_labels_stand_in_run_order_with_what_the_judge_said(run: Path) -> None:
+    draw = drawn(run)
+    told: list[Said] = [
+        ("q3", 0, NONE, "a"),
+        ("q2", 0, PARTIAL, ""),
+        ("问题1", 2, FULL, "a"),
+        ("问题1", 0, FULL, "a"),
+        ("问题1", 0, FULL, "b"),
+    ]
+    label(run, draw, told)
+    found = promotion(run)
+    assert (found.disagreed, found.few, found.stale) == ([], 0, [])
+    assert [each.sample.qid for each in found.golden] == ["问题1", "q2", "q3"]
+    assert found.golden[1].sample.metadata == {"lang": "en"}
+    both, failed = found.golden[0].labels
+    # 27 characters, a blank, 19, a blank, 6.
+    assert (both.sentence, both.start, both.end, both.text) == (0, 0, 27, FIRST)
+    assert (both.support, both.supported, both.reviewers) == (FULL, True, 2)
+    assert (both.judged, both.signature) == (FULL, "llm:m")
+    assert (failed.sentence, failed.start, failed.end, failed.text) == (2, 48, 54, THIRD)
+    assert (failed.support, failed.judged, failed.reviewers) == (FULL, None, 1)
+    (stood_in,) = found.golden[1].labels
+    assert (stood_in.support, stood_in.supported, stood_in.judged) == (PARTIAL, False, None)
+
+
+def test_all_who_labelled_it_say_the_same(run: Path) -> None:
+    table: list[tuple[tuple[Support | bool, ...], tuple[Support | None, bool] | None]] = [
+        ((FULL, FULL), (FULL, True)),
+        ((FULL, PARTIAL), None),
+        ((NONE, PARTIAL), None),
+        ((Support.CONTRADICTED, NONE), None),
+        ((False, False), (None, False)),
+        ((False, PARTIAL), (None, False)),
+        ((NONE, False, PARTIAL), (None, False)),
+        ((False, FULL), None),
+        ((True, FULL), (None, True)),
+        ((NONE, NONE, NONE), (NONE, False)),
+        ((NONE, NONE, FULL), None),
+    ]
+    draw = drawn(run)
+    others: list[Said] = [("q3", 0, FULL, "a")]
+    for said, agreed in table:
+        label(run, draw, others + [("q2", 0, each, f"r{n}") for n, each in enumerate(said)])
+        found = promotion(run)
+        labels = {each.sample.qid: each.labels for each in found.golden}
+        if agreed is None:
+            assert list(labels) == ["q3"]
+            assert found.disagreed == [(row(draw, "q2", 0).review_id, "q2", 0)]
+        else:
+            (only,) = labels["q2"]
+            assert (only.support, only.supported) == agreed
+            assert (only.reviewers, found.disagreed) == (len(said), [])
+
+
+def test_labels_of_several_draws_count_together(run: Path) -> None:
+    one, two = drawn(run, seed=1), drawn(run, seed=2)
+    label(run, one, [("q3", 0, FULL, "a"), ("q2", 0, NONE, "a"), ("问题1", 0, FULL, "a")])
+    label(run, two, [("q3", 0, FULL, "b"), ("q2", 0, FULL, "b"), ("问题1", 0, FULL, "a")])
+    found = promotion(run, reviewers=2)
+    assert [each.sample.qid for each in found.golden] == ["q3"]
+    assert found.golden[0].labels[0].reviewers == 2
+    assert [each.qid for each in found.disagreed] == ["q2"]
+    assert found.few == 1  # one person, asked twice, is one
+
+
+def test_labels_of_earlier_results_are_left_out(run: Path) -> None:
+    label(run, drawn(run), [("q3", 0, FULL, "a")])
+    old = drawn(run, seed=7, results="0" * 64)
+    label(run, old, [("q2", 0, FULL, "a")])
+    drawn(run, seed=8, results="1" * 64)  # without labels there is nothing to leave out
+    found = promotion(run)
+    assert [each.sample.qid for each in found.golden] == ["q3"]
+    assert found.stale == [old.draw]
+
+
+def test_without_labels_there_is_nothing_to_promote(run: Path) -> None:
+    with pytest.raises(RunError, match="no draw has labels; judge review import"):
+        promotion(run)
+    label(run, drawn(run, results="0" * 64), [("q2", 0, FULL, "a")])
+    with pytest.raises(RunError, match=r"no draw of its results \(1 with labels of earlier"):
+        promotion(run)
+
+
+def test_where_nothing_is_agreed_the_counts_are_told(run: Path) -> None:
+    told: list[Said] = [("q2", 0, FULL, "a"), ("q2", 0, NONE, "b"), ("q3", 0, FULL, "a")]
+    label(run, drawn(run), told)
+    wanted = r"disagreed on: 1, agreed on by under 2 reviewers: 1\); nothing was written"
+    with pytest.raises(RunError, match=wanted):
+        promotion(run, reviewers=2)
+
+
+def test_changed_samples_are_not_promoted(run: Path) -> None:
+    label(run, drawn(run), [("q2", 0, FULL, "a")])
+    write_lines(run.parent / "in.jsonl", [line("问题1", "Another.")])
+    with pytest.raises(RunError, match="changed since"):
+        promotion(run)
+
+
+def test_a_key_labels_of_the_input_is_not_written_over(tmp_path: Path) -> None:
+    run = scored(tmp_path, labels=["mine"])
+    draw = drawn(run)
+    label(run, draw, [("q2", 0, FULL, "a")])
+    assert len(promotion(run).golden) == 1  # in the other answer it is in nobody's way
+    label(run, draw, [("问题1", 0, FULL, "a")])
+    wanted = r"'问题1' bears a key 'labels' in the input that is no .*'labels\[0\]'.*; rename it"
+    with pytest.raises(RunError, match=wanted):
+        promotion(run)
+
+
+def test_labels_of_an_earlier_golden_set_make_way(tmp_path: Path) -> None:
+    old = GoldenLabel(
+        sentence=0,
+        start=0,
+        end=27,
+        text=FIRST,
+        support=NONE,
+        supported=False,
+        reviewers=1,
+        judged=FULL,
+        signature="llm:old",
+    )
+    run = scored(tmp_path, labels=[json.loads(old.model_dump_json())])
+    label(run, drawn(run), [("问题1", 0, FULL, "a"), ("q3", 0, FULL, "a")])
+    found = promotion(run)
+    assert found.replaced == 1
+    (first, _) = read_golden(write(tmp_path / "golden.jsonl", *found.golden))
+    assert [each.support for each in first.labels] == [FULL]
+
+
+def test_labels_of_no_sentence_are_refused(run: Path) -> None:
+    draw = drawn(run)
+    for qid, sentence in (("no such", 0), ("q2", 9)):
+        stray = Label(review_id="r", qid=qid, sentence=sentence, supported=True)
+        write_labels(run, draw.draw, [stray])
+        with pytest.raises(RunError, match="a sentence it has not; import the sheet again"):
+            promotion(run)
+
+
+def test_promote_writes_the_set_and_no_more(run: Path, tmp_path: Path) -> None:
+    label(run, drawn(run), [("q2", 0, FULL, "a")])
+    before = {path.name for path in tmp_path.iterdir()}
+    found = promote(run, tmp_path / "golden.jsonl")
+    assert {path.name for path in tmp_path.iterdir()} == before | {"golden.jsonl"}
+    read = read_golden(tmp_path / "golden.jsonl")
+    assert [each.labels for each in read] == [each.labels for each in found.golden]
+    with pytest.raises(RunError, match="stands there already"):
+        promote(run, tmp_path / "golden.jsonl")
+    with pytest.raises(RunError, match="made from"):
+        promote(run, run / "results.jsonl", force=True)

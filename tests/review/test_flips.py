@@ -1,8 +1,9 @@
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
-from judge import evaluate
+from judge import evaluate, review
 from judge.backends.fake import FakeJudge
 from judge.records import (
     JudgeOutcome,
@@ -13,8 +14,9 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.review.flips import compare
-from judge.review.golden import Golden
+from judge.review.flips import compare, unjudged, untrusted, write_drift
+from judge.review.folder import write_whole
+from judge.review.golden import Golden, golden_lines
 from judge.review.records import Drift, Flip, GoldenLabel, LostSentence
 
 FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
@@ -74,15 +76,12 @@ def test_where_nothing_flips_nothing_drifted() -> None:
     assert (found.lost, found.unscored_then, found.unscored_now) == ((), 0, 0)
 
 
-def test_six_better_and_none_worse() -> None:
+def test_better_and_worse_by_hand() -> None:
     found = drift([(FULL, NONE, NONE)] * 6 + [(FULL, FULL, FULL)] * 6)
     assert (found.better, found.worse) == (6, 0)
     # 2 · ½⁶
     assert found.p == pytest.approx(0.03125, abs=1e-12)
     assert (found.agreement_then, found.agreement_now) == (0.5, 1.0)
-
-
-def test_one_better_and_five_worse() -> None:
     found = drift([(FULL, NONE, NONE)] + [(FULL, NONE, FULL)] * 5 + [(NONE, NONE, NONE)] * 4)
     assert (found.better, found.worse) == (1, 5)
     # 2 · (C(6, 0) + C(6, 1)) / 2⁶ = 14 / 64
@@ -137,22 +136,21 @@ def test_one_bare_answer_makes_it_full_against_rest() -> None:
     assert (found.flips[0].support, found.flips[0].supported) == (None, True)
 
 
-@pytest.mark.parametrize(
-    ("then", "now", "scale"),
-    [
+def test_a_judge_that_never_says_partial_makes_it_so_too() -> None:
+    similar = "similarity:lexical|t:0.87"
+    table = [
         (LLM, LLM, "labels"),
-        (LLM, f"{LLM}|fallback:similarity:lexical|t:0.87", "labels"),
+        (LLM, f"{LLM}|fallback:{similar}", "labels"),
         ("mine", "yours", "labels"),
-        ("similarity:lexical|t:0.87", LLM, "full_or_rest"),
-        (LLM, "similarity:lexical|t:0.87", "full_or_rest"),
+        (similar, LLM, "full_or_rest"),
+        (LLM, similar, "full_or_rest"),
         (LLM, "nli:folder|t:0.5", "full_or_rest"),
-    ],
-)
-def test_a_judge_that_never_says_partial_makes_it_so_too(then: str, now: str, scale: str) -> None:
-    found = drift([(FULL, NONE, PARTIAL)], then=then, now=now)
-    assert found.scale == scale
-    assert found.better == (scale == "full_or_rest")
-    assert (found.signatures_then, found.signatures_now) == ({then: 1}, {now: 1})
+    ]
+    for then, now, scale in table:
+        found = drift([(FULL, NONE, PARTIAL)], then=then, now=now)
+        assert found.scale == scale
+        assert found.better == (scale == "full_or_rest")
+        assert (found.signatures_then, found.signatures_now) == ({then: 1}, {now: 1})
 
 
 def test_no_verdict_is_no_flip() -> None:
@@ -168,9 +166,6 @@ def test_no_verdict_is_no_flip() -> None:
     assert (found.labels, found.compared, found.flips) == (5, 1, ())
     assert (found.unscored_then, found.unscored_now) == (2, 3)
     assert (found.agreement_then, found.agreement_now, found.p) == (1.0, 1.0, 1.0)
-
-
-def test_where_nothing_is_compared_there_is_no_agreement() -> None:
     found = drift([(None, FULL, FULL)])
     assert (found.compared, found.agreement_then, found.agreement_now, found.p) == (
         0,
@@ -230,7 +225,17 @@ def test_each_answer_needs_its_result() -> None:
         compare([golden], [])
 
 
-def test_it_is_written_and_read() -> None:
-    found = drift([(FULL, NONE, NONE), (None, TIMEOUT, True)])
-    assert Drift.model_validate_json(found.model_dump_json()) == found
-    assert '"schema":1' in found.model_dump_json()
+def test_a_file_is_judged_again_and_what_flipped_is_kept(tmp_path: Path) -> None:
+    golden = golden_of([(FULL, NONE, NONE), (None, TIMEOUT, True), *[(FULL, TIMEOUT, FULL)] * 3])
+    write_whole(tmp_path / "golden.jsonl", golden_lines([golden]))
+    judge = FakeJudge({text_of(0): verdict(NONE)} | {text_of(n): TIMEOUT for n in range(1, 5)})
+    found = review.drift(tmp_path / "golden.jsonl", judge=judge)
+    assert found == review.drift([golden], judge=judge)
+    assert [path.name for path in tmp_path.iterdir()] == ["golden.jsonl"]
+    assert (found.labels, found.compared, found.unscored_now) == (5, 1, 4)
+    assert (unjudged(found), untrusted(found, 0.8), untrusted(found, 0.7)) == (0.8, False, True)
+    assert not untrusted(found.model_copy(update={"unscored_now": 2}), 0.0)
+    write_drift(tmp_path / "drift.json", found)
+    text = (tmp_path / "drift.json").read_text("utf-8")
+    assert Drift.model_validate_json(text) == found
+    assert text.startswith('{\n  "schema": 1,')
