@@ -4,9 +4,9 @@ All that is kept are whole numbers, so that the totals of parts merge, in any or
 those of the whole.
 """
 
-from bisect import insort
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Self, get_args
 
 from judge.records import (
@@ -43,6 +43,9 @@ _QIDS: Final = 20
 _TICKS: Final = 2**64
 """Of a second: all times longer than 2⁻¹² s are whole numbers of them."""
 _NONE: Final = (None, None)
+
+_Counted = defaultdict[str, Counter[str]]
+"""Counts by name of what is counted, such as `statuses`, then by what was found."""
 
 _SCORES: Final = (
     "faithfulness",
@@ -86,15 +89,8 @@ class Totals:
         self._means = _NamedMeans(_SCORES, _BOUNDED, seed)
         self._correctness = _CorrectnessTotals(seed)
         self._quadrants = _QuadrantTotals()
-        self._answers = 0
-        self._signatures: Counter[str] = Counter()
-        self._statuses: Counter[Status] = Counter()
-        self._kinds: Counter[SentenceKind] = Counter()
         self._outcomes = Counts()
-        self._citations: Counter[CitationStatus] = Counter()
-        self._flags: Counter[FlagName] = Counter()
-        self._models: Counter[str] = Counter()
-        self._spent: Counter[str] = Counter()
+        self._counted: _Counted = defaultdict(Counter)
 
     def add(self, result: SampleResult, position: int | None = None) -> None:
         """Take in one answer.
@@ -104,29 +100,30 @@ class Totals:
             position: where it stands in the input, for the qids that are named first; as many as
                 came before it where left out.
         """
-        position = self._answers if position is None else position
+        found = self._counted
+        position = found["statuses"].total() if position is None else position
         outcomes = counted(result.sentences, result.citations)
-        self._answers += 1
-        self._signatures[result.signature] += 1
-        self._statuses[result.status] += 1
-        self._kinds.update(sentence.kind for sentence in result.sentences)
         self._outcomes.merge(outcomes)
-        self._citations.update(c.status for c in result.citations if c.status is not None)
-        self._flags.update(flag.name for flag in result.flags)
+        found["signatures"][result.signature] += 1
+        found["statuses"][result.status] += 1
+        found["kinds"].update(sentence.kind for sentence in result.sentences)
+        found["citations"].update(c.status for c in result.citations if c.status is not None)
+        found["flags"].update(flag.name for flag in result.flags)
         self._means.add(result.qid, _values(result.scores), _limits(result.scores, outcomes))
         self._correctness.add(result.qid, result.correctness)
         self._quadrants.add(result, position)
+        spent = found["spent"]
         for call in result.calls:
             if call.model:
-                self._models[call.model] += 1
+                found["models"][call.model] += 1
             if call.cached:
-                self._spent["cache_hits"] += 1
+                spent["cache_hits"] += 1
                 continue
-            self._spent["calls"] += 1
-            self._spent["retries"] += call.retries
-            self._spent["prompt_tokens"] += call.prompt_tokens
-            self._spent["reply_tokens"] += call.reply_tokens
-            self._spent["ticks"] += round(call.seconds * _TICKS)
+            spent["calls"] += 1
+            spent["retries"] += call.retries
+            spent["prompt_tokens"] += call.prompt_tokens
+            spent["reply_tokens"] += call.reply_tokens
+            spent["ticks"] += round(call.seconds * _TICKS)
 
     def merge(self, other: Self) -> None:
         """Take in what another has taken in, of other answers.
@@ -142,25 +139,19 @@ class Totals:
         self._means.merge(other._means)
         self._correctness.merge(other._correctness)
         self._quadrants.merge(other._quadrants)
-        self._answers += other._answers
         self._outcomes.merge(other._outcomes)
-        self._signatures.update(other._signatures)
-        self._statuses.update(other._statuses)
-        self._kinds.update(other._kinds)
-        self._citations.update(other._citations)
-        self._flags.update(other._flags)
-        self._models.update(other._models)
-        self._spent.update(other._spent)
+        _merge(self._counted, other._counted)
 
     def summary(self) -> Summary:
         """The totals of what was added so far."""
-        outcomes, spent = self._outcomes, self._spent
+        outcomes, found, spent = self._outcomes, self._counted, self._counted["spent"]
+        answers = found["statuses"].total()
         return Summary(
-            signatures=dict(self._signatures),
-            answers=self._answers,
-            statuses={status: self._statuses[status] for status in Status},
-            abstention_rate=share(self._statuses[Status.ABSTAINED], self._answers),
-            kinds={kind: self._kinds[kind] for kind in SentenceKind},
+            signatures=dict(found["signatures"]),
+            answers=answers,
+            statuses={status: found["statuses"][status] for status in Status},
+            abstention_rate=share(found["statuses"][Status.ABSTAINED], answers),
+            kinds={kind: found["kinds"][kind] for kind in SentenceKind},
             claims=outcomes.claims,
             judged=outcomes.judged,
             supports={support: outcomes.own[support] for support in Support},
@@ -171,9 +162,9 @@ class Totals:
             untrusted=_untrusted(outcomes, self._max_unscored),
             correctness=self._correctness.totals(self._max_unscored),
             breakdown=self._quadrants.table(),
-            citations={status: self._citations[status] for status in CitationStatus},
-            flags={name: self._flags[name] for name in FlagName},
-            models=dict(self._models),
+            citations={status: found["citations"][status] for status in CitationStatus},
+            flags={name: found["flags"][name] for name in FlagName},
+            models=dict(found["models"]),
             calls=spent["calls"],
             retries=spent["retries"],
             cache_hits=spent["cache_hits"],
@@ -189,19 +180,25 @@ class Totals:
 
     def _scores(self) -> dict[str, CorpusScore | None]:
         outcomes, judged = self._outcomes, self._outcomes.judged
-        settled = self._citations.total() - self._citations[CitationStatus.UNJUDGED]
+        citations = self._counted["citations"]
+        settled = citations.total() - citations[CitationStatus.UNJUDGED]
         pooled: dict[str, tuple[float | None, int]] = {
             "faithfulness": (outcomes.mean, judged),
             "faithfulness_strict": (outcomes.share(Support.FULL), judged),
             "contradiction_rate": (outcomes.share(Support.CONTRADICTED), judged),
             "coverage": (outcomes.coverage, outcomes.claims - outcomes.no_claim),
-            "citation_validity": (share(self._citations[CitationStatus.VALID], settled), settled),
+            "citation_validity": (share(citations[CitationStatus.VALID], settled), settled),
             "citation_recall": (outcomes.citation_recall, judged),
         }
         if outcomes.fallen_back:
             pair = outcomes.mean_with_fallback, outcomes.judged_by_any
             pooled["faithfulness_with_fallback"] = pair
         return {name: self._means.score(name, *pool) for name, pool in pooled.items()}
+
+
+def _merge(own: _Counted, other: _Counted) -> None:
+    for name, counts in other.items():
+        own[name].update(counts)
 
 
 def _values(scores: Scores) -> list[float | None]:
@@ -300,18 +297,17 @@ class _CorrectnessTotals:
 
     def __init__(self, seed: int) -> None:
         self._means = _NamedMeans((*_COMPARED, "f1_with_fallback"), _COMPARED, seed)
-        self._signatures: Counter[str] = Counter()
-        self._statuses: Counter[CorrectnessStatus] = Counter()
-        self._flags: Counter[FlagName] = Counter()
-        self._answers = Counts()
-        self._references = Counts()
+        self._counted: _Counted = defaultdict(Counter)
+        self._answers, self._references = Counts(), Counts()
 
     def add(self, qid: str, found: Correctness | None) -> None:
         """Take in one answer, where it was compared or found to have nothing to compare with."""
         if found is None:
             return
-        self._signatures[found.signature] += 1
-        self._statuses[found.status] += 1
+        self._counted["signatures"][found.signature] += 1
+        self._counted["statuses"][found.status] += 1
+        flags = (*found.answer_flags, *found.reference_flags)
+        self._counted["flags"].update(flag.name for flag in flags)
         fallback = found.f1_with_fallback
         # An answer in which nothing fell back counts here with the F1 it has.
         with_fallback = found.f1 if fallback is None else fallback
@@ -320,7 +316,6 @@ class _CorrectnessTotals:
             (found.f1, found.precision, found.recall, with_fallback),
             (found.f1_bounds, found.precision_bounds, found.recall_bounds),
         )
-        self._flags.update(flag.name for flag in (*found.answer_flags, *found.reference_flags))
         for compared in found.answer:
             self._answers.add(compared.outcome)
         for sentence in found.reference:
@@ -329,15 +324,14 @@ class _CorrectnessTotals:
     def merge(self, other: Self) -> None:
         """Take in what another of the same seed has taken in."""
         self._means.merge(other._means)
-        self._signatures.update(other._signatures)
-        self._statuses.update(other._statuses)
-        self._flags.update(other._flags)
+        _merge(self._counted, other._counted)
         self._answers.merge(other._answers)
         self._references.merge(other._references)
 
     def totals(self, max_unscored: float) -> CorrectnessTotals | None:
         """The totals of what was added so far; None where correctness was not asked for."""
-        if not self._statuses:
+        found = self._counted
+        if not found["statuses"]:
             return None
         answers, references, both = self._answers, self._references, Counts()
         both.merge(answers)
@@ -345,8 +339,8 @@ class _CorrectnessTotals:
         micro = f1(answers.mean_with_fallback, references.mean_with_fallback)
         fallen_back = both.fallen_back.total()
         return CorrectnessTotals(
-            signatures=dict(self._signatures),
-            statuses={status: self._statuses[status] for status in CorrectnessStatus},
+            signatures=dict(found["signatures"]),
+            statuses={status: found["statuses"][status] for status in CorrectnessStatus},
             f1=self._means.score("f1", f1(answers.mean, references.mean), both.judged),
             f1_bounds=self._means.bounds("f1"),
             precision=self._means.score("precision", answers.mean, answers.judged),
@@ -358,7 +352,7 @@ class _CorrectnessTotals:
             ),
             answer_supports={support: answers.own[support] for support in Support},
             reference_supports={support: references.own[support] for support in Support},
-            flags={name: self._flags[name] for name in FlagName},
+            flags={name: found["flags"][name] for name in FlagName},
             claims=both.claims,
             sources=dict(both.sources),
             unscored=dict(both.unscored),
@@ -368,85 +362,83 @@ class _CorrectnessTotals:
         )
 
 
-class _First:
-    """The qids that stand first in the input, 20 at most."""
+@dataclass(slots=True)
+class _Group:
+    """Answers that have something in common."""
 
-    def __init__(self) -> None:
-        self._held: list[tuple[int, str]] = []
+    answers: int = 0
+    partly: int = 0
+    """How many did not see all that gold names."""
+    first: list[tuple[int, str]] = field(default_factory=list)
+    """Positions and qids of those that stand first in the input, 20 at most."""
 
-    def __iter__(self) -> Iterator[str]:
-        return (qid for _, qid in self._held)
-
-    def add(self, position: int, qid: str) -> None:
-        """Take in one, wherever it stands."""
-        insort(self._held, (position, qid))
-        del self._held[_QIDS:]
+    @property
+    def qids(self) -> tuple[str, ...]:
+        return tuple(qid for _, qid in self.first)
 
     def merge(self, other: Self) -> None:
-        """Take in those of another."""
-        for each in other._held:
-            self.add(*each)
+        self.answers += other.answers
+        self.partly += other.partly
+        self.first = sorted((*self.first, *other.first))[:_QIDS]
+
+
+_Words = tuple[QuadrantWord, ...]
 
 
 class _QuadrantTotals:
     """The answers of each quadrant, in memory that does not grow with them."""
 
     def __init__(self) -> None:
-        self._answers: Counter[tuple[QuadrantWord, ...]] = Counter()
-        self._partly: Counter[tuple[QuadrantWord, ...]] = Counter()
-        self._qids: defaultdict[tuple[QuadrantWord, ...], _First] = defaultdict(_First)
+        self._placed: defaultdict[_Words, _Group] = defaultdict(_Group)
+        self._conflicting, self._without_gold = _Group(), _Group()
         self._signatures: Counter[str] = Counter()
-        self._without_gold = self._conflicting = 0
-        self._conflicting_qids = _First()
 
     def add(self, result: SampleResult, position: int) -> None:
         """Take in one answer."""
+        one = _Group(1, 0, [(position, result.qid)])
         if result.cell is not None:
-            words = result.cell.words
-            self._answers[words] += 1
-            self._partly[words] += result.cell.partly
-            self._qids[words].add(position, result.qid)
+            one.partly += result.cell.partly
+            self._placed[result.cell.words].merge(one)
             self._signatures[result.cell.signature] += 1
         elif any(flag.name is FlagName.CONFLICTING_GOLD for flag in result.flags):
-            self._conflicting += 1
-            self._conflicting_qids.add(position, result.qid)
+            self._conflicting.merge(one)
         else:
-            self._without_gold += 1
+            self._without_gold.merge(one)
 
     def merge(self, other: Self) -> None:
         """Take in what another has taken in."""
-        self._answers.update(other._answers)
-        self._partly.update(other._partly)
+        for words, group in other._placed.items():
+            self._placed[words].merge(group)
+        self._conflicting.merge(other._conflicting)
+        self._without_gold.merge(other._without_gold)
         self._signatures.update(other._signatures)
-        self._without_gold += other._without_gold
-        self._conflicting += other._conflicting
-        self._conflicting_qids.merge(other._conflicting_qids)
-        for words, qids in other._qids.items():
-            self._qids[words].merge(qids)
 
     def table(self) -> QuadrantTable | None:
         """The table of what was added so far; None where no answer has gold evidence."""
-        if not self._answers and not self._conflicting:
+        if not self._placed and not self._conflicting.answers:
             return None
-        cells = [
+        placed = sorted(self._placed.items(), key=lambda item: (place(item[0]), item[0]))
+        cells = tuple(
             QuadrantCount(
                 words=words,
                 half=row_of(words).half,
-                answers=self._answers[words],
-                partly=self._partly[words],
-                qids=tuple(self._qids[words]),
+                answers=group.answers,
+                partly=group.partly,
+                qids=group.qids,
             )
-            for words in sorted(self._answers, key=lambda words: (place(words), words))
-        ]
+            for words, group in sorted(
+                self._placed.items(), key=lambda one: (place(one[0]), one[0])
+            )
+        )
         halves: dict[Half, int] = dict.fromkeys(get_args(Half), 0)
         for cell in cells:
             halves[cell.half] += cell.answers
         return QuadrantTable(
-            cells=tuple(cells),
+            cells=cells,
             halves=halves,
-            counted=self._answers.total(),
-            without_gold=self._without_gold,
-            conflicting=self._conflicting,
-            conflicting_qids=tuple(self._conflicting_qids),
+            counted=self._signatures.total(),
+            without_gold=self._without_gold.answers,
+            conflicting=self._conflicting.answers,
+            conflicting_qids=self._conflicting.qids,
             signatures=dict(self._signatures),
         )
