@@ -426,9 +426,7 @@ class _QuadrantTotals:
                 partly=group.partly,
                 qids=group.qids,
             )
-            for words, group in sorted(
-                self._placed.items(), key=lambda one: (place(one[0]), one[0])
-            )
+            for words, group in placed
         )
         halves: dict[Half, int] = dict.fromkeys(get_args(Half), 0)
         for cell in cells:

@@ -6,57 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.messages import LANGS, Messages
-from judge.records import (
-    Chunk,
-    Evidence,
-    JudgeOutcome,
-    Judgment,
-    Quadrant,
-    Rules,
-    Sample,
-    Sentence,
-    SentenceKind,
-    Support,
-    Unscored,
-    UnscoredReason,
-    Verdict,
-)
+from judge.records import Chunk, Judgment, Quadrant, Rules, Sample
 from judge.records.quadrant import QuadrantWord
 from judge.scores.answer import aggregate
 from judge.scores.correctness import correctness
 from judge.scores.quadrants import Documents, has_gold, look_up, place, quadrant, row_of, table
+from tests.compared import outcomes, sentences
 
-TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
-SUPPORTS = {"f": "full", "p": "partial", "n": "none", "c": "contradicted", "-": "no_claim"}
-KINDS = {"a": SentenceKind.ABSTENTION, "q": SentenceKind.QUESTION}
 SEEN = Sample(qid="1", chunks=(Chunk(chunk_id="x", text="t"),), gold_evidence=("x",))
 MISSED = SEEN.model_copy(update={"gold_evidence": ("y",)})
 NOTHING = SEEN.model_copy(update={"gold_evidence": ()})
-
-
-def sentences(marks: str) -> list[Sentence]:
-    """By letter: an abstention (a), a question (q), or a claim (of `outcomes`)."""
-    return [
-        Sentence(index=i, start=0, end=1, text="x", kind=KINDS.get(mark, SentenceKind.CLAIM))
-        for i, mark in enumerate(marks)
-    ]
-
-
-def outcomes(marks: str) -> dict[int, JudgeOutcome]:
-    """By letter: full, partial, none, contradicted, no claim (-), timed out (?), supported (y) or
-    contradicted (N) by the fallback."""
-    return {i: _outcome(mark) for i, mark in enumerate(marks) if mark not in KINDS}
-
-
-def _outcome(mark: str) -> JudgeOutcome:
-    if mark == "?":
-        return TIMEOUT
-    if mark in "yN":
-        support = Support.FULL if mark == "y" else Support.CONTRADICTED
-        return Verdict(support=support, source="nli", signature="s", fallback_from=TIMEOUT)
-    evidence = (Evidence(chunk_id="x", quote="t"),)
-    support = Support(SUPPORTS[mark])
-    return Verdict(support=support, evidence=evidence, source="llm", signature="s")
 
 
 def placed(
@@ -100,14 +59,14 @@ ANSWERABLE: list[tuple[str, str | None, str]] = [
     ("?", "?", "answered unjudged uncompared"),
     ("?", "n", "answered unjudged wrong"),
     ("", None, "silent"),
-    ("q", None, "silent"),
-    ("q", "n", "silent"),
-    ("q", "?", "silent"),
+    ("h", None, "silent"),
+    ("h", "n", "silent"),
+    ("h", "?", "silent"),
     ("-", "n", "silent"),
     # It claims nothing, and covers the reference all the same, as code may.
-    ("q", "f", "answered unjudged correct"),
+    ("h", "f", "answered unjudged correct"),
     ("a", "f", "abstained"),
-    ("aq", None, "abstained"),
+    ("ah", None, "abstained"),
     ("af", "f", "answered faithful correct"),
 ]
 UNANSWERABLE = [
@@ -115,7 +74,7 @@ UNANSWERABLE = [
     ("f", "answered faithful"),
     ("n", "answered unfaithful"),
     ("?", "answered unjudged"),
-    ("q", "silent"),
+    ("h", "silent"),
     ("", "silent"),
 ]
 
@@ -143,10 +102,10 @@ def test_the_quadrant_of_an_answer() -> None:
         ({"gold_evidence": ("y",), "relevance": {"x": 0.0}}, None, True),
         # The reference abstains: whatever the ids say, nothing answers the question.
         ({"gold_evidence": ("x",)}, "a", False),
-        ({"gold_evidence": ()}, "aq", False),
+        ({"gold_evidence": ()}, "ah", False),
         # It claims nothing and does not abstain: the ids decide.
-        ({"gold_evidence": ()}, "q", False),
-        ({"gold_evidence": ("x",)}, "q", True),
+        ({"gold_evidence": ()}, "h", False),
+        ({"gold_evidence": ("x",)}, "h", True),
         # No chunk holds what the reference claims: that contradicts itself.
         ({"gold_evidence": ()}, "f", None),
         ({"relevance": {"x": 0.0}}, "af", None),
