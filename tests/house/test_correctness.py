@@ -1,134 +1,136 @@
-"""Correctness over real HTTP: what it asks, what it keeps, and what failures leave of it."""
+"""Answers and references whose precision and recall are known by hand, by each kind of judge."""
 
+import json
+import shutil
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
-from pydantic import JsonValue
 
-from judge import Correctness, CorrectnessStatus, Outcome, SampleResult, Unscored, Verdict
+from judge import CorrectnessStatus, SampleResult, Unscored, Verdict
 from judge.files.runs import read_record, read_summary
-from tests.commands import Ran, judge, line, results, write
+from tests.commands import Ran, judge, results
 from tests.faults import CRASHED
 from tests.replies import Answer, Script, right, verdicts
 from tests.server import Asked, JudgeServer, Says
 
-ENGLISH = line("en", "It opens at seven [1]. It is large. It is blue.") | {
-    "gold_answer": "It opens at seven. It closes at three. It is never open on Sundays."
+FIXTURE: Final = Path(__file__).resolve().parents[2] / "fixtures" / "correctness.jsonl"
+KNOWN: Final[list[dict[str, Any]]] = [
+    json.loads(row) for row in FIXTURE.read_text("utf-8").splitlines()
+]
+COMPARED: Final = [row for row in KNOWN if row["known_precision"] is not None]
+SAID: Final = {
+    "214 people work in the Lisbon office of Harrow & Pell.": "full",
+    "214": "full",
+    "云帆公司的创始人是林若兰。": "full",
+    "林若兰": "full",
+    "The Larkfield R40 has a warranty of 36 months.": "contradicted",
+    "The Larkfield R40 has a warranty of 24 months.": "contradicted",
+    "每晚不超过450元。": "contradicted",
+    "每晚不超过600元。": "contradicted",
+    "Fill the kettle with vinegar and water.": "full",
+    "Boil it twice.": "none",
+    "Rinse it with cold water.": "none",
+    "Let the lid dry overnight.": "none",
+    "火车票全额报销。": "full",
+    "出租车仅在晚上十点以后报销。": "none",
+    "Karl Ritter designed the town hall of Oswick.": "full",
+    "Its tower was struck by lightning twice.": "none",
+    "Karl Ritter": "full",
+    "图书馆工作日上午九点至下午六点开放。": "full",
+    "馆内设有咖啡厅。": "none",
 }
-CHINESE = line("zh", "食堂七点开门。食堂很大。", query="食堂几点开门?") | {"gold_answer": "七点。"}
-ABSTAINED = line("no", "I cannot answer from the given documents.") | {"gold_answer": "At seven."}
-
-LABELS = {
-    "It opens at seven [1].": "full",
-    "It is large.": "partial",
-    "It is blue.": "none",
-    "It opens at seven.": "full",
-    "It closes at three.": "contradicted",
-    "It is never open on Sundays.": "partial",
-    "食堂七点开门。": "full",
-    "食堂很大。": "none",
-    "七点。": "full",
-}
-"""By hand: en has precision (1 + ½ + 0)/3 = .5 and recall (1 + 0 + ½)/3 = .5, zh .5 and 1."""
+"""What a careful reader says of each sentence of either text, the other being the evidence."""
 
 
-def labelled(asked: Asked) -> Says:
-    labels = {name: LABELS[text] for name, text in asked.sentences.items()}
-    return Says(verdicts(asked, **labels))
+def compares(asked: Asked) -> bool:
+    return not asked.is_probe and "two answers" in asked.messages[0][1]
 
 
 def comparing(script: Script) -> Script:
     """As `script` says where answers are compared, and right where chunks are judged."""
 
     def answer(asked: Asked) -> Answer:
-        compares = "two answers" in asked.messages[0][1]
-        return script(asked) if compares and not asked.is_probe else right(asked)
+        return script(asked) if compares(asked) else right(asked)
 
     return answer
 
 
-def samples(place: Path, *lines: dict[str, JsonValue]) -> Path:
+def reader(asked: Asked) -> Answer:
+    return Says(verdicts(asked, **{name: SAID[text] for name, text in asked.sentences.items()}))
+
+
+def score(place: Path, run: str, *more: object, server: JudgeServer | None = None) -> Ran:
     (place / "judge.toml").write_text("attempts = 1\n")
-    return write(place / "samples.jsonl", lines or (ENGLISH, CHINESE, ABSTAINED))
+    shutil.copy(FIXTURE, place / "samples.jsonl")
+    model = ("--model", "tiny", "--base-url", server.base_url) if server else ()
+    return judge(
+        "score", place / "samples.jsonl", "-o", place / run, "--correctness", *model, *more
+    )
 
 
-def score(place: Path, server: JudgeServer, run: str, *more: object) -> Ran:
-    address = ("--model", "tiny", "--base-url", server.base_url, "--correctness")
-    return judge("score", place / "samples.jsonl", "-o", place / run, *address, *more)
+def as_known(run: list[SampleResult]) -> None:
+    got: list[object] = []
+    for result in run:
+        assert result.correctness is not None
+        found = result.correctness
+        got.append((result.qid, found.precision, found.recall, found.f1))
+    expected: list[object] = []
+    for row in KNOWN:
+        precision, recall = row["known_precision"], row["known_recall"]
+        if precision is None:
+            expected.append((row["qid"], None, None, None))
+        else:
+            f1 = pytest.approx(2 * precision * recall / ((precision + recall) or 1))
+            expected.append((row["qid"], precision, recall, f1))
+    assert got == expected
 
 
-def compared(result: SampleResult) -> Correctness:
-    assert result.correctness is not None
-    return result.correctness
+def test_similarity_finds_what_is_known(place: Path) -> None:
+    ran = score(place, "run")
+    assert ran.code == 0
+    assert "long answers want a language model" in ran.out
+    as_known(results(place / "run"))
 
 
-def outcomes(found: Correctness) -> list[Outcome]:
-    """Those of the answer's claims, then of the reference's."""
-    forth = [each.outcome for each in found.answer]
-    return [*forth, *(each.outcome for each in found.reference)]
-
-
-def test_one_more_call_each_way_and_none_the_second_time(place: Path) -> None:
-    samples(place)
-    with JudgeServer(comparing(labelled)) as server:
-        first = score(place, server, "first")
-        assert first.code == 0, first.err
-        # Two answers with claims: one call about the chunks, one each way; the third abstains.
-        assert (server.probes, server.calls) == (1, 6)
-        assert score(place, server, "second").code == 0
-        assert (server.probes, server.calls) == (1, 6)
-    english, chinese, abstained = map(compared, results(place / "first"))
-    assert (english.precision, english.recall, english.f1) == pytest.approx((0.5, 0.5, 0.5))
-    assert (english.of_answer.contradicted, english.of_reference.contradicted) == (0, 1)
-    assert (chinese.precision, chinese.recall, chinese.f1) == pytest.approx((0.5, 1, 2 / 3))
-    assert abstained.status is CorrectnessStatus.ABSTAINED
-    assert abstained.f1 is None
-    again = [each.model_dump(exclude={"calls"}) for each in results(place / "second")]
-    assert again == [each.model_dump(exclude={"calls"}) for each in results(place / "first")]
-    shown = [request for request in server.requests if "two answers" in request.messages[0][1]]
-    texts = [str(each[name]) for each in (ENGLISH, CHINESE) for name in ("answer", "gold_answer")]
-    evidence = [[text.replace("[1]", "   ")] for text in texts]
-    assert sorted(request.chunks for request in shown) == sorted(evidence)
-
-
-def test_how_it_was_made_stands_in_the_run(place: Path) -> None:
-    samples(place)
-    with JudgeServer(comparing(labelled)) as server:
-        score(place, server, "run")
-    record = read_record(place / "run")
+def test_a_language_model_gives_what_is_known_in_a_call_each_way(place: Path) -> None:
+    with JudgeServer(comparing(reader)) as server:
+        assert score(place, "first", server=server).code == 0
+        # One call about the chunks, one each way; an abstention is neither judged nor compared.
+        assert (server.probes, server.calls) == (1, 3 * len(COMPARED))
+        assert score(place, "second", server=server).code == 0
+        assert (server.probes, server.calls) == (1, 3 * len(COMPARED))
+    first, second = results(place / "first"), results(place / "second")
+    as_known(first)
+    again = [each.model_dump(exclude={"calls"}) for each in second]
+    assert again == [each.model_dump(exclude={"calls"}) for each in first]
+    shown = [request.chunks for request in server.requests if compares(request)]
+    texts = [[row[name]] for row in COMPARED for name in ("answer", "gold_answer")]
+    assert sorted(shown) == sorted(texts)
+    record, totals = read_record(place / "first"), read_summary(place / "first").correctness
     assert record.correctness is not None
     assert "|prompt:correctness-v1@7fc63cac|" in record.correctness
     assert "|prompt:faithfulness-v1@a77cf08f|" in record.signature
-    totals = read_summary(place / "run").correctness
     assert totals is not None
-    assert totals.f1 is not None
-    assert totals.f1.macro == pytest.approx((1 / 2 + 2 / 3) / 2)
-    assert totals.statuses[CorrectnessStatus.ABSTAINED] == 1
+    assert totals.statuses[CorrectnessStatus.ABSTAINED] == len(KNOWN) - len(COMPARED)
 
 
-def test_failures_stay_open_and_similarity_only_stands_by(place: Path) -> None:
-    samples(place, ENGLISH)
+@pytest.mark.parametrize("fallback", [True, False])
+def test_failures_stay_open_and_similarity_only_stands_by(place: Path, *, fallback: bool) -> None:
     with JudgeServer(comparing(lambda _: CRASHED)) as server:
-        ran = score(place, server, "run")
-    # Nothing of the comparison is known, and the run says that it is not to be trusted.
-    assert ran.code == 3
-    (result,) = results(place / "run")
-    assert result.scores.unscored == 0
-    found = compared(result)
-    assert found.status is CorrectnessStatus.UNSCORED
-    assert (found.precision, found.recall, found.f1) == (None, None, None)
-    assert found.f1_bounds == (0.0, 1.0)
-    assert found.f1_with_fallback is not None
-    for outcome in outcomes(found):
-        assert isinstance(outcome, Verdict)
-        assert outcome.source == "similarity"
-        assert outcome.fallback_from is not None
-
-
-def test_without_a_fallback_failures_are_what_there_is(place: Path) -> None:
-    samples(place, ENGLISH)
-    with JudgeServer(comparing(lambda _: CRASHED)) as server:
-        score(place, server, "run", "--no-fallback")
-    found = compared(results(place / "run")[0])
-    assert all(isinstance(outcome, Unscored) for outcome in outcomes(found))
-    assert found.f1_with_fallback is None
+        more = () if fallback else ("--no-fallback",)
+        # Nothing of the comparison is known, and the run says that it is not to be trusted.
+        assert score(place, "run", *more, server=server).code == 3
+    for result in results(place / "run")[: len(COMPARED)]:
+        found = result.correctness
+        assert found is not None
+        assert (result.scores.unscored, found.status) == (0, CorrectnessStatus.UNSCORED)
+        assert (found.precision, found.recall, found.f1) == (None, None, None)
+        assert found.f1_bounds == (0.0, 1.0)
+        assert (found.f1_with_fallback is not None) is fallback
+        outcomes = [each.outcome for each in found.answer]
+        for outcome in (*outcomes, *(each.outcome for each in found.reference)):
+            assert isinstance(outcome, Verdict if fallback else Unscored)
+            if isinstance(outcome, Verdict):
+                assert outcome.source == "similarity"
+                assert outcome.fallback_from is not None
