@@ -143,7 +143,7 @@ def error_of(sentence: DrawnSentence, labels: Sequence[Label], name: Name) -> Er
     )
 
 
-def plan(run: Path, width: float = 0.03, by: By = "sentence") -> Plan:
+def plan(run: str | Path, width: float = 0.03, by: By = "sentence") -> Plan:
     """The smallest draw whose corrected score (macro) has an interval of about ± `width`.
 
     Args:
@@ -154,6 +154,7 @@ def plan(run: Path, width: float = 0.03, by: By = "sentence") -> Plan:
     Raises:
         RunError: no finished run, or nothing in it to draw.
     """
+    run = Path(run)
     found = _errors(run, by)
     sizes = census_of(run, by).sizes()
     if not any(size.units for size in sizes.values()):

@@ -71,7 +71,7 @@ def drift(
     """
     from judge.evaluator import evaluate  # noqa: PLC0415  loads all that judges
 
-    answers = read_golden(Path(golden)) if isinstance(golden, str | Path) else golden
+    answers = read_golden(golden) if isinstance(golden, str | Path) else golden
     return compare(answers, evaluate([each.sample for each in answers], config, judge=judge))
 
 

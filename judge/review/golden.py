@@ -114,12 +114,13 @@ def promotion(folder: Path, *, reviewers: int = 1) -> Promotion:
     return found
 
 
-def read_golden(path: Path) -> list[Golden]:
+def read_golden(path: str | Path) -> list[Golden]:
     """The answers of a golden set that bear labels.
 
     Raises:
         InputError: the file cannot be read, nothing in it is labelled, or a label is damaged.
     """
+    path = Path(path)
     read = [Golden(sample, _labels(sample, path)) for sample in read_samples(path)]
     labelled = [each for each in read if each.labels]
     if not labelled:

@@ -1,0 +1,58 @@
+"""The README of the room: its commands and its Python run as printed, one after the other."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from judge import review
+from judge.cli.app import main
+from judge.review.sheet import BLIND, read_sheet, write_sheet
+from tests.server import JudgeServer
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "judge" / "review" / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+
+
+def fill_in(sheet: Path) -> None:
+    """What a person does between two commands."""
+    rows = [row.cells | {"human_support": "full"} for row in read_sheet(sheet)]
+    write_sheet(sheet, rows, BLIND, "en")
+
+
+def test_every_command_and_the_python_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(ROOT / "fixtures" / "quickstart.jsonl", tmp_path / "samples.jsonl")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-readme")
+    with JudgeServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        for language, block in BLOCKS:
+            if language == "python":
+                exec(compile(block, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102
+                continue
+            for command in block.splitlines():
+                words = shlex.split(command)
+                assert words[0] == "judge"
+                with pytest.raises(SystemExit) as stopped:
+                    main(words[1:])
+                assert not stopped.value.code, (command, capsys.readouterr().err)
+                if words[1:3] == ["review", "draw"]:
+                    fill_in(tmp_path / words[words.index("-o") + 1])
+    assert (tmp_path / "again.csv").exists()
+    assert {language for language, _ in BLOCKS} == {"bash", "python"}
+
+
+def test_what_the_commands_do_is_a_function() -> None:
+    functions = {"draw", "drift", "import_labels", "open_hook", "plan", "promote", "read_golden"}
+    records = {"Drawn", "Golden", "Imported", "Plan", "Promotion", "Quota"}
+    assert set(dir(review)) == functions | records
+    for name in dir(review):
+        assert getattr(review, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'undraw'"):
+        _ = review.undraw  # type: ignore[attr-defined]
