@@ -136,21 +136,6 @@ async def test_ten_callers_of_one_evaluator_share_its_concurrency() -> None:
     assert judge.most == 4
 
 
-async def test_a_source_may_wait_for_a_result_before_its_next_sample() -> None:
-    scored = asyncio.Event()
-
-    async def source() -> AsyncIterator[Sample]:
-        yield sample("a")
-        await scored.wait()
-        yield sample("b")
-
-    qids = []
-    async for result in Evaluator(judge=FakeJudge({})).evaluate(source()):
-        qids.append(result.qid)
-        scored.set()
-    assert qids == ["a", "b"]
-
-
 async def test_an_error_of_the_source_comes_after_the_results_before_it() -> None:
     def source() -> Iterator[Sample]:
         yield from (sample(i) for i in range(5))
@@ -184,12 +169,6 @@ async def test_a_source_keeps_its_own_timeout() -> None:
     assert (await anext(stream)).qid == "a"
     with pytest.raises(TimeoutError):
         await anext(stream)
-
-
-async def test_what_is_no_sample_does_not_end_the_run_in_silence() -> None:
-    source = [sample("a"), None, sample("b")]
-    with pytest.raises(AttributeError):
-        [r async for r in Evaluator(judge=FakeJudge({})).evaluate(source)]  # type: ignore[arg-type]
 
 
 class Stuck(FakeJudge):
@@ -474,10 +453,6 @@ async def test_sync_inside_a_running_loop_lets_ctrl_c_through() -> None:
 def test_sync_without_a_loop() -> None:
     (result,) = evaluate([sample("中")], judge=FakeJudge({"The limit is 500 yuan.": FULL}))
     assert (result.qid, result.status, result.scores.faithfulness) == ("中", Status.SCORED, 1.0)
-
-
-async def test_sync_inside_a_running_loop() -> None:
-    assert [r.qid for r in evaluate([sample("a"), sample("b")])] == ["a", "b"]
 
 
 async def test_sync_with_a_model_inside_a_running_loop(server: JudgeServer) -> None:

@@ -278,18 +278,3 @@ async def test_a_certificate_that_is_vouched_for_is_not(
     with PostServer(tls=True) as server:
         await hook(server.url, attempts=1)(SAMPLE, RESULT, 1.0)
     assert len(server.posted) == 1
-
-
-async def test_half_a_surrogate_pair_arrives() -> None:
-    sample = SAMPLE.model_copy(update={"qid": "\ud83d", "answer": "\ud83d"})
-    with PostServer() as server:
-        await hook(server.url)(sample, RESULT.model_copy(update={"qid": "\ud83d"}), 1.0)
-    assert server.posted[0].body["qid"] == "\ud83d"
-
-
-def test_one_object_serves_several_loops() -> None:
-    with PostServer() as server:
-        send = hook(server.url)
-        for _ in range(2):
-            asyncio.run(send(SAMPLE, RESULT, 1.0))
-    assert len(server.posted) == 2

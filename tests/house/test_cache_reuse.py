@@ -95,25 +95,22 @@ CHANGES: Mapping[str, tuple[Sequence[str], Mapping[str, JsonValue]]] = {
 }
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_what_counts_is_asked_anew(place: Path, server: JudgeServer, name: str) -> None:
-    words, changes = CHANGES[name]
+def test_what_counts_is_asked_anew(place: Path, server: JudgeServer) -> None:
     score(place, "one", server.base_url)
-    score(place, "two", server.base_url, *words, **changes)
-    assert server.calls == 2
-    assert server.requests[-1].ids == ["s1", "s2", "s3"]
-    (result,) = results(place / "two")
-    assert [call.cached for call in result.calls] == [False]
-    score(place, "three", server.base_url)  # and the first is still kept
-    assert server.calls == 2
+    for number, (name, (words, changes)) in enumerate(CHANGES.items(), start=2):
+        score(place, name, server.base_url, *words, **changes)
+        assert server.calls == number, name
+        assert server.requests[-1].ids == ["s1", "s2", "s3"]
+        (result,) = results(place / name)
+        assert [call.cached for call in result.calls] == [False]
+    score(place, "again", server.base_url)  # and the first is still kept
+    assert server.calls == 1 + len(CHANGES)
 
 
-@pytest.mark.parametrize(
-    "words", [("--no-fallback",), ("--require-quotes",), ("--concurrency", "1"), ("--prior", "0.5")]
-)
-def test_what_does_not_count_is_not(place: Path, server: JudgeServer, words: Sequence[str]) -> None:
+def test_what_does_not_count_is_not(place: Path, server: JudgeServer) -> None:
     score(place, "one", server.base_url)
-    score(place, "two", server.base_url, *words, qid="another", metadata={"x": 1})
+    others = ("--no-fallback", "--require-quotes", "--concurrency", "1", "--prior", "0.5")
+    score(place, "two", server.base_url, *others, qid="another", metadata={"x": 1})
     assert server.calls == 1
 
 

@@ -183,22 +183,6 @@ async def test_a_token_bucket_is_waited_for() -> None:
     assert sum(call.retries for result in results for call in result.calls) == sum(counts) - 2
 
 
-async def test_a_reask_names_the_fault_and_asks_for_the_rest_alone() -> None:
-    seen: list[Asked] = []
-
-    def script(asked: Asked) -> Answer:
-        seen.append(asked)
-        again = asked.is_probe or asked.again
-        return replies.right(asked) if again else faults.off_menu(asked)
-
-    await run(script)
-    first, second = (asked for asked in seen if ENGLISH.query in asked.user)
-    assert (first.ids, second.ids) == (["s1", "s2", "s3"], ["s1"])
-    assert not first.again
-    assert "'supported'" in second.user.rpartition("\n")[2]
-    assert second.sentences == {"s1": "The canteen opens at seven."}
-
-
 async def test_what_is_said_counts_as_it_was_said() -> None:
     def script(asked: Asked) -> Answer:
         return Says(verdicts(asked, "none", s1="partial", s3="contradicted"))

@@ -70,14 +70,6 @@ def test_two_hundred_chunks(place: Path, limit: int) -> None:
     assert len(result.calls) == len(windows)
 
 
-def test_the_citation_is_shown_in_the_window_that_holds_it(place: Path) -> None:
-    chunks = [*CHUNKS[:150], KEY, *CHUNKS[151:]]
-    server, _ = ask(place, chunks)
-    for asked in server.requests[1:]:
-        here = [n for n, text in enumerate(asked.chunks, start=1) if text == KEY]
-        assert asked.cites == {"s1": here, "s2": []}
-
-
 def test_one_chunk_too_long_is_shown_in_parts_that_leave_nothing_out(place: Path) -> None:
     parts = [f"Rule {n} says that room {n} is open. 第{n}条规定{n}号房开放。" for n in range(200)]
     long = " ".join([*parts[:120], KEY, *parts[120:]])
@@ -86,11 +78,4 @@ def test_one_chunk_too_long_is_shown_in_parts_that_leave_nothing_out(place: Path
     assert len(shown) > 3
     assert all(any(part in text for text in shown) for part in [*parts, KEY])
     assert all(text in long for text in shown)
-    is_found(result, "doc#151")
-
-
-def test_what_fits_is_one_request(place: Path) -> None:
-    server, result = ask(place, [*["一。"] * 150, KEY])
-    assert server.calls == 1
-    assert server.requests[-1].chunks == [*["一。"] * 150, KEY]
     is_found(result, "doc#151")

@@ -1,21 +1,15 @@
 """A cache that others use too, or have got at."""
 
-import pickle
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from pydantic import JsonValue
 
 from judge import SampleResult
-from tests.commands import Ran, judge, line, results, start, write
+from tests.commands import judge, line, results, start, write
 from tests.replies import Answer, right
 from tests.server import Asked, JudgeServer, Slow
-
-PICKLE_MODE = 4
-BINARY_MODE = 2
 
 
 @pytest.fixture
@@ -57,87 +51,6 @@ def test_two_processes_at_once_lose_nothing(place: Path, server: JudgeServer) ->
     assert judge(*words(server, every, "three")).code == 0
     assert (server.calls, server.probes) == (asked, probed)
     assert labels(results(place / "three")) == ["full"] * 130
-
-
-class Bomb:
-    """Unpickled, it leaves a mark."""
-
-    def __init__(self, mark: Path) -> None:
-        self._mark = mark
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return Path.touch, (self._mark,)
-
-
-def plant(place: Path, sentence: int, change: str, *values: object) -> None:
-    """Change the row of one sentence's verdict."""
-    path = place / "caches" / "judge" / "cache.db"
-    with closing(sqlite3.connect(path)) as database, database:
-        cursor = database.execute(
-            f"UPDATE Cache SET {change} WHERE value LIKE ?",  # noqa: S608  our own words
-            (*values, f'%"place":{{"sentence":{sentence},%'),
-        )
-        assert cursor.rowcount == 1
-
-
-def planted(place: Path, server: JudgeServer, ask: list[str]) -> Ran:
-    """Run again with the same cache, and see that this is asked and all is well."""
-    source = place / "in.jsonl"
-    ran = judge(*words(server, source, "two"))
-    assert ran.code == 0
-    assert [each.ids for each in server.requests[2:]] == [ask]
-    assert labels(results(place / "two")) == ["full", "full"]
-    warned = [told for told in ran.err.splitlines() if "no text of ours" in told]
-    assert len(warned) == 1
-    assert str(place / "caches" / "judge") in warned[0]
-    third = judge(*words(server, source, "three"))  # the bad rows are replaced
-    assert len(server.requests) == 3
-    assert "no text of ours" not in third.err
-    return ran
-
-
-@pytest.fixture
-def scored(place: Path, server: JudgeServer) -> Path:
-    source = write(place / "in.jsonl", some(0, 1))
-    assert judge(*words(server, source, "one")).code == 0
-    assert len(server.requests) == 2
-    return place
-
-
-def test_a_planted_pickle_is_not_opened(scored: Path, server: JudgeServer) -> None:
-    mark = scored / "mark"
-    blob = pickle.dumps(Bomb(mark))
-    plant(scored, 0, "mode = ?, value = ?", PICKLE_MODE, blob)
-    planted(scored, server, ["s1"])
-    assert not mark.exists()
-    pickle.loads(blob)  # noqa: S301  it would have left its mark
-    assert mark.exists()
-
-
-PLANTS = {
-    "binary in a file": ("mode = ?, filename = ?, value = NULL", BINARY_MODE, "../../victim"),
-    "pickle in a file": ("mode = ?, filename = ?, value = NULL", PICKLE_MODE, "../../victim"),
-    "text, and a file": ("filename = ?", "../../victim"),
-}
-
-
-@pytest.mark.parametrize("name", PLANTS)
-def test_a_planted_file_name_is_not_followed(scored: Path, server: JudgeServer, name: str) -> None:
-    victim = scored / "victim"
-    victim.write_bytes(pickle.dumps(Bomb(scored / "mark")))
-    change, *values = PLANTS[name]
-    plant(scored, 1, str(change), *values)
-    planted(scored, server, ["s2"])
-    assert victim.exists()  # a cache that replaces a row removes the file it names
-    assert not (scored / "mark").exists()
-
-
-def test_a_planted_verdict_of_another_shape_is_asked_anew(
-    scored: Path, server: JudgeServer
-) -> None:
-    plant(scored, 0, "value = replace(value, '\"full\"', '\"perfect\"')")
-    ran = judge(*words(server, scored / "in.jsonl", "two"))
-    assert (ran.code, [asked.ids for asked in server.requests[2:]]) == (0, [["s1"]])
 
 
 def test_without_a_cache_nothing_is_kept(place: Path, server: JudgeServer) -> None:

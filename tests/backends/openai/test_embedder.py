@@ -1,6 +1,5 @@
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -51,13 +50,6 @@ def test_rows_of_unit_length_in_the_order_of_the_texts(embed: Embed) -> None:
     with JudgeServer(embedding=by_length) as server:
         assert only(embed(server.base_url, ["ab"])) == pytest.approx(np.array([[0.6, 0.8]]))
     assert server.embedded == [["ab"]]
-
-
-def test_blank_texts_are_zero_and_not_sent(embed: Embed) -> None:
-    with JudgeServer(embedding=by_length) as server:
-        rows = only(embed(server.base_url, ["", "ab", " \n", "\u3000"]))
-    assert server.embedded == [["ab"]]
-    assert rows == pytest.approx(np.array([[0, 0], [0.6, 0.8], [0, 0], [0, 0]]))
 
 
 def test_blank_texts_alone_have_rows_as_long_as_the_others(embed: Embed) -> None:
@@ -149,13 +141,6 @@ async def test_the_deadline_is_kept(key: str, quick: Policy, answer: Answer, rea
 async def check(url: str, key: str, policy: Policy) -> None:
     async with Connection(url, key, policy=policy) as connection:
         await OpenAIEmbedder(connection, "e").check()
-
-
-async def test_a_check_does_not_wait_for_a_server_to_start(key: str, quick: Policy) -> None:
-    with JudgeServer(embedding=lambda _: Reset()) as server:
-        with pytest.raises(JudgeUnavailable, match=r"is the server running\?"):
-            await check(server.base_url, key, replace(quick, attempts=6))
-        assert len(server.embedded) == 3
 
 
 async def test_a_check_embeds_one_word(key: str, quick: Policy) -> None:

@@ -135,12 +135,6 @@ def test_the_root_of_the_chain_decides_and_not_the_outermost(root: Exception, re
     assert from_error(outer, hide).reason == reason
 
 
-def test_a_status_error_is_read_as_its_response() -> None:
-    response = httpx2.Response(429, json={"error": {"message": "slow"}}, request=REQUEST)
-    error = openai.RateLimitError("x", response=response, body=None)
-    assert from_error(error, hide) == from_response(response, hide)
-
-
 def test_an_error_in_words_of_its_own_does_not_show_the_key() -> None:
     # What is no HTTP at all: aiohttp quotes the line it could not read.
     failure = from_error(aiohttp.http_exceptions.BadStatusLine(f"got {KEY}"), hide)
@@ -288,11 +282,6 @@ def test_a_date_to_wait_for_is_gmt_wherever_one_is(zone: str) -> None:
 def test_the_field_an_error_is_about(error: dict[str, JsonValue], field: str | None) -> None:
     body: JsonValue = error if "detail" in error else {"error": error}
     assert read_refusal(response(body), hide).field(SENT) == field
-
-
-def test_a_field_that_is_no_longer_sent_is_not_refused_again() -> None:
-    sent = {name: value for name, value in SENT.items() if name != "temperature"}
-    assert Refusal(400, message="temperature is not supported").field(sent) is None
 
 
 def test_only_a_named_field_is_more_than_a_guess() -> None:
