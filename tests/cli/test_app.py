@@ -1,3 +1,4 @@
+import logging
 import subprocess
 import sys
 from importlib.metadata import version
@@ -5,7 +6,7 @@ from importlib.metadata import version
 import pytest
 
 from judge.cli.app import main
-from judge.cli.root import app
+from judge.cli.root import LOGGER, app, debug, debugging, listen
 
 
 def call(*words: str) -> int:
@@ -79,3 +80,25 @@ def test_help_of_all_commands_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_notes_go_to_standard_error_once(capsys: pytest.CaptureFixture[str]) -> None:
+    listen()
+    listen()
+    logging.getLogger(f"{LOGGER}.backends").warning("the cache holds %d odd rows\x1b[2J", 3)
+    logging.getLogger(LOGGER).debug("not asked for")
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "judge: the cache holds 3 odd rows␛[2J\n"
+
+
+def test_debug_says_more(capsys: pytest.CaptureFixture[str]) -> None:
+    listen()
+    debug(wanted=False)
+    assert not debugging()
+    debug(wanted=True)
+    assert debugging()
+    logging.getLogger(LOGGER).debug("asked for")
+    assert capsys.readouterr().err == "judge: asked for\n"
+    listen()
+    assert not debugging()

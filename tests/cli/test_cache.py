@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.backends.store import DiskStore
-from judge.cli import cache  # noqa: F401  importing adds the commands
-from judge.cli.app import main
+from tests.commands import judge
 from tests.server import JudgeServer, Says
 
 ANSWER = "住宿每晚不超过500元[1]。 Breakfast is free. Thank you!"
@@ -37,13 +36,6 @@ def write(path: Path, answer: str = ANSWER, *more: str) -> Path:
     return path
 
 
-def judge(*words: object) -> int:
-    with pytest.raises(SystemExit) as stopped:
-        main([str(word) for word in words])
-    assert isinstance(stopped.value.code, int)
-    return stopped.value.code
-
-
 def settings(server: JudgeServer, folder: Path, model: str = "m-1") -> list[object]:
     return ["--model", model, "--base-url", server.base_url, "--cache-dir", folder]
 
@@ -51,17 +43,17 @@ def settings(server: JudgeServer, folder: Path, model: str = "m-1") -> list[obje
 def score(server: JudgeServer, folder: Path, samples: Path, model: str = "m-1") -> None:
     run = folder.with_name(f"run-{model}")
     words = ["score", samples, "-o", run, "--force", *settings(server, folder, model)]
-    assert judge(*words) == 0
+    assert judge(*words).code == 0
 
 
 def test_what_is_kept_is_counted_by_signature(
-    server: JudgeServer, folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
+    server: JudgeServer, folder: Path, samples: Path
 ) -> None:
     score(server, folder, samples)
     score(server, folder, samples, "m-2")
-    capsys.readouterr()
-    assert judge("cache", "stats", "--cache-dir", folder) == 0
-    out = capsys.readouterr().out
+    ran = judge("cache", "stats", "--cache-dir", folder)
+    assert ran.code == 0
+    out = ran.out
     assert str(folder) in out
     assert "4 verdicts, 2 replies, 2 answers" in out
     signed = re.findall(r"^(llm:m-\d)@\S+\n  (.*) UTC$", out, flags=re.MULTILINE)
@@ -69,27 +61,25 @@ def test_what_is_kept_is_counted_by_signature(
     assert all(told.startswith("2 verdicts, 1 reply, 20") for _, told in signed)
 
 
-def test_where_nothing_is_kept_nothing_is_made(
-    folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_nothing_is_kept_nothing_is_made(folder: Path, samples: Path) -> None:
     for words in (["stats"], ["clear"], ["explain", samples, "q_1", "--model", "m"]):
-        assert judge("cache", *words, "--cache-dir", folder) == 0
-        assert capsys.readouterr().out == f"nothing is kept in {folder}\n"
+        ran = judge("cache", *words, "--cache-dir", folder)
+        assert ran.code == 0
+        assert ran.out == f"nothing is kept in {folder}\n"
     assert not folder.exists()
 
 
 @pytest.mark.parametrize("others", ["", "notes"])
-def test_a_folder_without_a_cache_stays_as_it_is(
-    folder: Path, samples: Path, capsys: pytest.CaptureFixture[str], others: str
-) -> None:
+def test_a_folder_without_a_cache_stays_as_it_is(folder: Path, samples: Path, others: str) -> None:
     folder.mkdir(mode=0o700)
     if others:
         (folder / others).touch()
         folder.chmod(0o755)
     before = folder.stat()
     for words in (["stats"], ["clear", "--yes"], ["explain", samples, "q_1", "--model", "m"]):
-        assert judge("cache", *words, "--cache-dir", folder) == 0
-        assert capsys.readouterr().out == f"nothing is kept in {folder}\n"
+        ran = judge("cache", *words, "--cache-dir", folder)
+        assert ran.code == 0
+        assert ran.out == f"nothing is kept in {folder}\n"
     assert [path.name for path in folder.iterdir()] == [others] * bool(others)
     assert (folder.stat().st_mode, folder.stat().st_mtime_ns) == (
         before.st_mode,
@@ -98,15 +88,15 @@ def test_a_folder_without_a_cache_stays_as_it_is(
 
 
 def test_of_what_failed_wholly_it_is_only_said_that_nothing_is_kept(
-    folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, samples: Path
 ) -> None:
     with JudgeServer(lambda _: Says("", refusal="No.")) as server:
         run = folder.with_name("run")
         judge("score", samples, "-o", run, *settings(server, folder))
         assert server.calls == 1
-        capsys.readouterr()
-        assert judge("cache", "explain", samples, "q_1", *settings(server, folder)) == 0
-    assert capsys.readouterr().out.splitlines() == [
+        ran = judge("cache", "explain", samples, "q_1", *settings(server, folder))
+        assert ran.code == 0
+    assert ran.out.splitlines() == [
         "q_1: 2 claims, 0 kept",
         "",
         "nothing is kept of it, nor of anything like it",
@@ -115,14 +105,12 @@ def test_of_what_failed_wholly_it_is_only_said_that_nothing_is_kept(
     ]
 
 
-def test_a_kept_answer_is_told_as_kept(
-    server: JudgeServer, folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_kept_answer_is_told_as_kept(server: JudgeServer, folder: Path, samples: Path) -> None:
     score(server, folder, samples)
-    capsys.readouterr()
     before = server.calls, server.probes
-    assert judge("cache", "explain", samples, "q_1", *settings(server, folder)) == 0
-    assert capsys.readouterr().out.splitlines() == [
+    ran = judge("cache", "explain", samples, "q_1", *settings(server, folder))
+    assert ran.code == 0
+    assert ran.out.splitlines() == [
         "q_1: 2 claims, 2 kept",
         "",
         "kept",
@@ -132,15 +120,13 @@ def test_a_kept_answer_is_told_as_kept(
     assert (server.calls, server.probes) == before
 
 
-def test_what_differs_is_named(
-    server: JudgeServer, folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_differs_is_named(server: JudgeServer, folder: Path, samples: Path) -> None:
     score(server, folder, samples)
-    capsys.readouterr()
     before = server.calls, server.probes
     other = write(samples.with_name("other.jsonl"), ANSWER, "New.")
-    assert judge("cache", "explain", other, "q_1", *settings(server, folder, "m-2")) == 0
-    out = capsys.readouterr().out
+    ran = judge("cache", "explain", other, "q_1", *settings(server, folder, "m-2"))
+    assert ran.code == 0
+    out = ran.out
     host = server.base_url.split("/")[2]
     assert out.startswith("q_1: 2 claims, 0 kept\n\nwould be asked:")
     assert f"  model: kept m-1@{host}, now m-2@{host}\n" in out
@@ -150,15 +136,15 @@ def test_what_differs_is_named(
 
 
 def test_only_the_claims_that_differ_are_told_apart(
-    server: JudgeServer, folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
+    server: JudgeServer, folder: Path, samples: Path
 ) -> None:
     score(server, folder, samples)
     with DiskStore(folder) as store:
         (key,) = (k for k, t in store.rows() if ":" not in k and '"sentence":1' in t)
         store.put({key: "spoilt"})
-    capsys.readouterr()
-    assert judge("cache", "explain", samples, "q_1", *settings(server, folder)) == 0
-    assert capsys.readouterr().out.splitlines()[2:] == [
+    ran = judge("cache", "explain", samples, "q_1", *settings(server, folder))
+    assert ran.code == 0
+    assert ran.out.splitlines()[2:] == [
         "kept",
         "    1  住宿每晚不超过500元[1]。",
         "",
@@ -167,48 +153,42 @@ def test_only_the_claims_that_differ_are_told_apart(
     ]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["SAMPLES", "q_1"], "name one with --model"),
-        (["SAMPLES", "q_2", "--model", "m"], "no answer 'q_2'"),
+def test_what_cannot_be_explained_is_one_line(folder: Path, samples: Path) -> None:
+    rows: list[tuple[list[object], str]] = [
+        ([samples, "q_1"], "name one with --model"),
+        ([samples, "q_2", "--model", "m"], "no answer 'q_2'"),
         (["nowhere.jsonl", "q_1", "--model", "m"], "nowhere.jsonl"),
-    ],
-)
-def test_what_cannot_be_explained_is_one_line(
-    folder: Path,
-    samples: Path,
-    capsys: pytest.CaptureFixture[str],
-    words: list[str],
-    message: str,
-) -> None:
-    named = [samples if word == "SAMPLES" else word for word in words]
-    assert judge("cache", "explain", *named, "--cache-dir", folder) == 2
-    err = capsys.readouterr().err
-    assert message in err
-    assert err.count("\n") == 1
+    ]
+    for words, message in rows:
+        ran = judge("cache", "explain", *words, "--cache-dir", folder)
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+        assert message in ran.err
 
 
 def test_clearing_removes_all_once_it_is_meant(
-    server: JudgeServer, folder: Path, samples: Path, capsys: pytest.CaptureFixture[str]
+    server: JudgeServer, folder: Path, samples: Path
 ) -> None:
     score(server, folder, samples)
-    capsys.readouterr()
-    assert judge("cache", "clear", "--cache-dir", folder) == 2
-    assert "say --yes" in capsys.readouterr().err
-    assert judge("cache", "clear", "--yes", "--cache-dir", folder) == 0
+    ran = judge("cache", "clear", "--cache-dir", folder)
+    assert ran.code == 2
+    assert "say --yes" in ran.err
+    ran = judge("cache", "clear", "--yes", "--cache-dir", folder)
+    assert ran.code == 0
     # Two verdicts, a reply, what was asked, and the probe.
-    assert capsys.readouterr().out == f"removed 5 rows from {folder}\n"
+    assert ran.out == f"removed 5 rows from {folder}\n"
     score(server, folder, samples)
     assert (server.calls, server.probes) == (2, 2)
 
 
-def test_a_broken_cache_can_be_cleared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_cache_can_be_cleared(folder: Path) -> None:
     folder.mkdir(mode=0o700)
     (folder / "cache.db").write_text("no database, and long enough to be looked at" * 30)
-    assert judge("cache", "stats", "--cache-dir", folder) == 2
-    assert "judge cache clear" in capsys.readouterr().err
-    assert judge("cache", "clear", "--yes", "--cache-dir", folder) == 0
-    assert capsys.readouterr().out == f"removed a database that could not be read from {folder}\n"
-    assert judge("cache", "stats", "--cache-dir", folder) == 0
-    assert capsys.readouterr().out == f"nothing is kept in {folder}\n"
+    ran = judge("cache", "stats", "--cache-dir", folder)
+    assert ran.code == 2
+    assert "judge cache clear" in ran.err
+    ran = judge("cache", "clear", "--yes", "--cache-dir", folder)
+    assert ran.code == 0
+    assert ran.out == f"removed a database that could not be read from {folder}\n"
+    ran = judge("cache", "stats", "--cache-dir", folder)
+    assert ran.code == 0
+    assert ran.out == f"nothing is kept in {folder}\n"
