@@ -59,7 +59,7 @@ class Quadrant(Record):
 
     @property
     def words(self) -> tuple[QuadrantWord, ...]:
-        """The cell in words, as `judge show --cell` takes them.
+        """The quadrant in words, as `judge show --cell` takes them.
 
         `answerable` or `unanswerable`; of an answerable question `retrieved` or `missed`;
         `abstained`, `silent` or `answered`; of an answered one `faithful`, `unfaithful` or
@@ -80,7 +80,7 @@ class Quadrant(Record):
 
 
 class QuadrantCount(Record):
-    """The answers of one cell."""
+    """The answers of one quadrant."""
 
     words: tuple[QuadrantWord, ...]
     """Which, as of `Quadrant.words`."""
@@ -95,7 +95,7 @@ class QuadrantCount(Record):
 
 
 class QuadrantTable(Record):
-    """The table of a run: every cell that holds an answer."""
+    """The table of a run: every quadrant that holds an answer."""
 
     cells: tuple[QuadrantCount, ...]
     """In the order of the table in `judge/data/quadrants.toml`."""
@@ -110,4 +110,4 @@ class QuadrantTable(Record):
     conflicting_qids: tuple[str, ...]
     """The first of them, in input order."""
     signatures: dict[str, int]
-    """Answers in the table by signature. More than one: they were not put in cells alike."""
+    """Answers in the table by signature. More than one: they were not put there alike."""

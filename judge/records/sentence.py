@@ -74,7 +74,7 @@ class FlagName(StrEnum):
     CONFLICTING_GOLD = "conflicting_gold"
     """Gold evidence names no relevant chunk, and `gold_answer` claims something all the same.
 
-    The sample is at fault, not the answer; it stands in no cell.
+    The sample is at fault, not the answer; it stands in no quadrant.
     """
     INJECTION_SUSPECTED = "injection_suspected"
     """Question, answer or chunks read like orders to a judge."""
