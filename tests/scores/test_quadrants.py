@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from itertools import product
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,16 @@ from judge.records import Chunk, Judgment, Quadrant, Rules, Sample
 from judge.records.quadrant import QuadrantWord
 from judge.scores.answer import aggregate
 from judge.scores.correctness import correctness
-from judge.scores.quadrants import Documents, has_gold, look_up, place, quadrant, row_of, table
+from judge.scores.quadrants import (
+    Documents,
+    has_gold,
+    look_up,
+    place,
+    quadrant,
+    read_words,
+    row_of,
+    table,
+)
 from tests.compared import outcomes, sentences
 
 SEEN = Sample(qid="1", chunks=(Chunk(chunk_id="x", text="t"),), gold_evidence=("x",))
@@ -340,6 +350,48 @@ def test_each_row_means_something_else() -> None:
     for lang in LANGS:
         readings = [texts(f"reading.{row.reading}", lang) for row in table().row]
         assert len(set(readings)) == len(readings)
+
+
+def test_words_in_any_order() -> None:
+    rows = {
+        "wrong": "wrong",
+        "retrieved,wrong": "retrieved wrong",
+        " Wrong , RETRIEVED,wrong": "retrieved wrong",
+        "unanswerable,abstained": "abstained unanswerable",
+        "missed,silent": "missed silent",
+        "retrieved，wrong、answered": "answered retrieved wrong",
+    }
+    assert {text: " ".join(sorted(read_words(text))) for text in rows} == rows
+
+
+def test_what_is_no_quadrant_is_said() -> None:
+    rows = {
+        "retrieved,": "has no word ''; there are: answerable, unanswerable, ",
+        "retrieved wrong": "has no word 'retrieved wrong'; there are: ",
+        "检索到": "has no word '检索到'",
+        "": "names no word; there are: answerable, unanswerable, ",
+        " ， ": "names no word",
+        "faithful,unfaithful": "'faithful' and 'unfaithful'",
+        "wrong,retrieved,missed": "'retrieved' and 'missed'",
+        "unanswerable,missed": "'unanswerable' and 'missed'",
+        "correct,abstained": "'correct' and 'abstained'",
+        "unjudged,silent": "no answer is both 'unjudged' and 'silent'",
+    }
+    for text, says in rows.items():
+        with pytest.raises(ValueError, match=r"there are|both") as told:
+            read_words(text)
+        assert says in str(told.value)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(get_args(QuadrantWord)), min_size=1, max_size=5))
+def test_words_are_taken_where_some_quadrant_has_them_all(said: list[str]) -> None:
+    possible = any(set(said) <= set(each) for each in every_quadrant())
+    try:
+        taken = read_words(",".join(said)) == set(said)
+    except ValueError:
+        taken = False
+    assert taken == possible
 
 
 CHUNKS = [
