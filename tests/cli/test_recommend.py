@@ -1,9 +1,5 @@
-import io
 import json
-import sys
 from pathlib import Path
-
-import pytest
 
 from tests.commands import judge, write
 
@@ -24,26 +20,6 @@ def test_chinese() -> None:
     assert ran.code == 0
     assert ran.out.startswith("情形：密集（dense）\n")
     assert "系统之差" in ran.out
-
-
-@pytest.mark.parametrize(
-    ("lang", "fits", "said"),
-    [
-        ("en", "**correctness: fits** 2 of 5 samples", "long answers have low correctness"),
-        ("zh", "**correctness：适用** 5 个样本中有 2 个", "参考答案短而答案长时"),
-    ],
-)
-def test_gold_answers_call_for_correctness(lang: str, fits: str, said: str) -> None:
-    out = judge("recommend", SPARSE, "--markdown", "-", "--lang", lang).out
-    assert fits in out
-    assert "judge score --correctness" in out
-    assert said in out
-
-
-def test_without_gold_answers_correctness_does_not_fit() -> None:
-    out = judge("recommend", FIXTURES / "recommend_dense.jsonl", "--markdown", "-").out
-    assert "**correctness: does not fit** needs answers, gold answers and chunks" in out
-    assert "correctness\\_recall" not in out
 
 
 def test_json_is_one_object() -> None:
@@ -68,35 +44,6 @@ def test_the_costs_and_the_depth() -> None:
     assert "precision@5" in judge("recommend", balanced, "--noise-cost", "high").out
     assert "ndcg@3" in judge("recommend", balanced, "--depth", 3).out
     assert "SQuAD" in judge("recommend", balanced, "--task", "qa").out
-
-
-@pytest.mark.parametrize(("lang", "said"), [("en", "## Primary"), ("zh", "## 主要指标")])
-def test_the_decision_is_written_down(tmp_path: Path, lang: str, said: str) -> None:
-    page = tmp_path / "decision.md"
-    ran = judge("recommend", SPARSE, "--markdown", page, "--lang", lang)
-    assert ran.code == 0
-    assert str(page) in ran.out
-    assert said in page.read_text("utf-8")
-    assert [each.name for each in tmp_path.iterdir()] == ["decision.md"]
-
-
-def test_the_decision_on_standard_output() -> None:
-    ran = judge("recommend", SPARSE, "--markdown", "-")
-    assert ran.code == 0
-    assert ran.out.startswith("# Which measures fit this data\n")
-
-
-def test_json_beside_a_page(tmp_path: Path) -> None:
-    page = tmp_path / "decision.md"
-    ran = judge("recommend", SPARSE, "--json", "--markdown", page)
-    assert json.loads(ran.out)["scenario"] == "sparse"
-    assert page.is_file()
-
-
-def test_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SPARSE.read_bytes())))
-    ran = judge("recommend", "-", "--json")
-    assert json.loads(ran.out)["profile"]["samples"] == 5
 
 
 def test_bad_lines_are_told_and_left_out(tmp_path: Path) -> None:
@@ -142,40 +89,6 @@ def test_the_largest_corpus_and_depth() -> None:
     assert json.loads(ran.out)["wishes"]["corpus_size"] == 10**15
 
 
-@pytest.mark.parametrize(("words", "message"), WRONG)
-def test_what_is_wrong_is_one_clear_line(words: tuple[object, ...], message: str) -> None:
-    before = SPARSE.read_bytes()
-    ran = judge("recommend", SPARSE, *words)
-    assert (ran.code, ran.out) == (2, "")
-    assert message in ran.err
-    assert ran.err.startswith("judge: ")
-    assert ran.err.count("\n") == 1
-    assert SPARSE.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("nowhere.jsonl", "no such file"),
-        ("broken.jsonl", "broken.jsonl, line 3: bad JSON"),
-        ("gb18030.csv", "not UTF-8"),
-    ],
-)
-def test_bad_input_leaves_no_page(name: str, message: str, tmp_path: Path) -> None:
-    ran = judge("recommend", FIXTURES / name, "--markdown", tmp_path / "decision.md")
-    assert (ran.code, ran.out) == (2, "")
-    assert message in ran.err
-    assert ran.err.count("\n") == 1
-    assert not list(tmp_path.iterdir())
-
-
-def test_no_sample_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "none.jsonl").touch()
-    ran = judge("recommend", tmp_path / "none.jsonl")
-    assert ran.code == 2
-    assert "none.jsonl: holds no sample" in ran.err
-
-
 def test_the_name_of_a_file_steers_no_terminal(tmp_path: Path) -> None:
     source = write(tmp_path / "a\x1b[31m b.jsonl", [{"gold_evidence": ["a"], "retrieved": ["b"]}])
     ran = judge("recommend", source)
@@ -190,3 +103,42 @@ def test_samples_without_gold_hear_of_the_other_families(tmp_path: Path) -> None
     assert ran.code == 0
     assert "Scenario: not known" in ran.out
     assert "faithfulness: fits" in ran.out
+
+
+def test_what_is_wrong_is_one_clear_line(tmp_path: Path) -> None:
+    before = SPARSE.read_bytes()
+    (tmp_path / "none.jsonl").touch()
+    page = ("--markdown", tmp_path / "decision.md")
+    bad: list[tuple[Path, tuple[object, ...], str]] = [
+        *((SPARSE, words, message) for words, message in WRONG),
+        (FIXTURES / "nowhere.jsonl", page, "no such file"),
+        (FIXTURES / "broken.jsonl", page, "broken.jsonl, line 3: bad JSON"),
+        (FIXTURES / "gb18030.csv", page, "not UTF-8"),
+        (tmp_path / "none.jsonl", page, "none.jsonl: holds no sample"),
+    ]
+    for source, words, message in bad:
+        ran = judge("recommend", source, *words)
+        assert (ran.code, ran.out) == (2, "")
+        assert message in ran.err
+        assert ran.err.startswith("judge: ")
+        assert ran.err.count("\n") == 1
+    assert SPARSE.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["none.jsonl"]
+
+
+def test_the_decision_is_written_down_or_printed(tmp_path: Path) -> None:
+    page = tmp_path / "decision.md"
+    ran = judge("recommend", SPARSE, "--markdown", page, "--lang", "zh")
+    assert str(page) in ran.out
+    assert "## 主要指标" in page.read_text("utf-8")
+    ran = judge("recommend", SPARSE, "--json", "--markdown", page)
+    assert json.loads(ran.out)["scenario"] == "sparse"
+    assert "## Primary" in page.read_text("utf-8")
+    ran = judge("recommend", SPARSE, "--markdown", "-")
+    assert ran.out.startswith("# Which measures fit this data\n")
+    # Two of five have gold answers; of the other file none.
+    assert "**correctness: fits** 2 of 5 samples" in ran.out
+    assert "long answers have low correctness" in ran.out
+    dense = judge("recommend", FIXTURES / "recommend_dense.jsonl", "--markdown", "-").out
+    assert "**correctness: does not fit** needs answers, gold answers and chunks" in dense
+    assert "correctness\\_recall" not in dense
