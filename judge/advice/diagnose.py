@@ -1,7 +1,7 @@
 """Rank measures read for a person, by rules of thumb: bands, targets, and what to look at."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, TypeVar
 
 from judge.advice.records import (
@@ -11,7 +11,8 @@ from judge.advice.records import (
     Diagnosis,
     Figure,
     Ground,
-    ProductionBand,
+    Level,
+    ProductionLevel,
     Target,
     Targets,
     Unjudged,
@@ -42,7 +43,7 @@ _ASKED: Final[tuple[tuple[QuadrantWord, QuadrantWord], ...]] = (
 # The mean of .6, .7 and .8 comes out as .6999…98.
 _ROUNDING: Final = 1e-9
 
-_Name = TypeVar("_Name", bound=str)
+_Level = TypeVar("_Level", Level, ProductionLevel)
 
 
 def bands(report: RankingReport, lang: Lang = "en") -> Bands:
@@ -70,22 +71,8 @@ def bands(report: RankingReport, lang: Lang = "en") -> Bands:
     cautious += [(each, limits["minimum"]) for each, limits in needed]
     return Bands(
         source=Messages.of("diagnosis")("source", lang),
-        bands=tuple(
-            Band(
-                figure=each,
-                level=_level(each.value, limits, "poor"),
-                span=_span(each, limits, "poor"),
-            )
-            for each, limits in limited
-        ),
-        production=tuple(
-            ProductionBand(
-                figure=each,
-                level=_level(each.value, limits, "below"),
-                span=_span(each, limits, "below"),
-            )
-            for each, limits in needed
-        ),
+        bands=tuple(_band(each, limits, "poor") for each, limits in limited),
+        production=tuple(_band(each, limits, "below") for each, limits in needed),
         not_measured=_missing(report),
         cautions=_out_of_reach(cautious, lang),
     )
@@ -233,23 +220,16 @@ def _capped(found: Figure, limit: float) -> bool:
     return found.ceiling is not None and not _at_least(found.ceiling, limit)
 
 
-def _level(value: float, limits: Mapping[_Name, float], lowest: _Name) -> _Name:
-    """The last of the levels whose limit the value reaches; `limits` ascend."""
-    reached = lowest
-    for name, limit in limits.items():
-        if _at_least(value, limit):
-            reached = name
-    return reached
+def _band(found: Figure, limits: dict[_Level, float], lowest: _Level) -> Band:
+    """The last of the levels whose limit the mean reaches, and those of its interval's ends."""
 
+    def level(value: float) -> _Level:
+        reached = (name for name in reversed(limits) if _at_least(value, limits[name]))
+        return next(reached, lowest)
 
-def _span(
-    found: Figure, limits: Mapping[_Name, float], lowest: _Name
-) -> tuple[_Name, _Name] | None:
-    """The levels of both ends of the interval."""
-    if found.interval is None:
-        return None
-    low, high = found.interval.low, found.interval.high
-    return _level(low, limits, lowest), _level(high, limits, lowest)
+    held = found.interval
+    span = None if held is None else (level(held.low), level(held.high))
+    return Band(figure=found, level=level(found.value), span=span)
 
 
 def _out_of_reach(limits: Iterable[tuple[Figure, float]], lang: Lang) -> tuple[str, ...]:

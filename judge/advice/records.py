@@ -9,35 +9,6 @@ from judge.records.record import Record
 from judge.records.summary import Interval
 from judge.retrieval.records import DEEPEST
 
-__all__ = [
-    "Advice",
-    "AdvisedMeasure",
-    "AvoidedMeasure",
-    "Band",
-    "Bands",
-    "Cost",
-    "Count",
-    "Diagnoses",
-    "Diagnosis",
-    "FamilyAdvice",
-    "Figure",
-    "FiredRule",
-    "Ground",
-    "Level",
-    "ProductionBand",
-    "ProductionLevel",
-    "Profile",
-    "Role",
-    "Scenario",
-    "Target",
-    "Targets",
-    "Task",
-    "Unjudged",
-    "Use",
-    "Wishes",
-]
-
-
 Task = Literal["qa", "passage"]
 Cost = Literal["normal", "high"]
 Scenario = Literal["sparse", "dense", "balanced", "imbalanced"]
@@ -205,25 +176,14 @@ class Figure(Record):
 
 
 class Band(Record):
-    """How good a mean is."""
+    """How good a mean is, or whether it is enough for production."""
 
     figure: Figure
     """The mean."""
-    level: Level
-    """Its band."""
-    span: tuple[Level, Level] | None
+    level: Level | ProductionLevel
+    """Its band; `below` is under what production needs at least."""
+    span: tuple[Level | ProductionLevel, Level | ProductionLevel] | None
     """Bands of the ends of its interval; null without an interval."""
-
-
-class ProductionBand(Record):
-    """Whether a mean is enough for production."""
-
-    figure: Figure
-    """The mean."""
-    level: ProductionLevel
-    """`below`: under the minimum."""
-    span: tuple[ProductionLevel, ProductionLevel] | None
-    """Levels of the ends of its interval; null without an interval."""
 
 
 class Bands(Record):
@@ -233,7 +193,7 @@ class Bands(Record):
     """Where the limits come from."""
     bands: tuple[Band, ...]
     """In the report's order."""
-    production: tuple[ProductionBand, ...]
+    production: tuple[Band, ...]
     """In the table's order."""
     not_measured: tuple[str, ...]
     """Measures with limits for which the report has no number; they are in no band."""

@@ -7,8 +7,6 @@ from pydantic import Field
 from judge.records.record import Record
 from judge.records.summary import Interval
 
-__all__ = ["AnswerOverlap", "LanguageBleu", "LowOverlap", "OverlapCounts", "OverlapReport"]
-
 
 class AnswerOverlap(Record):
     """The overlap of one answer with its gold answer."""

@@ -7,18 +7,6 @@ from pydantic import Field, field_validator, model_validator
 from judge.records.record import Record
 from judge.records.summary import Interval
 
-__all__ = [
-    "Cutoff",
-    "IrrelevantTop",
-    "MissedGold",
-    "PairedChunks",
-    "QueryRanks",
-    "QueryStatus",
-    "RankRules",
-    "RankingReport",
-]
-
-
 QueryStatus = Literal["measured", "no_gold", "no_relevant", "no_ranking"]
 """`no_gold`: nobody said what is relevant. `no_relevant`: somebody said that nothing is.
 `no_ranking`: there is something relevant, and nothing was ranked."""

@@ -17,7 +17,6 @@ from judge.advice.records import (
     Diagnosis,
     Figure,
     Ground,
-    ProductionBand,
     Target,
     Targets,
     Use,
@@ -141,13 +140,13 @@ class _Page:
             table.add_row(measure, *(row.get(k, Text()) for k in ks))
         return table
 
-    def _production(self, found: tuple[ProductionBand, ...]) -> Table:
+    def _production(self, found: tuple[Band, ...]) -> Table:
         table = _table(*map(self._words, ("production", "mean", "interval", "level")))
         for band in found:
             table.add_row(band.figure.measure, *_numbers(band.figure), self._level(band))
         return table
 
-    def _level(self, band: Band | ProductionBand) -> Text:
+    def _level(self, band: Band) -> Text:
         word = self._words(f"level_{band.level}")
         return self._verdict(word, _STYLES.get(band.level, ""), doubtful=_doubtful(band))
 
@@ -201,7 +200,7 @@ def _numbers(found: Figure | None) -> Iterator[str]:
     yield f"{number(interval.low)}–{number(interval.high)}" if interval else "–"
 
 
-def _doubtful(band: Band | ProductionBand) -> bool:
+def _doubtful(band: Band) -> bool:
     return band.span is not None and set(band.span) != {band.level}
 
 
