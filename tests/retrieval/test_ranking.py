@@ -131,24 +131,6 @@ def test_by_score_and_then_by_id_both_falling() -> None:
     assert order.scores[0].tolist() == [0.75, 0.5, 0.5, 0.5]
 
 
-def test_ids_beyond_the_basic_plane_stand_by_code_point() -> None:
-    assert Order([ranked(["\uffee", "\U00020000"], [1, 1])]).ids(0) == ["\U00020000", "\uffee"]
-
-
-def test_scores_equal_in_single_precision_are_tied() -> None:
-    scores = [1.00000001, 1.0, 16777217.0, 16777216.0, 1e-60, 0.0, -0.0]
-    order = Order([ranked(["a", "b", "c", "d", "e", "f", "g"], scores)])
-    assert order.ids(0) == ["d", "c", "b", "a", "g", "f", "e"]
-
-
-def test_infinite_and_huge_scores() -> None:
-    scores = [-math.inf, math.inf, 1e300, 0.0, -1e300]
-    order = Order([ranked(["low", "top", "huge", "zero", "least"], scores), ranked(["a"])])
-    # Beyond single precision all is infinite, and tied.
-    assert order.ids(0) == ["top", "huge", "zero", "low", "least"]
-    assert order.ids(1) == ["a"]
-
-
 def test_queries_with_and_without_scores_side_by_side() -> None:
     order = Order([ranked(["b", "a"], [1, 1]), ranked(["b", "a", "c"]), ranked([], [])])
     assert [order.ids(row) for row in range(3)] == [["b", "a"], ["b", "a", "c"], []]
@@ -161,7 +143,7 @@ def test_queries_with_and_without_scores_side_by_side() -> None:
 SCORED = st.lists(
     st.dictionaries(
         st.text(st.characters(exclude_categories=["Cs"]), max_size=3),
-        st.sampled_from([0.0, 1.0, -1.0, 0.1, math.inf, -math.inf, 1e39]),
+        st.sampled_from([0.0, -0.0, 1.0, 1.00000001, -1.0, 0.1, math.inf, -math.inf, 1e39]),
         max_size=8,
     ),
     min_size=1,
