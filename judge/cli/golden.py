@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from judge.review.records import Drift, Flip, LostSentence
 
 _WIDTH: Final = 60
-"""Characters of a sentence that are enough to know it by."""
+"""How many characters of a sentence are printed."""
 _WORDS: Final = 12
-"""Columns of the words before a figure."""
+"""How wide the words before a figure are, in columns."""
 GoldenSet = Annotated[
     Path, typer.Argument(metavar="GOLDEN", help="What judge review promote made.")
 ]

@@ -22,14 +22,14 @@ _MOST_REVIEWERS: Final = 50
 
 
 class By(StrEnum):
-    """What is drawn."""
+    """The unit of a draw."""
 
     SENTENCE = "sentence"
     ANSWER = "answer"
 
 
 class Language(StrEnum):
-    """Of headers and pages."""
+    """The language of headers and pages."""
 
     EN = "en"
     ZH = "zh"

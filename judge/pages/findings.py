@@ -26,7 +26,7 @@ class Words:
 
     def __init__(self, lang: Lang) -> None:
         self.lang: Lang = lang
-        """Which."""
+        """The language."""
         self._texts = Messages.of("agreement")
 
     def __call__(self, key: str, **values: object) -> str:
@@ -86,7 +86,7 @@ class Words:
         return self("figure.share", value=self.percent(share.value), span=span)
 
     def unmeasured(self, why: str) -> str:
-        """What stands where a figure is missing, given the key of why."""
+        """The words for a missing figure; `why` is a key of `unmeasured`."""
         return self("unmeasured.because", why=self(f"unmeasured.{why}"))
 
 
@@ -95,7 +95,7 @@ def _tenths(share: float) -> str:
 
 
 def title(summary: Summary, words: Words) -> str:
-    """What was measured: similarity measures no faithfulness."""
+    """The title of the page; a run by similarity is not called faithfulness."""
     return words(f"title.{'similarity' if summary.by_similarity else 'faithfulness'}")
 
 
@@ -212,10 +212,10 @@ def missing_score(agreement: Agreement) -> str:
 
 
 def missing_kappa(agreement: Agreement) -> str:
-    """Why there is no kappa, likewise."""
+    """Why there is no kappa: a key of `unmeasured`."""
     return "kappa" if agreement.compared else "compared"
 
 
 def missing_alpha(agreement: Agreement) -> str:
-    """Why there is no alpha, likewise."""
+    """Why there is no alpha: a key of `unmeasured`."""
     return "alpha" if agreement.shared else "shared"

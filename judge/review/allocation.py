@@ -1,4 +1,4 @@
-"""How many to draw from each stratum."""
+"""How many units to draw from each stratum."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from judge.scores.intervals import Z95
 
 FLOOR: Final = 5
-"""Units drawn from a stratum at least; one that cannot give as many joins its neighbour."""
+"""The fewest units drawn from a stratum; one with fewer units is merged with its neighbour."""
 
 _LARGEST: Final = 1e300
 _HALVINGS: Final = 100
@@ -19,7 +19,7 @@ class Size(NamedTuple):
     """What is known of a stratum before it is drawn from."""
 
     units: int
-    """How many it has."""
+    """How many units it has."""
     weight: float
     """Their share in the mean, on a scale that all strata share."""
     spread: float
@@ -36,7 +36,7 @@ class Group(NamedTuple, Generic[_Name]):
 def merge(
     sizes: Mapping[_Name, Size], total: int | None = None, floor: int = FLOOR
 ) -> list[Group[_Name]]:
-    """Join the smallest with its smaller neighbour until each can give `floor` units.
+    """Merge the smallest stratum with its smaller neighbour until each has `floor` units.
 
     Args:
         sizes: in the order that says who is whose neighbour; empty strata count for nothing.
@@ -122,7 +122,7 @@ def needed(sizes: Sequence[Size], reach: float, spreads: Sequence[float] | None 
 
 
 def _error(sizes: Sequence[Size], drawn: Sequence[int]) -> float:
-    """Standard error of the mean."""
+    """The standard error of the mean after such a draw."""
     whole = sum(size.weight for size in sizes)
     variance = 0.0
     for size, n in zip(sizes, drawn, strict=True):
@@ -135,7 +135,7 @@ def _error(sizes: Sequence[Size], drawn: Sequence[int]) -> float:
 
 
 def _whole(shares: Sequence[float], most: Sequence[int], total: int) -> list[int]:
-    """Whole numbers, largest remainders first."""
+    """Round shares to whole numbers that add up to `total`; the largest remainders go up first."""
     drawn = [math.floor(share + 1e-9) for share in shares]
     order = sorted(range(len(shares)), key=lambda k: drawn[k] - shares[k])
     while sum(drawn) < total:

@@ -34,10 +34,10 @@ from judge.review.records import Stratum, StratumName, Weighing
 from judge.signature import Signature
 
 By = Literal["sentence", "answer"]
-"""What is drawn: claims, or all claims of an answer."""
+"""The unit of a draw: one claim, or all claims of an answer."""
 
 _CANCELLED: Final = 0.5
-"""Within an answer errors partly cancel."""
+"""By how much the spread of an answer is smaller: errors within an answer partly cancel."""
 
 SPREAD: Final[Mapping[StratumName, float]] = {
     StratumName.SUPPORTED: 0.2,
@@ -51,10 +51,10 @@ SPREAD: Final[Mapping[StratumName, float]] = {
 errors in a hundred, .45 three in ten. It steers how many are drawn, and biases nothing."""
 
 NEVER_PARTIAL: Final = frozenset({"similarity", "nli"})
-"""Sources of verdicts that know no `partial`: they are compared as full against the rest."""
+"""Sources of verdicts that never say `partial`; they are compared as full against the rest."""
 
 NEAR: Final = 1.0
-"""How near to the threshold is near, in log odds: .71 to .95 where it is .87."""
+"""The distance from the threshold that is doubtful, in log odds: .71 to .95 where it is .87."""
 _EDGE: Final = 1e-9
 _DOUBT: Final = (
     StratumName.UNSCORED,
@@ -67,7 +67,7 @@ _DOUBT: Final = (
 
 
 class Claim(NamedTuple):
-    """A claim as the census sees it."""
+    """A claim and its stratum."""
 
     sentence: int
     stratum: StratumName
@@ -75,12 +75,12 @@ class Claim(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A unit that may be drawn; the least of `key` are, each with a chance like its weight."""
+    """A unit that may be drawn; those with the smallest `key` are, more often the heavy ones."""
 
     key: float
-    """A permanent random number over the weight."""
+    """A permanent random number, divided by the weight."""
     position: int
-    """Of the answer in the run, from 0."""
+    """Position of the answer in the run, from 0."""
     sentence: int | None
     """Index of the sentence; None for the whole answer."""
     weight: float
@@ -88,22 +88,22 @@ class Candidate(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """One stratum."""
+    """The counts of one stratum."""
 
     units: int = 0
     macro: list[float] = field(default_factory=lambda: [0.0] * 4)
-    """As the fields of `Weighing`, in order."""
+    """The four sums of `Weighing`, in its order, with every answer alike."""
     micro: list[float] = field(default_factory=lambda: [0.0] * 4)
     span: tuple[float, float] = (0.0, 0.0)
     span_strict: tuple[float, float] = (0.0, 0.0)
     pull: float = 0.0
     """Sum over units of micro weight squared over macro weight."""
     weights: Counter[float] = field(default_factory=Counter)
-    """Units by weight: there are few different ones."""
+    """How many units have each weight; there are few different weights."""
     least: list[tuple[float, Candidate]] = field(default_factory=list)
-    """Heap of those with the least keys, behind the key negated."""
+    """A heap of the candidates with the smallest keys; each is sorted by its negated key."""
     heaviest: list[tuple[float, Candidate]] = field(default_factory=list)
-    """Heap of those with the largest weights: they may be certain to be drawn."""
+    """A heap of the candidates with the largest weights, which may be certain to be drawn."""
 
 
 class Picked(NamedTuple):
@@ -132,7 +132,7 @@ class Census:
         self.tallies: Mapping[StratumName, Tally] = {name: Tally() for name in StratumName}
 
     def add(self, result: SampleResult) -> None:
-        """Take in one answer."""
+        """Count one answer."""
         found = claims(result)
         if found:
             part = part_of(found)
@@ -142,7 +142,7 @@ class Census:
         self._position += 1
 
     def sizes(self) -> dict[StratumName, Size]:
-        """Units, weight and expected spread by stratum; what is drawn serves the macro mean."""
+        """Units, weight in the mean over answers and expected spread, by stratum."""
         shrunk = 1.0 if self._by == "sentence" else _CANCELLED
         return {
             name: Size(tally.units, tally.macro[0], SPREAD[name] * shrunk)
@@ -175,7 +175,7 @@ class Census:
 
 
 def census_of(folder: Path, by: By, seed: int = 0, size: int = 0) -> Census:
-    """All claims of a run.
+    """Count all claims of a run.
 
     Args:
         folder: of the run.
@@ -193,7 +193,7 @@ def census_of(folder: Path, by: By, seed: int = 0, size: int = 0) -> Census:
 
 
 def divide(census: Census, size: int) -> tuple[tuple[Stratum, ...], dict[int, list[Picked]]]:
-    """Strata, and what is drawn from them by the answer's position in the run."""
+    """The strata of a draw, and the drawn units by the position of their answer in the run."""
     groups = merge(census.sizes(), size)
     strata: list[Stratum] = []
     picked: dict[int, list[Picked]] = {}
@@ -207,7 +207,7 @@ def divide(census: Census, size: int) -> tuple[tuple[Stratum, ...], dict[int, li
 
 
 def drawn(tallies: Iterable[Tally], share: int) -> list[tuple[Candidate, float]]:
-    """`share` units of these strata taken as one, each with its inclusion probability."""
+    """Draw `share` units from strata taken as one; each comes with its inclusion probability."""
     weights: dict[float, int] = {}
     least: dict[Candidate, None] = {}
     heaviest: dict[Candidate, None] = {}
@@ -226,7 +226,7 @@ def drawn(tallies: Iterable[Tally], share: int) -> list[tuple[Candidate, float]]
 
 
 def stratum(names: tuple[StratumName, ...], tallies: Sequence[Tally], share: int) -> Stratum:
-    """Several tallies as one, of which `share` units are drawn."""
+    """The stratum that several tallies make, of which `share` units are drawn."""
     spans = [tally.span for tally in tallies]
     strict = [tally.span_strict for tally in tallies]
     macro, micro = (
@@ -261,7 +261,7 @@ def part_of(found: Sequence[Claim]) -> float:
 
 
 def flags_of(result: SampleResult) -> dict[int, Collection[FlagName]]:
-    """The names of the flags by sentence."""
+    """The names of the flags of each sentence, by its index."""
     flags: dict[int, list[FlagName]] = {}
     for flag in result.flags:
         if flag.sentence is not None:
@@ -270,13 +270,13 @@ def flags_of(result: SampleResult) -> dict[int, Collection[FlagName]]:
 
 
 def weighing(tallies: Iterable[Sequence[float]]) -> Weighing:
-    """The sums of several strata as one."""
+    """The sums of several strata, added up."""
     columns = zip(*tallies, strict=True)
     return Weighing(**dict(zip(Weighing.model_fields, map(sum, columns), strict=True)))
 
 
 def stratum_of(outcome: Verdict | Unscored, flags: Collection[FlagName]) -> StratumName:
-    """Where a claim belongs."""
+    """The stratum of a claim."""
     if isinstance(outcome, Unscored) or outcome.fallback_from is not None:
         return StratumName.UNSCORED
     if outcome.support is Support.PARTIAL:
@@ -288,17 +288,17 @@ def stratum_of(outcome: Verdict | Unscored, flags: Collection[FlagName]) -> Stra
 
 
 def stratum_of_answer(names: Collection[StratumName]) -> StratumName:
-    """Where an answer belongs whose claims belong there; `names` is not empty."""
+    """The stratum of an answer: that of its most doubtful claim. `names` is not empty."""
     return next(name for name in _DOUBT if name in names)
 
 
 def counts(outcome: Outcome) -> bool:
-    """Whether the judge counts the claim, though it may have failed on it."""
+    """Whether the claim is in the mean: all are but those that the judge calls `no_claim`."""
     return not (isinstance(outcome, Verdict) and outcome.support is Support.NO_CLAIM)
 
 
 def weight(outcome: Outcome, *, strict: bool) -> float:
-    """What the verdict, a fallback's too, adds to faithfulness; 0 where there is none."""
+    """What a verdict adds to faithfulness, also that of a fallback; 0 where there is none."""
     if not isinstance(outcome, Verdict):
         return 0.0
     if strict:

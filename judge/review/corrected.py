@@ -26,14 +26,14 @@ from judge.review.records import (
 )
 
 Labels = Mapping[str, Sequence[Label]]
-"""By `review_id`; at least one each."""
+"""Labels by `review_id`; each row has at least one."""
 Name = Literal["faithfulness", "faithfulness_strict"]
 Average = Literal["macro", "micro"]
 _FEWEST: Final = 2
 _MOST_UNEVEN: Final = 2.5
 _AVERAGES: Final[tuple[Average, ...]] = ("macro", "micro")
 _EXPECTED: Final = 10
-"""Labels that the spread expected beforehand counts as, beside those there are."""
+"""How many labels the expected spread counts as, beside those that were given."""
 
 
 class Unit(NamedTuple):
@@ -42,13 +42,13 @@ class Unit(NamedTuple):
     stratum: int
     probability: float
     sentences: tuple[DrawnSentence, ...]
-    """Those with a label, at least one; they stand for the others of the answer."""
+    """The sentences that have a label; there is at least one, and they stand for the others."""
     claims: int
-    """With those that have none."""
+    """How many claims the unit has, with and without a label."""
 
 
 class Error(NamedTuple):
-    """What a person's label adds to the judge's."""
+    """How a person's label differs from the verdict."""
 
     worth: float
     """The person's weight less the judge's."""
@@ -57,7 +57,7 @@ class Error(NamedTuple):
 
 
 class Quota(NamedTuple):
-    """What one stratum would take."""
+    """How many labels a plan takes from one stratum."""
 
     names: tuple[StratumName, ...]
     units: int
@@ -67,7 +67,7 @@ class Quota(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A draw that is not made yet."""
+    """How many labels an interval of the wanted width needs, by stratum."""
 
     quotas: list[Quota]
     learnt: int
@@ -75,7 +75,7 @@ class Plan(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Units to label in all."""
+        """How many units must be labelled in all."""
         return sum(quota.labels for quota in self.quotas)
 
 
@@ -132,7 +132,7 @@ def answered(draw: Draw, units: Sequence[Unit]) -> dict[int, float]:
 
 
 def error_of(sentence: DrawnSentence, labels: Sequence[Label], name: Name) -> Error:
-    """The mean over those who labelled the sentence."""
+    """The mean error of one sentence, over the people who labelled it."""
     strict = name == "faithfulness_strict"
     counted = [float(label.support is not Support.NO_CLAIM) for label in labels]
     worth = [_worth(label, strict=strict) for label in labels]
@@ -247,7 +247,7 @@ def _heft(unit: Unit, average: Average) -> float:
 
 
 def _error(unit: Unit, labels: Labels, name: Name) -> Error:
-    """Of an answer the mean over its labelled claims."""
+    """The error of a unit: the mean over its labelled claims."""
     errors = [error_of(each, labels[each.review_id], name) for each in unit.sentences]
     return Error(*(sum(column) / len(errors) for column in zip(*errors, strict=True)))
 
@@ -261,7 +261,7 @@ def _spread(group: Group[StratumName], found: Mapping[StratumName, list[float]])
 
 
 def _errors(run: Path, by: By) -> Mapping[StratumName, list[float]]:
-    """The judge's errors in what was labelled already, by stratum."""
+    """The judge's errors in the units that were labelled already, by stratum."""
     errors: dict[StratumName, list[float]] = defaultdict(list)
     for draw, labels in labelled_draws(run):
         if by == "sentence":

@@ -25,10 +25,10 @@ _Row = TypeVar("_Row")
 
 
 class Drawing(NamedTuple):
-    """What people see, and what they do not."""
+    """What a draw took from a run: the rows for people, and the record that they do not see."""
 
     rows: list[dict[str, str]]
-    """Cells by column, in the sheet's order."""
+    """Each row maps column names to texts; the rows are in the order of the sheet."""
     draw: Draw
 
 
@@ -37,22 +37,11 @@ class Drawn(NamedTuple):
 
     draw: Draw
     kept: Path
-    """What reviewers do not see; it stands in the run folder."""
+    """The file in the run folder that holds the draw; reviewers do not see it."""
     sheets: tuple[Path, ...]
-    """One a reviewer."""
+    """One sheet for each reviewer."""
     filled: int
-    """Rows that come filled in, for they were labelled in an earlier draw."""
-
-
-class _Plan(NamedTuple):
-    """What is drawn, before anybody has read the texts again."""
-
-    draw: Draw
-    """Without sentences."""
-    picked: Mapping[int, Sequence[Picked]]
-    """By the answer's position in the run."""
-    live: bool = False
-    """Whether a hook made it, which knows no run."""
+    """How many rows are filled in, because an earlier draw has their labels."""
 
 
 def draw(  # noqa: PLR0913  each is a choice of who draws
@@ -111,17 +100,7 @@ def draw(  # noqa: PLR0913  each is a choice of who draws
 
 
 def take(folder: Path, *, by: By = "sentence", size: int = 60, seed: int = 0) -> Drawing:
-    """Draw from a finished run; the same arguments draw the same.
-
-    Args:
-        folder: of the run.
-        by: "sentence", or "answer" for all claims of the answers drawn.
-        size: sentences or answers to draw; all, where there are fewer.
-        seed: of the draw.
-
-    Raises:
-        RunError: no finished run, nothing to draw, or the run's samples have changed.
-    """
+    """Draw as `draw` does, and write nothing; the errors are the same."""
     results = fingerprint(folder)
     strata, picked = divide(census_of(folder, by, seed, size), size)
     draw = Draw(
@@ -134,11 +113,11 @@ def take(folder: Path, *, by: By = "sentence", size: int = 60, seed: int = 0) ->
         strata=strata,
         sentences=(),
     )
-    return _told(folder, _Plan(draw, picked))
+    return _filled(folder, draw, picked)
 
 
 def take_live(folder: Path) -> Drawing:
-    """The answers that a review hook was handed while a run was made.
+    """The draw of the answers that a review hook got while the run was made.
 
     Raises:
         RunError: as of `take`.
@@ -167,16 +146,16 @@ def take_live(folder: Path) -> Drawing:
     # How many were chosen is chance; given that, each had the same.
     answers = sum(tally.units for tally in tallies.values())
     one = [Picked(0, None, len(positions) / max(1, answers))]
-    return _told(folder, _Plan(draw, dict.fromkeys(positions, one), live=True))
+    return _filled(folder, draw, dict.fromkeys(positions, one), live=True)
 
 
 def live_name(signature: str, seed: int, rate: float) -> str:
-    """Of the draw that a hook makes, known before the run is."""
+    """The name of the draw that a hook makes; it is known before the run begins."""
     return _name("live", str(Signature.parse(signature).requested()), str(seed), repr(rate))
 
 
 def review_id(draw: str, qid: str, sentence: int, seen: str = "") -> str:
-    """Of a row; it tells nothing of the sentence, and no spreadsheet takes it for a number.
+    """The id of a row. It says nothing of the sentence, and no spreadsheet reads it as a number.
 
     Args:
         draw: its name.
@@ -189,7 +168,7 @@ def review_id(draw: str, qid: str, sentence: int, seen: str = "") -> str:
 
 
 def shown(sample: Sample) -> str:
-    """A hash of what a person is shown of a sample."""
+    """A hash of what the sheet shows of a sample."""
     chunks = (part for chunk in sample.chunks for part in (chunk.chunk_id, chunk.text))
     return _digest(sample.query, sample.answer, *chunks)
 
@@ -197,7 +176,7 @@ def shown(sample: Sample) -> str:
 def drawn_sentences(
     draw: str, result: SampleResult, picked: Sequence[Picked], seen: str = ""
 ) -> list[DrawnSentence]:
-    """What was drawn of an answer, under the ids of this draw."""
+    """The sentences that were drawn of one answer, with the ids of this draw."""
     found = claims(result)
     taken = {item.sentence: item for item in picked}
     whole = taken.get(None)
@@ -221,7 +200,7 @@ def drawn_sentences(
 def deal(
     rows: Sequence[_Row], hands: int, overlap: int, together: Callable[[_Row], str]
 ) -> list[list[_Row]]:
-    """The rows of each reviewer: the first `overlap` units are everyone's, the rest are dealt out.
+    """Deal rows to reviewers: all get the first `overlap` units, and each other unit goes to one.
 
     Args:
         rows: in random order, so that the first are as good as any.
@@ -259,25 +238,34 @@ def carried(run: Path, drawing: Drawing, lang: Lang) -> list[dict[str, str]]:
     return filled
 
 
-def _told(folder: Path, plan: _Plan) -> Drawing:
-    """Read the texts of what was picked, answers in random order, sentences in their own."""
-    if not plan.picked:
+def _filled(
+    folder: Path, draw: Draw, picked: Mapping[int, Sequence[Picked]], *, live: bool = False
+) -> Drawing:
+    """A draw with its sentences, and its rows: answers in random order, sentences in their own.
+
+    Args:
+        folder: of the run.
+        draw: without sentences.
+        picked: what was drawn, by the answer's position in the run.
+        live: whether a hook made it, which knows no run.
+    """
+    if not picked:
         raise RunError(f"{folder}: no answer claims anything; there is nothing to review")
     answers = []
     for position, (sample, result) in enumerate(origins(folder)):
-        if position in plan.picked:
-            place = uniform(plan.draw.seed, "order", result.qid)
+        if position in picked:
+            place = uniform(draw.seed, "order", result.qid)
             answers.append((place, position, sample, result))
-            if len(answers) == len(plan.picked):
+            if len(answers) == len(picked):
                 break
     rows: list[dict[str, str]] = []
     sentences: list[DrawnSentence] = []
     for _, position, sample, result in sorted(answers, key=lambda answer: answer[:2]):
-        seen = shown(sample) if plan.live else ""
-        for sentence in drawn_sentences(plan.draw.draw, result, plan.picked[position], seen):
+        seen = shown(sample) if live else ""
+        for sentence in drawn_sentences(draw.draw, result, picked[position], seen):
             sentences.append(sentence)
             rows.append(row_of(sentence.review_id, sample, result.sentences[sentence.sentence]))
-    return Drawing(rows, plan.draw.model_copy(update={"sentences": tuple(sentences)}))
+    return Drawing(rows, draw.model_copy(update={"sentences": tuple(sentences)}))
 
 
 def _cells(label: Label, lang: Lang) -> dict[str, str]:

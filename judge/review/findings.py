@@ -1,13 +1,13 @@
-"""What labels say of the judge, and of the score once its errors are accounted for."""
+"""How good the judge is by the labels of people, and the score with its errors corrected."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple, TypedDict
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
 
 from judge.records import Summary, Support, Verdict
 from judge.review.agreement import brier, calibration_error, cohen_kappa, krippendorff_alpha
 from judge.review.census import NEVER_PARTIAL
-from judge.review.corrected import Labels, Name, corrected_scores, error_of, units_of
+from judge.review.corrected import Labels, Name, Unit, corrected_scores, error_of, units_of
 from judge.review.folder import by_row
 from judge.review.records import (
     Agreement,
@@ -27,15 +27,14 @@ _SCALE: Final = (*(support.value for support in Support), REST)
 
 
 class _Pair(NamedTuple):
-    """A person's label beside the judge's."""
+    """A person's label and the judge's label on one sentence."""
 
+    sentence: DrawnSentence
     judge: str
     person: str
-    weight: float
-    probability: float | None
     supported: bool
-    review_id: str
-    qid: str
+    probability: float | None
+    weight: float
 
 
 def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement:
@@ -51,10 +50,18 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
     """
     given = by_row(labels)
     names = _names(labels)
-    own = [sentence for sentence in draw.sentences if _own(sentence)]
+    own = [verdict for sentence in draw.sentences if (verdict := _own(sentence))]
     # A judge that knows no partial is not told off for the words it lacks.
-    bare = len(names) == 1 or (bool(own) and all(map(_never_partial, own)))
-    pairs = _pairs(draw, given, bare=bare)
+    bare = len(names) == 1 or (bool(own) and all(v.source in NEVER_PARTIAL for v in own))
+    pairs = list(_pairs(draw, given, bare=bare))
+    weights = [pair.weight for pair in pairs]
+    whole = sum(weights)
+    sure = [pair for pair in pairs if pair.probability is not None]
+    forecasts = (
+        [pair.probability or 0.0 for pair in sure],
+        [pair.supported for pair in sure],
+        [pair.weight for pair in sure],
+    )
     units = units_of(draw, given)
     rated = [[_said(label, bare=bare) for label in said] for said in given.values()]
     return Agreement(
@@ -68,12 +75,16 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
         reviewers=tuple(sorted({label.reviewer for label in labels})),
         scale="full_or_rest" if bare else "labels",
         compared=len(pairs),
-        **_agreed(pairs),
+        agreement=_share(pairs),
+        kappa=cohen_kappa([p.judge for p in pairs], [p.person for p in pairs], weights),
+        base_rate=sum(p.weight for p in pairs if p.supported) / whole if whole else None,
         alpha=krippendorff_alpha(rated),
         shared=sum(len(said) > 1 for said in rated),
         accuracy=tuple(_accuracy(pairs)),
+        brier=brier(*forecasts),
+        calibration_error=calibration_error(*forecasts),
         corrected=tuple(corrected_scores(draw, given, summary, names)),
-        strata=tuple(_strata(draw, given, names[0])),
+        strata=tuple(_strata(draw, given, units, names[0])),
         disagreements=tuple(_disagreements(draw, given, bare=bare)),
     )
 
@@ -85,69 +96,30 @@ def _names(labels: Sequence[Label]) -> tuple[Name, ...]:
     return ("faithfulness", "faithfulness_strict")
 
 
-def _never_partial(sentence: DrawnSentence) -> bool:
-    return isinstance(sentence.outcome, Verdict) and sentence.outcome.source in NEVER_PARTIAL
-
-
-class _Agreed(TypedDict):
-    agreement: Share | None
-    kappa: float | None
-    base_rate: float | None
-    brier: float | None
-    calibration_error: float | None
-
-
-def _agreed(pairs: Sequence[_Pair]) -> _Agreed:
-    judge, person = [pair.judge for pair in pairs], [pair.person for pair in pairs]
-    weights = [pair.weight for pair in pairs]
-    whole = sum(weights)
-    sure = [pair for pair in pairs if pair.probability is not None]
-    forecasts = (
-        [pair.probability or 0.0 for pair in sure],
-        [pair.supported for pair in sure],
-        [pair.weight for pair in sure],
-    )
-    return {
-        "agreement": _share(pairs),
-        "kappa": cohen_kappa(judge, person, weights),
-        "base_rate": sum(p.weight for p in pairs if p.supported) / whole if whole else None,
-        "brier": brier(*forecasts),
-        "calibration_error": calibration_error(*forecasts),
-    }
-
-
-def _own(sentence: DrawnSentence) -> bool:
-    """Whether the run's own judge has a verdict on it."""
+def _own(sentence: DrawnSentence) -> Verdict | None:
+    """The verdict of the run's own judge; None where it failed."""
     outcome = sentence.outcome
-    return isinstance(outcome, Verdict) and outcome.fallback_from is None
+    return outcome if isinstance(outcome, Verdict) and outcome.fallback_from is None else None
 
 
-def _pairs(draw: Draw, given: Labels, *, bare: bool) -> list[_Pair]:
+def _pairs(draw: Draw, given: Labels, *, bare: bool) -> Iterator[_Pair]:
     drawn = Counter(sentence.stratum for sentence in draw.sentences)
     labelled = Counter(s.stratum for s in draw.sentences if s.review_id in given)
-    pairs = []
     for sentence in draw.sentences:
-        said = given.get(sentence.review_id, ())
-        outcome = sentence.outcome
-        if not said or not isinstance(outcome, Verdict) or not _own(sentence):
+        labels, verdict = given.get(sentence.review_id, ()), _own(sentence)
+        if verdict is None or not labels:
             continue
         # Those without a label are taken to be like the others of their stratum.
         answered = labelled[sentence.stratum] / drawn[sentence.stratum]
-        weight = 1 / sentence.probability / answered / len(said)
-        judged = _word(outcome.support, bare=bare)
-        pairs += [
-            _Pair(
-                judge=judged,
+        for label in labels:
+            yield _Pair(
+                sentence=sentence,
+                judge=_word(verdict.support, bare=bare),
                 person=_said(label, bare=bare),
-                weight=weight,
-                probability=outcome.score,
                 supported=label.supported,
-                review_id=sentence.review_id,
-                qid=sentence.qid,
+                probability=verdict.score,
+                weight=1 / sentence.probability / answered / len(labels),
             )
-            for label in said
-        ]
-    return pairs
 
 
 def _word(support: Support, *, bare: bool) -> str:
@@ -160,7 +132,7 @@ def _said(label: Label, *, bare: bool) -> str:
     return label.support.value
 
 
-def _accuracy(pairs: Sequence[_Pair]) -> Iterable[LabelAccuracy]:
+def _accuracy(pairs: Sequence[_Pair]) -> Iterator[LabelAccuracy]:
     for label in sorted({said for p in pairs for said in (p.judge, p.person)}, key=_SCALE.index):
         judged = [p for p in pairs if p.judge == label]
         labelled = [p for p in pairs if p.person == label]
@@ -174,20 +146,21 @@ def _accuracy(pairs: Sequence[_Pair]) -> Iterable[LabelAccuracy]:
 
 
 def _share(pairs: Sequence[_Pair]) -> Share | None:
-    """Of those on which both agree."""
-    found = weighted_share([Row(p.judge == p.person, p.weight, p.review_id, p.qid) for p in pairs])
+    """The weighted share of pairs in which both labels are equal."""
+    found = weighted_share(
+        [Row(p.judge == p.person, p.weight, p.sentence.review_id, p.sentence.qid) for p in pairs]
+    )
     return None if found is None else Share(**found._asdict())
 
 
-def _strata(draw: Draw, given: Labels, name: Name) -> Iterable[LabelledStratum]:
+def _strata(
+    draw: Draw, given: Labels, units: Sequence[Unit], name: Name
+) -> Iterator[LabelledStratum]:
     for number, stratum in enumerate(draw.strata):
-        units = [unit for unit in units_of(draw, given) if unit.stratum == number]
+        mine = [unit for unit in units if unit.stratum == number]
         errors = [
-            (
-                s.weight / unit.probability,
-                error_of(s, given[s.review_id], name),
-            )
-            for unit in units
+            (s.weight / unit.probability, error_of(s, given[s.review_id], name))
+            for unit in mine
             for s in unit.sentences
         ]
         whole = sum(weight for weight, _ in errors)
@@ -195,38 +168,32 @@ def _strata(draw: Draw, given: Labels, name: Name) -> Iterable[LabelledStratum]:
             names=stratum.names,
             units=stratum.units,
             drawn=stratum.drawn,
-            labelled=len(units),
+            labelled=len(mine),
             error=sum(weight * error.worth for weight, error in errors) / whole if whole else None,
         )
 
 
 def _disagreements(draw: Draw, given: Labels, *, bare: bool) -> list[Disagreement]:
+    """The sentences that a person labelled otherwise than the judge, worst first."""
+    name: Name = "faithfulness_strict" if bare else "faithfulness"
     found = []
     for sentence in draw.sentences:
-        said = given.get(sentence.review_id, ())
-        outcome = sentence.outcome
-        if not isinstance(outcome, Verdict) or not _own(sentence):
+        labels, verdict = given.get(sentence.review_id, ()), _own(sentence)
+        if verdict is None:
             continue
-        judged = _word(outcome.support, bare=bare)
-        if all(_said(label, bare=bare) == judged for label in said):
-            continue
-        name: Name = "faithfulness_strict" if bare else "faithfulness"
-        worst = abs(error_of(sentence, said, name).worth)
-        found.append((-worst, sentence.stratum, _disagreement(sentence, outcome, said, judged)))
-    return [each for *_, each in sorted(found, key=lambda item: item[:2])]
-
-
-def _disagreement(
-    sentence: DrawnSentence, verdict: Verdict, said: Sequence[Label], judged: str
-) -> Disagreement:
-    return Disagreement(
-        review_id=sentence.review_id,
-        qid=sentence.qid,
-        sentence=sentence.sentence,
-        text=sentence.text,
-        judge=judged,
-        people={label.reviewer: _said(label, bare=label.support is None) for label in said},
-        notes=tuple(label.note for label in said if label.note),
-        quote=next((evidence.quote for evidence in verdict.evidence), ""),
-        reason=verdict.reason,
-    )
+        judged = _word(verdict.support, bare=bare)
+        if any(_said(label, bare=bare) != judged for label in labels):
+            worst = abs(error_of(sentence, labels, name).worth)
+            case = Disagreement(
+                review_id=sentence.review_id,
+                qid=sentence.qid,
+                sentence=sentence.sentence,
+                text=sentence.text,
+                judge=judged,
+                people={each.reviewer: _said(each, bare=each.support is None) for each in labels},
+                notes=tuple(each.note for each in labels if each.note),
+                quote=next((evidence.quote for evidence in verdict.evidence), ""),
+                reason=verdict.reason,
+            )
+            found.append((-worst, sentence.stratum, case))
+    return [case for *_, case in sorted(found, key=lambda item: item[:2])]

@@ -28,7 +28,7 @@ class _Label(NamedTuple):
     qid: str
     label: GoldenLabel
     signature: str
-    """How its answer is judged now."""
+    """The signature of the result that its answer has now."""
     sentence: SentenceResult | None
     """None where no sentence begins and ends there any more."""
 

@@ -25,7 +25,7 @@ from judge.review.folder import (
 from judge.review.records import GoldenLabel, Label
 
 KEY: Final = "labels"
-"""What an answer bears its labels under."""
+"""The key of an answer that holds its labels."""
 
 _Votes = dict[str, dict[int, list[Label]]]
 """By qid and index of the sentence."""
@@ -42,7 +42,7 @@ class Disagreed(NamedTuple):
     """A sentence that reviewers called otherwise than each other."""
 
     review_id: str
-    """Of its first label."""
+    """The row of its first label."""
     qid: str
     sentence: int
     """Its index."""
@@ -50,18 +50,18 @@ class Disagreed(NamedTuple):
 
 @dataclass(slots=True)
 class Promotion:
-    """What of a run's labels is golden, and what is not."""
+    """The labels of a run that became golden, and a count of the others."""
 
     golden: list[Golden] = field(default_factory=list)
     """Answers with at least one agreed label, in run order."""
     disagreed: list[Disagreed] = field(default_factory=list)
-    """In run order."""
+    """Sentences on which reviewers disagree, in run order."""
     few: int = 0
     """Sentences on which too few reviewers agree."""
     stale: list[str] = field(default_factory=list)
-    """Draws, with labels, of results that this folder held earlier: they are left out."""
+    """Draws whose labels belong to earlier results of this folder, and are left out."""
     replaced: int = 0
-    """Labels of an earlier golden set that its answers bore: these take their place."""
+    """How many labels of an earlier golden set in the input were replaced."""
 
 
 def promote(
@@ -106,7 +106,9 @@ def promotion(folder: Path, *, reviewers: int = 1) -> Promotion:
         if not votes:
             break
         if cast := votes.pop(sample.qid, None):
-            _add(found, sample, _sentences(folder, result, cast), reviewers)
+            if not cast.keys() <= {sentence.index for sentence in result.sentences}:
+                raise _foreign(folder, sample.qid)
+            _add(found, sample, result, cast, reviewers)
     if votes:
         raise _foreign(folder, next(iter(votes)))
     if not found.golden:
@@ -164,29 +166,20 @@ def _votes(folder: Path, found: Promotion) -> _Votes:
     return votes
 
 
-def _sentences(
-    folder: Path, result: SampleResult, cast: Mapping[int, Sequence[Label]]
-) -> list[tuple[GoldenLabel | None, Sequence[Label]]]:
-    """What people agree on, sentence by sentence, and what they said."""
-    sentences = {sentence.index: sentence for sentence in result.sentences}
-    if not cast.keys() <= sentences.keys():
-        raise _foreign(folder, result.qid)
-    return [
-        (_agreed(sentences[index], labels, result.signature), labels)
-        for index, labels in sorted(cast.items())
-    ]
-
-
 def _add(
     found: Promotion,
     sample: Sample,
-    sentences: Sequence[tuple[GoldenLabel | None, Sequence[Label]]],
+    result: SampleResult,
+    cast: Mapping[int, Sequence[Label]],
     reviewers: int,
 ) -> None:
+    """Sort the labels of one answer, given by the index of their sentence."""
+    sentences = {sentence.index: sentence for sentence in result.sentences}
     golden = []
-    for label, cast in sentences:
+    for index, labels in sorted(cast.items()):
+        label = _agreed(sentences[index], labels, result.signature)
         if label is None:
-            found.disagreed.append(Disagreed(cast[0].review_id, sample.qid, cast[0].sentence))
+            found.disagreed.append(Disagreed(labels[0].review_id, sample.qid, index))
         elif label.reviewers < reviewers:
             found.few += 1
         else:
@@ -221,10 +214,8 @@ def _agreed(
 
 
 def _foreign(folder: Path, qid: str) -> RunError:
-    message = (
-        f"{folder}: its labels of {qid!r} are of a sentence it has not; import the sheet again"
-    )
-    return RunError(message)
+    what = f"its labels of {qid!r} are of a sentence it has not; import the sheet again"
+    return RunError(f"{folder}: {what}")
 
 
 def _nothing(folder: Path, found: Promotion, reviewers: int, *, any_cast: bool) -> RunError:

@@ -30,22 +30,22 @@ from judge.text.visible import clip
 
 _DRAW: Final = re.compile(r"r[0-9a-f]{8}")
 _MOST: Final = 50
-"""Problems that are listed; a person mends them in one go."""
+"""How many problems a message lists, so that a person can mend them in one go."""
 _LONGEST: Final = 60
 _COMPARED: Final = 2_000
-"""Letters of a sentence: a cell may be cut behind them."""
+"""How many letters of a sentence are compared; a cell may be cut behind them."""
 _LOST: Final = "?"
 
 
 class Imported(NamedTuple):
-    """What came of filled-in sheets."""
+    """The result of an import."""
 
     agreement: Agreement
     """What the labels say of the judge."""
     summary: Summary
     """Totals of the run."""
     noted: int
-    """Rows with a note, and without a label: nothing was made of them."""
+    """How many rows have a note and no label; they count as blank."""
 
 
 class Filled(NamedTuple):
@@ -58,17 +58,17 @@ class Filled(NamedTuple):
         return f"{self.path}, row {self.row.number}"
 
     def cell(self, column: str) -> str:
-        """What stands under a column; empty where the sheet lacks it."""
+        """The text under a column; empty where the sheet lacks the column."""
         return self.row.cells.get(column, "").strip()
 
     @property
     def id(self) -> str:
-        """What the row says it is."""
+        """The `review_id` that stands in the row."""
         return self.cell("review_id")
 
     @property
     def said(self) -> str:
-        """The label."""
+        """The label as it was written."""
         return self.cell("human_support")
 
 
@@ -181,7 +181,7 @@ def labels_of(draw: Draw, filled: Sequence[Filled]) -> list[Label]:
 
 
 def folded(name: str) -> str:
-    """A reviewer by any spelling of the name.
+    """The name of a reviewer, without case, width and extra spaces.
 
     >>> folded(" Ａnn"), folded("ann")
     ('ann', 'ann')
@@ -192,7 +192,7 @@ def folded(name: str) -> str:
 
 
 def _live_name(run: Path) -> str | None:
-    """The draw that a hook made beside the run; None where it was scored before there were any."""
+    """The name of the draw of a hook; None for runs older than hooks."""
     record = read_record(run)
     seed, rate = record.config.get("seed"), record.config.get("review_rate")
     if not isinstance(seed, int) or not isinstance(rate, float):
@@ -201,7 +201,7 @@ def _live_name(run: Path) -> str | None:
 
 
 def _live_draw(run: Path, name: str, results: str) -> Draw:
-    """What a hook was handed while these results were made, and not those of a run before."""
+    """The draw of the answers that a hook got while these results were made."""
     draw = read_draw(run, name)
     if draw is None or draw.results != results:
         draw = take_live(run).draw
@@ -268,7 +268,7 @@ def _is_of(row: Filled, sentence: DrawnSentence) -> bool:
 
 
 def _letters(text: str) -> str:
-    """What no spreadsheet changes."""
+    """The letters and digits of a text, which no spreadsheet changes."""
     return "".join(filter(str.isalnum, text))[:_COMPARED]
 
 
@@ -295,7 +295,7 @@ def _word(label: Label) -> str:
 
 
 def _quoted(review_id: str) -> str:
-    """An id that anybody may have written."""
+    """An id as a message shows it: quoted, for anybody may have written it, and cut."""
     return repr(clip(review_id, _LONGEST))
 
 

@@ -37,16 +37,16 @@ BLIND: Final = (
     "human_note",
     "reviewer",
 )
-"""The columns, in reading order."""
+"""The columns of a sheet, in reading order."""
 OPEN: Final = (*BLIND[:5], "judge_support", "judge_quote", *BLIND[5:])
-"""The same where the judge's verdict is shown."""
+"""The columns of a sheet that shows the judge's verdict."""
 
 
 NEEDED: Final = ("review_id", "human_support")
-"""Columns without which a sheet says nothing."""
+"""Columns that a sheet must have to be read."""
 
 READ: Final = ("review_id", "sentence", "human_support", "human_note", "reviewer")
-"""Columns that come back; what else a sheet shows is for the eye."""
+"""Columns that are read back."""
 
 _BEGIN: Final = "▶"
 _END: Final = "◀"
@@ -70,13 +70,13 @@ class Row(NamedTuple):
     """One row as it stands in the sheet."""
 
     number: int
-    """As a spreadsheet shows it: the header is mostly 1."""
+    """The number that a spreadsheet shows beside it; the header is mostly 1."""
     cells: dict[str, str]
-    """By canonical column name, those of `READ` that the sheet has; empty where a cell is."""
+    """The text by canonical column name, for those of `READ` that the sheet has."""
 
 
 def row_of(review_id: str, sample: Sample, sentence: SentenceResult) -> dict[str, str]:
-    """All columns but the empty ones."""
+    """The texts of a row by column; columns that people fill in are left out."""
     return {
         "review_id": review_id,
         "query": sample.query or "",
@@ -115,7 +115,7 @@ def ranked(sample: Sample, sentence: SentenceResult) -> list[int]:
 
 
 def judged(sentence: SentenceResult) -> dict[str, str]:
-    """What is shown of the verdict where it is shown."""
+    """The texts of the columns that show the judge's verdict."""
     outcome = sentence.outcome
     if not isinstance(outcome, Verdict):
         return {"judge_support": outcome.type, "judge_quote": ""}
@@ -297,7 +297,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _places(names: Sequence[str], path: Path) -> dict[str, int]:
-    """Where our columns stand."""
+    """The place of each known column."""
     places: dict[str, int] = {}
     for place, name in enumerate(names):
         column = column_of(name)

@@ -19,7 +19,7 @@ _COLUMN: Final = "columns."
 
 
 class Reading(NamedTuple):
-    """What a label says."""
+    """The meaning of what a reviewer wrote."""
 
     support: Support | None
     """On the judge's own scale; None where the person answered no, and not in which way."""
@@ -28,7 +28,7 @@ class Reading(NamedTuple):
 
 
 def header(column: str, lang: Lang) -> str:
-    """What stands above a column, given its canonical name.
+    """The header of a column, given its canonical name.
 
     >>> header("human_support", "en"), header("human_support", "zh")
     ('human_support', '人工判断')
@@ -64,7 +64,7 @@ def word_for(support: Support | None, lang: Lang) -> str:
 
 
 def read_label(text: str) -> Reading | None:
-    """What a reviewer wrote; None where the cell is blank.
+    """The meaning of what a reviewer wrote; None where the cell is blank.
 
     Raises:
         ValueError: it is no label; the message names it and the words there are.
@@ -107,7 +107,7 @@ def _labels() -> tuple[dict[Lang, dict[Support, str]], dict[str, Reading]]:
 
 
 def _folded(text: str) -> str:
-    """One spelling for many: no case, no width, no joiners or colour selectors, single spaces."""
+    """The text without case, width, joiners and colour selectors, and with single spaces."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     seen = "".join(c for c in plain if unicodedata.category(c) not in {"Cf", "Mn"})
     return " ".join(_HYPHEN.sub(" ", seen).split())

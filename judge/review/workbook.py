@@ -122,7 +122,7 @@ def _openpyxl() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """What a workbook has beyond texts and numbers does not matter here."""
+    """Ignore warnings: only texts and numbers of a workbook are read."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

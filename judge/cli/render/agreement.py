@@ -1,4 +1,4 @@
-"""What people's labels say of the judge, printed."""
+"""Print how good the judge is by the labels of people."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +38,7 @@ _WAYS: Final = {"generous": "high", "strict": "low"}
 _SHOWN: Final = 3
 _STRATA: Final = 4
 _LEAST: Final = 20
-"""Columns of a sentence that are worth showing."""
+"""The fewest columns of a sentence that are shown."""
 
 
 def print_agreement(agreement: Agreement, summary: Summary, folder: Path, console: Console) -> None:
@@ -128,7 +128,7 @@ def _labels(agreement: Agreement) -> Iterator[Text]:
 
 
 def _strata(agreement: Agreement) -> Iterator[Text]:
-    """Those that move the score most."""
+    """The strata that move the score most."""
     worst = sorted(agreement.strata, key=lambda h: -h.units * abs(h.error or 0.0))[:_STRATA]
     names = [stratum_name(stratum, _WORDS) for stratum in worst]
     wide = max(map(len, names), default=0)
