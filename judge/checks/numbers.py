@@ -10,12 +10,13 @@ MEASURES: Final = (
 )
 """Characters that make a lone Chinese numeral before them a quantity: `三天`, unlike `三明治`."""
 
-_WORDS: Final = {
+SPELLED: Final = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
     "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14,
     "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20,
     "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
 }  # fmt: skip
+"""English words of one number each."""
 _SCALES: Final = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _SHORT: Final = {"k": 1e3, "m": 1e6, "bn": 1e9}
 _HAN: Final = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {
@@ -38,13 +39,13 @@ _LONGEST_SPELLED: Final = 120
 
 _NO_VALUE: Final = str.maketrans("", "", ",， ")
 
-_WORD: Final = "|".join(sorted(_WORDS, key=len, reverse=True))
+_WORD: Final = "|".join(sorted(SPELLED, key=len, reverse=True))
 _SCALE: Final = "hundred|" + "|".join(_SCALES)
 _SIGNS: Final = "".join(_HAN)
 _HAN_SIGNS: Final = "".join(_HAN_SCALES)
 _PARTS: Final = re.compile(rf"(\d*)([{_HAN_SIGNS}]+)")
 # Most characters begin no number, and need not be tried.
-_STARTS: Final = "".join(sorted({word[0] for word in _WORDS})) + _SIGNS + "".join(_HAN_SCALES)
+_STARTS: Final = "".join(sorted({word[0] for word in SPELLED})) + _SIGNS + "".join(_HAN_SCALES)
 # `26, 000` and `1. 1 million` stand in text that was cut into tokens; no list goes on like that.
 _NUMBER: Final = re.compile(
     rf"""(?=[\d{_STARTS}]) (?:
@@ -127,8 +128,8 @@ def _scale(signs: str) -> float:
 def _spelled(phrase: str) -> float:
     total = current = 0.0
     for part in re.split(r"[ -]", phrase):
-        if part in _WORDS:
-            current += _WORDS[part]
+        if part in SPELLED:
+            current += SPELLED[part]
         elif part == "hundred":
             current = (current or 1) * 100
         elif part in _SCALES:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from judge.errors import ConfigError
+from judge.messages import Lang, Messages
 from judge.protocols import PairScorer
 from judge.records import (
     Evidence,
@@ -266,10 +267,9 @@ def _evidence(request: JudgeRequest, passage: Passage) -> tuple[Evidence, ...]:
 
 
 def _reason(sentence: str, label: Support | None) -> str:
-    """Why it is not `full`, in its own language."""
-    english, chinese = {
-        None: ("no chunks", "没有段落"),
-        Support.NONE: ("follows from no passage", "没有段落能推出"),
-        Support.CONTRADICTED: ("a passage says otherwise", "与段落矛盾"),
-    }.get(label, ("", ""))
-    return chinese if CJK_CHAR.search(sentence) else english
+    """Why it is not `full`, in its own language; without a label there were no chunks."""
+    if label is Support.FULL:
+        return ""
+    keys = {None: "no_chunks", Support.CONTRADICTED: "denied"}
+    lang: Lang = "zh" if CJK_CHAR.search(sentence) else "en"
+    return Messages.of("judges")(keys.get(label, "not_entailed"), lang)

@@ -17,7 +17,7 @@ CONTENT: Final = 0.2
 """A word that weighs more says something of its own."""
 _UNLISTED: Final = 0.8
 
-_WORD: Final = re.compile(rf"[{CJK}]|[^\W\d_{CJK}](?:[^\W_{CJK}]|['’](?=[^\W\d_{CJK}]))*")
+WORD: Final = re.compile(rf"[{CJK}]|[^\W\d_{CJK}](?:[^\W_{CJK}]|['’](?=[^\W\d_{CJK}]))*")
 # No bracket and no second `#` inside a run: each stretch is walked once, however long the text.
 _INSIDE: Final = r"[^\[\]()【】（）［］\s#]"
 _MARKUP: Final = re.compile(
@@ -51,7 +51,7 @@ def words(text: str) -> Words:
     >>> words("Dr. Müller’s cafés: 周五, 12 B12").stems
     ['dr', 'muller', 'cafe', '周', '五', 'b12']
     """
-    found = list(_WORD.finditer(text))
+    found = list(WORD.finditer(text))
     return Words(
         [stem(match[0]) for match in found],
         [match.start() for match in found],
@@ -61,7 +61,7 @@ def words(text: str) -> Words:
 
 def stems(text: str) -> list[str]:
     """The stems of a text alone, as `words` gives them, in a third of the time."""
-    return [stem(word) for word in _WORD.findall(text)]
+    return [stem(word) for word in WORD.findall(text)]
 
 
 def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from judge.judges.similarity.index import RIVAL, RUN, SAID, Passages, Vocabulary, other_key
+from judge.judges.similarity.index import RIVAL, RUN, SAID, Passages, Vocabulary, distinct
 from judge.judges.similarity.terms import Kind, Term
 from judge.text.words import CONTENT
 
@@ -20,17 +20,52 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
+TERM_FEATURES: Final = (
+    "one",
+    "out_weight",
+    "gone",
+    "gone_weight",
+    "name_out",
+    "name_gone",
+    "gone_late",
+    "denied",
+)
+"""What is measured of each item: a word or number that says something, or a word that contrasts.
+
+`out`: it does not stand in the best window, `gone`: in no chunk of the column; times the weight,
+or for numbers and names, and for the last third of a sentence, alone. `denied`: the window has a
+word that excludes it. `one` is 0, and so is all else, for what does not count in a column.
+"""
+
+SENTENCE_FEATURES: Final = ("pairs", "skips", "cosine")
+"""What is measured of each sentence.
+
+The shares of its pairs and skips that stand in the best window, and the cosine to the nearest
+segment, each to the fourth power: only what stands there nearly word by word is safe.
+"""
 
 LATE: Final = 2 / 3
 """An item with at least this share of its sentence's items before it stands late."""
-_NOTHING: Final = Term("", Kind.WORD, 0.0, name=False, start=0, end=0)
+# The rows there are to train on hold too few other words to weigh them: D43.
+_CREDIT: Final = 0.8
+# In choosing a window, beside 1 for all words as they stand in the sentence.
+_SAID_WORTH: Final = 0.9
+_PAIR_WORTH: Final = 0.5
+# Of a sentence of one telling word.
+_NO_SKIP: Final = 0.5
+_STEEP: Final = 4
+# A longer window never holds less: it has to earn its length.
+_LONGER: Final = 0.02
+# Hits looked at together; where passages repeat themselves, a term has very many.
+_HITS: Final = 1_000_000
+_NOTHING: Final = Term("", Kind.WORD, 0.0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
-    """All terms of all sentences, one row a term; each sentence has at least one row."""
+class Rows:
+    """The terms of several sentences end to end, one a row; each sentence has at least one."""
 
-    rows: tuple[Term, ...]
+    terms: tuple[Term, ...]
     owner: Ints
     """For each row its sentence."""
     first: Ints
@@ -40,65 +75,52 @@ class Laid:
     said: Ints
     """What it calls the word's meaning, -1 without one."""
     rival: Ints
-    """What it calls all that excludes the meaning, or any number that counts the same."""
-    flip: Ints
-    """What it calls the word where it is denied."""
-    affirmed: Ints
-    """What it calls the word where it is not, in a text that denies it elsewhere."""
-    denied: Bools
-    """Whether the sentence denies the word."""
+    """What it calls all that excludes the meaning."""
     kind: Ints
     weight: Floats
     name: Bools
     telling: Bools
-    """Whether it says something of its own: a number, or a word of some weight."""
-    item: Bools
-    """Whether it bears on support: it says something, denies, or contrasts."""
+    """Whether it says something of its own: a word or number of some weight."""
     quiet: Bools
     """Whether it is an item only for what it excludes, such as `all` or `before`."""
     late: Bools
     """Whether it is an item near the end of its sentence."""
 
     @classmethod
-    def lay(cls, sentences: Sequence[Sequence[Term]], vocabulary: Vocabulary) -> "Laid":
-        """Lay the terms of some sentences."""
+    def of(cls, sentences: Sequence[Sequence[Term]], vocabulary: Vocabulary) -> "Rows":
+        """Lay the terms of some sentences end to end."""
         # Every sentence gets a row, for `reduceat` cannot sum over none.
         padded = [each or (_NOTHING,) for each in sentences]
         sizes = [len(each) for each in padded]
-        rows = tuple(term for each in padded for term in each)
+        terms = tuple(term for each in padded for term in each)
+        keys, kinds, weights, starts, _, names, senses = zip(*terms, strict=True)
         get = vocabulary.number.get
-        meant = [term.sense.concept if term.sense else "" for term in rows]
-        other = [
-            other_key(term.counts) if term.counts else RIVAL + concept
-            for term, concept in zip(rows, meant, strict=True)
-        ]
-        first = np.asarray([0, *accumulate(sizes[:-1])], np.int64)
+        number = np.asarray([get(key, -1) for key in keys], np.int64)
+        said, rival = np.full((2, len(terms)), -1, np.int64)
+        contrasts = np.zeros(len(terms), np.bool_)
+        for row, sense in enumerate(senses):
+            if sense is not None:
+                said[row] = get(SAID + sense.concept, -1)
+                rival[row] = get(RIVAL + sense.concept, -1)
+                contrasts[row] = bool(sense.excludes)
         owner = np.repeat(np.arange(len(padded)), sizes)
-        kind = np.asarray([term.kind for term in rows], np.int64)
-        weight = np.asarray([term.weight for term in rows], np.float64)
-        contrasts = np.asarray([bool(term.sense and term.sense.excludes) for term in rows])
-        quiet = (kind == Kind.WORD) & (weight <= CONTENT) & contrasts
-        telling = (kind == Kind.NUMBER) | ((kind == Kind.WORD) & (weight > CONTENT))
-        item = telling | quiet | (kind == Kind.NEGATION)
-        number = np.asarray([get(term.key, -1) for term in rows], np.int64)
-        start = np.asarray([term.start for term in rows], np.int64)
+        kind = np.asarray(kinds, np.int64)
+        weight = np.asarray(weights, np.float64)
+        telling = (kind == Kind.WORD) & (weight > CONTENT)
+        quiet = (kind == Kind.WORD) & contrasts & ~telling
         return cls(
-            rows=rows,
+            terms=terms,
             owner=owner,
-            first=first,
+            first=np.asarray([0, *accumulate(sizes[:-1])], np.int64),
             number=number,
-            said=np.asarray([get(SAID + concept, -1) for concept in meant], np.int64),
-            rival=np.asarray([get(key, -1) for key in other], np.int64),
-            flip=np.where(number < 0, -1, vocabulary.denied(number)),
-            affirmed=np.where(number < 0, -1, vocabulary.affirmed(number)),
-            denied=np.asarray([term.denied for term in rows], np.bool_),
+            said=said,
+            rival=rival,
             kind=kind,
             weight=weight,
-            name=np.asarray([term.name for term in rows], np.bool_),
+            name=np.asarray(names, np.bool_),
             telling=telling,
-            item=item,
             quiet=quiet,
-            late=_late(owner, start, item),
+            late=_late(owner, np.asarray(starts, np.int64), telling | quiet),
         )
 
     def sums(self, values: Floats) -> Floats:
@@ -113,12 +135,11 @@ class Laid:
         return own / np.where(whole > 0, whole, 1.0)[self.owner]
 
     def without(self, present: Bools) -> tuple[tuple[Term, ...], ...]:
-        """Per sentence, the words and numbers that are not present."""
+        """Per sentence, the words that are not present."""
         lost: list[list[Term]] = [[] for _ in self.first]
-        plain = (self.kind == Kind.WORD) | (self.kind == Kind.NUMBER)
-        for row in np.flatnonzero(plain & ~present).tolist():
-            if self.rows[row] is not _NOTHING:
-                lost[self.owner[row]].append(self.rows[row])
+        for row in np.flatnonzero((self.kind == Kind.WORD) & ~present).tolist():
+            if self.terms[row] is not _NOTHING:
+                lost[self.owner[row]].append(self.terms[row])
         return tuple(map(tuple, lost))
 
 
@@ -131,10 +152,6 @@ def _late(owner: Ints, start: Ints, item: Bools) -> Bools:
     late = np.zeros(len(owner), np.bool_)
     late[ordered] = before >= LATE * many[owner[ordered]]
     return late
-
-
-_HITS: Final = 1_000_000
-"""Hits looked at together; where passages repeat themselves, a term has very many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +190,13 @@ class Held:
         return held
 
 
-def search(
-    laid: Laid, passages: Passages, value: Floats, other: Floats
+def _search(
+    rows: Rows, passages: Passages, value: Floats, other: Floats
 ) -> tuple[Floats, Ints, Ints]:
     """Look up every row in the windows.
 
     Args:
-        laid: the terms of some sentences.
+        rows: the terms of some sentences.
         passages: the chunks.
         value: what a row is worth where its term is found, shape (rows,).
         other: where its meaning is found in another word, same shape.
@@ -189,20 +206,20 @@ def search(
         and of the meanings row · chunks + chunk of all that was found, ascending.
     """
     windows, chunks = len(passages.legal), len(passages.first) - 1
-    worth = np.zeros(len(laid.first) * windows)
+    worth = np.zeros(len(rows.first) * windows)
     held, meant = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for low, high in _runs(_counts(laid.number, passages) + _counts(laid.said, passages)):
+    for low, high in _runs(_counts(rows.number, passages) + _counts(rows.said, passages)):
         part = slice(low, high)
-        own, said = _hits(laid.number[part], passages), _hits(laid.said[part], passages)
+        own, said = _hits(rows.number[part], passages), _hits(rows.said[part], passages)
         codes = own[0] * windows + own[1]
         only = ~np.isin(said[0] * windows + said[1], codes, assume_unique=True)
         for (row, window), gain, kept in ((own, value, slice(None)), (said, other, only)):
-            place = laid.owner[part][row[kept]] * windows + window[kept]
+            place = rows.owner[part][row[kept]] * windows + window[kept]
             np.add.at(worth, place, gain[part][row[kept]])
         for (row, window), found in ((own, held), (said, meant)):
-            found.append(np.unique((row + low) * chunks + passages.chunk_of[window // RUN]))
+            found.append(distinct((row + low) * chunks + passages.chunk_of[window // RUN]))
     return (
-        worth.reshape(len(laid.first), windows),
+        worth.reshape(len(rows.first), windows),
         np.concatenate(held),
         np.concatenate(meant),
     )
@@ -234,48 +251,6 @@ def _hits(number: Ints, passages: Passages) -> tuple[Ints, Ints]:
     return hit, passages.window[np.repeat(low, count) + within]
 
 
-TERM_FEATURES: Final = (
-    "one",
-    "weight",
-    "out",
-    "out_weight",
-    "gone",
-    "gone_weight",
-    "name_out",
-    "name_gone",
-    "number",
-    "number_out",
-    "number_gone",
-    "number_changed",
-    "gone_late",
-    "denied",
-)
-"""What is measured of each item: a word that says something or contrasts, a number, a denial.
-
-`out`: it does not stand in the best window, `gone`: in no chunk of the column; times the weight,
-or for names, numbers and the last third of a sentence alone. `denied`: the window says otherwise.
-`one` is 0, and so is all else, for what does not count in a column.
-"""
-
-SENTENCE_FEATURES: Final = ("pairs", "skips", "cosine")
-"""What is measured of each sentence.
-
-The shares of its pairs and skips that stand in the best window, and the cosine to the nearest
-segment, each to the fourth power: only what stands there nearly word by word is safe.
-"""
-
-# The rows there are to train on hold too few other words to weigh them: D43.
-_CREDIT: Final = 0.8
-# In choosing a window, beside 1 for all words as they stand in the sentence.
-_SAID_WORTH: Final = 0.9
-_PAIR_WORTH: Final = 0.5
-# Of a sentence of one telling word.
-_NO_SKIP: Final = 0.5
-_STEEP: Final = 4
-# A longer window never holds less: it has to earn its length.
-_LONGER: Final = 0.02
-
-
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Features of sentences against some columns."""
@@ -287,7 +262,7 @@ class Measured:
     sentences: Floats
     """Shape (sentences, columns, len(SENTENCE_FEATURES))."""
     grounded: Bools
-    """Whether a number or a word that says something stands in the best window, shape
+    """Whether a word that says something stands in the best window, shape
     (sentences, columns)."""
 
 
@@ -295,7 +270,7 @@ class Measured:
 class Alignment:
     """Sentences against chunks. Columns: all chunks, the cited ones, then every chunk alone."""
 
-    laid: Laid
+    rows: Rows
     passages: Passages
     postings: Ints
     """Of the passages, term · windows + window of each, ascending."""
@@ -309,60 +284,48 @@ class Alignment:
     """To the nearest segment, shape (sentences, chunks + 2)."""
 
     def missing(self) -> tuple[tuple[Term, ...], ...]:
-        """For each sentence, its words and numbers that stand in no chunk."""
-        return self.laid.without(self.held.anywhere | self.meant.anywhere)
+        """For each sentence, its words that stand in no chunk."""
+        return self.rows.without(self.held.anywhere | self.meant.anywhere)
 
     def scattered(self) -> tuple[tuple[Term, ...], ...]:
-        """For each sentence, its words and numbers that do not stand in the best window of all."""
-        inside = self._inside(self.laid.number, slice(1)) | self._inside(self.laid.said, slice(1))
-        return self.laid.without(inside[:, 0])
+        """For each sentence, its words that do not stand in the best window of all."""
+        inside = self._inside(self.rows.number, slice(1)) | self._inside(self.rows.said, slice(1))
+        return self.rows.without(inside[:, 0])
 
     def measured(self, columns: slice) -> Measured:
         """The features against some of the columns."""
-        laid = self.laid
-        found = self._inside(laid.number, columns)
-        other = self._inside(laid.said, columns) & ~found
-        denied = self._inside(laid.rival, columns) & ~found & ~other
-        # "Nobody ran" is not denied by people who sit.
-        negated = laid.sums((laid.kind == Kind.NEGATION).astype(np.float64)) > 0
-        denied &= ~(negated[laid.owner] & (laid.kind == Kind.WORD))[:, None]
-        denied |= found & self._flipped(columns)
-        shares = [laid.sums(laid.shares(kind)[:, None] * found) for kind in (Kind.PAIR, Kind.SKIP)]
-        skipless = laid.sums((laid.kind == Kind.SKIP).astype(np.float64)) == 0
+        rows = self.rows
+        found = self._inside(rows.number, columns)
+        other = self._inside(rows.said, columns) & ~found
+        denied = self._inside(rows.rival, columns) & ~found & ~other
+        shares = [rows.sums(rows.shares(kind)[:, None] * found) for kind in (Kind.PAIR, Kind.SKIP)]
+        skipless = rows.sums((rows.kind == Kind.SKIP).astype(np.float64)) == 0
         shares[1][skipless] = _NO_SKIP
-        rows = np.flatnonzero(laid.item)
-        held, meant = self.held.within(columns)[rows], self.meant.within(columns)[rows]
-        quiet = laid.quiet[rows, None]
+        items = np.flatnonzero(rows.telling | rows.quiet)
+        quiet = rows.quiet[items, None]
+        held, meant = self.held.within(columns)[items], self.meant.within(columns)[items]
         return Measured(
-            terms=_terms(
-                laid,
+            terms=_features(
                 rows,
-                out=~(found[rows] | quiet) * (1 - _CREDIT * other[rows]),
+                items,
+                out=~(found[items] | quiet) * (1 - _CREDIT * other[items]),
                 gone=~(held | quiet) * (1 - _CREDIT * meant),
-                denied=denied[rows],
+                denied=denied[items],
             ),
-            owner=laid.owner[rows],
+            owner=rows.owner[items],
             sentences=np.stack([*shares, self.cosine[:, columns]], axis=2) ** _STEEP,
-            grounded=laid.sums((laid.telling[:, None] & (found | other)).astype(np.float64)) > 0,
+            grounded=rows.sums((rows.telling[:, None] & (found | other)).astype(np.float64)) > 0,
         )
-
-    def _flipped(self, columns: slice) -> Bools:
-        """Whether a word is denied on one side and said on the other."""
-        laid = self.laid
-        theirs = self._inside(laid.flip, columns) & ~self._inside(laid.affirmed, columns)
-        own = laid.denied[:, None]
-        words = (laid.telling & (laid.kind == Kind.WORD))[:, None]
-        flipped: Bools = words & np.where(own, ~self._inside(laid.flip, columns), theirs)
-        return flipped
 
     def _inside(self, number: Ints, columns: slice) -> Bools:
         """Whether what a row's number stands for is in its sentence's best window, per column."""
-        mine = self.windows[self.laid.owner, columns]
-        if not len(self.passages.term):
-            return np.zeros(mine.shape, np.bool_)
-        asked = number[:, None] * len(self.passages.legal) + mine
-        at = np.minimum(np.searchsorted(self.postings, asked), len(self.postings) - 1)
-        inside: Bools = (self.postings[at] == asked) & (mine >= 0) & (number >= 0)[:, None]
+        inside = np.zeros((len(number), len(range(*columns.indices(self.windows.shape[1])))), bool)
+        rows = np.flatnonzero(number >= 0)
+        if len(rows) and len(self.postings):
+            mine = self.windows[self.rows.owner[rows], columns]
+            asked = number[rows, None] * len(self.passages.legal) + mine
+            at = np.minimum(np.searchsorted(self.postings, asked), len(self.postings) - 1)
+            inside[rows] = (self.postings[at] == asked) & (mine >= 0)
         return inside
 
 
@@ -382,20 +345,20 @@ def align(
         cosine: of each sentence to the nearest segment of each chunk, shape (sentences, chunks).
         cited: which chunks each sentence cites, same shape.
     """
-    laid = Laid.lay(sentences, vocabulary)
-    word = laid.shares(Kind.WORD)
-    value = word + _PAIR_WORTH * laid.shares(Kind.PAIR)
-    worth, own, said = search(laid, passages, value, _SAID_WORTH * word)
+    rows = Rows.of(sentences, vocabulary)
+    word = rows.shares(Kind.WORD)
+    value = word + _PAIR_WORTH * rows.shares(Kind.PAIR)
+    worth, own, said = _search(rows, passages, value, _SAID_WORTH * word)
     alone, top = _best(worth, passages)
     return Alignment(
-        laid=laid,
+        rows=rows,
         passages=passages,
         postings=passages.term * len(passages.legal) + passages.window,
         windows=np.column_stack(
             [_pick(alone, top), _pick(alone, np.where(cited, top, -np.inf)), alone]
         ),
-        held=Held.of(own, laid.owner, cited),
-        meant=Held.of(said, laid.owner, cited),
+        held=Held.of(own, rows.owner, cited),
+        meant=Held.of(said, rows.owner, cited),
         cosine=np.column_stack([cosine.max(1), np.where(cited, cosine, 0.0).max(1), cosine]),
     )
 
@@ -423,26 +386,17 @@ def _pick(best: Ints, worth: Floats) -> Ints:
     return np.where(worth[rows, chunk] > 0, best[rows, chunk], -1)
 
 
-def _terms(laid: Laid, rows: Ints, out: Floats, gone: Floats, denied: Bools) -> Floats:
-    weight, name = laid.weight[rows, None], laid.name[rows, None]
-    number, late = (laid.kind[rows] == Kind.NUMBER)[:, None], laid.late[rows, None]
-    changed = number & denied
-    # A word of grammar counts only where it is denied.
-    every = (~laid.quiet[rows, None] | denied).astype(np.float64)
+def _features(rows: Rows, items: Ints, out: Floats, gone: Floats, denied: Bools) -> Floats:
+    weight, name, late = (each[items, None] for each in (rows.weight, rows.name, rows.late))
     columns = {
-        "one": every,
-        "weight": weight * every,
-        "out": out,
+        # A word of grammar counts only where it is denied.
+        "one": (~rows.quiet[items, None] | denied).astype(np.float64),
         "out_weight": out * weight,
         "gone": gone,
         "gone_weight": gone * weight,
         "name_out": name * out,
         "name_gone": name * gone,
-        "number": number * every,
-        "number_out": number * out,
-        "number_gone": number * gone,
-        "number_changed": changed.astype(np.float64),
         "gone_late": late * gone,
-        "denied": (denied & ~number).astype(np.float64),
+        "denied": denied.astype(np.float64),
     }
     return np.stack([columns[name] for name in TERM_FEATURES], axis=2)

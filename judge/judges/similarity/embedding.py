@@ -47,25 +47,24 @@ class LexicalEmbedder:
 
 
 def _embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    grams: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]] = []
-    counts: list[int] = []
-    for text in texts:
-        found = stems(text)
-        grams += map(_vector, found)
-        counts.append(len(found))
-    if not grams:
-        return np.zeros((len(texts), _WIDTH), np.float32)
-    sizes = np.fromiter((len(places) for places, _ in grams), np.int64, len(grams))
-    row = np.repeat(np.repeat(np.arange(len(texts)), counts), sizes)
-    place = np.concatenate([places for places, _ in grams])
-    value = np.concatenate([values for _, values in grams])
-    sums = np.bincount(row * _WIDTH + place, value, len(texts) * _WIDTH).reshape(-1, _WIDTH)
+    found = [stems(text) for text in texts]
+    rows = np.zeros((len(texts), _WIDTH), np.float32)
+    place: dict[str, int] = {}
+    which = [place.setdefault(stem, len(place)) for each in found for stem in each]
+    if not which:
+        return rows
+    vectors = np.stack([_vector(stem) for stem in place])
+    sizes = np.asarray([len(each) for each in found], np.int64)
+    filled = np.flatnonzero(sizes)
+    first = np.cumsum(sizes) - sizes
+    sums = np.add.reduceat(vectors[which], first[filled], axis=0)
     norms = np.linalg.norm(sums, axis=1, keepdims=True)
-    return (sums / np.where(norms > 0, norms, 1.0)).astype(np.float32)
+    rows[filled] = sums / np.where(norms > 0, norms, 1.0)
+    return rows
 
 
-@lru_cache(maxsize=1 << 15)
-def _vector(stem: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+@lru_cache(maxsize=1 << 13)
+def _vector(stem: str) -> npt.NDArray[np.float32]:
     framed = f"<{stem}>"
     parts = [framed[i : i + n] for n in _GRAMS for i in range(len(framed) - n + 1)]
     hashes = np.fromiter(
@@ -73,4 +72,7 @@ def _vector(stem: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     )
     values = np.where(hashes & _SIGN, 1.0, -1.0) * weight(stem)
     values[1:] /= np.sqrt(len(hashes))
-    return hashes % _WIDTH, values
+    vector: npt.NDArray[np.float32] = np.bincount(hashes % _WIDTH, values, _WIDTH).astype(
+        np.float32
+    )
+    return vector

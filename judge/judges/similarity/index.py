@@ -1,46 +1,64 @@
 """What some sentences say, looked up in passages all at once."""
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from judge.checks.denials import denied, negations
-from judge.checks.sequence import Token, sequence
-from judge.checks.values import NUMBER, days, figures
 from judge.judges.similarity.senses import Sense, english_senses, han_senses
-from judge.judges.similarity.terms import DENIAL, GAP, Kind, Term
+from judge.judges.similarity.terms import GAP, Kind, Term, tokens
 from judge.text.pieces import segments
-from judge.text.words import Words, words
+from judge.text.words import Words
 
 Ints = npt.NDArray[np.int64]
-
-_Numbers = TypeVar("_Numbers", int, Ints)
+Bools = npt.NDArray[np.bool_]
 
 SAID: Final = "@"
 """What the key of a meaning begins with, said in whatever word."""
 RIVAL: Final = "≠"
 """What the key of everything that excludes a meaning begins with."""
-
-
-def other_key(counts: str) -> str:
-    """The key of any number that counts the same."""
-    return f"{RIVAL}{NUMBER}{counts}"
+AHEAD: Final = 8
+"""The second word of a skip stands at most so many words behind the first …"""
+BACK: Final = 3
+"""… or so many before it: `the fall of prices`, `prices fell`."""
+RUN: Final = 3
+"""A window is a run of one to so many segments."""
 
 
 @dataclass(frozen=True, slots=True)
-class Skips:
-    """Skips by the numbers of their two words."""
+class Compounds:
+    """Pairs, or skips, by the numbers of their two words."""
 
-    first: Ints
-    """The word that comes first, shape (skips,)."""
-    second: Ints
-    """The other."""
+    codes: Ints
+    """First word · terms + second word, ascending, shape (compounds,)."""
     number: Ints
-    """The skip's own number."""
+    """The compound's own number, same shape."""
+    words: Bools
+    """Whether a term is one of their words, shape (terms,)."""
+
+    @classmethod
+    def of(cls, keys: Iterable[str], mark: str, number: Mapping[str, int]) -> "Compounds":
+        """Of keys that have the mark between two words, all of them numbered."""
+        many = len(number)
+        rows = [(*map(number.__getitem__, key.split(mark)), number[key]) for key in keys]
+        first, second, own = np.asarray(rows, np.int64).reshape(-1, 3).T
+        codes = first * many + second
+        rank = np.argsort(codes)
+        words = np.zeros(many, np.bool_)
+        words[first] = words[second] = True
+        return cls(codes[rank], own[rank], words)
+
+    def find(self, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+        """Where two words make a compound: the places that do, and the numbers of the compounds."""
+        if not len(self.codes):
+            return np.zeros((2, 0), np.int64)[0], np.zeros(0, np.int64)
+        codes = first * len(self.words) + second
+        at = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
+        hit = np.flatnonzero(self.codes[at] == codes)
+        return hit, self.number[at[hit]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,216 +67,63 @@ class Vocabulary:
 
     number: Mapping[str, int]
     """Key → number, of every term and of the meanings (`SAID`, `RIVAL`)."""
-    skips: Skips
-    """Which of them are skips."""
-    meanings: Mapping[str, Sense]
-    """The senses of the words among them, by concept."""
-    counts: bool
-    """Whether it holds a number."""
-
-    def denied(self, word: _Numbers) -> _Numbers:
-        """The number of a word where a negation denies it."""
-        return word + len(self.number)
-
-    def affirmed(self, word: _Numbers) -> _Numbers:
-        """The number of a word where none does, in a text that denies it elsewhere."""
-        return word + 2 * len(self.number)
+    pairs: Compounds
+    skips: Compounds
+    meanings: frozenset[str]
+    """The concepts of the words among them."""
+    rivals: Mapping[str, Collection[str]]
+    """A concept: those of the meanings that it excludes."""
 
     def posted(self, found: Sense) -> tuple[int, ...]:
         """What a word of a passage is evidence of: the meanings it implies, those it excludes."""
-        posts = []
-        for concept, sense in self.meanings.items():
-            if concept in found.implies:
-                posts.append(self.number[SAID + concept])
-            elif sense.excludes & found.implies:
-                posts.append(self.number[RIVAL + concept])
-        return tuple(posts)
+        said = self.meanings & found.implies
+        against = {each for concept in found.implies for each in self.rivals.get(concept, ())}
+        return (
+            *(self.number[SAID + concept] for concept in said),
+            *(self.number[RIVAL + concept] for concept in against - said),
+        )
 
     @classmethod
     def of(cls, sentences: Iterable[Sequence[Term]]) -> "Vocabulary":
         """Number what the sentences say."""
         number: dict[str, int] = {}
         meanings: dict[str, Sense] = {}
-        skips: dict[str, Term] = {}
-        for term in (term for sentence in sentences for term in sentence):
-            number.setdefault(term.key, len(number))
-            if term.kind is Kind.SKIP:
-                skips[term.key] = term
-            if term.sense is not None:
-                meanings[term.sense.concept] = term.sense
-            if term.counts:
-                number.setdefault(other_key(term.counts), len(number))
-        for concept in meanings:
+        keys: tuple[dict[str, None], ...] = tuple({} for _ in Kind)
+        for sentence in sentences:
+            for term in sentence:
+                number.setdefault(term.key, len(number))
+                keys[term.kind][term.key] = None
+                if term.sense is not None:
+                    meanings[term.sense.concept] = term.sense
+        rivals: dict[str, set[str]] = {}
+        for concept, sense in meanings.items():
             for sign in (SAID, RIVAL):
                 number.setdefault(sign + concept, len(number))
-        # The words of a skip are terms of the same sentence, so they have numbers.
-        words = [key.split("…") for key in skips]
-        first, second = ([number[pair[side]] for pair in words] for side in (0, 1))
-        return cls(
-            number=number,
-            skips=Skips(
-                np.asarray(first, np.int64),
-                np.asarray(second, np.int64),
-                np.asarray([number[key] for key in skips], np.int64),
-            ),
-            meanings=meanings,
-            counts=any(key.startswith(NUMBER) for key in number),
-        )
-
-
-AHEAD: Final = 8
-"""The second word of a skip stands at most so many words behind the first …"""
-BACK: Final = 3
-"""… or so many before it: `the fall of prices`, `prices fell`."""
-
-
-def occurrences(texts: Sequence[str], vocabulary: Vocabulary, begins: Ints) -> tuple[Ints, Ints]:
-    """Find what a vocabulary holds in the segments of some texts.
-
-    Args:
-        texts: any.
-        vocabulary: what is looked for.
-        begins: where the segments begin, ascending, in the texts joined by one character.
-
-    Returns:
-        Numbers of what was found, and the segment of each; a find may come more than once.
-    """
-    scan = _Scan(vocabulary)
-    bases = accumulate((len(text) + 1 for text in texts), initial=0)
-    for text, base in zip(texts, bases, strict=False):
-        scan.read(text, base)
-    segment = np.searchsorted(begins, np.asarray(scan.places, np.int64), "right") - 1
-    ids = np.asarray(scan.ids, np.int64)
-    worded = np.asarray(scan.orders, np.int64)
-    near, where = _skips(ids[worded >= 0], segment[worded >= 0], worded[worded >= 0], vocabulary)
-    return np.concatenate([ids, near]), np.concatenate([segment, where])
-
-
-@dataclass(slots=True)
-class _Scan:
-    """What was found so far: the same place in three lists."""
-
-    vocabulary: Vocabulary
-    ids: list[int] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    orders: list[int] = field(default_factory=list)
-    """Of a word or number, how many of the texts stand before it; -1 of all else."""
-    tokens_read: int = 0
-    posted: dict[str, tuple[int, ...]] = field(default_factory=dict)
-
-    def read(self, text: str, base: int) -> None:
-        said = words(text)
-        numbers = figures(text, said)
-        if self.vocabulary.counts:
-            for value in (*numbers, *days(text)):
-                self._keep(value.key, base + value.start)
-                if value.certain:
-                    self._keep(other_key(value.counts), base + value.start)
-        tokens = sequence(said, numbers)
-        self._tokens(tokens, base)
-        denials = negations(text, tokens)
-        for at in denials:
-            self._keep(DENIAL, base + tokens[at].start)
-        self._denied(tokens, denied(tokens, denials), base)
-        if self.vocabulary.meanings:
-            self._meanings(text, said, base)
-
-    def _keep(self, key: str, place: int) -> None:
-        number = self.vocabulary.number.get(key)
-        if number is not None:
-            self._post(number, place)
-
-    def _post(self, number: int, place: int) -> None:
-        self.ids.append(number)
-        self.places.append(place)
-        self.orders.append(-1)
-
-    def _tokens(self, tokens: Sequence[Token], base: int) -> None:
-        get: Callable[[str], int | None] = self.vocabulary.number.get
-        before, end_before = "", 0
-        for order, (key, start, end, _) in enumerate(tokens, self.tokens_read):
-            number = get(key)
-            if number is None:
-                before = ""
-                continue
-            self.ids.append(number)
-            self.places.append(base + start)
-            self.orders.append(order)
-            if before and start - end_before <= GAP:
-                self._keep(f"{before} {key}", base + start)
-            before, end_before = key, end
-        self.tokens_read += len(tokens)
-
-    def _denied(self, tokens: Sequence[Token], under: Container[int], base: int) -> None:
-        """Where the words stand that the text denies somewhere, and how."""
-        reached = {token.key for at, token in enumerate(tokens) if at in under}
-        for at, (key, start, _, _) in enumerate(tokens) if reached else ():
-            word = self.vocabulary.number.get(key) if key in reached else None
-            if word is not None:
-                side = self.vocabulary.denied if at in under else self.vocabulary.affirmed
-                self._post(side(word), base + start)
-
-    def _meanings(self, text: str, found: Words, base: int) -> None:
-        for sense, low, _ in english_senses(found.stems):
-            self._mean(sense, base + found.starts[low])
-        for sense, start, _ in han_senses(text):
-            self._mean(sense, base + start)
-
-    def _mean(self, sense: Sense, place: int) -> None:
-        if sense.concept not in self.posted:
-            self.posted[sense.concept] = self.vocabulary.posted(sense)
-        for number in self.posted[sense.concept]:
-            self._post(number, place)
-
-
-def _skips(ids: Ints, segment: Ints, order: Ints, vocabulary: Vocabulary) -> tuple[Ints, Ints]:
-    """The skips of a vocabulary among words in reading order, and their segments."""
-    wanted = vocabulary.skips
-    if not len(wanted.number):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    stride = len(vocabulary.number)
-    codes = wanted.first * stride + wanted.second
-    rank = np.argsort(codes)
-    codes, number = codes[rank], wanted.number[rank]
-    kept = np.isin(ids, np.concatenate([wanted.first, wanted.second]))
-    ids, segment, order = ids[kept], segment[kept], order[kept]
-    found, where = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for step in range(1, min(AHEAD, len(ids) - 1) + 1):
-        apart = order[step:] - order[:-step]
-        together = segment[step:] == segment[:-step]
-        for reach, one, other in (
-            (AHEAD, ids[:-step], ids[step:]),
-            (BACK, ids[step:], ids[:-step]),
-        ):
-            asked = (one * stride + other)[together & (apart <= reach)]
-            at = np.minimum(np.searchsorted(codes, asked), len(codes) - 1)
-            hit = codes[at] == asked
-            found.append(number[at[hit]])
-            where.append(segment[step:][together & (apart <= reach)][hit])
-    return np.concatenate(found), np.concatenate(where)
-
-
-RUN: Final = 3
-"""A window is a run of one to so many segments."""
+            for other in sense.excludes:
+                rivals.setdefault(other, set()).add(concept)
+        # The words of a compound are terms of the same sentence, so they have numbers.
+        pairs = Compounds.of(keys[Kind.PAIR], " ", number)
+        skips = Compounds.of(keys[Kind.SKIP], "…", number)
+        return cls(number, pairs, skips, frozenset(meanings), rivals)
 
 
 @dataclass(frozen=True, slots=True)
 class Passages:
     """Where the wanted terms stand in the chunks. Window `3 i + n - 1` is the n segments from i."""
 
-    chunk_of: npt.NDArray[np.int64]
+    chunk_of: Ints
     """For each segment its chunk, shape (segments,)."""
-    starts: npt.NDArray[np.int64]
+    starts: Ints
     """For each segment its first character, into its chunk."""
-    ends: npt.NDArray[np.int64]
+    ends: Ints
     """One past its last."""
-    first: npt.NDArray[np.int64]
+    first: Ints
     """For each chunk its first segment, and the number of segments: shape (chunks + 1,)."""
-    legal: npt.NDArray[np.bool_]
+    legal: Bools
     """Whether a window stays within one chunk, shape (3 · segments,)."""
-    term: npt.NDArray[np.int64]
+    term: Ints
     """Postings, sorted: what the vocabulary numbers …"""
-    window: npt.NDArray[np.int64]
+    window: Ints
     """… and a window that holds it."""
 
     def span(self, window: int) -> tuple[int, int, int]:
@@ -276,22 +141,96 @@ def locate(chunks: Sequence[str], vocabulary: Vocabulary) -> Passages:
 
     Time and space are linear in the characters of the chunks.
     """
-    bases = list(accumulate((len(text) + 1 for text in chunks), initial=0))
+    bases = np.asarray([0, *accumulate(len(text) + 1 for text in chunks)], np.int64)
     cut = [segments(text) for text in chunks]
     first = np.asarray([0, *accumulate(map(len, cut))], np.int64)
     edges = np.asarray([edge for part in cut for edge in part], np.int64).reshape(-1, 2)
     chunk_of = np.repeat(np.arange(len(chunks)), np.diff(first))
     ahead = np.arange(len(edges))[:, None] + np.arange(RUN)
     legal = (ahead < first[chunk_of + 1][:, None]).ravel()
-    begins = edges[:, 0] + np.asarray(bases, np.int64)[chunk_of]
-    ids, segment = occurrences(chunks, vocabulary, begins)
+    ids, segment = _occurrences(chunks, vocabulary, bases, edges[:, 0] + bases[chunk_of])
     windows = [(segment - back) * RUN + n for n in range(RUN) for back in range(n + 1)]
     window = np.concatenate(windows)
     # A window that starts before the chunk is one that runs over its end from the chunk before.
     fits = window >= 0
     fits[fits] = legal[window[fits]]
     stride = max(len(legal), 1)
-    key = np.unique(np.tile(ids, len(windows))[fits] * stride + window[fits])
+    key = distinct(np.tile(ids, len(windows))[fits] * stride + window[fits])
     return Passages(
         chunk_of, edges[:, 0], edges[:, 1], first, legal, term=key // stride, window=key % stride
     )
+
+
+def distinct(values: Ints) -> Ints:
+    """The values in ascending order, each once: `np.unique`, in a third of the time."""
+    ordered = np.sort(values)
+    kept = np.ones(len(ordered), np.bool_)
+    kept[1:] = ordered[1:] != ordered[:-1]
+    return ordered[kept]
+
+
+def _occurrences(
+    texts: Sequence[str], vocabulary: Vocabulary, bases: Ints, begins: Ints
+) -> tuple[Ints, Ints]:
+    """Numbers of what was found in some texts, and the segment of each; some come more than once.
+
+    Args:
+        texts: any.
+        vocabulary: what is looked for.
+        bases: where the texts begin, joined by one character.
+        begins: where the segments do, ascending.
+    """
+    get = vocabulary.number.get
+    read = [tokens(text) for text in texts]
+    ids = np.asarray([get(key, -1) for said in read for key in said.stems], np.int64)
+    base = np.repeat(bases[:-1], [len(said.stems) for said in read])
+    starts = np.asarray([start for said in read for start in said.starts], np.int64) + base
+    ends = np.asarray([end for said in read for end in said.ends], np.int64) + base
+    order = np.flatnonzero(ids >= 0)
+    ids, starts, ends = ids[order], starts[order], ends[order]
+    segment = np.searchsorted(begins, starts, "right") - 1
+    # Two words side by side, and of one text: the character between two texts is none of them.
+    joint = np.flatnonzero(
+        (np.diff(order) == 1) & (starts[1:] - ends[:-1] <= GAP) & (np.diff(base[order]) == 0)
+    )
+    hit, paired = vocabulary.pairs.find(ids[joint], ids[joint + 1])
+    near, there = _skips(ids, segment, order, vocabulary.skips)
+    meant = np.asarray(list(_meanings(texts, read, vocabulary, bases)), np.int64).reshape(-1, 2)
+    within = np.searchsorted(begins, meant[:, 1], "right") - 1
+    return (
+        np.concatenate([ids, paired, near, meant[:, 0]]),
+        np.concatenate([segment, segment[joint[hit] + 1], there, within]),
+    )
+
+
+def _skips(ids: Ints, segment: Ints, order: Ints, wanted: Compounds) -> tuple[Ints, Ints]:
+    """The skips among words in reading order, and their segments."""
+    kept = wanted.words[ids]
+    ids, segment, order = ids[kept], segment[kept], order[kept]
+    found, where = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for step in range(1, min(AHEAD, len(ids) - 1) + 1):
+        apart = order[step:] - order[:-step]
+        near = np.flatnonzero((segment[step:] == segment[:-step]) & (apart <= AHEAD))
+        back = near[apart[near] <= BACK]
+        for places, one, other in ((near, 0, step), (back, step, 0)):
+            hit, number = wanted.find(ids[places + one], ids[places + other])
+            found.append(number)
+            where.append(segment[places[hit]])
+    return np.concatenate(found), np.concatenate(where)
+
+
+def _meanings(
+    texts: Sequence[str], read: Sequence[Words], vocabulary: Vocabulary, bases: Ints
+) -> Iterator[tuple[int, int]]:
+    """Numbers of meanings and where the words stand that imply or exclude them."""
+    if not vocabulary.meanings:
+        return
+    posted: dict[str, tuple[int, ...]] = {}
+    for text, said, base in zip(texts, read, bases.tolist(), strict=False):
+        found = [(sense, said.starts[low]) for sense, low, _ in english_senses(said.stems)]
+        found += [(sense, start) for sense, start, _ in han_senses(text)]
+        for sense, start in found:
+            if sense.concept not in posted:
+                posted[sense.concept] = vocabulary.posted(sense)
+            for number in posted[sense.concept]:
+                yield number, base + start

@@ -9,12 +9,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from judge.checks.numbers import MEASURES
 from judge.errors import ConfigError
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
 from judge.judges.similarity.index import Passages, Vocabulary, locate
 from judge.judges.similarity.model import ConjunctionModel, expit, logit, shift
 from judge.judges.similarity.terms import Term, terms
+from judge.messages import Lang, Messages
 from judge.protocols import Embedder
 from judge.records import (
     Evidence,
@@ -28,67 +28,15 @@ from judge.records import (
 )
 from judge.signature import Signature
 from judge.text.fold import CJK_CHAR
-from judge.text.words import CONTENT, blank_markup
+from judge.text.words import CONTENT, blank_markup, is_classifier
 
-_NAMED: Final = 4
-
-
-def no_passages(sentence: str) -> str:
-    """The same where there is not one passage."""
-    return "没有段落" if CJK_CHAR.search(sentence) else "no chunks"
-
-
-def shortfall(sentence: str, missing: Sequence[Term], scattered: Sequence[Term]) -> str:
-    """Why a sentence is not supported, in its own language and in a few words.
-
-    Args:
-        sentence: as written.
-        missing: its terms that stand in no passage; the weightiest four are named.
-        scattered: its terms that do not stand in the best place, named where none is missing.
-    """
-    chinese = CJK_CHAR.search(sentence) is not None
-    for lost, english, han in (
-        (missing, "not in the passage", "段落中没有"),
-        (scattered, "not in one place", "不在同一处"),
-    ):
-        named = _named(sentence, lost)
-        if named:
-            return f"{han}：{'、'.join(named)}" if chinese else f"{english}: {', '.join(named)}"
-    return "与段落相似度低" if chinese else "too little in common with the passages"
-
-
-def _named(text: str, lost: Sequence[Term]) -> list[str]:
-    """The weightiest of the lost, as written, in reading order; Chinese neighbours go together."""
-    runs: list[tuple[int, int, float]] = []
-    for term in sorted(lost, key=lambda term: (term.start, -term.end)):
-        start, end, weight = runs[-1] if runs else (-1, -1, 0.0)
-        touching = term.start == end and (
-            CJK_CHAR.match(text[end]) or CJK_CHAR.match(text[end - 1])
-        )
-        if term.start < end or touching:
-            runs[-1] = (start, max(end, term.end), max(weight, term.weight))
-        else:
-            runs.append((term.start, term.end, term.weight))
-    top = sorted((run for run in runs if run[2] > CONTENT), key=lambda run: -run[2])[:_NAMED]
-    return [_rounded(text, start, end) for start, end, _ in sorted(top)]
-
-
-def _rounded(text: str, start: int, end: int) -> str:
-    """`45` with the measure behind it; half a Chinese word with the character before it."""
-    if text[end - 1].isdigit() and text[end : end + 1] in set(MEASURES):
-        return text[start : end + 1]
-    if (
-        end - start == 1
-        and start
-        and CJK_CHAR.match(text[start])
-        and CJK_CHAR.match(text[start - 1])
-    ):
-        return text[start - 1 : end]
-    return text[start:end]
-
-
+# Sentences measured together, cosines of them, and features of items against columns.
 _BLOCK: Final = 64
 _COSINES: Final = 1_000_000
+_CELLS: Final = 250_000
+_NAMED: Final = 4
+_COMMA: Final[dict[Lang, str]] = {"en": ", ", "zh": "、"}
+_MEASURES: Final = frozenset("%％‰°年月日号岁天次人")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +111,6 @@ def _nearest(
         cosines = (own @ rows.T).astype(np.float64)
         nearest[:, filled] = np.maximum.reduceat(cosines, first[filled], axis=1)
     return np.maximum(nearest, 0.0)
-
-
-_CELLS: Final = 250_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +227,7 @@ class SimilarityJudge:
                 yield _Weighed(index, odds[row], grounded[row], block.passages, window, each)
 
     def _odds(self, alignment: Alignment) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-        rows, columns = len(alignment.laid.rows), alignment.windows.shape[1]
+        rows, columns = len(alignment.rows.terms), alignment.windows.shape[1]
         step = max(1, _CELLS // rows)
         odds, grounded = [], []
         for low in range(0, columns, step):
@@ -315,7 +260,7 @@ class SimilarityJudge:
     def _unfounded(self, sentence: Sentence) -> Verdict:
         return Verdict(
             support=Support.NONE,
-            reason=no_passages(sentence.text),
+            reason=Messages.of("judges")("no_chunks", _lang(sentence.text)),
             score=0.0,
             source="similarity",
             signature=self._signature,
@@ -342,3 +287,53 @@ def _evidence(request: JudgeRequest, passages: Passages, window: int) -> tuple[E
             verified=True,
         ),
     )
+
+
+def shortfall(sentence: str, missing: Sequence[Term], scattered: Sequence[Term]) -> str:
+    """Why a sentence is not supported, in its own language and in a few words.
+
+    Args:
+        sentence: as written.
+        missing: its terms that stand in no passage; the weightiest four are named.
+        scattered: its terms that do not stand in the best place, named where none is missing.
+    """
+    lang = _lang(sentence)
+    for key, lost in (("missing", missing), ("scattered", scattered)):
+        if named := _named(sentence, lost):
+            return Messages.of("judges")(key, lang, words=_COMMA[lang].join(named))
+    return Messages.of("judges")("unlike", lang)
+
+
+def _lang(sentence: str) -> Lang:
+    return "zh" if CJK_CHAR.search(sentence) else "en"
+
+
+def _named(text: str, lost: Sequence[Term]) -> list[str]:
+    """The weightiest of the lost, as written, in reading order; Chinese neighbours go together."""
+    runs: list[tuple[int, int, float]] = []
+    for term in sorted(lost, key=lambda term: (term.start, -term.end)):
+        start, end, weight = runs[-1] if runs else (-1, -1, 0.0)
+        touching = term.start == end and (
+            CJK_CHAR.match(text[end]) or CJK_CHAR.match(text[end - 1])
+        )
+        if term.start < end or touching:
+            runs[-1] = (start, max(end, term.end), max(weight, term.weight))
+        else:
+            runs.append((term.start, term.end, term.weight))
+    top = sorted((run for run in runs if run[2] > CONTENT), key=lambda run: -run[2])[:_NAMED]
+    return [_rounded(text, start, end) for start, end, _ in sorted(top)]
+
+
+def _rounded(text: str, start: int, end: int) -> str:
+    """`45` with the measure behind it; half a Chinese word with the character before it."""
+    behind = text[end : end + 1]
+    if text[end - 1].isdigit() and (behind in _MEASURES or is_classifier(behind)):
+        return text[start : end + 1]
+    if (
+        end - start == 1
+        and start
+        and CJK_CHAR.match(text[start])
+        and CJK_CHAR.match(text[start - 1])
+    ):
+        return text[start - 1 : end]
+    return text[start:end]

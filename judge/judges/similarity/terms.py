@@ -1,27 +1,38 @@
 """What a sentence says, as terms that can be looked up in a passage. No language is known here.
 
-A word is an alphabetic word or one CJK character, a pair two of them side by side, a skip two
-that say something with at most one such word between them.
+A word is an alphabetic word, a number or one CJK character; a pair is two of them side by side, a
+skip two that say something with at most one such word between them.
 """
 
-from collections.abc import Container, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from judge.checks.denials import denied, negations
-from judge.checks.sequence import Token, sequence
-from judge.checks.values import Value, days, figures
+from judge.checks.numbers import SPELLED, numbers
 from judge.judges.similarity.senses import Sense, english_senses, han_senses
-from judge.text.words import CONTENT, LIGHT, Words, blank_markup, grammar, weight, words
+from judge.text.fold import CJK
+from judge.text.words import CONTENT, LIGHT, WORD, Words, blank_markup, grammar, stem, weight
 
 GAP: Final = 3
 """Words at most so many characters apart make a pair, whatever stands between."""
-DENIAL: Final = "!"
-"""Key of the one term that all negations share."""
 _SKIPS: Final = (1, 2)
 # A "sentence" beyond that is a text without full stops; its words are all looked up.
 _FOLLOWED: Final = 5000
+
+_HAN: Final = "零〇一二两三四五六七八九十百千万亿"
+# `26, 000` and `1. 1 million` stand in text that was cut into tokens; no list goes on like that.
+_TOKEN: Final = re.compile(
+    rf"""(?<![^\W_{CJK}]) (?:
+        \d{{1,3}} (?:[,，]\d{{3}}|,[ ]0\d\d)+ (?!\d) (?:\.\d+)?
+      | \d+ (?: \.\d+ | \.[ ]\d{{1,2}}(?=[ ](?:million|billion|trillion|per[ ]?cent)) )? )
+    | (?!十分|万一|千万) [{_HAN}]{{2,20}}
+    | {WORD.pattern}""",
+    re.VERBOSE,
+)
+_BETWEEN_DIGITS: Final = str.maketrans("", "", ",， ")
 
 
 class Kind(IntEnum):
@@ -29,9 +40,7 @@ class Kind(IntEnum):
 
     WORD = 0
     PAIR = 1
-    NUMBER = 2
-    NEGATION = 3
-    SKIP = 4
+    SKIP = 2
 
 
 class Term(NamedTuple):
@@ -42,76 +51,67 @@ class Term(NamedTuple):
     kind: Kind
     weight: float
     """How much it tells, 0 to 1."""
-    name: bool
-    """A capitalised word that does not open the sentence."""
     start: int
     """First character, into the sentence."""
     end: int
     """One past the last."""
+    name: bool = False
+    """Whether it is a number, or a capitalised word that does not open the sentence."""
     sense: Sense | None = None
     """What the word means, where the table of meanings knows it."""
-    counts: str = ""
-    """What a number counts, as `counted` says."""
-    denied: bool = False
-    """Whether a negation stands before the word."""
+
+
+def tokens(text: str) -> Words:
+    """The words and numbers of a text, a number by its digits.
+
+    >>> tokens("Forty of 1,200 men, 三十天").stems
+    ['40', 'of', '1200', 'men', '30', '天']
+    """
+    found = list(_TOKEN.finditer(text))
+    return Words(
+        [_key(match[0]) for match in found],
+        [match.start() for match in found],
+        [match.end() for match in found],
+    )
 
 
 def terms(sentence: str) -> list[Term]:
     """Break a sentence into distinct terms; citation markers and list numbers are none.
 
     >>> ", ".join(term.key for term in terms("1. Rain: 45 days [2]."))
-    'rain, #45, day, rain #45, #45 day, rain…#45, #45…day, rain…day'
+    'rain, 45, day, rain 45, 45 day, rain…45, 45…day, rain…day'
     """
-    text = blank_markup(sentence)
-    said = words(text)
-    numbers = figures(text, said)
-    tokens = sequence(said, numbers)
-    denials = negations(text, tokens)
-    plain = [*_tokens(text, said, tokens, denied(tokens, denials))]
+    plain = list(_plain(blank_markup(sentence)))
     found: dict[str, Term] = {}
-    for term in (*plain, *(_denial(tokens[at]) for at in denials)):
+    for term in plain:
         if term.key not in found or (term.name and not found[term.key].name):
             found[term.key] = term
-    dated = days(text) if numbers else []
     head = plain[:_FOLLOWED]
-    for term in (*_pairs(head), *_skips(head), *map(_figure, dated)):
+    for term in (*_pairs(head), *_skips(head)):
         found.setdefault(term.key, term)
     return list(found.values())
 
 
-def skip_key(first: str, second: str) -> str:
-    """The key of two words that stand near one another in this order."""
-    return f"{first}…{second}"
+@lru_cache(maxsize=1 << 17)
+def _key(written: str) -> str:
+    if written[0].isdigit():
+        return stem(written.translate(_BETWEEN_DIGITS))
+    if len(written) > 1 and written[0] in _HAN:
+        return next((f"{each.value:.15g}" for each in numbers(written)), written)
+    # `one` is an article as much as a count.
+    value = SPELLED.get(written.lower(), 1)
+    return stem(written) if value == 1 else str(value)
 
 
-def _tokens(
-    text: str, said: Words, tokens: Sequence[Token], denied: Container[int]
-) -> Iterator[Term]:
-    """The words and certain numbers in reading order, as often as they stand there."""
+def _plain(text: str) -> Iterator[Term]:
+    """The words and numbers in reading order, as often as they stand there."""
+    said = tokens(text)
     senses = _senses(text, said)
     light = {place for span in grammar(text) for place in range(*span)}
-    # An answer may be a bare "70": there the number is the word that must be found.
-    kind = Kind.NUMBER if any(token.value is None for token in tokens) else Kind.WORD
-    for at, (key, start, end, value) in enumerate(tokens):
-        if value is not None:
-            yield _figure(value)._replace(kind=kind)
-            continue
+    for at, (key, start, end) in enumerate(zip(*said, strict=True)):
         own = LIGHT if start in light else weight(key)
-        name = at > 0 and own > CONTENT and text[start].isupper()
-        sense = senses.get(start)
-        yield Term(key, Kind.WORD, own, name, start, end, sense, denied=at in denied)
-
-
-def _figure(value: Value) -> Term:
-    return Term(
-        value.key,
-        Kind.NUMBER,
-        1.0,
-        name=False,
-        start=value.start,
-        end=value.end,
-        counts=value.counts,
-    )
+        name = key[0].isdigit() or (at > 0 and own > CONTENT and text[start].isupper())
+        yield Term(key, Kind.WORD, own, start, end, name, senses.get(start))
 
 
 def _senses(text: str, said: Words) -> dict[int, Sense]:
@@ -126,10 +126,6 @@ def _senses(text: str, said: Words) -> dict[int, Sense]:
     return known
 
 
-def _denial(token: Token) -> Term:
-    return Term(DENIAL, Kind.NEGATION, 1.0, name=False, start=token.start, end=token.end)
-
-
 def _pairs(plain: Sequence[Term]) -> Iterator[Term]:
     for before, after in pairwise(plain):
         if after.start - before.end <= GAP:
@@ -141,9 +137,8 @@ def _skips(plain: Sequence[Term]) -> Iterator[Term]:
     for step in _SKIPS:
         for before, after in zip(telling, telling[step:], strict=False):
             if before.key != after.key:
-                yield _both(skip_key(before.key, after.key), Kind.SKIP, before, after)
+                yield _both(f"{before.key}…{after.key}", Kind.SKIP, before, after)
 
 
 def _both(key: str, kind: Kind, before: Term, after: Term) -> Term:
-    together = (before.weight + after.weight) / 2
-    return Term(key, kind, together, name=False, start=after.start, end=after.end)
+    return Term(key, kind, (before.weight + after.weight) / 2, after.start, after.end)

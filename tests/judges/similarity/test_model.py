@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import ConfigError
-from judge.judges.similarity.model import ConjunctionModel
+from judge.judges.similarity.model import ConjunctionModel, expit, logit, shift
 
 RAW: dict[str, Any] = {
     "model": "tiny-v1",
@@ -51,33 +51,18 @@ def logits(
     return values
 
 
-def test_a_sentence_holds_if_all_its_items_do() -> None:
-    found = logits(MODEL, [[HELD, GONE], [HELD], [GONE] * 3], [MEAN] * 3)
-    expected = [0.25 + LN_HELD + LN_GONE, 0.25 + LN_HELD, 0.25 + 3 * LN_GONE]
-    assert found == pytest.approx(expected)
-
-
-def test_features_of_the_sentence_are_standardised() -> None:
-    # 0.25 + ½ · (3 - 1) / 2 - 1 · (1.25 - 0.25) / ½ = -1.25
+def test_log_odds_by_hand() -> None:
+    # A sentence holds if all its items do; without items it has the intercept.
+    found = logits(MODEL, [[HELD, GONE], [HELD], [GONE] * 3, []], [MEAN] * 4)
+    sums = [LN_HELD + LN_GONE, LN_HELD, 3 * LN_GONE, 0]
+    assert found == pytest.approx([0.25 + each for each in sums])
+    # Features of the sentence are standardised: 0.25 + ½ · (3 - 1) / 2 - (1.25 - 0.25) / ½.
     assert logits(MODEL, [[HELD]], [[3.0, 1.25]]) == pytest.approx([LN_HELD - 1.25])
-
-
-def test_a_sentence_without_items_has_the_intercept() -> None:
-    assert logits(MODEL, [[], [HELD], []], [MEAN] * 3) == pytest.approx(
-        [0.25, 0.25 + LN_HELD, 0.25]
-    )
-
-
-def test_damping_one_is_the_mean_of_the_usual_number() -> None:
-    mean = replace(MODEL, damping=1.0)
-    # Four items are usual: each of two counts double, each of eight half.
-    found = logits(mean, [[HELD, GONE], [HELD, GONE] * 2, [HELD, GONE] * 4], [MEAN] * 3)
+    # Four items are usual: with damping 1 each of two counts double, each of eight half.
+    mean, half = replace(MODEL, damping=1.0), replace(MODEL, damping=0.5)
+    found = logits(mean, [[HELD, GONE] * n for n in (1, 2, 4)], [MEAN] * 3)
     assert found == pytest.approx([0.25 + 2 * LN_HELD + 2 * LN_GONE] * 3)
-
-
-def test_damping_half_is_the_root() -> None:
-    half = replace(MODEL, damping=0.5)
-    found = logits(half, [[GONE], [GONE] * 4, [GONE] * 16], [MEAN] * 3)
+    found = logits(half, [[GONE] * n for n in (1, 4, 16)], [MEAN] * 3)
     assert found == pytest.approx([0.25 + n * LN_GONE for n in (2, 4, 8)])
 
 
@@ -91,6 +76,7 @@ def test_columns_are_apart() -> None:
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.3, 1.0])
+@settings(deadline=None)
 @given(st.lists(st.floats(min_value=-1e6, max_value=1e6), min_size=1, max_size=6), st.data())
 def test_an_item_more_amiss_never_raises_the_odds(
     damping: float, gone: list[float], data: st.DataObject
@@ -104,6 +90,7 @@ def test_an_item_more_amiss_never_raises_the_odds(
     assert after <= before + 1e-9 * abs(before)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(min_value=-1e3, max_value=1e3), min_size=1, max_size=6))
 def test_the_order_of_items_is_nothing(gone: list[float]) -> None:
     items = [[1.0, each] for each in gone]
@@ -127,16 +114,6 @@ def test_pull_by_hand(before: float | None, after: float | None, pull: float) ->
     assert MODEL.pull(before, after) == pytest.approx(pull)
 
 
-def test_load_reads_every_number() -> None:
-    assert MODEL.terms.tolist() == [-math.log(3), 2 * math.log(3)]
-    assert MODEL.mean.tolist() == [1, 0.25]
-    assert MODEL.scale.tolist() == [2, 0.5]
-    assert MODEL.coefficients.tolist() == [0.5, -1]
-    assert (MODEL.usual, MODEL.damping, MODEL.intercept) == (4, 0, 0.25)
-    assert (MODEL.neighbours, MODEL.centre) == (0.5, -1)
-    assert (MODEL.base_rate, MODEL.threshold) == (0.5, 0.4)
-
-
 @pytest.mark.parametrize(
     ("terms", "sentences"),
     [
@@ -156,3 +133,39 @@ def test_the_name_follows_the_content() -> None:
     again = ConjunctionModel.load(TEXT, ["one", "gone"], ["pairs", "cosine"])
     other = ConjunctionModel.load(TEXT + " ", ["one", "gone"], ["pairs", "cosine"])
     assert again.name == MODEL.name != other.name
+
+
+SHARES = st.floats(min_value=0.001, max_value=0.999)
+
+
+@pytest.mark.parametrize(
+    ("share", "odds"), [(0.5, 0.0), (0.9, math.log(9)), (0.1, -math.log(9)), (0.75, math.log(3))]
+)
+def test_log_odds_of_a_share(share: float, odds: float) -> None:
+    assert logit(share) == pytest.approx(odds)
+    assert expit(odds) == pytest.approx(share)
+
+
+def test_shift_by_hand() -> None:
+    # From even odds to 9 : 1, and from 1 : 3 to 9 : 1.
+    assert shift(0.9, 0.5) == pytest.approx(math.log(9))
+    assert shift(0.9, 0.25) == pytest.approx(math.log(27))
+
+
+@settings(deadline=None)
+@given(SHARES)
+def test_expit_undoes_logit(share: float) -> None:
+    assert expit(logit(share)) == pytest.approx(share)
+
+
+@settings(deadline=None)
+@given(SHARES, SHARES)
+def test_what_was_learned_at_a_prior_is_moved_to_it(prior: float, base_rate: float) -> None:
+    assert expit(logit(base_rate) + shift(prior, base_rate)) == pytest.approx(prior)
+
+
+@settings(deadline=None)
+@given(st.floats(allow_nan=False))
+def test_a_probability_for_any_log_odds(odds: float) -> None:
+    assert 0 <= expit(odds) <= 1
+    assert expit(odds) + expit(-odds) == pytest.approx(1)

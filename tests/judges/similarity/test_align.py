@@ -1,0 +1,290 @@
+import math
+import tracemalloc
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.judges.similarity.align import (
+    SENTENCE_FEATURES,
+    TERM_FEATURES,
+    Alignment,
+    Rows,
+    align,
+)
+from judge.judges.similarity.index import Vocabulary, locate
+from judge.judges.similarity.terms import Kind, Term, terms
+from judge.text.words import CONTENT, weight
+
+Floats = npt.NDArray[np.float64]
+
+
+def aligned(
+    sentences: Sequence[str],
+    chunks: Sequence[str],
+    cited: list[list[bool]] | None = None,
+    cosine: list[list[float]] | None = None,
+) -> Alignment:
+    broken = [terms(sentence) for sentence in sentences]
+    vocabulary = Vocabulary.of(broken)
+    shape = (len(sentences), len(chunks))
+    return align(
+        broken,
+        vocabulary,
+        locate(chunks, vocabulary),
+        np.zeros(shape) if cosine is None else np.asarray(cosine),
+        np.zeros(shape, np.bool_) if cited is None else np.asarray(cited),
+    )
+
+
+def items(sentence: str, chunks: Sequence[str], column: int = 0) -> dict[str, dict[str, float]]:
+    """Item → feature → value, of one sentence against one column, without zeros."""
+    found = aligned([sentence], chunks)
+    said = [found.rows.terms[row] for row in np.flatnonzero(found.rows.telling | found.rows.quiet)]
+    values = found.measured(slice(None)).terms[:, column]
+    assert values.shape == (len(said), len(TERM_FEATURES))
+    return {
+        term.key: {name: value for name, value in zip(TERM_FEATURES, row, strict=True) if value}
+        for term, row in zip(said, values.tolist(), strict=True)
+    }
+
+
+def feature(found: Alignment, name: str) -> Floats:
+    """A feature of sentences, shape (sentences, columns)."""
+    values: Floats = found.measured(slice(None)).sentences[:, :, SENTENCE_FEATURES.index(name)]
+    return values
+
+
+def total(found: Alignment, name: str) -> list[list[float]]:
+    """A feature of items, summed for each sentence and column."""
+    measured = found.measured(slice(None))
+    sums: Floats = np.zeros(measured.sentences.shape[:2])
+    np.add.at(sums, measured.owner, measured.terms[:, :, TERM_FEATURES.index(name)])
+    return [list(map(float, row)) for row in sums]
+
+
+RAIN, FELL, HAMBURG, DAY = (weight(stem) for stem in ("rain", "fell", "hamburg", "day"))
+ON, FOR = (weight(stem) for stem in ("on", "for"))
+LOST = {"one": 1, "out_weight": HAMBURG, "name_out": 1}
+GONE = {"gone": 1, "gone_weight": HAMBURG, "name_gone": 1, "gone_late": 1}
+
+
+def test_items_by_hand() -> None:
+    assert min(RAIN, FELL, HAMBURG, DAY) > CONTENT > max(ON, FOR)
+    found = items("Rain fell on Hamburg for 45 days.", ["Rain fell. 45 days in Hamburg."])
+    assert found == {key: {"one": 1} for key in ("rain", "fell", "hamburg", "45", "day")}
+    # A name in another chunk is out and not gone; alone, the first chunk lacks it.
+    chunks = ["Rain fell.", "Hamburg."]
+    assert items("Rain fell on Hamburg.", chunks)["hamburg"] == LOST
+    assert items("Rain fell on Hamburg.", chunks, column=2)["hamburg"] == LOST | GONE
+    # A number is told as a name is, in digits or in characters.
+    missing = {
+        "one": 1,
+        "out_weight": 1,
+        "name_out": 1,
+        "gone": 1,
+        "gone_weight": 1,
+        "name_gone": 1,
+    }
+    for sentence in ("Rain for 45 days.", "雨下了四十五天。"):
+        lost = items(sentence, [sentence.replace("45", "54").replace("四十五", "五十四")])["45"]
+        assert lost | {"gone_late": 0} == missing | {"gone_late": 0}
+    # Of four items, one has two thirds before it.
+    chinese = items("周五开放", ["食堂周五关闭。"])
+    assert [each.get("gone", 0) for each in chinese.values()] == [0, 0, 1, 1]
+    assert [each.get("gone_late", 0) for each in chinese.values()] == [0, 0, 0, 1]
+
+
+def steep() -> float:
+    """The power that features of sentences are taken to, from a cosine of one half."""
+    (half,) = feature(aligned(["Rain."], ["Rain."], cosine=[[0.5]]), "cosine")[0, :1]
+    return -math.log2(half)
+
+
+def test_shares_of_pairs_and_skips_to_one_power() -> None:
+    found = aligned(["Rain fell on Hamburg."], ["Rain fell.", "Rain fell on Hamburg.", "Hamburg."])
+    # rain fell, fell on, on hamburg: their mean weights; the halves cancel.
+    pairs = (RAIN + FELL) / (RAIN + FELL + FELL + ON + ON + HAMBURG)
+    # rain…fell, fell…hamburg, rain…hamburg
+    skips = (RAIN + FELL) / (2 * (RAIN + FELL + HAMBURG))
+    assert steep() >= 1
+    assert feature(found, "pairs")[0, 2:] == pytest.approx([pairs ** steep(), 1, 0])
+    assert feature(found, "skips")[0, 2:] == pytest.approx([skips ** steep(), 1, 0])
+    # Near one another in another order they are skips and no pairs.
+    penguin, goose, eats, fish = (weight(char) for char in "企鹅吃鱼")
+    found = aligned(["企鹅吃鱼"], ["鱼企鹅吃"])
+    pairs = (penguin + 2 * goose + eats) / (penguin + 2 * goose + 2 * eats + fish)
+    assert feature(found, "pairs")[0, 0] == pytest.approx(pairs ** steep())
+    assert feature(found, "skips")[0, 0] == pytest.approx(1)
+    # Where there is no skip, the chunk does not matter.
+    assert len(set(feature(aligned(["Rain."], ["Rain.", "Snow.", ""]), "skips").ravel())) == 1
+
+
+def test_columns_are_all_chunks_the_cited_ones_and_each_alone() -> None:
+    cited = [[True, False, False], [False, False, False]]
+    found = aligned(["Rain fell.", "Rain fell."], ["Rain.", "Rain fell.", ""], cited)
+    assert total(found, "gone") == [[0, 1, 1, 0, 2], [0, 2, 1, 0, 2]]
+    whole = found.measured(slice(None))
+    assert whole.grounded.tolist() == [
+        [True, True, True, True, False],
+        [True, False, True, True, False],
+    ]
+    for low in range(5):
+        part = found.measured(slice(low, low + 2))
+        assert np.array_equal(part.terms, whole.terms[:, low : low + 2])
+        assert np.array_equal(part.sentences, whole.sentences[:, low : low + 2])
+        assert np.array_equal(part.grounded, whole.grounded[:, low : low + 2])
+    cosines = [[0.25, 0.5, 0.75], [0.5, 0.25, 0.0]]
+    cited = [[True, True, False], [False, False, False]]
+    found = aligned(["Rain.", "Snow."], ["Hail.", "Wind.", "Sun."], cited, cosines)
+    wanted = np.asarray([[0.75, 0.5, 0.25, 0.5, 0.75], [0.5, 0, 0.5, 0.25, 0]])
+    assert feature(found, "cosine") == pytest.approx(wanted ** steep())
+
+
+def test_meanings_make_up_for_a_part_and_what_excludes_them_denies() -> None:
+    rows = [
+        # Another word with the meaning, or with a narrower one.
+        ("A man slept on Kowalski.", "A gentleman slept.", "man", "part"),
+        ("A person slept.", "A boy slept.", "person", "part"),
+        ("一位男士", "一位男人", "士", "part"),
+        ("人在睡觉", "男孩在睡觉", "人", "part"),
+        ("A man slept.", "A gentleman and a woman slept.", "man", "part"),
+        ("A boy slept.", "男孩 slept.", "boy", "part"),
+        # A word that excludes it.
+        ("A man slept.", "A woman slept.", "man", "denied"),
+        ("Kowalski sits.", "Kowalski is standing.", "sit", "denied"),
+        ("男孩睡觉", "女孩睡觉", "男", "denied"),
+        ("红色的车", "蓝色的车", "红", "denied"),
+        # A word that says nothing of it, and the word itself beside another.
+        ("A man slept.", "A blorp slept.", "man", "gone"),
+        ("A boy slept.", "A person slept.", "boy", "gone"),
+        ("A man slept.", "A man and a woman slept.", "man", "there"),
+        # A word of grammar counts only where it is denied.
+        ("All left.", "Some left.", "all", "denied"),
+        ("It rained before noon.", "It rained after noon.", "befor", "denied"),
+        ("会议之前下雨", "会议之后下雨", "前", "denied"),
+        ("All left.", "Blorp 企鹅", "all", "quiet"),
+        ("All left.", "All left.", "all", "quiet"),
+    ]
+    told = []
+    for sentence, chunk, key, _ in rows:
+        found = items(sentence, [chunk])[key]
+        gone = found.get("gone", 0)
+        state = "denied" if found.get("denied") else "part" if 0 < gone < 1 else "gone"
+        told.append(state if gone or found.get("denied") else "there" if found else "quiet")
+    assert told == [wanted for *_, wanted in rows]
+
+
+def test_the_best_window_is_the_shortest_that_holds_as_much() -> None:
+    chunk = "Lunch is at noon. Rain fell on Hamburg. Trains stop."
+    found = aligned(["Rain fell on Hamburg."], ["Rain.", chunk, "Hamburg."])
+    windows = found.windows[0].tolist()
+    assert windows[0] == windows[3]
+    assert [found.passages.span(w)[0] for w in windows[2:]] == [0, 1, 2]
+    _, start, end = found.passages.span(windows[0])
+    assert chunk[start:end] == "Rain fell on Hamburg."
+
+
+def test_what_is_lost_is_told_by_its_words() -> None:
+    found = aligned(["A man closes Hamburg."], ["A gentleman closes.", "Hamburg, Hamburg."])
+    assert found.missing() == ((),)
+    assert [[term.key for term in lost] for lost in found.scattered()] == [["hamburg"]]
+    found = aligned(["Snow lies."], ["Rain fell.", ""])
+    assert found.windows.tolist() == [[-1, -1, -1, -1]]
+    assert [term.key for term in found.missing()[0]] == ["snow", "lie"]
+    assert [term.key for term in found.scattered()[0]] == ["snow", "lie"]
+
+
+def test_words_of_grammar_ground_nothing() -> None:
+    assert max(weight(stem) for stem in ("it", "is", "the", "not")) < CONTENT
+    found = aligned(["It is not.", "Rain."], ["It is not the rain.", "Snow lies."])
+    grounded = found.measured(slice(None)).grounded.tolist()
+    assert grounded == [[False] * 4, [True, False, True, False]]
+
+
+@pytest.mark.parametrize("chunks", [["Rain fell."], [""], ["", " \n"]])
+def test_a_sentence_without_terms_stands_between_others(chunks: list[str]) -> None:
+    found = aligned(["Rain fell.", "***", "Rain fell."], chunks)
+    measured = found.measured(slice(None))
+    assert measured.owner.tolist() == [0, 0, 2, 2]
+    assert np.array_equal(measured.terms[:2], measured.terms[2:])
+    assert np.array_equal(measured.sentences[0], measured.sentences[2])
+    assert found.missing()[1] == found.scattered()[1] == ()
+    assert not measured.grounded[1].any()
+
+
+def lay(*sentences: list[Term]) -> Rows:
+    return Rows.of(sentences, Vocabulary.of(sentences))
+
+
+def test_late_is_the_last_third_of_the_items_by_place() -> None:
+    one = Term("zebra", Kind.WORD, 0.5, 0, 1)
+    wanted = {1: [], 2: [], 3: [2], 4: [3], 5: [4], 6: [4, 5], 9: [6, 7, 8]}
+    for many, late in wanted.items():
+        rows = lay([one], [Term(f"w{i}", Kind.WORD, 0.5, i, i + 1) for i in range(many)], [one])
+        assert (np.flatnonzero(rows.late) - 1).tolist() == late, many
+    told = [("c", 0.5, 20), ("the", 0.1, 30), ("b", 0.5, 10), ("45", 1.0, 0)]
+    rows = lay([Term(key, Kind.WORD, own, at, at + 1) for key, own, at in told])
+    assert rows.late.tolist() == [True, False, False, False]
+
+
+PARTS = [
+    "Rain",
+    "men",
+    "women",
+    "a boy",
+    "not",
+    "the",
+    "45",
+    "9",
+    " ",
+    ". ",
+    "男孩",
+    "女",
+    "四十天",
+]
+PROSE = st.text(max_size=30) | st.lists(st.sampled_from(PARTS), max_size=12).map(" ".join)
+TEXTS = st.lists(PROSE, min_size=1, max_size=4)
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS)
+def test_a_sentence_against_a_chunk_is_what_both_give_alone(
+    sentences: list[str], chunks: list[str]
+) -> None:
+    found = aligned(sentences, chunks)
+    whole = found.measured(slice(None))
+    assert np.isfinite(whole.terms).all()
+    assert ((whole.sentences >= 0) & (whole.sentences <= 1 + 1e-9)).all()
+    assert not (found.rows.late & ~(found.rows.telling | found.rows.quiet)).any()
+    for row, sentence in enumerate(sentences):
+        for column, chunk in enumerate(chunks, 2):
+            alone = aligned([sentence], [chunk]).measured(slice(2, 3))
+            assert np.allclose(whole.terms[whole.owner == row, column], alone.terms[:, 0])
+            assert np.allclose(whole.sentences[row, column], alone.sentences[0, 0])
+            assert whole.grounded[row, column] == alone.grounded[0, 0]
+
+
+@settings(deadline=None)
+@given(PROSE)
+def test_a_text_lacks_nothing_of_itself(text: str) -> None:
+    assert aligned([text], [text]).missing() == ((),)
+
+
+def test_memory_does_not_grow_with_what_is_found() -> None:
+    def peak(sentences: int) -> int:
+        broken = [terms("Rain fell.")] * sentences
+        vocabulary = Vocabulary.of(broken)
+        passages = locate(["Rain fell. " * 8_000], vocabulary)
+        shape = (sentences, 1)
+        tracemalloc.start()
+        align(broken, vocabulary, passages, np.zeros(shape), np.zeros(shape, np.bool_))
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most - 3 * 8 * sentences * len(passages.legal)
+
+    # A million hits are looked at together; ten sentences have as many, and forty four times that.
+    assert peak(40) < 1.5 * peak(10)

@@ -1,0 +1,190 @@
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.judges.similarity.index import RIVAL, RUN, SAID, Passages, Vocabulary, locate
+from judge.judges.similarity.senses import Sense
+from judge.judges.similarity.terms import Kind, Term, terms, tokens
+from judge.text.pieces import segments
+from tests.growth import LINEAR, growth
+
+TEXT = st.text(alphabet="雨雪 ab1.。\n", max_size=40) | st.text(max_size=40)
+
+
+def vocabulary(*sentences: str) -> Vocabulary:
+    return Vocabulary.of([terms(sentence) for sentence in sentences])
+
+
+def postings(passages: Passages, said: Vocabulary) -> set[tuple[str, tuple[int, int, int]]]:
+    """Key and place of all words, pairs and skips that were found."""
+    names = {number: key for key, number in said.number.items()}
+    pairs = zip(passages.term.tolist(), passages.window.tolist(), strict=True)
+    found = {(names[term], passages.span(window)) for term, window in pairs}
+    return {(key, span) for key, span in found if key[0] not in (SAID, RIVAL)}
+
+
+def found(sentence: str, chunks: Sequence[str]) -> set[tuple[str, int]]:
+    """What a sentence says, and the segment it stands in, all chunks' segments counted on."""
+    said = vocabulary(sentence)
+    passages = locate(chunks, said)
+    names = {number: key for key, number in said.number.items()}
+    alone = passages.window % RUN == 0
+    pairs = zip(passages.term[alone].tolist(), passages.window[alone].tolist(), strict=True)
+    return {(names[term], window // RUN) for term, window in pairs}
+
+
+def worded(sentence: str, chunks: Sequence[str]) -> set[tuple[str, int]]:
+    """The same without meanings."""
+    return {(key, at) for key, at in found(sentence, chunks) if key[0] not in (SAID, RIVAL)}
+
+
+def test_words_pairs_skips_and_numbers_stand_in_their_segments() -> None:
+    chunks = ["Rain fell. It fell for 45 days.", "Rain!"]
+    assert worded("Rain fell on 45 days.", chunks) == {
+        ("rain", 0), ("fell", 0), ("rain fell", 0), ("rain…fell", 0),
+        ("fell", 1), ("day", 1), ("45", 1), ("45 day", 1),
+        ("fell…45", 1), ("45…day", 1), ("fell…day", 1),
+        ("rain", 2),
+    }  # fmt: skip
+    assert worded("雨四十五天", ["雪。雨下了45天。"]) == {
+        ("雨", 1), ("天", 1), ("45", 1), ("45 天", 1), ("雨…45", 1), ("45…天", 1), ("雨…天", 1),
+    }  # fmt: skip
+
+
+def test_a_pair_stands_side_by_side_in_its_order_and_in_one_text() -> None:
+    texts: dict[tuple[str, ...], bool] = {
+        ("zebra canteen",): True,
+        ("Zebras, canteens",): True,
+        ("canteen zebra",): False,
+        ("zebra of canteen",): False,
+        ("zebra", "canteen"): False,
+        ("zebra — — canteen",): False,
+    }
+    told = {text: "zebra canteen" in dict(found("Zebra canteen.", text)) for text in texts}
+    assert told == texts
+
+
+def test_a_skip_stands_in_one_segment_8_words_ahead_or_3_back() -> None:
+    texts: dict[tuple[str, ...], bool] = {
+        ("zebra canteen",): True,
+        ("zebra" + " of" * 7 + " canteen",): True,
+        ("zebra" + " of" * 8 + " canteen",): False,
+        ("canteen zebra",): True,
+        ("canteen of of zebra",): True,
+        ("canteen of of of zebra",): False,
+        # Signs are no words.
+        ("canteen of * of — zebra",): True,
+        ("zebra zebra",): False,
+        # Far from the first zebra, near the second.
+        ("zebra" + " of" * 9 + " zebra canteen",): True,
+        ("Zebra! Canteen.",): False,
+        ("zebra", "canteen"): False,
+    }
+    told = {text: "zebra…canteen" in dict(found("Zebra canteen.", text)) for text in texts}
+    assert told == texts
+
+
+WORDS = st.sampled_from(["zebra", "canteen", "walrus", "of"])
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.lists(WORDS, min_size=1, max_size=14), min_size=1, max_size=3)))
+def test_skips_are_what_comparing_every_two_words_finds(texts: list[list[list[str]]]) -> None:
+    asked = {("zebra", "canteen"), ("canteen", "walrus"), ("zebra", "walrus")}
+    expected = {
+        (f"{first}…{second}", at)
+        for at, segment in enumerate(segment for text in texts for segment in text)
+        for i, first in enumerate(segment)
+        for j, second in enumerate(segment)
+        if (first, second) in asked and -3 <= j - i <= 8
+    }
+    chunks = ["".join(" ".join(segment) + "。" for segment in text) for text in texts]
+    said = found("Zebra canteen walrus.", chunks)
+    assert {(key, at) for key, at in said if "…" in key} == expected
+
+
+def test_meanings_said_in_other_words_and_those_they_exclude() -> None:
+    told = {
+        ("Man.", "A gentleman. A woman. A zebra."): {("@man", 0), ("≠man", 1)},
+        ("男人", "一位男士。一位女士。斑马。"): {("男", 0), ("@man", 0), ("≠man", 1)},
+        # A narrower word says the broader, and not the reverse.
+        ("Person.", "A boy."): {("@person", 0)},
+        ("Boy.", "A person."): set(),
+        ("人", "男孩。"): {("@person", 0)},
+        ("男孩", "人。"): set(),
+        ("Woman.", "A woman."): {("woman", 0), ("@woman", 0)},
+        ("Boy.", "男孩。"): {("@boy", 0)},
+        ("America.", "Rain. The United States."): {("@america", 1)},
+    }
+    assert {(said, text): found(said, [text]) for said, text in told} == told
+
+
+def meaning(concept: str, above: str = "", excludes: str = "") -> Sense:
+    return Sense(concept, frozenset({concept, *above.split()}), frozenset(excludes.split()))
+
+
+def test_a_word_of_a_passage_speaks_for_what_it_implies_and_against_what_excludes_it() -> None:
+    cat, dog = meaning("cat", "pet animal", "dog"), meaning("dog", "pet animal", "cat")
+    animal = meaning("animal", excludes="plant")
+    words = [Term(each.concept, Kind.WORD, 0.5, 0, 3, sense=each) for each in (cat, dog, animal)]
+    said = Vocabulary.of([words, [words[0]]])
+    names = {number: key for key, number in said.number.items()}
+    wanted = {
+        # A puppy is a dog and an animal, and no cat.
+        meaning("puppy", "dog pet animal", "cat"): {"@dog", "@animal", "≠cat"},
+        meaning("oak", "plant"): {"≠animal"},
+        # An animal may be a cat or not; a stone says nothing of any.
+        animal: {"@animal"},
+        meaning("stone"): set(),
+    }
+    assert {sense: {names[n] for n in said.posted(sense)} for sense in wanted} == wanted
+    assert set(said.number) == {
+        f"{sign}{c}" for sign in ("", "@", "≠") for c in ("cat", "dog", "animal")
+    }
+
+
+def test_windows_are_runs_of_up_to_three_segments_within_a_chunk() -> None:
+    said = vocabulary("Rain.", "Snow.")
+    assert postings(locate(["Rain. Snow.", "Rain."], said), said) == {
+        ("rain", (0, 0, 5)), ("rain", (0, 0, 11)), ("rain", (1, 0, 5)),
+        ("snow", (0, 6, 11)), ("snow", (0, 0, 11)),
+    }  # fmt: skip
+    only = vocabulary("Snow.")
+    spans = {span for _, span in postings(locate(["Rain. Rain. Rain. Snow. Rain."], only), only)}
+    # Segments begin at 0, 6, 12, 18 (snow) and 24.
+    assert spans == {(0, 18, 23), (0, 12, 23), (0, 6, 23), (0, 18, 29), (0, 12, 29)}
+
+
+def test_blank_chunks_have_no_windows() -> None:
+    for chunks in (["", "Rain."], ["Rain.", ""], [" ", "\n"], [""], []):
+        passages = locate(chunks, vocabulary("Rain falls. 男孩"))
+        assert passages.first[-1] == len(passages.chunk_of) == sum(bool(c.strip()) for c in chunks)
+        assert len(passages.first) == len(chunks) + 1
+    assert not len(locate(["Rain."], vocabulary()).term)
+
+
+@settings(deadline=None)
+@given(TEXT, st.lists(TEXT, max_size=4))
+def test_what_is_posted_stands_in_the_window(sentence: str, chunks: list[str]) -> None:
+    said = vocabulary(sentence)
+    passages = locate(chunks, said)
+    keys = {term.key for term in terms(sentence) if term.kind is Kind.WORD}
+    found = postings(passages, said)
+    for key, (chunk, start, end) in found:
+        places = zip(*tokens(chunks[chunk]), strict=True)
+        assert key not in keys or key in {k for k, at, _ in places if start <= at < end}
+    # And what begins in a segment is posted for it.
+    for chunk, text in enumerate(chunks):
+        read = list(zip(*tokens(text), strict=True))
+        for start, end in segments(text):
+            inside = {key for key, at, _ in read if start <= at < end}
+            assert {(key, (chunk, start, end)) for key in inside & keys} <= found
+    assert (np.diff(passages.term) >= 0).all()
+
+
+def test_time_is_linear() -> None:
+    said = vocabulary("The man saw zebras in 45 canteens. 男孩看斑马。")
+    for phrase in ("Zebras saw 45 men. ", "斑马看男孩。"):
+        assert growth(lambda text: locate([text], said), phrase.__mul__, 500) < LINEAR
