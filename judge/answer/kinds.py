@@ -5,7 +5,6 @@ import tomllib
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
 
 from judge.answer.blocks import FENCE, SEPARATOR_ROW, list_marker
 from judge.answer.markers import MARKER
@@ -31,7 +30,8 @@ _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
 _QUOTE_SIGN = re.compile(r"(?:>\s*+)+")
 _DECORATION = re.compile(r"[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+")
 _SPACE = re.compile(r"\s+")
-_SAYS_NOTHING = (SentenceKind.PLEASANTRY, SentenceKind.META, SentenceKind.ABSTENTION)
+# Told by their wording, in the order of looking.
+_SAYS_NOTHING = (SentenceKind.ABSTENTION, SentenceKind.PLEASANTRY, SentenceKind.META)
 
 
 def classify(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
@@ -75,8 +75,8 @@ def _refuses(text: str) -> bool:
     if len(text) > _LONGEST or MARKER.search(text):
         return False
     bare, patterns = _bare(text), _patterns()
-    unless = patterns.wordings[SentenceKind.ABSTENTION].unless
-    return bool(patterns.alone.match(bare)) and not unless.search(bare)
+    alone = patterns["abstention.alone"].match(bare)
+    return bool(alone) and not patterns["abstention.unless"].search(bare)
 
 
 def _with(sentence: Sentence, kind: SentenceKind) -> Sentence:
@@ -95,7 +95,9 @@ def _kind(text: str, below: str) -> SentenceKind:
     if FENCE.match(text.partition("\n")[0]):
         return SentenceKind.CODE
     if "|" in text and SEPARATOR_ROW.match(below) and not SEPARATOR_ROW.match(text):
-        return SentenceKind.CLAIM if _patterns().verb.search(text) else SentenceKind.HEADING
+        return (
+            SentenceKind.CLAIM if _patterns()["heading.verb"].search(text) else SentenceKind.HEADING
+        )
     if not _CONTENT.search(MARKER.sub("", text)):
         return SentenceKind.META
     if footnote := _FOOTNOTE.match(text):
@@ -105,12 +107,12 @@ def _kind(text: str, below: str) -> SentenceKind:
 
 def _worded(text: str) -> SentenceKind:
     patterns, bare = _patterns(), _bare(text)
-    if patterns.source_line.search(bare):
+    if patterns["references.line"].match(bare):
         return SentenceKind.META
-    for kind, wording in patterns.wordings.items():
-        if any(pattern.search(bare) for pattern in wording.patterns):
-            return SentenceKind.CLAIM if wording.unless.search(bare) else kind
-    if bare.endswith(("?", "？")) and not patterns.statement.search(bare):
+    for kind in _SAYS_NOTHING:
+        if patterns[f"{kind}.wordings"].match(bare):
+            return SentenceKind.CLAIM if patterns[f"{kind}.unless"].search(bare) else kind
+    if bare.endswith(("?", "？")) and not patterns["question.statement"].search(bare):
         return SentenceKind.QUESTION
     return SentenceKind.HEADING if _is_title(text, bare) else SentenceKind.CLAIM
 
@@ -136,95 +138,57 @@ def _is_title(text: str, bare: str) -> bool:
     if len(bare.split()) > words or len(CJK_CHAR.findall(bare)) > ideographs:
         return False
     patterns = _patterns()
-    title = patterns.enumerator.sub("", bare, count=1)
-    if bare.endswith((".", "!", "。", "！")) or patterns.value.search(title):
+    title = patterns["heading.enumerator"].sub("", bare, count=1)
+    if bare.endswith((".", "!", "。", "！")) or patterns["heading.value"].search(title):
         return False
     if not dressed and _COMMA.search(title):
         return False
-    asks = dressed and patterns.asks.match(title)
-    return not patterns.figure.search(title) and bool(asks or not patterns.verb.search(title))
+    asks = dressed and patterns["heading.asks"].match(title)
+    return not patterns["heading.figure"].search(title) and bool(
+        asks or not patterns["heading.verb"].search(title)
+    )
 
 
 def _heads_references(text: str) -> bool:
-    return len(text) <= _LONGEST_TITLE and bool(_patterns().reference_heading.match(_bare(text)))
+    return len(text) <= _LONGEST_TITLE and bool(
+        _patterns()["references.heading"].match(_bare(text))
+    )
 
 
 def _is_entry(text: str, *, behind_entry: bool) -> bool:
     """Whether a sentence under the heading of a reference list is an entry or the rest of one."""
-    if _patterns().entry.match(text):
+    if _patterns()["references.entry"].match(text):
         return not _states(text)
     listed = list_marker(text) or behind_entry
-    sign = listed and len(text) <= _LONGEST and _patterns().entry_sign.search(text)
-    return bool(sign) and not _patterns().says.search(text)
+    sign = listed and len(text) <= _LONGEST and _patterns()["references.entry_sign"].search(text)
+    return bool(sign) and not _patterns()["references.says"].search(text)
 
 
 def _states(entry: str) -> bool:
     """Whether an entry or a footnote says something of its subject, beside naming a source."""
     patterns = _patterns()
     named = MARKER.sub("", entry)
-    if len(named) > _LONGEST or patterns.says.search(named):
+    if len(named) > _LONGEST or patterns["references.says"].search(named):
         return True
-    stating = patterns.verb.search(named) or patterns.amount.search(named)
-    return bool(stating and not patterns.entry_sign.search(named))
-
-
-class _Wording(NamedTuple):
-    patterns: tuple[re.Pattern[str], ...]
-    unless: re.Pattern[str]
-
-
-class _Patterns(NamedTuple):
-    wordings: dict[SentenceKind, _Wording]
-    alone: re.Pattern[str]
-    source_line: re.Pattern[str]
-    reference_heading: re.Pattern[str]
-    entry: re.Pattern[str]
-    entry_sign: re.Pattern[str]
-    says: re.Pattern[str]
-    enumerator: re.Pattern[str]
-    figure: re.Pattern[str]
-    value: re.Pattern[str]
-    verb: re.Pattern[str]
-    asks: re.Pattern[str]
-    amount: re.Pattern[str]
-    statement: re.Pattern[str]
+    stating = patterns["heading.verb"].search(named) or patterns["references.amount"].search(named)
+    return bool(stating and not patterns["references.entry_sign"].search(named))
 
 
 @cache
-def _patterns() -> _Patterns:
-    """The table of patterns, both languages side by side."""
+def _patterns() -> dict[str, re.Pattern[str]]:
+    """The table of patterns by section and name, the alternatives of each as one pattern."""
     source = files("judge").joinpath("data", "kinds.toml").read_text(encoding="utf-8")
     table = tomllib.loads(source)
-    fragments: dict[str, str] = table["fragments"]
-
-    def build(*patterns: str) -> re.Pattern[str]:
-        return re.compile(
-            "|".join(_filled(pattern, fragments) for pattern in patterns), re.IGNORECASE
-        )
-
-    def wording(kind: dict[str, list[str]]) -> _Wording:
-        patterns = tuple(build(pattern) for pattern in _joined([*kind["en"], *kind["zh"]]))
-        return _Wording(patterns, build(*kind["unless"]))
-
-    references, heading, question = table["references"], table["heading"], table["question"]
-    refusal = table["abstention"]
-    kinds = (SentenceKind.ABSTENTION, SentenceKind.PLEASANTRY, SentenceKind.META)
-    return _Patterns(
-        wordings={kind: wording(table[kind]) for kind in kinds},
-        alone=build(*_joined([*refusal["alone_en"], *refusal["alone_zh"]])),
-        source_line=build(references["line"]),
-        reference_heading=build(references["heading_en"], references["heading_zh"]),
-        entry=build(references["entry"]),
-        entry_sign=build(references["entry_sign"]),
-        says=build(references["says"]),
-        enumerator=build(heading["enumerator"]),
-        figure=build(heading["figure"]),
-        value=build(heading["value"]),
-        verb=build(heading["verb_en"], heading["verb_zh"]),
-        asks=build(heading["asks_en"], heading["asks_zh"]),
-        amount=build(references["amount"]),
-        statement=build(question["tag_en"], question["tag_zh"], question["quoted"]),
-    )
+    fragments: dict[str, str] = table.pop("fragments")
+    found = {}
+    for section, entries in table.items():
+        for name, entry in entries.items():
+            alternatives = [entry] if isinstance(entry, str) else entry
+            if name in {"wordings", "alone"}:
+                alternatives = _joined(alternatives)
+            filled = "|".join(_filled(pattern, fragments) for pattern in alternatives)
+            found[f"{section}.{name}"] = re.compile(filled, re.IGNORECASE)
+    return found
 
 
 def _joined(patterns: Sequence[str]) -> list[str]:
