@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 
 from judge.answer.blocks import FENCE, SEPARATOR_ROW, list_marker
-from judge.answer.markers import MARKER
+from judge.answer.markers import MARKER, unmarked
 from judge.records import Sentence, SentenceKind
 from judge.text.fold import CJK_CHAR
 
@@ -29,9 +29,14 @@ _COMMA = re.compile(r"[,，](?!\d)")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
 _QUOTE_SIGN = re.compile(r"(?:>\s*+)+")
 _DECORATION = re.compile(r"[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+")
-_SPACE = re.compile(r"\s+")
 # Told by their wording, in the order of looking.
 _SAYS_NOTHING = (SentenceKind.ABSTENTION, SentenceKind.PLEASANTRY, SentenceKind.META)
+# No refusal goes without one of these; a search for plain words tells most claims from it.
+_DENIALS = (
+    *("not", "n't", "no ", "no_", "no-", "none", "neither", "fail", "/", "difficult", "hard"),
+    *("unable", "unanswerable", "unclear", "unknown", "unsure", "impossible", "insufficient"),
+    *("inadequate", "不", "没", "未", "无", "难以", "缺乏", "缺少", "有限"),
+)
 
 
 def classify(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
@@ -98,7 +103,7 @@ def _kind(text: str, below: str) -> SentenceKind:
         return (
             SentenceKind.CLAIM if _patterns()["heading.verb"].search(text) else SentenceKind.HEADING
         )
-    if not _CONTENT.search(MARKER.sub("", text)):
+    if not _CONTENT.search(unmarked(text)):
         return SentenceKind.META
     if footnote := _FOOTNOTE.match(text):
         return SentenceKind.CLAIM if _states(text[footnote.end() :]) else SentenceKind.META
@@ -109,7 +114,9 @@ def _worded(text: str) -> SentenceKind:
     patterns, bare = _patterns(), _bare(text)
     if patterns["references.line"].match(bare):
         return SentenceKind.META
-    for kind in _SAYS_NOTHING:
+    lower = bare.lower()
+    denies = any(word in lower for word in _DENIALS)
+    for kind in _SAYS_NOTHING if denies else _SAYS_NOTHING[1:]:
         if patterns[f"{kind}.wordings"].match(bare):
             return SentenceKind.CLAIM if patterns[f"{kind}.unless"].search(bare) else kind
     if bare.endswith(("?", "？")) and not patterns["question.statement"].search(bare):
@@ -121,9 +128,11 @@ def _bare(text: str) -> str:
     """The words of a sentence, without what only marks or decorates them."""
     line = _QUOTE_SIGN.sub("", text, count=1) if text.startswith(">") else text
     line = _HASH.sub("", line, count=1)
-    line = line[list_marker(line) :] or line
-    line = _EMPHASIS.sub("", _DECORATION.sub("", MARKER.sub("", line)))
-    return _SPACE.sub(" ", line.replace("’", "'")).strip()
+    line = unmarked(line[list_marker(line) :] or line)
+    line = line if line.isascii() else _DECORATION.sub("", line).replace("’", "'")
+    if any(sign in line for sign in "*_`"):
+        line = _EMPHASIS.sub("", line)
+    return " ".join(line.split())
 
 
 def _is_title(text: str, bare: str) -> bool:
@@ -167,7 +176,7 @@ def _is_entry(text: str, *, behind_entry: bool) -> bool:
 def _states(entry: str) -> bool:
     """Whether an entry or a footnote says something of its subject, beside naming a source."""
     patterns = _patterns()
-    named = MARKER.sub("", entry)
+    named = unmarked(entry)
     if len(named) > _LONGEST or patterns["references.says"].search(named):
         return True
     stating = patterns["heading.verb"].search(named) or patterns["references.amount"].search(named)

@@ -24,6 +24,7 @@ MARKER: Final = re.compile(
     r"|（(?:文档|资料|片段|段落|来源|见|参见)[^（）\n]{1,60}）)"
 )
 """What has the look of a citation marker. It holds a digit: `[sic]` and `【注意】` are text."""
+_MARKER_BEGINS: Final = "[(［【〔（⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 _RANGE = r"[-–—−‐~～至到]"
 _NUMBER = re.compile(rf"\s*+([0-9]{{1,200}}+)\s*+(?:{_RANGE}\s*+([0-9]{{1,200}}+)\s*+)?")
@@ -71,6 +72,17 @@ class Phrase(NamedTuple):
     """One past the last."""
     numbers: tuple[str, ...]
     """The digits of each number it names."""
+
+
+def unmarked(text: str, fill: str = "") -> str:
+    """The text without what has the look of a marker, each of its characters replaced by `fill`.
+
+    >>> unmarked("It rained [1].", " ")
+    'It rained    .'
+    """
+    if not any(sign in text for sign in _MARKER_BEGINS):
+        return text
+    return MARKER.sub(lambda found: fill * len(found[0]), text)
 
 
 def split_parts(content: str) -> list[str]:
@@ -270,6 +282,7 @@ def find_phrases(text: str) -> Iterator[Phrase]:
 # Shields: code, formulas and addresses, in which nothing cites.
 
 _CODE_FENCE = re.compile(r"^[ \t>]*+(?:[-*+][ \t]++)?(`{3,}+|~{3,}+)([^\n]*+)$", re.MULTILINE)
+_SHIELD_SIGNS: Final = ("`", "~~~", "$", "http", "www.")
 # A dollar before a digit is a price; a bracket at the very end of an address is a citation.
 _SHIELD = re.compile(
     r"""
@@ -304,6 +317,8 @@ def find_shields(text: str) -> list[tuple[int, int]]:
     >>> find_shields("`a[0]` and $x[1]$, https://a.org/?b[1]=2 but https://a.org[1].")
     [(0, 6), (11, 17), (19, 40), (45, 58)]
     """
+    if not any(sign in text for sign in _SHIELD_SIGNS):
+        return []
     spans: list[tuple[int, int]] = []
     fence: re.Match[str] | None = None
     done = 0

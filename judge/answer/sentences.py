@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
 from judge.answer.blocks import Block, blocks
-from judge.answer.markers import MARKER
+from judge.answer.markers import MARKER, unmarked
 from judge.answer.stops import Place, candidates, enclosed, ends_sentence
 from judge.records import Sentence
 from judge.text.words import abbreviations
@@ -19,7 +19,8 @@ EDITION: Final = 3
 numbers incomparable."""
 
 _PIECE = 20_000
-_MASKED = re.compile(r"[\"“”‘«»()\[\]{}*_`]|(?<=[.!?])['’]")
+_MASKED = str.maketrans(dict.fromkeys('"“”‘«»()[]{}*_`', " "))
+_QUOTE_BEHIND = re.compile("(?<=[.!?])['’]")
 
 
 def split(answer: str) -> tuple[Sentence, ...]:
@@ -111,8 +112,7 @@ class _Punkt:
         return place in self._ends
 
     def _find(self) -> Iterator[int]:
-        unmarked = MARKER.sub(lambda found: " " * len(found[0]), self._text)
-        masked = _MASKED.sub(" ", unmarked)
+        masked = _QUOTE_BEHIND.sub(" ", unmarked(self._text, " ").translate(_MASKED))
         start = 0
         while start < len(masked):
             stop = _cut(masked, start)

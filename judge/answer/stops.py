@@ -23,6 +23,7 @@ _CANDIDATE = re.compile(
     rf"(?:\s*+(?:{MARKER.pattern}|{_OMISSION})|[ ]*+(?:{_FACE}))*+[{_STOPS}]*+"
     r"|；|(?<=[\u3400-\u9fff]);(?=[\u3400-\u9fff])"
 )
+_FIRST = re.compile(rf"[{_STOPS}；;\[［]")
 _GAP = re.compile(r"\s")
 _NUMBER_FIRST = re.compile(r"\d{1,3}\s")
 _WORD_BEFORE = re.compile(r"(?<!\w)\w++\W*+$")
@@ -56,17 +57,21 @@ def candidates(text: str, *, spaced_marks: bool) -> Iterator[Candidate]:
             where the text puts its markers in front of the sentences.
     """
     notes = spaced_marks and not _NUMBER_FIRST.match(text)
-    for found in _CANDIDATE.finditer(text):
-        if found[0][0] in "[［":
+    end = 0
+    # Looking for one of its first characters is many times as quick as for a candidate.
+    while first := _FIRST.search(text, end):
+        found = _CANDIDATE.match(text, first.start())
+        end = found.end() if found else first.end()
+        if not found or found[0][0] in "[［":
             continue
-        end = found.end()
         # A `；` has no closing marks, so there is no gap to look for behind them.
         marked = found["close"] is not None
+        taken = end
         if marked and not spaced_marks and (gap := _GAP.search(text, found.end("close"), end)):
-            end = gap.start()
+            taken = gap.start()
         elif notes and found["stop"] == ".":
-            end = _note_end(text, found.start(), end)
-        yield Candidate(found.start(), end, found["stop"] or "", found["close"] or "")
+            taken = _note_end(text, found.start(), end)
+        yield Candidate(found.start(), taken, found["stop"] or "", found["close"] or "")
 
 
 def _note_end(text: str, stop: int, end: int) -> int:
@@ -280,6 +285,8 @@ def _full_stop(place: Place, following: str, *, lower: bool, punkt: Container[in
         return following[:1].isupper() and not bracket and len(place.head.split()) >= _CLAUSE_WORDS
     if _ACRONYM.match(word) or (len(word) == 1 and word.isalpha()):
         return starter
-    if word[-1:].isdigit():
-        return True
-    return place.candidate.start + 1 in punkt
+    # Between plain words, the first no abbreviation, Punkt ends every sentence: it is not asked.
+    bare = place.candidate.end == place.candidate.start + 1
+    behind = place.text[place.candidate.end : place.candidate.end + 60].lstrip()
+    plain = bare and behind[:1].isalpha() and word.isalpha() and word not in words.may_end
+    return plain or word[-1:].isdigit() or place.candidate.start + 1 in punkt

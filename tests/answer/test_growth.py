@@ -9,7 +9,7 @@ from judge.answer.sentences import split
 from judge.records import Chunk, Rules, Sample
 from tests.growth import slow
 
-SIZE = 6_000
+SIZE = 16_000
 RULES = Rules(prose_citations=True)
 CHUNKS = tuple(Chunk(chunk_id=chunk_id, text="") for chunk_id in ("a#1", "b", "3", "c[1]"))
 PLAIN = "The limit of the stay is low, and nobody paid it in spring [1]. "
@@ -55,7 +55,7 @@ def long_texts() -> Iterator[str]:
     for unit in UNITS:
         yield unit * (SIZE // len(unit))
     chosen = random.Random(7)  # noqa: S311  the same in every run
-    for _ in range(60):
+    for _ in range(40):
         both = "".join(chosen.sample(UNITS, chosen.choice((2, 3))))
         yield both * (SIZE // len(both))
     for first, then in (

@@ -101,7 +101,16 @@ def test_where_sentences_end() -> None:
     assert [parts for parts in CUT if cut("".join(parts), set()) != parts] == []
 
 
-def test_a_plain_word_before_a_full_stop_is_left_to_punkt() -> None:
-    assert cut("The dog ran. A cat slept", {12}) == ["The dog ran.", " A cat slept"]
-    assert cut("The dog ran. A cat slept", set()) == ["The dog ran. A cat slept"]
-    assert cut("It is 3 in. It is 4", {11}) == ["It is 3 in.", " It is 4"]
+def test_punkt_is_asked_where_words_do_not_tell() -> None:
+    assert cut("It was sold to Acme Inc. The price", {24}) == [
+        "It was sold to Acme Inc.",
+        " The price",
+    ]
+    assert cut("It was sold to Acme Inc. The price", set()) == [
+        "It was sold to Acme Inc. The price"
+    ]
+    assert cut("It is 3 in. (4 cm)", {11}) == ["It is 3 in.", " (4 cm)"]
+
+
+def test_a_plain_word_ends_a_sentence_before_another() -> None:
+    assert cut("The dog ran. A cat slept", set()) == ["The dog ran.", " A cat slept"]
