@@ -26,7 +26,7 @@ _FILES: Final = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")
 _PRIVATE: Final = 0o700
 _PATIENCE: Final = 60.0
 """Seconds to wait for another process's transaction, which takes milliseconds."""
-_AT_ONCE: Final = 256
+_AT_ONCE: Final = 64
 """Callers whose texts are read or written together."""
 _SETTINGS: Final[Mapping[str, object]] = {
     **DEFAULT_SETTINGS,
