@@ -34,7 +34,7 @@ _NO_KEY: Final = "none"
 
 
 class Judges(NamedTuple):
-    """Who judges one run."""
+    """The judges of one run."""
 
     faithfulness: Judge
     """An answer's sentences against its chunks."""

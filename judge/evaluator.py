@@ -30,7 +30,7 @@ _GLANCE: Final = 0.2
 
 
 class _Signatures(NamedTuple):
-    """How the numbers of a run are made."""
+    """The signatures of a run's two kinds of scores."""
 
     faithfulness: str
     correctness: str | None
@@ -125,7 +125,7 @@ class Evaluator:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close it."""
+        """Close the connections and the cache."""
         if self._open is not None:
             await self._open[1].aclose()
 
@@ -233,7 +233,7 @@ class _Flight:
     """The error of the first answer that had one: it ends the run, whoever is still under way."""
 
     def begin(self, work: Coroutine[None, None, SampleResult]) -> None:
-        """Begin one more."""
+        """Begin one more answer."""
         task = asyncio.create_task(work)
         task.add_done_callback(self._landed)
         self.begun.append(task)

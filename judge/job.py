@@ -33,7 +33,7 @@ _LOADING: Final = ("sentence-transformers", "torch", "transformers")
 
 
 class Watcher(Protocol):
-    """Is told how a job gets on."""
+    """Is told of a job's progress."""
 
     def begun(self, record: RunRecord, kept: int) -> None:
         """The input is sound and the folder is ours; `kept` results are there already."""

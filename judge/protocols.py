@@ -43,7 +43,7 @@ class Embedder(Protocol):
 
     @property
     def signature(self) -> str:
-        """Which embedding this is."""
+        """The maker and the name of the embedding."""
 
     async def embed(
         self, texts: Sequence[str], deadline: float | None = None
@@ -74,7 +74,7 @@ class PairScorer(Protocol):
 
 
 class Model(Protocol):
-    """One chat completion."""
+    """A language model that is asked by chat completions."""
 
     @property
     def signature(self) -> str:

@@ -27,7 +27,7 @@ class FallbackJudge:
 
     @property
     def signature(self) -> str:
-        """Both judges'."""
+        """The first judge's signature, and the second's behind `fallback:`."""
         first, second = map(Signature.parse, (self._first.signature, self._second.signature))
         return str(first.backed_by(second))
 

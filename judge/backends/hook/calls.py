@@ -42,7 +42,7 @@ class OverdueError(JudgeError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a hook may take."""
+    """How many calls a hook gets at a time, and how long they may last."""
 
     at_once: int = 16
     """Calls that are awaited at one time; of those that block there is one."""
@@ -269,7 +269,7 @@ class _Failure:
     said: str
     """Where it arose; of the sample it may name the id, and no text."""
     message: str
-    """May hold anything."""
+    """The error's own message, which may hold any text."""
 
     @classmethod
     def of(cls, error: BaseException) -> Self:

@@ -22,12 +22,12 @@ _SHOWN: Final = 8
 
 
 class Place(NamedTuple):
-    """Which model, and where one sets it."""
+    """The name of a model, and the option that sets it."""
 
     name: str
-    """A folder, or a name of the hub."""
+    """A folder, or a name on the Hugging Face hub."""
     option: str
-    """Of the command line, for messages."""
+    """The option of the command line, for error messages."""
     prefix: str = ""
     """What the option's value has before the name."""
 

@@ -58,13 +58,13 @@ class Refusal:
     """An error response."""
 
     status: int
-    """HTTP status."""
+    """The HTTP status."""
     codes: frozenset[str] = frozenset()
     """What the error calls itself: its `code`, `type` and the code within."""
     param: str = ""
-    """The field it is about, where it says so."""
+    """The field of the request that it names; empty where it names none."""
     message: str = ""
-    """Its words on one line."""
+    """The error message, on one line."""
     wait: float | None = None
     """Seconds it asks to wait; null where it does not say."""
 
@@ -103,7 +103,7 @@ class Failure:
     """One attempt that brought no answer."""
 
     reason: UnscoredReason
-    """What it counts as."""
+    """The reason of the `Unscored` that comes of it."""
     detail: str
     """What happened, in one line, without secrets."""
     again: bool = True

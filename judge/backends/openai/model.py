@@ -37,13 +37,13 @@ class Capabilities(Record):
     """What was settled with one server about one model: part of what makes its verdicts."""
 
     response_format: Format = "json_schema"
-    """How the shape of a reply is asked for."""
+    """The way in which the reply's JSON shape is requested."""
     temperature: bool = True
     """Whether temperature 0 is taken; reasoning models refuse it."""
     seed: bool = True
     """Whether a seed is taken."""
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    """What the limit on the reply is called."""
+    """Name of the field that limits the reply."""
     served: str = ""
     """The model the server named in its answer; empty where it named none."""
     remembered: bool = Field(default=False, exclude=True)
@@ -276,18 +276,18 @@ _BROKEN_OFF: Final = frozenset({"error", "network_error", "insufficient_system_r
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model said."""
+    """The first choice of a chat completion."""
 
     text: str
-    """Its words; empty where it said nothing."""
+    """The text of the reply; empty where there is none."""
     finish: Finish
-    """Why it ended."""
+    """Why the reply ended."""
     model: str
     """The model the server names; empty where it names none."""
     prompt_tokens: int | None
     """Tokens in, as counted by the server; null where it does not count."""
     reply_tokens: int | None
-    """Tokens out."""
+    """Tokens of the reply, counted likewise."""
 
 
 class _Message(BaseModel):

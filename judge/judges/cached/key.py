@@ -18,7 +18,7 @@ _EDITION: Final = "verdict-1"
 
 
 class Kept(Protocol):
-    """What is stored, to be looked through."""
+    """A store that can be read from the first row to the last."""
 
     def get(self, keys: Sequence[str], /) -> Mapping[str, str]:
         """The texts known for these keys; a missing key is absent."""
@@ -124,16 +124,16 @@ class Difference(Record):
     part: str
     """Which: "model", "prompt", "url", "query", "chunk 2", "cites" …"""
     stored: str
-    """As stored; of a text, its hash."""
+    """The stored value; for a text its hash."""
     now: str
-    """As asked."""
+    """The value asked about; for a text its hash."""
 
 
 class Explained(Record):
     """What the store has to say of one sentence."""
 
     sentence: int
-    """Its index."""
+    """Index of the sentence."""
     found: Literal["hit", "differs", "not kept", "nothing"]
     """Stored; something like it is; its answer was asked about, no more; nothing like it."""
     differences: tuple[Difference, ...] = ()
@@ -213,7 +213,7 @@ def _own(
 
 
 def _numbers(positions: Sequence[int]) -> str:
-    """Positions as people count."""
+    """Positions, counted from 1."""
     return ", ".join(f"chunk {position + 1}" for position in positions) or "none"
 
 

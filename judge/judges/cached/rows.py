@@ -46,11 +46,11 @@ class Place(Row):
     """Where a verdict belongs."""
 
     sentence: int
-    """Index of the sentence."""
+    """Index of the sentence in its answer."""
     cites: tuple[_Count, ...]
     """Positions of the chunks it cites."""
     flags: tuple[FlagName, ...]
-    """Those of the sentence."""
+    """Flags that the judge raised about the sentence."""
     replies: tuple[str, ...]
     """Names of the rows with the replies it was read from."""
     asked: str
@@ -61,21 +61,21 @@ class VerdictRow(Row):
     """A verdict, its chunks by position: their ids are the sample's, and may change."""
 
     place: Place
-    """Where it belongs."""
+    """The sentence and the asking it belongs to."""
     support: Support
-    """As of `Verdict`, and so the fields below."""
+    """The label. This and the fields below mean what they mean in `Verdict`."""
     evidence: tuple[tuple[_Count, str], ...]
-    """Position and quote; where in the chunk, code finds out anew."""
+    """Position of the chunk, and quote; code finds the quote in the chunk anew."""
     supporting: tuple[_Count, ...]
-    """Positions."""
+    """Positions of the chunks that alone support all or part."""
     cited_support: Support | None
-    """Given only what it cites."""
+    """The label given only the cited chunks."""
     reason: str
-    """In a few words."""
+    """Why it is not `full`, in a few words."""
     source: Literal["llm"]
-    """Nobody else's verdicts are kept."""
+    """Only a language model's verdicts are kept."""
     signature: str
-    """As made."""
+    """The judge's signature when it gave the verdict."""
 
     @classmethod
     def text(cls, verdict: Verdict, place: Place, positions: Mapping[str, int]) -> str | None:
@@ -129,17 +129,17 @@ class ReplyRow(Row):
     """A model's words, and what they cost."""
 
     text: str
-    """As received."""
+    """The reply as the server sent it."""
     model: str
     """The model the server named."""
     prompt_tokens: _Count
-    """Tokens in."""
+    """Tokens of the request."""
     reply_tokens: _Count
-    """Tokens out."""
+    """Tokens of the reply."""
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    """From sending to the last byte."""
+    """From the first sending to the last byte, waits included."""
     signature: str
-    """Of the verdicts read from it."""
+    """The judge's signature when it read verdicts from the reply."""
     stored: AwareDatetime
     """When it was kept."""
 
@@ -173,22 +173,22 @@ class AskedRow(Row):
     signature: str
     """The judge's, without the model that the server named: as it counts in the key."""
     url: str
-    """Where it asks."""
+    """Base URL of the server."""
     repeat: int
     """Which of several askings of the same."""
     query: str
-    """Hash."""
+    """Hash of the query."""
     answer: str
-    """Hash."""
+    """Hash of the answer."""
     chunks: tuple[str, ...]
-    """Hashes, in order."""
+    """Hashes of the chunk texts, in order."""
 
 
 class Tally(Record):
     """What is stored under one signature."""
 
     verdicts: int = 0
-    """Sentences."""
+    """Sentences that have a verdict."""
     replies: int = 0
     """Calls that need not be made again."""
     oldest: datetime | None = None
@@ -201,7 +201,7 @@ class Contents(Record):
     """What is stored."""
 
     verdicts: int
-    """Sentences."""
+    """Sentences that have a verdict."""
     replies: int
     """Calls that need not be made again."""
     answers: int

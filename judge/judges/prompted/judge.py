@@ -161,7 +161,7 @@ class PromptedJudge:
     async def _ask(
         self, request: JudgeRequest, question: _Question, hearing: _Hearing
     ) -> list[_Question]:
-        """Make one call; what it leaves open."""
+        """Make one call; returns the questions that it leaves open."""
         same = question.ids == request.ask
         asked = request if same else request.model_copy(update={"ask": question.ids})
         chat = render(

@@ -29,11 +29,11 @@ class Parsed:
     """What became of each asked sentence, by its index: it is in exactly one of the three."""
 
     verdicts: Mapping[int, Verdict]
-    """Read."""
+    """The verdicts that could be read."""
     missing: Mapping[int, str]
-    """Named never, or more than once; and which of the two."""
+    """Sentences that the reply names never or more than once, and which of the two."""
     faulty: Mapping[int, str]
-    """Not to be used, and why, in a few words; all of them where the reply is unreadable."""
+    """Sentences whose verdict cannot be used, and why; all where the reply is unreadable."""
 
 
 class _FaultError(Exception):
@@ -206,7 +206,7 @@ def _said(value: object) -> str:
 
 
 class Found(NamedTuple):
-    """What JSON a text holds."""
+    """The JSON values in a text, or why there are none."""
 
     values: tuple[object, ...]
     """The outermost objects and lists of objects, in order; none where there is a fault."""
