@@ -24,8 +24,8 @@ _TOGETHER: Final = 1024
 _BITS: Final = 32
 """Bits behind the binary point in each of the two whole numbers that stand for a value."""
 
-_LARGEST: Final = 200.0
-"""Of values whose sums have room in that."""
+_EXACT: Final = 16.0
+"""Values up to that add up exactly, over 100 million of them; greater ones are a DCG's."""
 
 _Row = Sequence[float | None] | npt.NDArray[np.float64]
 
@@ -170,14 +170,13 @@ class StreamedMeans:
     Parts of a stream merge in any order into exactly what the whole would have given: a value is
     kept as two whole numbers, in steps of 2⁻³² and of 2⁻⁶⁴, and whole numbers add up alike however
     they are grouped. A value of 2⁻¹² or more loses nothing by that, a lesser one at most 2⁻⁶⁵.
+    Values beyond ±16, such as a DCG's, are added as floating point adds.
 
     Source: Chamandy, Muralidharan, Najmi and Naidu (2012), "Estimating uncertainty for massive
     data streams", Google technical report.
 
     Args:
-        width: how many values each answer brings; for two thousand million answers with values up
-            to 1 there is room. Values beyond ±200, such as a DCG's, widen the steps of their column
-            by a power of two, so that sums of it are as exact as floating point is.
+        width: how many values each answer brings.
         seed: part of every draw.
     """
 
@@ -185,11 +184,10 @@ class StreamedMeans:
         self._seed = seed
         self._least = np.full(width, np.inf)
         self._most = np.full(width, -np.inf)
-        # By which power of two the values of each column are divided before they are added.
-        self._shift = np.zeros(width, dtype=np.int64)
         # The first column has weight 1 for each answer, the others are the replicates.
         self._sums = np.zeros((2, width, 1 + REPLICATES), dtype=np.int64)
         self._weights = np.zeros((width, 1 + REPLICATES), dtype=np.int64)
+        self._large = np.zeros((width, 1 + REPLICATES))
         self._waiting: list[tuple[str, _Row]] = []
 
     def add(self, key: str, values: Sequence[float | None]) -> None:
@@ -217,28 +215,19 @@ class StreamedMeans:
         self._most = np.fmax(self._most, np.fmax.reduce(rows))
         drawn = np.insert(_weights(self._seed, keys), 0, 1.0, axis=1)
         values = np.where(there, rows, 0.0)
-        beyond = np.frexp(np.abs(values).max(axis=0) / _LARGEST)[1]
-        self._widen(np.maximum(self._shift, beyond))
-        scaled = np.ldexp(values, _BITS - self._shift)
+        large = np.where(np.abs(values) > _EXACT, values, 0.0)
+        scaled = np.ldexp(values - large, _BITS)
         coarse = np.floor(scaled)
         fine = np.rint(np.ldexp(scaled - coarse, _BITS))
         # All sums are whole numbers below 2⁵³, which floating point adds exactly in any order.
         self._sums[0] += (coarse.T @ drawn).astype(np.int64)
         self._sums[1] += (fine.T @ drawn).astype(np.int64)
+        if large.any():
+            self._large += large.T @ drawn
         self._weights += drawn.sum(axis=0).astype(np.int64)
         if some := np.flatnonzero(~there.all(axis=0)).tolist():
             absent = (~there[:, some]).T.astype(float) @ drawn
             self._weights[some] -= absent.astype(np.int64)
-
-    def _widen(self, shift: npt.NDArray[np.int64]) -> None:
-        """Divide each column by a power of two that is no less than before."""
-        more = (shift - self._shift)[:, np.newaxis]
-        if more.any():
-            coarse, fine = np.ldexp(self._sums.astype(float), -more)
-            whole = np.floor(coarse)
-            rest = np.rint(np.ldexp(coarse - whole, _BITS) + fine)
-            self._sums = np.where(more, np.stack([whole, rest]).astype(np.int64), self._sums)
-            self._shift = shift
 
     def merge(self, other: Self) -> None:
         """Take in what another of the same seed has seen.
@@ -250,12 +239,10 @@ class StreamedMeans:
             raise ValueError("only means of equal seed and width merge")
         self._take_in()
         other._take_in()
-        shift = np.maximum(self._shift, other._shift)
-        self._widen(shift)
-        other._widen(shift)
         self._least = np.minimum(self._least, other._least)
         self._most = np.maximum(self._most, other._most)
         self._sums += other._sums
+        self._large += other._large
         self._weights += other._weights
 
     def count(self, column: int) -> int:
@@ -267,8 +254,10 @@ class StreamedMeans:
         """Their mean; None where no answer had it."""
         count = self.count(column)
         coarse, fine = self._sums[:, column, 0].tolist()
-        whole = ((coarse << _BITS) + fine) << int(self._shift[column])
-        return whole / (count << 2 * _BITS) if count else None
+        if not count:
+            return None
+        exact: float = ((coarse << _BITS) + fine) / (count << 2 * _BITS)
+        return exact + float(self._large[column, 0]) / count
 
     def interval(self, column: int) -> tuple[float, float, Method] | None:
         """(low, high, method) of the 95 % interval; None where no answer had this value."""
@@ -281,8 +270,8 @@ class StreamedMeans:
         heavy = self._weights[column] > 0
         heavy[0] = False
         coarse, fine = self._sums[:, column, heavy]
-        steps = coarse + np.ldexp(fine.astype(float), -_BITS)
-        sums = np.ldexp(steps, self._shift[column] - _BITS)
+        sums = np.ldexp(coarse + np.ldexp(fine.astype(float), -_BITS), -_BITS)
+        sums += self._large[column, heavy]
         low, high = np.percentile(sums / self._weights[column, heavy], [2.5, 97.5])
         return float(low), float(high), "poisson_bootstrap"
 
