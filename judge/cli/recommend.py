@@ -7,7 +7,6 @@ import typer
 
 from judge.cli.options import chosen
 from judge.cli.root import app
-from judge.cli.terminal import output, say
 from judge.errors import ConfigError
 from judge.files.inputs import Source
 from judge.files.outputs import page_file
@@ -77,6 +76,7 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     # Heavy, and --help stays quick without them.
     from judge.advice.recommend import recommend_measures  # noqa: PLC0415
     from judge.cli.render.advice import page, print_advice  # noqa: PLC0415
+    from judge.cli.terminal import output, say  # noqa: PLC0415
 
     source = Source(samples, (), skip_bad_lines=skip_bad_lines)
     written = None if markdown == STDOUT else markdown

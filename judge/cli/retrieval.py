@@ -11,7 +11,6 @@ import typer
 
 from judge.cli.options import chosen
 from judge.cli.root import app
-from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, InputError
 from judge.files.inputs import PIPED, Source, placed, readable, spoken
 from judge.files.outputs import Write, row_file
@@ -32,6 +31,7 @@ _USES = "<faq|documents|scholarly|knowledge_base|monitoring>"
 def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
     if wanted:
         from judge.cli.render.measures import print_measures  # noqa: PLC0415
+        from judge.cli.terminal import output  # noqa: PLC0415
 
         with output() as console:
             print_measures(console)
@@ -287,11 +287,12 @@ def _rules(
 
 
 def _print(report: "RankingReport", reading: "Reading | None", *, as_json: bool) -> None:
+    from judge.cli.render.ranking import print_ranked  # noqa: PLC0415
+    from judge.cli.terminal import output, say_json  # noqa: PLC0415
+
     if as_json:
         say_json(report.model_dump_json())
         return
-    from judge.cli.render.ranking import print_ranked  # noqa: PLC0415
-
     with output() as console:
         print_ranked(report, console)
         if reading is not None:
