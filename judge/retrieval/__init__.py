@@ -1,6 +1,6 @@
 """Whether retrieval found the evidence: rank measures of samples and of TREC runs."""
 
-from judge.retrieval.evaluate import mean_name, measure_retrieval, measure_run
+from judge.retrieval.evaluate import measure_retrieval, measure_run
 from judge.retrieval.ranking import check_gold
 
-__all__ = ["check_gold", "mean_name", "measure_retrieval", "measure_run"]
+__all__ = ["check_gold", "measure_retrieval", "measure_run"]

@@ -1,3 +1,4 @@
+import inspect
 from dataclasses import fields
 from typing import get_args, get_type_hints
 
@@ -5,8 +6,10 @@ import pytest
 
 from judge.advice.catalog import Measure, family_of, measures, names, needs
 from judge.errors import ConfigError
+from judge.overlap import measures as words
 from judge.records import Sample
 from judge.retrieval import measure_retrieval
+from judge.retrieval import measures as ranks
 
 NAMES = {
     "retrieval": "hit@k recall@k precision@k f1@k rr mrr rr@k mrr@k ap map ap@k map@k dcg@k ndcg@k"
@@ -51,6 +54,19 @@ def test_formula_range_and_source_stand_in_the_docstring_of_the_function() -> No
     assert BY_NAME["bleu"].range == "0 to 100"
     # What the table states itself comes first.
     assert (mean.formula, mean.source) == ("mean of rr@k over the queries", "Voorhees 1999")
+
+
+def test_every_function_of_a_measure_says_what_it_is() -> None:
+    every = ("Formula: ", "Range: ", "Zero: ", "Source: ", ">>> ")
+    for module, facts in ((ranks, (*every, "Shapes: ", "Ties: ")), (words, every)):
+        told = [
+            function.__doc__ or ""
+            for function in vars(module).values()
+            if inspect.isfunction(function) and "Formula: " in (function.__doc__ or "")
+        ]
+        assert len(told) == (11 if module is ranks else 6)
+        for doc in told:
+            assert [fact for fact in facts if fact not in doc] == [], doc
 
 
 def test_what_is_needed_and_which_values_are_better() -> None:

@@ -39,15 +39,14 @@ def test_means_with_their_intervals() -> None:
     assert header.split()[2:] == ["@1", "@3"]
     (hit,) = [line for line in lines if line.split()[:1] == ["hit"]]
     assert hit.split() == ["hit", "0.500", "1.000"]
-
-
-def test_a_mean_without_limits_has_no_line_for_them() -> None:
     # DCG has no upper limit, and of two queries there is no other interval.
-    lines = told(report(FIRST, THIRD)).splitlines()
     at = next(number for number, line in enumerate(lines) if line.split()[:1] == ["dcg"])
     assert lines[at + 1].split()[0] == "ndcg"
-    # The others have theirs below.
     assert lines[at + 2].split()[0].count("–") == 1
+    # A measure that no query has is no number.
+    alone = Sample(qid="q", retrieved=("a",), gold_evidence=("a",))
+    (area,) = [each for each in told(report(alone)).splitlines() if "roc_auc" in each]
+    assert area.split() == ["roc_auc", "–", "–", "0"]
 
 
 def test_a_mean_with_limits_at_some_cut_offs_shows_those() -> None:
@@ -92,12 +91,6 @@ def test_more_cut_offs_than_the_terminal_is_wide(width: int, tables: int) -> Non
     assert tabled(text) == {name: f"{mean:.3f}" for name, mean in cut.items()}
 
 
-def test_a_measure_that_no_query_has_is_no_number() -> None:
-    alone = Sample(qid="q", retrieved=("a",), gold_evidence=("a",))
-    (line,) = [each for each in told(report(alone)).splitlines() if "roc_auc" in each]
-    assert line.split() == ["roc_auc", "–", "–", "0"]
-
-
 def test_lists_for_a_person() -> None:
     text = " ".join(told(report(FIRST, THIRD)).split())
     assert "2 of 2 queries in the means; 2 of 4 relevant not in the first 3; 1 query with" in text
@@ -108,22 +101,18 @@ def test_lists_for_a_person() -> None:
     assert "差旅住宿标准怎么规定？" in text
 
 
-def test_lists_are_left_out_where_they_are_empty() -> None:
+def test_lists_of_little() -> None:
     text = told(report(FIRST))
     assert "Worst queries" in text
     for title in ("Relevant, and not", "Irrelevant on top", "Alike"):
         assert title not in text
     assert "Worst" not in told(report(FIRST, most=0))
-
-
-def test_nothing_relevant_is_ranked() -> None:
+    assert "Some authors call that Recall@k" in " ".join(text.split())
+    assert f"made by {report(FIRST).signature}\n" in text
     none = Sample(qid="none", retrieved=tuple("bcdefghij"), gold_evidence=("a",))
     text = " ".join(told(report(FIRST, none, ks=(9,))).split())
     assert "b, c, d, e, f and 4 more above; nothing relevant is ranked" in text
     assert "0 of 1 relevant among 9 ranked" in text
-
-
-def test_nothing_at_all_is_ranked() -> None:
     text = " ".join(told(report(FIRST, Sample(qid="none", gold_evidence=("a", "b")))).split())
     assert "none ap 0.000, 0 of 2 relevant, nothing is ranked first" in text
     assert "among 0 ranked" not in text
@@ -141,12 +130,6 @@ def test_who_is_not_measured_is_named() -> None:
     text = told(report(FIRST, *bare))
     assert "warning: 120 queries without gold: left out" in text
     assert "no gold: 没0, 没1, 没2, 没3, 没4 and 115 more" in text
-
-
-def test_the_notes_and_the_signature() -> None:
-    text = told(report(FIRST))
-    assert "Some authors call that Recall@k" in " ".join(text.split())
-    assert f"made by {report(FIRST).signature}\n" in text
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])
