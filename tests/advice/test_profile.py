@@ -52,63 +52,56 @@ def test_a_corpus_counts_instead_of_the_ranking() -> None:
     assert found.ratio == pytest.approx(998.5 / 1.5)
 
 
-def test_without_gold_nothing_is_known() -> None:
+def test_what_is_not_there_is_not_known() -> None:
     found = profile([Sample(qid="1", retrieved=("x",))], {}, corpus_size=9)
     assert (found.relevant, found.irrelevant, found.ratio) == (None, None, None)
     assert (found.graded, found.counted) == (None, None)
-
-
-def test_the_order_of_chunks_serves_for_a_ranking() -> None:
+    # The order of the chunks serves for a ranking; what is blank is not there.
     found = profile([Sample(qid="1", chunks=(CHUNK,), gold_evidence=("b",))], {})
     assert (found.irrelevant, found.share["retrieved"]) == (1, 1)
+    found = profile([Sample(qid="1", answer=" \n", gold_answer="　")], {})
+    assert set(found.share.values()) == {0}
+    with pytest.raises(InputError, match="holds no sample"):
+        profile([], {})
+    sample = Sample(qid="问1", retrieved=("x", "y"), gold_evidence=("a",))
+    assert profile([sample], {}, corpus_size=3).irrelevant == 2
+    with pytest.raises(ConfigError, match="--corpus-size 2: query '问1' alone has 3 "):
+        profile([sample], {}, corpus_size=2)
 
 
-@pytest.mark.parametrize(
-    ("grades", "gold", "graded"),
-    [
-        ((1, 2), (), True),
-        ((0.5, 1, 0), (), True),
-        ((2,), ("z",), True),
-        ((2, 2, 0), (), False),
-        ((1, -1), (), False),
-        ((1, 0), ("z",), False),
-        ((0.5,), (), False),
-        ((), ("z",), False),
-    ],
-)
-def test_degrees_are_two_grades_above_0(
-    grades: tuple[float, ...],
-    gold: tuple[str, ...],
-    graded: bool,  # noqa: FBT001
-) -> None:
-    relevance = dict(zip("abc", grades, strict=False))
-    assert profile([Sample(qid="1", relevance=relevance, gold_evidence=gold)], {}).graded is graded
+# Grades, gold evidence, and whether there are degrees: two grades above 0 in one query.
+GRADED: list[tuple[tuple[float, ...], tuple[str, ...], bool]] = [
+    ((1, 2), (), True),
+    ((0.5, 1, 0), (), True),
+    ((2,), ("z",), True),
+    ((2, 2, 0), (), False),
+    ((1, -1), (), False),
+    ((1, 0), ("z",), False),
+    ((0.5,), (), False),
+    ((), ("z",), False),
+]
 
 
-def test_grades_that_differ_only_between_queries_are_no_degrees() -> None:
+def test_degrees_are_two_grades_above_0() -> None:
+    for grades, gold, graded in GRADED:
+        relevance = dict(zip("abc", grades, strict=False))
+        sample = Sample(qid="1", relevance=relevance, gold_evidence=gold)
+        assert profile([sample], {}).graded is graded, (grades, gold)
     samples = [Sample(qid="1", relevance={"a": 1}), Sample(qid="2", relevance={"a": 2})]
     assert profile(samples, {}).graded is False
 
 
-def test_blank_is_not_there() -> None:
-    found = profile([Sample(qid="1", answer=" \n", gold_answer="　")], {})
-    assert set(found.share.values()) == {0}
-
-
-@pytest.mark.parametrize(
-    ("answer", "cites"),
-    [
+def test_citations_are_those_of_the_pipeline() -> None:
+    for answer, cites in (
         ("住宿费每晚500元[1]。", True),
         ("It is 500 yuan [a].", True),
         ("第[3]条规定如此[注]。", False),
         ("See:\n```\nrows [1]\n```\n", False),
         ("See:\n```\nrows\n```\nSo it is [1].", True),
         ("", False),
-    ],
-)
-def test_citations_are_those_of_the_pipeline(answer: str, cites: bool) -> None:  # noqa: FBT001
-    found = profile([Sample(qid="1", answer=answer, chunks=(CHUNK,))], {})
-    assert found.share["citations"] == cites
+    ):
+        found = profile([Sample(qid="1", answer=answer, chunks=(CHUNK,))], {})
+        assert found.share["citations"] == cites, answer
 
 
 def test_a_family_fits_where_one_sample_has_all_it_needs() -> None:
@@ -125,18 +118,6 @@ def test_a_family_fits_where_one_sample_has_all_it_needs() -> None:
     ]
     found = profile(samples, families).fitting
     assert found == {"overlap": 1, "citation": 1, "agreement": 0, "retrieval": 1}
-
-
-def test_no_sample_is_refused() -> None:
-    with pytest.raises(InputError, match="holds no sample"):
-        profile([], {})
-
-
-def test_a_corpus_smaller_than_what_is_ranked_or_relevant_is_refused() -> None:
-    sample = Sample(qid="问1", retrieved=("x", "y"), gold_evidence=("a",))
-    assert profile([sample], {}, corpus_size=3).irrelevant == 2
-    with pytest.raises(ConfigError, match="--corpus-size 2: query '问1' alone has 3 "):
-        profile([sample], {}, corpus_size=2)
 
 
 @settings(deadline=None)

@@ -32,10 +32,8 @@ def test_qrels(tmp_path: Path) -> None:
     assert read_qrels(put(tmp_path, text)) == {"q1": {"a": 2, "b": -1, "c": 0.5}, "q2": {"a": 0}}
 
 
-@pytest.mark.parametrize("whole", [False, True])
-@pytest.mark.parametrize(
-    "data",
-    [
+def test_a_run(tmp_path: Path) -> None:
+    for data in (
         RUN.encode(),
         b"\xef\xbb\xbf" + RUN.encode(),
         RUN.replace("\n", "\r\n").encode(),
@@ -43,11 +41,9 @@ def test_qrels(tmp_path: Path) -> None:
         RUN.replace(" ", " \t ").encode(),
         RUN.rstrip().encode(),
         gzip.compress(RUN.encode()),
-    ],
-    ids=["plain", "bom", "crlf", "blank lines", "tabs", "no last line end", "gzip"],
-)
-def test_a_run(tmp_path: Path, data: bytes, *, whole: bool) -> None:
-    assert run(tmp_path, data, whole=whole) == BLOCKS
+    ):
+        for whole in (False, True):
+            assert run(tmp_path, data, whole=whole) == BLOCKS
 
 
 def test_white_space_that_is_not_asciis_is_of_the_id(tmp_path: Path) -> None:
@@ -58,53 +54,51 @@ def test_white_space_that_is_not_asciis_is_of_the_id(tmp_path: Path) -> None:
     assert read_qrels(put(tmp_path, grades)) == {"q": dict.fromkeys(names, 1)}
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("q 0 a 1\nq 0 b\n", "line 2: has 3 columns; 4 are needed: qid iteration docid relevance"),
-        ("q 0 a b 1\n", "line 1: has 5 columns"),
-        ("q 0 文\u3000档\n", "line 1: has 3 columns"),
-        # A cell too many and one too few: together as many as two lines have, and all are numbers.
-        ("q1 0 11 1 x\nq1 0 12\n", "line 1: has 5 columns"),
-        ("q1 0 11\nq1 0 12 1 7\n", "line 1: has 3 columns"),
-        ("\n\nq 0 a x\n", "line 3, field 'relevance': 'x' is no finite number"),
-        ("q 0 a nan\n", "line 1, field 'relevance': 'nan'"),
-        ("q 0 a inf\n", "line 1, field 'relevance': 'inf' is no finite number"),
-        ("q 0 a 1e999\n", "line 1, field 'relevance'"),
-        ("q 0 a 1\nq 0 b 1\nq 0 a 2\n", "line 3, field 'relevance': 'a' of query 'q' is graded 2"),
-        ("", "holds no line; each is: qid iteration docid relevance"),
-        ("\n \r\n\t\n", "holds no line"),
-    ],
-)
-def test_qrels_that_are_wrong_are_named_by_place(tmp_path: Path, text: str, says: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_qrels(put(tmp_path, text))
-    assert says in str(caught.value)
-    assert str(caught.value).startswith(str(tmp_path / "file"))
-    assert "\n" not in str(caught.value)
+BAD_QRELS = [
+    ("q 0 a 1\nq 0 b\n", "line 2: has 3 columns; 4 are needed: qid iteration docid relevance"),
+    ("q 0 a b 1\n", "line 1: has 5 columns"),
+    ("q 0 文\u3000档\n", "line 1: has 3 columns"),
+    # A cell too many and one too few: together as many as two lines have, and all are numbers.
+    ("q1 0 11 1 x\nq1 0 12\n", "line 1: has 5 columns"),
+    ("q1 0 11\nq1 0 12 1 7\n", "line 1: has 3 columns"),
+    ("\n\nq 0 a x\n", "line 3, field 'relevance': 'x' is no finite number"),
+    ("q 0 a nan\n", "line 1, field 'relevance': 'nan'"),
+    ("q 0 a inf\n", "line 1, field 'relevance': 'inf' is no finite number"),
+    ("q 0 a 1e999\n", "line 1, field 'relevance'"),
+    ("q 0 a 1\nq 0 b 1\nq 0 a 2\n", "line 3, field 'relevance': 'a' of query 'q' is graded 2"),
+    ("", "holds no line; each is: qid iteration docid relevance"),
+    ("\n \r\n\t\n", "holds no line"),
+]
+
+
+def test_qrels_that_are_wrong_are_named_by_place(tmp_path: Path) -> None:
+    for text, says in BAD_QRELS:
+        with pytest.raises(InputError) as caught:
+            read_qrels(put(tmp_path, text))
+        assert says in str(caught.value)
+        assert str(caught.value).startswith(str(tmp_path / "file"))
+        assert "\n" not in str(caught.value)
 
 
 def test_a_document_may_be_graded_twice_alike(tmp_path: Path) -> None:
     assert read_qrels(put(tmp_path, "q 0 a 1\nq 1 a 1.0\n")) == {"q": {"a": 1}}
 
 
-@pytest.mark.parametrize("whole", [False, True])
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("q Q0 a 1 0.5\n", "line 1: has 5 columns; 6 are needed: qid Q0 docid rank score tag"),
-        ("q Q0 a 1 0.5 t u\n", "line 1: has 7 columns"),
-        (RUN + "q3 Q0 a 1 0.5 t\nq3 Q0 b 1 x t\n", "line 5, field 'score': 'x' is no number"),
-        ("q Q0 a 1 1 t\n\nq Q0 b 1 NaN t\nr Q0 a 1 1 t\n", "line 3, field 'score': 'NaN'"),
-        ("", "holds no line; each is: qid Q0 docid rank score tag"),
-    ],
-)
-def test_runs_that_are_wrong_are_named_by_place(
-    tmp_path: Path, text: str, says: str, *, whole: bool
-) -> None:
-    with pytest.raises(InputError) as caught:
-        run(tmp_path, text, whole=whole)
-    assert says in str(caught.value)
+BAD_RUNS = [
+    ("q Q0 a 1 0.5\n", "line 1: has 5 columns; 6 are needed: qid Q0 docid rank score tag"),
+    ("q Q0 a 1 0.5 t u\n", "line 1: has 7 columns"),
+    (RUN + "q3 Q0 a 1 0.5 t\nq3 Q0 b 1 x t\n", "line 5, field 'score': 'x' is no number"),
+    ("q Q0 a 1 1 t\n\nq Q0 b 1 NaN t\nr Q0 a 1 1 t\n", "line 3, field 'score': 'NaN'"),
+    ("", "holds no line; each is: qid Q0 docid rank score tag"),
+]
+
+
+def test_runs_that_are_wrong_are_named_by_place(tmp_path: Path) -> None:
+    for text, says in BAD_RUNS:
+        for whole in (False, True):
+            with pytest.raises(InputError) as caught:
+                run(tmp_path, text, whole=whole)
+            assert says in str(caught.value)
 
 
 def test_scores_may_be_infinite(tmp_path: Path) -> None:
