@@ -2,6 +2,7 @@ import os
 import resource
 import zipfile
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -74,14 +75,14 @@ def given_text(tmp_path: Path, text: str, name: str = "review.csv") -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.xlsx", "a.XLSX", "回答.csv"])
-@pytest.mark.parametrize("lang", LANGS)
-def test_a_sheet_comes_back(tmp_path: Path, name: str, lang: Lang) -> None:
-    path = tmp_path / name
-    write_sheet(path, ROWS, COLUMNS, lang)
-    assert cells(path) == FULL_ROWS
-    assert [row.number for row in read_sheet(path)] == [2, 3]
-    assert [left.name for left in tmp_path.iterdir()] == [name]
+def test_a_sheet_comes_back(tmp_path: Path) -> None:
+    for name, lang in product(("a.csv", "a.xlsx", "a.XLSX", "回答.csv"), LANGS):
+        path = tmp_path / name
+        write_sheet(path, ROWS, COLUMNS, lang)
+        assert cells(path) == FULL_ROWS
+        assert [row.number for row in read_sheet(path)] == [2, 3]
+        assert [left.name for left in tmp_path.iterdir()] == [name]
+        path.unlink()
 
 
 def test_the_bytes_that_excel_opens_right(tmp_path: Path) -> None:
@@ -125,29 +126,24 @@ def test_a_long_cell_is_cut_with_a_mark(tmp_path: Path) -> None:
         assert len(row["sentence"]) == 30_000
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
-def test_what_cannot_be_written_whole_is_not_written(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_bytes(b"earlier")
-
+def test_what_cannot_be_written_whole_is_not_written(tmp_path: Path) -> None:
     def rows() -> Iterator[dict[str, str]]:
         yield ROWS[0]
         raise KeyError("interrupted")
 
-    with pytest.raises(KeyError):
-        write_sheet(tmp_path / name, rows(), COLUMNS, "en")
-    assert (tmp_path / name).read_bytes() == b"earlier"
-    assert [left.name for left in tmp_path.iterdir()] == [name]
-
-
-@pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
-def test_where_nothing_can_be_written_it_says_so(tmp_path: Path, name: str) -> None:
-    with pytest.raises(RunError, match=r"cannot be written .*; close it, or name another file"):
-        write_sheet(tmp_path / "none" / name, ROWS, COLUMNS, "en")
-    (tmp_path / name).mkdir()
-    with pytest.raises(RunError, match=r"is no file .*; close it, or name another file"):
-        write_sheet(tmp_path / name, ROWS, COLUMNS, "en")
-    with pytest.raises(RunError, match="cannot be written"):
-        append_rows(tmp_path / name, ROWS, COLUMNS)
+    for name in ("a.csv", "a.xlsx"):
+        (tmp_path / name).write_bytes(b"earlier")
+        with pytest.raises(KeyError):
+            write_sheet(tmp_path / name, rows(), COLUMNS, "en")
+        assert (tmp_path / name).read_bytes() == b"earlier"
+        with pytest.raises(RunError, match=r"cannot be written .*; close it, or name another"):
+            write_sheet(tmp_path / "none" / name, ROWS, COLUMNS, "en")
+        (tmp_path / "folder" / name).mkdir(parents=True)
+        with pytest.raises(RunError, match=r"is no file .*; close it, or name another file"):
+            write_sheet(tmp_path / "folder" / name, ROWS, COLUMNS, "en")
+        with pytest.raises(RunError, match="cannot be written"):
+            append_rows(tmp_path / "folder" / name, ROWS, COLUMNS)
+    assert {left.name for left in tmp_path.iterdir()} == {"a.csv", "a.xlsx", "folder"}
 
 
 def test_rows_are_appended_under_one_header(tmp_path: Path) -> None:
@@ -162,34 +158,31 @@ def test_rows_are_appended_under_one_header(tmp_path: Path) -> None:
     assert cells(path) == FULL_ROWS
 
 
-@pytest.mark.parametrize("lang", LANGS)
-@pytest.mark.parametrize("quote", ['"', ""])
-def test_a_header_that_was_saved_again_stays(tmp_path: Path, lang: Lang, quote: str) -> None:
+def test_a_header_that_was_saved_again_stays(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    write_sheet(path, ROWS[:1], COLUMNS, lang)
-    head, _, rows = path.read_text("utf-8").partition("\n")
-    saved = f"{head.replace(chr(34), quote)}\n{rows}".replace("\n", "\r\n")
-    path.write_bytes(saved.encode())
-    append_rows(path, ROWS[1:], COLUMNS)
-    assert path.read_bytes().startswith(saved.encode())
-    assert cells(path) == FULL_ROWS
+    for lang, quote in product(LANGS, ('"', "")):
+        write_sheet(path, ROWS[:1], COLUMNS, lang)
+        head, _, rows = path.read_text("utf-8").partition("\n")
+        saved = f"{head.replace(chr(34), quote)}\n{rows}".replace("\n", "\r\n")
+        path.write_bytes(saved.encode())
+        append_rows(path, ROWS[1:], COLUMNS)
+        assert path.read_bytes().startswith(saved.encode())
+        assert cells(path) == FULL_ROWS
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("name,price\r\n", "no sheet of the columns review_id, sentence"),
-        ("\ufeffreview_id,sentence,human_support\r\n", "no sheet of"),
-        ("\ufeffreview_id,sentence,human_support,human_note,mine\r\n", "no sheet of"),
-        ("\ufeff", "no sheet of"),
-        ('\ufeffreview_id,sentence,human_support,human_note\r\nr_1,"a\n', "half a row"),
-    ],
-)
-def test_rows_are_not_appended_to_another_file(tmp_path: Path, text: str, says: str) -> None:
-    path = given_text(tmp_path, text)
-    with pytest.raises(InputError, match=says):
-        append_rows(path, ROWS, COLUMNS)
-    assert path.read_bytes() == text.encode()
+def test_rows_are_not_appended_to_another_file(tmp_path: Path) -> None:
+    table = {
+        "name,price\r\n": "no sheet of the columns review_id, sentence",
+        "\ufeffreview_id,sentence,human_support\r\n": "no sheet of",
+        "\ufeffreview_id,sentence,human_support,human_note,mine\r\n": "no sheet of",
+        "\ufeff": "no sheet of",
+        '\ufeffreview_id,sentence,human_support,human_note\r\nr_1,"a\n': "half a row",
+    }
+    for text, says in table.items():
+        path = given_text(tmp_path, text)
+        with pytest.raises(InputError, match=says):
+            append_rows(path, ROWS, COLUMNS)
+        assert path.read_bytes() == text.encode()
 
 
 def test_rows_that_the_disk_cannot_hold_leave_the_others_whole(tmp_path: Path) -> None:
@@ -245,27 +238,22 @@ def test_the_name_of_a_file_does_not_say_what_it_is(tmp_path: Path) -> None:
     assert cells(tmp_path / "a.csv") == FULL_ROWS
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
+def test_another_table_is_refused(tmp_path: Path) -> None:
+    table = [
         ("", "is empty"),
         ("\ufeff", "is empty"),
         ("\n , \n", "is empty"),
         ("name,price\n1,2\n", "lacks review_id (编号) and human_support (人工判断)"),
         ("name,price\n1,2\n", "its first row holds 'name', 'price'"),
         ("编号,reviewer\n", "lacks human_support (人工判断)"),
-        (
-            "review_id,human_support,人工判断\n",
-            "two columns human_support ('human_support', '人工判断'); delete one",
-        ),
+        ("review_id,human_support,人工判断\n", "two columns human_support ('human_support', '人"),
         ("x" * 100_000, "its first row holds 'xxx"),
         ("review_id,human_support\nr_1,a,b\n", "row 2: 3 cells"),
-    ],
-)
-def test_another_table_is_refused(tmp_path: Path, text: str, says: str) -> None:
-    found = refusal(given_text(tmp_path, text))
-    assert says in found
-    assert len(found) < 400
+    ]
+    for text, says in table:
+        found = refusal(given_text(tmp_path, text))
+        assert says in found
+        assert len(found) < 400
 
 
 def test_only_what_people_fill_in_comes_back(tmp_path: Path) -> None:
@@ -275,23 +263,19 @@ def test_only_what_people_fill_in_comes_back(tmp_path: Path) -> None:
         assert cells(tmp_path / name) == [dict.fromkeys(READ, "文")]
 
 
-@pytest.mark.parametrize(
-    ("text", "refused"),
-    [("a" * 32_767, False), ("a" * 32_768, True), ("👍" * 16_383, False), ("👍" * 16_384, True)],
-)
-def test_a_workbook_with_a_cell_that_excel_cannot_hold(
-    tmp_path: Path, text: str, *, refused: bool
-) -> None:
+def test_a_workbook_with_a_cell_that_excel_cannot_hold(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
-    book = openpyxl.Workbook()
-    book.active.append(["review_id", "human_support", "human_note", "chunks"])
-    book.active.append(["r_1", "full", "NOTE", "x"])
-    book.save(path)
-    replaced(path, "NOTE", text)
-    if refused:
-        assert "row 2: human_note is longer than 32,767" in refusal(path)
-    else:
-        assert cells(path)[0]["human_note"] == text
+    table = {"a" * 32_767: False, "a" * 32_768: True, "👍" * 16_383: False, "👍" * 16_384: True}
+    for text, refused in table.items():
+        book = openpyxl.Workbook()
+        book.active.append(["review_id", "human_support", "human_note", "chunks"])
+        book.active.append(["r_1", "full", "NOTE", "x"])
+        book.save(path)
+        replaced(path, "NOTE", text)
+        if refused:
+            assert "row 2: human_note is longer than 32,767" in refusal(path)
+        else:
+            assert cells(path)[0]["human_note"] == text
 
 
 def test_a_cell_that_swallowed_others_is_refused(tmp_path: Path) -> None:
@@ -389,9 +373,8 @@ def test_what_is_shown_of_a_verdict() -> None:
     assert {cells["judge_quote"] for cells in said} == {""}
 
 
-@pytest.mark.parametrize(
-    ("text", "chunks", "order"),
-    [
+def test_the_chunk_that_shares_most_comes_first() -> None:
+    table: list[tuple[str, tuple[str, ...], list[int]]] = [
         ("周一上午九点开放。", ("今天下雨。", "上午九点，图书馆开放。", "周五关门。"), [1, 2, 0]),
         # The same characters, in another order: pairs tell.
         ("北京大学成立。", ("大京北学立成。", "北京大学成立。"), [1, 0]),
@@ -403,13 +386,10 @@ def test_what_is_shown_of_a_verdict() -> None:
         ("It is the zygote.", ("It is the one.", "A zygote grows."), [1, 0]),
         ("", ("a", "b"), [0, 1]),
         ("Rain fell.", (), []),
-    ],
-)
-def test_the_chunk_that_shares_most_comes_first(
-    text: str, chunks: tuple[str, ...], order: list[int]
-) -> None:
-    found = SentenceResult(index=0, start=0, end=len(text), text=text, outcome=FULL)
-    assert ranked(answered(text, *chunks), found) == order
+    ]
+    for text, chunks, order in table:
+        found = SentenceResult(index=0, start=0, end=len(text), text=text, outcome=FULL)
+        assert ranked(answered(text, *chunks), found) == order
 
 
 def test_a_chunk_named_by_its_number_is_named_once() -> None:
@@ -429,21 +409,20 @@ def test_a_short_answer_is_all_there(answer: str, data: st.DataObject) -> None:
     assert marked(answer, start, end) == whole
 
 
-@pytest.mark.parametrize("at", [0, 500, 20_000, 99_000, 99_990])
-@pytest.mark.parametrize("character", ["x", "雨", "😀"])
-def test_a_long_answer_is_cut_far_from_its_sentence(at: int, character: str) -> None:
-    answer = character * 100_000
-    shown = marked(answer, at, at + 10)
-    assert len(shown) <= LONGEST
-    before, rest = shown.split("▶")
-    inside, after = rest.split("◀")
-    assert inside == character * 10
-    assert before.startswith("…") is (at > 15_000)
-    assert after.endswith("…") is (at < 80_000)
-    assert len(before) >= min(at, 14_000)
-    assert len(after) >= min(100_000 - at - 10, 14_000)
-    # What a cell holds of it has the sentence whole, emoji of two units among it.
-    assert f"▶{inside}◀" in cell(shown, "zh")
+def test_a_long_answer_is_cut_far_from_its_sentence() -> None:
+    for at, character in product((0, 500, 20_000, 99_000, 99_990), "x雨😀"):
+        answer = character * 100_000
+        shown = marked(answer, at, at + 10)
+        assert len(shown) <= LONGEST
+        before, rest = shown.split("▶")
+        inside, after = rest.split("◀")
+        assert inside == character * 10
+        assert before.startswith("…") is (at > 15_000)
+        assert after.endswith("…") is (at < 80_000)
+        assert len(before) >= min(at, 14_000)
+        assert len(after) >= min(100_000 - at - 10, 14_000)
+        # What a cell holds of it has the sentence whole, emoji of two units among it.
+        assert f"▶{inside}◀" in cell(shown, "zh")
 
 
 def test_a_sentence_too_long_for_a_cell_is_shown_alone() -> None:
