@@ -1,11 +1,11 @@
-"""Denials: what a text denies, and whether it denies what another says of the same thing."""
+"""Denials: whether one text denies what another says of the same thing."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
-from judge.checks.sequence import Token, sequence
-from judge.checks.values import figures
+from judge.checks.numbers import numbers
 from judge.text.pieces import segments
 from judge.text.words import CONTENT, is_auxiliary, negation, no_negations, weight, words
 
@@ -16,38 +16,6 @@ _ALIKE: Final = 2 / 3
 _MOST: Final = 2000
 """Words of one text that are looked at; what is longer is no sentence."""
 _CLAUSE: Final = re.compile(r"[，；;]|,(?!\d)")
-
-
-def negations(text: str, tokens: Sequence[Token]) -> list[int]:
-    """Which tokens of a text are negations; `不` within `不仅` is none.
-
-    >>> from judge.checks.sequence import sequence
-    >>> from judge.text.words import words
-    >>> negations("不仅不会", sequence(words("不仅不会"), []))
-    [2]
-    """
-    deny = negation()
-    found = [at for at, token in enumerate(tokens) if token.key in deny]
-    if not found or text.isascii():
-        return found
-    mere = {place for span in no_negations(text) for place in range(*span)}
-    return [at for at in found if tokens[at].start not in mere]
-
-
-def denied(tokens: Sequence[Token], denials: Sequence[int]) -> set[int]:
-    """Which tokens are denied.
-
-    Args:
-        tokens: words and numbers in reading order.
-        denials: which of them are negations.
-    """
-    reached = set()
-    for at in denials:
-        behind = range(at + 1, min(at + 1 + REACH, len(tokens)))
-        first = next((place for place in behind if _tells(tokens[place])), None)
-        if first is not None:
-            reached.add(first)
-    return reached
 
 
 def denies(claim: str, passages: Iterable[str]) -> bool:
@@ -69,11 +37,25 @@ def denies(claim: str, passages: Iterable[str]) -> bool:
     False
     """
     own = _Side.of(claim)
-    parts = (part for text in passages for part in (text, *_sentences(text), *clauses(text)))
-    others = [_Side.of(part) for part in parts]
+    others = [_Side.of(part) for passage in passages for part in _parts(passage)]
     near = max((_shared(own, other) for other in others), default=0.0)
     closest = [other for other in others if near and _shared(own, other) == near]
     return bool(closest) and all(_turned(own, other) for other in closest)
+
+
+def _parts(passage: str) -> Iterator[str]:
+    yield passage
+    for start, end in segments(passage):
+        yield passage[start:end]
+        yield from _CLAUSE.split(passage[start:end])
+
+
+class _Token(NamedTuple):
+    key: str
+    """The stem of a word, or the value of a number."""
+    start: int
+    telling: bool
+    """Whether it says something of its own: a number does."""
 
 
 class _Side(NamedTuple):
@@ -88,36 +70,54 @@ class _Side(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> "_Side":
-        found = words(text)
-        tokens = sequence(found, figures(text, found))[:_MOST]
-        at = negations(text, tokens)
-        without = denied(tokens, at)
+        tokens = list(_tokens(text))[:_MOST]
+        at = _negations(text, tokens)
+        without = _denied(tokens, at)
         plain = (t for n, t in enumerate(tokens) if n not in without and n not in at)
         return cls(
             tuple(token.key for token in tokens),
             tuple(at),
-            frozenset(t.key for t in plain if t.value is not None or weight(t.key) > CONTENT),
+            frozenset(token.key for token in plain if token.telling),
             frozenset(tokens[n].key for n in without),
         )
 
 
-def clauses(text: str) -> Iterator[str]:
-    """The parts of its sentences between commas: each may deny for itself.
+def _tokens(text: str) -> Iterator[_Token]:
+    """The words of a text, numbers in place of the words they are made of."""
+    waiting = [number for number in reversed(numbers(text)) if number.certain]
+    past = 0
+    for key, start, end in zip(*words(text), strict=True):
+        while waiting and waiting[-1].start < end:
+            number = waiting.pop()
+            # `B12` is a word.
+            if number.start <= start:
+                yield _Token(f"{number.value:.15g}", number.start, telling=True)
+                past = number.end
+        if start >= past:
+            yield _Token(key, start, telling=weight(key) > CONTENT)
+    yield from (
+        _Token(f"{each.value:.15g}", each.start, telling=True) for each in reversed(waiting)
+    )
 
-    >>> list(clauses("It is open, not 1,250 times. 不开门，开窗。"))
-    ['It is open', ' not 1,250 times.', '不开门', '开窗。']
-    """
-    for sentence in _sentences(text):
-        yield from _CLAUSE.split(sentence)
+
+def _negations(text: str, tokens: Sequence[_Token]) -> list[int]:
+    """Which tokens of a text are negations; `不` within `不仅` is none."""
+    deny = negation()
+    found = [at for at, token in enumerate(tokens) if token.key in deny]
+    if not found or text.isascii():
+        return found
+    mere = {place for span in no_negations(text) for place in range(*span)}
+    return [at for at in found if tokens[at].start not in mere]
 
 
-def _sentences(text: str) -> Iterator[str]:
-    return (text[start:end] for start, end in segments(text))
-
-
-def _tells(token: Token) -> bool:
-    own = token.value is not None or weight(token.key) > CONTENT
-    return own and not is_auxiliary(token.key)
+def _denied(tokens: Sequence[_Token], negations: Sequence[int]) -> set[int]:
+    """Which tokens are denied: the first telling one behind each negation."""
+    reached = set()
+    for at in negations:
+        behind = range(at + 1, min(at + 1 + REACH, len(tokens)))
+        telling = (n for n in behind if tokens[n].telling and not is_auxiliary(tokens[n].key))
+        reached.update(islice(telling, 1))
+    return reached
 
 
 def _shared(one: _Side, two: _Side) -> float:
