@@ -43,7 +43,9 @@ _SAID: Final[dict[str, tuple[Reading, ...]]] = {
     "a million": (Reading(1e6, None),),
     "a billion": (Reading(1e9, None),),
 }
-_SPOKEN: Final = re.compile("|".join(_SAID).replace(" ", "[ -]"), re.IGNORECASE)
+_SPOKEN: Final = re.compile(
+    rf"(?<![a-z])(?:{'|'.join(_SAID).replace(' ', '[ -]')})(?![a-z])", re.IGNORECASE
+)
 
 _LABEL: Final = re.compile(r"(?:[a-z][-‐–]?|[/#@_=&\\]|[a-z]\.|\d[.:])\Z", re.IGNORECASE)
 _NUMBERED: Final = re.compile(

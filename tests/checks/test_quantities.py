@@ -29,7 +29,7 @@ VALUES: list[tuple[str, list[tuple[float, str]]]] = [
     ("5 square km, 5平方公里", [(5, ""), (5e6, "area")]),
     # No figure of a date, and none of a unit inside a longer word.
     ("on 3 May 2021, 5 people", [(5, "")]),
-    ("iPhone 12 has 5 kmx", [(12, ""), (5, "")]),
+    ("iPhone 12 has 5 kmx on behalf of", [(12, ""), (5, "")]),
     # Said without a figure.
     ("half or a quarter of a dozen", [(50, "percent"), (25, "percent"), (12, "")]),
 ]  # fmt: skip
