@@ -112,7 +112,7 @@ def _negations(text: str, tokens: Sequence[_Token]) -> list[int]:
 
 def _denied(tokens: Sequence[_Token], negations: Sequence[int]) -> set[int]:
     """Which tokens are denied: the first telling one behind each negation."""
-    reached = set()
+    reached: set[int] = set()
     for at in negations:
         behind = range(at + 1, min(at + 1 + REACH, len(tokens)))
         telling = (n for n in behind if tokens[n].telling and not is_auxiliary(tokens[n].key))
