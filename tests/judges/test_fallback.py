@@ -66,15 +66,18 @@ async def test_what_the_first_could_not_judge_the_second_does_and_says_so() -> N
     assert two.requests == [REQUEST.model_copy(update={"ask": (2,)})]
 
 
-@pytest.mark.parametrize("reason", list(UnscoredReason))
-async def test_all_but_refusals_and_a_spent_budget_fall_back(reason: UnscoredReason) -> None:
-    failure = Unscored(reason=reason, detail="d")
-    _, two, judge = fakes({"a": FULL, "c": FULL, "d": failure}, {"d": NONE})
-    outcome = (await judge.judge(REQUEST)).outcomes[3]
-    if reason in FINAL:
-        assert (outcome, two.requests) == (failure, [])
-    else:
-        assert outcome == NONE.model_copy(update={"fallback_from": failure})
+REASONS = list(UnscoredReason)
+
+
+async def test_all_but_refusals_and_a_spent_budget_fall_back() -> None:
+    for reason in REASONS:
+        failure = Unscored(reason=reason, detail="d")
+        _, two, judge = fakes({"a": FULL, "c": FULL, "d": failure}, {"d": NONE})
+        outcome = (await judge.judge(REQUEST)).outcomes[3]
+        if reason in FINAL:
+            assert (outcome, two.requests) == (failure, [])
+        else:
+            assert outcome == NONE.model_copy(update={"fallback_from": failure})
 
 
 async def test_where_both_fail_the_first_failure_stands() -> None:

@@ -143,27 +143,26 @@ async def test_a_model_that_is_not_there(worker: ThreadPoolExecutor) -> None:
         await load(Place("./none", "--nli-model"), fails(AssertionError()), worker)
 
 
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (RuntimeError("out of memory\nat all"), "out of memory"),
-        (IndexError("index out of range"), "index out of range"),
-        (ArithmeticError("no number"), "no number"),
-        (ValueError("\n too many rows"), "too many rows"),
-        (MemoryError(), "MemoryError"),
-        (OSError(5, "no device"), "[Errno 5] no device"),
-        (TypeError(" "), "TypeError"),
-    ],
-)
-async def test_a_breakdown_is_a_value(
-    worker: ThreadPoolExecutor, error: Exception, said: str
-) -> None:
-    def work(_: object) -> None:
-        raise error
+BREAKDOWNS = [
+    (RuntimeError("out of memory\nat all"), "out of memory"),
+    (IndexError("index out of range"), "index out of range"),
+    (ArithmeticError("no number"), "no number"),
+    (ValueError("\n too many rows"), "too many rows"),
+    (MemoryError(), "MemoryError"),
+    (OSError(5, "no device"), "[Errno 5] no device"),
+    (TypeError(" "), "TypeError"),
+]
 
-    assert await run(worker, work, None) == Unscored(
-        reason=UnscoredReason.SERVER_ERROR, detail=f"the model failed: {said}"
-    )
+
+async def test_a_breakdown_is_a_value(worker: ThreadPoolExecutor) -> None:
+    for error, said in BREAKDOWNS:
+
+        def work(given: Exception) -> None:
+            raise given
+
+        assert await run(worker, work, error) == Unscored(
+            reason=UnscoredReason.SERVER_ERROR, detail=f"the model failed: {said}"
+        )
 
 
 def test_the_library_is_silent_meanwhile_and_left_as_it_was() -> None:

@@ -35,40 +35,41 @@ def status(code: int, error: dict[str, JsonValue] | None = None) -> httpx2.Respo
     return httpx2.Response(code, json={"error": error or {"message": "words"}})
 
 
-@pytest.mark.parametrize(
-    ("code", "error", "reason", "again"),
-    [
-        (400, {"message": "bad"}, "server_error", False),
-        (100, {"message": "go on"}, "server_error", True),
-        (101, {"message": "odd"}, "server_error", True),
-        (418, {"message": "bad"}, "server_error", False),
-        (304, {"message": ""}, "server_error", False),
-        (408, {"message": "slow"}, "timeout", True),
-        (409, {"message": "lock"}, "server_error", True),
-        (429, {"message": "slow down"}, "rate_limited", True),
-        (500, {"message": "oops"}, "server_error", True),
-        (503, {"message": "busy"}, "server_error", True),
-        (529, {"message": "overloaded"}, "server_error", True),
-        (400, {"message": "x", "code": "content_filter"}, "content_filter", False),
-        (
-            400,
-            {"message": "x", "innererror": {"code": "ResponsibleAIPolicyViolation"}},
-            "content_filter",
-            False,
-        ),
-        (403, {"message": "x", "metadata": {"flagged_input": ""}}, "content_filter", False),
-        (400, {"message": "x", "code": "context_length_exceeded"}, "truncated", False),
-        (400, {"message": "x", "type": "exceed_context_size_error"}, "truncated", False),
-        (400, {"message": "This model's maximum context length is 4096"}, "truncated", False),
-        (500, {"message": "exceeds the available context size"}, "truncated", False),
-    ],
-)
-def test_what_a_status_means(
-    code: int, error: dict[str, JsonValue], reason: str, again: object
-) -> None:
-    failure = from_response(status(code, error), hide)
-    assert (failure.reason, failure.again, failure.step) == (reason, again, "")
-    assert f"HTTP {code}: " in failure.detail
+STATUSES: list[tuple[int, dict[str, JsonValue], str, bool]] = [
+    (400, {"message": "bad"}, "server_error", False),
+    (100, {"message": "go on"}, "server_error", True),
+    (101, {"message": "odd"}, "server_error", True),
+    (418, {"message": "bad"}, "server_error", False),
+    (304, {"message": ""}, "server_error", False),
+    (408, {"message": "slow"}, "timeout", True),
+    (409, {"message": "lock"}, "server_error", True),
+    (429, {"message": "slow down"}, "rate_limited", True),
+    (500, {"message": "oops"}, "server_error", True),
+    (503, {"message": "busy"}, "server_error", True),
+    (529, {"message": "overloaded"}, "server_error", True),
+    (400, {"message": "x", "code": "content_filter"}, "content_filter", False),
+    (
+        400,
+        {"message": "x", "innererror": {"code": "ResponsibleAIPolicyViolation"}},
+        "content_filter",
+        False,
+    ),
+    (403, {"message": "x", "metadata": {"flagged_input": ""}}, "content_filter", False),
+    (400, {"message": "x", "code": "context_length_exceeded"}, "truncated", False),
+    (400, {"message": "x", "type": "exceed_context_size_error"}, "truncated", False),
+    (400, {"message": "This model's maximum context length is 4096"}, "truncated", False),
+    (500, {"message": "exceeds the available context size"}, "truncated", False),
+]
+
+
+def test_what_a_status_means() -> None:
+    wrong = []
+    for code, error, reason, again in STATUSES:
+        failure = from_response(status(code, error), hide)
+        told = f"HTTP {code}: " in failure.detail
+        if (failure.reason, failure.again, failure.step, told) != (reason, again, "", True):
+            wrong.append((code, error, failure))
+    assert wrong == []
 
 
 @pytest.mark.parametrize(
@@ -173,25 +174,25 @@ def response(
     return httpx2.Response(status, text=text, headers=headers)
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ({"error": {"message": "no such\n model"}}, "no such model"),  # OpenAI, Azure, llama.cpp
-        ({"error": "model 'x' not found"}, "model 'x' not found"),  # Ollama
-        ({"object": "error", "message": "bad"}, "bad"),  # vLLM
-        ({"detail": "Not Found"}, "Not Found"),  # FastAPI
-        (
-            "<html><head><style>p {}</style><title>502</title></head><b>Bad Gateway</b>",
-            "502 Bad Gateway",
-        ),
-        ("额度不足", "额度不足"),
-        ("", ""),
-        ("[" * 100_000, "[" * 2_000),
-        ([1, {"a": None}], '[1, {"a": null}]'),
-    ],
-)
-def test_the_words_are_found_in_the_shapes_that_servers_use(body: JsonValue, message: str) -> None:
-    assert read_refusal(response(body), hide).message == message
+BODIES: list[tuple[JsonValue, str]] = [
+    ({"error": {"message": "no such\n model"}}, "no such model"),  # OpenAI, Azure, llama.cpp
+    ({"error": "model 'x' not found"}, "model 'x' not found"),  # Ollama
+    ({"object": "error", "message": "bad"}, "bad"),  # vLLM
+    ({"detail": "Not Found"}, "Not Found"),  # FastAPI
+    (
+        "<html><head><style>p {}</style><title>502</title></head><b>Bad Gateway</b>",
+        "502 Bad Gateway",
+    ),
+    ("额度不足", "额度不足"),
+    ("", ""),
+    ("[" * 100_000, "[" * 2_000),
+    ([1, {"a": None}], '[1, {"a": null}]'),
+]
+
+
+def test_the_words_are_found_in_the_shapes_that_servers_use() -> None:
+    found = [(body, read_refusal(response(body), hide).message) for body, _ in BODIES]
+    assert found == BODIES
 
 
 def test_codes_are_the_error_s_its_type_s_and_the_inner_one() -> None:
@@ -209,22 +210,22 @@ def test_codes_are_the_error_s_its_type_s_and_the_inner_one() -> None:
     assert read_refusal(response({"error": error}, 403), hide).codes == {"flagged_input"}
 
 
-@pytest.mark.parametrize(
-    ("headers", "wait"),
-    [
-        ({}, None),
-        ({"Retry-After": "3"}, 3.0),
-        ({"Retry-After": "0.25"}, 0.25),
-        ({"Retry-After": "-1"}, 0.0),
-        ({"Retry-After": "inf"}, None),
-        ({"Retry-After": "soon"}, None),
-        ({"retry-after-ms": "150", "Retry-After": "9"}, 0.15),
-        ({"retry-after-ms": "x", "Retry-After": "9"}, 9.0),
-        ({"Retry-After": "Fri, 01 Jan 2021 00:00:00 GMT"}, 0.0),
-    ],
-)
-def test_how_long_to_wait(headers: dict[str, str], wait: float | None) -> None:
-    assert read_refusal(response("x", 429, headers), hide).wait == wait
+WAITING: list[tuple[dict[str, str], float | None]] = [
+    ({}, None),
+    ({"Retry-After": "3"}, 3.0),
+    ({"Retry-After": "0.25"}, 0.25),
+    ({"Retry-After": "-1"}, 0.0),
+    ({"Retry-After": "inf"}, None),
+    ({"Retry-After": "soon"}, None),
+    ({"retry-after-ms": "150", "Retry-After": "9"}, 0.15),
+    ({"retry-after-ms": "x", "Retry-After": "9"}, 9.0),
+    ({"Retry-After": "Fri, 01 Jan 2021 00:00:00 GMT"}, 0.0),
+]
+
+
+def test_how_long_to_wait() -> None:
+    found = [(each, read_refusal(response("x", 429, each), hide).wait) for each, _ in WAITING]
+    assert found == WAITING
 
 
 WAITS = """
@@ -252,36 +253,39 @@ def test_a_date_to_wait_for_is_gmt_wherever_one_is(zone: str) -> None:
     assert all(0 < wait <= 3600 for wait in waits), waits
 
 
-@pytest.mark.parametrize(
-    ("error", "field"),
-    [
-        ({"param": "temperature", "message": "seed"}, "temperature"),
-        ({"param": "response_format.json_schema", "message": ""}, "response_format"),
-        # About the messages, whatever else it names.
-        ({"param": "messages", "message": "must hold 'json' to use 'response_format'"}, None),
-        # A field that was not sent cannot be what is refused.
-        ({"param": "top_p", "message": "the seed"}, "seed"),
-        (
-            {
-                "param": None,
-                "message": "Unsupported parameter: 'max_tokens' is not supported with this "
-                "model. Use 'max_completion_tokens' instead.",
-            },
-            "max_tokens",
-        ),
-        ({"message": "temperature does not support 0; seed is fine"}, "temperature"),
-        ({"message": "failed to parse grammar"}, "response_format"),
-        ({"message": "Extra inputs: json_schema"}, "response_format"),
-        ({"message": "something else went wrong"}, None),
-        ({"message": "max_tokens_per_day is reached"}, None),
-        # So far behind, it is an echo of the request.
-        ({"message": "bad input: " + "x" * 400 + " temperature"}, None),
-        ({"detail": [{"loc": ["body", "seed"], "msg": "Extra", "input": "temperature"}]}, "seed"),
-    ],
-)
-def test_the_field_an_error_is_about(error: dict[str, JsonValue], field: str | None) -> None:
-    body: JsonValue = error if "detail" in error else {"error": error}
-    assert read_refusal(response(body), hide).field(SENT) == field
+ABOUT: list[tuple[dict[str, JsonValue], str | None]] = [
+    ({"param": "temperature", "message": "seed"}, "temperature"),
+    ({"param": "response_format.json_schema", "message": ""}, "response_format"),
+    # About the messages, whatever else it names.
+    ({"param": "messages", "message": "must hold 'json' to use 'response_format'"}, None),
+    # A field that was not sent cannot be what is refused.
+    ({"param": "top_p", "message": "the seed"}, "seed"),
+    (
+        {
+            "param": None,
+            "message": "Unsupported parameter: 'max_tokens' is not supported with this "
+            "model. Use 'max_completion_tokens' instead.",
+        },
+        "max_tokens",
+    ),
+    ({"message": "temperature does not support 0; seed is fine"}, "temperature"),
+    ({"message": "failed to parse grammar"}, "response_format"),
+    ({"message": "Extra inputs: json_schema"}, "response_format"),
+    ({"message": "something else went wrong"}, None),
+    ({"message": "max_tokens_per_day is reached"}, None),
+    # So far behind, it is an echo of the request.
+    ({"message": "bad input: " + "x" * 400 + " temperature"}, None),
+    ({"detail": [{"loc": ["body", "seed"], "msg": "Extra", "input": "temperature"}]}, "seed"),
+]
+
+
+def test_the_field_an_error_is_about() -> None:
+    wrong = []
+    for error, field in ABOUT:
+        body: JsonValue = error if "detail" in error else {"error": error}
+        if read_refusal(response(body), hide).field(SENT) != field:
+            wrong.append((error, field))
+    assert wrong == []
 
 
 def test_only_a_named_field_is_more_than_a_guess() -> None:

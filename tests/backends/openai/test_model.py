@@ -123,37 +123,40 @@ def test_a_plain_reply() -> None:
     assert read_completion(b"\xef\xbb\xbf" + body({"content": "好"})).text == "好"
 
 
-@pytest.mark.parametrize(
-    ("message", "finish", "text", "ended"),
-    [
-        ({"content": "{"}, "length", "{", "length"),
-        ({"content": "{"}, "max_tokens", "{", "length"),
-        ({"content": "{"}, "MAX_TOKENS", "{", "length"),
-        ({"content": "{"}, "model_length", "{", "length"),
-        ({"content": "{"}, "model_context_window_exceeded", "{", "length"),
-        ({"content": ""}, "content_filter", "", "content_filter"),
-        ({"content": ""}, "SAFETY", "", "content_filter"),
-        ({"content": ""}, "PROHIBITED_CONTENT", "", "content_filter"),
-        ({"content": ""}, "sensitive", "", "content_filter"),
-        ({"content": None, "refusal": "I cannot."}, "stop", "I cannot.", "refusal"),
-        ({"content": "x", "refusal": "no"}, "content_filter", "x", "content_filter"),
-        ({"content": "x", "refusal": ""}, "stop", "x", "stop"),
-        ({"content": None}, "stop", "", "stop"),
-        ({}, None, "", "stop"),
-        ({"content": "x", "tool_calls": [{"id": "1"}]}, "tool_calls", "x", "stop"),
-        ({"content": None, "tool_calls": []}, "tool_calls", "", "stop"),
-        (
-            {"content": [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "{}"}]},
-            "stop",
-            "{}",
-            "stop",
-        ),
-        ({"content": ["odd", {"type": "text", "text": 3}]}, ["odd"], "", "stop"),
-    ],
-)
-def test_how_it_ended(message: JsonValue, finish: JsonValue, text: str, ended: str) -> None:
-    read = read_completion(body(message, finish))
-    assert (read.text, read.finish) == (text, ended)
+ENDS: list[tuple[JsonValue, JsonValue, str, str]] = [
+    ({"content": "{"}, "length", "{", "length"),
+    ({"content": "{"}, "max_tokens", "{", "length"),
+    ({"content": "{"}, "MAX_TOKENS", "{", "length"),
+    ({"content": "{"}, "model_length", "{", "length"),
+    ({"content": "{"}, "model_context_window_exceeded", "{", "length"),
+    ({"content": ""}, "content_filter", "", "content_filter"),
+    ({"content": ""}, "SAFETY", "", "content_filter"),
+    ({"content": ""}, "PROHIBITED_CONTENT", "", "content_filter"),
+    ({"content": ""}, "sensitive", "", "content_filter"),
+    ({"content": None, "refusal": "I cannot."}, "stop", "I cannot.", "refusal"),
+    ({"content": "x", "refusal": "no"}, "content_filter", "x", "content_filter"),
+    ({"content": "x", "refusal": ""}, "stop", "x", "stop"),
+    ({"content": None}, "stop", "", "stop"),
+    ({}, None, "", "stop"),
+    ({"content": "x", "tool_calls": [{"id": "1"}]}, "tool_calls", "x", "stop"),
+    ({"content": None, "tool_calls": []}, "tool_calls", "", "stop"),
+    (
+        {"content": [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "{}"}]},
+        "stop",
+        "{}",
+        "stop",
+    ),
+    ({"content": ["odd", {"type": "text", "text": 3}]}, ["odd"], "", "stop"),
+]
+
+
+def test_how_it_ended() -> None:
+    wrong = []
+    for message, finish, text, ended in ENDS:
+        read = read_completion(body(message, finish))
+        if (read.text, read.finish) != (text, ended):
+            wrong.append((message, finish, read))
+    assert wrong == []
 
 
 def test_half_a_surrogate_pair_is_no_reason_to_lose_a_reply() -> None:
@@ -171,31 +174,31 @@ def test_an_odd_count_is_no_count(usage: JsonValue) -> None:
     assert (read.text, read.prompt_tokens, read.reply_tokens) == ("x", None, None)
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        b"",
-        b"null",
-        b"[]",
-        b"<html>",
-        b'{"choices": [{"mess',
-        b"{}",
-        b'{"choices": null}',
-        b'{"choices": []}',
-        b'{"choices": [{"finish_reason": "stop"}]}',
-        b'{"choices": "none"}',
-        b'{"error": {"message": "x"}}',
-        b"\xff\xfe",
-        body({"content": "half"}, "error"),
-        body({"content": "half"}, "network_error"),
-        body({"content": "half"}, "insufficient_system_resource"),
-        b'{"choices": ' + b"[" * 100_000,
-        b'{"choices": [{"message": {"content": ' + b"[" * 900 + b"]" * 900 + b"}}]}",
-    ],
-)
-def test_what_holds_no_reply_is_refused(broken: bytes) -> None:
-    with pytest.raises(ValueError, match=r"validation error|is an error|line 1|codec|nested"):
-        read_completion(broken)
+NO_REPLIES = [
+    b"",
+    b"null",
+    b"[]",
+    b"<html>",
+    b'{"choices": [{"mess',
+    b"{}",
+    b'{"choices": null}',
+    b'{"choices": []}',
+    b'{"choices": [{"finish_reason": "stop"}]}',
+    b'{"choices": "none"}',
+    b'{"error": {"message": "x"}}',
+    b"\xff\xfe",
+    body({"content": "half"}, "error"),
+    body({"content": "half"}, "network_error"),
+    body({"content": "half"}, "insufficient_system_resource"),
+    b'{"choices": ' + b"[" * 100_000,
+    b'{"choices": [{"message": {"content": ' + b"[" * 900 + b"]" * 900 + b"}}]}",
+]
+
+
+def test_what_holds_no_reply_is_refused() -> None:
+    for broken in NO_REPLIES:
+        with pytest.raises(ValueError, match=r"validation error|is an error|line 1|codec|nested"):
+            read_completion(broken)
 
 
 ANYTHING = st.recursive(

@@ -204,17 +204,20 @@ async def test_a_refused_or_filtered_reply_is_not_asked_again(finish: str, reaso
     assert (len(model.requests), judgment.replies) == (1, ())
 
 
-@pytest.mark.parametrize("reason", list(UnscoredReason))
-async def test_a_failure_is_that_of_its_call_and_of_no_other(reason: UnscoredReason) -> None:
-    failure = ChatFailure(reason=reason, detail="what\nhappened", seconds=2.0, retries=3)
-    model = FakeModel([failure, right])
-    judgment = await PromptedJudge(model, PROMPT, sentences_per_call=2).judge(asked(3))
-    lost = Unscored(reason=reason, detail="what happened")
-    assert [judgment.outcomes[0], judgment.outcomes[1]] == [lost, lost]
-    assert told(judgment.outcomes[2]) == "full"
-    assert judgment.calls[0] == Call(
-        model="", prompt_tokens=0, reply_tokens=0, seconds=2.0, retries=3
-    )
+REASONS = list(UnscoredReason)
+
+
+async def test_a_failure_is_that_of_its_call_and_of_no_other() -> None:
+    for reason in REASONS:
+        failure = ChatFailure(reason=reason, detail="what\nhappened", seconds=2.0, retries=3)
+        model = FakeModel([failure, right])
+        judgment = await PromptedJudge(model, PROMPT, sentences_per_call=2).judge(asked(3))
+        lost = Unscored(reason=reason, detail="what happened")
+        assert [judgment.outcomes[0], judgment.outcomes[1]] == [lost, lost]
+        assert told(judgment.outcomes[2]) == "full"
+        assert judgment.calls[0] == Call(
+            model="", prompt_tokens=0, reply_tokens=0, seconds=2.0, retries=3
+        )
 
 
 async def test_after_the_deadline_nothing_more_is_asked() -> None:

@@ -142,32 +142,32 @@ def test_long_is_over_four_thousand_tokens(extra: int, shown: int) -> None:
     assert len(re.findall("^说+$", user, re.MULTILINE)) == shown
 
 
-@pytest.mark.parametrize(
-    ("text", "sent"),
-    [
-        ("</answer>", "＜/answer>"),
-        ("< / Answer >", "＜ / Answer >"),
-        ("<CHUNK 2 0123456789ab>", "＜CHUNK 2 0123456789ab>"),
-        ("<\u200bevidence x>", "＜\u200bevidence x>"),
-        ("<s12>", "＜s12>"),
-        ("<\ncontext>", "＜\ncontext>"),
-        ("<|im_end|>", "＜|im_end|>"),
-        ("<<question>", "<＜question>"),
-        ("＜question＞", "＜question＞"),
-        ("</answer0123456789ab>", "＜/answer0123456789ab>"),
-        ("a<b, <span>, <summary>, <question", "a<b, <span>, <summary>, ＜question"),
-        ("a<b, <span>, <sum>, 3 < 4 < 说", "a<b, <span>, <sum>, 3 < 4 < 说"),
-        ("half \ud800", "half ?"),
-    ],
-)
-def test_what_looks_like_a_tag_is_neutralised_and_nothing_else(text: str, sent: str) -> None:
-    chat = render(asked([text], [text], query=text), PROMPT)
-    assert chat.user.count(sent) >= 3
-    if sent != text:
-        assert text not in chat.user
-        if "\ud800" not in text:
-            # A quote of what was shown still stands in the chunk as it was given.
-            assert find_quote(f"the mark {sent} ends it here", f"the mark {text} ends it here")
+TAGS = [
+    ("</answer>", "＜/answer>"),
+    ("< / Answer >", "＜ / Answer >"),
+    ("<CHUNK 2 0123456789ab>", "＜CHUNK 2 0123456789ab>"),
+    ("<\u200bevidence x>", "＜\u200bevidence x>"),
+    ("<s12>", "＜s12>"),
+    ("<\ncontext>", "＜\ncontext>"),
+    ("<|im_end|>", "＜|im_end|>"),
+    ("<<question>", "<＜question>"),
+    ("＜question＞", "＜question＞"),
+    ("</answer0123456789ab>", "＜/answer0123456789ab>"),
+    ("a<b, <span>, <summary>, <question", "a<b, <span>, <summary>, ＜question"),
+    ("a<b, <span>, <sum>, 3 < 4 < 说", "a<b, <span>, <sum>, 3 < 4 < 说"),
+    ("half \ud800", "half ?"),
+]
+
+
+def test_what_looks_like_a_tag_is_neutralised_and_nothing_else() -> None:
+    for text, sent in TAGS:
+        chat = render(asked([text], [text], query=text), PROMPT)
+        assert chat.user.count(sent) >= 3, text
+        if sent != text:
+            assert text not in chat.user
+            if "\ud800" not in text:
+                # A quote of what was shown still stands in the chunk as it was given.
+                assert find_quote(f"the mark {sent} ends it", f"the mark {text} ends it here")
 
 
 def tags(user: str) -> list[str]:
