@@ -3,8 +3,9 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from judge.checks.denials import REACH, denies
@@ -26,6 +27,8 @@ _TOKEN: Final = re.compile(
 )
 _LONGEST: Final = 400
 """Characters of a text that is looked for in another: what is longer is no short answer."""
+_HITS: Final = 20
+"""Of so many places that contain a text one is to be found that is not denied."""
 _SHORT: Final = 4
 """Characters of a Chinese word or name, at most."""
 _ARTICLES: Final = frozenset({"a", "an", "the"})
@@ -103,16 +106,25 @@ class _Text:
         bare = not re.search(r"\w", self.text[found.end() :])
         return _Assent(yes is not None, found.span(), bare)
 
-    def find(self, short: "_Text") -> list[tuple[int, int]]:
+    @cached_property
+    def places(self) -> defaultdict[str, list[int]]:
+        """By key, which of the tokens bear it."""
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for at, token in enumerate(self.tokens):
+            found[token.key].append(at)
+        return found
+
+    def find(self, short: "_Text") -> Iterator[tuple[int, int]]:
         """Where its tokens have all those of another in a row."""
-        if len(short.text) > _LONGEST or not short.tokens:
-            return []
-        keys, many = [token.key for token in short.tokens], len(short.tokens)
-        starts = (at for at, token in enumerate(self.tokens) if token.key == keys[0])
-        parts = (self.tokens[at : at + many] for at in starts)
-        return [
-            (part[0].start, part[-1].end) for part in parts if [each.key for each in part] == keys
-        ]
+        keys = [token.key for token in short.tokens]
+        if len(short.text) > _LONGEST or not keys:
+            return
+        # Only where the rarest word stands the others may.
+        rarest = min(range(len(keys)), key=lambda at: len(self.places.get(keys[at], ())))
+        for at in self.places.get(keys[rarest], ()):
+            part = self.tokens[max(at - rarest, 0) : at - rarest + len(keys)]
+            if [token.key for token in part] == keys:
+                yield part[0].start, part[-1].end
 
     def denies_there(self, span: tuple[int, int], asked: str) -> bool:
         """Whether a negation stands right before a place, or its clause denies the question."""
@@ -193,7 +205,7 @@ def _read(
         if claim.text.strip() == text.text.strip():
             return _granted(verdict, chunk_id, text, whole)
         for holder, spans in ((text, text.find(claim)), (claim, claim.find(text))):
-            for span in spans:
+            for span in islice(spans, _HITS):
                 if not holder.denies_there(span, asked.text):
                     place = span if holder is text else whole
                     return _granted(verdict, chunk_id, text, place)
