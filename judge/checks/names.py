@@ -27,13 +27,10 @@ _PLACE: Final = re.compile(
 )
 # Halves of the day, eras, quarters of the year and units of data in capitals; ordinals, and Roman
 # numbers, which a text may write out: `World War II`, `the Second World War`.
-_NONE: Final = frozenset(
-    (
-        *("First", "Second", "Third", "II", "III", "IV", "VI", "VII", "VIII", "IX", "XI", "XII"),
-        *("AM", "PM", "BC", "AD", "CE", "BCE", "BP", "Q1", "Q2", "Q3", "Q4"),
-        *("KB", "MB", "GB", "TB"),
-    )
-)
+_NONE: Final = frozenset((
+    "First", "Second", "Third", "Quarter", "II", "III", "IV", "VI", "VII", "VIII", "IX", "XI",
+    "AM", "PM", "BC", "AD", "CE", "BCE", "BP", "Q1", "Q2", "Q3", "Q4", "KB", "MB", "GB", "TB",
+))  # fmt: skip
 # Grammar before a name, and what makes a common noun of what follows: `在大学`, `全市`, `超市`.
 _FIRST: Final = frozenset("在是和与或及到从为有这那于由被将向的了去个所家各每该本此某一两几")
 _LAST: Final = frozenset("的城都超上股门夜花菜全本该此各外每某个多所名合等通立大小老中新行位节")
