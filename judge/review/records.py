@@ -33,9 +33,9 @@ class Label(Record):
     """A person's answer on one sentence; never called a verdict."""
 
     review_id: str
-    """The row of the sheet that bears it."""
+    """The row of the sheet that holds the label."""
     qid: str
-    """Whose answer."""
+    """The answer that the sentence is part of."""
     sentence: int
     """Index of the sentence."""
     support: Support | None = None
@@ -43,9 +43,9 @@ class Label(Record):
     supported: bool
     """Whether the chunks fully support it."""
     reviewer: str = ""
-    """Who said so, by whatever name they go."""
+    """The name of the reviewer, as written in the sheet; may be empty."""
     note: str = ""
-    """What they added."""
+    """The note of the reviewer."""
 
 
 class StratumName(StrEnum):
@@ -56,11 +56,11 @@ class StratumName(StrEnum):
     SUPPORTED_DOUBTFUL = "supported_doubtful"
     """`full` with a flag, without a verified quote, or near the judge's threshold."""
     PARTIAL = "partial"
-    """`partial`."""
+    """The verdict `partial`."""
     UNSUPPORTED_DOUBTFUL = "unsupported_doubtful"
     """`none` or `contradicted` with a flag or near the threshold; `no_claim`."""
     UNSUPPORTED = "unsupported"
-    """Other `none` and `contradicted`."""
+    """`none` or `contradicted` without a flag and far from the threshold."""
     UNSCORED = "unscored"
     """No verdict of the run's own judge, fallen back or not."""
 
@@ -75,48 +75,48 @@ class Weighing(Record):
     weight: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     """Sum of the units' weights."""
     counted: _Sum
-    """The same over those that the judge did not call `no_claim`."""
+    """The sum of weights of the units that the judge did not call `no_claim`."""
     faithfulness: _Sum
     """Sum of weight times what the verdict adds to faithfulness, 0 where there is none."""
     faithfulness_strict: _Sum
-    """Sum of weight over the `full`."""
+    """Sum of the weights of units with the verdict `full`."""
 
 
 class Stratum(Record):
     """A part of the run that is drawn from at its own rate."""
 
     names: tuple[StratumName, ...]
-    """What it holds; several where small neighbours were merged."""
+    """The names of the stratum; several where small neighbours were merged."""
     units: int = Field(gt=0)
     """Claims in it, or answers where whole answers are drawn."""
     drawn: int = Field(gt=0)
-    """How many of them were drawn."""
+    """How many of its units were drawn."""
     macro: Weighing
-    """Each answer alike."""
+    """Sums in which each answer weighs the same."""
     micro: Weighing
-    """Each claim alike."""
+    """Sums in which each claim weighs the same."""
     unevenness: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     """How many times the variance of a mean over claims is that of a draw in which all claims have
     the same chance; 1 where all answers are of one length."""
     span: tuple[_Difference, _Difference]
     """The least and the most by which a person's weight can differ from the judge's."""
     span_strict: tuple[_Difference, _Difference]
-    """The same where only `full` counts."""
+    """The same two differences where only `full` counts."""
 
 
 class DrawnSentence(Record):
-    """One row of the sheet, and what is kept from whoever labels it."""
+    """One row of the sheet, with what the reviewer does not see."""
 
     review_id: str
-    """Joins the row to this."""
+    """The id of the row in the sheet."""
     qid: str
-    """Whose answer."""
+    """The answer that the sentence is part of."""
     sentence: int
     """Index of the sentence."""
     text: str
     """The sentence."""
     stratum: int = Field(ge=0)
-    """Which of the draw's strata."""
+    """Position of its stratum in `Draw.strata`."""
     probability: float = Field(gt=1e-12, le=1)
     """Inclusion probability of the sentence, or of its answer where whole answers are drawn."""
     weight: float = Field(gt=0, le=1)
@@ -124,20 +124,20 @@ class DrawnSentence(Record):
     outcome: Outcome
     """The verdict, or why there is none."""
     flags: tuple[Flag, ...] = ()
-    """Those of the sentence."""
+    """The flags of the sentence."""
 
 
 class Draw(Record):
-    """`review/<draw>.json` of a run: what the sheet does not say."""
+    """`review/<draw>.json` of a run: a draw, with what its sheet does not show."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     """Version of this layout."""
     draw: str = Field(pattern=r"^r[0-9a-f]{8}$")
-    """Its name: the first part of every `review_id`."""
+    """The name of the draw, which is the first part of every `review_id`."""
     by: Literal["sentence", "answer"]
-    """What was drawn."""
+    """The unit of the draw."""
     seed: int
-    """Of the draw."""
+    """The seed of the draw."""
     size: int
     """How many units were asked for."""
     results: str
@@ -145,9 +145,9 @@ class Draw(Record):
     signature: str
     """How the run's numbers were made."""
     strata: tuple[Stratum, ...]
-    """All that was drawn from."""
+    """The strata that it was drawn from."""
     sentences: tuple[DrawnSentence, ...]
-    """All that was drawn, in the sheet's order."""
+    """The drawn sentences, in the order of the sheet."""
 
     @model_validator(mode="after")
     def _has_its_strata(self) -> Self:
@@ -160,24 +160,24 @@ class Share(Record):
     """A weighted share with Wilson's 95 % interval."""
 
     value: float
-    """0 to 1."""
+    """The share, 0 to 1."""
     low: float
-    """Lower limit."""
+    """Lower limit of the interval."""
     high: float
-    """Upper limit."""
+    """Upper limit of the interval."""
     size: float
     """Labels of equal weight, drawn one by one, that would tell as much."""
 
 
 class LabelAccuracy(Record):
-    """How far one label of the judge's can be trusted."""
+    """How good the judge is on one label."""
 
     label: str
     """`full`, `partial`, …; or `full` and `rest`."""
     judged: int
     """Labelled sentences that the judge called so."""
     labelled: int
-    """Those that people called so."""
+    """Labelled sentences that people called so."""
     precision: Share | None
     """Of what the judge called so, the share that people do; null where it called nothing so."""
     recall: Share | None
@@ -188,33 +188,33 @@ class CorrectedScore(Record):
     """A score of the run, beside what it is once the judge's errors are accounted for."""
 
     name: Literal["faithfulness", "faithfulness_strict"]
-    """Which."""
+    """Which score."""
     average: Literal["macro", "micro"]
     """Over answers or over claims. Over answers a claim weighs 1 / the claims of its answer that
     the judge counts: an answer of which people call much `no_claim` weighs less."""
     raw: float | None
-    """As the run says, over what was judged; null where nothing was."""
+    """The score of the run, over what was judged; null where nothing was."""
     corrected: float
     """Over all claims of the run, unscored ones too, as people would score them."""
     low: float
     """Lower limit of its 95 % interval."""
     high: float
-    """Upper limit."""
+    """Upper limit of the interval."""
     standard_error: float
     """Of the corrected score."""
 
 
 class LabelledStratum(Record):
-    """What was found in one stratum."""
+    """The labels and the error of one stratum."""
 
     names: tuple[StratumName, ...]
-    """What it holds."""
+    """The names of the stratum."""
     units: int
     """Claims or answers in it."""
     drawn: int
     """How many were drawn."""
     labelled: int
-    """How many of those have labels."""
+    """How many of the drawn units have labels."""
     error: float | None
     """Mean of the people's weight less the judge's, -1 to 1; null where nothing is labelled."""
 
@@ -223,9 +223,9 @@ class Disagreement(Record):
     """A sentence that a person called otherwise than the judge."""
 
     review_id: str
-    """Its row."""
+    """The row of the sentence in the sheet."""
     qid: str
-    """Whose answer."""
+    """The answer that the sentence is part of."""
     sentence: int
     """Index of the sentence."""
     text: str
@@ -233,9 +233,9 @@ class Disagreement(Record):
     judge: str
     """The judge's label."""
     people: dict[str, str]
-    """Labels by reviewer, who may be nameless."""
+    """The label of each reviewer; a name may be empty."""
     notes: tuple[str, ...] = ()
-    """What they added."""
+    """The note of the reviewer."""
     quote: str = ""
     """What the judge quoted."""
     reason: str = ""
@@ -248,9 +248,9 @@ class Agreement(Record):
     schema_: Literal[1] = Field(default=1, alias="schema")
     """Version of this layout."""
     draw: str
-    """Which draw was labelled."""
+    """The name of the draw that was labelled."""
     by: Literal["sentence", "answer"]
-    """What was drawn."""
+    """The unit of the draw."""
     signature: str
     """How the run's numbers were made."""
     drawn: int
@@ -262,7 +262,7 @@ class Agreement(Record):
     labels: int
     """Labels, several a sentence where reviewers overlap."""
     reviewers: tuple[str, ...]
-    """Who labelled; an empty name where none was given."""
+    """The names of the reviewers; an empty name where none was given."""
     scale: Literal["labels", "full_or_rest"]
     """`full_or_rest` where any label was a bare yes or no, or the judge knows no other two."""
     compared: int
@@ -278,7 +278,7 @@ class Agreement(Record):
     shared: int
     """Sentences that several reviewers labelled."""
     accuracy: tuple[LabelAccuracy, ...]
-    """By label."""
+    """Precision and recall by label."""
     brier: float | None
     """Mean squared error of the judge's probabilities; null where it gives none."""
     calibration_error: float | None
@@ -286,9 +286,9 @@ class Agreement(Record):
     corrected: tuple[CorrectedScore, ...]
     """Corrected scores; `faithfulness` only where all labels are on its scale."""
     strata: tuple[LabelledStratum, ...]
-    """Where the errors are."""
+    """The error of the judge by stratum."""
     disagreements: tuple[Disagreement, ...]
-    """Worst first."""
+    """Sentences that people called otherwise than the judge, worst first."""
 
 
 class GoldenLabel(Record):
@@ -311,14 +311,14 @@ class GoldenLabel(Record):
     judged: Support | None
     """What the run's own judge said; null where it gave no verdict, fallen back or not."""
     signature: str
-    """How that was made."""
+    """How the verdict was made."""
 
 
 class LostSentence(Record):
     """A labelled sentence that the judge is not asked about any more."""
 
     qid: str
-    """Whose answer."""
+    """The answer that the sentence is part of."""
     sentence: int
     """Index of the sentence when it was labelled."""
     text: str
@@ -331,7 +331,7 @@ class Flip(Record):
     """A labelled sentence of which the judge says something else now."""
 
     qid: str
-    """Whose answer."""
+    """The answer that the sentence is part of."""
     sentence: int
     """Index of the sentence when it was labelled."""
     text: str
@@ -341,7 +341,7 @@ class Flip(Record):
     then: Support
     """What the judge said when the set was made."""
     now: Support
-    """What it says now."""
+    """What the judge says now."""
     support: Support | None
     """What people say; null where one of them answered yes or no only."""
     supported: bool
