@@ -1,9 +1,9 @@
-"""Statistics of the benchmarks: what a score is worth, with intervals clustered by group.
+"""Statistics of the benchmarks, with intervals clustered by group, and the sheet they stand on.
 
 `python -m doctest tests/bench/figures.py` checks them against values worked by hand.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -34,16 +34,6 @@ class Estimate:
             return float("nan"), float("nan")
         low, high = np.nanquantile(self.replicates, [0.025, 0.975])
         return float(low), float(high)
-
-    @property
-    def not_above_zero(self) -> float:
-        """The share of the resamples in which it is 0 or less."""
-        defined = self.replicates[~np.isnan(self.replicates)]
-        return float((defined <= 0).mean()) if len(defined) else float("nan")
-
-    def minus(self, other: "Estimate") -> "Estimate":
-        """The difference, paired: both are taken of the same resample."""
-        return Estimate(self.value - other.value, self.replicates - other.replicates)
 
     def mean_with(self, other: "Estimate") -> "Estimate":
         """The mean of both, such as balanced accuracy of two recalls."""
@@ -209,3 +199,79 @@ def _divide(over: float, under: float) -> float:
 def _divided(over: Floats, under: Floats) -> Floats:
     shares: Floats = np.divide(over, under, out=np.full(len(over), np.nan), where=under != 0)
     return shares
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a figure should be: at least, or at most."""
+
+    least: float | None = None
+    most: float | None = None
+
+    def met(self, value: float) -> bool:
+        """Whether it is; a figure that is not defined meets nothing."""
+        above = self.least is None or value >= self.least
+        return above and (self.most is None or value <= self.most)
+
+    def __str__(self) -> str:
+        return f">= {self.least:g}" if self.least is not None else f"<= {self.most:g}"
+
+
+class Sheet:
+    """Takes the figures of a run, prints them as they come, and keeps them.
+
+    Args:
+        targets: by set and name of the figure.
+        before: the figures of another run, `SET: NAME` → value; the difference is printed.
+    """
+
+    def __init__(
+        self, targets: Mapping[tuple[str, str], Target], before: Mapping[str, float]
+    ) -> None:
+        self._targets = targets
+        self._before = before
+        self._set = ""
+        self._missed: list[str] = []
+        self._aimed = 0
+        self.figures: dict[str, float] = {}
+
+    def begin(self, name: str, about: str) -> None:
+        """The figures that follow are of this set."""
+        self._set = name
+        print(f"\n{name}: {about}", flush=True)
+
+    def add(self, name: str, found: Estimate, n: int, note: str = "") -> None:
+        """A figure with its interval, over n sentences or answers."""
+        self.put(name, found.value, found.interval, n=n, note=note)
+
+    def put(
+        self,
+        name: str,
+        value: float,
+        interval: tuple[float, float] | None = None,
+        *,
+        n: int,
+        note: str = "",
+    ) -> None:
+        """A figure whose interval, if any, was found elsewhere."""
+        key = f"{self._set}: {name}"
+        self.figures[key] = value
+        size = f"{value:10.4f}" if abs(value) < 1000 else f"{value:10,.0f}"
+        limits = "" if interval is None else f"[{interval[0]:.3f}, {interval[1]:.3f}]"
+        parts = [f"  {name:52}{size}  {limits:17} n {n:<6}"]
+        if key in self._before:
+            parts.append(f"{value - self._before[key]:+.4f}")
+        if note:
+            parts.append(note)
+        if target := self._targets.get((self._set, name)):
+            self._aimed += 1
+            met = target.met(value)
+            parts.append(f"target {target}: {'met' if met else 'MISSED'}")
+            self._missed += [] if met else [f"{key}: {value:.4f} ({target})"]
+        print("  ".join(parts).rstrip(), flush=True)
+
+    def verdict(self) -> None:
+        """How many targets are met, and which are not."""
+        print(f"\ntargets met: {self._aimed - len(self._missed)} of {self._aimed}")
+        for missed in self._missed:
+            print(f"  missed: {missed}")
