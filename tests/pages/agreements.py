@@ -35,6 +35,34 @@ def share(value: float, low: float, high: float, size: float = 40.0) -> Share:
     return Share(value=value, low=low, high=high, size=size)
 
 
+Limits = tuple[float, float, float] | None
+"""A share and its interval."""
+
+
+def accuracy(
+    label: str, judged: int, labelled: int, precision: Limits, recall: Limits
+) -> LabelAccuracy:
+    return LabelAccuracy(
+        label=label,
+        judged=judged,
+        labelled=labelled,
+        precision=precision and share(*precision),
+        recall=recall and share(*recall),
+    )
+
+
+def stratum(
+    names: str, units: int, drawn: int, labelled: int, error: float | None
+) -> LabelledStratum:
+    return LabelledStratum(
+        names=tuple(map(StratumName, names.split())),
+        units=units,
+        drawn=drawn,
+        labelled=labelled,
+        error=error,
+    )
+
+
 FAITHFULNESS = CorrectedScore(
     name="faithfulness",
     average="macro",
@@ -73,33 +101,11 @@ RICH = Agreement(
     alpha=0.812,
     shared=12,
     accuracy=(
-        LabelAccuracy(
-            label="full",
-            judged=30,
-            labelled=27,
-            precision=share(0.857, 0.7, 0.94),
-            recall=share(0.963, 0.82, 0.99),
-        ),
-        LabelAccuracy(
-            label="partial",
-            judged=12,
-            labelled=11,
-            precision=share(0.5, 0.25, 0.75),
-            recall=share(0.545, 0.28, 0.79),
-        ),
-        LabelAccuracy(
-            label="none",
-            judged=20,
-            labelled=20,
-            precision=share(0.9, 0.7, 0.97),
-            recall=share(0.9, 0.7, 0.97),
-        ),
-        LabelAccuracy(
-            label="contradicted", judged=0, labelled=6, precision=None, recall=share(0, 0, 0.39)
-        ),
-        LabelAccuracy(
-            label="no_claim", judged=4, labelled=0, precision=share(0, 0, 0.49), recall=None
-        ),
+        accuracy("full", 30, 27, (0.857, 0.7, 0.94), (0.963, 0.82, 0.99)),
+        accuracy("partial", 12, 11, (0.5, 0.25, 0.75), (0.545, 0.28, 0.79)),
+        accuracy("none", 20, 20, (0.9, 0.7, 0.97), (0.9, 0.7, 0.97)),
+        accuracy("contradicted", 0, 6, None, (0, 0, 0.39)),
+        accuracy("no_claim", 4, 0, (0, 0, 0.49), None),
     ),
     brier=0.081,
     calibration_error=0.032,
@@ -110,21 +116,11 @@ RICH = Agreement(
         STRICT.model_copy(update={"average": "micro", "raw": None}),
     ),
     strata=(
-        LabelledStratum(
-            names=(StratumName.SUPPORTED,), units=70, drawn=15, labelled=15, error=-0.033
-        ),
-        LabelledStratum(
-            names=(StratumName.SUPPORTED_DOUBTFUL,), units=14, drawn=12, labelled=12, error=-0.125
-        ),
-        LabelledStratum(names=(StratumName.PARTIAL,), units=11, drawn=9, labelled=9, error=0.056),
-        LabelledStratum(
-            names=(StratumName.UNSUPPORTED_DOUBTFUL, StratumName.UNSUPPORTED),
-            units=22,
-            drawn=21,
-            labelled=19,
-            error=0.0,
-        ),
-        LabelledStratum(names=(StratumName.UNSCORED,), units=3, drawn=3, labelled=0, error=None),
+        stratum("supported", 70, 15, 15, -0.033),
+        stratum("supported_doubtful", 14, 12, 12, -0.125),
+        stratum("partial", 11, 9, 9, 0.056),
+        stratum("unsupported_doubtful unsupported", 22, 21, 19, 0.0),
+        stratum("unscored", 3, 3, 0, None),
     ),
     disagreements=(
         DATE,
@@ -161,18 +157,12 @@ BARE = Agreement(
     brier=None,
     calibration_error=None,
     corrected=(),
-    strata=(
-        LabelledStratum(names=(StratumName.SUPPORTED,), units=9, drawn=5, labelled=0, error=None),
-    ),
+    strata=(stratum("supported", 9, 5, 0, None),),
     disagreements=(),
 )
 WHOLE = RICH.model_copy(
     update={
-        "strata": (
-            LabelledStratum(
-                names=(StratumName.SUPPORTED,), units=120, drawn=120, labelled=120, error=-0.041
-            ),
-        ),
+        "strata": (stratum("supported", 120, 120, 120, -0.041),),
         "corrected": (FAITHFULNESS.model_copy(update={"low": 0.783, "high": 0.783}),),
     }
 )
