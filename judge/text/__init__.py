@@ -1,1 +1,1 @@
-"""Characters, words, numbers: what every floor above reads text with."""
+"""Characters, words and pieces of text, for every floor above."""
