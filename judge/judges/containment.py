@@ -33,16 +33,19 @@ _SHORT: Final = 4
 """Characters of a Chinese word or name, at most."""
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _CLAUSE: Final = re.compile(r"[,，;；:：.。!?！？\n]")
+# "No dogs are allowed" has a subject there, and no answer.
+_ALONE: Final = r"""(?= \s* (?: [^\w\s] | $ )
+    | \s+ (?: it | they | you | he | she | we | i | there | this | that ) \b )"""
 _YES: Final = re.compile(
-    r"""
-      \W* (?: (?: yes | yeah | yep | correct | true ) \b
+    rf"""
+      \W* (?: (?: yes | yeah | yep ) \b | (?: correct | true ) {_ALONE}
     | (?: 是 | 对 | 正确 | 没错 | 可以 | 能 | 会 | 有 | 需要 | 允许 ) 的? (?= \W | $ ) )
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _NO: Final = re.compile(
-    r"""
-      \W* (?: (?: no | nope | incorrect | false ) \b
+    rf"""
+      \W* (?: (?: no | nope | incorrect | false ) {_ALONE}
     | (?: 否 | 不 | 不是 | 不对 | 不正确 | 错 | 错误 | 不可以 | 不能 | 不会 | 没有 | 没 | 不需要
         | 不允许 ) 的? (?= \W | $ ) )
     """,
@@ -146,8 +149,8 @@ class ContainmentJudge:
     An answer to a question is often a name or a figure, and a judge of similarity sees too little
     in so few words. In this order:
 
-    1. Where both texts begin with yes or no, and these differ, a sentence is `contradicted`. Where
-       they agree and one text says no more than that, it is `full`.
+    1. Where both texts begin with yes or no, and these differ, the first sentence is
+       `contradicted`. Where they agree and one says no more than that, it is `full`.
     2. Where one text contains the other word for word, but for case, width, punctuation and
        articles, a sentence is `full`: a sentence of the reference that the answer contains, and a
        sentence of the answer that contains the reference.
@@ -184,16 +187,21 @@ class ContainmentJudge:
         for index, outcome in judgment.outcomes.items():
             if isinstance(outcome, Verdict):
                 claim = _Text(request.claim(index))
-                read = _read(claim, chunks, asked, outcome)
+                read = _read(claim, chunks, asked, outcome, first=index == request.ask[0])
                 outcomes[index] = read or _checked(claim, chunks, asked, outcome, missing[index])
         return judgment.model_copy(update={"outcomes": outcomes})
 
 
 def _read(
-    claim: _Text, chunks: Sequence[tuple[str, _Text]], asked: _Text, verdict: Verdict
+    claim: _Text,
+    chunks: Sequence[tuple[str, _Text]],
+    asked: _Text,
+    verdict: Verdict,
+    *,
+    first: bool,
 ) -> Verdict | None:
     """What yes, no or containment says of a claim; None where they say nothing."""
-    own, denied = claim.assent, False
+    own, denied = claim.assent if first else None, False
     for chunk_id, text in chunks:
         whole, other = (0, len(text.text)), text.assent
         if own and other and own.yes != other.yes:
