@@ -86,7 +86,8 @@ def read_words(text: str) -> frozenset[QuadrantWord]:
     words = [known[word] for word in asked]
     for pair in combinations(words, 2):
         if not any(possible.issuperset(pair) for possible in _possible()):
-            raise ValueError(f"fits none: no answer is both {' and '.join(map(repr, pair))}")
+            both = " and ".join(map(repr, pair))
+            raise ValueError(f"fits none: no answer is both {both}; leave one out")
     return frozenset(words)
 
 
