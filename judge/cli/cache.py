@@ -12,7 +12,7 @@ import typer
 from judge.cli.options import takes_settings
 from judge.cli.root import app
 from judge.errors import ConfigError, InputError
-from judge.text.visible import clip, flat, visible
+from judge.text.visible import clip, counted, flat, visible
 
 if TYPE_CHECKING:
     from judge.config import Config
@@ -46,12 +46,12 @@ def stats(cache_dir: CacheFolder = None) -> None:
     if not _kept(folder):
         return
     with DiskStore(folder) as store:
-        counted, size = contents(store.rows()), store.size
-    counts = f"{_count(counted.verdicts, 'verdict')}, {_replies(counted.replies)}"
+        kept, size = contents(store.rows()), store.size
+    counts = f"{counted(kept.verdicts, 'verdict')}, {counted(kept.replies, 'reply')}"
     say(
         f"{folder}  {size / _MEGA:.1f} MB",
-        f"{counts}, {_count(counted.answers, 'answer')}",
-        *(f"\n{flat(name)}\n  {_told(tally)}" for name, tally in counted.signatures.items()),
+        f"{counts}, {counted(kept.answers, 'answer')}",
+        *(f"\n{flat(name)}\n  {_told(tally)}" for name, tally in kept.signatures.items()),
     )
 
 
@@ -85,7 +85,7 @@ def explain(
     with DiskStore(folder) as store:
         explained = explained_by(settings, store, would)
     hits = sum(each.found == "hit" for each in explained)
-    say(f"{flat(qid)}: {_count(len(explained), 'claim')}, {hits} kept", *_listed(explained, would))
+    say(f"{flat(qid)}: {counted(len(explained), 'claim')}, {hits} kept", *_listed(explained, would))
 
 
 @cache.command()
@@ -109,7 +109,7 @@ def clear(
             raise ConfigError(f"{folder}: nobody is there to be asked; say --yes to empty it")
         typer.confirm(visible(f"Remove every verdict kept in {folder}?"), abort=True)
     rows = empty(folder)
-    what = "a database that could not be read" if rows is None else _count(rows, "row")
+    what = "a database that could not be read" if rows is None else counted(rows, "row")
     say(f"removed {what} from {folder}")
 
 
@@ -173,16 +173,8 @@ def _reasons(explained: "Explained") -> Iterable[str]:
 
 
 def _told(tally: "Tally") -> str:
-    told = f"{_count(tally.verdicts, 'verdict')}, {_replies(tally.replies)}"
+    told = f"{counted(tally.verdicts, 'verdict')}, {counted(tally.replies, 'reply')}"
     if tally.oldest is None or tally.newest is None:
         return told
     first, last = (f"{when:%Y-%m-%d %H:%M}" for when in (tally.oldest, tally.newest))
     return f"{told}, {first} UTC" if first == last else f"{told}, {first} to {last} UTC"
-
-
-def _replies(count: int) -> str:
-    return f"{count:,} {'reply' if count == 1 else 'replies'}"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
