@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.review import Lang, Language, Run, review
+from judge.cli.review import Language, Run, review
 
 
 @review.command("import")
@@ -17,7 +17,7 @@ def import_(
     replace: Annotated[
         bool, typer.Option("--replace", help="Let go of earlier labels that these do not have.")
     ] = False,
-    lang: Lang = Language.EN,
+    lang: Language = "en",
 ) -> None:
     """Read labelled sheets: how good the judge is, and the score with its errors accounted for.
 
@@ -29,7 +29,7 @@ def import_(
     from judge.pages.agreement import page  # noqa: PLC0415
     from judge.review import import_labels  # noqa: PLC0415
 
-    found = import_labels(run, sheets, replace=replace, page=partial(page, lang=lang.value))
+    found = import_labels(run, sheets, replace=replace, page=partial(page, lang=lang))
     with output() as console:
         print_agreement(found.agreement, found.summary, run, console)
     if found.noted:

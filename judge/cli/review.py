@@ -8,6 +8,7 @@ import typer
 
 from judge.cli.root import app
 from judge.errors import ConfigError
+from judge.messages import Lang
 from judge.text.visible import flat
 
 if TYPE_CHECKING:
@@ -28,15 +29,8 @@ class By(StrEnum):
     ANSWER = "answer"
 
 
-class Language(StrEnum):
-    """The language of headers and pages."""
-
-    EN = "en"
-    ZH = "zh"
-
-
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
-Lang = Annotated[Language, typer.Option("--lang", help="Language of the sheet or page.")]
+Language = Annotated[Lang, typer.Option("--lang", help="Language of the sheet or page.")]
 DrawnBy = Annotated[By, typer.Option("--by", help="Draw sentences, or whole answers.")]
 
 
@@ -59,7 +53,7 @@ def draw(  # noqa: PLR0913  each is an option of the command line
         int, typer.Option(min=0, metavar="N", help="How many of them all reviewers get.")
     ] = 0,
     open_: Annotated[bool, typer.Option("--open", help="Show the judge's verdict.")] = False,
-    lang: Lang = Language.EN,
+    lang: Language = "en",
     force: Annotated[bool, typer.Option("--force", help="Replace sheets that are there.")] = False,
 ) -> None:
     """Draw sentences for people to label, more of the doubtful, into a sheet.
@@ -79,7 +73,7 @@ def draw(  # noqa: PLR0913  each is an option of the command line
         reviewers=_reviewers(reviewers, overlap),
         overlap=overlap,
         verdicts=open_,
-        lang=lang.value,
+        lang=lang,
         force=force,
     )
     say(*_told(made), *_next(run, made, lang))
@@ -152,12 +146,12 @@ def _told(made: "Drawn") -> list[str]:
     ]
 
 
-def _next(run: Path, made: "Drawn", lang: Language) -> list[str]:
+def _next(run: Path, made: "Drawn", lang: Lang) -> list[str]:
     from judge.messages import Messages  # noqa: PLC0415  heavy, and --help stays quick
     from judge.review.words import choices, header  # noqa: PLC0415  likewise
 
-    words = f"{', '.join(choices(lang.value))}; {Messages.of('sheet')('yes_or_no', lang.value)}"
-    column = header("human_support", lang.value)
+    words = f"{', '.join(choices(lang))}; {Messages.of('sheet')('yes_or_no', lang)}"
+    column = header("human_support", lang)
     return [
         f"to label: {', '.join(map(str, made.sheets))} (column {column}: {words})",
         f"kept from reviewers: {made.kept}",
