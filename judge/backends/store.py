@@ -51,7 +51,12 @@ _UNWRITTEN: Final = (
     "cache directory (--cache-dir)"
 )
 _MALFORMED: Final = "is no sound database ({}); try `{}`, or name another cache directory"
-_ABSENT: Final = object()
+_ROWS: Final = """
+    SELECT key, mode, filename, CASE typeof(value) WHEN 'text' THEN CAST(value AS BLOB) END
+    FROM Cache WHERE raw = 1 AND key IN ({})
+"""
+_KEYS_AT_ONCE: Final = 500
+"""In one query, of which SQLite allows 999 values wherever it was built."""
 _SPOILT: Final = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
@@ -131,7 +136,9 @@ class DiskStore:
     def get(self, keys: Sequence[str]) -> dict[str, str]:
         """The texts known for these keys; a missing key is absent."""
         with self._used(_UNREAD):
-            found = {key: self._read(key) for key in dict.fromkeys(keys)}
+            found = self._cache.texts(keys)
+        if None in found.values():
+            self._refused()
         return {key: text for key, text in found.items() if text is not None}
 
     def put(self, texts: Mapping[str, str]) -> None:
@@ -155,11 +162,10 @@ class DiskStore:
                     key = next(keys)
                 except StopIteration:
                     return
-                text = None if key is None else self._read(key)
             if key is None:
                 self._refused()
-            elif text is not None:
-                yield key, text
+            else:
+                yield from self.get([key]).items()
 
     @property
     def size(self) -> int:
@@ -178,17 +184,6 @@ class DiskStore:
                 db.execute("VACUUM")
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return removed
-
-    def _read(self, key: str) -> str | None:
-        try:
-            text = self._cache.get(key, default=_ABSENT)
-        except sqlite3.OperationalError as error:
-            if hasattr(error, "sqlite_errorcode"):
-                raise
-            text = None  # bytes that are no UTF-8, of which Python complains and not SQLite
-        if text is None:
-            self._refused()
-        return text if isinstance(text, str) else None
 
     def _refused(self) -> None:
         if not self._warned:
@@ -328,7 +323,7 @@ def empty(directory: Path) -> int | None:
 
 
 class _Letting(Cache):  # type: ignore[misc]  # diskcache ships no types
-    """Lets go of the database where it cannot be opened."""
+    """Lets go of the database where it cannot be opened, and reads many rows at once."""
 
     def __init__(self, *arguments: object, **settings: object) -> None:
         try:
@@ -336,6 +331,20 @@ class _Letting(Cache):  # type: ignore[misc]  # diskcache ships no types
         except BaseException:
             self.close()
             raise
+
+    def texts(self, keys: Sequence[str]) -> dict[str, str | None]:
+        """The text of each row that has one of these keys; None where `TextDisk` refuses it."""
+        found: dict[str, str | None] = {}
+        for low in range(0, len(keys), _KEYS_AT_ONCE):
+            some = keys[low : low + _KEYS_AT_ONCE]
+            query = _ROWS.format(", ".join("?" * len(some)))
+            for key, mode, filename, value in self._sql(query, some):
+                try:
+                    text = None if value is None else value.decode()
+                except UnicodeDecodeError:
+                    text = None
+                found[key] = self._disk.fetch(mode, filename, text, read=False)
+        return found
 
 
 def _drop_foreign_settings(db: sqlite3.Connection) -> None:
