@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Final
 
 from judge.answer.citations import find
@@ -41,6 +42,7 @@ async def compare(
     rules: Rules,
     *,
     deadline: float | None = None,
+    gate: asyncio.Semaphore | None = None,
 ) -> SampleResult:
     """Hold an answer against its gold: the same judge, the evidence swapped.
 
@@ -51,6 +53,7 @@ async def compare(
             correctness out.
         rules: how its verdicts are read, and what counts as faithful and correct.
         deadline: when no more is asked, on the event loop's clock; None means never.
+        gate: of whose places the caller holds one; None means that there are always more.
 
     Returns:
         The result with its correctness, and with its quadrant where the sample names gold
@@ -63,7 +66,7 @@ async def compare(
         return result
     reference = classify(split(sample.gold_answer or ""))
     if judge is not None:
-        result = await _both_ways(sample, result, reference, judge, rules, deadline)
+        result = await _both_ways(sample, result, reference, judge, rules, deadline, gate)
     found = quadrant(sample, result, reference, rules)
     if found is None and has_gold(sample):
         flags = (*result.flags, Flag(name=FlagName.CONFLICTING_GOLD))
@@ -78,19 +81,14 @@ async def _both_ways(
     judge: Judge,
     rules: Rules,
     deadline: float | None,
+    gate: asyncio.Semaphore | None,
 ) -> SampleResult:
     """The result with the answer's claims judged by the reference, and the other way round."""
     forth = back = Judgment()
     claims = any(sentence.kind is SentenceKind.CLAIM for sentence in reference)
     if result.status is not Status.ABSTAINED and claims:
         pair = _swapped(sample, reference, rules, deadline)
-        try:
-            async with asyncio.TaskGroup() as group:
-                ways = [group.create_task(_held(judge, each, rules)) for each in pair]
-        except ExceptionGroup as errors:
-            # Whoever asked awaits one judge's error, not a group of them.
-            raise errors.exceptions[0] from None
-        forth, back = (way.result() for way in ways)
+        forth, back = await _answered(pair, judge, rules, gate)
     found = correctness(
         result.sentences,
         reference,
@@ -100,6 +98,28 @@ async def _both_ways(
     )
     calls = (*result.calls, *forth.calls, *back.calls)
     return result.model_copy(update={"correctness": found, "calls": calls})
+
+
+async def _answered(
+    pair: tuple[JudgeRequest, JudgeRequest],
+    judge: Judge,
+    rules: Rules,
+    gate: asyncio.Semaphore | None,
+) -> tuple[Judgment, Judgment]:
+    """Both directions: at the same time where a second place is free, else one after the other.
+
+    Nobody waits for a place while holding one: all who hold one could wait for ever.
+    """
+    forth, back = pair
+    if gate is not None and gate.locked():
+        return await _held(judge, forth, rules), await _held(judge, back, rules)
+    try:
+        async with gate or nullcontext(), asyncio.TaskGroup() as group:
+            ways = [group.create_task(_held(judge, each, rules)) for each in pair]
+    except ExceptionGroup as errors:
+        # Whoever asked awaits one judge's error, not a group of them.
+        raise errors.exceptions[0] from None
+    return ways[0].result(), ways[1].result()
 
 
 def _swapped(

@@ -146,7 +146,8 @@ class Evaluator:
     async def evaluate(self, samples: Samples) -> AsyncGenerator[SampleResult]:
         """Results one at a time, in the order of `samples`, which may be endless.
 
-        At most `config.concurrency` answers are in flight, of all callers together. Closing the
+        At most `config.concurrency` answers are in flight, of all callers together, and as many
+        requests: a comparison's two go out together where there is room, else in turn. Closing the
         generator, or cancelling the task that reads it, cancels them. An error of the source comes
         after the results of the samples before it; an error of the judge comes at once.
 
@@ -179,7 +180,10 @@ class Evaluator:
             now = asyncio.get_running_loop().time()
             deadline = now + self._config.deadline if patient else None
             result = await evaluate_sample(sample, judges.faithfulness, rules, deadline=deadline)
-            return await compare(sample, result, judges.correctness, rules, deadline=deadline)
+            second = judges.correctness
+            return await compare(
+                sample, result, second, rules, deadline=deadline, gate=self._gate()
+            )
 
         return score
 

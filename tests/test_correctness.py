@@ -247,20 +247,27 @@ async def test_who_asserts_nothing_where_there_is_an_answer_covers_nothing() -> 
         assert found.status is CorrectnessStatus.SCORED
 
 
-async def test_both_ways_are_asked_at_the_same_time() -> None:
-    class Busy(FakeJudge):
-        now = most = 0
+class Busy(FakeJudge):
+    """Counts the requests that are in flight at a time."""
 
-        async def judge(self, request: JudgeRequest) -> Judgment:
-            self.now += 1
-            self.most = max(self.most, self.now)
-            judgment = await super().judge(request)
-            self.now -= 1
-            return judgment
+    now = most = 0
 
-    judge = Busy({})
-    await scored(LEAVE, judge)
-    assert (judge.most, judge.now, len(judge.requests)) == (2, 0, 2)
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0)
+        self.now -= 1
+        return await super().judge(request)
+
+
+async def test_both_ways_are_asked_at_the_same_time_where_there_is_room() -> None:
+    result = await evaluate_sample(LEAVE, FakeJudge({}), Rules())
+    for room, most in ((None, 2), (1, 2), (0, 1)):
+        gate = None if room is None else asyncio.Semaphore(room)
+        judge = Busy({})
+        await compare(LEAVE, result, judge, Rules(), gate=gate)
+        assert (judge.most, judge.now, len(judge.requests)) == (most, 0, 2)
+        assert gate is None or gate.locked() is (room == 0)  # the second place is given back
 
 
 async def test_an_error_of_one_way_comes_as_it_is_and_ends_the_other() -> None:

@@ -116,24 +116,30 @@ class Arriving(FakeJudge):
         if self.flying == 4:
             self.full.set()
         await self.go.wait()
+        await asyncio.sleep(0)
         self.flying -= 1
         return await super().judge(request)
 
 
 async def test_ten_callers_of_one_evaluator_share_its_concurrency() -> None:
-    judge = Arriving()
-    evaluator = Evaluator(Config(concurrency=4), judge=judge)
+    for correctness in (False, True):
+        judge = Arriving()
+        evaluator = Evaluator(Config(concurrency=4, correctness=correctness), judge=judge)
+        golden = [sample(i).model_copy(update={"gold_answer": "It is 500."}) for i in range(3)]
 
-    async def caller(name: int) -> list[str]:
-        return [r.qid async for r in evaluator.evaluate(sample(f"{name}-{i}") for i in range(3))]
+        async def caller(
+            evaluator: Evaluator = evaluator, samples: list[Sample] = golden
+        ) -> list[str]:
+            return [result.qid async for result in evaluator.evaluate(samples)]
 
-    callers = [asyncio.create_task(caller(name)) for name in range(10)]
-    await judge.full.wait()
-    for _ in range(100):  # time enough for those who would begin regardless
-        await asyncio.sleep(0)
-    judge.go.set()
-    assert await asyncio.gather(*callers) == [[f"{n}-{i}" for i in range(3)] for n in range(10)]
-    assert judge.most == 4
+        callers = [asyncio.create_task(caller()) for _ in range(10)]
+        await judge.full.wait()
+        for _ in range(100):  # time enough for those who would begin regardless
+            await asyncio.sleep(0)
+        judge.go.set()
+        assert await asyncio.gather(*callers) == [["0", "1", "2"]] * 10
+        # A comparison is two requests more, and never two where there is room for one.
+        assert (judge.most, len(judge.requests)) == (4, 90 if correctness else 30)
 
 
 async def test_an_error_of_the_source_comes_after_the_results_before_it() -> None:
