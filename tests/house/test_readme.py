@@ -15,20 +15,22 @@ from tests.server import JudgeServer
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+# The guide to judges needs the same server; the other guides have tests of their own.
+GUIDE = (ROOT / "judge" / "judges" / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README + GUIDE, flags=re.MULTILINE | re.DOTALL)
+SHELL = [block for language, block in BLOCKS if language == "bash"]
 # The first two set everything up; .ci/run takes them from here and runs them as printed.
-COMMANDS = [
-    line
-    for language, block in [block for block in BLOCKS if block[0] == "bash"][2:]
-    for line in block.splitlines()
-    if line.strip()
-]
+COMMANDS = [line for block in SHELL[2:] for line in block.splitlines() if line.strip()]
 _ADDRESS = re.compile(r"https?://\S+/v1")
 PYTHON = [block for language, block in BLOCKS if language == "python"]
 
 
+def test_one_reads_it_to_the_end() -> None:
+    assert len(README.splitlines()) <= 200
+
+
 def test_the_two_commands_stand_first() -> None:
-    first, second = (block for language, block in BLOCKS[:2] if language == "bash")
+    first, second = SHELL[:2]
     assert "judge score fixtures/quickstart.jsonl" in first
     assert "tests/check.py" in second
 
@@ -105,7 +107,8 @@ def test_the_signature_shown_is_the_one_that_ships() -> None:
 
 def test_every_script_it_names_is_there() -> None:
     # Benchmarks take minutes and are run by hand.
-    named = re.findall(r"`python\s+(\S+\.py)", README)
+    table = (ROOT / "tests" / "bench" / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"`python\s+(\S+\.py)", table)
     assert named
     for path in named:
         assert (ROOT / path).is_file(), path
