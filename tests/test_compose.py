@@ -7,10 +7,10 @@ import pytest
 
 from judge.compose import OPENAI, address, cache_folder, compose, offline
 from judge.config import Config
-from judge.errors import ConfigError, JudgeUnavailable
+from judge.errors import ConfigError
 from judge.records import Chunk, JudgeRequest, Sentence, Verdict
 from tests import faults, replies, tiny
-from tests.server import JudgeServer, refused_url
+from tests.server import JudgeServer
 
 
 def test_settings_without_a_model_give_the_similarity_judge() -> None:
@@ -66,19 +66,6 @@ async def test_a_model_judges_and_similarity_stands_by(server: JudgeServer) -> N
     assert (server.probes, server.calls) == (1, 1)
 
 
-async def test_where_the_model_fails_similarity_answers() -> None:
-    with JudgeServer(replies.calls(faults.CRASHED)) as server:
-        async with compose(asking(server)) as judges:
-            shown = (await judges.faithfulness.judge(REQUEST)).outcomes[0]
-        assert isinstance(shown, Verdict)
-        assert shown.source == "similarity"
-        assert shown.fallback_from is not None
-        assert shown.fallback_from.reason == "server_error"
-        async with compose(asking(server, fallback=False)) as judges:
-            assert not isinstance((await judges.faithfulness.judge(REQUEST)).outcomes[0], Verdict)
-            assert "fallback" not in judges.faithfulness.signature
-
-
 async def test_what_moves_a_models_verdict_is_in_its_signature(server: JudgeServer) -> None:
     async def signature(**settings: object) -> str:
         async with compose(asking(server, **settings)) as judges:
@@ -117,20 +104,6 @@ def tiny_classifier(folder: Path) -> str:
 ROOMS = REQUEST.model_copy(update={"chunks": (Chunk(chunk_id="a", text="The room is open."),)})
 
 
-async def test_an_nli_model_judges_alone(tmp_path: Path) -> None:
-    config = Config(nli_model=tiny_classifier(tmp_path), prior=0.5)
-    async with compose(config) as judges:
-        outcomes = (await judges.faithfulness.judge(ROOMS)).outcomes
-        assert judges.faithfulness.signature.startswith("nli:tiny@")
-        assert judges.faithfulness.signature.endswith(f"|judge:{version('judge')}")
-    for index in (0, 1):
-        verdict = outcomes[index]
-        assert isinstance(verdict, Verdict)
-        assert (verdict.support, verdict.source, verdict.supporting) == ("full", "nli", ("a",))
-        assert verdict.score is not None
-        assert verdict.score > 0.9
-
-
 async def test_an_nli_model_stands_by_a_language_model(tmp_path: Path) -> None:
     name = tiny_classifier(tmp_path)
     with JudgeServer(replies.calls(faults.CRASHED)) as server:
@@ -152,14 +125,6 @@ async def test_embeddings_of_this_machine_judge_similarity(tmp_path: Path) -> No
         outcomes = (await judges.faithfulness.judge(REQUEST)).outcomes
         assert judges.faithfulness.signature.startswith("similarity:embedding:words@")
     assert all(isinstance(outcomes[index], Verdict) for index in (0, 1))
-
-
-@pytest.mark.parametrize("setting", ["nli_model", "embedding_model"])
-async def test_a_model_that_is_not_there_is_named(setting: str) -> None:
-    value = "./none" if setting == "nli_model" else "local:./none"
-    with pytest.raises(ConfigError, match=rf"{value}': there is no such folder"):
-        async with compose(Config.model_validate({setting: value})):
-            raise AssertionError("not reached")
 
 
 @pytest.mark.skipif(find_spec("transformers") is not None, reason="the extra is installed")
@@ -188,32 +153,6 @@ async def test_a_server_of_ones_own_wants_none(server: JudgeServer) -> None:
     async with compose(asking(server)):
         pass
     assert server.requests[0].headers["Authorization"] == "Bearer none"
-
-
-@pytest.mark.parametrize("settings", [{"model": "m"}, {"embedding_model": "e"}])
-async def test_nobody_is_there(settings: dict[str, str]) -> None:
-    config = Config.model_validate({"base_url": refused_url(), "attempts": 1} | settings)
-    with pytest.raises(JudgeUnavailable, match="cannot be asked"):
-        async with compose(config):
-            raise AssertionError("not reached")
-
-
-async def test_what_a_server_takes_is_asked_once(server: JudgeServer) -> None:
-    for _ in range(2):
-        async with compose(asking(server)):
-            pass
-    assert server.probes == 1
-    async with compose(asking(server, cache=False)):
-        pass
-    assert server.probes == 2
-
-
-async def test_a_cache_that_cannot_be_opened(server: JudgeServer, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(ConfigError, match="name another cache directory"):
-        async with compose(asking(server, cache_dir=tmp_path / "file")):
-            raise AssertionError("not reached")
-    assert server.requests == []
 
 
 def test_the_address(monkeypatch: pytest.MonkeyPatch) -> None:

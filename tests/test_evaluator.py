@@ -18,7 +18,6 @@ from judge import (
     evaluate,
 )
 from judge.backends.fake import FakeJudge
-from judge.backends.hook import chosen
 from judge.records import Chunk, JudgeRequest, Judgment, Support, Verdict
 from tests.faults import UNAUTHORIZED
 from tests.server import JudgeServer
@@ -196,19 +195,6 @@ async def test_an_unavailable_judge_stops_the_run_at_once() -> None:
     assert len(judge.requests) <= 4  # those begun ahead
 
 
-async def test_an_unavailable_judge_takes_nothing_back() -> None:
-    class Third(FakeJudge):
-        async def judge(self, request: JudgeRequest) -> Judgment:
-            if len(self.requests) == 2:
-                raise JudgeUnavailable("the key was withdrawn")
-            return await super().judge(request)
-
-    stream = Evaluator(Config(concurrency=1), judge=Third({})).evaluate(sample(i) for i in range(9))
-    assert [(await anext(stream)).qid for _ in range(2)] == ["0", "1"]
-    with pytest.raises(JudgeUnavailable):
-        await anext(stream)
-
-
 @pytest.fixture
 def server() -> Iterator[JudgeServer]:
     with JudgeServer() as server:
@@ -259,21 +245,6 @@ async def test_entered_twice_is_refused_and_the_first_goes_on(server: JudgeServe
     assert server.probes == 2
 
 
-async def test_an_error_within_closes_it(server: JudgeServer) -> None:
-    evaluator = Evaluator(asking(server))
-
-    async def broken() -> None:
-        async with evaluator:
-            async for _ in evaluator.evaluate(sample(i) for i in range(5)):
-                raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        await broken()
-    gc.collect()
-    async with evaluator:  # and it can be entered again
-        assert [r.qid async for r in evaluator.evaluate([sample("a")])] == ["a"]
-
-
 async def test_a_server_that_refuses_leaves_nothing_open() -> None:
     with JudgeServer(lambda _: UNAUTHORIZED) as server:
         evaluator = Evaluator(asking(server))
@@ -299,41 +270,6 @@ def test_two_loops_one_after_the_other(server: JudgeServer) -> None:
     assert (server.probes, server.calls) == (2, 4)
 
 
-class Hooked:
-    """Keeps what it is handed."""
-
-    def __init__(self) -> None:
-        self.given: list[tuple[Sample, SampleResult, float]] = []
-
-    async def __call__(self, sample: Sample, result: SampleResult, probability: float) -> None:
-        self.given.append((sample, result, probability))
-
-    @property
-    def qids(self) -> list[str]:
-        return [result.qid for _, result, _ in self.given]
-
-
-async def test_a_hook_is_handed_the_answers_that_are_drawn_and_changes_nothing() -> None:
-    samples = [sample(f"问题{i}", f"第{i}间房七点开门。") for i in range(60)]
-    bare = [r async for r in Evaluator(judge=FakeJudge({})).evaluate(samples)]
-    expected = {s.qid for s in samples if chosen(s.qid, 5, 0.3)}
-    assert 0 < len(expected) < 60
-    for concurrency in (1, 64):
-        hook = Hooked()
-        config = Config(seed=5, review_rate=0.3, concurrency=concurrency)
-        evaluator = Evaluator(config, judge=FakeJudge({}), review_hook=hook)
-        assert evaluator.signature == Evaluator(judge=FakeJudge({})).signature
-        assert [r async for r in evaluator.evaluate(samples)] == bare
-        assert sorted(hook.qids) == sorted(expected)
-        by_qid = {r.qid: r for r in bare}
-        for given, result, probability in hook.given:
-            assert (given, result, probability) == (
-                next(s for s in samples if s.qid == result.qid),
-                by_qid[result.qid],
-                0.3,
-            )
-
-
 async def test_a_hook_is_called_as_the_result_is_made() -> None:
     # The first answer waits for the hook of the second: its turn in the output is later.
     handed = threading.Event()
@@ -351,55 +287,6 @@ async def test_a_hook_is_called_as_the_result_is_made() -> None:
     samples = [sample("a").model_copy(update={"query": "first"}), sample("b")]
     evaluator = Evaluator(Config(review_rate=1), judge=Waiting({}), review_hook=hook)
     assert [r.qid async for r in evaluator.evaluate(samples)] == ["a", "b"]
-
-
-@pytest.mark.parametrize("of", ["judge", "source"])
-async def test_an_error_is_not_held_up_by_a_hook(of: str) -> None:
-    began = threading.Event()
-
-    class Failing(FakeJudge):
-        async def judge(self, request: JudgeRequest) -> Judgment:
-            if request.query == "last":
-                await asyncio.to_thread(began.wait, 60)
-                raise JudgeUnavailable("no key")
-            return await super().judge(request)
-
-    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
-        began.set()
-        await asyncio.Event().wait()
-
-    async def samples() -> AsyncIterator[Sample]:
-        yield sample("a")
-        if of == "source":
-            await asyncio.to_thread(began.wait, 60)
-            raise InputError("is missing")
-        yield sample("b").model_copy(update={"query": "last"})
-
-    evaluator = Evaluator(Config(review_rate=1), judge=Failing({}), review_hook=hook)
-    async with asyncio.timeout(60):
-        with pytest.raises((JudgeUnavailable, InputError)):
-            async for _ in evaluator.evaluate(samples()):
-                pass
-
-
-async def test_closed_early_it_gives_its_hooks_up_at_once() -> None:
-    cancelled = []
-    began = threading.Event()
-
-    async def hook(_sample: Sample, result: SampleResult, _probability: float) -> None:
-        began.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            cancelled.append(result.qid)
-
-    evaluator = Evaluator(Config(review_rate=1), judge=FakeJudge({}), review_hook=hook)
-    stream = evaluator.evaluate(sample(i) for i in range(5))
-    await anext(stream)
-    await asyncio.to_thread(began.wait, 60)
-    async with asyncio.timeout(60):
-        await stream.aclose()
-    assert cancelled
 
 
 async def test_three_questions_about_one_answer_share_its_time(server: JudgeServer) -> None:

@@ -1,39 +1,16 @@
 import numpy as np
 import pytest
 
-from judge.backends.fake import FakeEmbedder, FakeJudge, FakeModel, FakePairScorer, FakeStore
-from judge.protocols import Embedder, Judge, Model, PairScorer, Store
+from judge.backends.fake import FakeEmbedder, FakeModel, FakePairScorer
+from judge.protocols import Embedder, Model, PairScorer
 from judge.records import (
     ChatFailure,
     ChatReply,
     ChatRequest,
-    JudgeRequest,
     Relation,
-    Sentence,
-    Support,
     Unscored,
     UnscoredReason,
-    Verdict,
 )
-
-FULL = Verdict(support=Support.FULL, source="llm", signature="fake")
-
-
-async def test_a_judge_answers_what_it_was_asked_and_keeps_the_request() -> None:
-    fake = FakeJudge({"one": FULL, "二": FULL})
-    judge: Judge = fake
-    sentences = tuple(
-        Sentence(index=i, start=0, end=1, text=text) for i, text in enumerate(("one", "x", "二"))
-    )
-    request = JudgeRequest(query="", answer="", sentences=sentences, ask=(1, 2), chunks=())
-    judgment = await judge.judge(request)
-    missing = judgment.outcomes[1]
-    assert judgment.outcomes.keys() == {1, 2}
-    assert isinstance(missing, Unscored)
-    assert missing.reason is UnscoredReason.MISSING
-    assert judgment.outcomes[2] == FULL
-    assert fake.requests == [request]
-    assert judge.signature == "fake"
 
 
 async def test_an_embedder_gives_rows_of_unit_length_and_zeros_for_the_unknown() -> None:
@@ -90,10 +67,3 @@ async def test_a_function_replies_to_what_it_is_asked() -> None:
     assert isinstance(first, ChatReply)
     assert first.text == "说"
     assert await model.chat(REQUEST) == failure
-
-
-async def test_a_store_gives_back_what_it_was_given_and_no_more() -> None:
-    store: Store = FakeStore()
-    await store.put({"a": "1", "b": "二"})
-    await store.put({"a": "3"})
-    assert dict(await store.get(["b", "a", "c"])) == {"b": "二", "a": "3"}

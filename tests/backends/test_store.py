@@ -6,7 +6,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import cast
@@ -16,7 +16,7 @@ from diskcache import Cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.backends.store import BackgroundStore, DiskStore, TextDisk, empty
+from judge.backends.store import BackgroundStore, DiskStore, empty
 from judge.errors import ConfigError, JudgeError, RunError, UsageError
 from judge.protocols import Store
 
@@ -363,7 +363,9 @@ def mode(path: Path) -> int:
 def test_only_its_owner_enters_the_folder(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        DiskStore(tmp_path / "a" / "new").close()
+        with DiskStore(tmp_path / "a" / "new") as store:
+            store.put({"k": "v"})
+            assert {mode(path) for path in store.directory.iterdir()} == {0o600}
     finally:
         os.umask(before)
     empty = tmp_path / "empty"
@@ -415,16 +417,6 @@ def test_places_that_cannot_be_trusted_are_refused(tmp_path: Path) -> None:
             assert why in str(caught.value)
             assert str(place) in str(caught.value)
     assert (tmp_path / "file").read_text() == "mine"
-
-
-def test_only_their_owner_reads_the_files(tmp_path: Path) -> None:
-    before = os.umask(0)
-    try:
-        with DiskStore(tmp_path / "new") as store:
-            store.put({"k": "v"})
-            assert {mode(path) for path in (tmp_path / "new").iterdir()} == {0o600}
-    finally:
-        os.umask(before)
 
 
 WITHOUT_USERS = """
@@ -492,30 +484,3 @@ async def test_a_failure_reaches_all_who_wait_and_a_closed_store_takes_nothing(
     for use in (store.get(["k"]), store.put({"k": "v"})):
         with pytest.raises(UsageError, match="closed"):
             await use
-
-
-async def test_a_folder_that_cannot_be_used_is_named_on_entering(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match="another cache directory"):
-        async with BackgroundStore(tmp_path / "file"):
-            pass
-
-
-def test_the_disk_takes_nothing_but_text_and_gives_nothing_else(tmp_path: Path) -> None:
-    disk = TextDisk(str(tmp_path))
-    refused: list[Callable[[], object]] = [
-        lambda: disk.put(("k",)),
-        lambda: disk.put(b"k"),
-        lambda: disk.store(b"v", read=False),
-        lambda: disk.store(["v"], read=False),
-    ]
-    for attempt in refused:
-        with pytest.raises(TypeError, match="is text, not"):
-            attempt()
-    assert [disk.get(b"k", raw=True), disk.get("k", raw=False), disk.get("k", raw=True)] == [
-        None,
-        None,
-        "k",
-    ]
-    rows = [(4, None, b"v"), (3, "file", None), (1, "file", "v"), (1, None, b"v"), (1, None, "v")]
-    assert [disk.fetch(*row, read=False) for row in rows] == [None] * 4 + ["v"]

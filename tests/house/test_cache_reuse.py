@@ -1,22 +1,13 @@
 """What is kept is not paid for again, and what differs in anything that counts is."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from string import Template
 
 import pytest
 from pydantic import JsonValue
 
-from judge import Evaluator, Sample, Verdict
-from judge.backends.openai import Connection, OpenAIModel, settle
-from judge.backends.store import BackgroundStore
+from judge import Verdict
 from judge.files.runs import read_summary
-from judge.judges.cached import CachedJudge
-from judge.judges.prompted import PromptedJudge
-from judge.judges.prompted.render import REPLY_SCHEMA
-from judge.prompt import Prompt, load_prompt
-from judge.records import Chunk, SampleResult
 from tests.commands import Ran, judge, line, results, write
 from tests.server import JudgeServer
 
@@ -114,17 +105,6 @@ def test_what_does_not_count_is_not(place: Path, server: JudgeServer) -> None:
     assert server.calls == 1
 
 
-def test_another_address_is_another_server(place: Path, server: JudgeServer) -> None:
-    score(place, "one", server.base_url)
-    score(place, "two", server.base_url.replace("127.0.0.1", "localhost"))
-    assert (server.calls, server.probes) == (2, 2)
-    with JudgeServer() as other:
-        score(place, "three", other.base_url)
-        assert (other.calls, other.probes) == (1, 1)
-    score(place, "four", f"{server.base_url}/")  # a slash at the end is none
-    assert (server.calls, server.probes) == (2, 2)
-
-
 def test_renamed_chunks_are_known_and_shown_by_their_new_names(
     place: Path, server: JudgeServer
 ) -> None:
@@ -150,37 +130,3 @@ def test_renamed_chunks_are_known_and_shown_by_their_new_names(
         ("[9]", None, "dangling"),
     ]
     assert one.scores == two.scores
-
-
-async def once(
-    place: Path, server: JudgeServer, change: Callable[[Prompt], Prompt]
-) -> SampleResult:
-    """One answer, judged in the words of a prompt."""
-    async with (
-        Connection(server.base_url, "none") as connection,
-        BackgroundStore(place / "store") as store,
-    ):
-        settled = await settle(connection, "tiny", REPLY_SCHEMA, store)
-        model = OpenAIModel(connection, "tiny", settled, store)
-        asking = PromptedJudge(model, change(load_prompt("faithfulness", "v1")))
-        kept = CachedJudge(asking, store, server.base_url)
-        asked = Sample(qid="q", answer="七点开门。", chunks=(Chunk(chunk_id="a", text=HALL),))
-        (result,) = [each async for each in Evaluator(judge=kept).evaluate([asked])]
-        return result
-
-
-async def test_another_prompt_asks_anew(place: Path, server: JudgeServer) -> None:
-    changes: list[Callable[[Prompt], Prompt]] = [
-        lambda prompt: prompt,
-        lambda prompt: replace(prompt, version="v2"),
-        lambda prompt: replace(
-            prompt, sha256="0" * 64, user=Template(f"Please.\n{prompt.user.template}")
-        ),
-    ]
-    for known in range(2):
-        for number, change in enumerate(changes, start=1):
-            result = await once(place, server, change)
-            assert [call.cached for call in result.calls] == [bool(known)]
-            assert server.calls == (3 if known else number)
-    assert server.probes == 1
-    assert server.requests[-1].user.startswith("Please.")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge import Config, ConfigError, Evaluator, JudgeError, JudgeUnavailable, Sample
+from judge import Config, ConfigError, Evaluator, JudgeUnavailable, Sample
 from judge.records import Chunk
 from tests.commands import Ran, judge, line, write
 from tests.faults import error
@@ -127,14 +127,6 @@ async def test_what_is_printed_of_objects_and_errors() -> None:
     assert not any(KEY in text for text in shown)
 
 
-@pytest.mark.usefixtures("keyed")
-async def test_a_server_that_is_not_there() -> None:
-    with pytest.raises(JudgeUnavailable) as raised:
-        async with Evaluator(Config(model="m", base_url=refused_url(), cache=False, attempts=1)):
-            pass
-    assert KEY not in trace(raised.value)
-
-
 ADDRESSES = (
     "http://user:{}@127.0.0.1:9/v1",
     "http://{}@127.0.0.1:9/v1",
@@ -159,24 +151,6 @@ def test_an_address_with_a_password_is_refused_unrepeated(
         look(ran, keyed, PASSWORD)
     with pytest.raises(ConfigError) as raised:
         Config(base_url=url)
-    assert PASSWORD not in trace(raised.value)
-
-
-@pytest.mark.parametrize("name", ["api_key", "OPENAI_API_KEY", "openai_api_key", "client_secret"])
-def test_a_key_in_the_settings_file_is_refused_unrepeated(keyed: Path, name: str) -> None:
-    (keyed / "other.toml").write_text(f'{name} = "{PASSWORD}"\n')
-    words = ("score", keyed / "in.jsonl", "-o", keyed / "run", "--debug")
-    ran = judge(*words, "--config", keyed / "other.toml")
-    assert (ran.code, ran.out) == (2, "")
-    assert "set OPENAI_API_KEY in the environment" in ran.err
-    assert PASSWORD not in ran.err
-    assert not (keyed / "run").exists()
-
-
-@pytest.mark.parametrize("name", ["api_key", "token"])
-def test_a_key_among_the_settings_is_refused_unrepeated(name: str) -> None:
-    with pytest.raises(JudgeError) as raised:
-        Config.model_validate({name: PASSWORD})
     assert PASSWORD not in trace(raised.value)
 
 

@@ -20,7 +20,6 @@ from judge.backends.hook import Calls, Limits, chosen, uniform
 from judge.backends.hook.calls import described, one_line, placed
 from judge.protocols import ReviewHook
 from judge.records import Chunk
-from judge.scores.intervals import poisson_weights
 
 SAMPLE = Sample(
     qid="q",
@@ -61,23 +60,6 @@ def test_numbers_spread_evenly(seed: int) -> None:
     n = 2000
     drawn = sorted(uniform(seed, "answer", f"q{i}") for i in range(n))
     assert max(abs(u - (i + 0.5) / n) for i, u in enumerate(drawn)) < 1.95 / math.sqrt(n)
-
-
-def test_two_seeds_two_purposes_and_the_bootstrap_do_not_go_together() -> None:
-    n = 2000
-    qids = [f"q{i}" for i in range(n)]
-    first = [uniform(0, "hook", qid) for qid in qids]
-    others = (
-        [uniform(1, "hook", qid) for qid in qids],
-        [uniform(0, "answer", qid) for qid in qids],
-        [float(poisson_weights(0, qid)[0]) for qid in qids],
-    )
-    for other in others:
-        centre = sum(first) / n, sum(other) / n
-        pairs = [(x - centre[0], y - centre[1]) for x, y in zip(first, other, strict=True)]
-        spread = math.sqrt(sum(x * x for x, _ in pairs) * sum(y * y for _, y in pairs))
-        # Of what is independent r·√n is about normal.
-        assert abs(sum(x * y for x, y in pairs) / spread) < 3.3 / math.sqrt(n)
 
 
 @settings(deadline=None)
@@ -236,14 +218,6 @@ async def test_what_it_raises_is_said_once_without_its_message_and_counted(
     assert last == f"{name}: of 5 calls, 5 failed"
 
 
-async def test_only_who_looks_for_faults_sees_a_message(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG, "judge")
-    await offered(failing(ValueError("no\nsheet"))[0], 2)
-    said = [r.getMessage() for r in caplog.records if r.levelno == logging.DEBUG]
-    assert said == ["review hook failing.<locals>.plain: ValueError: no sheet"]
-    assert all("no sheet" not in r.getMessage() for r in caplog.records if r.levelno > 10)
-
-
 async def test_what_an_error_of_ours_says_is_said(caplog: pytest.LogCaptureFixture) -> None:
     await offered(failing(InputError("is no sheet", path="a.csv"))[0])
     assert "failed for 'q0': InputError: a.csv: is no sheet (" in warnings(caplog)[0]
@@ -354,28 +328,6 @@ async def test_in_the_end_those_left_get_their_grace_and_are_given_up(
     assert sorted(cancelled) == ["q1", "q2"]
     (said,) = warnings(caplog)
     assert said.endswith("of 4 calls, 3 were given up before they had ended")
-
-
-async def test_a_call_that_blocks_holds_nobody_up(caplog: pytest.LogCaptureFixture) -> None:
-    go, began = threading.Event(), threading.Event()
-    threads, seen = [], []
-
-    def hook(_sample: Sample, result: SampleResult, _probability: float) -> None:
-        threads.append(threading.current_thread())
-        seen.append(result.qid)
-        began.set()
-        go.wait(60)
-
-    async with Calls(hook, 0, 1.0, replace(QUICK, grace=0.01, farewell=0.01)) as calls:
-        for number in range(3):
-            calls.offer(*named(f"q{number}"))
-        await asyncio.to_thread(began.wait, 60)
-    (said,) = warnings(caplog)
-    assert said.endswith("of 3 calls, 3 were given up before they had ended")
-    go.set()
-    threads[0].join(60)
-    assert not threads[0].is_alive()
-    assert seen == ["q0"]  # those given up are not begun any more
 
 
 class Boom(Exception):
@@ -561,13 +513,6 @@ async def test_records_that_cannot_be_copied_are_a_failure(
     assert "RecursionError" in warnings(caplog)[0]
     while deep:  # taken apart from within, for a chain so deep cannot be freed at once
         deep = deep[0]  # type: ignore[assignment]
-
-
-async def test_without_offers_nothing_happens(caplog: pytest.LogCaptureFixture) -> None:
-    before = threading.active_count()
-    await offered(Kept().plain, 0)
-    assert threading.active_count() == before
-    assert warnings(caplog) == []
 
 
 async def test_threads_of_a_call_keep_no_process_and_tell_its_errors(

@@ -114,17 +114,6 @@ def test_rows_of_another_width_than_before_are_refused(embed: Embed) -> None:
     assert second.reason == "server_error"
 
 
-@pytest.mark.parametrize("code", [403, 404])
-def test_an_unknown_model_stops_the_run_and_names_its_own_option(embed: Embed, code: int) -> None:
-    with (
-        JudgeServer(embedding=lambda _: Status(code, {"error": "no such model"})) as server,
-        pytest.raises(JudgeUnavailable, match="'e'") as caught,
-    ):
-        embed(server.base_url, ["a"])
-    assert "--embedding-model" in str(caught.value)
-    assert "--model" not in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [(Hang(), "timeout"), (Status(429, {"error": "x"}, {"Retry-After": "9"}), "rate_limited")],
@@ -141,12 +130,6 @@ async def test_the_deadline_is_kept(key: str, quick: Policy, answer: Answer, rea
 async def check(url: str, key: str, policy: Policy) -> None:
     async with Connection(url, key, policy=policy) as connection:
         await OpenAIEmbedder(connection, "e").check()
-
-
-async def test_a_check_embeds_one_word(key: str, quick: Policy) -> None:
-    with JudgeServer(embedding=by_length) as server:
-        await check(server.base_url, key, quick)
-    assert [len(texts) for texts in server.embedded] == [1]
 
 
 @pytest.mark.parametrize(

@@ -72,33 +72,6 @@ def test_what_a_status_means() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(
-    ("code", "error", "step"),
-    [
-        (401, None, "OPENAI_API_KEY"),
-        (402, None, "credit"),
-        (403, None, "{option}"),
-        (404, None, "{option}"),
-        (404, None, "--base-url"),
-        (429, {"message": "x", "code": "insufficient_quota"}, "credit"),
-        (429, {"message": "x", "type": "insufficient_quota"}, "credit"),
-    ],
-)
-def test_what_only_the_user_can_mend_says_how(
-    code: int, error: dict[str, JsonValue] | None, step: str
-) -> None:
-    failure = from_response(status(code, error), hide)
-    assert step in failure.step
-    assert not failure.again
-
-
-def test_too_long_a_request_names_the_option_that_shortens_it() -> None:
-    error: dict[str, JsonValue] = {"message": "too long", "code": "context_length_exceeded"}
-    detail = from_response(status(400, error), hide).detail
-    assert "--max-evidence-tokens" in detail
-    assert "too long" in detail
-
-
 def caused(*chain: BaseException) -> Exception:
     """The first, caused by the second, and so on."""
     for error, cause in pairwise(chain):
@@ -134,13 +107,6 @@ def test_the_root_of_the_chain_decides_and_not_the_outermost(root: Exception, re
     outer.__cause__ = None
     outer.__context__ = root
     assert from_error(outer, hide).reason == reason
-
-
-def test_an_error_in_words_of_its_own_does_not_show_the_key() -> None:
-    # What is no HTTP at all: aiohttp quotes the line it could not read.
-    failure = from_error(aiohttp.http_exceptions.BadStatusLine(f"got {KEY}"), hide)
-    assert "got [key]" in failure.detail
-    assert KEY not in repr(failure)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from judge.backends.fake import FakeStore
 from judge.backends.openai import Capabilities, Connection, OpenAIModel, Policy
-from judge.backends.openai.model import Completion, read_completion, recall, remember
+from judge.backends.openai.model import read_completion, recall, remember
 from judge.errors import JudgeUnavailable
 from judge.records import ChatFailure, ChatReply, ChatRequest
 from tests.replies import calls
@@ -23,23 +23,6 @@ REASONING = Capabilities(temperature=False, limit="max_completion_tokens", serve
 
 
 # Options: what is asked for, and what is remembered.
-
-
-def test_all_options_are_asked_for_at_first(question: ChatRequest) -> None:
-    assert Capabilities().body("m", question) == {
-        "model": "m",
-        "messages": [
-            {"role": "system", "content": question.system},
-            {"role": "user", "content": question.user},
-        ],
-        "max_tokens": 100,
-        "temperature": 0,
-        "seed": 7,
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": "reply", "strict": True, "schema": question.reply_schema},
-        },
-    }
 
 
 def test_the_shape_is_asked_for_ever_less_strictly(question: ChatRequest) -> None:
@@ -114,13 +97,6 @@ def body(
 ) -> bytes:
     choice = {"index": 0, "message": message, "finish_reason": finish}
     return json.dumps({"choices": [choice], "usage": usage, "model": model}).encode()
-
-
-def test_a_plain_reply() -> None:
-    usage: JsonValue = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
-    read = read_completion(body({"role": "assistant", "content": "好"}, usage=usage))
-    assert read == Completion("好", "stop", "m", 12, 3)
-    assert read_completion(b"\xef\xbb\xbf" + body({"content": "好"})).text == "好"
 
 
 ENDS: list[tuple[JsonValue, JsonValue, str, str]] = [
@@ -272,15 +248,6 @@ def test_a_reply(question: ChatRequest) -> None:
     assert reply.seconds > 0
 
 
-def test_the_request_is_made_of_what_was_settled(question: ChatRequest) -> None:
-    settled = Capabilities(response_format="json_object", seed=False, served="m")
-    with JudgeServer(calls(Says("{}"))) as server:
-        chat(server.base_url, question, settled)
-    (asked,) = server.requests
-    assert asked.body == settled.body("m", question)
-    assert asked.ids == ["s1"]
-
-
 def test_tokens_that_are_not_counted_are_estimated(question: ChatRequest) -> None:
     body = '{"choices": [{"message": {"content": "好的 ok"}}], "usage": null}'
     changed = question.model_copy(update={"system": "判断 Judge", "user": "abcd" * 5})
@@ -296,11 +263,6 @@ def test_tokens_that_are_not_counted_are_estimated(question: ChatRequest) -> Non
 @pytest.mark.parametrize(
     ("answer", "reason", "retries"),
     [
-        (Reset(), "connection", 2),
-        (Status(500, {"error": "oops"}), "server_error", 2),
-        (Status(429, {"error": "slow down"}), "rate_limited", 2),
-        (Body("<html></html>", "text/html"), "server_error", 2),
-        (Status(400, {"error": {"message": "x", "code": "content_filter"}}), "content_filter", 0),
         (
             Status(400, {"error": {"message": "max_tokens, maximum context length"}}),
             "truncated",
@@ -402,24 +364,6 @@ def test_another_model_behind_the_name_is_told_and_remembered(
     assert "'m-3'" in told[1]
     served = [signature.split("|")[1] for signature in signatures]
     assert served == ["served:m-1", "served:m-2", "served:m-2", "served:m-2", "served:m-3"]
-
-
-def test_the_key_in_a_reply_reaches_neither_text_nor_signature(question: ChatRequest) -> None:
-    seen: list[object] = []
-
-    async def use(model: OpenAIModel, _: Connection) -> object:
-        reply = await model.chat(question)
-        seen.extend([reply, model.signature, memory.texts])
-        return reply
-
-    memory = FakeStore()
-    with JudgeServer(calls(Says(f'{{"a": "{KEY}"}}', model=f"m {KEY}"))) as server:
-        asyncio.run(remember(memory, server.base_url, "m", Capabilities(served="m")))
-        reply = run(server.base_url, use, memory=memory)
-    assert isinstance(reply, ChatReply)
-    assert (reply.text, reply.model) == ('{"a": "[key]"}', "m [key]")
-    assert "served:m [key]" in str(seen[1])
-    assert KEY not in repr(seen)
 
 
 @pytest.mark.parametrize(

@@ -101,19 +101,6 @@ def test_it_steps_down_to_what_is_taken(probe: Settle) -> None:
         assert probe(server.base_url).response_format == "json_object"
 
 
-def test_what_was_settled_is_asked_only_once(probe: Settle) -> None:
-    memory = FakeStore()
-    with JudgeServer(picky({"seed": refuses("no seed")}, fine)) as server:
-        first = probe(server.base_url, memory)
-        assert not first.remembered
-        asked = len(server.requests)
-        second = probe(server.base_url, memory)
-        assert second == first.model_copy(update={"remembered": True})
-        assert len(server.requests) == asked
-        probe(server.base_url, memory, model="another")
-        assert len(server.requests) == 2 * asked
-
-
 def test_a_model_that_thinks_beyond_the_limit_has_taken_the_options(probe: Settle) -> None:
     cut = refuses(
         "Could not finish the message because max_tokens or model output limit was reached."
@@ -210,20 +197,6 @@ async def test_where_nobody_is_three_attempts_are_enough() -> None:
     assert attempts_of(watch(), LIMITED) == 20
 
 
-@pytest.mark.parametrize("failure", [REFUSED, BUSY, LIMITED])
-async def test_that_it_takes_longer_is_said_once(
-    caplog: pytest.LogCaptureFixture, failure: Failure
-) -> None:
-    caplog.set_level(logging.INFO)
-    watched = watch()
-    attempts_of(watched, failure)
-    watched.start()
-    attempts_of(watched, failure)
-    (told,) = [record for record in caplog.records if record.name == "judge"]
-    assert told.levelno == logging.INFO
-    assert told.getMessage() == f"no answer yet from {URL} ({failure.detail}); trying again"
-
-
 async def test_nothing_is_said_of_trying_again_where_nobody_does(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -231,13 +204,3 @@ async def test_nothing_is_said_of_trying_again_where_nobody_does(
     assert watch(attempts=1).gives_up(REFUSED)
     assert not watch(timeout=0.0).gives_up(REFUSED)
     assert not [record for record in caplog.records if record.name == "judge"]
-
-
-async def test_the_last_failure_comes_with_the_next_step() -> None:
-    message = str(watch().hopeless(REFUSED))
-    assert message.startswith(f"model 'm' at {URL} cannot be asked: no connection: refused; ")
-    assert "is the server running?" in message
-    assert "the server has trouble of its own" in str(watch().hopeless(BUSY))
-    wrong = Failure(UnscoredReason.SERVER_ERROR, "HTTP 400: no", refusal=Refusal(400))
-    assert "can this model chat (--model)?" in str(watch().hopeless(wrong))
-    assert str(watch().hopeless(LIMITED)).endswith("; try again later")

@@ -111,14 +111,6 @@ async def test_the_judge_within_sees_positions_and_nothing_else_is_changed() -> 
     assert [chunk.text for chunk in seen.chunks] == ["text 0", "text 1"]
 
 
-async def test_renamed_chunks_hit_and_bear_their_new_ids() -> None:
-    store = FakeStore()
-    await CachedJudge(Inner(FULL), store, URL).judge(request())
-    judgment = await CachedJudge(Inner({}), store, URL).judge(request(ids=("1", "0")))
-    assert judgment.outcomes[0] == verdict(Support.FULL, "1")
-    assert judgment.outcomes[2] == verdict(Support.PARTIAL, "0")
-
-
 async def test_only_the_rest_is_asked() -> None:
     store = FakeStore()
     inner = Inner(FULL)

@@ -1,7 +1,6 @@
 import json
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +13,7 @@ from judge.judges.cached.rows import (
     VerdictRow,
     contents,
 )
-from judge.records import Call, Evidence, FlagName, Support, Unscored, UnscoredReason, Verdict
+from judge.records import Call, Evidence, Support, Unscored, UnscoredReason, Verdict
 from judge.records.exchange import Reply
 
 PLACE = Place(sentence=3, cites=(0, 2), flags=(), replies=("reply:1",), asked="asked:1")
@@ -91,15 +90,6 @@ def test_what_is_no_models_own_verdict_makes_no_row() -> None:
     assert wrong == []
 
 
-def test_a_row_belongs_to_its_sentence_and_chunks_alone() -> None:
-    made = row()
-    assert made is not None
-    assert made.belongs(3, (0, 2), 2)
-    assert not made.belongs(2, (0, 2), 2)
-    assert not made.belongs(3, (0,), 2)
-    assert not made.belongs(3, (0, 2), 1)
-
-
 GOOD = json.loads(written() or "")
 
 
@@ -163,24 +153,6 @@ def test_a_reply_keeps_what_it_cost() -> None:
     assert back.call() == Call(
         model="m-1", prompt_tokens=7, reply_tokens=3, seconds=1.5, cached=True
     )
-
-
-@pytest.mark.parametrize(
-    "change", [{"prompt_tokens": -1}, {"seconds": -1}, {"stored": "2026-01-01T00:00:00"}]
-)
-def test_a_reply_of_impossible_cost_is_no_row(change: dict[str, object]) -> None:
-    good = json.loads(ReplyRow.of(Reply(text="", call=CALL, sentences=()), "s").write())
-    assert ReplyRow.read(json.dumps(good)) is not None
-    assert ReplyRow.read(json.dumps(good | change)) is None
-
-
-def test_flags_are_kept_by_name() -> None:
-    place = PLACE.model_copy(update={"flags": (FlagName.CONFLICTING_EVIDENCE,)})
-    made = row(place=place)
-    assert made is not None
-    back = VerdictRow.read(made.write())
-    assert back is not None
-    assert back.place.flags == (FlagName.CONFLICTING_EVIDENCE,)
 
 
 def stored_verdict(signature: str) -> str:
