@@ -76,6 +76,11 @@ class Failing:
         return say(self._answer, asked)
 
 
+def is_about_five(kept: int) -> bool:
+    """The refusal of the sixth ends the run at once, and may overtake a reply in flight with it."""
+    return 5 - CONCURRENCY <= kept <= 5
+
+
 @pytest.mark.parametrize("name", ["a wrong key", "404 page", "quota"])
 def test_in_mid_run(samples: Path, name: str) -> None:
     answer, step = REFUSALS[name]
@@ -87,17 +92,17 @@ def test_in_mid_run(samples: Path, name: str) -> None:
         assert ran.err.count("\n") == 2  # and the line about what the server takes
         asked = [tuple(asked.sentences.values()) for asked in server.requests if asked.ids]
         assert 6 <= len(asked) <= 5 + 2 * CONCURRENCY  # the first that is refused stops all
-        kept = results(run)
-        assert len(kept) == 5
+        kept = len(results(run))
+        assert is_about_five(kept)
         assert not (run / "summary.json").exists()
 
         script.mended = True
         again = score(samples, server.base_url)
         assert again.code == 0
-        assert "taking up an unfinished run: 5 of 12 answers" in again.err
+        assert f"taking up an unfinished run: {kept} of 12 answers" in again.err
         later = [tuple(asked.sentences.values()) for asked in server.requests if asked.ids]
-        assert not set(asked[:5]) & set(later[len(asked) :])
-        assert server.calls == len(asked) + ANSWERS - 5
+        assert not set(asked[:kept]) & set(later[len(asked) :])
+        assert server.calls <= len(asked) + ANSWERS - kept
         assert server.probes == 1
     assert len(results(run)) == ANSWERS
     assert read_summary(run).unscored == {}
@@ -120,7 +125,7 @@ def test_an_option_that_is_no_longer_taken(samples: Path) -> None:
         other = score(samples, server.base_url)
         assert (other.code, other.out) == (2, "")
         assert "unfinished run with another signature" in other.err
-        assert len(results(samples.with_name("run"))) == 5
+        assert is_about_five(len(results(samples.with_name("run"))))
         assert score(samples, server.base_url, "--force").code == 0
     signatures = read_summary(samples.with_name("run")).signatures
     assert list(signatures.values()) == [ANSWERS]
