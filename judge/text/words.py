@@ -17,7 +17,9 @@ CONTENT: Final = 0.2
 """A word that weighs more says something of its own."""
 _UNLISTED: Final = 0.8
 
-WORD: Final = re.compile(rf"[{CJK}]|[^\W\d_{CJK}](?:[^\W_{CJK}]|['’](?=[^\W\d_{CJK}]))*")
+LATIN: Final = r"[A-Za-z][A-Za-z0-9]*+(?![\w'’])"
+"""Most words, and none that `WORD` would not find without it: it is tried first, for its speed."""
+WORD: Final = re.compile(rf"{LATIN}|[{CJK}]|[^\W\d_{CJK}](?:[^\W_{CJK}]|['’](?=[^\W\d_{CJK}]))*")
 # No bracket and no second `#` inside a run: each stretch is walked once, however long the text.
 _INSIDE: Final = r"[^\[\]()【】（）［］\s#]"
 _MARKUP: Final = re.compile(

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from judge.checks.numbers import SPELLED, numbers
 from judge.judges.similarity.senses import Sense, english_senses, han_senses
 from judge.text.fold import CJK
-from judge.text.words import CONTENT, LIGHT, WORD, Words, blank_markup, grammar, stem, weight
+from judge.text.words import CONTENT, LATIN, LIGHT, WORD, Words, blank_markup, grammar, stem, weight
 
 GAP: Final = 3
 """Words at most so many characters apart make a pair, whatever stands between."""
@@ -25,7 +25,7 @@ _FOLLOWED: Final = 5000
 _HAN: Final = "零〇一二两三四五六七八九十百千万亿"
 # `26, 000` and `1. 1 million` stand in text that was cut into tokens; no list goes on like that.
 _TOKEN: Final = re.compile(
-    rf"""(?<![^\W_{CJK}]) (?:
+    rf"""{LATIN} | (?<![^\W_{CJK}]) (?:
         \d{{1,3}} (?:[,，]\d{{3}}|,[ ]0\d\d)+ (?!\d) (?:\.\d+)?
       | \d+ (?: \.\d+ | \.[ ]\d{{1,2}}(?=[ ](?:million|billion|trillion|per[ ]?cent)) )? )
     | (?!十分|万一|千万) [{_HAN}]{{2,20}}
