@@ -33,10 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         trace = traceback.format_exc() if debugging() else ""
         _stop(f"{trace}judge: {error}", WRONG_USE)
     except Exception:  # noqa: BLE001  the last line of defence
-        trace = traceback.format_exc()
-        _stop(
-            f"{trace}\njudge: this is a bug in judge, not yours; please report the above", OUR_BUG
-        )
+        message = "judge: this is a bug in judge, not yours; please report the above"
+        _stop(f"{traceback.format_exc()}\n{message}", OUR_BUG)
     sys.exit(0)
 
 

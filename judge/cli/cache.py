@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 _WIDTH: Final = 60
 """Characters of a sentence that are enough to know it by."""
 _MEGA: Final = 1_000_000
+_FOUND: Final = {
+    "hit": "kept",
+    "not kept": "no verdict of it is kept, though its answer was asked about",
+    "nothing": "nothing is kept of it, nor of anything like it",
+    "differs": "would be asked: the nearest that is kept differs in",
+}
 
 cache = typer.Typer(no_args_is_help=True, help="The verdicts that are kept: stats, explain, clear.")
 app.add_typer(cache, name="cache")
@@ -78,6 +84,8 @@ def explain(
 
     if not settings.asks_model:
         raise ConfigError("only a language model's verdicts are kept; name one with --model")
+    if str(source) == "-":
+        raise ConfigError("explain reads a file, not standard input; name one")
     would = asked(_sample(source, qid), settings.rules)
     folder = cache_folder(settings)
     if not _kept(folder):
@@ -118,10 +126,8 @@ def _folder(given: Path | None) -> Path:
     from judge.config import load_config  # noqa: PLC0415  likewise
 
     # A file may ask for a language model and leave its name to the command line.
-    settings: dict[str, object] = {"judge": "auto"}
-    if given is not None:
-        settings["cache_dir"] = given
-    return cache_folder(load_config(settings))
+    named = {} if given is None else {"cache_dir": given}
+    return cache_folder(load_config({"judge": "auto", **named}))
 
 
 def _kept(folder: Path) -> bool:
@@ -138,38 +144,21 @@ def _kept(folder: Path) -> bool:
 def _sample(source: Path, qid: str) -> "Sample":
     from judge.files.samples import read_samples  # noqa: PLC0415  heavy, and --help stays quick
 
-    if str(source) == "-":
-        raise ConfigError("explain reads a file, not standard input; name one")
-    samples = read_samples(source, on_bad=lambda _: None)
-    sample = next((sample for sample in samples if sample.qid == qid), None)
-    if sample is None:
-        raise InputError(f"no answer {qid!r}; name a qid of this file", path=str(source))
-    return sample
+    for sample in read_samples(source, on_bad=lambda _: None):
+        if sample.qid == qid:
+            return sample
+    raise InputError(f"no answer {qid!r}; name a qid of this file", path=str(source))
 
 
 def _listed(explained: Sequence["Explained"], would: "JudgeRequest") -> Iterable[str]:
     """The claims, those of one reason together under it as long as they follow one another."""
-    alike = groupby(explained, key=lambda each: (each.found, each.differences))
-    for _, group in alike:
-        first, *rest = group
-        yield "".join(f"\n{line}" for line in _reasons(first))
-        for each in (first, *rest):
+    for (found, apart), group in groupby(explained, lambda each: (each.found, each.differences)):
+        yield f"\n{_FOUND[found]}"
+        for part in apart:
+            yield "  " + flat(f"{part.part}: kept {part.stored}, now {part.now}")
+        for each in group:
             text = flat(would.sentences[each.sentence].text)
             yield f"  {each.sentence + 1:>3}  {clip(text, _WIDTH)}"
-
-
-def _reasons(explained: "Explained") -> Iterable[str]:
-    match explained.found:
-        case "hit":
-            yield "kept"
-        case "not kept":
-            yield "no verdict of it is kept, though its answer was asked about"
-        case "nothing":
-            yield "nothing is kept of it, nor of anything like it"
-        case "differs":
-            yield "would be asked: the nearest that is kept differs in"
-            for part in explained.differences:
-                yield "  " + flat(f"{part.part}: kept {part.stored}, now {part.now}")
 
 
 def _told(tally: "Tally") -> str:

@@ -78,16 +78,13 @@ SETTINGS: Final = {
         str, "One more citation syntax: the marker alone, group 1 the id.", "REGEX"
     ),
 }
-_FILE: Final = "config"
-_OTHERS: Final = {
-    _FILE: _option(Path, "File of settings [judge.toml, where there is one].", "FILE"),
-    "debug": Annotated[
-        bool,
-        typer.Option(
-            "--debug", callback=debug, is_eager=True, help="Say more, and where an error arose."
-        ),
-    ],
-}
+_File = _option(Path, "File of settings [judge.toml, where there is one].", "FILE")
+_Debug = Annotated[
+    bool,
+    typer.Option(
+        "--debug", callback=debug, is_eager=True, help="Say more, and where an error arose."
+    ),
+]
 
 
 def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
@@ -95,32 +92,26 @@ def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**options: Any) -> None:  # noqa: ANN401  the settings check them
+        from judge.config import load_config  # noqa: PLC0415  heavy, and --help stays quick
+
         given = {name: options.pop(name) for name in SETTINGS}
-        file = options.pop(_FILE)
+        file = options.pop("config")
         del options["debug"]  # its callback has seen to it
-        command(**options, settings=_load(given, file))
+        given = {name: value for name, value in given.items() if value is not None}
+        command(**options, settings=load_config(given, file))
 
     own = [p for name, p in signature(command).parameters.items() if name != "settings"]
     added = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in SETTINGS.items()
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, kind, default in (
+            *((name, kind, None) for name, kind in SETTINGS.items()),
+            ("config", _File, None),
+            ("debug", _Debug, False),
+        )
     ]
-    others = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=_OTHERS[name])
-        for name, default in ((_FILE, None), ("debug", False))
-    ]
-    run.__annotations__ = {
-        name: kind for name, kind in run.__annotations__.items() if name != "settings"
-    }
-    vars(run)["__signature__"] = signature(command).replace(parameters=[*own, *added, *others])
+    del run.__annotations__["settings"]
+    vars(run)["__signature__"] = signature(command).replace(parameters=[*own, *added])
     return run
-
-
-def _load(options: dict[str, Any], file: Path | None) -> object:
-    from judge.config import load_config  # noqa: PLC0415  heavy, and --help stays quick without it
-
-    given = {name: value for name, value in options.items() if value is not None}
-    return load_config(given, file)
 
 
 def chosen(option: str, value: str, values: tuple[_Value, ...]) -> _Value:

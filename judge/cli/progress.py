@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from rich.console import Console
@@ -105,12 +104,7 @@ class Progress:
         self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
     def begun(self, record: RunRecord, kept: int) -> None:
@@ -134,17 +128,14 @@ class Progress:
             fresh = (call for call in result.calls if not call.cached)
             self._tokens += sum(call.prompt_tokens + call.reply_tokens for call in fresh)
         self._also(result)
-        if self._console.is_terminal:
-            self._bar.update(self._task, completed=self._done, rate=self._rate())
-        else:
-            self._tell()
+        self._bar.update(self._task, completed=self._done, rate=self._rate())
+        self._tell()
 
     def waiting(self) -> None:
         """Nothing may have come for a while: say at least that."""
         if not self._total:
             self._bar.update(self._task, description="waiting for the server")
-        if not self._console.is_terminal:
-            self._tell()
+        self._tell()
 
     @property
     def said(self) -> str:
@@ -159,11 +150,12 @@ class Progress:
         self._console.print(Text(f"judge: {text}"), soft_wrap=True)
 
     def _tell(self) -> None:
-        if self._clock() - self._spoke < _EVERY:
+        """Where there is no bar, a line every now and then."""
+        if self._console.is_terminal or self._clock() - self._spoke < _EVERY:
             return
         self._spoke = self._clock()
-        done = ", ".join(filter(None, (f"{self._done}/{self._total} answers", self._rate())))
-        self.say(done if self._total else "waiting for the server")
+        done = f"{self._done}/{self._total} answers"
+        self.say(_joined(done, self._rate()) if self._total else "waiting for the server")
 
     def _rate(self) -> str:
         """Answers a second since it began, and what they cost."""
@@ -171,5 +163,8 @@ class Progress:
         speed = max(0, self._done - self._kept) / seconds if seconds > 0 else 0
         rate = f"{speed:.{0 if speed >= _WHOLE else 1}f}/s" if speed else ""
         tokens = f"{self._tokens:,} tokens" if self._tokens else ""
-        unscored = f"{self._unscored} unscored" if self._unscored else ""
-        return ", ".join(filter(None, (rate, tokens, unscored)))
+        return _joined(rate, tokens, f"{self._unscored} unscored" if self._unscored else "")
+
+
+def _joined(*parts: str) -> str:
+    return ", ".join(filter(None, parts))

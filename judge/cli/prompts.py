@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from judge.cli.root import app
+from judge.prompt import load_prompt, newest, prompts_folder, verify_prompts
 
 prompts = typer.Typer(no_args_is_help=True, help="The pinned prompts: list, verify, show.")
 app.add_typer(prompts, name="prompts")
@@ -17,7 +18,6 @@ def list_() -> None:
     Example: judge prompts list
     """
     from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.prompt import load_prompt, verify_prompts  # noqa: PLC0415  --help stays quick
 
     names = (file.removesuffix(".toml").rpartition("/") for file in verify_prompts())
     say(*(load_prompt(name, version).reference for name, _, version in names))
@@ -30,7 +30,6 @@ def verify() -> None:
     Example: judge prompts verify
     """
     from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.prompt import prompts_folder, verify_prompts  # noqa: PLC0415  --help stays quick
 
     count = len(verify_prompts())
     noun = "prompt has" if count == 1 else "prompts have"
@@ -49,7 +48,6 @@ def show(
     Example: judge prompts show faithfulness v1
     """
     from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.prompt import load_prompt, newest  # noqa: PLC0415  --help stays quick
 
     prompt = load_prompt(name, version or newest(name))
     user, again = prompt.user.template, prompt.again.template

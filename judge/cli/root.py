@@ -49,12 +49,14 @@ class _Notes(logging.Handler):
         typer.echo(visible(f"judge: {record.getMessage()}"), err=True)
 
 
+_NOTES: Final = _Notes()
+
+
 def listen() -> None:
     """Print what the package logs from now on: each once, however often this is called."""
     logger = logging.getLogger(LOGGER)
     logger.setLevel(logging.INFO)
-    if not any(isinstance(handler, _Notes) for handler in logger.handlers):
-        logger.addHandler(_Notes())
+    logger.addHandler(_NOTES)
 
 
 def debug(wanted: bool) -> None:  # noqa: FBT001  typer calls it so

@@ -1,7 +1,7 @@
 """`judge score`: the batch job."""
 
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,7 +11,6 @@ from judge.files.inputs import PIPED, standard_input
 
 if TYPE_CHECKING:
     from judge.config import Config
-    from judge.reports.gate import Gate
 
 
 def _named(value: str | None) -> str | None:
@@ -91,29 +90,20 @@ def score(  # noqa: PLR0913  each is an option of the command line
     from judge.cli.progress import Told, score_into  # noqa: PLC0415
     from judge.evaluator import Evaluator  # noqa: PLC0415
     from judge.job import Job  # noqa: PLC0415
+    from judge.reports.gate import check_gates, parse_gate  # noqa: PLC0415
     from judge.review.hook import open_hook  # noqa: PLC0415
 
-    gates = _gates(fail_under or [], settings, strict=strict_gate)
+    gates = [parse_gate(text) for text in fail_under or ()]
+    check_gates(gates, strict=strict_gate, correctness=settings.correctness)
     folder = _default_folder(source) if output is None else Path(output)
     hook = None if review_hook is None else open_hook(review_hook, settings)
     evaluator = Evaluator(settings, review_hook=hook)
+    stream = standard_input() if source == PIPED else Path(source)
     how = {"force": force, "skip_bad_lines": skip_bad_lines}
-    job = Job(_stream(source), folder, settings, evaluator=evaluator, **how)
+    job = Job(stream, folder, settings, evaluator=evaluator, **how)
     kept = settings.cache and settings.asks_model
     told = Told(strict_gate, worst, kept, language(lang))
     raise typer.Exit(score_into(folder, job, gates, told))
-
-
-def _gates(texts: list[str], settings: "Config", *, strict: bool) -> list["Gate"]:
-    from judge.reports.gate import check_gates, parse_gate  # noqa: PLC0415
-
-    gates = [parse_gate(text) for text in texts]
-    check_gates(gates, strict=strict, correctness=settings.correctness)
-    return gates
-
-
-def _stream(source: str) -> Path | IO[bytes]:
-    return standard_input() if source == PIPED else Path(source)
 
 
 def _default_folder(source: str) -> Path:

@@ -13,7 +13,6 @@ from judge.errors import ConfigError, RunError
 
 if TYPE_CHECKING:
     from judge.messages import Lang
-    from judge.records import SampleResult
     from judge.records.quadrant import QuadrantWord
 
 _WORDS: Final = (
@@ -86,29 +85,26 @@ def _words(text: str) -> "frozenset[QuadrantWord]":
 def _show_answer(
     run: Path, qid: str | None, words: "Collection[QuadrantWord]", lang: "Lang"
 ) -> None:
-    """Show the answer of that name, or the worst."""
     from judge.cli.render.answer import print_answer  # noqa: PLC0415  likewise
     from judge.cli.render.quadrants import conflicts, print_grounds, say  # noqa: PLC0415
     from judge.cli.terminal import output  # noqa: PLC0415
-    from judge.files.runs import origin, read_results  # noqa: PLC0415
+    from judge.files.runs import Origins, read_results  # noqa: PLC0415
     from judge.reports.worst import worst_answer  # noqa: PLC0415
 
     results = read_results(run)
-    if qid is None:
-        result = worst_answer(results)
-        if result is None:
-            raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
-    else:
-        result = next((result for result in results if result.qid == qid), None)
-        if result is None:
-            raise RunError(f"{run}: no answer {qid!r}; without one, the worst is shown")
+    named = (result for result in results if result.qid == qid)
+    result = worst_answer(results) if qid is None else next(named, None)
+    if result is None and qid is None:
+        raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
+    if result is None:
+        raise RunError(f"{run}: no answer {qid!r}; without one, the worst is shown")
     if words and result.cell is None:
         why = say("conflicting_one", "en") if conflicts(result) else _UNPLACED
         raise RunError(f"{run}: answer {result.qid!r} is in no cell: {why}")
     if result.cell is not None and not set(words).issubset(result.cell.words):
         where = ", ".join(result.cell.words)
         raise RunError(f"{run}: answer {result.qid!r} is not in that cell; it is {where}")
-    sample = origin(run, result)
+    sample = Origins(run).of(result)
     with output() as console:
         print_answer(result, sample, console)
         print_grounds(result, sample, console, lang)
@@ -127,13 +123,11 @@ def _show_cell(
     from judge.text.visible import counted  # noqa: PLC0415
 
     found = 0
-    run_has = _Has()
     samples = Origins(run)
     asked = ",".join(word for word in get_args(QuadrantWord) if word in words)
     with output() as console:
         page = Page(console)
         for result in read_results(run):
-            run_has.add(result)
             if result.cell is None or not set(words).issubset(result.cell.words):
                 continue
             found += 1
@@ -143,7 +137,7 @@ def _show_cell(
                 print_grounds(result, sample, console, lang)
                 page.blank()
         if not found:
-            raise RunError(f"{run}: {run_has.none_in(words, asked)}")
+            raise RunError(f"{run}: {_none(run, words, asked)}")
         if found <= skip:
             raise RunError(
                 f"{run}: --skip {skip} leaves none of {counted(found, 'answer')} in {asked}"
@@ -158,24 +152,15 @@ def _show_cell(
             page.copied(f"next: judge show {name} --cell {asked}{many} --skip {last}")
 
 
-class _Has:
-    """What the answers of a run have, to tell why none is in a quadrant."""
+def _none(run: Path, words: "Collection[QuadrantWord]", asked: str) -> str:
+    """Why no answer of a run has these words."""
+    from judge.files.runs import read_results  # noqa: PLC0415
 
-    def __init__(self) -> None:
-        self._placed = self._compared = self._referenced = False
-
-    def add(self, result: "SampleResult") -> None:
-        compared = result.correctness
-        self._placed |= result.cell is not None
-        self._compared |= compared is not None
-        self._referenced |= compared is not None and compared.status != "no_reference"
-
-    def none_in(self, words: "Collection[QuadrantWord]", asked: str) -> str:
-        if not self._placed:
-            return f"no answer is in a cell: {_UNPLACED}"
-        hint = ""
-        if not {"correct", "wrong"}.isdisjoint(words) and not self._referenced:
-            hint = "; whether answers are correct was not asked: --correctness"
-            if self._compared:
-                hint = "; no answer has a reference to be compared with: gold_answer"
-        return f"no answer is {asked}{hint}"
+    if all(result.cell is None for result in read_results(run)):
+        return f"no answer is in a cell: {_UNPLACED}"
+    statuses = {found.status for each in read_results(run) if (found := each.correctness)}
+    if {"correct", "wrong"}.isdisjoint(words) or statuses - {"no_reference"}:
+        return f"no answer is {asked}"
+    if statuses:
+        return f"no answer is {asked}; no answer has a reference to be compared with: gold_answer"
+    return f"no answer is {asked}; whether answers are correct was not asked: --correctness"

@@ -138,11 +138,6 @@ def _absent(folder: Path, error: OSError) -> RunError:
     return RunError(f"{folder}: {what}; judge score FILE -o {folder} makes one")
 
 
-def origin(folder: Path, result: SampleResult) -> Sample | None:
-    """The sample behind a result, read again from the run's input; as of `Origins.of`."""
-    return Origins(folder).of(result)
-
-
 class Origins:
     """The samples behind results of a run that come in input order, read in one go.
 

@@ -12,7 +12,6 @@ from judge.evaluator import Evaluator
 from judge.files.runs import (
     Origins,
     is_of,
-    origin,
     origins,
     read_record,
     read_results,
@@ -48,7 +47,7 @@ def test_every_result_finds_its_sample(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", LINES)
     results = scored(source, tmp_path / "run")
     for qid, result in results.items():
-        sample = origin(tmp_path / "run", result)
+        sample = Origins(tmp_path / "run").of(result)
         assert sample is not None
         assert sample.qid == qid
         assert sample.chunks[0].text == "It is paid."
@@ -59,7 +58,7 @@ def test_a_file_that_is_gone(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", LINES)
     results = scored(source, tmp_path / "run")
     source.unlink()
-    assert origin(tmp_path / "run", results["a"]) is None
+    assert Origins(tmp_path / "run").of(results["a"]) is None
 
 
 def test_another_answer_is_not_the_result_s(tmp_path: Path) -> None:
@@ -78,7 +77,7 @@ def test_another_answer_is_not_the_result_s(tmp_path: Path) -> None:
     found = []
     for qid, answer in rows:
         write(source, [line(qid, answer)])
-        found += [(qid, answer) for r in results.values() if origin(tmp_path / "run", r)]
+        found += [(qid, answer) for r in results.values() if Origins(tmp_path / "run").of(r)]
     assert found == []
 
 
@@ -86,10 +85,10 @@ def test_the_rest_of_the_file_may_change(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", LINES)
     results = scored(source, tmp_path / "run")
     write(source, ["broken\n", line("new", "x"), LINES[1], line("a", "Other.")])
-    sample = origin(tmp_path / "run", results["乙"])
+    sample = Origins(tmp_path / "run").of(results["乙"])
     assert sample is not None
     assert sample.answer == "一。 二。"
-    assert origin(tmp_path / "run", results["a"]) is None
+    assert Origins(tmp_path / "run").of(results["a"]) is None
 
 
 def test_one_after_another(tmp_path: Path) -> None:
@@ -131,9 +130,9 @@ def test_many_answers_are_read_in_one_go(tmp_path: Path) -> None:
 
 def test_standard_input_is_kept_and_moves_with_the_folder(tmp_path: Path) -> None:
     results = scored(io.BytesIO("".join(LINES).encode()), tmp_path / "run")
-    assert origin(tmp_path / "run", results["a"]) is not None
+    assert Origins(tmp_path / "run").of(results["a"]) is not None
     (tmp_path / "run").rename(tmp_path / "moved")
-    sample = origin(tmp_path / "moved", results["乙"])
+    sample = Origins(tmp_path / "moved").of(results["乙"])
     assert sample is not None
     assert sample.answer == "一。 二。"
 
@@ -142,7 +141,7 @@ def test_a_folder_without_a_record(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", LINES)
     results = scored(source, tmp_path / "run")
     with pytest.raises(RunError, match="no such run folder"):
-        origin(tmp_path / "nowhere", results["a"])
+        Origins(tmp_path / "nowhere").of(results["a"])
 
 
 def pairs(folder: Path) -> list[tuple[str, str]]:

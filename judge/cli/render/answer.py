@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from rich.cells import cell_len
@@ -22,7 +22,6 @@ from judge.cli.render.looks import (
 )
 from judge.cli.render.page import Page, number
 from judge.records import (
-    ComparedSentence,
     Correctness,
     CorrectnessStatus,
     Evidence,
@@ -62,19 +61,14 @@ def print_answer(result: SampleResult, sample: Sample | None, console: Console) 
         console: where to.
     """
     page = _Answer(result, sample, console)
-    page.head()
-    page.blank()
-    page.text()
-    page.blank()
-    page.claims()
-    page.blank()
+    for part in (page.head, page.text, page.claims):
+        part()
+        page.blank()
     if result.correctness is not None:
         page.reference(result.correctness)
         page.blank()
     page.say(legend(console))
-    page.copied(f"made by {result.signature}", "dim")
-    if result.correctness is not None:
-        page.copied(f"correctness made by {result.correctness.signature}", "dim")
+    page.made_by([result.signature], [result.correctness.signature] if result.correctness else [])
 
 
 class _Answer(Page):
@@ -137,7 +131,8 @@ class _Answer(Page):
                 notes[flag.sentence].append(flag_line(flag))
         for sentence in self._result.sentences:
             if not isinstance(sentence.outcome, Excluded):
-                self.say(heading(sentence.index, sentence.outcome, self.console), hang=_INDENT)
+                heading = _heading(sentence.index, sentence.outcome, self.console)
+                self.say(heading, hang=_INDENT)
                 self._under(sentence.outcome, chunks, notes[sentence.index])
         for line in elsewhere:
             self.say(line, hang=_INDENT)
@@ -155,7 +150,7 @@ class _Answer(Page):
         for each in found.reference:
             self._compared(each.index, each.outcome, each.text, answer, found.reference_flags)
         flagged = {flag.sentence for flag in found.answer_flags}
-        rest = [each for each in found.answer if each.index in flagged or not _is_said(each)]
+        rest = [c for c in found.answer if c.index in flagged or not _is_said(c.outcome)]
         if rest:
             title = "in the answer, and not, not wholly or not surely in the reference"
             self.say(title, hang=_INDENT, style="bold")
@@ -166,7 +161,7 @@ class _Answer(Page):
     def _compared(
         self, index: int, outcome: Outcome, text: str, other: str, flags: Sequence[Flag]
     ) -> None:
-        self.say(heading(index, outcome, self.console), hang=_INDENT)
+        self.say(_heading(index, outcome, self.console), hang=_INDENT)
         self.say(text, _INDENT, style=look_of(outcome).style)
         # All its evidence stands in the one other text.
         evidence = outcome.evidence if isinstance(outcome, Verdict) else ()
@@ -176,8 +171,14 @@ class _Answer(Page):
     def _under(
         self, outcome: Outcome, texts: Mapping[str, Sequence[str]], notes: Iterable[Text]
     ) -> None:
-        """What stands under the heading of a sentence."""
-        for line in (*grounds(outcome, texts, self.console), *notes):
+        """Under the heading of a sentence: the judge's reason, quotes from these texts, notes."""
+        if isinstance(outcome, Verdict):
+            if outcome.reason:
+                self.say(flat(outcome.reason), _INDENT)
+            for evidence in outcome.evidence:
+                quote = _quote(evidence, texts.get(evidence.chunk_id, []), self.console)
+                self.say(quote, _INDENT)
+        for line in notes:
             self.say(line, _INDENT)
 
 
@@ -191,10 +192,9 @@ def _scores(result: SampleResult) -> str:
     parts += _open(scores.unscored, scores.faithfulness_bounds)
     if scores.faithfulness_with_fallback is not None:
         parts.append(f"with fallback {number(scores.faithfulness_with_fallback)}")
-    citing = {"coverage": scores.coverage, "validity": scores.citation_validity}
-    cited = ", ".join(f"{name} {number(x)}" for name, x in citing.items() if x is not None)
+    cited = _numbers({"coverage": scores.coverage, "validity": scores.citation_validity})
     if cited:
-        parts.append(f"citation {cited}")
+        parts.append(f"citation {', '.join(cited)}")
     return " · ".join(parts)
 
 
@@ -203,12 +203,15 @@ def _agreement(found: Correctness) -> str:
     outcomes += [sentence.outcome for sentence in found.reference]
     name = "looks correct" if _by_similarity(outcomes) else "correctness"
     scores = {name: found.f1, "precision": found.precision, "recall": found.recall}
-    parts = [_NOT_COMPARED.get(found.status, found.status.value)]
-    parts += (f"{name} {number(value)}" for name, value in scores.items() if value is not None)
+    parts = [_NOT_COMPARED.get(found.status, found.status.value), *_numbers(scores)]
     parts += _open(found.of_answer.unscored + found.of_reference.unscored, found.f1_bounds)
     if found.f1_with_fallback is not None:
         parts.append(f"with fallback {number(found.f1_with_fallback)}")
     return f"reference: {' · '.join(parts)}"
+
+
+def _numbers(scores: Mapping[str, float | None]) -> list[str]:
+    return [f"{name} {number(value)}" for name, value in scores.items() if value is not None]
 
 
 def _open(unscored: int, bounds: tuple[float, float] | None) -> list[str]:
@@ -224,21 +227,13 @@ def _by_similarity(outcomes: Iterable[Outcome]) -> bool:
     return {v.source for v in verdicts if v.fallback_from is None} == {"similarity"}
 
 
-def _is_said(compared: ComparedSentence) -> bool:
-    outcome = compared.outcome
-    if not isinstance(outcome, Verdict) or outcome.fallback_from is not None:
-        return False
-    return outcome.support in _SAID
+def _is_said(outcome: Outcome) -> bool:
+    verdict = outcome if isinstance(outcome, Verdict) else None
+    return verdict is not None and not verdict.fallback_from and verdict.support in _SAID
 
 
-def heading(index: int, outcome: Outcome, console: Console) -> Text:
-    """The line above what is known of a sentence: its mark, number, label, and who gave that.
-
-    Args:
-        index: of the sentence, from 0; it is shown from 1.
-        outcome: what became of it.
-        console: where it will be shown.
-    """
+def _heading(index: int, outcome: Outcome, console: Console) -> Text:
+    """The line above what is known of a sentence: its mark, number, label, and who gave that."""
     look = look_of(outcome)
     line = Text(f"{mark(look, console)}{index + 1:<3} {look.word}", style=look.style)
     if isinstance(outcome, Verdict):
@@ -257,24 +252,6 @@ def _failure(failure: Unscored) -> str:
     name, detail = failure.reason.value.replace("_", " "), flat(failure.detail)
     # A detail may begin with the name: "connection: no route".
     return detail if detail.startswith(name) else f"{name}: {detail}" if detail else name
-
-
-def grounds(
-    outcome: Outcome, texts: Mapping[str, Sequence[str]], console: Console
-) -> Iterator[Text]:
-    """What the verdict on a sentence rests on: its reason, and its quotes in their surroundings.
-
-    Args:
-        outcome: of the sentence; what is no verdict rests on nothing.
-        texts: by name, the texts that bear it, where quotes are found.
-        console: where it will be shown.
-    """
-    if not isinstance(outcome, Verdict):
-        return
-    if outcome.reason:
-        yield Text(flat(outcome.reason))
-    for evidence in outcome.evidence:
-        yield _quote(evidence, texts.get(evidence.chunk_id, []), console)
 
 
 def _quote(evidence: Evidence, texts: Sequence[str], console: Console) -> Text:

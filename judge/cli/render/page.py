@@ -1,7 +1,7 @@
 """Pages on a terminal: lines broken at its width, and figures."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from rich.cells import cell_len
@@ -23,11 +23,7 @@ _PIECE: Final = re.compile(
 
 
 class Page:
-    """What is said on a console, line by line.
-
-    Args:
-        console: where to.
-    """
+    """What is said on a console, line by line."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -40,6 +36,13 @@ class Page:
     def copied(self, text: str, style: str = "") -> None:
         """Say what people copy, such as a command or a signature: it is not broken into lines."""
         self.console.print(Text(visible(text), style=style), soft_wrap=True)
+
+    def made_by(self, signatures: Iterable[str], correctness: Iterable[str]) -> None:
+        """Say which judges were asked, about faithfulness and about correctness."""
+        for signature in signatures:
+            self.copied(f"made by {signature}", "dim")
+        for signature in correctness:
+            self.copied(f"correctness made by {signature}", "dim")
 
     def blank(self) -> None:
         """Leave a line free."""

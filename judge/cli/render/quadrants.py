@@ -93,13 +93,9 @@ def print_grounds(
 ) -> None:
     """Print why an answer stands in its quadrant, or why in none; nothing where nobody said."""
     page = Page(console)
-    if result.cell is not None:
-        for name, told in _grounds(result, result.cell, sample, lang):
-            line = Text(f"{name:<{_COLUMN}}", style="bold").append(told, style="not bold")
-            page.say(line, hang=_COLUMN)
-    elif conflicts(result):
-        line = Text(f"{'no cell':<{_COLUMN}}", style="bold")
-        page.say(line.append(say("conflicting_one", lang), style="not bold"), hang=_COLUMN)
+    for name, told in _grounds(result, sample, lang):
+        line = Text(f"{name:<{_COLUMN}}", style="bold").append(told, style="not bold")
+        page.say(line, hang=_COLUMN)
 
 
 def conflicts(result: SampleResult) -> bool:
@@ -116,10 +112,13 @@ def _reading(words: Collection[QuadrantWord], lang: Lang) -> str:
     return Messages.of("quadrants")(f"reading.{row_of(words).reading}", lang)
 
 
-def _grounds(
-    result: SampleResult, cell: Quadrant, sample: Sample | None, lang: Lang
-) -> Iterator[tuple[str, str]]:
+def _grounds(result: SampleResult, sample: Sample | None, lang: Lang) -> Iterator[tuple[str, str]]:
     """The lines that tell why, each with its name."""
+    cell = result.cell
+    if cell is None:
+        if conflicts(result):
+            yield "no cell", say("conflicting_one", lang)
+        return
     half = row_of(cell.words).half
     told = say("told", lang, reading=_reading(cell.words, lang), half=say(f"broken_{half}", lang))
     if cell.partly and half in _IN_PART:
@@ -165,9 +164,8 @@ class _Table(Page):
         words = {word for cell in self._found.cells for word in cell.words}
         told = not words.isdisjoint({"correct", "wrong"})
         self._compared = told or summary.correctness is not None
-        self._columns = ["retrieved", "faithful", "correct", "abstained"]
-        if not self._compared:
-            self._columns.remove("correct")
+        correct = ["correct"] if self._compared else []
+        self._columns = ["retrieved", "faithful", *correct, "abstained"]
         self._by_similarity = summary.by_similarity
         self._unfound = "answerable" in words and "retrieved" not in words
 

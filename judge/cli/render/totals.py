@@ -81,7 +81,7 @@ def print_totals(summary: Summary, ended: Ended, folder: Path, console: Console)
     _counts(summary, own).print_on(page)
     if summary.correctness is not None:
         others = {reason: each for reason, each in ended.failures.items() if reason not in own}
-        print_correctness(summary.correctness, others, console, offline=offline)
+        _print_correctness(summary.correctness, others, page, offline=offline)
     print_quadrants(summary, folder, console, lang=ended.lang)
     if ended.worst:
         page.blank()
@@ -94,47 +94,36 @@ def print_totals(summary: Summary, ended: Ended, folder: Path, console: Console)
         page.say(_gate(gate), hang=2)
     for line in _untrusted(summary, cached=ended.cached):
         page.say(line, hang=2, style="bold red")
-    for signature in summary.signatures:
-        page.copied(f"made by {signature}", "dim")
-    for signature in summary.correctness.signatures if summary.correctness else ():
-        page.copied(f"correctness made by {signature}", "dim")
+    page.made_by(summary.signatures, summary.correctness.signatures if summary.correctness else ())
     page.copied(f"written to {folder}")
     if ended.worst or summary.claims:
         qid = f" {shlex.quote(ended.worst[0].qid)}" if ended.worst else ""
         page.copied(f"look closer: judge show {shlex.quote(str(folder))}{qid}")
 
 
-def print_correctness(
+def _print_correctness(
     totals: CorrectnessTotals,
     failures: Mapping[UnscoredReason, Example],
-    console: Console,
+    page: Page,
     *,
     offline: bool,
 ) -> None:
-    """Print how the answers agree with their references, or that there is no reference at all.
-
-    Args:
-        totals: what is printed.
-        failures: an example of each reason that was not given one yet.
-        console: where to.
-        offline: whether similarity compared: what it sees only looks correct.
-    """
-    page = Page(console)
+    """How the answers agree with their references; by similarity, they only look correct."""
     page.blank()
     if sum(totals.statuses.values()) == totals.statuses[CorrectnessStatus.NO_REFERENCE]:
         page.say(_NO_REFERENCE, hang=2, style="yellow")
         return
     title = "How far answers look correct against the reference (similarity)"
-    table = score_table(title if offline else "Correctness against the reference")
+    table = _score_table(title if offline else "Correctness against the reference")
     for name, words in _AGREEING.items():
         score: CorpusScore | None = getattr(totals, name)
         label = "looks correct (F1)" if offline and name == "f1" else words
         if score is not None or name != "f1_with_fallback":
-            add_score(table, label, score, getattr(totals, f"{name}_bounds", None))
-    print_table(table, console)
+            _add_score(table, label, score, getattr(totals, f"{name}_bounds", None))
+    print_table(table, page.console)
     if offline:
         page.say(_SHORT, hang=2, style="dim")
-    counts = Counts(len("verdicts on references"))
+    counts = _Counts(len("verdicts on references"))
     counts.parts("answers", totals.statuses)
     counts.line("claims", f"{totals.claims}, of answers and references")
     counts.parts("verdicts on answers", totals.answer_supports)
@@ -146,7 +135,7 @@ def print_correctness(
 
 def _scores(summary: Summary, *, offline: bool) -> Table:
     title = "Share of sentences that look supported (similarity)" if offline else "Faithfulness"
-    table = score_table(title)
+    table = _score_table(title)
     cited = any(summary.citations.values())
     for name, words in _SCORES.items():
         score: CorpusScore | None = getattr(summary, name)
@@ -156,12 +145,11 @@ def _scores(summary: Summary, *, offline: bool) -> Table:
             continue
         label = "looks supported" if offline and name == "faithfulness" else words
         item = "citation" if name == "citation_validity" else "sentence"
-        add_score(table, label, score, getattr(summary, f"{name}_bounds", None), item)
+        _add_score(table, label, score, getattr(summary, f"{name}_bounds", None), item)
     return table
 
 
-def score_table(title: str) -> Table:
-    """A table of scores, empty as yet."""
+def _score_table(title: str) -> Table:
     table = titled_table(title)
     table.add_column("mean", justify="right")
     table.add_column("95 % interval", no_wrap=True)
@@ -171,7 +159,7 @@ def score_table(title: str) -> Table:
     return table
 
 
-def add_score(
+def _add_score(
     table: Table,
     label: str,
     score: CorpusScore | None,
@@ -193,21 +181,15 @@ def add_score(
         table.add_row("  failures 0, then 1", "", limits, "", str(bounds.answers), "")
 
 
-class Counts:
-    """Lines of counts, their names in a column.
-
-    Args:
-        names: columns of the widest name.
-    """
+class _Counts:
+    """Lines of counts, their names in a column that is `names` wide."""
 
     def __init__(self, names: int = 11) -> None:
         self._names = names
-        self.lines: list[str] = []
-        """As they were added."""
+        self._lines: list[str] = []
 
     def line(self, name: str, said: str) -> None:
-        """Add a line."""
-        self.lines.append(f"  {name:<{self._names}} {said}")
+        self._lines.append(f"  {name:<{self._names}} {said}")
 
     def parts(
         self, name: str, parts: Mapping[_Part, int], total: int | None = None, more: str = ""
@@ -234,18 +216,16 @@ class Counts:
             self.line("such as", clip(text, _LONGEST_DETAIL))
 
     def flags(self, flags: Mapping[_Part, int]) -> None:
-        """Add the flags, where there are any."""
         if any(flags.values()):
             self.parts("flags", flags)
 
     def print_on(self, page: Page) -> None:
-        """Print the lines; what does not fit stands under the counts."""
-        for line in self.lines:
+        for line in self._lines:
             page.say(line, hang=self._names + 3)
 
 
-def _counts(summary: Summary, failures: Mapping[UnscoredReason, Example]) -> Counts:
-    counts = Counts()
+def _counts(summary: Summary, failures: Mapping[UnscoredReason, Example]) -> _Counts:
+    counts = _Counts()
     counts.parts("answers", summary.statuses, summary.answers)
     counts.parts("claims", summary.supports, summary.claims)
     counts.failures(summary.unscored, summary.fallen_back, failures)

@@ -345,13 +345,14 @@ def test_no_line_is_too_wide_and_none_ends_in_a_space(width: int) -> None:
             citations=[status for status in CitationStatus for _ in range(9)],
             flags=list(FlagName),
         ),
+        *(compared(f"q{i}", "fpnc-?yN" * 40, "fpnc-?yNh" * 40) for i in range(3)),
         gates=["citation_validity=0.123456", "faithfulness=1"],
         strict=True,
         width=width,
     )
     for line in text.splitlines():
         assert line == line.rstrip()
-        if not line.startswith(("made by ", "written to ", "look closer: ")):
+        if not line.startswith(("made by ", "correctness made by", "written to ", "look closer: ")):
             assert cell_len(line) <= width
 
 
