@@ -36,7 +36,7 @@ _LINE_END: Final = re.compile(r"\r\n?")
 # XML, and so XLSX, cannot hold these, nor most of what `visible` shows.
 _NO_XML: Final = dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd")
 _JOINER: Final = "\u200d"
-_SKIN: Final = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
+_JOINERS: Final = frozenset([_JOINER, *map(chr, range(0x1F3FB, 0x1F400))])  # and skin colours
 # Longer than any emoji or stacked letter that means something.
 _LONGEST_CLUSTER: Final = 32
 
@@ -50,12 +50,7 @@ _ENCODINGS: Final = ("utf-8-sig", "gb18030")
 
 
 def cell(text: str, lang: Lang) -> str:
-    """The text as it stands in a cell: `legible`, `fit`, and `neutralise`d.
-
-    Args:
-        text: any.
-        lang: language of the mark where the text is cut.
-    """
+    """The text as it stands in a cell: `legible`, `fit` and `neutralise`d."""
     return neutralise(fit(legible(text), lang))
 
 
@@ -105,10 +100,6 @@ def fit(text: str, lang: Lang) -> str:
 
     What comes out fits: at most `LONGEST` characters, and once neutralised at most `MOST_UNITS`.
     Letters are not parted from their accents, nor emoji in the middle.
-
-    Args:
-        text: legible text.
-        lang: language of the mark.
     """
     if len(text) <= LONGEST and _units(neutralise(text)) <= MOST_UNITS:
         return text
@@ -222,8 +213,4 @@ def _edge(text: str, cut: int) -> int:
 
 
 def _joins(character: str) -> bool:
-    return (
-        character == _JOINER
-        or character in _SKIN
-        or unicodedata.category(character) in {"Mn", "Mc", "Me"}
-    )
+    return unicodedata.category(character).startswith("M") or character in _JOINERS

@@ -10,29 +10,25 @@ from judge.records import Summary
 from judge.review.records import Agreement, Disagreement
 from judge.text.visible import flat
 
-_HTML_LANG: Final[dict[Lang, str]] = {"en": "en", "zh": "zh-Hans"}
 _MOST_DISAGREEMENTS: Final = 30
 """As many as a person reads; the rest stands in `agreement.json`."""
 
 
 def page(agreement: Agreement, summary: Summary, lang: Lang) -> str:
-    """The findings as one HTML5 file that needs no other, to be written as UTF-8.
-
-    Args:
-        agreement: what the labels say.
-        summary: totals of the run they are from.
-        lang: of all that is not quoted.
-    """
+    """What labels say of a run, as one HTML5 file that needs no other, to be written as UTF-8."""
     words = Words(lang)
+    # A bare no, too, keeps the other score from being corrected.
+    bare = {score.name for score in agreement.corrected} == {"faithfulness_strict"}
+    bare = bare and agreement.scale == "full_or_rest"
     return render(
         "agreement.html",
         agreement=agreement,
         summary=summary,
         words=words,
         findings=findings,
-        html_lang=_HTML_LANG[lang],
+        html_lang={"en": "en", "zh": "zh-Hans"}[lang],
         title=f"{words('title.page')} {flat(agreement.draw)}",
-        scale=_scale(agreement),
+        scale="strict" if bare else agreement.scale,
         reviewers=words("disagreement.joint").join(
             name or words("disagreement.nameless") for name in agreement.reviewers
         ),
@@ -41,13 +37,6 @@ def page(agreement: Agreement, summary: Summary, lang: Lang) -> str:
         ],
         about=_about(agreement, words),
     )
-
-
-def _scale(agreement: Agreement) -> str:
-    """The scale, or `strict` where a bare no, too, kept the other score from being corrected."""
-    names = {score.name for score in agreement.corrected}
-    bare = agreement.scale == "full_or_rest" and names == {"faithfulness_strict"}
-    return "strict" if bare else agreement.scale
 
 
 def _about(agreement: Agreement, words: Words) -> str:

@@ -16,6 +16,10 @@ _SMALLEST: Final = 0.0005
 """A tenth of a percentage point, rounded."""
 
 
+def _tenths(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
 class Words:
     """All that a page says in one language.
 
@@ -25,14 +29,13 @@ class Words:
     """
 
     def __init__(self, lang: Lang) -> None:
-        self.lang: Lang = lang
-        """The language."""
+        self._lang: Lang = lang
         self._texts = Messages.of("agreement")
 
     def __call__(self, key: str, **values: object) -> str:
         """The words under `group.name`, filled in; KeyError where there are none."""
         # A sign goes with its figure: lines do not break between them.
-        return self._texts(key, self.lang, **values).replace(" %", f"{_NO_BREAK}%")
+        return self._texts(key, self._lang, **values).replace(" %", f"{_NO_BREAK}%")
 
     def counted(self, key: str, count: int) -> str:
         """The words under the key for so many, or under `key_one`."""
@@ -49,14 +52,10 @@ class Words:
         ('部分支持', 'maybe')
         """
         key = f"{group}.{name}"
-        return self._texts(key, self.lang) if key in self._texts else name
+        return self._texts(key, self._lang) if key in self._texts else name
 
     def percent(self, share: float) -> str:
-        """A share, 0 to 1, to a tenth of a percent.
-
-        >>> Words("zh").percent(0.9166)
-        '91.7%'
-        """
+        """A share, 0 to 1, to a tenth of a percent."""
         return self("figure.percent", value=_tenths(share))
 
     def span(self, low: float, high: float) -> str:
@@ -90,10 +89,6 @@ class Words:
         return self("unmeasured.because", why=self(f"unmeasured.{why}"))
 
 
-def _tenths(share: float) -> str:
-    return f"{100 * share:.1f}"
-
-
 def title(summary: Summary, words: Words) -> str:
     """The title of the page; a run by similarity is not called faithfulness."""
     return words(f"title.{'similarity' if summary.by_similarity else 'faithfulness'}")
@@ -104,11 +99,8 @@ def leading(agreement: Agreement) -> CorrectedScore | None:
 
     None where nothing could be corrected.
     """
-    return min(
-        agreement.corrected,
-        key=lambda score: (score.name != "faithfulness", score.average != "macro"),
-        default=None,
-    )
+    # By name and average: faithfulness before faithfulness_strict, macro before micro.
+    return min(agreement.corrected, key=lambda score: (score.name, score.average), default=None)
 
 
 def bias(score: CorrectedScore) -> Bias | None:
@@ -125,21 +117,14 @@ def headline(agreement: Agreement, summary: Summary, words: Words) -> str:
     score = leading(agreement)
     if score is None:
         return words("headline.nothing", why=words(f"unmeasured.{missing_score(agreement)}"))
-    lead = words(
-        f"headline.{score.name}",
-        value=words.percent(score.corrected),
-        reach=words.reach(score, whole=complete(agreement)),
-    )
-    return words("headline.joined", lead=lead, said=_said(score, summary, words))
-
-
-def _said(score: CorrectedScore, summary: Summary, words: Words) -> str:
-    way = bias(score)
-    if score.raw is None or way is None:
-        return words("headline.silent")
-    who = "similarity" if summary.by_similarity else "judge"
-    points = words.points(score.raw - score.corrected)
-    return words(f"headline.{who}_{way}", raw=words.percent(score.raw), points=points)
+    reach = words.reach(score, whole=complete(agreement))
+    lead = words(f"headline.{score.name}", value=words.percent(score.corrected), reach=reach)
+    said = words("headline.silent")
+    if score.raw is not None:
+        way = f"{'similarity' if summary.by_similarity else 'judge'}_{bias(score)}"
+        points = words.points(score.raw - score.corrected)
+        said = words(f"headline.{way}", raw=words.percent(score.raw), points=points)
+    return words("headline.joined", lead=lead, said=said)
 
 
 def complete(agreement: Agreement) -> bool:
@@ -164,8 +149,7 @@ def cautions(agreement: Agreement, summary: Summary, words: Words) -> list[str]:
 def notes(agreement: Agreement, words: Words) -> list[str]:
     """What a reader must know of the corrected scores, and of one that is missing."""
     said = []
-    averages = {score.average for score in agreement.corrected}
-    if averages == {"macro"}:
+    if {score.average for score in agreement.corrected} == {"macro"}:
         said.append(words("note.uneven"))
     if agreement.partly:
         said.append(words.counted("note.partly", agreement.partly))
@@ -174,10 +158,9 @@ def notes(agreement: Agreement, words: Words) -> list[str]:
 
 def difference(score: CorrectedScore, words: Words) -> str:
     """How far the judge's score is off."""
-    way = bias(score)
-    if score.raw is None or way is None:
+    if score.raw is None:
         return words.unmeasured("raw")
-    return words(f"score.{way}", points=words.points(score.raw - score.corrected))
+    return words(f"score.{bias(score)}", points=words.points(score.raw - score.corrected))
 
 
 def stratum_name(stratum: LabelledStratum, words: Words) -> str:
@@ -196,12 +179,11 @@ def stratum_bias(stratum: LabelledStratum) -> Bias | None:
 
 def stratum_error(stratum: LabelledStratum, words: Words) -> str:
     """How far the judge's figure is off in a stratum."""
-    way = stratum_bias(stratum)
-    if stratum.error is None or way is None:
+    if stratum.error is None:
         return words.unmeasured("labelled")
-    if way == "same":
-        return words("stratum.right")
-    return words(f"score.{way}", points=words.points(stratum.error))
+    way = stratum_bias(stratum)
+    key = "stratum.right" if way == "same" else f"score.{way}"
+    return words(key, points=words.points(stratum.error))
 
 
 def missing_score(agreement: Agreement) -> str:

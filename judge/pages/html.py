@@ -38,14 +38,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters["shown"] = _shown
-    made.filters["place"] = _place
+    made.filters["shown"] = lambda text: clip(flat(text), _LONGEST)
+    made.filters["place"] = lambda share: f"{100 * share:.2f}%"
     return made
-
-
-def _shown(text: str) -> str:
-    return clip(flat(text), _LONGEST)
-
-
-def _place(share: float) -> str:
-    return f"{100 * share:.2f}%"

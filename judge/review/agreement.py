@@ -93,11 +93,10 @@ def brier(
     Args:
         probabilities: in [0, 1], that the row is true; one a row.
         truths: whether it is, as bools or 0 and 1.
-        weights: one a row.
+        weights: of the rows.
 
     Returns:
-        0 (certain and right) to 1 (certain and wrong); None without rows, or where all weights
-        are 0.
+        0 (certain and right) to 1 (certain and wrong); None without rows or weight.
 
     Raises:
         ValueError: a probability is outside [0, 1], or a truth is neither 0 nor 1.
@@ -108,8 +107,11 @@ def brier(
     0.125
     """
     _check_forecasts(probabilities, truths)
-    errors = [(p - truth) ** 2 for p, truth in zip(probabilities, truths, strict=True)]
-    return _mean(errors, _scaled(weights, len(errors)))
+    scaled = _scaled(weights, len(probabilities))
+    total = math.fsum(scaled)
+    rows = zip(probabilities, truths, scaled, strict=True)
+    errors = math.fsum((p - truth) ** 2 * weight for p, truth, weight in rows)
+    return errors / total if total else None
 
 
 def calibration_error(
@@ -123,14 +125,10 @@ def calibration_error(
     Each bin's |share of truths - mean probability|, by its weight. Bins are of equal width; an edge
     belongs to the bin above it, and 1 to the last.
 
-    Args:
-        probabilities: in [0, 1], that the row is true; one a row.
-        truths: whether it is, as bools or 0 and 1.
-        weights: one a row.
-        bins: how many, at least 1.
+    Takes what `brier` takes, and at least one bin.
 
     Returns:
-        0 (in each bin as often true as said) to 1; None without rows, or where all weights are 0.
+        0 (in each bin as often true as said) to 1; None without rows or weight.
 
     Raises:
         ValueError: as for `brier`, or `bins` is under 1.
@@ -161,8 +159,8 @@ def mcnemar(only_first: int, only_second: int) -> float:
     one side has is as likely the first's as the second's.
 
     Args:
-        only_first: rows that only the first side has (got right, called supported), at least 0.
-        only_second: rows that only the second has, at least 0.
+        only_first: rows that only the first side has (got right, called supported).
+        only_second: rows that only the second has.
 
     Returns:
         p, 0 to 1; 1 where no row differs. Under 10⁻²⁹⁰ it may be given too small, down to 0. The
@@ -226,10 +224,3 @@ def _scaled(weights: _Weights, rows: int) -> list[float]:
             raise ValueError(f"a weight must be finite and at least 0, got {weight!r}")
     largest = max(weights, default=0)
     return [weight / largest if largest else 0.0 for weight in weights]
-
-
-def _mean(values: Iterable[float], scaled: Sequence[float]) -> float | None:
-    """Σ w v / Σ w; None where the weights sum to 0."""
-    total = math.fsum(scaled)
-    weighted = (value * weight for value, weight in zip(values, scaled, strict=True))
-    return math.fsum(weighted) / total if total else None

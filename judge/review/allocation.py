@@ -10,18 +10,15 @@ FLOOR: Final = 5
 """The fewest units drawn from a stratum; one with fewer units is merged with its neighbour."""
 
 _LARGEST: Final = 1e300
-_HALVINGS: Final = 100
 
 _Name = TypeVar("_Name")
 
 
 class Size(NamedTuple):
-    """What is known of a stratum before it is drawn from."""
+    """What is known of a stratum before it is drawn from; `weight` is on a scale that all share."""
 
     units: int
-    """How many units it has."""
     weight: float
-    """Their share in the mean, on a scale that all strata share."""
     spread: float
     """Standard deviation of the judge's error, as expected or as found."""
 
@@ -38,10 +35,8 @@ def merge(
 ) -> list[Group[_Name]]:
     """Merge the smallest stratum with its smaller neighbour until each has `floor` units.
 
-    Args:
-        sizes: in the order that says who is whose neighbour; empty strata count for nothing.
-        total: how many are drawn in all, where that bounds how many strata there can be.
-        floor: units each must give.
+    Neighbours stand beside each other in `sizes`; empty strata count for nothing. Where `total` is
+    given, that many are drawn in all, which bounds how many strata there can be.
 
     >>> few, many = Size(2, 2.0, 0.4), Size(90, 90.0, 0.2)
     >>> [group.names for group in merge({"a": many, "b": few, "c": many}, 60)]
@@ -67,7 +62,7 @@ def allocate(sizes: Sequence[Size], total: int, floor: int = FLOOR) -> list[int]
 
     Args:
         sizes: of the strata.
-        total: units in all; all of them where there are fewer.
+        total: units in all.
         floor: units from each at least, as far as it has them and `total` reaches.
 
     Returns:
@@ -91,7 +86,7 @@ def allocate(sizes: Sequence[Size], total: int, floor: int = FLOOR) -> list[int]
     low, high = 0.0, 1.0
     while sum(shares(high)) < total and high < _LARGEST:
         high *= 2
-    for _ in range(_HALVINGS):
+    for _ in range(100):
         middle = (low + high) / 2
         low, high = (middle, high) if sum(shares(middle)) < total else (low, middle)
     return _whole(shares(high), [size.units for size in sizes], total)
@@ -103,10 +98,7 @@ def needed(sizes: Sequence[Size], reach: float, spreads: Sequence[float] | None 
     From the sum of W²·s²·(1/n - 1/N), W a stratum's share of the weight; all there are where even
     they are too few.
 
-    Args:
-        sizes: of the strata, with the spreads that units are divided by.
-        reach: half the width, above 0.
-        spreads: s, where more is known of them by now.
+    Units are divided by the spreads of `sizes`; `spreads` is s, where more is known by now.
     """
     known = list(sizes)
     if spreads is not None:

@@ -10,7 +10,7 @@ Source: E. Ohlsson (1998), Sequential Poisson sampling, J. Off. Stat. 14, 149-16
 
 import heapq
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,9 +80,9 @@ class Candidate(NamedTuple):
     key: float
     """A permanent random number, divided by the weight."""
     position: int
-    """Position of the answer in the run, from 0."""
+    """Of the answer in the run, from 0."""
     sentence: int | None
-    """Index of the sentence; None for the whole answer."""
+    """None for the whole answer."""
     weight: float
 
 
@@ -116,12 +116,9 @@ class Picked(NamedTuple):
 
 
 class Census:
-    """Counts a run, result by result, in memory that does not grow with it.
+    """Counts a run, result by result, for a draw of at most `size` units.
 
-    Args:
-        by: what is drawn.
-        seed: of the draw.
-        size: how many units a draw takes at most.
+    Memory does not grow with the run.
     """
 
     def __init__(self, by: By, seed: int, size: int) -> None:
@@ -133,11 +130,9 @@ class Census:
 
     def add(self, result: SampleResult) -> None:
         """Count one answer."""
-        found = claims(result)
-        if found:
+        if found := claims(result):
             part = part_of(found)
-            units = [[claim] for claim in found] if self._by == "sentence" else [found]
-            for unit in units:
+            for unit in [[claim] for claim in found] if self._by == "sentence" else [found]:
                 self._add(result.qid, unit, part)
         self._position += 1
 
@@ -154,8 +149,11 @@ class Census:
         tally.units += 1
         for sums, each in ((tally.macro, part), (tally.micro, 1.0)):
             for claim in unit:
-                for place, value in enumerate(_worth(claim.outcome)):
-                    sums[place] += each * value
+                outcome = claim.outcome
+                sums[0] += each
+                sums[1] += each * counts(outcome)
+                sums[2] += each * weight(outcome, strict=False)
+                sums[3] += each * weight(outcome, strict=True)
         tally.span = _wider(tally.span, unit, strict=False)
         tally.span_strict = _wider(tally.span_strict, unit, strict=True)
         heft = part * len(unit)
@@ -175,17 +173,7 @@ class Census:
 
 
 def census_of(folder: Path, by: By, seed: int = 0, size: int = 0) -> Census:
-    """Count all claims of a run.
-
-    Args:
-        folder: of the run.
-        by: what is drawn.
-        seed: of the draw.
-        size: how many units a draw takes at most.
-
-    Raises:
-        RunError: there is no run, or a result is damaged.
-    """
+    """Count all claims of a run; RunError where there is none, or a result is damaged."""
     census = Census(by, seed, size)
     for result in read_results(folder):
         census.add(result)
@@ -206,17 +194,14 @@ def divide(census: Census, size: int) -> tuple[tuple[Stratum, ...], dict[int, li
     return tuple(strata), picked
 
 
-def drawn(tallies: Iterable[Tally], share: int) -> list[tuple[Candidate, float]]:
+def drawn(tallies: Sequence[Tally], share: int) -> list[tuple[Candidate, float]]:
     """Draw `share` units from strata taken as one; each comes with its inclusion probability."""
-    weights: dict[float, int] = {}
-    least: dict[Candidate, None] = {}
-    heaviest: dict[Candidate, None] = {}
+    weights: Counter[float] = Counter()
     for tally in tallies:
-        for weight, count in tally.weights.items():
-            weights[weight] = weights.get(weight, 0) + count
-        least |= {candidate: None for _, candidate in tally.least}
-        heaviest |= {candidate: None for _, candidate in tally.heaviest}
+        weights.update(tally.weights)
     certain_from, scale = _certain(weights, share)
+    heaviest = (candidate for tally in tallies for _, candidate in tally.heaviest)
+    least = (candidate for tally in tallies for _, candidate in tally.least)
     certain = [candidate for candidate in heaviest if candidate.weight >= certain_from]
     others = sorted(candidate for candidate in least if candidate.weight < certain_from)
     return [
@@ -227,11 +212,7 @@ def drawn(tallies: Iterable[Tally], share: int) -> list[tuple[Candidate, float]]
 
 def stratum(names: tuple[StratumName, ...], tallies: Sequence[Tally], share: int) -> Stratum:
     """The stratum that several tallies make, of which `share` units are drawn."""
-    spans = [tally.span for tally in tallies]
-    strict = [tally.span_strict for tally in tallies]
-    macro, micro = (
-        weighing(sums) for sums in zip(*((t.macro, t.micro) for t in tallies), strict=True)
-    )
+    macro, micro = weighing(t.macro for t in tallies), weighing(t.micro for t in tallies)
     return Stratum(
         names=names,
         units=sum(tally.units for tally in tallies),
@@ -239,16 +220,24 @@ def stratum(names: tuple[StratumName, ...], tallies: Sequence[Tally], share: int
         macro=macro,
         micro=micro,
         unevenness=sum(t.pull for t in tallies) * macro.weight / micro.weight**2,
-        span=(min(low for low, _ in spans), max(high for _, high in spans)),
-        span_strict=(min(low for low, _ in strict), max(high for _, high in strict)),
+        span=widest(tally.span for tally in tallies),
+        span_strict=widest(tally.span_strict for tally in tallies),
     )
+
+
+def widest(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """The span that holds all of these."""
+    lows, highs = zip(*spans, strict=True)
+    return min(lows), max(highs)
 
 
 def claims(result: SampleResult) -> list[Claim]:
     """The claims of an answer, judged or not."""
-    flags = flags_of(result)
+    flags: defaultdict[int | None, list[FlagName]] = defaultdict(list)
+    for flag in result.flags:
+        flags[flag.sentence].append(flag.name)
     return [
-        Claim(sentence.index, stratum_of(outcome, flags.get(sentence.index, ())), outcome)
+        Claim(sentence.index, stratum_of(outcome, flags[sentence.index]), outcome)
         for sentence in result.sentences
         if not isinstance(outcome := sentence.outcome, Excluded)
     ]
@@ -256,17 +245,7 @@ def claims(result: SampleResult) -> list[Claim]:
 
 def part_of(found: Sequence[Claim]) -> float:
     """A claim's part in the mean of its answer: 1 / the claims that count there."""
-    counted = sum(counts(claim.outcome) for claim in found)
-    return 1 / (counted or len(found))
-
-
-def flags_of(result: SampleResult) -> dict[int, Collection[FlagName]]:
-    """The names of the flags of each sentence, by its index."""
-    flags: dict[int, list[FlagName]] = {}
-    for flag in result.flags:
-        if flag.sentence is not None:
-            flags.setdefault(flag.sentence, []).append(flag.name)
-    return {index: tuple(names) for index, names in flags.items()}
+    return 1 / (sum(counts(claim.outcome) for claim in found) or len(found))
 
 
 def weighing(tallies: Iterable[Sequence[float]]) -> Weighing:
@@ -317,11 +296,6 @@ def _certain(weights: Mapping[float, int], share: int) -> tuple[float, float]:
         left -= weights[weight]
         rest -= weight * weights[weight]
     return certain_from, (left / rest if rest > 0 else 0.0)
-
-
-def _worth(outcome: Verdict | Unscored) -> tuple[float, ...]:
-    counted = float(counts(outcome))
-    return 1.0, counted, weight(outcome, strict=False), weight(outcome, strict=True)
 
 
 def _wider(

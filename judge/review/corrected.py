@@ -2,8 +2,8 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby, product
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -12,9 +12,8 @@ import numpy as np
 from judge.errors import RunError
 from judge.records import SUPPORT_WEIGHT, CorpusScore, Excluded, Summary, Support
 from judge.review.allocation import Group, allocate, merge, needed
-from judge.review.census import By, census_of, counts, stratum_of, stratum_of_answer, weight
+from judge.review.census import By, census_of, counts, stratum_of, stratum_of_answer, weight, widest
 from judge.review.folder import labelled_draws
-from judge.review.interval import StratumSample, corrected_mean
 from judge.review.records import (
     CorrectedScore,
     Draw,
@@ -24,6 +23,7 @@ from judge.review.records import (
     StratumName,
     Weighing,
 )
+from judge.scores.strata import StratumSample, corrected_mean
 
 Labels = Mapping[str, Sequence[Label]]
 """Labels by `review_id`; each row has at least one."""
@@ -31,7 +31,6 @@ Name = Literal["faithfulness", "faithfulness_strict"]
 Average = Literal["macro", "micro"]
 _FEWEST: Final = 2
 _MOST_UNEVEN: Final = 2.5
-_AVERAGES: Final[tuple[Average, ...]] = ("macro", "micro")
 _EXPECTED: Final = 10
 """How many labels the expected spread counts as, beside those that were given."""
 
@@ -89,23 +88,25 @@ def corrected_scores(
     answers, which weigh little in the mean over answers, were hardly drawn.
     """
     scores = []
-    averages = _AVERAGES if _unevenness(draw) <= _MOST_UNEVEN else _AVERAGES[:1]
-    for name in names:
-        for average in averages:
-            raw: CorpusScore | None = getattr(summary, name)
-            found = corrected_mean(_samples(draw, labels, name, average))
-            if found is not None:
-                scores.append(
-                    CorrectedScore(
-                        name=name,
-                        average=average,
-                        raw=None if raw is None else getattr(raw, average),
-                        corrected=found.mean,
-                        low=found.low,
-                        high=found.high,
-                        standard_error=found.standard_error,
-                    )
+    averages: Sequence[Average] = ("macro", "micro")
+    units = units_of(draw, labels)
+    groups = _enough(draw.strata, Counter(unit.stratum for unit in units))
+    for name, average in product(names, averages[: 1 + (_unevenness(draw) <= _MOST_UNEVEN)]):
+        raw: CorpusScore | None = getattr(summary, name)
+        samples = [_sample(draw, group, units, labels, name, average) for group in groups]
+        found = corrected_mean(samples)
+        if found is not None:
+            scores.append(
+                CorrectedScore(
+                    name=name,
+                    average=average,
+                    raw=None if raw is None else getattr(raw, average),
+                    corrected=found.mean,
+                    low=found.low,
+                    high=found.high,
+                    standard_error=found.standard_error,
                 )
+            )
     return scores
 
 
@@ -122,25 +123,13 @@ def units_of(draw: Draw, labels: Labels) -> list[Unit]:
     return units
 
 
-def answered(draw: Draw, units: Sequence[Unit]) -> dict[int, float]:
-    """By stratum, the share of its drawn units that have a label.
-
-    Who was drawn and not labelled is taken to be like the others of the stratum.
-    """
-    counted = Counter(unit.stratum for unit in units)
-    return {number: count / draw.strata[number].drawn for number, count in counted.items()}
-
-
 def error_of(sentence: DrawnSentence, labels: Sequence[Label], name: Name) -> Error:
     """The mean error of one sentence, over the people who labelled it."""
     strict = name == "faithfulness_strict"
-    counted = [float(label.support is not Support.NO_CLAIM) for label in labels]
-    worth = [_worth(label, strict=strict) for label in labels]
+    counted = sum(label.support is not Support.NO_CLAIM for label in labels) / len(labels)
+    worth = sum(_worth(label, strict=strict) for label in labels) / len(labels)
     judged = weight(sentence.outcome, strict=strict)
-    return Error(
-        sum(worth) / len(worth) - judged,
-        sum(counted) / len(counted) - counts(sentence.outcome),
-    )
+    return Error(worth - judged, counted - counts(sentence.outcome))
 
 
 def plan(run: str | Path, width: float = 0.03, by: By = "sentence") -> Plan:
@@ -157,9 +146,9 @@ def plan(run: str | Path, width: float = 0.03, by: By = "sentence") -> Plan:
     run = Path(run)
     found = _errors(run, by)
     sizes = census_of(run, by).sizes()
-    if not any(size.units for size in sizes.values()):
-        raise RunError(f"{run}: no answer claims anything; there is nothing to review")
     total = sum(size.units for size in sizes.values())
+    if not total:
+        raise RunError(f"{run}: no answer claims anything; there is nothing to review")
     while True:
         # A small draw has room for few strata.
         groups = merge(sizes, total)
@@ -193,12 +182,6 @@ def _worth(label: Label, *, strict: bool) -> float:
     return SUPPORT_WEIGHT.get(label.support, 0.0)
 
 
-def _samples(draw: Draw, labels: Labels, name: Name, average: Average) -> list[StratumSample]:
-    units = units_of(draw, labels)
-    groups = _enough(draw.strata, Counter(unit.stratum for unit in units))
-    return [_sample(draw, group, units, labels, name, average) for group in groups]
-
-
 def _sample(
     draw: Draw,
     group: Collection[int],
@@ -210,20 +193,23 @@ def _sample(
     strata = [draw.strata[number] for number in group]
     units = [unit for unit in units if unit.stratum in group]
     sums: list[Weighing] = [getattr(stratum, average) for stratum in strata]
-    spans = [s.span_strict if name == "faithfulness_strict" else s.span for s in strata]
-    shares = answered(draw, units)
+    # Who was drawn and not labelled is taken to be like the others of the stratum.
+    counted = Counter(unit.stratum for unit in units)
+    shares = {number: count / draw.strata[number].drawn for number, count in counted.items()}
     chances = np.array([unit.probability * shares[unit.stratum] for unit in units])
-    heft = np.array([_heft(unit, average) for unit in units])
-    errors = [_error(unit, labels, name) for unit in units]
+    hefts = [1.0 if average == "micro" else unit.sentences[0].weight for unit in units]
+    heft = np.array([unit.claims * each for unit, each in zip(units, hefts, strict=True)])
+    of_claims = [[error_of(s, labels[s.review_id], name) for s in unit.sentences] for unit in units]
+    errors = [[sum(c) / len(c) for c in zip(*each, strict=True)] for each in of_claims]
     return StratumSample(
         weight=sum(each.weight for each in sums),
         predicted=sum(getattr(each, name) for each in sums),
         counted=sum(each.counted for each in sums),
-        span=(min(low for low, _ in spans), max(high for _, high in spans)),
+        span=widest(s.span_strict if name == "faithfulness_strict" else s.span for s in strata),
         weights=heft / chances,
         probabilities=chances,
-        errors=np.array([error.worth for error in errors]),
-        shifts=np.array([error.shift for error in errors]),
+        errors=np.array([worth for worth, _ in errors]),
+        shifts=np.array([shift for _, shift in errors]),
     )
 
 
@@ -242,16 +228,6 @@ def _enough(strata: Sequence[Stratum], labelled: Mapping[int, int]) -> list[list
     return [] if lacks(groups[0]) else groups
 
 
-def _heft(unit: Unit, average: Average) -> float:
-    return float(unit.claims) * (1.0 if average == "micro" else unit.sentences[0].weight)
-
-
-def _error(unit: Unit, labels: Labels, name: Name) -> Error:
-    """The error of a unit: the mean over its labelled claims."""
-    errors = [error_of(each, labels[each.review_id], name) for each in unit.sentences]
-    return Error(*(sum(column) / len(errors) for column in zip(*errors, strict=True)))
-
-
 def _spread(group: Group[StratumName], found: Mapping[StratumName, list[float]]) -> float:
     errors = [error for name in group.names for error in found.get(name, ())]
     mean = sum(errors) / len(errors) if errors else 0.0
@@ -264,13 +240,11 @@ def _errors(run: Path, by: By) -> Mapping[StratumName, list[float]]:
     """The judge's errors in the units that were labelled already, by stratum."""
     errors: dict[StratumName, list[float]] = defaultdict(list)
     for draw, labels in labelled_draws(run):
+        units: list[Sequence[DrawnSentence]] = []
         if by == "sentence":
-            units: Iterable[Sequence[DrawnSentence]] = (
-                [each] for each in draw.sentences if each.review_id in labels
-            )
-        else:
-            whole = units_of(draw, labels) if draw.by == "answer" else []
-            units = (unit.sentences for unit in whole)
+            units = [[each] for each in draw.sentences if each.review_id in labels]
+        elif draw.by == "answer":
+            units = [unit.sentences for unit in units_of(draw, labels)]
         for unit in units:
             worth = [error_of(s, labels[s.review_id], "faithfulness").worth for s in unit]
             strata = {

@@ -1,6 +1,7 @@
 """A draw: claims of a finished run for people to label, more of the doubtful, as sheets."""
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -28,7 +29,7 @@ class Drawing(NamedTuple):
     """What a draw took from a run: the rows for people, and the record that they do not see."""
 
     rows: list[dict[str, str]]
-    """Each row maps column names to texts; the rows are in the order of the sheet."""
+    """Texts by column name, in the order of the sheet."""
     draw: Draw
 
 
@@ -39,9 +40,9 @@ class Drawn(NamedTuple):
     kept: Path
     """The file in the run folder that holds the draw; reviewers do not see it."""
     sheets: tuple[Path, ...]
-    """One sheet for each reviewer."""
+    """One for each reviewer."""
     filled: int
-    """How many rows are filled in, because an earlier draw has their labels."""
+    """Rows that are filled in, because an earlier draw has their labels."""
 
 
 def draw(  # noqa: PLR0913  each is a choice of who draws
@@ -117,11 +118,7 @@ def take(folder: Path, *, by: By = "sentence", size: int = 60, seed: int = 0) ->
 
 
 def take_live(folder: Path) -> Drawing:
-    """The draw of the answers that a review hook got while the run was made.
-
-    Raises:
-        RunError: as of `take`.
-    """
+    """The draw of the answers that a review hook got during the run; RunError as of `take`."""
     record = read_record(folder)
     seed, rate = int(str(record.config["seed"])), float(str(record.config["review_rate"]))
     census = Census("answer", seed, 0)
@@ -157,12 +154,7 @@ def live_name(signature: str, seed: int, rate: float) -> str:
 def review_id(draw: str, qid: str, sentence: int, seen: str = "") -> str:
     """The id of a row. It says nothing of the sentence, and no spreadsheet reads it as a number.
 
-    Args:
-        draw: its name.
-        qid: of the answer.
-        sentence: its index.
-        seen: what `shown` makes of the sample, where the draw's name does not tell whose texts
-            these are.
+    Where the draw's name does not tell whose texts these are, `seen` is their hash by `shown`.
     """
     return f"{draw}-{_digest(draw, qid, str(sentence), seen)}"
 
@@ -202,11 +194,7 @@ def deal(
 ) -> list[list[_Row]]:
     """Deal rows to reviewers: all get the first `overlap` units, and each other unit goes to one.
 
-    Args:
-        rows: in random order, so that the first are as good as any.
-        hands: reviewers, at least 1.
-        overlap: units that all get.
-        together: what rows of one unit have in common; they are next to each other.
+    Rows come in random order, those that have `together` in common next to each other: a unit.
 
     >>> deal(["a", "b", "c", "d"], 2, 1, str)
     [['a', 'b', 'd'], ['a', 'c']]
@@ -214,27 +202,26 @@ def deal(
     units = [list(group) for _, group in groupby(rows, key=together)]
     dealt: list[list[_Row]] = [[] for _ in range(hands)]
     for number, unit in enumerate(units):
-        takers = dealt if number < overlap else [dealt[(number - overlap) % hands]]
-        for taker in takers:
+        for taker in dealt if number < overlap else [dealt[(number - overlap) % hands]]:
             taker.extend(unit)
     return dealt
 
 
 def carried(run: Path, drawing: Drawing, lang: Lang) -> list[dict[str, str]]:
-    """The rows of a draw, filled in where a sentence was labelled in another and nobody disagreed.
-
-    Raises:
-        RunError: as of `labelled_draws`.
-    """
-    known: dict[tuple[str, int], list[Label]] = {}
+    """The rows of a draw, filled in where earlier draws have the same label of a sentence only."""
+    known: defaultdict[tuple[str, int], list[Label]] = defaultdict(list)
     for _, rows in labelled_draws(run):
         for labels in rows.values():
-            known.setdefault((labels[0].qid, labels[0].sentence), []).extend(labels)
+            known[labels[0].qid, labels[0].sentence].extend(labels)
     filled = []
     for row, sentence in zip(drawing.rows, drawing.draw.sentences, strict=True):
-        labels = known.get((sentence.qid, sentence.sentence), [])
-        agreed = len({(label.support, label.supported) for label in labels}) == 1
-        filled.append(row | _cells(labels[0], lang) if agreed else row)
+        labels = known[sentence.qid, sentence.sentence]
+        if len({(label.support, label.supported) for label in labels}) == 1:
+            first, word = labels[0], word_for(labels[0].support, lang)
+            said = {"human_support": word, "human_note": first.note, "reviewer": first.reviewer}
+            filled.append(row | said)
+        else:
+            filled.append(row)
     return filled
 
 
@@ -243,11 +230,8 @@ def _filled(
 ) -> Drawing:
     """A draw with its sentences, and its rows: answers in random order, sentences in their own.
 
-    Args:
-        folder: of the run.
-        draw: without sentences.
-        picked: what was drawn, by the answer's position in the run.
-        live: whether a hook made it, which knows no run.
+    `picked` is by the answer's position in the run; a hook, which makes a `live` draw, knows no
+    run.
     """
     if not picked:
         raise RunError(f"{folder}: no answer claims anything; there is nothing to review")
@@ -266,11 +250,6 @@ def _filled(
             sentences.append(sentence)
             rows.append(row_of(sentence.review_id, sample, result.sentences[sentence.sentence]))
     return Drawing(rows, draw.model_copy(update={"sentences": tuple(sentences)}))
-
-
-def _cells(label: Label, lang: Lang) -> dict[str, str]:
-    word = word_for(label.support, lang)
-    return {"human_support": word, "human_note": label.note, "reviewer": label.reviewer}
 
 
 def _name(*parts: str) -> str:

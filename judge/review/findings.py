@@ -56,12 +56,8 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
     pairs = list(_pairs(draw, given, bare=bare))
     weights = [pair.weight for pair in pairs]
     whole = sum(weights)
-    sure = [pair for pair in pairs if pair.probability is not None]
-    forecasts = (
-        [pair.probability or 0.0 for pair in sure],
-        [pair.supported for pair in sure],
-        [pair.weight for pair in sure],
-    )
+    sure = [(p.probability, p.supported, p.weight) for p in pairs if p.probability is not None]
+    probabilities, truths, theirs = zip(*sure, strict=True) if sure else ((), (), ())
     units = units_of(draw, given)
     rated = [[_said(label, bare=bare) for label in said] for said in given.values()]
     return Agreement(
@@ -81,8 +77,8 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
         alpha=krippendorff_alpha(rated),
         shared=sum(len(said) > 1 for said in rated),
         accuracy=tuple(_accuracy(pairs)),
-        brier=brier(*forecasts),
-        calibration_error=calibration_error(*forecasts),
+        brier=brier(probabilities, truths, theirs),
+        calibration_error=calibration_error(probabilities, truths, theirs),
         corrected=tuple(corrected_scores(draw, given, summary, names)),
         strata=tuple(_strata(draw, given, units, names[0])),
         disagreements=tuple(_disagreements(draw, given, bare=bare)),
@@ -114,7 +110,7 @@ def _pairs(draw: Draw, given: Labels, *, bare: bool) -> Iterator[_Pair]:
         for label in labels:
             yield _Pair(
                 sentence=sentence,
-                judge=_word(verdict.support, bare=bare),
+                judge=_said(verdict, bare=bare),
                 person=_said(label, bare=bare),
                 supported=label.supported,
                 probability=verdict.score,
@@ -122,14 +118,11 @@ def _pairs(draw: Draw, given: Labels, *, bare: bool) -> Iterator[_Pair]:
             )
 
 
-def _word(support: Support, *, bare: bool) -> str:
-    return support.value if not bare or support is Support.FULL else REST
-
-
-def _said(label: Label, *, bare: bool) -> str:
-    if bare or label.support is None:
-        return FULL if label.supported else REST
-    return label.support.value
+def _said(label: Label | Verdict, *, bare: bool) -> str:
+    if not bare and label.support is not None:
+        return label.support.value
+    supported = label.supported if isinstance(label, Label) else label.support is Support.FULL
+    return FULL if supported else REST
 
 
 def _accuracy(pairs: Sequence[_Pair]) -> Iterator[LabelAccuracy]:
@@ -147,9 +140,8 @@ def _accuracy(pairs: Sequence[_Pair]) -> Iterator[LabelAccuracy]:
 
 def _share(pairs: Sequence[_Pair]) -> Share | None:
     """The weighted share of pairs in which both labels are equal."""
-    found = weighted_share(
-        [Row(p.judge == p.person, p.weight, p.sentence.review_id, p.sentence.qid) for p in pairs]
-    )
+    rows = [Row(p.judge == p.person, p.weight, p.sentence.review_id, p.sentence.qid) for p in pairs]
+    found = weighted_share(rows)
     return None if found is None else Share(**found._asdict())
 
 
@@ -174,14 +166,13 @@ def _strata(
 
 
 def _disagreements(draw: Draw, given: Labels, *, bare: bool) -> list[Disagreement]:
-    """The sentences that a person labelled otherwise than the judge, worst first."""
     name: Name = "faithfulness_strict" if bare else "faithfulness"
     found = []
     for sentence in draw.sentences:
         labels, verdict = given.get(sentence.review_id, ()), _own(sentence)
         if verdict is None:
             continue
-        judged = _word(verdict.support, bare=bare)
+        judged = _said(verdict, bare=bare)
         if any(_said(label, bare=bare) != judged for label in labels):
             worst = abs(error_of(sentence, labels, name).worth)
             case = Disagreement(

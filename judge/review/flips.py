@@ -17,9 +17,7 @@ from judge.scores.totals import MIN_UNSCORED
 from judge.signature import Signature
 
 _Scale = Literal["labels", "full_or_rest"]
-_Change = Literal["worse", "other", "better"]
-
-_ORDER: Final[Sequence[_Change]] = ("worse", "other", "better")
+_ORDER: Final = ("worse", "other", "better")
 
 
 class _Label(NamedTuple):
@@ -33,23 +31,14 @@ class _Label(NamedTuple):
     """None where no sentence begins and ends there any more."""
 
     @property
-    def asked(self) -> bool:
-        """Whether the judge is asked about the sentence now."""
-        return self.sentence is not None and not isinstance(self.sentence.outcome, Excluded)
+    def lost(self) -> bool:
+        """Whether the judge is not asked about the sentence any more."""
+        return self.sentence is None or isinstance(self.sentence.outcome, Excluded)
 
     @property
     def now(self) -> Support | None:
         """What the judge says now."""
         return None if self.sentence is None else own_support(self.sentence)
-
-
-class _Pair(NamedTuple):
-    """A golden label with a verdict both times."""
-
-    qid: str
-    label: GoldenLabel
-    then: Support
-    now: Support
 
 
 def drift(
@@ -108,33 +97,39 @@ def compare(golden: Sequence[Golden], results: Iterable[SampleResult]) -> Drift:
         ValueError: there are more or fewer results.
     """
     labels = list(_labels(golden, results))
-    there = [each for each in labels if each.asked]
     scale = _scale(labels)
     pairs = [
-        _Pair(each.qid, each.label, each.label.judged, each.now)
-        for each in there
+        _compared(each.qid, each.label, each.label.judged, each.now, scale)
+        for each in labels
         if each.label.judged is not None and each.now is not None
     ]
-    changes = [_change(pair, scale) for pair in pairs]
-    worse, better = changes.count("worse"), changes.count("better")
-    right = sum(_right(pair.label, pair.then, scale) for pair in pairs)
-    flipped = [(c, pair) for c, pair in zip(changes, pairs, strict=True) if pair.then != pair.now]
-    flipped.sort(key=lambda flip: (_ORDER.index(flip[0]), _gain(flip[1])))
+    changes = Counter(pair.change for pair in pairs)
+    worse, better = changes["worse"], changes["better"]
+    right = sum(_right(pair, pair.then, scale) for pair in pairs)
+    flips = [pair for pair in pairs if pair.then != pair.now]
     return Drift(
         signatures_then=Counter(each.label.signature for each in labels),
         signatures_now=Counter(each.signature for each in labels),
         scale=scale,
         labels=len(labels),
-        lost=tuple(_lost(each) for each in labels if not each.asked),
+        lost=tuple(
+            LostSentence(
+                qid=qid,
+                sentence=label.sentence,
+                text=label.text,
+                kind=None if sentence is None else sentence.kind,
+            )
+            for qid, label, _, sentence in (each for each in labels if each.lost)
+        ),
         unscored_then=sum(each.label.judged is None for each in labels),
-        unscored_now=sum(each.now is None for each in there),
+        unscored_now=sum(each.now is None for each in labels if not each.lost),
         compared=len(pairs),
         agreement_then=right / len(pairs) if pairs else None,
         agreement_now=(right + better - worse) / len(pairs) if pairs else None,
         better=better,
         worse=worse,
         p=mcnemar(worse, better),
-        flips=tuple(_flip(change, pair) for change, pair in flipped),
+        flips=tuple(sorted(flips, key=lambda flip: (_ORDER.index(flip.change), _gain(flip)))),
     )
 
 
@@ -154,45 +149,28 @@ def _scale(labels: Sequence[_Label]) -> _Scale:
     return "full_or_rest" if bare or sources & NEVER_PARTIAL else "labels"
 
 
-def _right(label: GoldenLabel, support: Support, scale: _Scale) -> bool:
+def _right(label: GoldenLabel | Flip, said: Support, scale: _Scale) -> bool:
     if scale == "labels":
-        return support is label.support
-    return (support is Support.FULL) == label.supported
+        return said is label.support
+    return (said is Support.FULL) == label.supported
 
 
-def _change(pair: _Pair, scale: _Scale) -> _Change:
-    before, after = (_right(pair.label, said, scale) for said in (pair.then, pair.now))
-    if before == after:
-        return "other"
-    return "better" if after else "worse"
-
-
-def _gain(pair: _Pair) -> float:
-    """How much nearer to what people say its weight is now, -1 to 1."""
-    label = pair.label
-    people = _weight(label.support) if label.support else float(label.supported)
-    return abs(_weight(pair.then) - people) - abs(_weight(pair.now) - people)
-
-
-def _weight(support: Support) -> float:
-    return SUPPORT_WEIGHT.get(support, 0.0)
-
-
-def _lost(each: _Label) -> LostSentence:
-    kind = None if each.sentence is None else each.sentence.kind
-    label = each.label
-    return LostSentence(qid=each.qid, sentence=label.sentence, text=label.text, kind=kind)
-
-
-def _flip(change: _Change, pair: _Pair) -> Flip:
-    label = pair.label
+def _compared(qid: str, label: GoldenLabel, then: Support, now: Support, scale: _Scale) -> Flip:
+    before, after = (_right(label, said, scale) for said in (then, now))
     return Flip(
-        qid=pair.qid,
+        qid=qid,
         sentence=label.sentence,
         text=label.text,
-        change=change,
-        then=pair.then,
-        now=pair.now,
+        change="other" if before == after else "better" if after else "worse",
+        then=then,
+        now=now,
         support=label.support,
         supported=label.supported,
     )
+
+
+def _gain(flip: Flip) -> float:
+    """How much nearer to what people say its weight is now, -1 to 1."""
+    people = flip.support or (Support.FULL if flip.supported else Support.NONE)
+    then, now, wanted = (SUPPORT_WEIGHT.get(s, 0.0) for s in (flip.then, flip.now, people))
+    return abs(then - wanted) - abs(now - wanted)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -18,11 +19,7 @@ _DRAW_AGAIN: Final = "remove it, and make the same draw again"
 
 
 def fingerprint(folder: Path) -> str:
-    """SHA-256 of the results of a finished run.
-
-    Raises:
-        RunError: there is no run, or it is not whole.
-    """
+    """SHA-256 of the results of a finished run; RunError where there is none, or half of one."""
     if read_record(folder).finished is None:
         raise RunError(f"{folder}: this run is unfinished; finish it with the same judge score")
     try:
@@ -82,10 +79,10 @@ def labelled_draws(run: Path) -> Iterator[tuple[Draw, dict[str, list[Label]]]]:
 
 def by_row(labels: Iterable[Label]) -> dict[str, list[Label]]:
     """Labels by `review_id`."""
-    rows: dict[str, list[Label]] = {}
+    rows: defaultdict[str, list[Label]] = defaultdict(list)
     for label in labels:
-        rows.setdefault(label.review_id, []).append(label)
-    return rows
+        rows[label.review_id].append(label)
+    return dict(rows)
 
 
 def write_agreement(run: Path, agreement: Agreement) -> Path:
@@ -99,11 +96,7 @@ def write_page(run: Path, page: str) -> Path:
 
 
 def discard_findings(run: Path) -> None:
-    """Remove what labels said, before they change: it must not outlive them.
-
-    Raises:
-        RunError: the folder cannot be written.
-    """
+    """Remove what labels said, before they change: it must not outlive them. RunError as above."""
     for name in (AGREEMENT, PAGE):
         try:
             (run / name).unlink(missing_ok=True)
@@ -112,11 +105,7 @@ def discard_findings(run: Path) -> None:
 
 
 def read_agreement(run: Path) -> Agreement:
-    """What the labels said when they were imported last.
-
-    Raises:
-        RunError: nothing was imported yet, or the file is damaged.
-    """
+    """What the labels said when they were imported last; RunError where that is not to be had."""
     path = run / AGREEMENT
     try:
         return parse(path.read_bytes(), Agreement, str(path), "import the labels again")
@@ -128,11 +117,7 @@ def read_agreement(run: Path) -> Agreement:
 def check_output(path: Path, spared: Iterable[Path], *, force: bool) -> None:
     """See that a file may be written before anything is paid for.
 
-    Args:
-        path: what is to be written.
-        spared: files that must not be written over, and folders that must not be written into,
-            whatever is asked.
-        force: whether any other file may be replaced.
+    Files that are `spared` are not written over, nor folders written into, even with `force`.
 
     Raises:
         RunError: it is or would be one of them, is no file, stands there already, or has no name
@@ -152,11 +137,7 @@ def check_output(path: Path, spared: Iterable[Path], *, force: bool) -> None:
 
 
 def write_whole(path: Path, texts: Iterable[str]) -> None:
-    """Write a file whole or not at all, its folder too where there is none.
-
-    Raises:
-        RunError: it cannot be written.
-    """
+    """Write a file whole or not at all, its folder too; RunError where it cannot be written."""
     with replacing(path, "name another -o") as part:
         part.parent.mkdir(parents=True, exist_ok=True)
         with part.open("w", encoding="utf-8", newline="") as file:

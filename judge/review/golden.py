@@ -1,7 +1,8 @@
 """A golden set: answers with the labels that people agree on, as samples to be judged again."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -27,7 +28,7 @@ from judge.review.records import GoldenLabel, Label
 KEY: Final = "labels"
 """The key of an answer that holds its labels."""
 
-_Votes = dict[str, dict[int, list[Label]]]
+_Votes = dict[str, defaultdict[int, list[Label]]]
 """By qid and index of the sentence."""
 
 
@@ -42,10 +43,8 @@ class Disagreed(NamedTuple):
     """A sentence that reviewers called otherwise than each other."""
 
     review_id: str
-    """The row of its first label."""
     qid: str
     sentence: int
-    """Its index."""
 
 
 @dataclass(slots=True)
@@ -55,7 +54,7 @@ class Promotion:
     golden: list[Golden] = field(default_factory=list)
     """Answers with at least one agreed label, in run order."""
     disagreed: list[Disagreed] = field(default_factory=list)
-    """Sentences on which reviewers disagree, in run order."""
+    """Sentences on which reviewers disagree, each by the row of its first label, in run order."""
     few: int = 0
     """Sentences on which too few reviewers agree."""
     stale: list[str] = field(default_factory=list)
@@ -86,14 +85,10 @@ def promote(
 
 
 def promotion(folder: Path, *, reviewers: int = 1) -> Promotion:
-    """The labels of a run's draws that people agree on.
+    """The labels of a run's draws that people agree on, at least `reviewers` of them.
 
     A sentence's labels agree where all are equal; where one of them is a bare yes or no, where all
     say the same of full support.
-
-    Args:
-        folder: of a finished run.
-        reviewers: how many must have labelled a sentence.
 
     Raises:
         RunError: nothing is agreed, the run is unfinished or its samples have changed, or an answer
@@ -131,9 +126,15 @@ def read_golden(path: str | Path) -> list[Golden]:
     return labelled
 
 
-def golden_lines(golden: Iterable[Golden]) -> list[str]:
+def golden_lines(golden: Iterable[Golden]) -> Iterator[str]:
     """A golden set as lines of a samples file."""
-    return [json.dumps(_line(each), ensure_ascii=False) + "\n" for each in golden]
+    for sample, labels in golden:
+        fields: dict[str, JsonValue] = sample.model_dump(mode="json", exclude={"metadata"})
+        own = {name: value for name, value in fields.items() if value is not None}
+        # A key of the input that was read under another name, such as a null `qid`, stays behind.
+        others = {key: value for key, value in sample.metadata.items() if key not in own}
+        borne = {KEY: [label.model_dump(mode="json") for label in labels]}
+        yield json.dumps(own | others | borne, ensure_ascii=False) + "\n"
 
 
 def labels_of(sample: Sample) -> tuple[GoldenLabel, ...]:
@@ -142,7 +143,30 @@ def labels_of(sample: Sample) -> tuple[GoldenLabel, ...]:
     Raises:
         InputError: one is damaged, or what stands there is no golden set's.
     """
-    return _read(sample.metadata.get(KEY), sample.answer)
+    value, answer = sample.metadata.get(KEY), sample.answer
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise InputError("is no list", field=KEY)
+    spans: set[tuple[int, int]] = set()
+    labels = []
+    for number, item in enumerate(value):
+        field = f"{KEY}[{number}]"
+        try:
+            label = GoldenLabel.model_validate_json(json.dumps(item), strict=True)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join((field, *map(str, first["loc"])))
+            raise InputError(f"is damaged ({first['msg']})", field=where) from None
+        if label.start < 0 or answer[label.start : label.end] != label.text or not label.text:
+            raise InputError("is of another answer: its text does not stand there", field=field)
+        if label.support is not None and label.supported != (label.support is Support.FULL):
+            raise InputError("says both supported and not", field=field)
+        if (label.start, label.end) in spans:
+            raise InputError("labels a sentence for the second time", field=field)
+        spans.add((label.start, label.end))
+        labels.append(label)
+    return tuple(labels)
 
 
 def own_support(sentence: SentenceResult) -> Support | None:
@@ -155,12 +179,12 @@ def own_support(sentence: SentenceResult) -> Support | None:
 
 def _votes(folder: Path, found: Promotion) -> _Votes:
     results = fingerprint(folder)
-    votes: _Votes = {}
+    votes: _Votes = defaultdict(lambda: defaultdict(list))
     for name in draw_names(folder):
         draw, labels = read_draw(folder, name), read_labels(folder, name)
         if draw is not None and draw.results == results:
             for label in labels:
-                votes.setdefault(label.qid, {}).setdefault(label.sentence, []).append(label)
+                votes[label.qid][label.sentence].append(label)
         elif labels:
             found.stale.append(name)
     return votes
@@ -173,7 +197,6 @@ def _add(
     cast: Mapping[int, Sequence[Label]],
     reviewers: int,
 ) -> None:
-    """Sort the labels of one answer, given by the index of their sentence."""
     sentences = {sentence.index: sentence for sentence in result.sentences}
     golden = []
     for index, labels in sorted(cast.items()):
@@ -230,48 +253,13 @@ def _nothing(folder: Path, found: Promotion, reviewers: int, *, any_cast: bool) 
     return RunError(f"{folder}: {what}; judge review import {folder} SHEET brings them")
 
 
-def _line(golden: Golden) -> dict[str, JsonValue]:
-    fields: dict[str, JsonValue] = golden.sample.model_dump(mode="json", exclude={"metadata"})
-    own = {name: value for name, value in fields.items() if value is not None}
-    # A key of the input that was read under another name, such as a null `qid`, stays behind it.
-    others = {key: value for key, value in golden.sample.metadata.items() if key not in own}
-    return {**own, **others, KEY: [label.model_dump(mode="json") for label in golden.labels]}
-
-
 def _labels(sample: Sample, path: Path) -> tuple[GoldenLabel, ...]:
     try:
-        labels = labels_of(sample)
+        return labels_of(sample)
     except InputError as error:
         message = f"{error.problem} (answer {sample.qid!r}); promote the run again"
         place = _place(path, sample.qid)
         raise InputError(message, path=str(path), line=place, field=error.field) from None
-    return labels
-
-
-def _read(value: JsonValue, answer: str) -> tuple[GoldenLabel, ...]:
-    if value is None:
-        return ()
-    if not isinstance(value, list):
-        raise InputError("is no list", field=KEY)
-    spans: set[tuple[int, int]] = set()
-    labels = []
-    for number, item in enumerate(value):
-        field = f"{KEY}[{number}]"
-        try:
-            label = GoldenLabel.model_validate_json(json.dumps(item), strict=True)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join((field, *map(str, first["loc"])))
-            raise InputError(f"is damaged ({first['msg']})", field=where) from None
-        if label.start < 0 or answer[label.start : label.end] != label.text or not label.text:
-            raise InputError("is of another answer: its text does not stand there", field=field)
-        if label.support is not None and label.supported != (label.support is Support.FULL):
-            raise InputError("says both supported and not", field=field)
-        if (label.start, label.end) in spans:
-            raise InputError("labels a sentence for the second time", field=field)
-        spans.add((label.start, label.end))
-        labels.append(label)
-    return tuple(labels)
 
 
 def _place(path: Path, qid: str) -> int | None:

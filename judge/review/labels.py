@@ -201,7 +201,6 @@ def _live_name(run: Path) -> str | None:
 
 
 def _live_draw(run: Path, name: str, results: str) -> Draw:
-    """The draw of the answers that a hook got while these results were made."""
     draw = read_draw(run, name)
     if draw is None or draw.results != results:
         draw = take_live(run).draw
@@ -210,7 +209,6 @@ def _live_draw(run: Path, name: str, results: str) -> Draw:
 
 
 def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
-    """Refuse to lose what was imported earlier."""
     now = {(label.review_id, folded(label.reviewer)) for label in labels}
     earlier = read_labels(run, draw.draw)
     lost = [each for each in earlier if (each.review_id, folded(each.reviewer)) not in now]
@@ -268,7 +266,7 @@ def _is_of(row: Filled, sentence: DrawnSentence) -> bool:
 
 
 def _letters(text: str) -> str:
-    """The letters and digits of a text, which no spreadsheet changes."""
+    # No spreadsheet changes these.
     return "".join(filter(str.isalnum, text))[:_COMPARED]
 
 

@@ -9,25 +9,6 @@ from judge.records.record import Record
 from judge.records.sentence import Flag, SentenceKind
 from judge.records.verdict import Outcome, Support
 
-__all__ = [
-    "Agreement",
-    "CorrectedScore",
-    "Disagreement",
-    "Draw",
-    "DrawnSentence",
-    "Drift",
-    "Flip",
-    "GoldenLabel",
-    "Label",
-    "LabelAccuracy",
-    "LabelledStratum",
-    "LostSentence",
-    "Share",
-    "Stratum",
-    "StratumName",
-    "Weighing",
-]
-
 
 class Label(Record):
     """A person's answer on one sentence; never called a verdict."""
@@ -104,17 +85,22 @@ class Stratum(Record):
     """The same two differences where only `full` counts."""
 
 
-class DrawnSentence(Record):
-    """One row of the sheet, with what the reviewer does not see."""
+class _Row(Record):
+    """A sentence of a sheet."""
 
     review_id: str
-    """The id of the row in the sheet."""
+    """The id of its row in the sheet."""
     qid: str
     """The answer that the sentence is part of."""
     sentence: int
     """Index of the sentence."""
     text: str
     """The sentence."""
+
+
+class DrawnSentence(_Row):
+    """One row of the sheet, with what the reviewer does not see."""
+
     stratum: int = Field(ge=0)
     """Position of its stratum in `Draw.strata`."""
     probability: float = Field(gt=1e-12, le=1)
@@ -219,17 +205,9 @@ class LabelledStratum(Record):
     """Mean of the people's weight less the judge's, -1 to 1; null where nothing is labelled."""
 
 
-class Disagreement(Record):
+class Disagreement(_Row):
     """A sentence that a person called otherwise than the judge."""
 
-    review_id: str
-    """The row of the sentence in the sheet."""
-    qid: str
-    """The answer that the sentence is part of."""
-    sentence: int
-    """Index of the sentence."""
-    text: str
-    """The sentence."""
     judge: str
     """The judge's label."""
     people: dict[str, str]
@@ -314,8 +292,8 @@ class GoldenLabel(Record):
     """How the verdict was made."""
 
 
-class LostSentence(Record):
-    """A labelled sentence that the judge is not asked about any more."""
+class _GoldenSentence(Record):
+    """A labelled sentence of a golden set."""
 
     qid: str
     """The answer that the sentence is part of."""
@@ -323,19 +301,18 @@ class LostSentence(Record):
     """Index of the sentence when it was labelled."""
     text: str
     """The sentence."""
+
+
+class LostSentence(_GoldenSentence):
+    """A labelled sentence that the judge is not asked about any more."""
+
     kind: SentenceKind | None
     """What it is taken for now; null where no sentence begins and ends there."""
 
 
-class Flip(Record):
+class Flip(_GoldenSentence):
     """A labelled sentence of which the judge says something else now."""
 
-    qid: str
-    """The answer that the sentence is part of."""
-    sentence: int
-    """Index of the sentence when it was labelled."""
-    text: str
-    """The sentence."""
     change: Literal["worse", "other", "better"]
     """From right to wrong, neither, or from wrong to right."""
     then: Support

@@ -22,7 +22,7 @@ from judge.files.tables import (
     restore,
 )
 from judge.messages import LANGS, Lang
-from judge.records import Chunk, Sample, SentenceResult, Verdict
+from judge.records import Sample, SentenceResult, Verdict
 from judge.review.words import column_of, header
 from judge.review.workbook import workbook_rows, write_workbook
 from judge.text.words import stems, weight
@@ -41,15 +41,12 @@ BLIND: Final = (
 OPEN: Final = (*BLIND[:5], "judge_support", "judge_quote", *BLIND[5:])
 """The columns of a sheet that shows the judge's verdict."""
 
-
 NEEDED: Final = ("review_id", "human_support")
 """Columns that a sheet must have to be read."""
 
 READ: Final = ("review_id", "sentence", "human_support", "human_note", "reviewer")
 """Columns that are read back."""
 
-_BEGIN: Final = "▶"
-_END: Final = "◀"
 _CUT: Final = "…"
 _ROOM: Final = LONGEST - 100
 """Characters of an answer around its sentence; the rest is for the marks."""
@@ -72,17 +69,22 @@ class Row(NamedTuple):
     number: int
     """The number that a spreadsheet shows beside it; the header is mostly 1."""
     cells: dict[str, str]
-    """The text by canonical column name, for those of `READ` that the sheet has."""
+    """Texts by canonical column name, of those of `READ` that the sheet has."""
 
 
 def row_of(review_id: str, sample: Sample, sentence: SentenceResult) -> dict[str, str]:
     """The texts of a row by column; columns that people fill in are left out."""
+    chunks = []
+    for position in ranked(sample, sentence):
+        chunk, number = sample.chunks[position], str(position + 1)
+        name = f"[{number}]" if chunk.chunk_id == number else f"[{number}] {chunk.chunk_id}"
+        chunks.append(f"{name}\n{chunk.text}")
     return {
         "review_id": review_id,
         "query": sample.query or "",
         "answer": marked(sample.answer, sentence.start, sentence.end),
         "sentence": sentence.text,
-        "chunks": "\n\n".join(_numbered(sample, position) for position in ranked(sample, sentence)),
+        "chunks": "\n\n".join(chunks),
         **judged(sentence),
     }
 
@@ -98,7 +100,7 @@ def marked(answer: str, start: int, end: int) -> str:
     high = min(len(answer), end + room)
     before = _CUT * (low > 0) + answer[low:start]
     after = answer[end:high] + _CUT * (high < len(answer))
-    return f"{before}{_BEGIN}{answer[start:end]}{_END}{after}"
+    return f"{before}▶{answer[start:end]}◀{after}"
 
 
 def ranked(sample: Sample, sentence: SentenceResult) -> list[int]:
@@ -108,10 +110,13 @@ def ranked(sample: Sample, sentence: SentenceResult) -> list[int]:
     would tell what it thinks.
     """
     wanted = _parts(sentence.text)
-    return sorted(
-        range(len(sample.chunks)),
-        key=lambda position: -_shared(wanted, sample.chunks[position]),
-    )
+
+    def strange(position: int) -> float:
+        found = _parts(sample.chunks[position].text)
+        # Exact, for the order of a set is not that of another process.
+        return -math.fsum(wanted[part] for part in wanted.keys() & found.keys())
+
+    return sorted(range(len(sample.chunks)), key=strange)
 
 
 def judged(sentence: SentenceResult) -> dict[str, str]:
@@ -128,8 +133,6 @@ def judged(sentence: SentenceResult) -> dict[str, str]:
 
 def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lang) -> None:
     """Write a sheet, whole or not at all, over what is there: XLSX where the name says so, or CSV.
-
-    Cells stand as `judge.files.tables.cell` makes them.
 
     Args:
         path: of the sheet.
@@ -171,7 +174,7 @@ def append_rows(path: str | Path, rows: _Rows, columns: Sequence[str]) -> None:
             data = "".join(list(_lines(rows, columns, "en"))[1 if size else 0 :]).encode()
             _write_whole(file, data, size)
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise RunError(f"{path}: cannot be written ({error.strerror}); {_STEP}") from None
 
 
 def read_sheet(path: str | Path) -> Iterator[Row]:
@@ -191,13 +194,16 @@ def read_sheet(path: str | Path) -> Iterator[Row]:
         message = "is an old or a password-protected workbook; save it without, as XLSX or CSV"
         raise InputError(message, path=str(path))
     is_book = data.startswith(_ZIP)
-    rows = workbook_rows(data, path) if is_book else csv_rows(data, path, _is_ours)
+    rows = (
+        workbook_rows(data, path)
+        if is_book
+        else csv_rows(data, path, lambda name: column_of(name) is not None)
+    )
     first = next(rows, None)
     if first is None:
         raise InputError("is empty; a header and rows are needed", path=str(path))
     places = {key: i for key, i in _places(first[1], path).items() if key in READ}
-    longest = MOST_UNITS if is_book else _LONGEST_CSV
-    total = 0
+    longest, total = MOST_UNITS if is_book else _LONGEST_CSV, 0
     for number, cells in rows:
         taken = {key: cells[i] if i < len(cells) else "" for key, i in places.items()}
         _refuse_long(taken, longest, number, path)
@@ -208,23 +214,11 @@ def read_sheet(path: str | Path) -> Iterator[Row]:
         yield Row(number, {key: restore(legible(text)) for key, text in taken.items()})
 
 
-def _numbered(sample: Sample, position: int) -> str:
-    chunk = sample.chunks[position]
-    number = f"[{position + 1}]"
-    name = number if chunk.chunk_id == str(position + 1) else f"{number} {chunk.chunk_id}"
-    return f"{name}\n{chunk.text}"
-
-
 def _parts(text: str) -> Mapping[str, float]:
     found = stems(text)
     single = {stem: weight(stem) for stem in found}
     pairs = {f"{a} {b}": (single[a] + single[b]) / 2 for a, b in pairwise(found)}
     return single | pairs
-
-
-def _shared(wanted: Mapping[str, float], chunk: Chunk) -> float:
-    # Exact, for the order of a set is not that of another process.
-    return math.fsum(wanted[part] for part in wanted.keys() & _parts(chunk.text).keys())
 
 
 def _refuse_long(cells: Mapping[str, str], longest: int, number: int, path: Path) -> None:
@@ -243,14 +237,6 @@ def _lines(rows: _Rows, columns: Sequence[str], lang: Lang) -> Iterator[str]:
 def _cells(rows: _Rows, columns: Sequence[str], lang: Lang) -> Iterator[list[str]]:
     for row in rows:
         yield [cell(row.get(column, ""), lang) for column in columns]
-
-
-def _is_ours(name: str) -> bool:
-    return column_of(name) is not None
-
-
-def _unwritable(path: Path, error: OSError) -> RunError:
-    return RunError(f"{path}: cannot be written ({error.strerror}); {_STEP}")
 
 
 def _write_whole(file: IO[bytes], data: bytes, size: int) -> None:
@@ -297,7 +283,6 @@ def _bytes(path: Path) -> bytes:
 
 
 def _places(names: Sequence[str], path: Path) -> dict[str, int]:
-    """The place of each known column."""
     places: dict[str, int] = {}
     for place, name in enumerate(names):
         column = column_of(name)

@@ -92,7 +92,7 @@ def _columns() -> dict[str, str]:
 
 @cache
 def _labels() -> tuple[dict[Lang, dict[Support, str]], dict[str, Reading]]:
-    """The words offered, and what each word that people write means."""
+    """The words offered for each label, and what each word that people write means."""
     entries = tomllib.loads(files("judge").joinpath("data", "labels.toml").read_text("utf-8"))
     offered: dict[Lang, dict[Support, str]] = {lang: {} for lang in LANGS}
     readings: dict[str, Reading] = {}

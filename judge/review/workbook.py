@@ -88,10 +88,6 @@ def workbook_rows(data: bytes, path: Path) -> Iterator[tuple[int, list[str]]]:
     the first holds it. Line ends and control characters come as they are. One row is held at a
     time, for a small workbook can name one long text in any number of cells.
 
-    Args:
-        data: the workbook.
-        path: where it stands, for messages.
-
     Raises:
         InputError: it is damaged, locked, of another kind, too large, or has no such sheet, or two.
         ConfigError: openpyxl is not installed.
@@ -164,7 +160,8 @@ def _refuse_other(data: bytes, path: Path) -> None:
 
 
 def _the_one(sheets: Sequence["Worksheet"], path: Path) -> "Worksheet":
-    ours = [sheet for sheet in sheets if _ours(sheet)]
+    headers = ((sheet, next(_rows(sheet), (0, []))[1]) for sheet in sheets)
+    ours = [sheet for sheet, names in headers if "review_id" in map(column_of, names)]
     if not ours:
         message = f"no sheet has a column review_id ({header('review_id', 'zh')}) in its first row"
         raise InputError(f"{message}; name a sheet that `judge review draw` made", path=str(path))
@@ -173,11 +170,6 @@ def _the_one(sheets: Sequence["Worksheet"], path: Path) -> "Worksheet":
         message = f"has review ids on {len(ours)} worksheets, such as {names}; "
         raise InputError(message + "keep one, or save each as a file of its own", path=str(path))
     return ours[0]
-
-
-def _ours(sheet: "Worksheet") -> bool:
-    _, names = next(_rows(sheet), (0, []))
-    return any(column_of(name) == "review_id" for name in names)
 
 
 def _rows(sheet: "Worksheet") -> Iterator[tuple[int, list[str]]]:

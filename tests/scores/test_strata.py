@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from judge.review.interval import StratumSample, corrected_mean
 from judge.scores.intervals import Z95
+from judge.scores.strata import StratumSample, corrected_mean
 
 Floats = npt.NDArray[np.float64]
 BOTH = (-1.0, 1.0)
