@@ -104,17 +104,6 @@ def test_what_is_left_out_is_counted(run: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_a_file_that_is_there_stays(run: Path, tmp_path: Path) -> None:
-    there = tmp_path / "golden.jsonl"
-    there.write_text("mine")
-    ran = judge("review", "promote", run, "-o", there)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert "--force" in ran.err
-    assert there.read_text() == "mine"
-    assert judge("review", "promote", run, "-o", there, "--force").code == 0
-    assert there.read_text("utf-8").count("\n") == 2
-
-
 def test_what_it_is_made_from_stays_even_so(run: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(run / "review")
     (draw,) = draw_names(run)
@@ -128,40 +117,6 @@ def test_what_it_is_made_from_stays_even_so(run: Path, tmp_path: Path) -> None:
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), name
         assert "made from" in ran.err
     assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
-
-
-def test_a_golden_set_scored_drawn_and_labelled_is_promoted_again(
-    run: Path, tmp_path: Path
-) -> None:
-    assert judge("review", "promote", run, "-o", "golden.jsonl").code == 0
-    assert judge("score", "golden.jsonl", "-o", "again").code == 0
-    draw = take(tmp_path / "again", size=100).draw
-    write_draw(tmp_path / "again", draw)
-    second = next(each for each in draw.sentences if each.sentence == 1)
-    label = Label(
-        review_id=second.review_id,
-        qid=second.qid,
-        sentence=1,
-        support=Support.NONE,
-        supported=False,
-        reviewer="z",
-    )
-    write_labels(tmp_path / "again", draw.draw, [label])
-    ran = judge("review", "promote", "again", "-o", "new.jsonl")
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out.splitlines()[:2] == [
-        "1 label on 1 answer",
-        "replaced: 1 label of the golden set that was scored",
-    ]
-    (answer,) = map(json.loads, (tmp_path / "new.jsonl").read_text("utf-8").splitlines())
-    assert [each["text"] for each in answer["labels"]] == [SECOND]
-
-
-def test_nothing_agreed_writes_nothing(run: Path, tmp_path: Path) -> None:
-    ran = judge("review", "promote", run, "-o", "golden.jsonl", "--min-reviewers", 3)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert "no label is agreed" in ran.err
-    assert not (tmp_path / "golden.jsonl").exists()
 
 
 def test_what_flipped_is_told_worst_first(tmp_path: Path) -> None:
@@ -221,24 +176,6 @@ def test_a_gate_on_nothing_is_no_pass(tmp_path: Path) -> None:
     assert ran.code == 0
     assert "no verdict  1 then, 0 now\ncompared    0 labels\nflipped     0 worse" in ran.out
     assert judge("review", "drift", "golden.jsonl", "--fail-worse", 0.05).code == 3
-
-
-def test_a_bare_yes_is_told_as_such(tmp_path: Path) -> None:
-    label = labelled(0, SECOND, support=None)
-    write(tmp_path / "golden.jsonl", [line("a", SECOND) | {"labels": [label]}])
-    assert "full → none, people: supported\n" in judge("review", "drift", "golden.jsonl").out
-
-
-def test_a_file_without_sound_labels(tmp_path: Path) -> None:
-    table: dict[str, JsonValue] = {
-        "golden.jsonl: no answer has 'labels'; name a file that judge review promote made": None,
-        "golden.jsonl, line 1, field 'labels[0]': is damaged": ["x"],
-    }
-    for told, labels in table.items():
-        write(tmp_path / "golden.jsonl", [line("a", SECOND) | {"labels": labels}])
-        ran = judge("review", "drift", "golden.jsonl")
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-        assert told in ran.err
 
 
 def test_the_report_takes_no_other_file_s_place(tmp_path: Path) -> None:

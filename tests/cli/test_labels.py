@@ -32,15 +32,6 @@ def test_the_loop_closes(run: Path, tmp_path: Path) -> None:
     assert "<html" in (run / "agreement.html").read_text(encoding="utf-8")
 
 
-def test_chinese_headers_are_read_back(run: Path, tmp_path: Path) -> None:
-    sheet = tmp_path / "review.csv"
-    assert judge("review", "draw", run, "-o", sheet, "--lang", "zh").code == 0
-    assert "编号" in cells(sheet)[0]
-    fill(sheet, "支持", "人工判断")
-    assert judge("review", "import", run, sheet, "--lang", "zh").code == 0
-    assert 'lang="zh' in (run / "agreement.html").read_text(encoding="utf-8")
-
-
 def test_a_bad_row_imports_nothing(run: Path, tmp_path: Path) -> None:
     sheet = tmp_path / "review.csv"
     judge("review", "draw", run, "-o", sheet)
@@ -100,18 +91,6 @@ def test_findings_of_other_labels_do_not_outlive_them(run: Path, tmp_path: Path)
     labels.rmdir()
     labels.with_name("x").write_text("")
     assert judge("review", "import", run, sheet).code == 0
-
-
-def test_an_unfinished_run_is_said_to_be_one(run: Path, tmp_path: Path) -> None:
-    sheet = tmp_path / "review.csv"
-    judge("review", "draw", run, "-o", sheet)
-    fill(sheet, "full")
-    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    (run / "run.json").write_text(json.dumps(record | {"finished": None}), encoding="utf-8")
-    (run / "summary.json").unlink()
-    ran = judge("review", "import", run, sheet)
-    assert ran.code == 2
-    assert "this run is unfinished" in ran.err
 
 
 def test_a_run_being_written_is_left_alone(run: Path, tmp_path: Path) -> None:

@@ -1,4 +1,3 @@
-import json
 import os
 import subprocess
 import sys
@@ -80,18 +79,6 @@ def test_what_cannot_be_drawn_is_told_and_nothing_is_written_over(
         assert ran.code == 2, name
         assert "Traceback" not in ran.err
     assert before == {path: path.read_bytes() for path in before}
-
-
-def test_what_the_run_is_made_of_is_spared_whatever_its_name(tmp_path: Path) -> None:
-    run = score(tmp_path, ANSWERS)
-    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    record["input"]["path"] = str((tmp_path / "in.jsonl").rename(tmp_path / "in.csv"))
-    (run / "run.json").write_text(json.dumps(record), encoding="utf-8")
-    before = (tmp_path / "in.csv").read_bytes()
-    ran = judge("review", "draw", run, "-o", tmp_path / "in.csv", "--force")
-    assert (ran.code, (tmp_path / "in.csv").read_bytes()) == (2, before)
-    ran = judge("review", "draw", run, "-o", run / "review" / "x.csv", "--force")
-    assert ran.code == 2
 
 
 def test_an_unscored_sentence_is_shown_as_one(tmp_path: Path) -> None:

@@ -2,16 +2,12 @@ from judge.pages.findings import (
     Words,
     bias,
     cautions,
-    complete,
     difference,
     headline,
     leading,
-    missing_alpha,
-    missing_kappa,
     notes,
     stratum_bias,
     stratum_error,
-    stratum_name,
     title,
 )
 from judge.records import Support
@@ -20,11 +16,9 @@ from judge.review.words import read_label
 from tests.pages.agreements import (
     BARE,
     FAITHFULNESS,
-    LLM,
     RICH,
     SIMILARITY,
     STRICT,
-    WHOLE,
     of_run,
     share,
 )
@@ -71,11 +65,6 @@ def test_which_way_the_judge_errs() -> None:
         assert told in difference(score, ENGLISH)
 
 
-def test_rounding_is_no_bias_where_all_was_labelled() -> None:
-    exact = {"raw": 0.1 + 0.2, "corrected": 0.3, "low": 0.3, "high": 0.3}
-    assert bias(FAITHFULNESS.model_copy(update=exact)) == "same"
-
-
 def test_what_similarity_says_is_not_called_faithfulness() -> None:
     run = of_run(SIMILARITY)
     assert run.by_similarity
@@ -83,24 +72,6 @@ def test_what_similarity_says_is_not_called_faithfulness() -> None:
     assert title(of_run(), ENGLISH).startswith("Faithfulness")
     assert "by similarity, 82.4 % looks supported" in plain(headline(RICH, run, ENGLISH))
     assert "按相似度，82.4% 看似有依据，偏宽" in headline(RICH, run, CHINESE)
-
-
-def test_a_fallback_to_similarity_is_still_a_language_models_run() -> None:
-    assert not of_run(sources={"similarity": 3}, fallen_back=3).by_similarity
-    assert not of_run(sources={"similarity": 3, "llm": 9}).by_similarity
-    assert of_run(SIMILARITY, sources={}).by_similarity
-    assert not of_run(LLM, sources={}).by_similarity
-
-
-def test_where_all_was_labelled_there_is_no_interval() -> None:
-    assert complete(WHOLE)
-    assert not complete(RICH)
-    assert not complete(WHOLE.model_copy(update={"by": "answer", "partly": 1}))
-    assert plain(headline(WHOLE, of_run(), ENGLISH)) == (
-        "As people see it, the chunks support 78.3 % of what the answers claim"
-        " (all were labelled); the judge said 82.4 %: it is too generous by 4.1 points."
-    )
-    assert "78.3% 得到检索片段支持（已全部标注）；" in headline(WHOLE, of_run(), CHINESE)
 
 
 def test_why_nothing_could_be_corrected() -> None:
@@ -170,16 +141,6 @@ def test_where_the_errors_are() -> None:
         assert stratum_error(stratum(error), ENGLISH) == said
 
 
-def test_merged_strata_name_all_they_hold() -> None:
-    assert stratum_name(stratum(0), ENGLISH) == "partial support; no verdict"
-    assert stratum_name(stratum(0), CHINESE) == "部分支持；未判定"
-
-
-def test_why_a_coefficient_is_missing() -> None:
-    assert (missing_kappa(BARE), missing_alpha(BARE)) == ("compared", "shared")
-    assert (missing_kappa(RICH), missing_alpha(RICH)) == ("kappa", "alpha")
-
-
 def test_figures_are_written_as_the_language_does() -> None:
     assert ENGLISH.percent(0.9166) == "91.7\N{NO-BREAK SPACE}%"
     assert CHINESE.percent(1) == "100.0%"
@@ -190,11 +151,6 @@ def test_figures_are_written_as_the_language_does() -> None:
     assert CHINESE.share(share(0.5, 0.25, 0.75)) == "50.0%（25.0%–75.0%）"
     assert ENGLISH.coefficient(-0.7164) == "\N{MINUS SIGN}0.716"
     assert CHINESE.coefficient(-0.0001) == "0.000"
-
-
-def test_what_is_filled_in_is_not_read_again() -> None:
-    assert ENGLISH("disagreement.by", label="{raw}", reviewer="{0}") == "{raw} ({0})"
-    assert CHINESE.named("label", "{maybe}") == "{maybe}"
 
 
 def test_a_label_reads_on_a_sheet_as_it_does_on_the_page() -> None:

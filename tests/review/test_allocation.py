@@ -137,15 +137,6 @@ def test_labels_needed_by_hand() -> None:
 
 
 @settings(deadline=None)
-@given(st.integers(2, 5000), st.sampled_from([0.1, 0.2, 0.45]), st.floats(0.005, 0.3))
-def test_labels_needed_of_one_stratum(units: int, spread: float, reach: float) -> None:
-    exact = (Z * spread / reach) ** 2
-    exact /= 1 + exact / units
-    assert abs(needed([size(units, spread)], reach) - exact) <= 1 + 1e-6
-    assert needed([size(units, spread)], reach) >= exact - 1e-6
-
-
-@settings(deadline=None)
 @given(
     st.lists(st.builds(size, st.integers(1, 2000), st.sampled_from([0.2, 0.45])), min_size=1),
     st.floats(0.01, 0.3),
@@ -160,12 +151,3 @@ def test_what_is_needed_reaches_and_one_less_does_not(sizes: list[Size], reach: 
 def test_all_are_needed_where_nothing_may_be_off() -> None:
     assert needed([size(40), size(3)], 0.0) == 43
     assert needed([size(40), size(3)], 1.0) <= 2
-
-
-def test_strata_are_divided_as_they_will_be_drawn() -> None:
-    sizes = [size(900, 0.2), size(100, 0.45)]
-    n = needed(sizes, 0.03)
-    # Neyman: (Z · (.9 · .2 + .1 · .45) / .03)² less what the ends of the population save.
-    pooled = 0.9 * 0.2 + 0.1 * 0.45
-    saved = 0.9 * 0.04 / 1000 + 0.1 * 0.2025 / 1000
-    assert n == pytest.approx(pooled**2 / ((0.03 / Z) ** 2 + saved), abs=2)

@@ -3,16 +3,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from judge.backends.hook import uniform
 from judge.files.runs import read_results, read_summary
 from judge.records import (
-    Excluded,
     Flag,
     FlagName,
-    Outcome,
     SampleResult,
     Support,
     Unscored,
@@ -26,17 +22,14 @@ from judge.review.census import (
     Census,
     Tally,
     claims,
-    counts,
     divide,
     drawn,
     part_of,
     stratum_of,
-    stratum_of_answer,
     weighing,
-    weight,
 )
 from judge.review.records import StratumName
-from tests.reviewed import qid_of, score
+from tests.reviewed import score
 
 SUPPORTED, PARTIAL = StratumName.SUPPORTED, StratumName.PARTIAL
 SIDE, DOUBTED = StratumName.UNSUPPORTED, StratumName.UNSUPPORTED_DOUBTFUL
@@ -91,47 +84,6 @@ def test_near_the_threshold_is_doubtful() -> None:
     alone = llm(Support.FULL).model_copy(update={"score": 0.8})
     for verdict in (scored(Support.FULL, None), scored(Support.FULL, 0.8, "own|t:x"), alone):
         assert stratum_of(verdict, ()) == SUPPORTED
-
-
-@settings(deadline=None)
-@given(
-    st.sampled_from(Support),
-    st.floats(0, 1) | st.none(),
-    st.sampled_from(["llm", "nli", "similarity"]),
-    st.floats(0, 1),
-    st.sets(st.sampled_from(FlagName)),
-)
-def test_every_verdict_has_a_stratum(
-    support: Support, score: float | None, source: str, threshold: float, flags: set[FlagName]
-) -> None:
-    verdict = Verdict.model_validate(
-        {"support": support, "score": score, "source": source, "signature": f"x|t:{threshold:g}"}
-    )
-    assert stratum_of(verdict, flags) in set(SPREAD) - {UNSCORED}
-
-
-def test_an_answer_is_as_doubtful_as_its_worst_claim() -> None:
-    rising = [SUPPORTED, UNSURE, PARTIAL, SIDE, DOUBTED, UNSCORED]
-    assert sorted(rising) == sorted(StratumName)
-    for n, name in enumerate(rising, 1):
-        assert stratum_of_answer(rising[:n]) == stratum_of_answer({name}) == name
-
-
-def test_what_a_claim_adds() -> None:
-    fallen = llm(Support.FULL).model_copy(update={"fallback_from": FAILED})
-    table: list[tuple[Outcome, bool, float, float]] = [
-        (llm(Support.FULL), True, 1, 1),
-        (llm(Support.PARTIAL), True, 0.5, 0),
-        (llm(Support.NONE), True, 0, 0),
-        (llm(Support.CONTRADICTED), True, 0, 0),
-        (llm(Support.NO_CLAIM), False, 0, 0),
-        (FAILED, True, 0, 0),
-        (fallen, True, 1, 1),
-        (Excluded(), True, 0, 0),
-    ]
-    for outcome, counted, loose, strict in table:
-        found = counts(outcome), weight(outcome, strict=False), weight(outcome, strict=True)
-        assert found == (counted, loose, strict), outcome
 
 
 @pytest.fixture(scope="module")
@@ -231,37 +183,6 @@ def test_strata_add_up_to_the_run(many: list[SampleResult], run: Path, tmp_path:
     macro = weighing(t.macro for t in census(list(read_results(run))).tallies.values())
     assert bounds is not None
     assert macro.faithfulness / macro.counted == pytest.approx(bounds.low) == 1 / 3
-
-
-def test_it_keeps_the_least_and_the_heaviest_and_no_more(many: list[SampleResult]) -> None:
-    for by in BOTH:
-        whole = census(many, by, 10_000).tallies
-        for size in (0, 1, 7, 10_000):
-            for name, tally in census(many, by, size).tallies.items():
-                assert tally.units == sum(tally.weights.values())
-                assert len(tally.weights) <= 7  # of answers of at most seven claims
-                kept = min(size, tally.units)
-                keys = sorted(candidate for _, candidate in whole[name].least)
-                assert sorted(candidate for _, candidate in tally.least) == keys[:kept]
-                hefts = sorted((c.weight for _, c in whole[name].heaviest), reverse=True)
-                found = sorted((c.weight for _, c in tally.heaviest), reverse=True)
-                assert found == hefts[:kept]
-        for tally in whole.values():
-            for _, c in tally.least:
-                # A permanent random number; all claims of an answer weigh 1 together.
-                part = 1 / len(many[c.position].sentences)
-                assert c.weight == pytest.approx(part if by == "sentence" else 1)
-                names = (qid_of(c.position), *(() if c.sentence is None else (c.sentence,)))
-                assert c.key == pytest.approx(uniform(0, "draw", *names) / c.weight)
-
-
-def test_the_order_of_answers_changes_no_sum(many: list[SampleResult]) -> None:
-    one, other = census(many).tallies, census(many[::-1]).tallies
-    for name in StratumName:
-        assert one[name].units == other[name].units
-        assert one[name].macro == pytest.approx(other[name].macro)
-        assert one[name].weights == other[name].weights
-        assert {c.key for _, c in one[name].least} == {c.key for _, c in other[name].least}
 
 
 # Claims of answers with 1, 2, 4 and 8 claims; with 12 drawn of them, the first is certain.

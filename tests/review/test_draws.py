@@ -56,13 +56,6 @@ def test_the_same_arguments_draw_the_same(run: Path) -> None:
     assert places(take(run, size=30, seed=4).draw) != places(one.draw)
 
 
-def test_a_larger_draw_of_one_stratum_holds_the_smaller(tmp_path: Path) -> None:
-    run = score(tmp_path, [["supported"]] * 30)
-    small, large = ({s.qid for s in take(run, size=n).draw.sentences} for n in (8, 15))
-    assert len(small) == 8
-    assert small < large
-
-
 def test_rows_are_the_sentences_drawn(run: Path, results: dict[str, SampleResult]) -> None:
     for by in BOTH:
         drawing = take(run, by=by, size=30)
@@ -99,28 +92,6 @@ def test_every_stratum_gives_five_and_all_together_the_size(run: Path) -> None:
             assert [drawn[k] for k in range(len(draw.strata))] == [s.drawn for s in draw.strata]
             merged = [name for stratum in draw.strata for name in stratum.names]
             assert merged == [name for name in StratumName if name in merged]
-
-
-def test_more_than_there_are_takes_all(run: Path, results: dict[str, SampleResult]) -> None:
-    every = {(qid, c.sentence) for qid, result in results.items() for c in claims(result)}
-    for by in BOTH:
-        draw = take(run, by=by, size=10_000).draw
-        assert places(draw) == every
-        assert {s.probability for s in draw.sentences} == {1}
-        weights = sum(stratum.macro.weight for stratum in draw.strata)
-        assert weights == pytest.approx(sum(sentence.weight for sentence in draw.sentences))
-        assert sum(stratum.micro.weight for stratum in draw.strata) == len(every)
-
-
-def test_whole_answers_are_drawn_whole(run: Path, results: dict[str, SampleResult]) -> None:
-    draw = take(run, by="answer", size=12).draw
-    found: dict[str, list[int]] = {}
-    for sentence in draw.sentences:
-        found.setdefault(sentence.qid, []).append(sentence.sentence)
-    assert len(found) == 12
-    for qid, sentences in found.items():
-        assert sentences == [claim.sentence for claim in claims(results[qid])]
-        assert len({s.probability for s in draw.sentences if s.qid == qid}) == 1
 
 
 def test_chances_add_up_to_what_was_drawn(run: Path) -> None:

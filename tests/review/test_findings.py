@@ -51,12 +51,6 @@ def test_a_bare_no_makes_it_full_against_rest() -> None:
     assert says.disagreements == ()
 
 
-def test_a_yes_is_a_full() -> None:
-    says = found([row("a", verdict("full")), row("b", verdict("none"))], ["yes", "none"])
-    assert says.scale == "labels"
-    assert {score.name for score in says.corrected} == {"faithfulness", "faithfulness_strict"}
-
-
 def test_similarity_is_not_told_off_for_words_it_lacks() -> None:
     rows = [
         row("a", verdict("full", 0.9, "similarity")),
@@ -106,22 +100,11 @@ def test_reviewers_beside_each_other() -> None:
     ]
 
 
-def test_where_the_errors_are() -> None:
-    rows = [row("a", verdict("full")), row("b", verdict("none"), stratum=1)]
-    drawn = draw([stratum("supported", sums(1, 1), 1), stratum("unsupported", sums(1, 0), 1)], rows)
-    says = findings(drawn, [label(rows[0], "partial")], no_summary())
-    assert [(s.labelled, s.error) for s in says.strata] == [(1, -0.5), (0, None)]
-
-
 def test_answers_labelled_in_part_are_counted() -> None:
     rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "abc" for k in range(2)]
     drawn = draw([stratum("supported", sums(3, 3), 3)], rows, by="answer")
     says = findings(drawn, [label(r, "full") for r in rows[:5]], no_summary())
     assert (says.drawn, says.labelled, says.partly) == (6, 5, 1)
-
-
-def test_a_judge_that_always_says_the_same_has_no_kappa() -> None:
-    assert found([row(n, verdict("full")) for n in "ab"], ["full", "full"]).kappa is None
 
 
 def test_rows_without_a_label_are_made_up_for_in_their_own_stratum() -> None:

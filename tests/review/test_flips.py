@@ -208,23 +208,6 @@ def test_a_sentence_is_known_by_where_it_stands() -> None:
     assert [(flip.sentence, flip.change) for flip in found.flips] == [(9, "worse")]
 
 
-def test_labels_are_counted_by_signature() -> None:
-    one, two = (
-        golden_of([(FULL, FULL, FULL)] * 2, "llm:a"),
-        golden_of([(FULL, FULL, FULL)], "llm:b"),
-    )
-    judge = FakeJudge({text_of(0): verdict(FULL)}, signature="llm:c")
-    found = compare([one, two], evaluate([one.sample, two.sample], judge=judge))
-    assert found.signatures_then == {"llm:a": 2, "llm:b": 1}
-    assert found.signatures_now == {"llm:c": 3}
-
-
-def test_each_answer_needs_its_result() -> None:
-    golden = golden_of([(FULL, FULL, FULL)])
-    with pytest.raises(ValueError, match="shorter"):
-        compare([golden], [])
-
-
 def test_a_file_is_judged_again_and_what_flipped_is_kept(tmp_path: Path) -> None:
     golden = golden_of([(FULL, NONE, NONE), (None, TIMEOUT, True), *[(FULL, TIMEOUT, FULL)] * 3])
     write_whole(tmp_path / "golden.jsonl", golden_lines([golden]))

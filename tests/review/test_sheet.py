@@ -31,7 +31,6 @@ from judge.review.sheet import (
     OPEN,
     READ,
     append_rows,
-    judged,
     marked,
     ranked,
     read_sheet,
@@ -117,15 +116,6 @@ def test_any_text_comes_back_from_a_workbook(texts: list[str]) -> None:
     assert found == [legible(text) for text in texts]
 
 
-def test_a_long_cell_is_cut_with_a_mark(tmp_path: Path) -> None:
-    rows = [{"review_id": "r_1", "sentence": "字" * 50_000}]
-    for name in ("a.csv", "a.xlsx"):
-        write_sheet(tmp_path / name, rows, COLUMNS, "zh")
-        (row,) = cells(tmp_path / name)
-        assert row["sentence"].endswith("字…［已截断，另有 20 018 字］")
-        assert len(row["sentence"]) == 30_000
-
-
 def test_what_cannot_be_written_whole_is_not_written(tmp_path: Path) -> None:
     def rows() -> Iterator[dict[str, str]]:
         yield ROWS[0]
@@ -208,16 +198,6 @@ def test_columns_and_rows_in_any_order_among_others(tmp_path: Path) -> None:
         {"human_note": "", "human_support": "否", "review_id": "r_2"},
         {"human_note": "=x", "human_support": "Yes", "review_id": "r_1"},
     ]
-
-
-def test_a_short_row_has_empty_cells(tmp_path: Path) -> None:
-    path = given_text(tmp_path, "review_id,human_support,human_note\nr_1\n")
-    assert cells(path) == [{"review_id": "r_1", "human_support": "", "human_note": ""}]
-
-
-def test_line_ends_in_a_cell_are_line_feeds(tmp_path: Path) -> None:
-    path = given_text(tmp_path, 'review_id,human_support,human_note\r\nr_1,,"a\r\nb"\r\n')
-    assert cells(path)[0]["human_note"] == "a\nb"
 
 
 def test_what_people_enter_in_a_workbook(tmp_path: Path) -> None:
@@ -367,12 +347,6 @@ def test_what_is_blind_does_not_depend_on_the_verdict() -> None:
         assert len({row.get(column) for row in rows}) == 1
 
 
-def test_what_is_shown_of_a_verdict() -> None:
-    said = [judged(sentence(ANSWER, CAFE, outcome)) for outcome in OUTCOMES[1:]]
-    assert [cells["judge_support"] for cells in said] == ["contradicted", "unscored", "excluded"]
-    assert {cells["judge_quote"] for cells in said} == {""}
-
-
 def test_the_chunk_that_shares_most_comes_first() -> None:
     table: list[tuple[str, tuple[str, ...], list[int]]] = [
         ("周一上午九点开放。", ("今天下雨。", "上午九点，图书馆开放。", "周五关门。"), [1, 2, 0]),
@@ -423,10 +397,3 @@ def test_a_long_answer_is_cut_far_from_its_sentence() -> None:
         assert len(after) >= min(100_000 - at - 10, 14_000)
         # What a cell holds of it has the sentence whole, emoji of two units among it.
         assert f"▶{inside}◀" in cell(shown, "zh")
-
-
-def test_a_sentence_too_long_for_a_cell_is_shown_alone() -> None:
-    answer = "a" * 10 + "b" * 40_000 + "c" * 10
-    shown = marked(answer, 10, 40_010)
-    assert shown == "…▶" + "b" * 40_000 + "◀…"
-    assert len(cell(shown, "en")) <= LONGEST

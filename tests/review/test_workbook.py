@@ -137,11 +137,6 @@ def test_one_row_is_held_at_a_time(tmp_path: Path) -> None:
     assert peak < 10_000_000  # of 30 000 000
 
 
-def test_a_workbook_without_review_ids_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no sheet has a column review_id"):
-        trimmed(saved(tmp_path / "a.xlsx", [["name"], ["x"]]))
-
-
 def test_a_damaged_workbook_is_refused_wherever_it_is_damaged(tmp_path: Path) -> None:
     data = saved(tmp_path / "a.xlsx", [["review_id"], ["r_1"]]).read_bytes()
     for cut in range(4, len(data), 397):

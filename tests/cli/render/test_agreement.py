@@ -15,7 +15,6 @@ from tests.pages.agreements import (
     RICH,
     SIMILARITY,
     STRICT,
-    WHOLE,
     of_run,
 )
 
@@ -73,12 +72,6 @@ def test_how_good_the_judge_is() -> None:
     assert row(lines, "contradicted")[:4] == ["0", "6", "not", "measured"]
 
 
-def test_one_is_not_several() -> None:
-    text = "\n".join(printed(RICH.model_copy(update={"compared": 1, "shared": 1})))
-    assert "over 1 label;" in text
-    assert "(of 1 sentence)" in text
-
-
 def test_strata_that_move_the_score_most_come_first() -> None:
     lines = printed(RICH)
     start = next(i for i, line in enumerate(lines) if "(4 of 5)" in line)
@@ -119,12 +112,6 @@ def test_a_missing_pooled_score_leaves_no_blank() -> None:
         *("0.824", "0.783", "0.741–0.820", "4.1", "too", "high")
     ]
     assert not any("pooled" in line for line in lines)
-
-
-def test_where_all_was_labelled_there_is_no_interval() -> None:
-    assert row(printed(WHOLE), "partial counts half") == [
-        *("0.824", "0.783", "all", "labelled", "4.1", "too", "high")
-    ]
 
 
 def test_pooled_alone_and_a_judge_that_said_nothing() -> None:
