@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import Final
 
 from judge.advice.records import Profile
@@ -39,7 +39,11 @@ def profile(
         InputError: there is no sample.
         ConfigError: more is ranked or relevant for one query than the corpus is said to hold.
     """
-    counting = _Counting({name: _held(needs) for name, needs in families.items()}, corpus_size)
+    held = {
+        family: frozenset(_NAMES.get(name, name) for name in needs)
+        for family, needs in families.items()
+    }
+    counting = _Counting(held, corpus_size)
     for sample in samples:
         counting.add(sample)
     return counting.profile()
@@ -49,27 +53,32 @@ class _Counting:
     def __init__(self, families: Mapping[str, frozenset[str]], corpus_size: int | None) -> None:
         self._families = families
         self._corpus = corpus_size
-        self._samples = 0
         self._held: Counter[str] = Counter()
         self._fitting: Counter[str] = Counter()
         # How many queries have so many: there are few different numbers.
         self._relevant: Counter[int] = Counter()
         self._irrelevant: Counter[int] = Counter()
-        self._empty = 0
-        self._longest = 0
+        self._samples = self._empty = self._longest = 0
         self._graded = False
 
     def add(self, sample: Sample) -> None:
-        ranked = _ranked(sample)
-        held = frozenset(_holdings(sample, ranked))
+        chunks = (chunk.chunk_id for chunk in sample.chunks)
+        ranked = frozenset(chunks if sample.retrieved is None else sample.retrieved)
+        held = _holdings(sample, ranked)
         self._samples += 1
         self._held.update(held)
         self._fitting.update(name for name, needs in self._families.items() if needs <= held)
         self._longest = max(self._longest, len(ranked))
-        grades = _grades(sample)
+        # What only `gold_evidence` names is graded 1.
+        grades = dict.fromkeys(sample.gold_evidence or (), 1.0)
+        grades |= {name: grade for name, grade in (sample.relevance or {}).items() if grade > 0}
         self._graded = self._graded or len(set(grades.values())) > 1
         relevant = frozenset(grades)
-        self._refuse_more(sample.qid, len(ranked | relevant))
+        known = len(ranked | relevant)
+        if self._corpus is not None and known > self._corpus:
+            message = f"--corpus-size {self._corpus}: query {clip(sample.qid, 60)!r} alone has "
+            message += f"{known} chunks ranked or relevant; count all there are to search"
+            raise ConfigError(message)
         if relevant:
             self._relevant[len(relevant)] += 1
             if self._corpus is not None:
@@ -78,11 +87,6 @@ class _Counting:
                 self._irrelevant[len(ranked - relevant)] += 1
         elif "gold" in held:
             self._empty += 1
-
-    def _refuse_more(self, qid: str, known: int) -> None:
-        if self._corpus is not None and known > self._corpus:
-            message = f"--corpus-size {self._corpus}: query {clip(qid, 60)!r} alone has {known} "
-            raise ConfigError(message + "chunks ranked or relevant; count all there are to search")
 
     def profile(self) -> Profile:
         if not self._samples:
@@ -116,32 +120,16 @@ def median(counts: Mapping[int, int]) -> float | None:
     return (low + high) / 2
 
 
-def _held(needs: Collection[str]) -> frozenset[str]:
-    return frozenset(_NAMES.get(name, name) for name in needs)
-
-
-def _ranked(sample: Sample) -> frozenset[str]:
-    if sample.retrieved is not None:
-        return frozenset(sample.retrieved)
-    return frozenset(chunk.chunk_id for chunk in sample.chunks)
-
-
-def _grades(sample: Sample) -> dict[str, float]:
-    """Of what is relevant: above 0; 1 for what only `gold_evidence` names."""
-    graded = {name: grade for name, grade in (sample.relevance or {}).items() if grade > 0}
-    return dict.fromkeys(sample.gold_evidence or (), 1.0) | graded
-
-
-def _holdings(sample: Sample, ranked: frozenset[str]) -> Iterable[str]:
-    holds = {
-        "answer": bool(sample.answer.strip()),
-        "gold_answer": bool((sample.gold_answer or "").strip()),
-        "gold": sample.gold_evidence is not None or sample.relevance is not None,
-        "chunks": bool(sample.chunks),
-        "retrieved": bool(ranked),
-        "citations": _cites(sample),
-    }
-    return (name for name, there in holds.items() if there)
+def _holdings(sample: Sample, ranked: Collection[str]) -> frozenset[str]:
+    holds = (
+        sample.answer.strip(),
+        (sample.gold_answer or "").strip(),
+        sample.gold_evidence is not None or sample.relevance is not None,
+        sample.chunks,
+        ranked,
+        _cites(sample),
+    )
+    return frozenset(compress(HELD, holds))
 
 
 def _cites(sample: Sample) -> bool:

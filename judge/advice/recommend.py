@@ -20,9 +20,6 @@ from judge.advice.rules import AdviceRule, AdviceTable, Fact, ScenarioRule, advi
 from judge.messages import Lang, Messages
 from judge.records import Sample
 
-_ROLES: Final[tuple[Role, ...]] = get_args(Role)
-_RETRIEVAL: Final = "retrieval"
-_CORRECTNESS: Final = "correctness"
 _DIFFERENCE: Final = "difference"
 """The reason of a measure that tells something only between two systems."""
 
@@ -53,7 +50,7 @@ def family_needs() -> dict[str, frozenset[str]]:
     return {
         family: held | {also} if (also := rules[family].also) else held
         for family, held in needs().items()
-        if family != _RETRIEVAL
+        if family != "retrieval"
     }
 
 
@@ -69,7 +66,7 @@ def advise(found: Profile, wishes: Wishes, lang: Lang = "en") -> Advice:
     advised = tuple(_advised(held, _cutoffs(rules, facts), lang, found.relevant))
     avoided = tuple(_avoided(held, advised, lang))
     facts |= _reach(advised, found, wishes)
-    deciding = {each.rule for each in advised} | {each.rule for each in avoided}
+    deciding = {each.rule for each in (*advised, *avoided)}
     fired: list[ScenarioRule | AdviceRule] = [scenario] if scenario else []
     fired += [rule for rule in held if rule.rule in deciding]
     figures = {name: figure(fact) for name, fact in facts.items()}
@@ -151,7 +148,7 @@ def _facts(found: Profile, wishes: Wishes) -> dict[str, Fact]:
         "ranked": found.longest,
         "gold": found.share["gold"],
         "rankings": found.share["retrieved"],
-        "references": found.fitting.get(_CORRECTNESS) or None,
+        "references": found.fitting.get("correctness") or None,
     }
 
 
@@ -177,19 +174,23 @@ def _advised(
     rules: Collection[AdviceRule], cutoffs: Mapping[str, int], lang: Lang, relevant: float | None
 ) -> Iterator[AdvisedMeasure]:
     """Each role as the last rule that speaks of it has it."""
-    for role in _ROLES:
-        stated = [(rule, named) for rule in rules if (named := rule.role(role)) is not None]
+    for role in get_args(Role):
+        stated = [(rule, named) for rule in rules if (named := getattr(rule, role)) is not None]
         for rule, named in stated[-1:]:
             for pattern, reason in named:
                 name = pattern.format(**cutoffs)
                 yield AdvisedMeasure(
                     name=name,
                     role=role,
-                    why=Messages.of("recommend")(f"reason.{reason}", lang),
+                    why=_reason(reason, lang),
                     rule=rule.rule,
                     difference=reason == _DIFFERENCE,
                     most=ceiling(name, relevant),
                 )
+
+
+def _reason(name: str, lang: Lang) -> str:
+    return Messages.of("recommend")(f"reason.{name}", lang)
 
 
 def _avoided(
@@ -202,19 +203,18 @@ def _avoided(
         for name, reason in rule.avoid:
             if name.partition("@")[0] not in told and name not in warned:
                 warned.add(name)
-                why = Messages.of("recommend")(f"reason.{reason}", lang)
-                yield AvoidedMeasure(name=name, why=why, rule=rule.rule)
+                yield AvoidedMeasure(name=name, why=_reason(reason, lang), rule=rule.rule)
 
 
 def _families(found: Profile, rules: AdviceTable, lang: Lang) -> Iterator[FamilyAdvice]:
     for family, count in found.fitting.items():
-        key = f"{family}.{'fits' if count else 'lacks'}"
+        key = f"family.{family}.{'fits' if count else 'lacks'}"
         figures = {"count": figure(count), "samples": figure(found.samples)}
         yield FamilyAdvice(
             family=family,
             fits=count > 0,
             samples=count,
-            why=Messages.of("recommend")(f"family.{key}", lang, **figures),
+            why=Messages.of("recommend")(key, lang, **figures),
             measures=names(family),
             command=rules.family[family].command,
         )

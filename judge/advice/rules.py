@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from judge.advice.records import Level, ProductionLevel, Role, Scenario, Use
+from judge.advice.records import Level, ProductionLevel, Scenario, Use
 from judge.records.record import Record
 
 Fact = float | str | None
@@ -49,55 +49,28 @@ def _holds(condition: Condition, fact: Fact) -> bool:
     return isinstance(fact, (int, float)) and compare(fact, float(number))
 
 
-class Cutoffs(Record):
-    """Cut-offs by name, where the conditions hold."""
-
+class _Conditional(Record):
     when: dict[str, Condition]
-    """On what is known."""
+    """All must hold, of what is known."""
+
+
+class Cutoffs(_Conditional):
+    """Cut-offs."""
+
     at: dict[str, int]
-    """`small`, `k`, `wide`, `large`."""
+    """By name: `small`, `k`, `wide`, `large`."""
 
 
-class NoteRule(Record):
-    """What to say where the conditions hold."""
+class NoteRule(_Conditional):
+    """Something to say."""
 
     say: str
     """Name of the text."""
-    when: dict[str, Condition]
-    """On what is known."""
 
 
-class ScenarioRule(Record):
-    """A scenario, and when it is one."""
-
-    rule: str
-    """Its name, and that of its text."""
-    when: dict[str, Condition]
-    """On what is known."""
-    scenario: Scenario
-    """What it leads to."""
-
-    @property
-    def text(self) -> str:
-        """Name of what is to be said of it."""
-        return self.rule
-
-
-class AdviceRule(Record):
-    """What to measure and what not, where the conditions hold."""
-
+class _Named(_Conditional):
     rule: str
     """Its name."""
-    when: dict[str, Condition]
-    """On what is known."""
-    primary: Named | None = None
-    """Takes the place of what stood there; null leaves it."""
-    secondary: Named | None = None
-    """Likewise."""
-    supplementary: Named | None = None
-    """Likewise."""
-    avoid: Named = ()
-    """Added to what is avoided."""
     why: str | None = None
     """Name of what is to be said of it, where that is not the rule's."""
 
@@ -106,10 +79,22 @@ class AdviceRule(Record):
         """Name of what is to be said of it."""
         return self.why or self.rule
 
-    def role(self, role: Role) -> Named | None:
-        """What it states for a role."""
-        found: Named | None = getattr(self, role)
-        return found
+
+class ScenarioRule(_Named):
+    """When a scenario is one."""
+
+    scenario: Scenario
+    """What it leads to."""
+
+
+class AdviceRule(_Named):
+    """What to measure and what not; a role that it does not state stays as it stood."""
+
+    primary: Named | None = None
+    secondary: Named | None = None
+    supplementary: Named | None = None
+    avoid: Named = ()
+    """Added to what is avoided."""
 
 
 class FamilyRule(Record):
@@ -122,27 +107,24 @@ class FamilyRule(Record):
 
 
 class AdviceTable(Record):
-    """The rules of `judge recommend`, each list in the order in which they are tried."""
+    """The rules of `judge recommend`, each list in the order in which they are tried.
+
+    Of `cutoffs` and `scenario` the first that holds counts, of the others all that hold.
+    """
 
     cutoffs: tuple[Cutoffs, ...]
-    """The first that holds."""
     scenario: tuple[ScenarioRule, ...]
-    """The first that holds."""
     advice: tuple[AdviceRule, ...]
-    """All that hold, one upon the other."""
     note: tuple[NoteRule, ...]
-    """All that hold."""
     family: dict[str, FamilyRule]
     """By name in the catalogue."""
 
 
 class UseRule(Record):
-    """What to watch for a use."""
+    """What to watch for a use, in that order, and what to reach, by measure."""
 
     watch: tuple[str, ...]
-    """Measures, in that order."""
     target: dict[str, float]
-    """What to reach, by measure."""
 
 
 class ChangeLimits(Record):
@@ -160,9 +142,7 @@ class LevelRow(Record):
     measures: tuple[str, ...]
     """The first of them that was measured."""
     op: Literal["at_least", "under"]
-    """On which side."""
     than: float
-    """Of what."""
 
 
 class ChangeRow(Record):
@@ -171,7 +151,6 @@ class ChangeRow(Record):
     measures: tuple[str, ...]
     """The first of them that was measured both times."""
     op: Literal["up", "stands"]
-    """What became of it."""
 
 
 class DiagnosisRule(Record):
@@ -194,11 +173,9 @@ class DiagnosisTable(Record):
     production: dict[str, dict[ProductionLevel, float]]
     """What production needs, ascending, by measure at that very k."""
     use: dict[Use, UseRule]
-    """By use."""
     change: ChangeLimits
     """Of `up` and `stands`."""
     rule: tuple[DiagnosisRule, ...]
-    """Diagnoses."""
 
 
 @cache
@@ -214,5 +191,4 @@ def diagnosis_table() -> DiagnosisTable:
 
 
 def _read(name: str) -> dict[str, object]:
-    source = files("judge").joinpath("data", f"{name}.toml").read_text("utf-8")
-    return tomllib.loads(source)
+    return tomllib.loads(files("judge").joinpath("data", f"{name}.toml").read_text("utf-8"))

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
-from judge.answer.sentences import EDITION as SPLIT_EDITION
-from judge.answer.sentences import split
+from judge.answer.sentences import EDITION, split
 from judge.errors import InputError
 from judge.overlap.measures import (
     MOST_CELLS,
@@ -140,7 +139,7 @@ def _a_sentence_a_line(text: str) -> str:
 
 
 class LanguageBleus:
-    """Adds answers up by the language of their gold answers, in memory that does not grow.
+    """Adds answers up by the language of their gold answers.
 
     A gold answer without a letter (500) has none: it counts in the end with the language that most
     others have, or as `other` where no gold answer has a letter.
@@ -152,11 +151,7 @@ class LanguageBleus:
         self._letterless: dict[str, BleuCounts] = {}
 
     def add(self, answer: str, gold: str, language: Language | None) -> float:
-        """Take in an answer.
-
-        Returns:
-            its own `sentence_bleu`; where no language is given, that of `other`.
-        """
+        """Take in an answer, and return its `sentence_bleu`: without a language that of `other`."""
         if language is not None:
             counts = count_bleu(answer, gold, language)
             self._counts[language] = self._counts.get(language, BleuCounts()) + counts
@@ -176,7 +171,7 @@ class LanguageBleus:
             )
             letterless = self._letterless[TOKENIZERS[most]]
             counts[most] = counts.get(most, BleuCounts()) + letterless
-        found = (
+        return tuple(
             LanguageBleu(
                 language=language,
                 score=bleu(each, language),
@@ -184,44 +179,8 @@ class LanguageBleus:
                 too_short=each.given[-1] == 0,
                 signature=bleu_signature(language),
             )
-            for language, each in counts.items()
+            for language, each in sorted(counts.items(), key=lambda it: (-it[1].answers, it[0]))
         )
-        return tuple(sorted(found, key=lambda item: (-item.answers, item.language)))
-
-
-class Lowest:
-    """Keeps the `size` answers of a stream with the least token F1, then ROUGE-L, then the first.
-
-    Those whose token F1 is 1 are not low. Memory does not grow with the stream: of the texts no
-    more than the beginning is kept.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._kept: list[tuple[float, float, int, LowOverlap]] = []
-        self._seen = 0
-
-    def add(self, sample: Sample, token_f1: float, rouge_l: float | None) -> None:
-        """Take in a measured sample."""
-        self._seen += 1
-        # Too long to be measured says nothing against it.
-        rank = (token_f1, 1.0 if rouge_l is None else rouge_l, self._seen)
-        full = len(self._kept) == self._size
-        if token_f1 == 1 or (full and (not self._kept or rank > self._kept[-1][:3])):
-            return
-        low = LowOverlap(
-            qid=sample.qid,
-            token_f1=token_f1,
-            rouge_l=rouge_l,
-            answer=clip(sample.answer, _LONGEST),
-            gold_answer=clip(sample.gold_answer or "", _LONGEST),
-        )
-        insort(self._kept, (*rank, low))
-        del self._kept[self._size :]
-
-    def answers(self) -> tuple[LowOverlap, ...]:
-        """Those kept, worst first."""
-        return tuple(item[-1] for item in self._kept)
 
 
 class _Totals:
@@ -232,7 +191,8 @@ class _Totals:
         self._bleu = LanguageBleus()
         self._counts: Counter[str] = Counter()
         self._without: list[str] = []
-        self._lowest = Lowest(worst)
+        self._size = worst
+        self._worst: list[tuple[float, float, int, LowOverlap]] = []
 
     def add(self, sample: Sample) -> AnswerOverlap:
         self._counts["samples"] += 1
@@ -243,21 +203,38 @@ class _Totals:
             scores = dict.fromkeys((*MEASURES, "sentence_bleu"))
             return AnswerOverlap(qid=sample.qid, unmeasured="no_gold_answer", scores=scores)
         found = measure(sample.answer, sample.gold_answer, stem=self._stem)
-        rouge_l = found.scores["rougeL"]
+        too_long = found.scores["rougeL"] is None
         self._counts["measured"] += 1
         self._counts["empty_answers"] += not sample.answer.strip()
-        self._counts["too_long"] += rouge_l is None
+        self._counts["too_long"] += too_long
         self._counts["wordless_gold"] += found.gold_tokens == 0
         self._counts["single_token_gold"] += found.gold_tokens == 1
         self._means.add(sample.qid, [found.scores[name] for name in MEASURES])
         own = self._bleu.add(sample.answer, sample.gold_answer, found.language)
-        self._lowest.add(sample, found.scores["token_f1"] or 0.0, rouge_l)
+        self._note_low(sample, sample.gold_answer, found.scores)
         return AnswerOverlap(
             qid=sample.qid,
-            too_long=rouge_l is None,
+            too_long=too_long,
             language=found.language,
             scores=found.scores | {"sentence_bleu": own},
         )
+
+    def _note_low(self, sample: Sample, gold: str, scores: dict[str, float | None]) -> None:
+        """Keep the least token F1, then ROUGE-L, then the first; of the texts the beginning."""
+        token_f1, rouge_l = scores["token_f1"] or 0.0, scores["rougeL"]
+        if token_f1 == 1:
+            return
+        low = LowOverlap(
+            qid=sample.qid,
+            token_f1=token_f1,
+            rouge_l=rouge_l,
+            answer=clip(sample.answer, _LONGEST),
+            gold_answer=clip(gold, _LONGEST),
+        )
+        # Too long to be measured says nothing against it.
+        rank = 1.0 if rouge_l is None else rouge_l
+        insort(self._worst, (token_f1, rank, self._counts["measured"], low))
+        del self._worst[self._size :]
 
     def report(self) -> OverlapReport:
         counts = OverlapCounts(**self._counts)
@@ -279,19 +256,17 @@ class _Totals:
             signature=str(_signature(stem=self._stem, seed=self._seed)),
             warnings=tuple(_warnings(counts, languages)),
             without_gold_answer=tuple(self._without),
-            worst=self._lowest.answers(),
+            worst=tuple(low for *_, low in self._worst),
         )
 
     def _interval(self, column: int) -> Interval | None:
-        found = self._means.interval(column)
-        if found is None:
+        if (found := self._means.interval(column)) is None:
             return None
         low, high, method = found
         return Interval(low=low, high=high, method=method)
 
 
 def _signature(*, stem: bool, seed: int) -> Signature:
-    """How the numbers other than BLEU are made, choice by choice."""
     return Signature(
         "overlap:v1",
         (
@@ -299,7 +274,7 @@ def _signature(*, stem: bool, seed: int) -> Signature:
             "norm:squad2-cjk-char",
             f"rouge:rouge-score-{version('rouge-score')}",
             f"stem:{'porter' if stem else 'no'}",
-            f"sentences:{SPLIT_EDITION}",
+            f"sentences:{EDITION}",
             f"w:{WEIGHT:g}",
             f"longest:{MOST_TOKENS},{MOST_CELLS}",
             f"seed:{seed}",
@@ -313,22 +288,15 @@ def _warnings(counts: OverlapCounts, languages: Sequence[LanguageBleu]) -> Itera
     of = "of 1 sample" if counts.samples == 1 else f"of {counts.samples:,} samples"
     if counts.bad_lines:
         yield f"lines that are no samples, and so left out: {counts.bad_lines:,}"
-    over = (
-        f" (over {MOST_TOKENS:,} tokens, or tokens of the answer times tokens of the gold answer "
-    )
-    over += f"over {MOST_CELLS:,})"
-    told = (
+    over = f" (over {MOST_TOKENS:,} tokens, or tokens of the answer times tokens of the gold answer"
+    without_rouge_l = "too long for ROUGE-L, ROUGE-Lsum and ROUGE-W, and not in their means"
+    for count, what, more in (
         (counts.without_gold_answer, "no gold_answer, and so left out", ""),
         (counts.empty_answers, "an empty answer, which counts 0", ""),
-        (
-            counts.too_long,
-            "too long for ROUGE-L, ROUGE-Lsum and ROUGE-W, and not in their means",
-            over,
-        ),
+        (counts.too_long, without_rouge_l, f"{over} over {MOST_CELLS:,})"),
         (counts.wordless_gold, "a gold answer without a letter or digit (ROUGE is 0)", ""),
         (counts.single_token_gold, "a gold answer of one token (ROUGE-2 is 0)", ""),
-    )
-    for count, what, more in told:
+    ):
         if count:
             yield f"{what}: {count:,} {of}{more}"
     for item in languages:

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import add
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from judge.text.fold import CJK_CHAR, fold
@@ -29,19 +31,16 @@ TOKENIZERS: Final[dict[Language, str]] = {
     "unspaced": "char",
     "other": "13a",
 }
-"""sacrebleu's tokenizer for each language. Its words of Japanese and Korean need dictionaries that
-are packages of their own, so there BLEU is over characters; so it is for the other scripts without
-spaces between words (`unspaced`: Thai, Lao, Burmese, Khmer, Tibetan), whose clauses would be one
-word each. `other` is all that parts words by spaces."""
+"""sacrebleu's tokenizer for each language. BLEU is over characters for Japanese and Korean, whose
+words need dictionaries that are packages of their own, and for the other scripts without spaces
+between words (`unspaced`: Thai, Lao, Burmese, Khmer, Tibetan). `other` parts words by spaces."""
 
 WEIGHT: Final = 1.2
 """The exponent of ROUGE-W that Lin's ROUGE-1.5.5 is commonly run with."""
 
 MOST_CELLS: Final = 4_000_000
-"""Tokens of the answer times tokens of the reference over which no common subsequence is sought.
-
-Two texts of 2 000 tokens. There ROUGE-L, -Lsum and -W take about half a second each, but -Lsum of
-lines of one word each about five: it fills a table for every two lines."""
+"""Tokens of the answer times tokens of the reference over which no common subsequence is sought:
+two texts of 2 000 tokens, where ROUGE-L and -W take about half a second each, -Lsum up to five."""
 
 MOST_TOKENS: Final = 50_000
 """Tokens of one text over which none is sought either."""
@@ -90,9 +89,9 @@ def exact_match(answer: str, reference: str) -> float:
 def token_f1(answer: str, reference: str) -> Prf:
     """How many words (characters in Chinese) a short answer shares with the reference, as bags.
 
-    With `same` the tokens in common, each as often as both have it: precision is same ÷ tokens of
-    the answer, recall same ÷ tokens of the reference. Normalised as for `exact_match`. CMRC 2018's
-    own script has the longest common substring in place of `same`; this is SQuAD's bag.
+    Precision is the tokens in common, each as often as both have it, ÷ tokens of the answer, recall
+    ÷ tokens of the reference, by `answer_tokens`. CMRC 2018's own script has the longest common
+    substring in place of the bag.
 
     Formula: F1 of the normalised words of answer and reference, Chinese by character
     Range: 0 to 1
@@ -117,13 +116,11 @@ def token_f1(answer: str, reference: str) -> Prf:
 def rouge(answer: str, reference: str, *, stem: bool = False) -> dict[Rouge, Prf | None]:
     """ROUGE-1, -2, -L and -Lsum of an answer against one reference.
 
-    Precision is what both have in common over what the answer has, recall over what the reference
-    has. Counted are tokens (ROUGE-1) or pairs of neighbours (ROUGE-2), each as often as both have
-    it; or the tokens of the longest common subsequence (ROUGE-L). For ROUGE-Lsum every line is a
-    sentence, and of each sentence of the reference those tokens count that its longest common
-    subsequence with any sentence of the answer holds, none more often than both texts have it. For
-    the others line breaks part words. `stem` cuts English words to Porter's stems, as rouge-score's
-    `use_stemmer`. On ASCII text the figures are those of rouge-score by itself.
+    Counted are tokens (ROUGE-1) or pairs of neighbours (ROUGE-2), each as often as both have it; or
+    the tokens of the longest common subsequence (ROUGE-L). For ROUGE-Lsum every line is a sentence,
+    and of each sentence of the reference those tokens count that its longest common subsequence
+    with any sentence of the answer holds, none more often than both texts have it. `stem` cuts
+    English words to Porter's stems. On ASCII text the figures are those of rouge-score by itself.
 
     Formula: F1 of what answer and reference have in common
     Range: 0 to 1
@@ -148,10 +145,8 @@ def rouge(answer: str, reference: str, *, stem: bool = False) -> dict[Rouge, Prf
 def rouge_w(answer: str, reference: str, weight: float = WEIGHT) -> Prf | None:
     """ROUGE-L in which words (characters in Chinese) in a row count for more than the same apart.
 
-    With f(n) = n^weight, W is the sum of f over the lengths of the runs of consecutive matches that
-    Lin's dynamic program finds. Recall is f⁻¹(W ÷ f(tokens of the reference)), precision f⁻¹(W ÷
-    f(tokens of the answer)). At weight 1 this is ROUGE-L. Time is proportional to the product of
-    both lengths.
+    Precision is f⁻¹(W ÷ f(|answer|)), recall the same over the reference. At weight 1 this is
+    ROUGE-L. Time is proportional to the product of both lengths.
 
     Formula: F1 of f⁻¹(W ÷ f(|answer|)) and f⁻¹(W ÷ f(|reference|)), f(n) = n^w,
         f⁻¹(x) = x^(1 ÷ w), w = 1.2, W the sum of f over the runs of the weighted longest common
@@ -180,7 +175,7 @@ def rouge_w(answer: str, reference: str, weight: float = WEIGHT) -> Prf | None:
 
 
 def wlcs(first: Sequence[str], second: Sequence[str], weight: float = WEIGHT) -> float:
-    """Lin's weighted longest common subsequence: f(k) = k^weight summed over runs of k matches.
+    """Lin's weighted longest common subsequence: k^weight summed over runs of k matches.
 
     Where two tokens are equal they are always matched, as his program has it.
 
@@ -222,8 +217,8 @@ class BleuCounts:
     def __add__(self, other: "BleuCounts") -> "BleuCounts":
         """Of both together."""
         return BleuCounts(
-            tuple(a + b for a, b in zip(self.right, other.right, strict=True)),
-            tuple(a + b for a, b in zip(self.given, other.given, strict=True)),
+            tuple(map(add, self.right, other.right)),
+            tuple(map(add, self.given, other.given)),
             self.length + other.length,
             self.reference_length + other.reference_length,
             self.answers + other.answers,
@@ -233,8 +228,8 @@ class BleuCounts:
 def count_bleu(answer: str, reference: str, language: Language) -> BleuCounts:
     """What BLEU counts of one answer, in the tokens of its reference's language.
 
-    sacrebleu gets the texts as they are: case, width and punctuation count, as they do in no other
-    measure here. An n-gram is right as often as both texts have it.
+    Case, width and punctuation count, as they do in no other measure here. An n-gram is right as
+    often as both texts have it.
 
     >>> count_bleu("the cat is on mat", "the cat is on the mat", "other").right
     (5, 3, 2, 1)
@@ -249,8 +244,7 @@ def count_bleu(answer: str, reference: str, language: Language) -> BleuCounts:
 def bleu(counts: BleuCounts, language: Language) -> float:
     """Corpus BLEU: how many of the answers' runs of one to four tokens stand in their references.
 
-    With p_n the right n-grams over all n-grams of the answers, both summed over the corpus; c the
-    tokens of the answers, r those of the references. It is no mean of sentence scores.
+    All counts are summed over the corpus: it is no mean of sentence scores.
 
     Formula: 100 · min(1, e^(1 − |reference| ÷ |answer|)) · (p_1·p_2·p_3·p_4)^¼, p_n the clipped
         precision of n-grams
@@ -298,12 +292,10 @@ def too_long(ours: int, theirs: int) -> bool:
 def answer_tokens(text: str) -> list[str]:
     """The tokens left by SQuAD's normalisation.
 
-    Lower case; punctuation deleted (SQuAD's ASCII marks and symbols, and all that Unicode calls
-    punctuation); the words `a`, `an`, `the` dropped; cut at white space, and around every Chinese
-    character and those of other scripts without spaces. Before that NFKC, so that width makes no
-    difference. Beside a Chinese, Japanese or Korean character no article is dropped, with a space
-    between or without: the A of 选A or A股 is a name. With the punctuation go points, signs and
-    colons of numbers: 3.5 is 35, -5 is 5 and 10:30 is 1030.
+    NFKC and lower case; punctuation deleted (SQuAD's ASCII marks and symbols, and all that Unicode
+    calls punctuation), that of numbers too; the words `a`, `an`, `the` dropped, but not beside a
+    Chinese, Japanese or Korean character, for the A of 选A or A股 is a name; cut at white space and
+    around every character of a script without spaces.
 
     Source: `normalize_answer` of SQuAD's evaluate-v2.0.py, which this equals on ASCII text; by
     character as in P. Lewis et al. (2020), MLQA, ACL, and Y. Cui et al. (2019), CMRC 2018, EMNLP.
@@ -319,12 +311,10 @@ def answer_tokens(text: str) -> list[str]:
 def word_tokens(text: str) -> list[str]:
     """Words, folded; in scripts that put no space between words every character is a token.
 
-    Letters, digits and their marks, of any script, make words; everything else parts them, the dot
-    of 让・雅克 too. Han, kana, Thai, Lao, Burmese and Khmer characters stand alone. So does hangul,
-    though Korean has spaces: a word there bears its particles, and by character 서울 is found in
-    서울에서. Case, width and compatibility forms (NFKC) are folded and characters without width
-    dropped. On ASCII text these are the tokens of rouge-score's default tokenizer, which on others
-    drops all but a-z and 0-9.
+    Letters, digits and their marks, of any script, make words; everything else parts them. Han,
+    kana, Thai, Lao, Burmese and Khmer characters stand alone. So does hangul, though Korean has
+    spaces: a word there bears its particles, and by character 서울 is found in 서울에서. Case and
+    compatibility forms (NFKC) are folded. On ASCII text these are rouge-score's own tokens.
 
     >>> word_tokens("Ｔhe café's 差旅标准: 3.2 Москва")
     ['the', 'café', 's', '差', '旅', '标', '准', '3', '2', 'москва']
@@ -336,11 +326,9 @@ def word_tokens(text: str) -> list[str]:
 def language_of(text: str) -> Language | None:
     """The language of a text as far as its script tells, for the choice of a tokenizer.
 
-    Of `word_tokens` those with a letter count one each: words, and single characters of scripts
-    without spaces between words. Where words are more it is `other`. Else it is what most of the
-    characters are: `ko` for hangul, `unspaced` for Thai, Lao, Burmese, Khmer and Tibetan (by
-    syllable); of Han and kana `ja` where a tenth is kana, and `zh`. Japanese without kana is taken
-    for Chinese. None where no token has a letter, as in 500 or 10:30: digits are of no script.
+    `other` where of the `word_tokens` with a letter most are words. Else what most characters are:
+    `ko` for hangul, `unspaced` for Thai, Lao, Burmese, Khmer and Tibetan; of Han and kana `ja`
+    where a tenth is kana, and `zh`, also for Japanese without. None where no token has a letter.
 
     >>> [language_of(text) for text in ("Paris", "用 kubectl get pods", "東京へ行く", "서울")]
     ['other', 'other', 'ja', 'ko']
@@ -369,7 +357,6 @@ def _script(token: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """The text without differences of case, width, compatibility form and white space."""
     return text.lower() if text.isascii() else fold(text).text
 
 
@@ -402,18 +389,11 @@ def _of_a_word(char: str) -> bool:
 def _worded(text: str) -> str:
     """Without lines that have no token: rouge-score holds each against every other for nothing."""
     lines = text.split("\n")
-    return text if len(lines) == 1 else "\n".join(line for line in lines if word_tokens(line))
+    return text if len(lines) == 1 else "\n".join(filter(word_tokens, lines))
 
 
-class _Tokens:
-    """What rouge-score asks of a tokenizer."""
-
-    def __init__(self, *, stem: bool) -> None:
-        self._stem = stem
-
-    def tokenize(self, text: str) -> list[str]:
-        tokens = word_tokens(text)
-        return [_stem(token) for token in tokens] if self._stem else tokens
+def _stems(text: str) -> list[str]:
+    return [_stem(token) for token in word_tokens(text)]
 
 
 @lru_cache(maxsize=4)
@@ -421,7 +401,8 @@ def _scorer(wanted: tuple[Rouge, ...], *, stem: bool) -> "RougeScorer":
     # rouge-score brings all of nltk: a second that only this measure pays.
     from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
 
-    return RougeScorer(list(wanted), tokenizer=_Tokens(stem=stem))
+    tokenizer = SimpleNamespace(tokenize=_stems if stem else word_tokens)
+    return RougeScorer(list(wanted), tokenizer=tokenizer)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -447,10 +428,7 @@ def _metric(tokenizer: str, *, sentence: bool) -> "BLEU":
 
 def _computed(counts: BleuCounts, metric: "BLEU") -> float:
     found = metric.compute_bleu(
-        list(counts.right),
-        list(counts.given),
-        counts.length,
-        counts.reference_length,
+        *(list(counts.right), list(counts.given), counts.length, counts.reference_length),
         smooth_method=metric.smooth_method,
         smooth_value=metric.smooth_value,
         effective_order=metric.effective_order,

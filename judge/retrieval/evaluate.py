@@ -94,20 +94,12 @@ def measure_run(
         InputError: there is nothing to measure by.
     """
     rules = rules or RankRules()
-    blocks = (
-        ((qid, list(scored), list(scored.values())) for qid, scored in run.items())
-        if isinstance(run, Mapping)
-        else run
-    )
-    return _report(run_queries(qrels, blocks, rules), rules, "score", most, each)
+    if isinstance(run, Mapping):
+        run = ((qid, list(scored), list(scored.values())) for qid, scored in run.items())
+    return _report(run_queries(qrels, run, rules), rules, "score", most, each)
 
 
-def mean_name(name: str) -> str:
-    """What the mean of a measure is called.
-
-    >>> mean_name("ap"), mean_name("rr@10"), mean_name("ndcg@10")
-    ('map', 'mrr@10', 'ndcg@10')
-    """
+def _mean_name(name: str) -> str:
     measure, at, k = name.partition("@")
     return _MEANS.get(measure, measure) + at + k
 
@@ -181,12 +173,9 @@ class Batch:
     @cached_property
     def averaged(self) -> npt.NDArray[np.bool_]:
         """Which queries count in the means."""
-        taken: set[QueryStatus] = {"measured"}
-        if self._rules.no_relevant == "zero":
-            taken.add("no_relevant")
-        if self._rules.no_ranking == "zero":
-            taken.add("no_ranking")
-        return np.array([status in taken for status in self.statuses])
+        rules = self._rules
+        ways = {"no_relevant": rules.no_relevant, "no_ranking": rules.no_ranking, "no_gold": "skip"}
+        return np.array([ways.get(status) != "skip" for status in self.statuses])
 
     @cached_property
     def columns(self) -> dict[str, ranks.Floats]:
@@ -282,25 +271,22 @@ class _Totals:
         most = np.minimum(relevant, self._ks)
         self._reach += (most / np.maximum(relevant, 1)).sum(axis=0), (most / self._ks).sum(axis=0)
 
-    def _ceiling(self) -> dict[str, float]:
-        return {
-            f"{measure}@{k}": float(most) / self._averaged
-            for measure, row in zip(("recall", "precision"), self._reach, strict=True)
-            for k, most in zip(self._rules.ks, row, strict=True)
-        }
-
     def report(self, order: str) -> RankingReport:
         lists = self._lists
         _refuse_nothing(self._statuses, self._named, self._rules)
         means = self._means or StreamedMeans(0, self._rules.seed)
-        columns = {mean_name(name): column for column, name in enumerate(self._names)}
+        columns = {_mean_name(name): column for column, name in enumerate(self._names)}
         return RankingReport(
             signature=str(_signature(self._rules, order)),
             queries=sum(self._statuses.values()),
             averaged=self._averaged,
             statuses=self._statuses,
             mean={name: means.mean(column) for name, column in columns.items()},
-            ceiling=self._ceiling(),
+            ceiling={
+                f"{measure}@{k}": float(most) / self._averaged
+                for measure, row in zip(("recall", "precision"), self._reach, strict=True)
+                for k, most in zip(self._rules.ks, row, strict=True)
+            },
             interval={n: _interval(n, means.interval(column)) for n, column in columns.items()},
             defined={name: means.count(column) for name, column in columns.items()},
             listed={status: tuple(qids) for status, qids in self._listed.items() if qids},
@@ -319,7 +305,6 @@ class _Totals:
         )
 
     def _warnings(self) -> Iterator[str]:
-        """What a reader of these very means must know."""
         rules, lists = self._rules, self._lists
         said: tuple[tuple[QueryStatus, str], ...] = (
             ("no_gold", "without gold: left out, for nobody said what is relevant"),
@@ -347,8 +332,9 @@ def _refuse_nothing(statuses: Mapping[QueryStatus, int], named: int, rules: Rank
     queries = sum(statuses.values())
     with_gold = queries - statuses["no_gold"]
     if not queries:
-        message = "holds no sample; one JSON object a line, or CSV under a header, is needed"
-        raise InputError(message)
+        raise InputError(
+            "holds no sample; one JSON object a line, or CSV under a header, is needed"
+        )
     if not with_gold:
         message = f"nothing says what is relevant ({_queries(queries)}); give each gold_evidence, "
         message += "the ids of the chunks that hold its answer, or relevance, a grade by id"

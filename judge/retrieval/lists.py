@@ -3,15 +3,14 @@
 import heapq
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations, count
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
 
-from judge.records import Chunk
 from judge.retrieval.ranking import RankedQuery
 from judge.retrieval.records import IrrelevantTop, MissedGold, PairedChunks, QueryRanks
 from judge.text.fold import CJK
@@ -71,23 +70,22 @@ class Lists:
     """
 
     def __init__(self, k: int, most: int) -> None:
-        self._k = k
+        self._k, self._most = k, most
         self.compared = min(k, _DEEPEST)
         """How many first chunks of a ranking are held against each other."""
-        self._most = most
         self.worst: Foremost[QueryRanks] = Foremost(most)
         self.missed: Foremost[MissedGold] = Foremost(most)
         self.topped: Foremost[IrrelevantTop] = Foremost(most)
         self.pairs: Foremost[PairedChunks] = Foremost(most)
-        self.missed_total = self.relevant_total = self.found_total = self.topped_total = 0
-        self.pairs_total = 0
+        self.missed_total = self.relevant_total = self.found_total = 0
+        self.topped_total = self.pairs_total = 0
 
     def add(self, batch: "Batch") -> None:
         """Look at every query of a batch."""
         for query in batch.queries:
-            for copies in near_copies(query.chunks, self.compared):
+            for pair in near_copies(query, self.compared):
                 self.pairs_total += 1
-                self.pairs.add((copies.similarity,), _paired(query, copies))
+                self.pairs.add((pair.similarity,), pair)
         looked = batch.averaged & (batch.relevant > 0)
         found = np.count_nonzero(batch.hits, axis=1)
         missed = batch.relevant - np.count_nonzero(batch.hits[:, : self._k], axis=1)
@@ -106,10 +104,12 @@ class Lists:
         deep = np.where(looked, above, 0)
         for row in _foremost(self._most, deep):
             if deep[row]:
-                rank = int(first[row]) + 1 if found[row] else None
-                query, ids = batch.queries[row], tuple(batch.order.ids(row)[: int(deep[row])])
+                query = batch.queries[row]
                 top = IrrelevantTop(
-                    qid=query.qid, query=query.query, first_relevant=rank, chunk_ids=ids
+                    qid=query.qid,
+                    query=query.query,
+                    first_relevant=int(first[row]) + 1 if found[row] else None,
+                    chunk_ids=tuple(batch.order.ids(row)[: int(deep[row])]),
                 )
                 self.topped.add((deep[row],), top)
         self._miss(batch, looked)
@@ -137,30 +137,16 @@ def _foremost(most: int, *keys: npt.NDArray[Any]) -> list[int]:
     return order
 
 
-class Copies(NamedTuple):
-    """Two places of a ranking, from 0, whose chunks are near-copies."""
-
-    first: int
-    second: int
-    similarity: float
-    """The share of the smaller chunk that stands in the other, .8 to 1."""
-
-
-def near_copies(chunks: Sequence[Chunk], k: int) -> Iterator[Copies]:
-    """The near-copies among the first k chunks of a ranking, by rank of the first, then the second.
+def near_copies(query: RankedQuery, k: int) -> Iterator[PairedChunks]:
+    """The near-copies among the first k chunks of a query, by rank of the first, then the second.
 
     Near-copies: of the runs of three words (or CJK characters), folded for case and width,
     |A ∩ B| / min(|A|, |B|) >= 0.8, 0 to 1 and in no direction; texts with under eight runs must be
     equal. So identical texts are found, one text within another, and copies with a few words
     changed (A. Z. Broder 1997, On the resemblance and containment of documents). Of a chunk the
     first 20 000 characters are read.
-
-    >>> texts = ("差旅标准为500元。", "The standard is 500 yuan.", "差旅标准为５００元")
-    >>> chunks = [Chunk(chunk_id=id_, text=text) for id_, text in zip("abc", texts, strict=True)]
-    >>> list(near_copies(chunks, 3))
-    [Copies(first=0, second=2, similarity=1.0)]
     """
-    texts = [chunk.text[:_LONGEST] for chunk in chunks[:k]]
+    texts = [chunk.text[:_LONGEST] for chunk in query.chunks[:k]]
     units = [_units(text) for text in texts]
     runs = [frozenset(zip(*(own[at:] for at in range(_RUN)), strict=False)) for own in units]
     for at, to in combinations(range(len(runs)), 2):
@@ -170,21 +156,17 @@ def near_copies(chunks: Sequence[Chunk], k: int) -> Iterator[Copies]:
         written = bool(texts[at].strip()) and texts[at] == texts[to]
         same = units[at] == units[to] if units[at] else written
         if same or share >= _COPY:
-            yield Copies(at, to, 1.0 if same else share)
+            yield PairedChunks(
+                qid=query.qid,
+                kind="duplicate",
+                first=query.chunks[at].chunk_id,
+                second=query.chunks[to].chunk_id,
+                ranks=(at + 1, to + 1),
+                similarity=1.0 if same else share,
+            )
 
 
 def _units(text: str) -> list[str]:
     # Normalizing a run of combining marks takes the square of its length.
     slices = (text[at : at + _SLICE] for at in range(0, len(text), _SLICE))
     return _UNIT.findall("".join(normalize("NFKC", part) for part in slices).casefold())
-
-
-def _paired(query: RankedQuery, copies: Copies) -> PairedChunks:
-    return PairedChunks(
-        qid=query.qid,
-        kind="duplicate",
-        first=query.chunks[copies.first].chunk_id,
-        second=query.chunks[copies.second].chunk_id,
-        ranks=(copies.first + 1, copies.second + 1),
-        similarity=copies.similarity,
-    )

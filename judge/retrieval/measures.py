@@ -15,7 +15,7 @@ What holds for all of them:
 - found(k): how many relevant chunks stand among the first k.
 - A query with nothing relevant gives 0.0, trec_eval's convention; who averages decides whether it
   counts. What is undefined for another reason is NaN.
-- Ties are broken before: a ranking is an order. Only `roc_auc` can be told of equal scores.
+- Ties are broken before: the order decides. Only `roc_auc` can be told of equal scores.
 - Sums run from the first rank to the last, so that a query's value is the same to the last bit
   alone and among others, whatever fills it up.
 """
@@ -41,10 +41,8 @@ def hit_at_k(gains: npt.ArrayLike, k: int) -> Values:
     query it is the same as `recall_at_k`, with more it is not.
 
     Formula: 1 if found(k) ≥ 1, else 0
-    Shapes: gains (..., n) to (...)
     Range: 0 or 1; its mean 0 to 1
     Zero: where nothing is relevant
-    Ties: the order decides
     Source: trec_eval, success
 
     >>> hit_at_k([[0, 1, 0], [0, 0, 1]], 2).tolist()
@@ -57,10 +55,8 @@ def recall_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike) -> Values
     """Which share of all that is relevant is among the first k.
 
     Formula: found(k) ÷ R
-    Shapes: gains (..., n), relevant (...) to (...)
     Range: 0 to 1
     Zero: where nothing is relevant
-    Ties: the order decides
     Source: Kent et al. 1955; trec_eval, recall
 
     >>> recall_at_k([[0, 1, 0], [1, 1, 0]], 2, relevant=[1, 4]).tolist()
@@ -73,10 +69,8 @@ def precision_at_k(gains: npt.ArrayLike, k: int) -> Values:
     """Which share of the first k is relevant, also of a ranking that is shorter than k.
 
     Formula: found(k) ÷ k
-    Shapes: gains (..., n) to (...)
     Range: 0 to 1
     Zero: where nothing is relevant; it is R ÷ k at most
-    Ties: the order decides
     Source: Kent et al. 1955; trec_eval, P
 
     >>> precision_at_k([[0, 1, 0], [1, 1, 0]], 2).tolist()
@@ -89,10 +83,8 @@ def f1_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike) -> Values:
     """Harmonic mean of precision and recall at k: high only where both are.
 
     Formula: 2·found(k) ÷ (k + R)
-    Shapes: gains (..., n), relevant (...) to (...)
     Range: 0 to 1
     Zero: where nothing is relevant or found; it is 1 only where k is R
-    Ties: the order decides
     Source: van Rijsbergen 1979
 
     >>> f1_at_k([0, 1, 1, 0], 4, relevant=4).tolist()
@@ -105,10 +97,8 @@ def r_precision(gains: npt.ArrayLike, relevant: npt.ArrayLike) -> Values:
     """Precision at R, where a perfect ranking has just found everything: there it equals recall.
 
     Formula: found(R) ÷ R
-    Shapes: gains (..., n), relevant (...) to (...)
     Range: 0 to 1
     Zero: where nothing is relevant
-    Ties: the order decides
     Source: Buckley and Voorhees 2005; trec_eval, Rprec
 
     >>> r_precision([[1, 0, 1], [1, 0, 1]], relevant=[2, 3]).round(4).tolist()
@@ -124,10 +114,8 @@ def reciprocal_rank(gains: npt.ArrayLike, k: int | None = None) -> Values:
     """How early the first relevant chunk stands; the mean over queries is MRR.
 
     Formula: 1 ÷ rank of the first relevant chunk, 0 if none
-    Shapes: gains (..., n) to (...)
     Range: 0 to 1
     Zero: where nothing relevant is among the first k; else it is 1 ÷ k or more
-    Ties: the order decides
     Source: Voorhees 1999; trec_eval, recip_rank
 
     >>> reciprocal_rank([[0, 1, 1], [1, 0, 0], [0, 0, 0]]).tolist()
@@ -150,10 +138,8 @@ def average_precision(
     (trec_eval's `map_cut`), not min(k, R).
 
     Formula: Σ precision@i over the ranks i of relevant chunks, ÷ R
-    Shapes: gains (..., n), relevant (...) to (...)
     Range: 0 to 1
     Zero: where nothing is relevant; it is k ÷ R at most
-    Ties: the order decides
     Source: Buckley and Voorhees 2000; trec_eval, map
 
     >>> average_precision([0, 1, 0, 1], relevant=4).tolist()
@@ -173,10 +159,8 @@ def dcg(gains: npt.ArrayLike, k: int | None = None, *, gain: Gain = "linear") ->
     first ranks undiscounted. For relevance 0 and 1 both gains are the same.
 
     Formula: Σ_{i ≤ k} gain(rel_i) ÷ log2(i + 1), gain(r) = r or 2^r − 1
-    Shapes: gains (..., n) to (...)
     Range: 0 and up
     Zero: where nothing relevant is among the first k; a relevance under 0 gains nothing
-    Ties: the order decides
     Source: Järvelin and Kekäläinen 2002; gain 2^r − 1: Burges et al. 2005
 
     Raises:
@@ -199,10 +183,8 @@ def ndcg(
     row of `judged` falls it is not sorted again, which helps who asks for several k.
 
     Formula: dcg@k ÷ dcg@k of the best ranking of all that is relevant
-    Shapes: gains (..., n), judged (..., m) to (...)
     Range: 0 to 1
     Zero: where nothing is relevant; it is exactly 1 for a best ranking
-    Ties: the order decides
     Source: Järvelin and Kekäläinen 2002; trec_eval, ndcg_cut
 
     Raises:
@@ -224,12 +206,12 @@ def roc_auc(
 ) -> Values:
     """How well the ranking keeps relevant and irrelevant chunks apart, within what was ranked.
 
-    What was never ranked is not in it: a ranking that misses much can have 1. The area is computed
-    from ranks, as Mann and Whitney do: 1 - (S - P(P + 1)/2) ÷ (P·N), of P relevant and N irrelevant
-    chunks, S the sum of the ranks of the relevant. `scores`, what the ranking was sorted by, fall.
+    What was never ranked is not in it: a ranking that misses much can have 1. `scores` (..., n),
+    what the ranking was sorted by, fall. The area is computed from ranks, as Mann and Whitney do:
+    1 - (S - P(P + 1)/2) ÷ (P·N), of P relevant and N irrelevant chunks, S the sum of the ranks of
+    the relevant.
 
     Formula: share of pairs of a relevant and an irrelevant chunk ranked in that order, ties ½
-    Shapes: gains (..., n), length (...), scores (..., n) to (...)
     Range: 0 to 1; .5 by chance
     Zero: where every relevant chunk stands below all others; NaN where either kind is missing
     Ties: equal scores count one half, by the mean of their ranks; without scores the order decides
@@ -266,10 +248,8 @@ def accuracy_at_k(
     relevant, k = 1 gives at least .98.
 
     Formula: (found(k) + irrelevant ones ranked beyond k) ÷ (ranked + relevant ones never ranked)
-    Shapes: gains (..., n), length (...), relevant (...) to (...)
     Range: 0 to 1
     Zero: where nothing is relevant; NaN where nothing is ranked either
-    Ties: the order decides
     Source: Manning, Raghavan and Schütze 2008, section 8.3, which warns of it
 
     >>> accuracy_at_k([0, 1, 0, 0], 2, length=4, relevant=2).tolist()
@@ -295,7 +275,6 @@ def _first(gains: npt.ArrayLike, k: int | None) -> npt.NDArray[Any]:
 
 
 def _hits(gains: npt.ArrayLike, k: int | None) -> npt.NDArray[np.bool_]:
-    """Which of the first k ranks are relevant."""
     relevant: npt.NDArray[np.bool_] = _first(gains, k) > 0
     return relevant
 
@@ -325,9 +304,8 @@ def _share(part: npt.ArrayLike, whole: npt.ArrayLike, none: float = 0.0) -> Valu
 
 
 def _values(result: Floats) -> Values:
-    """The array, or the number where there is one query."""
-    number_or_array: Values = result[()]
-    return number_or_array
+    values: Values = result[()]
+    return values
 
 
 def _discounted(relevance: npt.NDArray[Any], gain: Gain) -> Floats:

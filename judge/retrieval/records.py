@@ -10,11 +10,8 @@ from judge.records.summary import Interval
 QueryStatus = Literal["measured", "no_gold", "no_relevant", "no_ranking"]
 """`no_gold`: nobody said what is relevant. `no_relevant`: somebody said that nothing is.
 `no_ranking`: there is something relevant, and nothing was ranked."""
-
-
 DEEPEST: Final = 10**9
 """Largest cut-off: longer rankings fit no memory."""
-
 Cutoff = Annotated[int, Field(ge=1, le=DEEPEST)]
 
 
@@ -47,13 +44,16 @@ class RankRules(Record):
         return tuple(sorted(set(ks)))
 
 
-class QueryRanks(Record):
-    """The measures of one query."""
-
+class _OfQuery(Record):
     qid: str
     """Of the query."""
     query: str = ""
     """Its text, where it is known."""
+
+
+class QueryRanks(_OfQuery):
+    """The measures of one query."""
+
     status: QueryStatus
     """Whether it could be measured."""
     ranked: int
@@ -66,13 +66,9 @@ class QueryRanks(Record):
     """By name. Null where a measure is not defined, and where the query counts in no mean."""
 
 
-class MissedGold(Record):
+class MissedGold(_OfQuery):
     """A relevant chunk that is not among the first k."""
 
-    qid: str
-    """Of the query."""
-    query: str = ""
-    """Its text, where it is known."""
     chunk_id: str
     """As gold names it."""
     relevance: float
@@ -82,13 +78,9 @@ class MissedGold(Record):
     documents: later chunks of one that gold names are not counted."""
 
 
-class IrrelevantTop(Record):
+class IrrelevantTop(_OfQuery):
     """What stands above the first relevant chunk of a query, within the first k."""
 
-    qid: str
-    """Of the query."""
-    query: str = ""
-    """Its text, where it is known."""
     first_relevant: int | None
     """Rank of the first relevant chunk; null where none is ranked."""
     chunk_ids: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -17,8 +17,8 @@ _LOOKED_AT: Final = {4: (0, 2, 3), 6: (0, 2, 4)}
 """Of the columns, by how many there are: qid, docid, and relevance or score."""
 _GRADE: Final = "relevance"
 _ASCII_SPACE: Final = re.compile(r"[ \t\r\n\f\v]+")
-_OTHER_SPACE: Final = re.compile(r"[^\S\x00-\x7f]")
-"""It is of the id that holds it."""
+_ODD: Final = re.compile(r"[^\S\x00-\x7f]|[\ud800-\udfff]")
+"""White space that is of the id that holds it, and bytes that are no UTF-8."""
 _CHARACTERS: Final = 1 << 17
 """Of the lines that are taken apart together: so many fit a processor's cache."""
 _MARK: Final = "\0"
@@ -29,8 +29,6 @@ class ScatteredError(InputError):
 
 
 class _Lines(NamedTuple):
-    """Lines in the columns that are looked at, the first value of each that of the first line."""
-
     numbers: Sequence[int]
     columns: Sequence[Sequence[str]]
 
@@ -77,43 +75,27 @@ def read_run(path: Path | str, *, whole: bool = False) -> Iterator[Block]:
             or no line at all.
     """
     path = Path(path)
-    if whole:
-        yield from _gathered(path)
-        return
     done: set[str] = set()
-    last: Block | None = None
-    for number, block in _blocks(path):
-        if last is not None and block[0] == last[0]:
-            last = (last[0], [*last[1], *block[1]], [*last[2], *block[2]])
-            continue
-        if block[0] in done:
-            message = f"query {block[0]!r} goes on here, and others stand between"
-            raise ScatteredError(message, path=str(path), line=number)
-        if last is not None:
-            yield last
-        done.add(block[0])
-        last = block
-    if last is not None:
-        yield last
-
-
-def _gathered(path: Path) -> Iterator[Block]:
     held: dict[str, tuple[list[str], list[float]]] = {}
-    for _, (qid, docs, scores) in _blocks(path):
-        kept = held.setdefault(qid, ([], []))
-        kept[0].extend(docs)
-        kept[1].extend(scores)
-    for qid, (all_docs, all_scores) in held.items():
-        yield qid, all_docs, all_scores
-
-
-def _blocks(path: Path) -> Iterator[tuple[int, Block]]:
-    """Lines of a query, as far as they stand and were read together; the number of the first."""
     for lines in _lines(path, _RUN):
         qids, docs, written = lines.columns
         scores = _numbers(lines, written, "score", path)
         for qid, start, end in _stretches(qids):
-            yield lines.numbers[start], (qid, docs[start:end], scores[start:end])
+            if qid in done:
+                message = f"query {qid!r} goes on here, and others stand between"
+                raise ScatteredError(message, path=str(path), line=lines.numbers[start])
+            if not whole and qid not in held:
+                yield from _blocks(held)
+                done.update(held)
+                held.clear()
+            kept = held.setdefault(qid, ([], []))
+            kept[0].extend(docs[start:end])
+            kept[1].extend(scores[start:end])
+    yield from _blocks(held)
+
+
+def _blocks(held: Mapping[str, tuple[list[str], list[float]]]) -> Iterator[Block]:
+    return ((qid, docs, scores) for qid, (docs, scores) in held.items())
 
 
 def _stretches(qids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
@@ -140,7 +122,7 @@ def _lines(path: Path, columns: str) -> Iterator[_Lines]:
 
 def _split_at_once(first: int, text: str, width: int) -> _Lines | None:
     """All lines split at once, which takes half the time; None where one is not of this width."""
-    if _MARK in text or not (text.isascii() or (_is_text(text) and not _OTHER_SPACE.search(text))):
+    if _MARK in text or not (text.isascii() or _ODD.search(text) is None):
         return None
     text = text.removesuffix("\n")
     count = text.count("\n") + 1
@@ -169,28 +151,19 @@ def _one_by_one(first: int, text: str, columns: str, path: Path) -> _Lines:
     return _Lines([number for number, _ in kept], columns_of)
 
 
-def _is_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _numbers(lines: _Lines, written: Sequence[str], field: str, path: Path) -> list[float]:
     """All at once; one by one only where something is wrong."""
     try:
         numbers = list(map(float, written))
     except ValueError:
         numbers = [math.nan]
-    if math.isfinite(sum(numbers)):
-        return numbers
-    return [
-        _number(text, field, path, line) for text, line in zip(written, lines.numbers, strict=True)
-    ]
+    if not math.isfinite(sum(numbers)):
+        for text, line in zip(written, lines.numbers, strict=True):
+            _refuse(text, field, path, line)
+    return numbers
 
 
-def _number(text: str, field: str, path: Path, line: int) -> float:
+def _refuse(text: str, field: str, path: Path, line: int) -> None:
     try:
         value = float(text)
     except ValueError:
@@ -198,4 +171,3 @@ def _number(text: str, field: str, path: Path, line: int) -> float:
     if math.isnan(value) or (math.isinf(value) and field == _GRADE):
         message = f"{text!r} is no {'finite ' if field == _GRADE else ''}number; mend the line"
         raise InputError(message, path=str(path), line=line, field=field)
-    return value

@@ -8,7 +8,7 @@ from sacrebleu.metrics.bleu import BLEU
 from judge.errors import InputError
 from judge.files.samples import read_samples
 from judge.overlap import measure_overlap, with_bad_lines
-from judge.overlap.evaluate import MEASURES, Lowest, measure
+from judge.overlap.evaluate import MEASURES, measure
 from judge.overlap.records import AnswerOverlap, OverlapReport
 from judge.records import Sample
 
@@ -238,22 +238,23 @@ def test_the_most_answers_first_then_by_name(
     assert [(item.language, item.answers) for item in pairs(*given).bleu] == languages
 
 
-def kept(size: int, *scores: tuple[str, float, float | None]) -> str:
-    lowest = Lowest(size)
-    for qid, token_f1, rouge_l in scores:
-        lowest.add(Sample(qid=qid, answer="报" * 300, gold_answer="b"), token_f1, rouge_l)
-    assert {item.answer for item in lowest.answers()} <= {"报" * 199 + "…"}
-    return "".join(item.qid for item in lowest.answers())
+def kept(size: int, *answers: str) -> str:
+    """Answers to `a b c d`, listed with the lowest first."""
+    report = measure_overlap((sample(each, each, "b c d e") for each in answers), worst=size)
+    return " ".join(item.qid.replace(" ", "") for item in report.worst)
 
 
 def test_the_lowest_by_token_f1_then_rouge_l_then_the_first() -> None:
-    scores = [("a", 0.5, 0.5), ("b", 0.2, 0.9), ("c", 0.5, 0.1), ("d", 0.5, 0.1), ("e", 0.9, 0.0)]
-    assert [kept(size, *scores) for size in (4, 1, 9, 0)] == ["bcda", "b", "bcdae", ""]
-    assert kept(1, *reversed(scores)) == "b"
-    # What has all tokens is not low; of equals the first; too long says nothing against it.
-    assert kept(3, ("a", 1.0, 0.2), ("b", 0.9999, 1.0)) == "b"
-    assert kept(2, ("x", 0.5, 0.6), *((qid, 0.5, 0.5) for qid in "abcd")) == "ab"
-    assert kept(2, ("l", 0.5, None), ("s", 0.5, 0.4)) == "sl"
+    # Token F1 1/4 for one word; for two 2/3·… in order or turned, which ROUGE-L sees.
+    answers = ("b c", "x", "c b", "d c", "b c d", "e d c b")
+    for size, listed in ((9, "x cb dc bc bcd"), (3, "x cb dc"), (1, "x"), (0, "")):
+        assert kept(size, *answers) == listed
+    assert kept(1, *reversed(answers)) == "x"
+    # Too long to be measured says nothing against it; of a text the beginning is kept.
+    long, short = "b " + "x " * 50_000, "b" + " x" * 200
+    report = measure_overlap([sample("long", long, "b"), sample("short", short, "b")])
+    assert [item.qid for item in report.worst] == ["long", "short"]
+    assert {len(item.answer) for item in report.worst} == {200}
 
 
 def test_a_warning_for_everything() -> None:

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from judge.records import Chunk, Sample
 from judge.retrieval import measure_retrieval, measure_run
-from judge.retrieval.lists import Copies, Foremost, near_copies
-from judge.retrieval.records import RankingReport, RankRules
+from judge.retrieval.lists import Foremost, near_copies
+from judge.retrieval.ranking import RankedQuery
+from judge.retrieval.records import PairedChunks, RankingReport, RankRules
 
 RULES = RankRules(ks=(1, 3))
 IDS = tuple("abcdefgh")
@@ -154,9 +155,9 @@ POLICY_ZH = (
 FOLLOWING = "Before it stands a title.\n{}\nBehind it a closing line."
 
 
-def copies(*texts: str, k: int = 20) -> list[Copies]:
+def copies(*texts: str, k: int = 20) -> list[PairedChunks]:
     chunks = [Chunk(chunk_id=f"c{at}", text=text) for at, text in enumerate(texts)]
-    return list(near_copies(chunks, k))
+    return list(near_copies(RankedQuery("q", {}, None, chunks=chunks), k))
 
 
 def words(count: int, *others: str) -> str:
@@ -199,17 +200,18 @@ def test_which_texts_are_near_copies() -> None:
     for one, other, share in TEXTS:
         found = [pair.similarity for pair in copies(one, other)]
         assert found == [pytest.approx(share)] * (share is not None), (one[:60], other[:60])
-    ((_, _, share),) = copies(READ[:19_998] + "甲", READ[:19_998] + "乙")
-    assert share < 1
+    (pair,) = copies(READ[:19_998] + "甲", READ[:19_998] + "乙")
+    assert pair.similarity < 1
 
 
 def test_near_copies_stand_by_rank_and_only_the_first_k_are_looked_at() -> None:
     found = copies(*(f"{POLICY} The limit is {days} days." for days in (30, 60, 90, 30)))
-    order = [(pair.first, pair.second) for pair in found]
+    order = [pair.ranks for pair in found]
     assert order == sorted(order)
-    assert (0, 3) in order
+    assert (1, 4) in order
     assert copies(POLICY, POLICY_ZH, POLICY, k=2) == copies(POLICY) == copies() == []
-    assert copies(POLICY, POLICY_ZH, POLICY, k=3) == [Copies(0, 2, 1.0)]
+    (alike,) = copies(POLICY, POLICY_ZH, POLICY, k=3)
+    assert (alike.first, alike.second, alike.ranks, alike.similarity) == ("c0", "c2", (1, 3), 1)
 
 
 @pytest.mark.parametrize(
