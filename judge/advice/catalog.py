@@ -16,13 +16,7 @@ _CUT: Final = re.compile(r"@[1-9][0-9]*\Z")
 _HOMES: Final = {"retrieval": "judge.retrieval.measures", "overlap": "judge.overlap.measures"}
 """Modules of pure functions, whose docstrings tell formula, range and source."""
 _FACT: Final = re.compile(r"^(Formula|Range|Source): (.*(?:\n {4}.*)*)", re.MULTILINE)
-_USUAL: Final = {
-    "range": "0 to 1",
-    "direction": "higher",
-    "also": (),
-    "formula": "",
-    "source": "",
-}
+_USUAL: Final = {"range": "0 to 1", "direction": "higher", "also": (), "formula": "", "source": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +94,11 @@ def measures() -> tuple[Measure, ...]:
 
 def _measure(name: str, family: str, usual: list[str], row: dict[str, Any]) -> Measure:
     says = Messages.of("measures")
-    facts = _USUAL | {"needs": usual} | _told(family, row.get("of")) | row
+    told: dict[str, str] = {}
+    if function := row.get("of"):
+        text = inspect.getdoc(getattr(import_module(_HOMES[family]), function)) or ""
+        told = {fact.lower(): " ".join(value.split()) for fact, value in _FACT.findall(text)}
+    facts = _USUAL | {"needs": usual} | told | row
     facts.pop("of", None)
     return Measure(
         name,
@@ -109,14 +107,6 @@ def _measure(name: str, family: str, usual: list[str], row: dict[str, Any]) -> M
         meaning_zh=says(f"{family}.{name}", "zh"),
         **facts | {"needs": tuple(facts["needs"]), "also": tuple(facts["also"])},
     )
-
-
-def _told(family: str, function: str | None) -> dict[str, Any]:
-    """What the docstring of a measure's function states: formula, range, source."""
-    if function is None:
-        return {}
-    text = inspect.getdoc(getattr(import_module(_HOMES[family]), function)) or ""
-    return {name.lower(): " ".join(value.split()) for name, value in _FACT.findall(text)}
 
 
 @cache

@@ -21,7 +21,7 @@ from judge.advice.records import (
 from judge.advice.rules import ChangeRow, DiagnosisRule, LevelRow, diagnosis_table
 from judge.errors import ConfigError
 from judge.messages import Lang, Messages
-from judge.records import CorpusScore, Interval, QuadrantCount, Summary
+from judge.records import Interval, QuadrantCount, Summary
 from judge.records.quadrant import QuadrantWord
 from judge.retrieval.records import RankingReport
 from judge.scores.intervals import difference, wilson
@@ -67,14 +67,14 @@ def bands(report: RankingReport, lang: Lang = "en") -> Bands:
         for name, limits in rules.production.items()
         if (each := figure(report, name))
     ]
-    cautious = [(each, limits["fair"]) for each, limits in limited]
-    cautious += [(each, limits["minimum"]) for each, limits in needed]
+    least = [(each, limits["fair"]) for each, limits in limited]
+    least += [(each, limits["minimum"]) for each, limits in needed]
     return Bands(
         source=Messages.of("diagnosis")("source", lang),
         bands=tuple(_band(each, limits, "poor") for each, limits in limited),
         production=tuple(_band(each, limits, "below") for each, limits in needed),
         not_measured=_missing(report),
-        cautions=_out_of_reach(cautious, lang),
+        cautions=_out_of_reach(least, lang),
     )
 
 
@@ -89,18 +89,12 @@ def targets(report: RankingReport, use: Use, lang: Lang = "en") -> Targets:
         raise ConfigError(f"there is no use {use!r}; try one of {', '.join(uses)}")
     names = dict.fromkeys((*uses[use].watch, *uses[use].target))
     held = tuple(_target(report, name, uses[use].target.get(name)) for name in names)
+    limits = [(each.figure, each.target) for each in held if each.figure and each.target]
     return Targets(
         use=use,
         name=Messages.of("diagnosis")(f"use.{use}", lang),
         targets=held,
-        cautions=_out_of_reach(
-            (
-                (each.figure, each.target)
-                for each in held
-                if each.figure is not None and each.target is not None
-            ),
-            lang,
-        ),
+        cautions=_out_of_reach(limits, lang),
     )
 
 
@@ -127,8 +121,7 @@ def diagnose(
     given = {} if answers is None else {each.measure: each for each in answer_figures(answers)}
     alike = before is not None and _alike(report, before)
     numbers = _Numbers(report, before if alike else None, given)
-    rules = [rule for rule in diagnosis_table().rule if _asked(rule, numbers)]
-    read = [_read(rule, numbers, lang) for rule in rules]
+    read = [_read(rule, numbers, lang) for rule in diagnosis_table().rule if _asked(rule, numbers)]
     return Diagnoses(
         found=tuple(each for each in read if isinstance(each, Diagnosis)),
         unjudged=tuple(each for each in read if isinstance(each, Unjudged)),
@@ -162,18 +155,17 @@ def answer_figures(summary: Summary) -> tuple[Figure, ...]:
     }
     if summary.breakdown is not None and summary.breakdown.cells:
         cells = summary.breakdown.cells
-        found = [_share(cells, yes, no) if trusted[yes] else None for yes, no in _ASKED]
-    else:
-        recall = compared.recall if compared is not None and trusted["correct"] else None
-        faithfulness = summary.faithfulness if trusted["faithful"] else None
-        found = [_mean("faithfulness", faithfulness), _mean("correctness_recall", recall)]
-    return tuple(each for each in found if each is not None)
-
-
-def _mean(measure: str, score: CorpusScore | None) -> Figure | None:
-    if score is None:
-        return None
-    return Figure(measure=measure, value=score.macro, interval=score.interval)
+        shares = (_share(cells, yes, no) for yes, no in _ASKED if trusted[yes])
+        return tuple(each for each in shares if each is not None)
+    means = (
+        ("faithfulness", trusted["faithful"] and summary.faithfulness),
+        ("correctness_recall", trusted["correct"] and compared and compared.recall),
+    )
+    return tuple(
+        Figure(measure=measure, value=score.macro, interval=score.interval)
+        for measure, score in means
+        if score
+    )
 
 
 def _share(cells: Iterable[QuadrantCount], yes: QuadrantWord, no: QuadrantWord) -> Figure | None:
@@ -203,11 +195,15 @@ def _target(report: RankingReport, name: str, target: float | None) -> Target:
     if found is None or target is None:
         return Target(measure=name, target=target, figure=found, met=None, sure=None)
     met = _at_least(found.value, target)
-    sure = None
-    if found.interval is not None:
-        worst = found.interval.low if met else found.interval.high
-        sure = _at_least(worst, target) is met
+    sure = _sure(found, target, above=met)
     return Target(measure=name, target=target, figure=found, met=met, sure=sure)
+
+
+def _sure(found: Figure, limit: float, *, above: bool) -> bool | None:
+    """Whether the whole interval is on this side of the limit; None without one."""
+    if found.interval is None:
+        return None
+    return _at_least(found.interval.low if above else found.interval.high, limit) is above
 
 
 def _at_least(value: float, limit: float) -> bool:
@@ -233,7 +229,7 @@ def _band(found: Figure, limits: dict[_Level, float], lowest: _Level) -> Band:
 
 
 def _out_of_reach(limits: Iterable[tuple[Figure, float]], lang: Lang) -> tuple[str, ...]:
-    """A caution that names the figures no ranking could bring to their limits; none without any."""
+    """A caution that names the figures no ranking could bring to their limits."""
     most = [f"{each.measure} {each.ceiling:.3f}" for each, limit in limits if _capped(each, limit)]
     return (_said("ceiling", lang, most=", ".join(dict.fromkeys(most))),) if most else ()
 
@@ -276,9 +272,19 @@ def _read(rule: DiagnosisRule, numbers: _Numbers, lang: Lang) -> Diagnosis | Unj
     if False in held:
         return None
     finding = says(f"finding.{rule.name}", lang)
-    rows = [row for row, ground in zip(rule.when, held, strict=True) if ground is None]
-    if rows:
-        return _unjudged(rule.name, finding, rows, numbers)
+    if None in held:
+        missing, capped = [], []
+        for row in (row for row, ground in zip(rule.when, held, strict=True) if ground is None):
+            names = row.measures
+            if isinstance(row, LevelRow) and (now := numbers.first(names)) is not None:
+                capped.append(now)
+                # Only what would have been taken before it can still tell.
+                names = names[: names.index(now.measure)]
+            if names:
+                missing.append(names)
+        return Unjudged(
+            name=rule.name, finding=finding, missing=tuple(missing), capped=tuple(capped)
+        )
     grounds = tuple(ground for ground in held if isinstance(ground, Ground))
     sure = {ground.sure for ground in grounds}
     return Diagnosis(
@@ -290,50 +296,28 @@ def _read(rule: DiagnosisRule, numbers: _Numbers, lang: Lang) -> Diagnosis | Unj
     )
 
 
-def _unjudged(
-    name: str, finding: str, rows: Iterable[LevelRow | ChangeRow], numbers: _Numbers
-) -> Unjudged:
-    missing, useless = [], []
-    for row in rows:
-        now = numbers.first(row.measures) if isinstance(row, LevelRow) else None
-        names = row.measures
-        if now is not None:
-            useless.append(now)
-            # Only what would have been taken before it can still tell.
-            names = names[: names.index(now.measure)]
-        if names:
-            missing.append(names)
-    return Unjudged(name=name, finding=finding, missing=tuple(missing), capped=tuple(useless))
-
-
 def _hold(row: LevelRow | ChangeRow, numbers: _Numbers) -> Ground | bool | None:
     """The ground where the row holds, False where it does not, None where it cannot be told."""
-    if isinstance(row, LevelRow):
-        now = numbers.first(row.measures)
-        return None if now is None or _capped(now, row.than) else _held_level(row, now)
-    pairs: Iterator[tuple[Figure, Figure]] = filter(None, map(numbers.both, row.measures))
-    pair = next(pairs, None)
-    return None if pair is None else _held_change(row, *pair)
-
-
-def _held_level(row: LevelRow, now: Figure) -> Ground | bool:
-    above = row.op == "at_least"
+    if isinstance(row, ChangeRow):
+        pairs: Iterator[tuple[Figure, Figure]] = filter(None, map(numbers.both, row.measures))
+        pair = next(pairs, None)
+        return None if pair is None else _held_change(row, *pair)
+    now, above = numbers.first(row.measures), row.op == "at_least"
+    if now is None or _capped(now, row.than):
+        return None
     if _at_least(now.value, row.than) is not above:
         return False
-    sure = None
-    if now.interval is not None:
-        end = now.interval.low if above else now.interval.high
-        sure = _at_least(end, row.than) is above
+    sure = _sure(now, row.than, above=above)
     return Ground(figure=now, op=row.op, than=row.than, sure=sure)
 
 
 def _held_change(row: ChangeRow, now: Figure, then: Figure) -> Ground | bool:
     limits = diagnosis_table().change
     gap = now.value - then.value
-    change = None
-    if now.interval is not None and then.interval is not None:
-        change = difference(now.value, _ends(now.interval), then.value, _ends(then.interval))
-    sure = None
+    change = sure = None
+    if (own := now.interval) and (earlier := then.interval):
+        ends, others = (own.low, own.high), (earlier.low, earlier.high)
+        change = difference(now.value, ends, then.value, others)
     if row.op == "up":
         holds = _at_least(gap, limits.least) and (change is None or change[0] > 0)
         sure = None if change is None else True
@@ -345,12 +329,8 @@ def _held_change(row: ChangeRow, now: Figure, then: Figure) -> Ground | bool:
     return holds and Ground(figure=now, op=row.op, before=then, change=change, sure=sure)
 
 
-def _ends(interval: Interval) -> tuple[float, float]:
-    return interval.low, interval.high
-
-
 def _alike(report: RankingReport, before: RankingReport) -> bool:
-    """Cut-offs say which means were made, and the seed is of their intervals: both may differ."""
+    # Cut-offs say which means were made, and the seed is of their intervals: both may differ.
     made, earlier = map(Signature.parse, (report.signature, before.signature))
     return made.without("k", "seed") == earlier.without("k", "seed")
 
@@ -358,7 +338,6 @@ def _alike(report: RankingReport, before: RankingReport) -> bool:
 def _cautions(
     report: RankingReport, before: RankingReport | None, answers: Summary | None, lang: Lang
 ) -> Iterator[str]:
-    """How far the earlier report and the answers can be held against the report, and why not."""
     if before is not None and not _alike(report, before):
         yield _said("unlike", lang, before=before.signature)
     elif before is not None and report.averaged != before.averaged:

@@ -16,11 +16,8 @@ Role = Literal["primary", "secondary", "supplementary"]
 
 POOL: Final = 10
 """What a reranker chooses from, in depths that are read."""
-
 MOST_CHUNKS: Final = 10**15
 """To search: far above any corpus, and every ratio of it is still a number."""
-
-Count = Annotated[int, Field(ge=1, le=MOST_CHUNKS)]
 
 
 class Wishes(Record):
@@ -32,7 +29,7 @@ class Wishes(Record):
     """What it costs to be shown something irrelevant."""
     depth: Annotated[int, Field(ge=1, le=DEEPEST // POOL)] | None = None
     """Only so many of the ranking are read; null: nobody said."""
-    corpus_size: Count | None = None
+    corpus_size: Annotated[int, Field(ge=1, le=MOST_CHUNKS)] | None = None
     """Chunks there are to search; null: irrelevant ones are counted in the rankings."""
     task: Task | None = None
     """What the system is for, where its measures should compare with published ones."""
@@ -95,23 +92,19 @@ class AdvisedMeasure(Record):
 
 
 class AvoidedMeasure(Record):
-    """A measure that misleads on such data."""
+    """A measure that misleads on such data, why, and the rule that warns of it."""
 
     name: str
     """As in the catalogue: `recall@k`."""
     why: str
-    """In a sentence."""
     rule: str
-    """The rule that warns of it."""
 
 
 class FiredRule(Record):
-    """A rule that decided something."""
+    """A rule that decided something, and what it says."""
 
     rule: str
-    """Its name."""
     why: str
-    """What it says."""
 
 
 class FamilyAdvice(Record):
@@ -126,7 +119,6 @@ class FamilyAdvice(Record):
     why: str
     """In a sentence."""
     measures: tuple[str, ...]
-    """Its measures."""
     command: str
     """What takes them."""
 
@@ -139,9 +131,7 @@ class Advice(Record):
     lang: Lang
     """Language of the texts."""
     profile: Profile
-    """What it rests on, …"""
     wishes: Wishes
-    """… and what was asked for."""
     scenario: Scenario | None
     """Null where nothing is known to be relevant, or not how much is irrelevant."""
     measures: tuple[AdvisedMeasure, ...]
@@ -162,12 +152,11 @@ Use = Literal["faq", "documents", "scholarly", "knowledge_base", "monitoring"]
 
 
 class Figure(Record):
-    """A mean that was measured."""
+    """A mean that was measured, 0 to 1."""
 
     measure: str
     """Its name: `recall@5`."""
     value: float
-    """0 to 1."""
     interval: Interval | None = None
     """Its 95 % interval; null where the report has none."""
     ceiling: float | None = None
@@ -179,7 +168,6 @@ class Band(Record):
     """How good a mean is, or whether it is enough for production."""
 
     figure: Figure
-    """The mean."""
     level: Level | ProductionLevel
     """Its band; `below` is under what production needs at least."""
     span: tuple[Level | ProductionLevel, Level | ProductionLevel] | None
@@ -202,14 +190,13 @@ class Bands(Record):
 
 
 class Target(Record):
-    """A measure to watch for a use."""
+    """A measure to watch for a use, and what to reach."""
 
     measure: str
-    """Its name."""
     target: float | None
-    """What to reach; null where the table names no number."""
+    """Null where the table names no number."""
     figure: Figure | None
-    """What was measured; null where nothing was."""
+    """Null where nothing was measured."""
     met: bool | None
     """Whether the mean reaches the target; null without either."""
     sure: bool | None
@@ -220,7 +207,6 @@ class Targets(Record):
     """The measures to watch for one use, and what they should reach."""
 
     use: Use
-    """Which use."""
     name: str
     """The use in words."""
     targets: tuple[Target, ...]
@@ -230,12 +216,11 @@ class Targets(Record):
 
 
 class Ground(Record):
-    """A number that a diagnosis rests on, and what it was held against."""
+    """A number that a diagnosis rests on: against a limit, or against an earlier report."""
 
     figure: Figure
-    """The number."""
     op: Literal["at_least", "under", "up", "stands"]
-    """What was found of it: against a limit, or against an earlier report."""
+    """What was found of it."""
     than: float | None = None
     """The limit of `at_least` and `under`."""
     before: Figure | None = None
@@ -256,7 +241,6 @@ class Diagnosis(Record):
     advice: tuple[str, ...]
     """What to look at, likeliest first."""
     grounds: tuple[Ground, ...]
-    """All the numbers it rests on."""
     sure: bool | None
     """Whether every ground is sure; null where none is unsure and one has no interval."""
 
@@ -280,6 +264,5 @@ class Diagnoses(Record):
     found: tuple[Diagnosis, ...]
     """In the table's order. None is no proof that all is well."""
     unjudged: tuple[Unjudged, ...]
-    """Rules for which a number is missing, or under its limit whatever the ranking."""
     cautions: tuple[str, ...]
     """Why the comparison with the earlier report was not made, or how far it can be trusted."""

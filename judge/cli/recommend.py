@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 
 import typer
 
-from judge.cli.options import chosen
+from judge.cli.options import chosen, language
 from judge.cli.root import app
 from judge.errors import ConfigError
 from judge.files.inputs import Source
 from judge.files.outputs import page_file
-from judge.messages import LANGS
 from judge.text.visible import clip
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     Example: judge recommend samples.jsonl --corpus-size 100000 --missed-cost high
     """
     wishes = _wishes(missed_cost, noise_cost, depth, corpus_size, task)
-    language = chosen("--lang", lang, LANGS)
+    spoken = language(lang)
     if as_json and markdown == STDOUT:
         raise ConfigError("--json and --markdown - both print; give --markdown a file's name")
     # Heavy, and --help stays quick without them.
@@ -81,16 +80,16 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     source = Source(samples, (), skip_bad_lines=skip_bad_lines)
     written = None if markdown == STDOUT else markdown
     with source.samples() as read, page_file(written, samples) as write:
-        advice = recommend_measures(read, wishes, language)
+        advice, name = recommend_measures(read, wishes, spoken), shlex.quote(samples)
         if write is not None:
-            write(page(advice, shlex.quote(samples)))
+            write(page(advice, name))
     if as_json:
         say(advice.model_dump_json())
     elif markdown == STDOUT:
-        say(page(advice, shlex.quote(samples)))
+        say(page(advice, name))
     else:
         with output() as console:
-            print_advice(advice, shlex.quote(samples), console, written)
+            print_advice(advice, name, console, written)
 
 
 def _wishes(
@@ -99,21 +98,19 @@ def _wishes(
     from judge.advice.records import MOST_CHUNKS, POOL, Wishes  # noqa: PLC0415  heavy, likewise
     from judge.retrieval.records import DEEPEST  # noqa: PLC0415
 
-    chosen("--missed-cost", missed_cost, get_args(_Cost))
-    chosen("--noise-cost", noise_cost, get_args(_Cost))
-    if missed_cost == noise_cost == "high":
+    costs: tuple[_Cost, ...] = get_args(_Cost)
+    missed = chosen("--missed-cost", missed_cost, costs)
+    noise = chosen("--noise-cost", noise_cost, costs)
+    if missed == noise == "high":
         message = "--missed-cost high --noise-cost high: what serves the one harms the other"
         raise ConfigError(f"{message}; say which of the two costs more")
-    if task is not None:
-        chosen("--task", task, get_args(_Task))
-    return Wishes.model_validate(
-        {
-            "missed_cost": missed_cost,
-            "noise_cost": noise_cost,
-            "depth": _count("--depth", depth, DEEPEST // POOL),
-            "corpus_size": _count("--corpus-size", corpus_size, MOST_CHUNKS),
-            "task": task,
-        }
+    named = None if task is None else chosen("--task", task, get_args(_Task))
+    return Wishes(
+        missed_cost=missed,
+        noise_cost=noise,
+        depth=_count("--depth", depth, DEEPEST // POOL),
+        corpus_size=_count("--corpus-size", corpus_size, MOST_CHUNKS),
+        task=named,
     )
 
 

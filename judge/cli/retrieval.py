@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
-from judge.cli.options import chosen
+from judge.cli.options import chosen, language
 from judge.cli.root import app
 from judge.errors import ConfigError, InputError
 from judge.files.inputs import PIPED, Source, placed, readable, spoken
 from judge.files.outputs import Write, row_file
-from judge.messages import LANGS, Lang
+from judge.messages import Lang
 
 if TYPE_CHECKING:
     from judge.cli.render.diagnosis import Reading
@@ -39,8 +39,7 @@ def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
 
 
 Samples = Annotated[
-    str | None,
-    typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin."),
+    str | None, typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.")
 ]
 Cutoffs = Annotated[
     str, typer.Option("-k", metavar="K,…", help="Ranks to look at, whole numbers from 1.")
@@ -122,43 +121,42 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
 
     Example: judge retrieval samples.jsonl -k 1,5,10
     """
-    rules = _rules(k, gain, relevance_level, gold_match, no_relevant, no_ranking, seed)
+    # Heavy, here and below, and --help stays quick without it.
+    from judge.retrieval.records import RankRules  # noqa: PLC0415
+
+    ks = _cutoffs(k)
+    if relevance_level is not None and not 0 < relevance_level < math.inf:
+        message = f"--relevance-level {relevance_level!r}: give a number above 0, such as 2"
+        raise ConfigError(message)
+    rules = RankRules(
+        ks=ks,
+        gain=gain,
+        relevance_level=relevance_level,
+        gold_match=gold_match,
+        no_relevant=no_relevant,
+        no_ranking=no_ranking,
+        seed=seed,
+    )
     asked = _reading(use, before, answers, lang, (samples, qrels, run), as_json=as_json)
     if samples is not None and qrels is None and run is None:
-        report = of_samples(samples, rules, worst, rows, skip_bad_lines=skip_bad_lines)
-    elif samples is None and qrels is not None and run is not None and not skip_bad_lines:
-        report = of_run(qrels, run, rules, worst, rows)
+        report = _of_samples(samples, rules, worst, rows, skip_bad_lines=skip_bad_lines)
+    elif samples is not None:
+        message = f"{samples!r} beside --qrels or --run: name samples or TREC files, not both"
+        raise ConfigError(message)
+    elif qrels is None or run is None:
+        message = "name a file of samples, or --qrels and --run together"
+        raise ConfigError(f"{message}; see judge retrieval --help")
+    elif skip_bad_lines:
+        message = "--skip-bad-lines is for samples: of TREC files no line is skipped; leave it out"
+        raise ConfigError(message)
     else:
-        raise ConfigError(_misused(samples, (qrels, run), skip_bad_lines=skip_bad_lines))
+        report = _of_run(qrels, run, rules, worst, rows)
     _print(report, asked, as_json=as_json)
 
 
-def _misused(
-    samples: str | None, trec: tuple[str | None, str | None], *, skip_bad_lines: bool
-) -> str:
-    if samples is not None:
-        return f"{samples!r} beside --qrels or --run: name samples or TREC files, not both"
-    if skip_bad_lines and None not in trec:
-        return "--skip-bad-lines is for samples: of TREC files no line is skipped; leave it out"
-    return "name a file of samples, or --qrels and --run together; see judge retrieval --help"
-
-
-def of_samples(
+def _of_samples(
     name: str, rules: "RankRules", most: int, rows: str | None, *, skip_bad_lines: bool
 ) -> "RankingReport":
-    """The rankings of a file of samples, measured.
-
-    Args:
-        name: of the file; - for standard input.
-        rules: what is measured, and how.
-        most: how long each list of the report may be.
-        rows: the file for each query's measures, if any.
-        skip_bad_lines: leave bad lines out, and say so in the report.
-
-    Raises:
-        UsageError: a file cannot be read or written, or a line is bad.
-    """
-    # Heavy, here and below, and --help stays quick without it.
     from judge.retrieval import check_gold, measure_retrieval  # noqa: PLC0415
 
     check = partial(check_gold, rules=rules)
@@ -171,10 +169,9 @@ def of_samples(
     return report.model_copy(update={"warnings": (*report.warnings, told)})
 
 
-def of_run(
+def _of_run(
     qrels: str, run: str, rules: "RankRules", most: int, rows: str | None
 ) -> "RankingReport":
-    """The rankings of a TREC run, measured by qrels; arguments and errors as of `of_samples`."""
     from judge.retrieval import measure_run  # noqa: PLC0415
     from judge.retrieval.trec import ScatteredError, read_qrels, read_run  # noqa: PLC0415
 
@@ -214,14 +211,13 @@ def _reading(
     *,
     as_json: bool,
 ) -> "Reading | None":
-    """What the options ask for; None where they ask for no reading."""
     given = {"--before": before, "--answers": answers, "--use": use}
     options = [option for option, value in given.items() if value is not None]
-    language: Lang = "en" if lang is None else chosen("--lang", lang, LANGS)
-    if not options and lang is not None:
-        raise ConfigError(f"--lang {lang!r} is of the reading; add --use, --before or --answers")
-    if not options:
+    spoken_in: Lang = "en" if lang is None else language(lang)
+    if not options and lang is None:
         return None
+    if not options:
+        raise ConfigError(f"--lang {lang!r} is of the reading; add --use, --before or --answers")
     if before == PIPED and PIPED in files:
         raise ConfigError("--before - beside another -: standard input is one file; name the other")
     from judge.advice.records import Use  # noqa: PLC0415
@@ -236,7 +232,7 @@ def _reading(
         None if before is None else _earlier(before),
         None if answers is None else read_summary(answers),
         None if answers is None else _elsewhere(answers, files[0]),
-        language,
+        spoken_in,
     )
 
 
@@ -262,28 +258,6 @@ def _earlier(name: str) -> "RankingReport":
         except ValueError:
             wanted = "what judge retrieval SAMPLES --json prints"
             raise InputError(f"is no earlier report; --before takes {wanted}") from None
-
-
-def _rules(
-    k: str,
-    gain: _Gain,
-    level: float | None,
-    gold_match: _GoldMatch | None,
-    no_relevant: _NoRelevant,
-    no_ranking: _NoRanking,
-    seed: int,
-) -> "RankRules":
-    from judge.retrieval.records import RankRules  # noqa: PLC0415
-
-    return RankRules(
-        ks=_cutoffs(k),
-        gain=gain,
-        relevance_level=_positive(level),
-        gold_match=gold_match,
-        no_relevant=no_relevant,
-        no_ranking=no_ranking,
-        seed=seed,
-    )
 
 
 def _print(report: "RankingReport", reading: "Reading | None", *, as_json: bool) -> None:
@@ -312,9 +286,3 @@ def _cutoffs(text: str) -> tuple[int, ...]:
         message = f"-k {text!r}: give whole numbers from 1 to {DEEPEST}, with commas between"
         raise ConfigError(f"{message}, such as -k 1,5,10")
     return ks
-
-
-def _positive(level: float | None) -> float | None:
-    if level is not None and not 0 < level < math.inf:
-        raise ConfigError(f"--relevance-level {level!r}: give a number above 0, such as 2")
-    return level

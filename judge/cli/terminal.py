@@ -84,6 +84,14 @@ def titled_table(title: str) -> Table:
     return table
 
 
+def figure_table(*headers: str) -> Table:
+    """A table whose first column names the rows, and the others hold figures."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for number, header in enumerate(headers):
+        table.add_column(header, justify="right" if number else "left")
+    return table
+
+
 def print_table(table: Table, console: Console) -> None:
     """Print a table as wide as it is: a narrow terminal breaks its lines, and no figure is cut."""
     for line in table_lines(table, console):

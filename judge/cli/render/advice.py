@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from importlib.metadata import version
-from typing import Final, NamedTuple, get_args
+from typing import Final, TypeAlias, get_args
 
 from rich.console import Console
 from rich.text import Text
@@ -11,29 +11,16 @@ from rich.text import Text
 from judge.advice.profile import HELD
 from judge.advice.recommend import cutoff, figure
 from judge.advice.records import Advice, AdvisedMeasure, Role
-from judge.cli.render.page import wrap
+from judge.cli.render.page import Page
 from judge.messages import Messages
-from judge.text.visible import flat, visible
+from judge.text.visible import flat
 
 _COLON: Final = {"en": ": ", "zh": "："}
-_OPEN: Final = {"en": " (", "zh": "（"}
-_CLOSE: Final = {"en": ")", "zh": "）"}
+_ASIDE: Final = {"en": " ({})", "zh": "（{}）"}
 _STOP: Final = {"en": "; ", "zh": "；"}
+_Item: TypeAlias = tuple[str, str]
+"""A name, which may be empty, and what is to be said of it in a sentence."""
 _MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~])")
-
-
-class Item(NamedTuple):
-    """A name, which may be empty, and what is to be said of it in a sentence."""
-
-    name: str
-    said: str
-
-
-class Section(NamedTuple):
-    """A heading with its items."""
-
-    title: str
-    items: tuple[Item, ...]
 
 
 def print_advice(advice: Advice, source: str, console: Console, written: str | None) -> None:
@@ -45,23 +32,20 @@ def print_advice(advice: Advice, source: str, console: Console, written: str | N
         console: where to.
         written: name of the page that was written, if one was.
     """
-    layout = _Layout(advice)
-    for number, section in enumerate(layout.sections()):
+    layout, page = _Layout(advice), Page(console)
+    for number, (title, items) in enumerate(layout.sections()):
         if number:
-            console.print()
-        console.print(wrap(Text(section.title, style="bold"), console.width), soft_wrap=True)
-        for item in section.items:
-            line = Text(item.name, style="cyan").append("  " if item.name else "")
-            line.append(item.said, style="default")
-            console.print(wrap(line, console.width, indent=2, hang=4), soft_wrap=True)
+            page.blank()
+        page.say(title, style="bold")
+        for name, said in items:
+            line = Text(name, style="cyan").append("  " if name else "")
+            page.say(line.append(said, style="default"), indent=2, hang=4)
     if to_run := command(advice, source):
-        console.print()
-        title = Text(layout.word("measure"), style="bold")
-        console.print(wrap(title, console.width), soft_wrap=True)
-        # A command is copied: it is not broken into lines.
-        console.print(Text(f"  {visible(to_run)}"), soft_wrap=True)
+        page.blank()
+        page.say(layout.word("measure"), style="bold")
+        page.copied(f"  {to_run}")
     if written is not None:
-        console.print(Text(layout.word("written", name=visible(written))), soft_wrap=True)
+        page.copied(layout.word("written", name=written))
 
 
 def page(advice: Advice, source: str) -> str:
@@ -74,11 +58,10 @@ def page(advice: Advice, source: str) -> str:
     layout = _Layout(advice)
     made = layout.word("made", source=source, version=version("judge"))
     lines = [f"# {_plain(layout.word('title'))}", "", _plain(made), ""]
-    for section in layout.sections():
-        lines += [f"## {_plain(section.title)}", ""]
-        for item in section.items:
-            said = _plain(item.said)
-            lines.append(f"- **{_plain(item.name)}** {said}" if item.name else f"- {said}")
+    for heading, items in layout.sections():
+        lines += [f"## {_plain(heading)}", ""]
+        for name, said in items:
+            lines.append("- " + (f"**{_plain(name)}** " if name else "") + _plain(said))
         lines.append("")
     if line := command(advice, source):
         title = _plain(layout.word("measure"))
@@ -107,40 +90,36 @@ class _Layout:
     def word(self, key: str, /, **values: object) -> str:
         return Messages.of("recommend")(f"words.{key}", self._lang, **values)
 
-    def sections(self) -> tuple[Section, ...]:
-        """The advice in the order to be read; what has no items is left out."""
-        advice = self._advice
-        why = advice.fired[0].why if advice.scenario else self.word("untold")
-        avoided = [Item(each.name, self._told(each.why, each.rule)) for each in advice.avoided]
+    def sections(self) -> Iterator[tuple[str, list[_Item]]]:
+        """Headings with their items in the order to be read; what has no items is left out."""
+        advice, word = self._advice, self.word
+        why = advice.fired[0].why if advice.scenario else word("untold")
         families = [
-            Item(
-                self.word("fits" if each.fits else "lacks", name=each.family),
-                self._told(each.why, each.command),
-            )
+            (word("fits" if each.fits else "lacks", name=each.family), each.why, each.command)
             for each in advice.families
         ]
-        scenario = self.word(advice.scenario or "unknown")
-        all_of = [
-            (self.word("scenario", name=scenario), [Item("", why)]),
-            *((self.word(role), self._measures(role)) for role in get_args(Role)),
-            (self.word("avoid"), avoided),
-            (self.word("families"), families),
-            (self.word("notes"), [Item("", note) for note in advice.notes]),
-            (self.word("profile"), [Item("", line) for line in self._profile()]),
-            (self.word("fired"), [Item(each.rule, each.why) for each in advice.fired]),
+        avoided = [(each.name, each.why, each.rule) for each in advice.avoided]
+        all_of: list[tuple[str, list[_Item]]] = [
+            (word("scenario", name=word(advice.scenario or "unknown")), [("", why)]),
+            *((word(role), self._measures(role)) for role in get_args(Role)),
+            (word("avoid"), [(name, self._told(*rest)) for name, *rest in avoided]),
+            (word("families"), [(name, self._told(*rest)) for name, *rest in families]),
+            (word("notes"), [("", note) for note in advice.notes]),
+            (word("profile"), [("", line) for line in self._profile()]),
+            (word("fired"), [(each.rule, each.why) for each in advice.fired]),
         ]
-        return tuple(Section(title, tuple(items)) for title, items in all_of if items)
+        return ((title, items) for title, items in all_of if items)
 
     def _told(self, said: str, aside: str) -> str:
-        return f"{said}{_OPEN[self._lang]}{aside}{_CLOSE[self._lang]}"
+        return said + _ASIDE[self._lang].format(aside)
 
-    def _measures(self, role: Role) -> list[Item]:
+    def _measures(self, role: Role) -> list[_Item]:
         return [self._measure(each) for each in self._advice.measures if each.role == role]
 
-    def _measure(self, each: AdvisedMeasure) -> Item:
+    def _measure(self, each: AdvisedMeasure) -> _Item:
         name = self.word("between", name=each.name) if each.difference else each.name
         most = [] if each.most is None else [self.word("most", most=figure(each.most))]
-        return Item(name, self._told(_STOP[self._lang].join([each.why, *most]), each.rule))
+        return (name, self._told(_STOP[self._lang].join([each.why, *most]), each.rule))
 
     def _profile(self) -> Iterator[str]:
         found, colon = self._advice.profile, _COLON[self._lang]

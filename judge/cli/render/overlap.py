@@ -6,12 +6,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.render.page import number, wrap
+from judge.cli.render.page import Page, between, number
 from judge.cli.terminal import print_table, titled_table
 from judge.overlap.evaluate import LANGUAGE_NAMES
 from judge.overlap.measures import TOKENIZERS
-from judge.overlap.records import LanguageBleu, LowOverlap, OverlapReport
-from judge.text.visible import clip, flat, visible
+from judge.overlap.records import LanguageBleu, OverlapReport
+from judge.text.visible import clip, flat
 
 _SHOWN: Final = {
     "exact_match": "exact match",
@@ -21,10 +21,6 @@ _SHOWN: Final = {
     "rougeL": "ROUGE-L F",
     "rougeLsum": "ROUGE-Lsum F",
     "rougeW": "ROUGE-W F",
-}
-_SHARES: Final = {
-    name: (f"{name.removesuffix('_f1')}_precision", f"{name.removesuffix('_f1')}_recall")
-    for name in _SHOWN
 }
 _AS_IT_IS: Final = (
     "BLEU takes case, width and punctuation as they are; the other measures ignore them."
@@ -37,30 +33,27 @@ _CLIPPED: Final = 120
 
 def print_overlap(report: OverlapReport, console: Console, rows: str | None) -> None:
     """Print the tables, the counts, the lowest answers, the signatures."""
-
-    def say(text: Text, hang: int = 0) -> None:
-        console.print(wrap(text, console.width, hang=hang), soft_wrap=True)
-
+    page = Page(console)
     print_table(_means(report), console)
     print_table(_bleu(report.bleu), console)
-    say(Text(_AS_IT_IS))
-    say(Text(_UNSEEN))
+    page.say(_AS_IT_IS)
+    page.say(_UNSEEN)
     for line in _notes(report):
-        say(Text(line, style="yellow"), hang=2)
+        page.say(line, hang=2, style="yellow")
     if report.worst:
-        console.print()
-        say(Text("Least in common with their gold answers, lowest first", style="bold"))
-        for item in report.worst:
-            for text, hang in _low(item):
-                say(text, hang)
-    console.print()
-    # Signatures are copied: they are not broken into lines.
+        page.blank()
+        page.say("Least in common with their gold answers, lowest first", style="bold")
+    for item in report.worst:
+        figures = f"  token F1 {number(item.token_f1)}, ROUGE-L {number(item.rouge_l)}"
+        page.say(Text(_short(item.qid), style="bold").append(figures, "not bold"), hang=2)
+        page.say(f"  answer  {_short(item.answer) or '(empty)'}", hang=10)
+        page.say(f"  gold    {_short(item.gold_answer)}", hang=10, style="dim")
+    page.blank()
     for found in report.bleu:
-        signature = f"BLEU, {LANGUAGE_NAMES[found.language]}: {found.signature}"
-        console.print(Text(visible(signature), style="dim"), soft_wrap=True)
-    console.print(Text(f"made by {visible(report.signature)}", style="dim"), soft_wrap=True)
+        page.copied(f"BLEU, {LANGUAGE_NAMES[found.language]}: {found.signature}", style="dim")
+    page.copied(f"made by {report.signature}", style="dim")
     if rows is not None:
-        console.print(Text(f"written to {visible(rows)}"), soft_wrap=True)
+        page.copied(f"written to {rows}")
 
 
 def _means(report: OverlapReport) -> Table:
@@ -69,8 +62,9 @@ def _means(report: OverlapReport) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for name, words in _SHOWN.items():
         interval = report.interval[name]
-        limits = f"{number(interval.low)}–{number(interval.high)}" if interval else ""
-        shares = [number(report.mean.get(part)) for part in _SHARES[name]]
+        limits = between(interval.low, interval.high) if interval else ""
+        stem = name.removesuffix("_f1")
+        shares = [number(report.mean.get(f"{stem}_{part}")) for part in ("precision", "recall")]
         answers = f"{report.answers[name]:,}"
         table.add_row(words, number(report.mean[name]), limits, *shares, answers)
     return table
@@ -95,9 +89,5 @@ def _notes(report: OverlapReport) -> list[str]:
     return lines
 
 
-def _low(item: LowOverlap) -> list[tuple[Text, int]]:
-    head = Text(clip(flat(item.qid), _CLIPPED), style="bold")
-    head.append(f"  token F1 {number(item.token_f1)}, ROUGE-L {number(item.rouge_l)}", "not bold")
-    answer = clip(flat(item.answer), _CLIPPED) or "(empty)"
-    gold = clip(flat(item.gold_answer), _CLIPPED)
-    return [(head, 2), (Text(f"  answer  {answer}"), 10), (Text(f"  gold    {gold}", "dim"), 10)]
+def _short(text: str) -> str:
+    return clip(flat(text), _CLIPPED)
