@@ -3,14 +3,7 @@ import pytest
 
 from judge.backends.fake import FakeEmbedder, FakeModel, FakePairScorer
 from judge.protocols import Embedder, Model, PairScorer
-from judge.records import (
-    ChatFailure,
-    ChatReply,
-    ChatRequest,
-    Relation,
-    Unscored,
-    UnscoredReason,
-)
+from judge.records import ChatFailure, ChatReply, ChatRequest, Relation, Unscored, UnscoredReason
 
 
 async def test_an_embedder_gives_rows_of_unit_length_and_zeros_for_the_unknown() -> None:

@@ -124,9 +124,5 @@ def test_renamed_chunks_are_known_and_shown_by_their_new_names(
     first = "handbook#1"
     assert ids == [((first,), [first]), ((first, "手册#2"), [first]), ((first,), [first])]
     cited = [(c.marker, c.chunk_id, c.status) for c in two.citations]
-    assert cited == [
-        ("[1]", first, "valid"),
-        ("[2]", "手册#2", "valid"),
-        ("[9]", None, "dangling"),
-    ]
+    assert cited == [("[1]", first, "valid"), ("[2]", "手册#2", "valid"), ("[9]", None, "dangling")]
     assert one.scores == two.scores

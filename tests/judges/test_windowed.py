@@ -128,9 +128,7 @@ def test_a_full_does_not_hide_that_what_is_cited_was_not_judged() -> None:
 
 
 def asked(
-    chunks: Sequence[str],
-    cites: Mapping[int, tuple[int, ...]] | None = None,
-    sentences: str = "xy",
+    chunks: Sequence[str], cites: Mapping[int, tuple[int, ...]] | None = None, sentences: str = "xy"
 ) -> JudgeRequest:
     return JudgeRequest(
         query="q",

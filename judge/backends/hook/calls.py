@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
 from threading import Thread
-from types import TracebackType
 from typing import Any, Final, ParamSpec, Self, TypeVar
 
 from judge.errors import ConfigError, JudgeError
@@ -99,12 +98,7 @@ class Calls:
         self._run = asyncio.get_running_loop()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             if kind is None and self._pending:
                 self._idle.clear()

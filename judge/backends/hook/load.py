@@ -47,7 +47,10 @@ def load_hook(name: str) -> ReviewHook:
         raise ConfigError(
             f"review hook {name!r}: cannot be called with (sample, result, probability)"
         )
-    if any(_generates(function) for function in (hook, type(hook).__call__)):
+    functions = (hook, type(hook).__call__)
+    if any(map(inspect.isgeneratorfunction, functions)) or any(
+        map(inspect.isasyncgenfunction, functions)
+    ):
         raise ConfigError(
             f"review hook {name!r}: is a generator function, which does nothing when it is called; "
             "take the yield out"
@@ -81,7 +84,3 @@ def _is_hook(hook: object) -> bool:
     except ValueError:  # of some objects written in C nobody knows it
         return True
     return True
-
-
-def _generates(function: object) -> bool:
-    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)

@@ -51,25 +51,17 @@ class Roles(NamedTuple):
 
 
 class Network(Protocol):
-    """What a loaded model does, each on the worker's thread."""
+    """What a loaded model does on the worker's thread; it may raise whatever its libraries do."""
 
     @property
     def limit(self) -> int:
         """Tokens that it takes at once."""
 
     def encode(self, pairs: Sequence[tuple[str, str]]) -> list[Encoded]:
-        """Each pair in tokens, whole.
-
-        Raises:
-            Exception: whatever the libraries raise where it breaks down.
-        """
+        """Each pair in tokens, whole."""
 
     def relate(self, rows: Sequence[Encoded]) -> list[Relation]:
-        """What it says of each.
-
-        Raises:
-            Exception: whatever the libraries raise where it breaks down.
-        """
+        """What it says of each."""
 
 
 class TransformersScorer:

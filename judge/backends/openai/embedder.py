@@ -1,6 +1,7 @@
 """Embeddings of an OpenAI-compatible server."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Final
 
 import numpy as np
@@ -97,7 +98,7 @@ class OpenAIEmbedder:
             "/embeddings",
             # Servers of one's own often know no base64, the client's default.
             {"model": self._model, "input": list(texts), "encoding_format": "float"},
-            _reader(len(texts)),
+            partial(_rows, len(texts)),
             deadline=deadline,
             final=final,
             option=_OPTION,
@@ -105,16 +106,13 @@ class OpenAIEmbedder:
         return exchange.outcome
 
 
-def _reader(count: int) -> Callable[[bytes], npt.NDArray[np.float32]]:
-    def read(body: bytes) -> npt.NDArray[np.float32]:
-        data = _Body.model_validate_json(body).data
-        if all(row.index is not None for row in data):
-            data.sort(key=lambda row: row.index or 0)
-        # Ragged rows raise here.
-        rows = np.array([row.embedding for row in data], np.float64)
-        if len(rows) != count or not np.isfinite(rows).all():
-            raise ValueError("not one row of numbers for each text")
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return (rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
-
-    return read
+def _rows(count: int, body: bytes) -> npt.NDArray[np.float32]:
+    data = _Body.model_validate_json(body).data
+    if all(row.index is not None for row in data):
+        data.sort(key=lambda row: row.index or 0)
+    # Ragged rows raise here.
+    rows = np.array([row.embedding for row in data], np.float64)
+    if len(rows) != count or not np.isfinite(rows).all():
+        raise ValueError("not one row of numbers for each text")
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)

@@ -9,7 +9,7 @@ import math
 import re
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -151,41 +151,29 @@ _TOO_LONG: Final = re.compile(
     r"|input token count",
     re.IGNORECASE,
 )
+_LONG_CODES: Final = frozenset({"context_length_exceeded", "exceed_context_size_error"})
+_ADD_CREDIT: Final = "add credit, or set OPENAI_API_KEY to another key"
+
+
+def _mended(status: int, step: str) -> _Row:
+    """What only the user can mend."""
+    return _Row(UnscoredReason.SERVER_ERROR, frozenset({status}), step=step)
+
 
 _STATUS: Final = (
-    _Row(
-        UnscoredReason.RATE_LIMITED,
-        codes=_QUOTA,
-        step="the quota is used up: add credit, or set OPENAI_API_KEY to another key",
-    ),
+    _Row(UnscoredReason.RATE_LIMITED, codes=_QUOTA, step=f"the quota is used up: {_ADD_CREDIT}"),
     _Row(UnscoredReason.CONTENT_FILTER, frozenset({400, 403, 422}), codes=_FILTERS),
     _Row(
         UnscoredReason.TRUNCATED,
         frozenset({400, 413, 422, 500}),
-        codes=frozenset({"context_length_exceeded", "exceed_context_size_error"}),
+        codes=_LONG_CODES,
         words=_TOO_LONG,
         hint="more than this model takes, try a smaller --max-evidence-tokens",
     ),
-    _Row(
-        UnscoredReason.SERVER_ERROR,
-        frozenset({401}),
-        step="set OPENAI_API_KEY to a key of this server",
-    ),
-    _Row(
-        UnscoredReason.SERVER_ERROR,
-        frozenset({402}),
-        step="add credit, or set OPENAI_API_KEY to another key",
-    ),
-    _Row(
-        UnscoredReason.SERVER_ERROR,
-        frozenset({403}),
-        step="check that this key may use this model (OPENAI_API_KEY, {option})",
-    ),
-    _Row(
-        UnscoredReason.SERVER_ERROR,
-        frozenset({404}),
-        step="check {option}, and that --base-url ends as the server wants it, mostly in /v1",
-    ),
+    _mended(401, "set OPENAI_API_KEY to a key of this server"),
+    _mended(402, _ADD_CREDIT),
+    _mended(403, "check that this key may use this model (OPENAI_API_KEY, {option})"),
+    _mended(404, "check {option}, and that --base-url ends as the server wants it, mostly in /v1"),
     _Row(UnscoredReason.RATE_LIMITED, frozenset({429}), again=True),
     _Row(UnscoredReason.TIMEOUT, frozenset({408}), again=True),
     _Row(UnscoredReason.SERVER_ERROR, frozenset({409}), again=True),
@@ -245,7 +233,7 @@ def read_refusal(response: httpx2.Response, hide: Hide) -> Refusal:
     message = parts.get("message") or parts.get("detail") or error
     return Refusal(
         status=response.status_code,
-        codes=frozenset(_codes(parts)),
+        codes=_codes(parts),
         param=_param(parts),
         message=one_line(hide(message if isinstance(message, str) else json.dumps(message)))[
             :_KEPT
@@ -264,18 +252,13 @@ def clip(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
-def _codes(error: Mapping[str, JsonValue]) -> Iterator[str]:
-    inner = error.get("innererror")
-    metadata = error.get("metadata")
-    for code in (
-        error.get("code"),
-        error.get("type"),
-        inner.get("code") if isinstance(inner, dict) else None,
-    ):
-        if isinstance(code, str):
-            yield code
+def _codes(error: Mapping[str, JsonValue]) -> frozenset[str]:
+    inner, metadata = error.get("innererror"), error.get("metadata")
+    within = inner.get("code") if isinstance(inner, dict) else None
+    given = [error.get("code"), error.get("type"), within]
     if isinstance(metadata, dict) and "flagged_input" in metadata:
-        yield "flagged_input"
+        given.append("flagged_input")
+    return frozenset(code for code in given if isinstance(code, str))
 
 
 def _param(error: Mapping[str, JsonValue]) -> str:

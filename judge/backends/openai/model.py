@@ -211,7 +211,8 @@ class OpenAIModel:
             return
         if refusal.status not in _REFUSES or refusal.field(body) is None:
             return
-        await self._forget()
+        await remember(self._memory, self._connection.base_url, self._model, None)
+        self._memory = None  # what served since is not to bring it back
         # A message alone may quote what is judged: that is no reason to stop all the others.
         if field := refusal.named_field(body):
             step = "the same command will find out anew what it takes"
@@ -246,11 +247,6 @@ class OpenAIModel:
             tokens,
             characters,
         )
-
-    async def _forget(self) -> None:
-        await remember(self._memory, self._connection.base_url, self._model, None)
-        # What served since is not to bring it back.
-        self._memory = None
 
 
 Finish = Literal["stop", "length", "refusal", "content_filter"]
@@ -312,7 +308,12 @@ def read_completion(body: bytes) -> Completion:
     Raises:
         ValueError: there is none.
     """
-    read = _Body.model_validate(_parsed(body))
+    try:
+        # pydantic's own parser refuses half a surrogate pair, which models do write.
+        parsed: JsonValue = json.loads(body.decode("utf-8-sig"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    read = _Body.model_validate(parsed)
     choice = read.choices[0]
     ended = _word(choice.finish_reason)
     if ended in _BROKEN_OFF:
@@ -329,15 +330,6 @@ def read_completion(body: bytes) -> Completion:
         prompt_tokens=_count(read.usage, "prompt_tokens"),
         reply_tokens=_count(read.usage, "completion_tokens"),
     )
-
-
-def _parsed(body: bytes) -> JsonValue:
-    # pydantic's own parser refuses half a surrogate pair, which models do write.
-    try:
-        read: JsonValue = json.loads(body.decode("utf-8-sig"))
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    return read
 
 
 def _word(value: JsonValue) -> str:

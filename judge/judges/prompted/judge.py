@@ -4,7 +4,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from functools import lru_cache
+from typing import Final
 
 from judge.errors import ConfigError
 from judge.judges.prompted.render import render, sentence_id
@@ -31,13 +32,6 @@ FAULTS: Final = 2
 """A sentence with so many verdicts that cannot be used is `Unscored(malformed)`."""
 
 _LATE: Final = "the time for this answer was up; see --deadline"
-
-
-class _Signature(NamedTuple):
-    """The judge's, made from the model's as it was then."""
-
-    model: str
-    whole: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +67,7 @@ class _Hearing:
         self.outcomes.update(dict.fromkeys(ids, Unscored(reason=reason, detail=line)))
 
 
+@lru_cache
 def signed(model: str, prompt: Prompt, sentences_per_call: int, edition: tuple[str, ...]) -> str:
     """A prompted judge's signature: model, prompt, the model's options, sentences a call, edition.
 
@@ -119,7 +114,6 @@ class PromptedJudge:
         self._size = sentences_per_call
         self._max_reply_tokens = max_reply_tokens
         self._edition = edition
-        self._signature = self._signed(model.signature)
 
     @property
     def signature(self) -> str:
@@ -127,13 +121,7 @@ class PromptedJudge:
 
         It follows the model's own signature, which changes when another model comes to answer.
         """
-        now = self._model.signature
-        if now != self._signature.model:
-            self._signature = self._signed(now)
-        return self._signature.whole
-
-    def _signed(self, model: str) -> _Signature:
-        return _Signature(model, signed(model, self._prompt, self._size, self._edition))
+        return signed(self._model.signature, self._prompt, self._size, self._edition)
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence. Without chunks the model is asked all the same.

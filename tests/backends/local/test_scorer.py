@@ -8,13 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judge.backends.local.scorer import (
-    Encoded,
-    Roles,
-    TransformersScorer,
-    read_labels,
-    relations,
-)
+from judge.backends.local.scorer import Encoded, Roles, TransformersScorer, read_labels, relations
 from judge.errors import ConfigError
 from judge.protocols import PairScorer
 from judge.records import Relation, Unscored, UnscoredReason

@@ -33,10 +33,7 @@ def test_the_shape_is_asked_for_ever_less_strictly(question: ChatRequest) -> Non
         shapes.append(settled.body("m", question).get("response_format"))
         settled = settled.without("response_format")
     assert shapes == [
-        {
-            "type": "json_schema",
-            "json_schema": {"name": "reply", "strict": True, "schema": schema},
-        },
+        {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema}},
         {"type": "json_object", "schema": schema},
         {"type": "json_object"},
         None,
@@ -48,10 +45,7 @@ def test_the_shape_is_asked_for_ever_less_strictly(question: ChatRequest) -> Non
     [
         (Capabilities(), "llm:m@h:1|json_schema|t:0|seed:7|max_tokens"),
         (Capabilities(served="m"), "llm:m@h:1|json_schema|t:0|seed:7|max_tokens"),
-        (
-            Capabilities(served="m|t:1"),
-            "llm:m@h:1|served:m/t:1|json_schema|t:0|seed:7|max_tokens",
-        ),
+        (Capabilities(served="m|t:1"), "llm:m@h:1|served:m/t:1|json_schema|t:0|seed:7|max_tokens"),
         (
             Capabilities(served="m-2024", temperature=False, limit="max_completion_tokens"),
             "llm:m@h:1|served:m-2024|json_schema|t:default|seed:7|max_completion_tokens",
@@ -263,11 +257,7 @@ def test_tokens_that_are_not_counted_are_estimated(question: ChatRequest) -> Non
 @pytest.mark.parametrize(
     ("answer", "reason", "retries"),
     [
-        (
-            Status(400, {"error": {"message": "max_tokens, maximum context length"}}),
-            "truncated",
-            0,
-        ),
+        (Status(400, {"error": {"message": "max_tokens, maximum context length"}}), "truncated", 0),
         (Status(400, {"error": {"message": "odd", "param": "messages"}}), "server_error", 0),
         (Status(500, {"error": "seed: the sampler failed"}), "server_error", 2),
     ],

@@ -14,17 +14,7 @@ from judge.errors import JudgeUnavailable
 from judge.protocols import Store
 from judge.records import UnscoredReason
 from tests.replies import picky
-from tests.server import (
-    Answer,
-    Asked,
-    Body,
-    Hang,
-    JudgeServer,
-    Reset,
-    Says,
-    Script,
-    Status,
-)
+from tests.server import Answer, Asked, Body, Hang, JudgeServer, Reset, Says, Script, Status
 
 SCHEMA: dict[str, JsonValue] = {"type": "object", "properties": {"verdicts": {"type": "array"}}}
 

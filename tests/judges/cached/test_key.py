@@ -2,13 +2,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pytest
 
-from judge.judges.cached.key import (
-    AnswerKey,
-    Difference,
-    Explained,
-    brief,
-    explain,
-)
+from judge.judges.cached.key import AnswerKey, Difference, Explained, brief, explain
 from judge.judges.cached.rows import Place, VerdictRow
 from judge.records import Chunk, JudgeRequest, Sentence, Support, Verdict
 

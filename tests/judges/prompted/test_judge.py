@@ -185,9 +185,7 @@ async def test_one_sentence_cut_alone_is_truncated() -> None:
 
 
 async def test_a_half_is_told_its_own_faults_only() -> None:
-    model = FakeModel(
-        [saying(("s1", "maybe")), finished("", "length"), right, right],
-    )
+    model = FakeModel([saying(("s1", "maybe")), finished("", "length"), right, right])
     await PromptedJudge(model, PROMPT).judge(asked(2))
     assert "s1: support is" in model.requests[2].user
     assert "s2: no verdict" not in model.requests[2].user

@@ -211,10 +211,7 @@ UNREADABLE = [
     ("s1: full", NO_JSON),
     ('{"verdicts": [{"id": "s1", "support": "full"}, {"id": "s2", "sup', BROKEN),
     ('{"verdicts": [{"id": "s1", "support": "full"},]}', BROKEN),
-    (
-        '{"verdicts": [{"id": "s1", "support": "none", "support": "full"}]}',
-        BROKEN,
-    ),
+    ('{"verdicts": [{"id": "s1", "support": "none", "support": "full"}]}', BROKEN),
     ("<think>full", "it ends inside its thoughts"),
     ('{"support": "full"}', 'its JSON has no list named "verdicts"'),
     ('{"verdicts": {"s1": {"support": "full"}}}', 'its JSON has no list named "verdicts"'),
