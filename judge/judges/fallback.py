@@ -3,7 +3,7 @@
 from typing import Final
 
 from judge.protocols import Judge
-from judge.records import JudgeOutcome, JudgeRequest, Judgment, Unscored, UnscoredReason, Verdict
+from judge.records import JudgeRequest, Judgment, Unscored, UnscoredReason, Verdict
 from judge.signature import Signature
 
 # Another judge's opinion is no answer to a refusal, and a spent budget is a decision.
@@ -47,19 +47,13 @@ class FallbackJudge:
             return first
         again = request.model_copy(update={"ask": tuple(sorted(failed))})
         second = await self._second.judge(again)
-        instead = {
-            index: _instead(second.outcomes.get(index), failure)
-            for index, failure in failed.items()
-        }
+        outcomes = dict(first.outcomes)
+        for index, failure in failed.items():
+            if isinstance(verdict := second.outcomes.get(index), Verdict):
+                outcomes[index] = verdict.model_copy(update={"fallback_from": failure})
         return Judgment(
-            outcomes={**first.outcomes, **instead},
+            outcomes=outcomes,
             calls=(*first.calls, *second.calls),
             replies=(*first.replies, *second.replies),
             flags=(*first.flags, *second.flags),
         )
-
-
-def _instead(outcome: JudgeOutcome | None, failure: Unscored) -> JudgeOutcome:
-    if isinstance(outcome, Verdict):
-        return outcome.model_copy(update={"fallback_from": failure})
-    return failure

@@ -118,11 +118,6 @@ def merge(outcomes: Sequence[JudgeOutcome], cited: Sequence[bool]) -> JudgeOutco
     )
 
 
-def _at_odds(outcomes: Sequence[JudgeOutcome]) -> bool:
-    labels = {outcome.support for outcome in outcomes if isinstance(outcome, Verdict)}
-    return {Support.FULL, Support.CONTRADICTED} <= labels
-
-
 def _joined(
     request: JudgeRequest, parts: Sequence[JudgeRequest], judgments: Sequence[Judgment]
 ) -> Judgment:
@@ -131,7 +126,8 @@ def _joined(
     for index in request.ask:
         found = [judgment.outcomes.get(index, _MISSING) for judgment in judgments]
         outcomes[index] = merge(found, [index in part.cites for part in parts])
-        if _at_odds(found):
+        labels = {outcome.support for outcome in found if isinstance(outcome, Verdict)}
+        if {Support.FULL, Support.CONTRADICTED} <= labels:
             flags.append(Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index))
     return Judgment(
         outcomes=outcomes,

@@ -68,14 +68,3 @@ def test_two_hundred_chunks(place: Path, limit: int) -> None:
     assert all(asked.ids == ["s1", "s2"] for asked in server.requests[1:])
     is_found(result, "doc#151")
     assert len(result.calls) == len(windows)
-
-
-def test_one_chunk_too_long_is_shown_in_parts_that_leave_nothing_out(place: Path) -> None:
-    parts = [f"Rule {n} says that room {n} is open. 第{n}条规定{n}号房开放。" for n in range(200)]
-    long = " ".join([*parts[:120], KEY, *parts[120:]])
-    server, result = ask(place, [*["一。"] * 150, long], "--max-evidence-tokens", 1000)
-    shown = [text for asked in server.requests[1:] for text in asked.chunks if text != "一。"]
-    assert len(shown) > 3
-    assert all(any(part in text for text in shown) for part in [*parts, KEY])
-    assert all(text in long for text in shown)
-    is_found(result, "doc#151")

@@ -133,20 +133,17 @@ class Calls:
             # A hook that changes what it is given changes nothing of ours.
             offered = _apart(sample), _apart(result)
             if not self._begun:
-                self._begin()
+                self._loop = asyncio.new_event_loop()
+                self._loop.set_default_executor(_Threads())
+                self._loop.set_exception_handler(self._strayed)
+                # Daemonic: nobody waits for a call that hangs.
+                Thread(target=self._work, name=_NAME, daemon=True).start()
+                self._begun = True
         except Exception as error:  # noqa: BLE001  anybody's records may be unfit for it
             self._ended(result.qid, _Failure.of(error))
             return
         self._waiting.append(offered)
         self._loop.call_soon_threadsafe(self._loop.stop)
-
-    def _begin(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._loop.set_default_executor(_Threads())
-        self._loop.set_exception_handler(self._strayed)
-        # Daemonic: nobody waits for a call that hangs.
-        Thread(target=self._work, name=_NAME, daemon=True).start()
-        self._begun = True
 
     # On the thread.
 

@@ -34,7 +34,8 @@ class SentenceEmbedder:
     """
 
     def __init__(self, signature: str, encode: Encode, width: int, worker: Executor) -> None:
-        self._signature = f"embedding:{signature}"
+        self.signature: Final = f"embedding:{signature}"
+        """`embedding:NAME@HASH` of the model's files."""
         self._encode = encode
         self._width = width
         self._worker = worker
@@ -53,11 +54,6 @@ class SentenceEmbedder:
         place = Place(name, "--embedding-model", "local:")
         signature, (encode, width) = await load(place, _load, worker)
         return cls(signature, encode, width, worker)
-
-    @property
-    def signature(self) -> str:
-        """`embedding:NAME@HASH` of the model's files."""
-        return self._signature
 
     async def embed(
         self,

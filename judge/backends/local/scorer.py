@@ -77,7 +77,8 @@ class TransformersScorer:
     """
 
     def __init__(self, signature: str, network: Network, worker: Executor) -> None:
-        self._signature = signature
+        self.signature: Final = signature
+        """`NAME@HASH` of the model's files."""
         self._network = network
         self._worker = worker
 
@@ -94,11 +95,6 @@ class TransformersScorer:
         """
         signature, network = await load(Place(name, "--nli-model"), load_network, worker)
         return cls(signature, network, worker)
-
-    @property
-    def signature(self) -> str:
-        """`NAME@HASH` of the model's files."""
-        return self._signature
 
     async def score(self, pairs: Sequence[tuple[str, str]]) -> list[Relation | None] | Unscored:
         """One relation per pair; None where premise and hypothesis exceed the model's limit.

@@ -39,11 +39,8 @@ class OpenAIEmbedder:
         self._connection = connection
         self._model = model
         self._width = 0
-
-    @property
-    def signature(self) -> str:
+        self.signature: Final = f"embedding:{model}@{connection.host}"
         """Which embedding this is."""
-        return f"embedding:{self._model}@{self._connection.host}"
 
     async def check(self) -> None:
         """Embed one word, to learn now what would fail later.

@@ -111,7 +111,9 @@ async def settle(
     known = await recall(memory, connection.base_url, model)
     if known is not None:
         return known
-    request = _request(schema)
+    request = ChatRequest(
+        system=_SYSTEM, user=_USER, reply_schema=dict(schema), max_tokens=_MAX_TOKENS
+    )
     settled = Capabilities()
     watch = Watch(connection, model, "--model", "chat")
     while isinstance(
@@ -128,12 +130,6 @@ async def settle(
         settled = settled.model_copy(update={"served": outcome})
     await remember(memory, connection.base_url, model, settled)
     return settled
-
-
-def _request(schema: Mapping[str, JsonValue]) -> ChatRequest:
-    return ChatRequest(
-        system=_SYSTEM, user=_USER, reply_schema=dict(schema), max_tokens=_MAX_TOKENS
-    )
 
 
 async def _ask(

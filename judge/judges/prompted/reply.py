@@ -100,7 +100,10 @@ def _verdict(
     support = _label(entry.get("support"), "support")
     empty = not any(chunk.text.strip() for chunk in request.chunks)
     if empty and support is not Support.NO_CLAIM:
-        _check_nothing_follows(support, entry.get("cited_support"))
+        said = entry.get("cited_support")
+        labels = {support} if said is None else {support, _label(said, "cited_support")}
+        if labels != {Support.NONE}:
+            raise _FaultError("no chunk has any text, so nothing is supported or contradicted")
     evidence = tuple(_evidence(entry.get("evidence"), request))
     supporting = sorted(
         {_chunk(n, request) for n in _listed(entry.get("supporting"), "supporting")}
@@ -120,12 +123,6 @@ def _verdict(
         source="llm",
         signature=signature,
     )
-
-
-def _check_nothing_follows(support: Support, cited: object) -> None:
-    labels = {support} if cited is None else {support, _label(cited, "cited_support")}
-    if labels != {Support.NONE}:
-        raise _FaultError("no chunk has any text, so nothing is supported or contradicted")
 
 
 def _label(value: object, field: str) -> Support:
