@@ -90,7 +90,6 @@ SAME = [
     ("Over 60% agreed.", "In all 67% agreed."),
     ("It is about 2000 km away.", "It is 1,987 km away."),
     ("There were 2021 visitors.", "There were 2,021 visitors."),
-    ("50 % left.", "Half of them left."),
     ("World War II ended.", "The Second World War ended."),
     ("Dogs bark.", "It barks."),
     # Numbers that name a source or a place in a list.
@@ -103,10 +102,8 @@ SAME = [
     ("根据文档（14），下雨了。", "下雨了。"),
     ("Both passages (22 and 33) say so.", "It rained."),
     ("So Excerpt 14 says.", "It rained."),
-    ("So Article 14 says.", "It rained."),
     ("**14. Rain**: it rained.", "It rained."),
     ("  2.13 It rained.", "It rained."),
-    ("3\ufe0f\u20e3 It rained.", "It rained."),
     # Never looked at: times of day, decades and centuries, ordinals in words.
     ("It starts at 7:30 PM.", "It starts at 19:30."),
     ("It starts at 17:45.", "It starts at 18:00."),

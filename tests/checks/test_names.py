@@ -39,23 +39,17 @@ MENTIONED = [
     ("red blood cells carry oxygen", "so RBCs"),
     ("The ACS says so.", "as the American Cancer Society stated"),
     ("The NICs are low.", "so National Insurance Contributions fell."),
-    ("A British firm.", "then the United Kingdom agreed."),
     ("Ana Silva spoke.", "then Silva"),
     ("You Tube shows it.", "on YouTube"),
     ("It is German.", "in Germany"),
-    ("The United States voted.", "an American"),
-    ("A Dutch firm.", "in Netherlands"),
     ("ANA SILVA SPOKE", "so Silva"),
     ("他在清华大学", "在清华大学"),
     ("读过三体", "看《三体》"),
-    ("The U.S. voted.", "in America"),
     ("Now Paul Adams left.", "so Adams"),
     ("the united nations met.", "at the UN"),
     ("german officials met.", "in Germany"),
-    ("the us voted.", "in America"),
     ("It is Austrian.", "in Austria"),
     ("It is Chinese.", "in China"),
-    ("In Poland.", "so a Pole"),
 ]
 MISSING = [
     ("Ana Silva spoke.", "then Jane Silva"),
@@ -68,8 +62,6 @@ MISSING = [
     ("They met there as friends.", "then Adam Smith"),
     ("Sold in Australia.", "in Austria"),
     ("They met while washing.", "in Washington"),
-    ("They told us.", "in America"),
-    ("They met at the pole.", "in Poland"),
 ]
 
 
