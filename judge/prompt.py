@@ -14,7 +14,6 @@ from judge.errors import PromptMismatch
 
 SUMS: Final = "SHA256SUMS"
 _LINE: Final = re.compile(r"([0-9a-f]{64}) [ *](\S+)")
-_FILE: Final = re.compile(r"v([1-9]\d*)\.toml")
 _SHOWN: Final = 8
 
 
@@ -82,11 +81,8 @@ def newest(name: str, folder: Path | None = None) -> str:
     """
     folder = folder or prompts_folder()
     pinned = pins(folder)
-    numbers = [
-        int(found[1])
-        for file in pinned
-        if (found := _FILE.fullmatch(file, len(name) + 1)) and file.startswith(f"{name}/")
-    ]
+    released = re.compile(rf"{re.escape(name)}/v([1-9]\d*)\.toml")
+    numbers = [int(found[1]) for found in map(released.fullmatch, pinned) if found]
     if not numbers:
         known = ", ".join(sorted({file.partition("/")[0] for file in pinned})) or "none"
         raise PromptMismatch(f"no prompt is called {name!r}; there are: {known}")

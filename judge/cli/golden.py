@@ -150,21 +150,14 @@ def _told(drift: "Drift", answers: int) -> Iterable[str]:
     counts = f"{drift.worse:,} worse, {drift.better:,} better, {others:,} other"
     yield f"flipped     {counts}; McNemar's exact p = {drift.p:.3g}"
     for flip in drift.flips:
-        yield from _flipped(flip)
+        people = flip.support or ("supported" if flip.supported else "not supported")
+        yield from _listed(flip.change, flip, f"{flip.then} → {flip.now}, people: {people}")
     for lost in drift.lost:
-        yield from _lost(lost)
+        why = f"counts as {lost.kind} now" if lost.kind else "is no sentence of its own now"
+        yield from _listed("lost", lost, why)
 
 
-def _flipped(flip: "Flip") -> Iterable[str]:
-    people = flip.support or ("supported" if flip.supported else "not supported")
-    place = f"{flip.qid}, sentence {flip.sentence + 1}"
+def _listed(what: str, each: "Flip | LostSentence", why: str) -> Iterable[str]:
     yield ""
-    yield flat(f"{flip.change}: {place}: {flip.then} → {flip.now}, people: {people}")
-    yield f"  {clip(flat(flip.text), _WIDTH)}"
-
-
-def _lost(lost: "LostSentence") -> Iterable[str]:
-    why = f"counts as {lost.kind} now" if lost.kind else "is no sentence of its own now"
-    yield ""
-    yield flat(f"lost: {lost.qid}, sentence {lost.sentence + 1}: {why}")
-    yield f"  {clip(flat(lost.text), _WIDTH)}"
+    yield flat(f"{what}: {each.qid}, sentence {each.sentence + 1}: {why}")
+    yield f"  {clip(flat(each.text), _WIDTH)}"

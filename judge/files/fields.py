@@ -47,13 +47,14 @@ def sample_from(fields: _Fields, *, line: int, needs: Collection[str]) -> Sample
             raise InputError(f"is missing{hint}; found {_keys(fields)}", field=name)
     used = {key for key in taken.values() if key is not None}
     values = {name: fields[key] for name, key in taken.items() if key is not None}
+    qid = values.get("qid", "")
     return Sample(
-        qid=_qid(values.get("qid"), taken["qid"] or "qid", line),
+        qid=_identifier(qid if qid != "" else str(line), taken["qid"] or "qid"),
         query=_text(values.get("query", ""), taken["query"] or "query"),
         answer=_text(values.get("answer", ""), taken["answer"] or "answer"),
         chunks=_chunks(values.get("chunks", []), taken["chunks"] or "chunks"),
         retrieved=_ids(values.get("retrieved"), "retrieved"),
-        gold_answer=_optional_text(values.get("gold_answer"), taken["gold_answer"] or ""),
+        gold_answer=_text(values["gold_answer"], gold) if (gold := taken["gold_answer"]) else None,
         gold_evidence=_ids(values.get("gold_evidence"), "gold_evidence"),
         relevance=_relevance(values.get("relevance"), taken["relevance"] or ""),
         metadata={
@@ -99,20 +100,12 @@ def _text(value: JsonValue, field: str) -> str:
     return value
 
 
-def _optional_text(value: JsonValue, field: str) -> str | None:
-    return None if value is None else _text(value, field)
-
-
 def _identifier(value: JsonValue, field: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
         raise _wrong(value, "text or a whole number", field)
     return _text(value, field)
-
-
-def _qid(value: JsonValue, field: str, line: int) -> str:
-    return str(line) if value in (None, "") else _identifier(value, field)
 
 
 def _ids(value: JsonValue, field: str) -> tuple[str, ...] | None:
@@ -163,13 +156,9 @@ def _relevance(value: JsonValue, field: str) -> dict[str, float] | None:
         raise _wrong(value, "an object of chunk id to grade", field)
     grades: dict[str, float] = {}
     for chunk_id, grade in value.items():
-        # To Python `true` is an int; it is no grade.
-        if isinstance(grade, bool) or not isinstance(grade, (int, float)) or not _finite(grade):
+        # To Python `true` is an int; it is no grade. And an int may be too long for a float.
+        number = None if isinstance(grade, bool) else grade
+        if not isinstance(number, (int, float)) or not abs(number) <= sys.float_info.max:
             raise _wrong(grade, "a finite number", f"{field}[{chunk_id!r}]")
-        grades[_text(chunk_id, field)] = float(grade)
+        grades[_text(chunk_id, field)] = float(number)
     return grades
-
-
-def _finite(number: float) -> bool:
-    """Whether it is a float, too: an int may be too long for one."""
-    return abs(number) <= sys.float_info.max

@@ -5,8 +5,8 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Final, Self
 
 from filelock import FileLock, Timeout
@@ -42,7 +42,8 @@ class RunFolder:
         self._force = force
         self._lock = FileLock(self.path / LOCK, timeout=0)
         self._made: list[Path] = []
-        self._part: IO[bytes] | None = None
+        self._part: IO[bytes] = BytesIO()
+        self._part.close()  # until the run begins
 
     def __enter__(self) -> Self:
         try:
@@ -60,17 +61,24 @@ class RunFolder:
                 (self.path / _TAKEN).unlink(missing_ok=True)  # what a kill -9 left half copied
             self._refuse_finished()
         except BaseException:
-            self._leave()
+            self.__exit__()
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._leave()
+    def __exit__(self, *_: object) -> None:
+        # What cannot be tidied on the way must not hide a first error.
+        try:
+            with contextlib.suppress(OSError):
+                self._part.close()
+            with contextlib.suppress(OSError):
+                (self.path / _TAKEN).unlink(missing_ok=True)
+                if all(entry.name == LOCK for entry in self.path.iterdir()):
+                    # Nothing was written: leave no trace of a run that never began.
+                    (self.path / LOCK).unlink()
+                    for folder in self._made:
+                        folder.rmdir()
+        finally:
+            self._lock.release()
 
     @property
     def input(self) -> Path:
@@ -115,16 +123,12 @@ class RunFolder:
 
     def append(self, result: SampleResult) -> None:
         """Add one result; it survives a kill -9 from here on."""
-        if self._part is None:
-            raise ValueError("begin the run first")
         with self._writing():
             self._part.write(result.model_dump_json().encode() + b"\n")
             self._part.flush()
 
     def finish(self, summary: Summary, record: RunRecord) -> None:
         """Make the run whole: results under their name, totals, and the record last."""
-        if self._part is None:
-            raise ValueError("begin the run first")
         with self._writing():
             os.fsync(self._part.fileno())
             self._part.close()
@@ -134,8 +138,7 @@ class RunFolder:
 
     def discard(self) -> None:
         """Remove every file of the run that stands here, the record last."""
-        if self._part is not None:
-            self._part.close()
+        self._part.close()
         with self._writing():
             for name in OWN:
                 (self.path / name).unlink(missing_ok=True)
@@ -160,22 +163,6 @@ class RunFolder:
                 f"{self.path}: holds a finished run of {when} UTC; "
                 "replace it with --force, or name another -o"
             )
-
-    def _leave(self) -> None:
-        """Let go of the folder; what cannot be tidied on the way must not hide a first error."""
-        try:
-            with contextlib.suppress(OSError):
-                if self._part is not None:
-                    self._part.close()
-            with contextlib.suppress(OSError):
-                (self.path / _TAKEN).unlink(missing_ok=True)
-                if all(entry.name == LOCK for entry in self.path.iterdir()):
-                    # Nothing was written: leave no trace of a run that never began.
-                    (self.path / LOCK).unlink()
-                    for folder in self._made:
-                        folder.rmdir()
-        finally:
-            self._lock.release()
 
     def _earlier(self) -> RunRecord | None:
         if (self.path / RECORD).exists():

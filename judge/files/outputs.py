@@ -43,15 +43,11 @@ def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
         raise ConfigError(f"-o {name!r}: is the file that is read; name another")
     with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         lines = _csv() if path.suffix.lower() == ".csv" else _jsonl
-
-        def write(row: Mapping[str, Value]) -> None:
-            file.write(lines(row))
-
-        yield write
+        yield lambda row: file.writelines(lines(row))
 
 
 @contextlib.contextmanager
-def page_file(name: str | None, *sources: str) -> Iterator[Callable[[str], None] | None]:
+def page_file(name: str | None, *sources: str) -> Iterator[Callable[[str], object] | None]:
     """Takes one text and writes it, whole or not at all, over what is there; None without a name.
 
     Args:
@@ -73,11 +69,7 @@ def page_file(name: str | None, *sources: str) -> Iterator[Callable[[str], None]
     if any(_same(path, other) for other in sources):
         raise ConfigError(f"{name!r}: is the file that is read; name another to write")
     with replacing(path) as part:
-
-        def write(text: str) -> None:
-            part.write_text(text, encoding="utf-8", newline="\n")
-
-        yield write
+        yield lambda text: part.write_bytes(text.encode())
 
 
 def _same(path: Path, other: str) -> bool:
@@ -90,21 +82,23 @@ def _same(path: Path, other: str) -> bool:
         return False
 
 
-def _jsonl(row: Mapping[str, Value]) -> str:
-    return json.dumps(row, ensure_ascii=False) + "\n"
+def _jsonl(row: Mapping[str, Value]) -> Iterator[str]:
+    yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def _csv() -> Callable[[Mapping[str, Value]], str]:
+def _csv() -> Callable[[Mapping[str, Value]], Iterator[str]]:
     from judge.files.tables import BOM, cell, csv_row  # noqa: PLC0415  likewise
 
-    header = BOM
+    begun = False
 
     def text(value: Value) -> str:
         return cell(value, "en") if isinstance(value, str) else "" if value is None else repr(value)
 
-    def lines(row: Mapping[str, Value]) -> str:
-        nonlocal header
-        above, header = header and header + csv_row(list(row)), ""
-        return above + csv_row(list(map(text, row.values())))
+    def lines(row: Mapping[str, Value]) -> Iterator[str]:
+        nonlocal begun
+        if not begun:
+            yield BOM + csv_row(list(row))
+        begun = True
+        yield csv_row(list(map(text, row.values())))
 
     return lines

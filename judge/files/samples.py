@@ -41,8 +41,6 @@ _MAY_BE_EMPTY: Final = frozenset(ALIASES["answer"])
 
 Samples = Iterable[Sample] | AsyncIterable[Sample]
 
-_Check = Callable[[Sample], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
@@ -77,7 +75,7 @@ def read_samples(
     needs: Collection[str] = SCORE_NEEDS,
     on_bad: Callable[[Rejected], None] | None = None,
     digest: Digest | None = None,
-    check: _Check | None = None,
+    check: Callable[[Sample], None] | None = None,
 ) -> Iterator[Sample]:
     """Read samples one at a time; memory does not grow with the file.
 
@@ -96,11 +94,14 @@ def read_samples(
     with closing(_Seen()) as seen, open_source(path, digest) as stream:
         for row in _rows(text_lines(stream, path), path):
             try:
-                sample = _sample(row, path, needs, check)
-                seen.add(sample.qid, row.line, path)
-            except InputError as error:
+                sample = _sample(row, needs)
+                if check is not None:
+                    check(sample)
+                seen.add(sample.qid, row.line)
+            except InputError as found:
+                error = found.at(str(path), row.line)
                 if on_bad is None:
-                    raise
+                    raise error from None
                 on_bad(Rejected(row.line, row.text, error))
             else:
                 yield sample
@@ -159,16 +160,10 @@ def _rows(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Row]:
     return rows(chain([first], lines), path)
 
 
-def _sample(row: Row, path: Path, needs: Collection[str], check: _Check | None) -> Sample:
+def _sample(row: Row, needs: Collection[str]) -> Sample:
     if isinstance(row.fields, InputError):
         raise row.fields
-    try:
-        sample = sample_from(row.fields, line=row.line, needs=needs)
-        if check is not None:
-            check(sample)
-    except InputError as error:
-        raise error.at(str(path), row.line) from None
-    return sample
+    return sample_from(row.fields, line=row.line, needs=needs)
 
 
 class _Seen:
@@ -182,13 +177,13 @@ class _Seen:
         self._database.execute("CREATE TABLE seen (qid TEXT PRIMARY KEY, line) WITHOUT ROWID")
         self._database.execute("BEGIN")
 
-    def add(self, qid: str, line: int, path: Path) -> None:
+    def add(self, qid: str, line: int) -> None:
         try:
             self._database.execute("INSERT INTO seen VALUES (?, ?)", (qid, line))
         except sqlite3.IntegrityError:
             found = self._database.execute("SELECT line FROM seen WHERE qid = ?", (qid,))
             message = f"{qid!r} stands already on line {found.fetchone()[0]}; make each qid unique"
-            raise InputError(message, path=str(path), line=line, field="qid") from None
+            raise InputError(message, field="qid") from None
 
     def close(self) -> None:
         self._database.close()

@@ -5,11 +5,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from judge.errors import ConfigError
-from judge.records import CorpusBounds, CorpusScore, CorrectnessTotals, Summary
+from judge.records import CorpusBounds, CorpusScore, Summary
 
 FINE: Final = 0
 GATE_FAILED: Final = 1
 UNTRUSTED: Final = 3
+
+_CORRECTNESS: Final = {
+    "correctness": "f1",
+    "correctness_precision": "precision",
+    "correctness_recall": "recall",
+}
+"""Scores of the comparison with references, and what they are called among its totals."""
 
 GATED: Final = (
     "faithfulness",
@@ -17,18 +24,9 @@ GATED: Final = (
     "coverage",
     "citation_validity",
     "citation_recall",
-    "correctness",
-    "correctness_precision",
-    "correctness_recall",
+    *_CORRECTNESS,
 )
 """Scores a gate may name: those of which more is better."""
-
-_CORRECTNESS: Final = {
-    "correctness": "f1",
-    "correctness_precision": "precision",
-    "correctness_recall": "recall",
-}
-"""Those of the comparison with references, and what they are called among its totals."""
 
 # The mean of .6, .7 and .8 comes out as .6999…98, and differently in another order.
 _ROUNDING: Final = 1e-9
@@ -99,7 +97,8 @@ def hold(gate: Gate, summary: Summary, *, strict: bool = False) -> GateResult:
     The macro mean counts; with `strict`, the lower limit of its 95 % interval, and where failures
     could hide in the score, of the one with every failure counted 0.
     """
-    totals, name = _place(gate, summary)
+    name = _CORRECTNESS.get(gate.name, gate.name)
+    totals = summary.correctness if gate.name in _CORRECTNESS else summary
     score: CorpusScore | None = getattr(totals, name, None)
     if score is None:
         return GateResult(gate, None, "nothing to measure")
@@ -110,12 +109,6 @@ def hold(gate: Gate, summary: Summary, *, strict: bool = False) -> GateResult:
     if bounds is not None:
         return GateResult(gate, bounds.low_interval.low, "lower limit, failures counted 0")
     return GateResult(gate, score.interval.low, "lower limit")
-
-
-def _place(gate: Gate, summary: Summary) -> tuple[Summary | CorrectnessTotals | None, str]:
-    if gate.name in _CORRECTNESS:
-        return summary.correctness, _CORRECTNESS[gate.name]
-    return summary, gate.name
 
 
 def exit_code(summary: Summary, gates: list[GateResult]) -> int:

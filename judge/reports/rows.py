@@ -30,6 +30,7 @@ def _rows(result: SampleResult) -> Iterator[dict[str, Cell]]:
     flags: dict[int | None, list[Flag]] = {}
     for flag in result.flags:
         flags.setdefault(flag.sentence, []).append(flag)
+    found = result.correctness
     compared = _compared(result)
     for sentence in result.sentences:
         own = flags.get(sentence.index, [])
@@ -37,7 +38,9 @@ def _rows(result: SampleResult) -> Iterator[dict[str, Cell]]:
             "qid": result.qid,
             "status": result.status.value,
             "faithfulness": result.scores.faithfulness,
-            **_correctness(result),
+            "correctness": found.f1 if found else None,
+            "correctness_precision": found.precision if found else None,
+            "correctness_recall": found.recall if found else None,
             "sentence": sentence.index,
             "text": sentence.text,
             "start": sentence.start,
@@ -50,15 +53,6 @@ def _rows(result: SampleResult) -> Iterator[dict[str, Cell]]:
             "missing": "; ".join(flag.detail for flag in own if flag.detail),
             "signature": result.signature,
         }
-
-
-def _correctness(result: SampleResult) -> dict[str, Cell]:
-    found = result.correctness
-    return {
-        "correctness": found.f1 if found else None,
-        "correctness_precision": found.precision if found else None,
-        "correctness_recall": found.recall if found else None,
-    }
 
 
 def _compared(result: SampleResult) -> dict[int, str]:
