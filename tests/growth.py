@@ -1,5 +1,6 @@
 """How time grows with the length of a text: a ratio within one run, never a time."""
 
+import gc
 import time
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -9,6 +10,9 @@ TIMES: Final = 8
 
 LINEAR: Final = 24.0
 """Under this is linear, which gives 8 and some noise; a square gives 64."""
+
+DOUBLE: Final = 2.8
+"""Under this is linear for twice the length, which gives 2 and some noise; a square gives 4."""
 
 _TRIES: Final = 3
 
@@ -20,8 +24,29 @@ def growth(action: Callable[[str], object], make: Callable[[int], str], size: in
     busy machine does not matter. `size` must be large enough for a square to tell.
     """
     short, long = make(size), make(TIMES * size)
-    little = min(_seconds(action, short) for _ in range(_TRIES))
-    return min(_seconds(action, long) for _ in range(_TRIES)) / little
+    return _ratio(action, short, long, _TRIES)
+
+
+def squared(
+    action: Callable[[str], object], makes: Iterable[Callable[[int], str]], size: int
+) -> list[str]:
+    """Those texts of `2 * size` for which `action` takes much more than twice as long as for half.
+
+    Each is looked at once, and again where that looks bad; then the best of several tries counts.
+    """
+    collecting = gc.isenabled()
+    gc.disable()  # a collection that falls into the longer text alone is no growth of ours
+    try:
+        pairs = [(make(size), make(2 * size)) for make in makes]
+        return [
+            long
+            for short, long in pairs
+            if _ratio(action, short, long, 1) > DOUBLE
+            and _ratio(action, short, long, _TRIES) > DOUBLE
+        ]
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def slow(
@@ -35,6 +60,11 @@ def slow(
 def repeated(unit: str, first: str = "") -> Callable[[int], str]:
     """What makes texts of so many times a unit, behind what stands first."""
     return lambda size: first + unit * size
+
+
+def _ratio(action: Callable[[str], object], short: str, long: str, tries: int) -> float:
+    little = min(_seconds(action, short) for _ in range(tries))
+    return min(_seconds(action, long) for _ in range(tries)) / little
 
 
 def _seconds(action: Callable[[str], object], text: str) -> float:
