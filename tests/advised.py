@@ -64,7 +64,7 @@ def report(
         "averaged": queries,
         "mean": dict(mean),
         "interval": interval,
-        "defined": {name: 0 if value is None else queries for name, value in mean.items()},
+        "defined": dict.fromkeys(mean, queries),
         "ceiling": dict(ceiling or {}),
     }
     return ANY.model_copy(update=changes)
@@ -88,26 +88,7 @@ def answered(
 ) -> Summary:
     """The totals of 100 answers; `untrusted` of faithfulness, and of correctness."""
     whole = summarize([])
-    compared = CorrectnessTotals(
-        signatures={signature: 100},
-        statuses={},
-        f1=None,
-        f1_bounds=None,
-        precision=None,
-        precision_bounds=None,
-        recall=score(recall, half),
-        recall_bounds=None,
-        f1_with_fallback=None,
-        answer_supports={},
-        reference_supports={},
-        flags={},
-        claims=600,
-        sources={},
-        unscored={},
-        unscored_share=None,
-        fallen_back=0,
-        untrusted=untrusted[1],
-    )
+    compared = CorrectnessTotals.model_construct(recall=score(recall, half), untrusted=untrusted[1])
     return whole.model_copy(
         update={
             "answers": 100,

@@ -27,6 +27,9 @@ _BITS: Final = 32
 _EXACT: Final = 16.0
 """Values up to that add up exactly, over 100 million of them; greater ones are a DCG's."""
 
+_ONE: Final = 1 << 15
+"""Bits that draw 1: from .368 to .736 of their range do."""
+
 _Row = Sequence[float | None] | npt.NDArray[np.float64]
 
 Method = Literal["wilson", "poisson_bootstrap"]
@@ -213,7 +216,7 @@ class StreamedMeans:
         there = ~np.isnan(rows)
         self._least = np.fmin(self._least, np.fmin.reduce(rows))
         self._most = np.fmax(self._most, np.fmax.reduce(rows))
-        drawn = np.insert(_weights(self._seed, keys), 0, 1.0, axis=1)
+        drawn = _weights(self._seed, keys)
         values = np.where(there, rows, 0.0)
         large = np.where(np.abs(values) > _EXACT, values, 0.0)
         scaled = np.ldexp(values - large, _BITS)
@@ -221,7 +224,8 @@ class StreamedMeans:
         fine = np.rint(np.ldexp(scaled - coarse, _BITS))
         # All sums are whole numbers below 2⁵³, which floating point adds exactly in any order.
         self._sums[0] += (coarse.T @ drawn).astype(np.int64)
-        self._sums[1] += (fine.T @ drawn).astype(np.int64)
+        if rest := np.flatnonzero(fine.any(axis=0)).tolist():  # shares such as ½ leave none
+            self._sums[1, rest] += (fine[:, rest].T @ drawn).astype(np.int64)
         if large.any():
             self._large += large.T @ drawn
         self._weights += drawn.sum(axis=0).astype(np.int64)
@@ -282,15 +286,16 @@ def poisson_weights(seed: int, key: str) -> npt.NDArray[np.float64]:
     SHAKE-128 of the pair gives 16 bits a draw; a table inverts the distribution function to that
     precision (2⁻¹⁶).
     """
-    draws: npt.NDArray[np.float64] = _weights(seed, [key])[0]
+    draws: npt.NDArray[np.float64] = _weights(seed, [key])[0, 1:]
     return draws
 
 
 def _weights(seed: int, keys: Sequence[str]) -> npt.NDArray[np.float64]:
-    """The same of many keys, shape (keys, `REPLICATES`)."""
+    """The same of many keys, behind a column of ones: shape (keys, 1 + `REPLICATES`)."""
     size = 2 * REPLICATES
     stream = b"".join(hashlib.shake_128(f"{seed}|{key}".encode()).digest(size) for key in keys)
-    bits = np.frombuffer(stream, dtype="<u2").reshape(len(keys), REPLICATES)
+    bits = np.full((len(keys), 1 + REPLICATES), _ONE, dtype=np.uint16)
+    bits[:, 1:] = np.frombuffer(stream, dtype="<u2").reshape(len(keys), REPLICATES)
     draws: npt.NDArray[np.float64] = _inverse_poisson()[bits]
     return draws
 

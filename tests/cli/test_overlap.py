@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import judge, write
+from tests.commands import judge
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 OVERLAP = FIXTURES / "overlap.jsonl"
@@ -46,12 +46,6 @@ def test_rows_as_jsonl(tmp_path: Path) -> None:
     assert rows[1]["language"] == "other"
 
 
-def test_ragas_names(tmp_path: Path) -> None:
-    source = write(tmp_path / "in.jsonl", [{"response": "Yes, it is.", "reference": "Yes it is"}])
-    found = json.loads(judge("overlap", source, "--json").out)
-    assert found["mean"]["exact_match"] == 1
-
-
 BAD = {
     "nowhere.jsonl": "no such file",
     "broken.jsonl": "broken.jsonl, line 3: bad JSON",
@@ -72,16 +66,6 @@ def test_bad_lines_are_told_and_counted(tmp_path: Path) -> None:
     counts = json.loads(ran.out)["counts"]
     assert (counts["samples"], counts["bad_lines"]) == (1, 2)
     assert any(line.endswith("left out: 2") for line in json.loads(ran.out)["warnings"])
-
-
-def test_hostile_text_steers_no_terminal(tmp_path: Path) -> None:
-    text = "[bold]x[/bold] \x1b[31mred\x07\u202e"
-    source = write(tmp_path / "in.jsonl", [{"qid": text, "answer": text, "gold_answer": "报销"}])
-    ran = judge("overlap", source)
-    assert ran.code == 0
-    assert "[bold]x[/bold] ␛[31mred␇" in ran.out
-    assert "\x1b" not in ran.out
-    assert "\u202e" not in ran.out
 
 
 def test_bad_input_is_one_clear_line(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from tests.commands import judge, write
+from tests.commands import judge
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SPARSE = FIXTURES / "recommend_sparse.jsonl"
@@ -13,13 +13,6 @@ def test_the_fixture() -> None:
     assert ran.out.startswith("Scenario: sparse\n")
     for said in ("1.5 relevant", "hit@20", "Not to be used here", "one-or-two", "-k 5,10,20"):
         assert said in ran.out
-
-
-def test_chinese() -> None:
-    ran = judge("recommend", FIXTURES / "recommend_dense.jsonl", "--lang", "zh")
-    assert ran.code == 0
-    assert ran.out.startswith("情形：密集（dense）\n")
-    assert "系统之差" in ran.out
 
 
 def test_json_is_one_object() -> None:
@@ -81,28 +74,6 @@ WRONG: list[tuple[tuple[object, ...], str]] = [
     (("--markdown", SPARSE), "is the file that is read"),
     (("--markdown", FIXTURES), "is no file that could be replaced"),
 ]
-
-
-def test_the_largest_corpus_and_depth() -> None:
-    ran = judge("recommend", SPARSE, "--corpus-size", 10**15, "--depth", 10**8, "--json")
-    assert (ran.code, ran.err) == (0, "")
-    assert json.loads(ran.out)["wishes"]["corpus_size"] == 10**15
-
-
-def test_the_name_of_a_file_steers_no_terminal(tmp_path: Path) -> None:
-    source = write(tmp_path / "a\x1b[31m b.jsonl", [{"gold_evidence": ["a"], "retrieved": ["b"]}])
-    ran = judge("recommend", source)
-    assert ran.code == 0
-    assert "\x1b" not in ran.out
-    assert "b.jsonl' -k" in ran.out
-
-
-def test_samples_without_gold_hear_of_the_other_families(tmp_path: Path) -> None:
-    source = write(tmp_path / "in.jsonl", [{"answer": "好。", "contexts": ["好。"]}])
-    ran = judge("recommend", source)
-    assert ran.code == 0
-    assert "Scenario: not known" in ran.out
-    assert "faithfulness: fits" in ran.out
 
 
 def test_what_is_wrong_is_one_clear_line(tmp_path: Path) -> None:

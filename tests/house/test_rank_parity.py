@@ -166,19 +166,6 @@ def test_as_ir_measures(grades: tuple[int, ...], level: int) -> None:
     compare(ours, calculated(qrels, by_rank(run), [*names.values()]), names)
 
 
-@DRAWN
-def test_roc_auc_as_ir_measures_accuracy(grades: tuple[int, ...], level: int) -> None:
-    """What it calls Accuracy is the chance that a relevant one stands above an irrelevant one."""
-    qrels, run = drawn(grades)
-    # Of tied documents it takes the first in the file to be the higher.
-    run = by_rank(run)
-    ours = measured(qrels, run, relevance_level=level)
-    # It divides by zero where all are relevant, and leaves out where none is.
-    defined = {qid: run[qid] for qid in ours["roc_auc"]}
-    name = f"Accuracy(rel={level})"
-    compare(ours, calculated(qrels, defined, [name]), {"roc_auc": name})
-
-
 # ranx compiles its measures when they are first called in an environment, for half a minute or so,
 # and keeps them on disk; from then on the test is quick. Importing it takes a second or two.
 @pytest.mark.oracle

@@ -6,11 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import InputError
-from judge.records import Chunk, Sample
+from judge.records import Sample
 from judge.retrieval.ranking import (
     Order,
     RankedQuery,
-    Relevant,
     run_queries,
     sample_queries,
     too_much,
@@ -23,24 +22,6 @@ PREFIX = RankRules(gold_match="prefix")
 def query(sample: Sample, rules: RankRules | None = None) -> RankedQuery:
     (found,) = sample_queries([sample], rules or RankRules())
     return found
-
-
-def chunk(name: str, text: str = "") -> Chunk:
-    return Chunk(chunk_id=name, text=text)
-
-
-def test_the_ranking_is_retrieved_or_else_the_chunks() -> None:
-    chunks = (chunk("b", "B"), chunk("a", "A"), chunk("b", "later"))
-    found = query(Sample(qid="q", query="问", chunks=chunks))
-    assert (found.qid, found.query, dict(found.ids)) == ("q", "问", {"b": 0, "a": 1})
-    assert found.repeated
-    assert found.chunks == [chunk("b", "B"), chunk("a", "A")]
-    other = query(Sample(qid="q", chunks=chunks, retrieved=("x", "a", "x")))
-    assert dict(other.ids) == {"x": 0, "a": 1}
-    assert other.chunks == [chunk("x"), chunk("a", "A")]
-    assert query(Sample(qid="q", retrieved=("x",))).chunks == []
-    none = query(Sample(qid="q", chunks=chunks, retrieved=()))
-    assert (dict(none.ids), none.chunks, none.repeated) == ({}, [], False)
 
 
 def test_gold_is_what_either_field_says() -> None:
@@ -86,15 +67,6 @@ def runs(
     return list(run_queries(qrels, blocks, rules or RankRules()))
 
 
-def test_queries_of_a_run_and_those_it_lacks() -> None:
-    qrels = {"q1": {"a": 1.0, "b": 0.0}, "没有": {"a": 1.0}, "none": {"a": 0.0}}
-    found = runs(qrels, ("q2", ["a"], [1.0]), ("q1", ["b", "a"], [1.0, 2.0]))
-    assert [query.qid for query in found] == ["q2", "q1", "没有", "none"]
-    assert [query.relevance for query in found] == [None, {"a": 1}, {"a": 1}, {}]
-    assert [list(query.ids) for query in found] == [["a"], ["b", "a"], [], []]
-    assert [query.scores for query in found] == [[1], [1, 2], None, None]
-
-
 def test_of_what_a_run_ranks_twice_the_better_score_counts() -> None:
     (found,) = runs({"q": {"a": 1.0}}, ("q", ["a", "b", "a", "c"], [1.0, 2.0, 3.0, 0.5]))
     assert found.repeated
@@ -113,22 +85,6 @@ def test_of_a_document_the_best_chunk_counts() -> None:
 
 def ranked(names: list[str], scores: list[float] | None = None) -> RankedQuery:
     return RankedQuery("q", {name: place for place, name in enumerate(names)}, None, scores)
-
-
-def test_without_scores_it_is_as_given() -> None:
-    order = Order([ranked(["b", "a"]), ranked([])])
-    assert (order.ids(0), order.ids(1)) == (["b", "a"], [])
-    assert (order.width, order.lengths.tolist(), order.scores) == (2, [2, 0], None)
-    assert order.ranks(np.array([0, 0]), np.array([1, 0])).tolist() == [1, 0]
-
-
-def test_by_score_and_then_by_id_both_falling() -> None:
-    order = Order([ranked(["d9", "d10", "文", "z"], [0.5, 0.5, 0.5, 0.75])])
-    # By bytes, as trec_eval compares: a digit is below a letter, and Chinese above them all.
-    assert order.ids(0) == ["z", "文", "d9", "d10"]
-    assert order.ranks(np.zeros(4, dtype=int), np.arange(4)).tolist() == [2, 3, 1, 0]
-    assert order.scores is not None
-    assert order.scores[0].tolist() == [0.75, 0.5, 0.5, 0.5]
 
 
 def test_queries_with_and_without_scores_side_by_side() -> None:
@@ -163,24 +119,6 @@ def test_as_one_by_one_in_single_precision(queries: list[dict[str, float]]) -> N
         assert order.ids(row) == expected
         for name, place in ranked(list(scores)).ids.items():
             assert order.ranks(np.array([row]), np.array([place])) == expected.index(name)
-
-
-def test_each_relevant_chunk_has_an_entry_where_it_ranks() -> None:
-    queries = (
-        RankedQuery("given", {"a": 0, "b": 1, "c": 2}, {"c": 1.0, "x": 0.5, "a": 3.0}),
-        RankedQuery("nobody said", {"a": 0}, None),
-        RankedQuery("scored", {"a": 0, "b": 1}, {"a": 2.0}, scores=[0.25, 0.5]),
-        RankedQuery("not ranked", {}, {"a": 1.0}),
-    )
-    found = Relevant(queries, Order(queries))
-    assert found.names == ["c", "x", "a", "a", "a"]
-    assert found.rows.tolist() == [0, 0, 0, 2, 3]
-    assert found.grades.tolist() == [1.0, 0.5, 3.0, 2.0, 1.0]
-    assert found.ranks.tolist() == [3, math.inf, 1, 2, math.inf]
-    assert found.by_rank().tolist() == [[3, 0, 1], [0, 0, 0], [0, 2, 0], [0, 0, 0]]
-    assert found.falling().tolist() == [[3, 1, 0.5], [0, 0, 0], [2, 0, 0], [1, 0, 0]]
-    none = (RankedQuery("q", {}, None),)
-    assert Relevant(none, Order(none)).falling().tolist() == [[0]]
 
 
 def test_grades_up_to_the_most_that_a_gain_takes() -> None:

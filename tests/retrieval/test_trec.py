@@ -80,10 +80,6 @@ def test_qrels_that_are_wrong_are_named_by_place(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
-def test_a_document_may_be_graded_twice_alike(tmp_path: Path) -> None:
-    assert read_qrels(put(tmp_path, "q 0 a 1\nq 1 a 1.0\n")) == {"q": {"a": 1}}
-
-
 BAD_RUNS = [
     ("q Q0 a 1 0.5\n", "line 1: has 5 columns; 6 are needed: qid Q0 docid rank score tag"),
     ("q Q0 a 1 0.5 t u\n", "line 1: has 7 columns"),
@@ -105,10 +101,6 @@ def test_scores_may_be_infinite(tmp_path: Path) -> None:
     text = "q Q0 a 1 inf t\nq Q0 b 2 -inf t\nq Q0 c 3 1e999 t\nq Q0 d 4 1e308 t\nq Q0 e 5 1e308 t\n"
     scores = [math.inf, -math.inf, math.inf, 1e308, 1e308]
     assert run(tmp_path, text) == [("q", list("abcde"), scores)]
-
-
-def test_ranks_are_not_looked_at(tmp_path: Path) -> None:
-    assert run(tmp_path, RUN.replace("t\n", "t\n").replace(" 1 ", " first ", 1)) == BLOCKS
 
 
 def test_another_encoding_is_named_by_byte(tmp_path: Path) -> None:

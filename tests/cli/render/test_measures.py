@@ -5,7 +5,6 @@ from rich.console import Console
 
 from judge.advice.catalog import measures
 from judge.cli.render.measures import print_measures
-from tests.commands import judge
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
@@ -33,10 +32,3 @@ def test_another_name_is_told_once() -> None:
     at = next(i for i, line in enumerate(lines) if line.startswith("hit@k"))
     assert lines[at + 2].count("hit rate") == 1
     assert any("Also called reciprocal rank." in line for line in lines)
-
-
-def test_the_command_prints_the_list() -> None:
-    ran = judge("retrieval", "--list")
-    assert (ran.code, ran.err) == (0, "")
-    assert "recall@k" in ran.out
-    assert "全部相关片段" in ran.out

@@ -5,7 +5,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from judge.cli.render.overlap import print_overlap
-from judge.overlap import measure_overlap, with_bad_lines
+from judge.overlap import measure_overlap
 from judge.overlap.records import OverlapReport
 from judge.records import Sample
 
@@ -54,16 +54,6 @@ def test_scripts_are_named_beside_their_tokenizer() -> None:
     assert "BLEU, Chinese: nrefs:1|" in out
 
 
-def test_what_bleu_takes_as_it_is_is_said() -> None:
-    assert "BLEU takes case, width and punctuation as they are" in printed([sample("q", "a", "a")])
-
-
-def test_warnings_are_called_so() -> None:
-    report = with_bad_lines(measure_overlap([sample("q", "a", "a b c d")]), 1)
-    assert "warning: lines that are no samples, and so left out: 1\n" in shown(report)
-    assert "note:" not in shown(report)
-
-
 def test_what_is_named_stays_on_its_line() -> None:
     samples = [sample("a\nb\x1b", "x", None), sample("c\r\nd", "y", "z")]
     out = printed(samples)
@@ -98,7 +88,3 @@ def test_prose_keeps_to_the_width(width: int) -> None:
     out = printed([sample("q", "报销" * 500, "差旅 " * 500)], width)
     prose = out[out.index("BLEU takes") : out.index("\nBLEU, ")]
     assert max(cell_len(text) for text in prose.splitlines()) <= width
-
-
-def test_where_the_rows_are() -> None:
-    assert printed([sample("q", "a", "a")], rows="a\x1b.csv").endswith("written to a␛.csv\n")
