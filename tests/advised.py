@@ -1,6 +1,7 @@
 """What advice rests on, made by hand: counts of samples, reports of rank measures, runs."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from judge import measure_retrieval, summarize
 from judge.advice.profile import HELD
@@ -88,7 +89,8 @@ def answered(
 ) -> Summary:
     """The totals of 100 answers; `untrusted` of faithfulness, and of correctness."""
     whole = summarize([])
-    compared = CorrectnessTotals.model_construct(recall=score(recall, half), untrusted=untrusted[1])
+    read: dict[str, Any] = {"recall": score(recall, half), "untrusted": untrusted[1]}
+    compared = CorrectnessTotals.model_construct(**read)
     return whole.model_copy(
         update={
             "answers": 100,

@@ -161,14 +161,14 @@ ADVISED: list[tuple[str, int | None, str, str]] = [
 
 
 def test_what_is_advised() -> None:
-    rows = [(kind, *rest) for kinds, *rest in ADVISED for kind in kinds.split()]
+    rows = [(kind, *row[1:]) for row in ADVISED for kind in row[0].split()]
     assert len(rows) == len(KINDS) * 2 * 3
     for kind, depth, dear, expected in rows:
         wishes = {"depth": depth} | ({f"{dear}_cost": "high"} if dear != "normal" else {})
         advice = advise(counted(*KINDS[kind]), Wishes.model_validate(wishes))
         found = " | ".join(" ".join(each) for each in roles(advice).values()).rstrip(" |")
         assert found == expected, (kind, depth, dear)
-        ours = ["ndcg@100"] if kind == "dense" and "| ndcg@100" in str(expected) else []
+        ours = ["ndcg@100"] if kind == "dense" and "| ndcg@100" in expected else []
         assert [each.name for each in advice.measures if each.difference] == ours
         assert not advice.measures[0].why.startswith("the same")
 
