@@ -207,10 +207,7 @@ def _encoded(text: str) -> bytes:
 def _edge(text: str, cut: int) -> int:
     """The last place not after `cut` that parts no cluster; `cut` where there is none near."""
     for edge in range(cut, max(cut - _LONGEST_CLUSTER, 0), -1):
-        if not _joins(text[edge]) and text[edge - 1] != _JOINER:
+        accent = unicodedata.category(text[edge]).startswith("M")
+        if not accent and text[edge] not in _JOINERS and text[edge - 1] != _JOINER:
             return edge
     return cut
-
-
-def _joins(character: str) -> bool:
-    return unicodedata.category(character).startswith("M") or character in _JOINERS

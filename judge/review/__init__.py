@@ -30,21 +30,15 @@ if TYPE_CHECKING:
     from judge.review.labels import Imported as Imported
     from judge.review.labels import import_labels as import_labels
 
-_HOMES = {
-    "Drawn": "draws",
-    "Golden": "golden",
-    "Imported": "labels",
-    "Plan": "corrected",
-    "Promotion": "golden",
-    "Quota": "corrected",
-    "draw": "draws",
-    "drift": "flips",
-    "import_labels": "labels",
-    "open_hook": "hook",
-    "plan": "corrected",
-    "promote": "golden",
-    "read_golden": "golden",
+_NAMES = {
+    "corrected": ("Plan", "Quota", "plan"),
+    "draws": ("Drawn", "draw"),
+    "flips": ("drift",),
+    "golden": ("Golden", "Promotion", "promote", "read_golden"),
+    "hook": ("open_hook",),
+    "labels": ("Imported", "import_labels"),
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
 if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would let any name pass
 

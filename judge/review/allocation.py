@@ -51,7 +51,10 @@ def merge(
         beside = [k for k in (least - 1, least + 1) if 0 <= k < len(groups)]
         other = min(beside, key=lambda k: groups[k].size.units)
         first, second = sorted((least, other))
-        groups[first : second + 1] = [_joined(groups[first], groups[second])]
+        (names, a), (more, b) = groups[first], groups[second]
+        weight = a.weight + b.weight
+        spread = (a.spread * a.weight + b.spread * b.weight) / weight if weight else a.spread
+        groups[first : second + 1] = [Group(names + more, Size(a.units + b.units, weight, spread))]
     return groups
 
 
@@ -135,10 +138,3 @@ def _whole(shares: Sequence[float], most: Sequence[int], total: int) -> list[int
             if sum(drawn) < total and drawn[k] < most[k]:
                 drawn[k] += 1
     return drawn
-
-
-def _joined(first: Group[_Name], second: Group[_Name]) -> Group[_Name]:
-    a, b = first.size, second.size
-    weight = a.weight + b.weight
-    spread = (a.spread * a.weight + b.spread * b.weight) / weight if weight else a.spread
-    return Group((*first.names, *second.names), Size(a.units + b.units, weight, spread))

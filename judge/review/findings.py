@@ -49,7 +49,9 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
         summary: of the run.
     """
     given = by_row(labels)
-    names = _names(labels)
+    # A bare no may be none or partial.
+    names: tuple[Name, ...] = ("faithfulness", "faithfulness_strict")
+    names = names[any(label.support is None for label in labels) :]
     own = [verdict for sentence in draw.sentences if (verdict := _own(sentence))]
     # A judge that knows no partial is not told off for the words it lacks.
     bare = len(names) == 1 or (bool(own) and all(v.source in NEVER_PARTIAL for v in own))
@@ -83,13 +85,6 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
         strata=tuple(_strata(draw, given, units, names[0])),
         disagreements=tuple(_disagreements(draw, given, bare=bare)),
     )
-
-
-def _names(labels: Sequence[Label]) -> tuple[Name, ...]:
-    """The scores that can be corrected: a bare no may be none or partial."""
-    if any(label.support is None for label in labels):
-        return ("faithfulness_strict",)
-    return ("faithfulness", "faithfulness_strict")
 
 
 def _own(sentence: DrawnSentence) -> Verdict | None:

@@ -118,8 +118,16 @@ def read_golden(path: str | Path) -> list[Golden]:
         InputError: the file cannot be read, nothing in it is labelled, or a label is damaged.
     """
     path = Path(path)
-    read = [Golden(sample, _labels(sample, path)) for sample in read_samples(path)]
-    labelled = [each for each in read if each.labels]
+    labelled = []
+    for sample in read_samples(path):
+        try:
+            labels = labels_of(sample)
+        except InputError as error:
+            message = f"{error.problem} (answer {sample.qid!r}); promote the run again"
+            place = _place(path, sample.qid)
+            raise InputError(message, path=str(path), line=place, field=error.field) from None
+        if labels:
+            labelled.append(Golden(sample, labels))
     if not labelled:
         message = f"no answer has {KEY!r}; name a file that judge review promote made"
         raise InputError(message, path=str(path))
@@ -251,15 +259,6 @@ def _nothing(folder: Path, found: Promotion, reviewers: int, *, any_cast: bool) 
     stale = f" of its results ({len(found.stale)} with labels of earlier ones)"
     what = f"no draw{stale if found.stale else ''} has labels"
     return RunError(f"{folder}: {what}; judge review import {folder} SHEET brings them")
-
-
-def _labels(sample: Sample, path: Path) -> tuple[GoldenLabel, ...]:
-    try:
-        return labels_of(sample)
-    except InputError as error:
-        message = f"{error.problem} (answer {sample.qid!r}); promote the run again"
-        place = _place(path, sample.qid)
-        raise InputError(message, path=str(path), line=place, field=error.field) from None
 
 
 def _place(path: Path, qid: str) -> int | None:

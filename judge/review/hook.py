@@ -28,7 +28,10 @@ def open_hook(name: str, config: Config) -> ReviewHook:
     if "://" in name or name.lower().startswith(("http:", "https:")):
         from judge.backends.webhook import Webhook  # noqa: PLC0415  loads httpx
 
-        return Webhook(name, headers=_headers())
+        token = os.environ.get(_TOKEN, "").strip()
+        if not (token.isascii() and token.isprintable()):
+            raise ConfigError(f"{_TOKEN} holds what no token does; set it to the bare token")
+        return Webhook(name, headers={"Authorization": f"Bearer {token}"} if token else {})
     if name.lower().endswith(".csv"):
         return LiveSheet(Path(name), config.seed)
     from judge.backends.hook import load_hook  # noqa: PLC0415  runs the code of others
@@ -73,10 +76,3 @@ class LiveSheet:
         if rows:
             append_rows(self._path, rows, BLIND)
             self._there.update(row["review_id"] for row in rows)
-
-
-def _headers() -> dict[str, str]:
-    token = os.environ.get(_TOKEN, "").strip()
-    if not (token.isascii() and token.isprintable()):
-        raise ConfigError(f"{_TOKEN} holds what no token does; set it to the bare token")
-    return {"Authorization": f"Bearer {token}"} if token else {}

@@ -132,12 +132,16 @@ def join(run: Path, paths: Sequence[Path]) -> tuple[Draw, list[Filled]]:
     live = _live_name(run)
     # A cell could name any file.
     known = (name for name in names if name != live and _DRAW.fullmatch(name))
-    draws = [draw for name in known if (draw := read_draw(run, name))]
-    if live in names:
-        draws.append(_live_draw(run, live, results))
+    draws = [found for name in known if (found := read_draw(run, name))]
+    if live is not None and live in names:
+        draw = read_draw(run, live)
+        if draw is None or draw.results != results:
+            draw = take_live(run).draw
+            write_draw(run, draw)
+        draws.append(draw)
     if len(draws) > 1:
         raise InputError(
-            f"rows of {len(draws)} draws ({', '.join(draw.draw for draw in draws)}): "
+            f"rows of {len(draws)} draws ({', '.join(each.draw for each in draws)}): "
             "each has its own chances; import them one after the other"
         )
     if not names:
@@ -198,14 +202,6 @@ def _live_name(run: Path) -> str | None:
     if not isinstance(seed, int) or not isinstance(rate, float):
         return None
     return live_name(record.signature, seed, rate)
-
-
-def _live_draw(run: Path, name: str, results: str) -> Draw:
-    draw = read_draw(run, name)
-    if draw is None or draw.results != results:
-        draw = take_live(run).draw
-        write_draw(run, draw)
-    return draw
 
 
 def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:

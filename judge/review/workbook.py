@@ -17,7 +17,6 @@ from judge.review.words import choices, column_of, header
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
-_TITLE: Final = "review"
 # In characters; what is not named is a word or an id.
 _WIDTHS: Final = {
     "query": 30,
@@ -60,9 +59,10 @@ def write_workbook(
         from openpyxl import Workbook  # noqa: PLC0415  an extra, and slow to load
         from openpyxl.styles import Font  # noqa: PLC0415
         from openpyxl.utils import get_column_letter  # noqa: PLC0415
+        from openpyxl.worksheet.datavalidation import DataValidation  # noqa: PLC0415
     book = Workbook()
     sheet = book.active
-    sheet.title = _TITLE
+    sheet.title = "review"
     _write_row(sheet, 1, [header(column, lang) for column in columns])
     for written in sheet[1]:
         written.font = Font(bold=True)
@@ -75,7 +75,11 @@ def write_workbook(
         letter = get_column_letter(place)
         sheet.column_dimensions[letter].width = _WIDTHS.get(column, _WIDTH)
         if column == "human_support":
-            _offer(sheet, f"{letter}2:{letter}{max(number, 2)}", choices(lang))
+            # Offered, not imposed: yes and no are labels, too.
+            words = f'"{",".join(choices(lang))}"'
+            offer = DataValidation("list", words, allow_blank=True, showErrorMessage=False)
+            offer.add(f"{letter}2:{letter}{max(number, 2)}")
+            sheet.add_data_validation(offer)
     # Opened here, for openpyxl leaves a file that it cannot write to the end open.
     with path.open("wb") as file:
         book.save(file)
@@ -134,17 +138,6 @@ def _write_row(sheet: "Worksheet", number: int, texts: Sequence[str]) -> None:
             written.data_type = "s"  # and not what openpyxl makes of `#N/A`
         written.number_format = "@"
         written.alignment = Alignment(wrap_text=True, vertical="top")
-
-
-def _offer(sheet: "Worksheet", cells: str, words: Iterable[str]) -> None:
-    from openpyxl.worksheet.datavalidation import DataValidation  # noqa: PLC0415
-
-    # Offered, not imposed: yes and no are labels, too.
-    offer = DataValidation(
-        type="list", formula1=f'"{",".join(words)}"', allow_blank=True, showErrorMessage=False
-    )
-    offer.add(cells)
-    sheet.add_data_validation(offer)
 
 
 def _refuse_other(data: bytes, path: Path) -> None:

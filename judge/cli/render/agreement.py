@@ -10,6 +10,7 @@ from rich.text import Text
 from judge.cli.render.page import number, wrap
 from judge.files.runs import AGREEMENT, PAGE
 from judge.pages.findings import (
+    Bias,
     Words,
     bias,
     cautions,
@@ -23,13 +24,7 @@ from judge.pages.findings import (
     title,
 )
 from judge.records import Summary
-from judge.review.records import (
-    Agreement,
-    CorrectedScore,
-    Disagreement,
-    LabelledStratum,
-    Share,
-)
+from judge.review.records import Agreement, CorrectedScore, Share
 from judge.text.visible import counted, flat, visible
 
 _WORDS: Final = Words("en")
@@ -74,24 +69,20 @@ def _scores(agreement: Agreement) -> Iterator[Text]:
         if not scores:
             continue
         macro, micro = scores.get("macro"), scores.get("micro")
-        line = f"  {words:<19} {_pair(macro)}  {_span(macro, whole=complete(agreement)):<13}"
+        span = off = ""
+        if macro:
+            limits = f"{number(macro.low)}–{number(macro.high)}"
+            span = "all labelled" if complete(agreement) else limits
+            off = _off(bias(macro), (macro.raw or 0.0) - macro.corrected, "no difference")
+        line = f"  {words:<19} {_pair(macro)}  {span:<13}"
         line += f"  {_pair(micro)}" if pooled else ""
-        yield Text(f"{line}  {_off(macro) if macro else ''}".rstrip())
+        yield Text(f"{line}  {off}".rstrip())
 
 
-def _span(score: CorrectedScore | None, *, whole: bool) -> str:
-    if score is None:
-        return ""
-    return "all labelled" if whole else f"{number(score.low)}–{number(score.high)}"
-
-
-def _off(score: CorrectedScore) -> str:
-    way = bias(score)
-    if score.raw is None or way is None:
+def _off(way: Bias | None, difference: float, same: str) -> str:
+    if way is None:
         return _WORDS("unmeasured.plain")
-    if way == "same":
-        return "no difference"
-    return f"{100 * abs(score.raw - score.corrected):.1f} too {_WAYS[way]}"
+    return same if way == "same" else f"{100 * abs(difference):.1f} too {_WAYS[way]}"
 
 
 def _pair(score: CorrectedScore | None) -> str:
@@ -138,14 +129,8 @@ def _strata(agreement: Agreement) -> Iterator[Text]:
         yield _heading(f"  {among:<{wide}} {unit:>8} labelled  judge, points")
     for name, stratum in zip(names, worst, strict=True):
         labelled = f"{stratum.labelled}/{stratum.drawn}"
-        yield Text(f"  {name:<{wide}} {stratum.units:>8} {labelled:>8}  {_error(stratum)}")
-
-
-def _error(stratum: LabelledStratum) -> str:
-    way = stratum_bias(stratum)
-    if stratum.error is None or way is None:
-        return _WORDS("unmeasured.plain")
-    return "right" if way == "same" else f"{100 * abs(stratum.error):.1f} too {_WAYS[way]}"
+        off = _off(stratum_bias(stratum), stratum.error or 0.0, "right")
+        yield Text(f"  {name:<{wide}} {stratum.units:>8} {labelled:>8}  {off}")
 
 
 def _disagreements(agreement: Agreement, console: Console) -> Iterator[Text]:
@@ -155,17 +140,13 @@ def _disagreements(agreement: Agreement, console: Console) -> Iterator[Text]:
     shown = found[:_SHOWN]
     yield _heading(f"Disagreements, worst first ({len(shown)} of {len(found)})")
     for item in shown:
-        line = _disagreement(item)
+        labels = dict.fromkeys(_WORDS.named("label", label) for label in item.people.values())
+        said = f"judge {_WORDS.named('label', item.judge)}, people {' / '.join(labels)}:"
+        line = Text(f"  {flat(said)} ")
+        line.append(f"{flat(item.qid)} ", style="bold").append(flat(item.text))
         # As many lines as were promised, however wide the letters are.
         line.truncate(max(console.width, _LEAST), overflow="ellipsis")
         yield line
-
-
-def _disagreement(item: Disagreement) -> Text:
-    labels = dict.fromkeys(_WORDS.named("label", label) for label in item.people.values())
-    said = f"judge {_WORDS.named('label', item.judge)}, people {' / '.join(labels)}:"
-    line = Text(f"  {flat(said)} ")
-    return line.append(f"{flat(item.qid)} ", style="bold").append(flat(item.text))
 
 
 def _share(share: Share | None, why: str = "") -> str:
