@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from judge.records import Outcome, Summary, Support, Unscored, UnscoredReason, Verdict
+from judge.records import Outcome, Support, Unscored, UnscoredReason, Verdict
 from judge.review.records import Draw, DrawnSentence, Label, Stratum, StratumName, Weighing
 from judge.scores.totals import summarize
 
 DRAW = "r0a1b2c3d"
+NO_SUMMARY = summarize([])
 FAILED = Unscored(reason=UnscoredReason.TIMEOUT)
 
 
@@ -73,7 +74,7 @@ def draw(strata: Sequence[Stratum], rows: Sequence[DrawnSentence], by: str = "se
     )
 
 
-def label(row: DrawnSentence, said: str, reviewer: str = "") -> Label:
+def label(row: DrawnSentence, said: str, reviewer: str = "", note: str = "") -> Label:
     """`said` is a label of the judge's scale, or yes or no."""
     support = {"yes": Support.FULL, "no": None}.get(said, said)
     return Label.model_validate(
@@ -84,9 +85,6 @@ def label(row: DrawnSentence, said: str, reviewer: str = "") -> Label:
             "support": support,
             "supported": said in {"yes", "full"},
             "reviewer": reviewer,
+            "note": note,
         }
     )
-
-
-def no_summary() -> Summary:
-    return summarize([])

@@ -19,9 +19,6 @@ _WIDTH: Final = 60
 """How many characters of a sentence are printed."""
 _WORDS: Final = 12
 """How wide the words before a figure are, in columns."""
-GoldenSet = Annotated[
-    Path, typer.Argument(metavar="GOLDEN", help="What judge review promote made.")
-]
 Report = Annotated[
     Path | None,
     typer.Option("-o", "--output", metavar="FILE", help="Keep what is found, as JSON."),
@@ -68,7 +65,9 @@ def promote(
 @review.command()
 @takes_settings
 def drift(
-    golden: GoldenSet,
+    golden: Annotated[
+        Path, typer.Argument(metavar="GOLDEN", help="What judge review promote made.")
+    ],
     output: Report = None,
     *,
     fail_worse: FailWorse = None,

@@ -9,7 +9,6 @@ from judge.review.records import Agreement, CorrectedScore, LabelledStratum, Sha
 Bias = Literal["generous", "strict", "same"]
 """Which way a judge errs; `same` where the interval holds its score."""
 
-_NO_BREAK: Final = "\u00a0"
 _FEWEST: Final = 2
 """Labelled units without which no spread is known."""
 _SMALLEST: Final = 0.0005
@@ -21,12 +20,7 @@ def _tenths(share: float) -> str:
 
 
 class Words:
-    """All that a page says in one language.
-
-    >>> words = Words("en")
-    >>> words("unmeasured.because", why="nothing labelled")
-    'not measured: nothing labelled'
-    """
+    """All that a page says in one language."""
 
     def __init__(self, lang: Lang) -> None:
         self._lang: Lang = lang
@@ -35,7 +29,7 @@ class Words:
     def __call__(self, key: str, **values: object) -> str:
         """The words under `group.name`, filled in; KeyError where there are none."""
         # A sign goes with its figure: lines do not break between them.
-        return self._texts(key, self._lang, **values).replace(" %", f"{_NO_BREAK}%")
+        return self._texts(key, self._lang, **values).replace(" %", "\N{NO-BREAK SPACE}%")
 
     def counted(self, key: str, count: int) -> str:
         """The words under the key for so many, or under `key_one`."""
@@ -46,11 +40,7 @@ class Words:
         return [self(f"{group}.{name}") for name in names]
 
     def named(self, group: str, name: str) -> str:
-        """The word for a name from outside; the name itself where there is none.
-
-        >>> Words("zh").named("label", "partial"), Words("zh").named("label", "maybe")
-        ('部分支持', 'maybe')
-        """
+        """The word for a name from outside; the name itself where there is none."""
         key = f"{group}.{name}"
         return self._texts(key, self._lang) if key in self._texts else name
 
@@ -72,11 +62,7 @@ class Words:
         return self("figure.points", value=_tenths(abs(difference)))
 
     def coefficient(self, value: float) -> str:
-        """A figure that is no share, to three digits.
-
-        >>> Words("en").coefficient(-0.0314)
-        '−0.031'
-        """
+        """A figure that is no share, to three digits."""
         return f"{value:z.3f}".replace("-", "\N{MINUS SIGN}")
 
     def share(self, share: Share) -> str:

@@ -5,11 +5,11 @@ import pytest
 from pydantic import JsonValue
 
 from judge.cli import golden  # noqa: F401  importing adds the commands
-from judge.records import Support
 from judge.review.draws import take
-from judge.review.folder import draw_names, write_draw, write_labels
+from judge.review.folder import write_draw, write_labels
 from judge.review.records import Drift, Label
 from tests.commands import judge, line, write
+from tests.drawn import label
 
 FIRST = "The canteen opens at seven."
 SECOND = "Visitors pay twenty euros."
@@ -33,17 +33,9 @@ def run(tmp_path: Path) -> Path:
     draw = take(tmp_path / "run", size=100).draw
     write_draw(tmp_path / "run", draw)
     labels = [
-        Label(
-            review_id=each.review_id,
-            qid=each.qid,
-            sentence=each.sentence,
-            support=said,
-            supported=said is Support.FULL,
-            reviewer=reviewer,
-        )
+        label(each, "full" if each.sentence == 0 or reviewer == "x" else "none", reviewer)
         for each in draw.sentences
         for reviewer in "xy"
-        for said in [Support.FULL if each.sentence == 0 or reviewer == "x" else Support.NONE]
     ]
     write_labels(tmp_path / "run", draw.draw, labels)
     return tmp_path / "run"
@@ -102,21 +94,6 @@ def test_what_is_left_out_is_counted(run: Path, tmp_path: Path) -> None:
         f"left out: labels of earlier results, draws {old.draw}",
         "1 sentence disagreed on",
     ]
-
-
-def test_what_it_is_made_from_stays_even_so(run: Path, tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(run / "review")
-    (draw,) = draw_names(run)
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    for name in (
-        *("in.jsonl", "run/../in.jsonl", "run/results.jsonl", "run/run.json", "run/agreement.json"),
-        *(f"run/review/{draw}.json", f"run/review/{draw}.labels.jsonl", "run/review/new.json"),
-        *("run/review", "link/deep/new.jsonl"),
-    ):
-        ran = judge("review", "promote", run, "-o", tmp_path / name, "--force")
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), name
-        assert "made from" in ran.err
-    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
 
 
 def test_what_flipped_is_told_worst_first(tmp_path: Path) -> None:

@@ -81,14 +81,6 @@ def test_what_cannot_be_drawn_is_told_and_nothing_is_written_over(
     assert before == {path: path.read_bytes() for path in before}
 
 
-def test_an_unscored_sentence_is_shown_as_one(tmp_path: Path) -> None:
-    failed = score(tmp_path, [["fallen", "unscored"]])
-    sheet = tmp_path / "open.csv"
-    assert judge("review", "draw", failed, "-o", sheet, "--open").code == 0
-    told = {row["judge_support"] for row in cells(sheet)}
-    assert told == {"unscored", "unscored (similarity: full)"}
-
-
 def test_a_second_draw_comes_filled_in(run: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "1.csv", tmp_path / "2.csv"
     judge("review", "draw", run, "-n", 12, "-o", first)

@@ -5,7 +5,6 @@ from judge.pages.findings import (
     difference,
     headline,
     leading,
-    notes,
     stratum_bias,
     stratum_error,
     title,
@@ -90,19 +89,6 @@ def test_why_nothing_could_be_corrected() -> None:
         found = RICH.model_copy(update={"by": by, "corrected": (), "strata": (part,)})
         assert headline(found, of_run(), ENGLISH).endswith(f"is not measured: {why}")
         assert headline(found, of_run(), CHINESE).endswith(chinese)
-
-
-def test_what_must_be_known_of_the_corrected_scores() -> None:
-    assert notes(RICH, ENGLISH) == []
-    assert notes(BARE, ENGLISH) == []
-    uneven = RICH.model_copy(update={"corrected": (FAITHFULNESS, STRICT), "partly": 2})
-    long, partly = notes(uneven, ENGLISH)
-    assert "over all claims alike is not measured: the answers differ too much in length" in long
-    assert partly.startswith("2 answers are labelled only in part; their labelled claims stand")
-    assert "长短相差过大" in notes(uneven, CHINESE)[0]
-    one = RICH.model_copy(update={"partly": 1})
-    assert notes(one, ENGLISH)[0].startswith("1 answer is labelled only in part; its")
-    assert notes(one, CHINESE)[0].startswith("有 1 篇回答只标注了一部分")
 
 
 def test_the_score_to_name_first() -> None:

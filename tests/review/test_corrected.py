@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from judge.errors import RunError
-from judge.records import Support
+from judge.records import Outcome
 from judge.review import plan
 from judge.review.corrected import Name, corrected_scores, units_of
 from judge.review.draws import take
@@ -12,10 +12,10 @@ from judge.review.folder import by_row, write_draw, write_labels
 from judge.review.records import CorrectedScore, Draw, Label, StratumName
 from tests.drawn import (
     FAILED,
+    NO_SUMMARY,
     draw,
     fallen_back,
     label,
-    no_summary,
     row,
     stratum,
     sums,
@@ -25,7 +25,7 @@ from tests.reviewed import score as scored
 
 
 def corrected(drawn: Draw, labels: list[Label], name: Name = "faithfulness") -> CorrectedScore:
-    scores = corrected_scores(drawn, by_row(labels), no_summary(), [name])
+    scores = corrected_scores(drawn, by_row(labels), NO_SUMMARY, [name])
     return next(score for score in scores if score.average == "macro")
 
 
@@ -51,43 +51,32 @@ def test_the_formula_by_hand() -> None:
     assert score.raw is None  # nothing was judged in an empty run
 
 
-def test_a_census_is_what_people_say() -> None:
-    rows = [row("a", verdict("full")), row("b", FAILED), row("c", fallen_back("full"))]
-    drawn = draw([stratum("unscored", sums(3, 2), 3)], rows)
-    score = corrected(
-        drawn, [label(r, s) for r, s in zip(rows, ["none", "full", "partial"], strict=True)]
-    )
-    assert (score.corrected, score.low, score.high) == pytest.approx((0.5, 0.5, 0.5))
-
-
-def test_strictly_only_full_counts_and_a_bare_no_is_enough() -> None:
-    rows = [row("a", verdict("full")), row("b", verdict("partial")), row("c", verdict("none"))]
+def test_where_all_is_labelled_the_score_is_what_people_say() -> None:
+    full, none, no_claim = verdict("full"), verdict("none"), verdict("no_claim")
+    # The outcomes of claims, what they add and how many count, what people say, and the mean of it.
+    table: list[tuple[list[Outcome], float, float, str, float]] = [
+        ([full, FAILED, fallen_back("full")], 2, 3, "none full partial", 0.5),
+        # Whom people call no claim leaves the mean, and whom only the judge called so comes back.
+        ([full] * 4, 4, 4, "full none no_claim no_claim", 0.5),
+        ([full, no_claim], 1, 1, "full none", 0.5),
+        # Reviewers of one row share it.
+        ([full, none], 1, 2, "full/none full", 0.75),
+        # The one there is needs no second.
+        ([full], 1, 1, "partial", 0.5),
+    ]
+    for outcomes, added, counted, said, mean in table:
+        rows = [row(f"q{n}", outcome) for n, outcome in enumerate(outcomes)]
+        weighing = sums(len(rows), added).model_copy(update={"counted": float(counted)})
+        drawn = draw([stratum("supported", weighing, len(rows))], rows)
+        words = zip(rows, said.split(), strict=True)
+        labels = [label(r, s, f"x{n}") for r, w in words for n, s in enumerate(w.split("/"))]
+        score = corrected(drawn, labels)
+        assert (score.low, score.corrected, score.high) == pytest.approx((mean,) * 3), said
+    # Strictly only full counts, and a bare no is enough.
+    rows = [row("a", full), row("b", verdict("partial")), row("c", none)]
     drawn = draw([stratum("supported", sums(3, 1.5, strict=1), 3)], rows)
     labels = [label(rows[0], "no"), label(rows[1], "partial"), label(rows[2], "yes")]
     assert corrected(drawn, labels, "faithfulness_strict").corrected == pytest.approx(1 / 3)
-
-
-def test_what_a_person_calls_no_claim_leaves_the_mean() -> None:
-    rows = [row(name, verdict("full")) for name in "abcd"]
-    drawn = draw([stratum("supported", sums(4, 4), 4)], rows)
-    said = ["full", "none", "no_claim", "no_claim"]
-    score = corrected(drawn, [label(r, s) for r, s in zip(rows, said, strict=True)])
-    assert score.corrected == pytest.approx(0.5)
-
-
-def test_what_the_judge_called_no_claim_comes_back() -> None:
-    rows = [row("a", verdict("full")), row("b", verdict("no_claim"))]
-    counted = sums(2, 1).model_copy(update={"counted": 1.0})
-    drawn = draw([stratum("unsupported_doubtful", counted, 2)], rows)
-    score = corrected(drawn, [label(rows[0], "full"), label(rows[1], "none")])
-    assert score.corrected == pytest.approx(0.5)
-
-
-def test_reviewers_of_one_row_share_it() -> None:
-    rows = [row("a", verdict("full")), row("b", verdict("full"))]
-    drawn = draw([stratum("supported", sums(2, 2), 2)], rows)
-    labels = [label(rows[0], "full", "x"), label(rows[0], "none", "y"), label(rows[1], "full")]
-    assert corrected(drawn, labels).corrected == pytest.approx(0.75)
 
 
 def test_rows_left_blank_count_as_never_drawn() -> None:
@@ -116,7 +105,7 @@ def test_one_label_corrects_nothing() -> None:
     rows = [row(name, verdict("full"), probability=0.1) for name in "ab"]
     drawn = draw([stratum("supported", sums(20, 20), 2)], rows)
     one = by_row([label(rows[0], "none")])
-    assert corrected_scores(drawn, one, no_summary(), ["faithfulness"]) == []
+    assert corrected_scores(drawn, one, NO_SUMMARY, ["faithfulness"]) == []
 
 
 def test_of_an_answer_half_labelled_that_half_stands_for_all() -> None:
@@ -157,20 +146,13 @@ def test_strata_taken_together_keep_their_own_share() -> None:
     assert corrected(drawn, labels).corrected == pytest.approx(0.5)
 
 
-def test_the_one_unit_there_is_needs_no_second() -> None:
-    rows = [row("a", verdict("full"))]
-    drawn = draw([stratum("supported", sums(1, 1), 1)], rows)
-    score = corrected(drawn, [label(rows[0], "partial")])
-    assert (score.low, score.corrected, score.high) == (0.5, 0.5, 0.5)
-
-
 def test_no_pooled_score_where_long_answers_were_hardly_drawn() -> None:
     rows = [row(name, verdict("full"), probability=0.1) for name in "abcd"]
     even = draw([stratum("supported", sums(40, 40), 4)], rows)
     uneven = draw([stratum("supported", sums(40, 40), 4, unevenness=3.0)], rows)
     for drawn, averages in ((even, ["macro", "micro"]), (uneven, ["macro"])):
         labels = by_row([label(each, "full") for each in rows])
-        scores = corrected_scores(drawn, labels, no_summary(), ["faithfulness"])
+        scores = corrected_scores(drawn, labels, NO_SUMMARY, ["faithfulness"])
         assert [score.average for score in scores] == averages
 
 
@@ -193,16 +175,7 @@ def test_labels_teach_the_spread(tmp_path: Path) -> None:
     run = scored(tmp_path, [["supported"]] * 100)
     drawn = take(run, size=40).draw
     write_draw(run, drawn)
-    labels = [
-        Label(
-            review_id=each.review_id,
-            qid=each.qid,
-            sentence=0,
-            support=Support.FULL if k % 2 else Support.NONE,
-            supported=bool(k % 2),
-        )
-        for k, each in enumerate(drawn.sentences)
-    ]
+    labels = [label(each, ("none", "full")[k % 2]) for k, each in enumerate(drawn.sentences)]
     write_labels(run, drawn.draw, labels)
     found = plan(run, 0.1)
     assert found.learnt == 40

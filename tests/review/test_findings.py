@@ -2,13 +2,13 @@ import pytest
 
 from judge.review.findings import findings
 from judge.review.records import Agreement, DrawnSentence, Share
-from tests.drawn import FAILED, draw, fallen_back, label, no_summary, row, stratum, sums, verdict
+from tests.drawn import FAILED, NO_SUMMARY, draw, fallen_back, label, row, stratum, sums, verdict
 
 
 def found(rows: list[DrawnSentence], said: list[str], by: str = "sentence") -> Agreement:
     drawn = draw([stratum("supported", sums(len(rows), 0), len(rows))], rows, by)
     labels = [label(r, word) for r, word in zip(rows, said, strict=False)]
-    return findings(drawn, labels, no_summary())
+    return findings(drawn, labels, NO_SUMMARY)
 
 
 def value(share: Share | None) -> float:
@@ -86,7 +86,7 @@ def test_reviewers_beside_each_other() -> None:
     drawn = draw([stratum("supported", sums(4, 4), 4)], rows)
     first = [label(r, s, "x") for r, s in zip(rows, ["full", "full", "none", "none"], strict=True)]
     second = [label(r, s, "y") for r, s in zip(rows, ["full", "none", "none"], strict=False)]
-    says = findings(drawn, [*first, *second], no_summary())
+    says = findings(drawn, [*first, *second], NO_SUMMARY)
     assert (says.labelled, says.labels, says.shared) == (4, 7, 3)
     assert says.reviewers == ("x", "y")
     # Krippendorff: pairs ff, fn, nn; 3 full and 3 none: 1 - (2/6) / (2·3·3/(6·5)).
@@ -103,7 +103,7 @@ def test_reviewers_beside_each_other() -> None:
 def test_answers_labelled_in_part_are_counted() -> None:
     rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "abc" for k in range(2)]
     drawn = draw([stratum("supported", sums(3, 3), 3)], rows, by="answer")
-    says = findings(drawn, [label(r, "full") for r in rows[:5]], no_summary())
+    says = findings(drawn, [label(r, "full") for r in rows[:5]], NO_SUMMARY)
     assert (says.drawn, says.labelled, says.partly) == (6, 5, 1)
 
 
@@ -116,14 +116,14 @@ def test_rows_without_a_label_are_made_up_for_in_their_own_stratum() -> None:
     )
     labels = [label(first[0], "full"), label(first[1], "full"), label(second[0], "full")]
     # Four claims stand behind the first two labels, and four behind the third.
-    assert value(findings(drawn, labels, no_summary()).agreement) == pytest.approx(0.5)
+    assert value(findings(drawn, labels, NO_SUMMARY).agreement) == pytest.approx(0.5)
 
 
 def test_sentences_of_one_answer_tell_less_than_as_many_of_their_own() -> None:
     rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "abcd" for k in range(5)]
     drawn = draw([stratum("supported", sums(4, 4), 4)], rows, by="answer")
     said = ["full"] * 10 + ["none"] * 10
-    says = findings(drawn, [label(r, s) for r, s in zip(rows, said, strict=True)], no_summary())
+    says = findings(drawn, [label(r, s) for r, s in zip(rows, said, strict=True)], NO_SUMMARY)
     assert says.agreement is not None
     # Two answers all right and two all wrong: v = 4/3 · 4 · 2.5² / 20² = 1/12, and p(1 - p)/v = 3.
     assert says.agreement.size == pytest.approx(3)

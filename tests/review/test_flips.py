@@ -183,17 +183,9 @@ def test_a_sentence_is_known_by_where_it_stands() -> None:
     }
 
     def label(index: int, start: int, end: int) -> GoldenLabel:
-        return GoldenLabel(
-            sentence=index,
-            start=start,
-            end=end,
-            text=answer[start:end],
-            support=FULL,
-            supported=True,
-            reviewers=1,
-            judged=FULL,
-            signature=LLM,
-        )
+        (made,) = golden_of([(FULL, FULL, FULL)]).labels
+        place = {"sentence": index, "start": start, "end": end, "text": answer[start:end]}
+        return made.model_copy(update=place)
 
     # The splitter of then: the first two as one, the question taken for a claim, 周末 the seventh.
     labels = (label(0, 0, 37), label(1, 38, 50), label(6, 51, 57), label(9, 19, 37))

@@ -77,17 +77,6 @@ def test_what_is_not_there(tmp_path: Path) -> None:
         read_agreement(tmp_path)
 
 
-def test_labels_take_the_place_of_those_before_and_of_no_others(tmp_path: Path) -> None:
-    for name in ("rb", "ra"):
-        write_draw(tmp_path, DRAW.model_copy(update={"draw": name}))
-        write_labels(tmp_path, name, LABELS)
-    assert draw_names(tmp_path) == ["ra", "rb"]
-    write_labels(tmp_path, "ra", LABELS[2:])
-    assert (read_labels(tmp_path, "ra"), read_labels(tmp_path, "rb")) == (LABELS[2:], LABELS)
-    write_labels(tmp_path, "ra", [])
-    assert read_labels(tmp_path, "ra") == []
-
-
 def test_what_is_damaged(tmp_path: Path) -> None:
     (tmp_path / "review").mkdir()
     for data in (b"", b"{", b"{}", b"\xff", b"\x00" * 9, b"[]"):

@@ -305,17 +305,7 @@ def test_a_key_labels_of_the_input_is_not_written_over(tmp_path: Path) -> None:
 
 
 def test_labels_of_an_earlier_golden_set_make_way(tmp_path: Path) -> None:
-    old = GoldenLabel(
-        sentence=0,
-        start=0,
-        end=27,
-        text=FIRST,
-        support=NONE,
-        supported=False,
-        reviewers=1,
-        judged=FULL,
-        signature="llm:old",
-    )
+    old = LABEL.model_copy(update={"sentence": 0, "start": 0, "end": 27, "text": FIRST})
     run = scored(tmp_path, labels=[json.loads(old.model_dump_json())])
     label(run, drawn(run), [("问题1", 0, FULL, "a"), ("q3", 0, FULL, "a")])
     found = promotion(run)
