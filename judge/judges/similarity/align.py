@@ -1,12 +1,8 @@
-"""What of a sentence stands where in the passages it is judged against.
-
-A sentence is broken into terms, the chunks into windows; what is left is counting. Nothing here
-knows a language: a Chinese character is a word, two neighbours are a pair.
-"""
+"""What of a sentence stands where in the passages it is judged against: terms against windows."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Final
 
 import numpy as np
@@ -21,15 +17,8 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 TERM_FEATURES: Final = (
-    "one",
-    "out_weight",
-    "gone",
-    "gone_weight",
-    "name_out",
-    "name_gone",
-    "gone_late",
-    "denied",
-)
+    "one", "out_weight", "gone", "gone_weight", "name_out", "name_gone", "gone_late", "denied",
+)  # fmt: skip
 """What is measured of each item: a word or number that says something, or a word that contrasts.
 
 `out`: it does not stand in the best window, `gone`: in no chunk of the column; times the weight,
@@ -92,10 +81,9 @@ class Rows:
         # Every sentence gets a row, for `reduceat` cannot sum over none.
         padded = [each or (_NOTHING,) for each in sentences]
         sizes = [len(each) for each in padded]
-        terms = tuple(term for each in padded for term in each)
+        terms = tuple(chain.from_iterable(padded))
         keys, kinds, weights, starts, _, names, senses = zip(*terms, strict=True)
         get = vocabulary.number.get
-        number = np.asarray([get(key, -1) for key in keys], np.int64)
         said, rival = np.full((2, len(terms)), -1, np.int64)
         contrasts = np.zeros(len(terms), np.bool_)
         for row, sense in enumerate(senses):
@@ -104,15 +92,14 @@ class Rows:
                 rival[row] = get(RIVAL + sense.concept, -1)
                 contrasts[row] = bool(sense.excludes)
         owner = np.repeat(np.arange(len(padded)), sizes)
-        kind = np.asarray(kinds, np.int64)
-        weight = np.asarray(weights, np.float64)
+        kind, weight = np.asarray(kinds, np.int64), np.asarray(weights, np.float64)
         telling = (kind == Kind.WORD) & (weight > CONTENT)
         quiet = (kind == Kind.WORD) & contrasts & ~telling
         return cls(
             terms=terms,
             owner=owner,
             first=np.asarray([0, *accumulate(sizes[:-1])], np.int64),
-            number=number,
+            number=np.asarray([get(key, -1) for key in keys], np.int64),
             said=said,
             rival=rival,
             kind=kind,
@@ -154,42 +141,6 @@ def _late(owner: Ints, start: Ints, item: Bools) -> Bools:
     return late
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What rows have in chunks. Columns: all chunks, the cited ones, then every chunk alone."""
-
-    anywhere: Bools
-    """Whether a row's own stands in any chunk, shape (rows,)."""
-    cited: Bools
-    """Whether it stands in a chunk that its sentence cites, same shape."""
-    row: Ints
-    """Each row …"""
-    chunk: Ints
-    """… and a chunk that holds its own."""
-    columns: int
-    """How many there are: chunks + 2."""
-
-    @classmethod
-    def of(cls, codes: Ints, owner: Ints, cited: Bools) -> "Held":
-        """From row · chunks + chunk of what was found, `cited` of shape (sentences, chunks)."""
-        row, chunk = np.divmod(codes, cited.shape[1])
-        anywhere, near = np.zeros((2, len(owner)), np.bool_)
-        anywhere[row] = True
-        near[row[cited[owner[row], chunk]]] = True
-        return cls(anywhere, near, row, chunk, cited.shape[1] + 2)
-
-    def within(self, columns: slice) -> Bools:
-        """Some columns, shape (rows, columns)."""
-        low, stop, _ = columns.indices(self.columns)
-        held = np.zeros((len(self.anywhere), max(stop - low, 0)), np.bool_)
-        inside = (self.chunk + 2 >= low) & (self.chunk + 2 < stop)
-        held[self.row[inside], self.chunk[inside] + 2 - low] = True
-        for column, own in enumerate((self.anywhere, self.cited)):
-            if low <= column < stop:
-                held[:, column - low] = own
-        return held
-
-
 def _search(
     rows: Rows, passages: Passages, value: Floats, other: Floats
 ) -> tuple[Floats, Ints, Ints]:
@@ -208,7 +159,8 @@ def _search(
     windows, chunks = len(passages.legal), len(passages.first) - 1
     worth = np.zeros(len(rows.first) * windows)
     held, meant = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for low, high in _runs(_counts(rows.number, passages) + _counts(rows.said, passages)):
+    count = _counts(rows.number, passages)[1] + _counts(rows.said, passages)[1]
+    for low, high in _runs(count):
         part = slice(low, high)
         own, said = _hits(rows.number[part], passages), _hits(rows.said[part], passages)
         codes = own[0] * windows + own[1]
@@ -218,11 +170,8 @@ def _search(
             np.add.at(worth, place, gain[part][row[kept]])
         for (row, window), found in ((own, held), (said, meant)):
             found.append(distinct((row + low) * chunks + passages.chunk_of[window // RUN]))
-    return (
-        worth.reshape(len(rows.first), windows),
-        np.concatenate(held),
-        np.concatenate(meant),
-    )
+    shape = len(rows.first), windows
+    return worth.reshape(shape), np.concatenate(held), np.concatenate(meant)
 
 
 def _runs(count: Ints) -> Iterator[tuple[int, int]]:
@@ -236,19 +185,18 @@ def _runs(count: Ints) -> Iterator[tuple[int, int]]:
     yield low, len(count)
 
 
-def _counts(number: Ints, passages: Passages) -> Ints:
-    """Of how many windows each number stands in."""
+def _counts(number: Ints, passages: Passages) -> tuple[Ints, Ints]:
+    """For each number its first posting, and how many it has."""
     low = np.searchsorted(passages.term, number, "left")
-    many: Ints = np.searchsorted(passages.term, number, "right") - low
-    return many
+    return low, np.searchsorted(passages.term, number, "right") - low
 
 
 def _hits(number: Ints, passages: Passages) -> tuple[Ints, Ints]:
     """Every (row, window that holds what its number stands for), ascending."""
-    low, count = np.searchsorted(passages.term, number, "left"), _counts(number, passages)
+    low, count = _counts(number, passages)
     hit = np.repeat(np.arange(len(number)), count)
-    within = np.arange(len(hit)) - np.repeat(np.cumsum(count) - count, count)
-    return hit, passages.window[np.repeat(low, count) + within]
+    within = np.arange(len(hit)) + np.repeat(low - np.cumsum(count) + count, count)
+    return hit, passages.window[within]
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +210,7 @@ class Measured:
     sentences: Floats
     """Shape (sentences, columns, len(SENTENCE_FEATURES))."""
     grounded: Bools
-    """Whether a word that says something stands in the best window, shape
-    (sentences, columns)."""
+    """Whether a word that says something stands in the best window, shape (sentences, columns)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,16 +223,17 @@ class Alignment:
     """Of the passages, term · windows + window of each, ascending."""
     windows: Ints
     """The best window, -1 where none shares a word, shape (sentences, chunks + 2)."""
-    held: Held
-    """Whether a row's term stands in the column's chunks."""
-    meant: Held
-    """Whether its meaning does, in whatever word."""
+    held: Ints
+    """row · columns + column wherever a row's term stands in the column's chunks."""
+    meant: Ints
+    """The same where its meaning does, in whatever word."""
     cosine: Floats
     """To the nearest segment, shape (sentences, chunks + 2)."""
 
     def missing(self) -> tuple[tuple[Term, ...], ...]:
         """For each sentence, its words that stand in no chunk."""
-        return self.rows.without(self.held.anywhere | self.meant.anywhere)
+        found = self._among(self.held, slice(1)) | self._among(self.meant, slice(1))
+        return self.rows.without(found[:, 0])
 
     def scattered(self) -> tuple[tuple[Term, ...], ...]:
         """For each sentence, its words that do not stand in the best window of all."""
@@ -303,7 +251,7 @@ class Alignment:
         shares[1][skipless] = _NO_SKIP
         items = np.flatnonzero(rows.telling | rows.quiet)
         quiet = rows.quiet[items, None]
-        held, meant = self.held.within(columns)[items], self.meant.within(columns)[items]
+        held, meant = (self._among(own, columns)[items] for own in (self.held, self.meant))
         return Measured(
             terms=_features(
                 rows,
@@ -316,6 +264,15 @@ class Alignment:
             sentences=np.stack([*shares, self.cosine[:, columns]], axis=2) ** _STEEP,
             grounded=rows.sums((rows.telling[:, None] & (found | other)).astype(np.float64)) > 0,
         )
+
+    def _among(self, codes: Ints, columns: slice) -> Bools:
+        """Whether row · all columns + column is one of the codes, per row and column."""
+        row, column = np.divmod(codes, self.windows.shape[1])
+        low, stop, _ = columns.indices(self.windows.shape[1])
+        among = np.zeros((len(self.rows.terms), max(stop - low, 0)), np.bool_)
+        asked = (column >= low) & (column < stop)
+        among[row[asked], column[asked] - low] = True
+        return among
 
     def _inside(self, number: Ints, columns: slice) -> Bools:
         """Whether what a row's number stands for is in its sentence's best window, per column."""
@@ -357,10 +314,17 @@ def align(
         windows=np.column_stack(
             [_pick(alone, top), _pick(alone, np.where(cited, top, -np.inf)), alone]
         ),
-        held=Held.of(own, rows.owner, cited),
-        meant=Held.of(said, rows.owner, cited),
+        held=_columns(own, rows.owner, cited),
+        meant=_columns(said, rows.owner, cited),
         cosine=np.column_stack([cosine.max(1), np.where(cited, cosine, 0.0).max(1), cosine]),
     )
+
+
+def _columns(codes: Ints, owner: Ints, cited: Bools) -> Ints:
+    """From row · chunks + chunk to row · columns + column."""
+    row, chunk = np.divmod(codes, cited.shape[1])
+    start = row * (cited.shape[1] + 2)
+    return np.concatenate([start, start[cited[owner[row], chunk]] + 1, start + chunk + 2])
 
 
 def _best(worth: Floats, passages: Passages) -> tuple[Ints, Floats]:
@@ -388,15 +352,18 @@ def _pick(best: Ints, worth: Floats) -> Ints:
 
 def _features(rows: Rows, items: Ints, out: Floats, gone: Floats, denied: Bools) -> Floats:
     weight, name, late = (each[items, None] for each in (rows.weight, rows.name, rows.late))
-    columns = {
+    values = {
         # A word of grammar counts only where it is denied.
-        "one": (~rows.quiet[items, None] | denied).astype(np.float64),
+        "one": ~rows.quiet[items, None] | denied,
         "out_weight": out * weight,
         "gone": gone,
         "gone_weight": gone * weight,
         "name_out": name * out,
         "name_gone": name * gone,
         "gone_late": late * gone,
-        "denied": denied.astype(np.float64),
+        "denied": denied,
     }
-    return np.stack([columns[name] for name in TERM_FEATURES], axis=2)
+    measured = np.empty((*out.shape, len(TERM_FEATURES)))
+    for at, feature in enumerate(TERM_FEATURES):
+        measured[..., at] = values[feature]
+    return measured

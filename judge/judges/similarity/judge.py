@@ -1,9 +1,10 @@
-"""From what stands where to verdicts."""
+"""The similarity judge: from what stands where to verdicts."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from itertools import repeat
 from typing import Final
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from judge.errors import ConfigError
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
 from judge.judges.similarity.index import Passages, Vocabulary, locate
-from judge.judges.similarity.model import ConjunctionModel, expit, logit, shift
+from judge.judges.similarity.model import ConjunctionModel, expit, logit
 from judge.judges.similarity.terms import Term, terms
 from judge.messages import Lang, Messages
 from judge.protocols import Embedder
@@ -66,39 +67,30 @@ async def aligned(
         two blocks the event loop has its turn.
     """
     texts = [chunk.text for chunk in request.chunks]
-    claimed = {index: request.claim(index) for index in indexes}
-    broken = {index: terms(claim) for index, claim in claimed.items()}
+    bare = {index: blank_markup(request.claim(index)) for index in indexes}
+    broken = {index: terms(claim) for index, claim in bare.items()}
     vocabulary = Vocabulary.of(broken.values())
     passages = locate(texts, vocabulary)
-    rows = await embedder.embed(_segments(texts, passages), request.deadline)
+    places = (passages.chunk_of.tolist(), passages.starts.tolist(), passages.ends.tolist())
+    segments = [texts[chunk][start:end] for chunk, start, end in zip(*places, strict=True)]
+    rows = await embedder.embed(segments, request.deadline)
     if isinstance(rows, Unscored):
         yield rows
         return
     step = max(1, min(_BLOCK, _COSINES // max(len(rows), 1)))
     for low in range(0, len(indexes), step):
         block = tuple(indexes[low : low + step])
-        own = await embedder.embed([blank_markup(claimed[i]) for i in block], request.deadline)
+        own = await embedder.embed([bare[index] for index in block], request.deadline)
         if isinstance(own, Unscored):
             yield own
             return
-        cosine = _nearest(own, rows, passages.first)
-        these = [broken[index] for index in block]
-        alignment = align(these, vocabulary, passages, cosine, _cited(request, block))
+        cited = np.zeros((len(block), len(texts)), np.bool_)
+        for row, index in enumerate(block):
+            cited[row, list(request.cites.get(index, ()))] = True
+        these, cosine = [broken[index] for index in block], _nearest(own, rows, passages.first)
+        alignment = align(these, vocabulary, passages, cosine, cited)
         yield Block(block, passages, alignment)
         await asyncio.sleep(0)
-
-
-def _segments(texts: Sequence[str], passages: Passages) -> list[str]:
-    places = (passages.chunk_of.tolist(), passages.starts.tolist(), passages.ends.tolist())
-    return [texts[chunk][start:end] for chunk, start, end in zip(*places, strict=True)]
-
-
-def _cited(request: JudgeRequest, block: Sequence[int]) -> npt.NDArray[np.bool_]:
-    """Which chunks each sentence cites, shape (sentences, chunks)."""
-    cited = np.zeros((len(block), len(request.chunks)), np.bool_)
-    for row, index in enumerate(block):
-        cited[row, list(request.cites.get(index, ()))] = True
-    return cited
 
 
 def _nearest(
@@ -158,7 +150,9 @@ class SimilarityJudge:
             raise ConfigError(f"prior must lie within 0 and 1, not {prior!r}; try 0.9")
         self._embedder = embedder
         self._model = model or shipped_model()
-        self._shift = shift(prior, self._model.base_rate)
+        # Saerens, Latinne and Decaestecker 2002, "Adjusting the outputs of a classifier to new a
+        # priori probabilities".
+        self._shift = logit(prior) - logit(self._model.base_rate)
         self._least = logit(self._model.threshold)
         settings = (f"model:{self._model.name}", f"prior:{prior:g}", f"t:{self.threshold:.4g}")
         made = Signature.parse(f"similarity:{embedder.signature}")
@@ -191,17 +185,18 @@ class SimilarityJudge:
         before: float | None = None
         held: _Weighed | None = None
         # Every claim, asked or not, for the claims beside one bear on it.
-        async for weighed in self._weighed(request, sorted(claims.union(request.ask))):
-            if isinstance(weighed, Unscored):
-                return Judgment(outcomes=dict.fromkeys(request.ask, weighed))
-            if weighed.index not in claims:
-                outcomes[weighed.index] = self._verdict(request, weighed, 0.0)
-                continue
-            if held is not None:
-                pull = self._model.pull(before, self._alone(weighed))
-                outcomes[held.index] = self._verdict(request, held, pull)
-                before = self._alone(held)
-            held = weighed
+        async for block in aligned(request, sorted(claims.union(request.ask)), self._embedder):
+            if isinstance(block, Unscored):
+                return Judgment(outcomes=dict.fromkeys(request.ask, block))
+            for weighed in self._weighed(block):
+                if weighed.index not in claims:
+                    outcomes[weighed.index] = self._verdict(request, weighed, 0.0)
+                    continue
+                if held is not None:
+                    pull = self._model.pull(before, self._alone(weighed))
+                    outcomes[held.index] = self._verdict(request, held, pull)
+                    before = self._alone(held)
+                held = weighed
         if held is not None:
             pull = self._model.pull(before, None)
             outcomes[held.index] = self._verdict(request, held, pull)
@@ -212,29 +207,23 @@ class SimilarityJudge:
         own = float(weighed.odds[0])
         return own if weighed.grounded[0] else min(own, self._least)
 
-    async def _weighed(
-        self, request: JudgeRequest, indexes: Sequence[int]
-    ) -> AsyncIterator[_Weighed | Unscored]:
-        """Sentences by themselves, in reading order."""
-        async for block in aligned(request, indexes, self._embedder):
-            if isinstance(block, Unscored):
-                yield block
-                return
-            odds, grounded = self._odds(block.alignment)
-            lost = zip(block.alignment.missing(), block.alignment.scattered(), strict=True)
-            for row, (index, each) in enumerate(zip(block.indexes, lost, strict=True)):
-                window = int(block.alignment.windows[row, 0])
-                yield _Weighed(index, odds[row], grounded[row], block.passages, window, each)
-
-    def _odds(self, alignment: Alignment) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-        rows, columns = len(alignment.rows.terms), alignment.windows.shape[1]
-        step = max(1, _CELLS // rows)
-        odds, grounded = [], []
+    def _weighed(self, block: Block) -> Iterator[_Weighed]:
+        alignment, odds, grounded = block.alignment, [], []
+        columns = alignment.windows.shape[1]
+        step = max(1, _CELLS // len(alignment.rows.terms))
         for low in range(0, columns, step):
             found = alignment.measured(slice(low, low + step))
             odds.append(self._model.logits(found.terms, found.owner, found.sentences))
             grounded.append(found.grounded)
-        return np.concatenate(odds, axis=1), np.concatenate(grounded, axis=1)
+        return map(
+            _Weighed,
+            block.indexes,
+            np.concatenate(odds, axis=1),
+            np.concatenate(grounded, axis=1),
+            repeat(block.passages),
+            alignment.windows[:, 0].tolist(),
+            zip(alignment.missing(), alignment.scattered(), strict=True),
+        )
 
     def _verdict(self, request: JudgeRequest, weighed: _Weighed, pull: float) -> Verdict:
         odds = weighed.odds + pull
@@ -277,16 +266,8 @@ def _evidence(request: JudgeRequest, passages: Passages, window: int) -> tuple[E
     if window < 0:
         return ()
     position, start, end = passages.span(window)
-    chunk = request.chunks[position]
-    return (
-        Evidence(
-            chunk_id=chunk.chunk_id,
-            quote=chunk.text[start:end],
-            start=start,
-            end=end,
-            verified=True,
-        ),
-    )
+    name, quote = request.chunks[position].chunk_id, request.chunks[position].text[start:end]
+    return (Evidence(chunk_id=name, quote=quote, start=start, end=end, verified=True),)
 
 
 def shortfall(sentence: str, missing: Sequence[Term], scattered: Sequence[Term]) -> str:
@@ -329,11 +310,5 @@ def _rounded(text: str, start: int, end: int) -> str:
     behind = text[end : end + 1]
     if text[end - 1].isdigit() and (behind in _MEASURES or is_classifier(behind)):
         return text[start : end + 1]
-    if (
-        end - start == 1
-        and start
-        and CJK_CHAR.match(text[start])
-        and CJK_CHAR.match(text[start - 1])
-    ):
-        return text[start - 1 : end]
-    return text[start:end]
+    half = end - start == 1 and start and CJK_CHAR.match(text[start])
+    return text[start - bool(half and CJK_CHAR.match(text[start - 1])) : end]

@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,10 @@ from judge.errors import ConfigError
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+_PLAIN: Final = (
+    "usual", "damping", "intercept", "neighbours", "centre", "base_rate", "threshold",
+)  # fmt: skip
 
 
 def logit(share: float) -> float:
@@ -34,18 +39,6 @@ def expit(odds: float) -> float:
         return 1 / (1 + math.exp(-odds))
     grown = math.exp(odds)
     return grown / (1 + grown)
-
-
-def shift(prior: float, base_rate: float) -> float:
-    """What to add to log odds where a share `prior` is positive rather than `base_rate`.
-
-    logit(prior) - logit(base_rate): Saerens, Latinne and Decaestecker 2002, "Adjusting the
-    outputs of a classifier to new a priori probabilities".
-
-    >>> shift(0.5, 0.5)
-    0.0
-    """
-    return logit(prior) - logit(base_rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +92,12 @@ class ConjunctionModel:
                 raise ConfigError(
                     f"model was trained on {list(raw[key])!r}, not on {list(own)!r}; train it again"
                 )
-        sentences = raw["sentences"].values()
-        return cls(
-            name=f"{raw['model']}@{hashlib.sha256(text.encode()).hexdigest()[:8]}",
-            terms=np.asarray(list(raw["terms"].values()), np.float64),
-            usual=raw["usual"],
-            damping=raw["damping"],
-            mean=np.asarray([each["mean"] for each in sentences], np.float64),
-            scale=np.asarray([each["scale"] for each in sentences], np.float64),
-            coefficients=np.asarray([each["coefficient"] for each in sentences], np.float64),
-            intercept=raw["intercept"],
-            neighbours=raw["neighbours"],
-            centre=raw["centre"],
-            base_rate=raw["base_rate"],
-            threshold=raw["threshold"],
-        )
+        rows = [(s["mean"], s["scale"], s["coefficient"]) for s in raw.pop("sentences").values()]
+        mean, scale, coefficients = np.asarray(rows, np.float64).T
+        name = f"{raw.pop('model')}@{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        terms = np.asarray(list(raw.pop("terms").values()), np.float64)
+        known = {key: raw[key] for key in _PLAIN}
+        return cls(name, terms, mean=mean, scale=scale, coefficients=coefficients, **known)
 
     def logits(self, terms: Floats, owner: Ints, sentences: Floats) -> Floats:
         """Log odds at the training base rate, of each sentence by itself.

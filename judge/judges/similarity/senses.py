@@ -2,14 +2,12 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from judge.text.words import stems
-
-_JOINED: Final = "_"
 
 
 class Sense(NamedTuple):
@@ -28,7 +26,7 @@ class Sense(NamedTuple):
     those that fall short of it."""
 
 
-def english_senses(stemmed: Sequence[str]) -> list[tuple[Sense, int, int]]:
+def english_senses(stemmed: list[str]) -> list[tuple[Sense, int, int]]:
     """The senses among successive stems of a text, spellings of several words too.
 
     Args:
@@ -41,16 +39,13 @@ def english_senses(stemmed: Sequence[str]) -> list[tuple[Sense, int, int]]:
     >>> [(s.concept, *at) for s, *at in english_senses(stems("The United States bought it"))]
     [('america', 1, 3), ('buy', 3, 4)]
     """
-    table = _table()
+    spellings = _table().english
     found: list[tuple[Sense, int, int]] = []
     past = 0
-    for at in [place for place, first in enumerate(stemmed) if first in table.words]:
-        if at < past:
-            continue
-        for size in range(min(table.words[stemmed[at]], len(stemmed) - at), 0, -1):
-            own = table.english.get(tuple(stemmed[at : at + size]))
-            if own is not None:
-                past = at + size
+    for at in [place for place, first in enumerate(stemmed) if first in spellings]:
+        for spelled, own in spellings[stemmed[at]] if at >= past else ():
+            if stemmed[at : at + len(spelled)] == spelled:
+                past = at + len(spelled)
                 found.append((own, at, past))
                 break
     return found
@@ -73,11 +68,9 @@ def han_senses(text: str) -> list[tuple[Sense, int, int]]:
     while first := table.first.search(text, at):
         start = first.start()
         at = start + 1
-        for size in table.sizes[first[0]]:
-            word = text[start : start + size]
-            if word in table.han:
+        for word, own in table.han[first[0]]:
+            if text.startswith(word, start):
                 at = start + len(word)
-                own = table.han[word]
                 if own is not None:
                     found.append((own, start, at))
                 break
@@ -85,40 +78,33 @@ def han_senses(text: str) -> list[tuple[Sense, int, int]]:
 
 
 class _Table(NamedTuple):
-    english: dict[tuple[str, ...], Sense]
-    words: dict[str, int]
-    """A first stem: of how many words its longest spelling is."""
-    han: dict[str, Sense | None]
+    """By their first stem, or first character: words and their senses, the longest first."""
+
+    english: dict[str, list[tuple[list[str], Sense]]]
+    han: dict[str, list[tuple[str, Sense | None]]]
     """None: a word that hides the shorter ones in it."""
     first: re.Pattern[str]
     """Any character that begins a Chinese word of the table."""
-    sizes: dict[str, tuple[int, ...]]
-    """Such a character: the lengths of its words, the longest first."""
 
 
 @cache
 def _table() -> _Table:
     raw = tomllib.loads(files("judge").joinpath("data", "senses.toml").read_text("utf-8"))
     senses = _senses(raw["concepts"], [set(group.split()) for group in raw["exclusive"].values()])
-    english: dict[tuple[str, ...], Sense] = {}
-    han: dict[str, Sense | None] = dict.fromkeys(raw["other"]["zh"].split())
+    table = _Table({}, {}, re.compile(""))
+    spelled: list[tuple[str, Sense | None]] = [(word, None) for word in raw["other"]["zh"].split()]
     for name, entry in raw["concepts"].items():
         for spelling in entry.get("en", "").split():
-            english[tuple(stems(spelling.replace(_JOINED, " ")))] = senses[name]
-        han.update(dict.fromkeys(entry.get("zh", "").split(), senses[name]))
-    lengths: dict[str, set[int]] = {}
-    for word in han:
-        lengths.setdefault(word[0], set()).add(len(word))
-    words: dict[str, int] = {}
-    for spelled in english:
-        words[spelled[0]] = max(words.get(spelled[0], 0), len(spelled))
-    return _Table(
-        english=english,
-        words=words,
-        han=han,
-        first=re.compile(f"[{''.join(map(re.escape, lengths))}]"),
-        sizes={char: tuple(sorted(sizes, reverse=True)) for char, sizes in lengths.items()},
-    )
+            words = stems(spelling.replace("_", " "))
+            table.english.setdefault(words[0], []).append((words, senses[name]))
+        spelled += [(word, senses[name]) for word in entry.get("zh", "").split()]
+    for word, own in spelled:
+        table.han.setdefault(word[0], []).append((word, own))
+    for spellings in table.english.values():
+        spellings.sort(key=lambda each: -len(each[0]))
+    for hidden in table.han.values():
+        hidden.sort(key=lambda each: -len(each[0]))
+    return table._replace(first=re.compile(f"[{''.join(map(re.escape, table.han))}]"))
 
 
 def _senses(concepts: dict[str, dict[str, str]], sets: Iterable[set[str]]) -> dict[str, Sense]:

@@ -5,7 +5,7 @@ skip two that say something with at most one such word between them.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import IntEnum
 from functools import lru_cache
 from itertools import pairwise
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from judge.checks.numbers import SPELLED, numbers
 from judge.judges.similarity.senses import Sense, english_senses, han_senses
 from judge.text.fold import CJK
-from judge.text.words import CONTENT, LATIN, LIGHT, WORD, Words, blank_markup, grammar, stem, weight
+from judge.text.words import CONTENT, LATIN, LIGHT, WORD, Words, grammar, stem, weight
 
 GAP: Final = 3
 """Words at most so many characters apart make a pair, whatever stands between."""
@@ -76,19 +76,26 @@ def tokens(text: str) -> Words:
 
 
 def terms(sentence: str) -> list[Term]:
-    """Break a sentence into distinct terms; citation markers and list numbers are none.
+    """Break a sentence, of which the markup is blank, into distinct terms.
 
-    >>> ", ".join(term.key for term in terms("1. Rain: 45 days [2]."))
+    >>> ", ".join(term.key for term in terms("Rain: 45 days."))
     'rain, 45, day, rain 45, 45 day, rain…45, 45…day, rain…day'
     """
-    plain = list(_plain(blank_markup(sentence)))
+    plain = list(_plain(sentence))
     found: dict[str, Term] = {}
     for term in plain:
         if term.key not in found or (term.name and not found[term.key].name):
             found[term.key] = term
     head = plain[:_FOLLOWED]
-    for term in (*_pairs(head), *_skips(head)):
-        found.setdefault(term.key, term)
+    telling = [term for term in head if term.weight > CONTENT]
+    near = [two for two in pairwise(head) if two[1].start - two[0].end <= GAP]
+    skips = [two for step in _SKIPS for two in zip(telling, telling[step:], strict=False)]
+    for kind, mark, couples in ((Kind.PAIR, " ", near), (Kind.SKIP, "…", skips)):
+        for before, after in couples:
+            key = f"{before.key}{mark}{after.key}"
+            if key not in found and (kind is Kind.PAIR or before.key != after.key):
+                mean = (before.weight + after.weight) / 2
+                found[key] = Term(key, kind, mean, after.start, after.end)
     return list(found.values())
 
 
@@ -124,21 +131,3 @@ def _senses(text: str, said: Words) -> dict[int, Sense]:
     for sense, start, end in han_senses(text):
         known.update(dict.fromkeys(range(start, end), sense))
     return known
-
-
-def _pairs(plain: Sequence[Term]) -> Iterator[Term]:
-    for before, after in pairwise(plain):
-        if after.start - before.end <= GAP:
-            yield _both(f"{before.key} {after.key}", Kind.PAIR, before, after)
-
-
-def _skips(plain: Sequence[Term]) -> Iterator[Term]:
-    telling = [term for term in plain if term.weight > CONTENT]
-    for step in _SKIPS:
-        for before, after in zip(telling, telling[step:], strict=False):
-            if before.key != after.key:
-                yield _both(f"{before.key}…{after.key}", Kind.SKIP, before, after)
-
-
-def _both(key: str, kind: Kind, before: Term, after: Term) -> Term:
-    return Term(key, kind, (before.weight + after.weight) / 2, after.start, after.end)

@@ -9,7 +9,7 @@ import pytest
 from judge.backends.local.embedder import SentenceEmbedder
 from judge.errors import ConfigError
 from judge.protocols import Embedder
-from judge.records import Unscored, UnscoredReason
+from judge.records import Unscored
 from tests import tiny
 
 
@@ -43,16 +43,6 @@ async def test_each_text_has_its_row_and_a_blank_one_zeros(worker: ThreadPoolExe
     assert none.shape == (0, 2)
 
 
-async def test_a_failure_in_mid_run_is_a_value(worker: ThreadPoolExecutor) -> None:
-    def broken(_: Sequence[str]) -> npt.NDArray[np.float32]:
-        raise MemoryError("out of memory\nat all")
-
-    found = await SentenceEmbedder("tiny@0", broken, 2, worker).embed(["a"])
-    assert found == Unscored(
-        reason=UnscoredReason.SERVER_ERROR, detail="the model failed: out of memory"
-    )
-
-
 @pytest.mark.usefixtures("loads")
 async def test_rows_have_unit_length_and_blank_texts_none(
     tmp_path: Path, worker: ThreadPoolExecutor
@@ -70,16 +60,6 @@ async def test_rows_have_unit_length_and_blank_texts_none(
     again = await embedder.embed(["the room is open."], deadline=0.0)
     assert not isinstance(again, Unscored)
     assert again[0] == pytest.approx(rows[0], abs=1e-5)
-
-
-@pytest.mark.usefixtures("loads")
-async def test_no_texts_and_many(tmp_path: Path, worker: ThreadPoolExecutor) -> None:
-    folder = tiny.save_encoder(tmp_path / "tiny")
-    embedder = await SentenceEmbedder.opened(str(folder), worker)
-    for count in (0, 1, 300):
-        rows = await embedder.embed(["the room \ud800"] * count)
-        assert not isinstance(rows, Unscored)
-        assert rows.shape == (count, 16)
 
 
 @pytest.mark.usefixtures("loads")

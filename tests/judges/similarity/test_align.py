@@ -198,24 +198,6 @@ def test_what_is_lost_is_told_by_its_words() -> None:
     assert [term.key for term in found.scattered()[0]] == ["snow", "lie"]
 
 
-def test_words_of_grammar_ground_nothing() -> None:
-    assert max(weight(stem) for stem in ("it", "is", "the", "not")) < CONTENT
-    found = aligned(["It is not.", "Rain."], ["It is not the rain.", "Snow lies."])
-    grounded = found.measured(slice(None)).grounded.tolist()
-    assert grounded == [[False] * 4, [True, False, True, False]]
-
-
-@pytest.mark.parametrize("chunks", [["Rain fell."], [""], ["", " \n"]])
-def test_a_sentence_without_terms_stands_between_others(chunks: list[str]) -> None:
-    found = aligned(["Rain fell.", "***", "Rain fell."], chunks)
-    measured = found.measured(slice(None))
-    assert measured.owner.tolist() == [0, 0, 2, 2]
-    assert np.array_equal(measured.terms[:2], measured.terms[2:])
-    assert np.array_equal(measured.sentences[0], measured.sentences[2])
-    assert found.missing()[1] == found.scattered()[1] == ()
-    assert not measured.grounded[1].any()
-
-
 def lay(*sentences: list[Term]) -> Rows:
     return Rows.of(sentences, Vocabulary.of(sentences))
 

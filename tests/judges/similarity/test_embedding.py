@@ -6,24 +6,12 @@ import numpy as np
 import pytest
 
 from judge.judges.similarity.embedding import LexicalEmbedder
-from judge.protocols import Embedder
 
 
 async def test_rows_have_unit_length_and_an_empty_text_is_zero() -> None:
     rows = await LexicalEmbedder().embed(["It rained.", "", "下雨了。", "***"])
     assert rows.dtype == np.float32
     assert np.linalg.norm(rows, axis=1) == pytest.approx([1, 0, 1, 0])
-
-
-async def test_a_deadline_changes_nothing_where_nobody_is_asked() -> None:
-    embedder: Embedder = LexicalEmbedder()
-    late = await embedder.embed(["It rained."], deadline=0.0)
-    assert isinstance(late, np.ndarray)
-    assert np.array_equal(late, await LexicalEmbedder().embed(["It rained."]))
-
-
-async def test_no_texts_no_rows() -> None:
-    assert (await LexicalEmbedder().embed([])).shape[0] == 0
 
 
 @pytest.mark.parametrize(

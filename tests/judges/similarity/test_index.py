@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.judges.similarity.index import RIVAL, RUN, SAID, Passages, Vocabulary, locate
-from judge.judges.similarity.senses import Sense
-from judge.judges.similarity.terms import Kind, Term, terms, tokens
+from judge.judges.similarity.terms import Kind, terms, tokens
 from judge.text.pieces import segments
 from tests.growth import LINEAR, growth
 
@@ -66,26 +65,6 @@ def test_a_pair_stands_side_by_side_in_its_order_and_in_one_text() -> None:
     assert told == texts
 
 
-def test_a_skip_stands_in_one_segment_8_words_ahead_or_3_back() -> None:
-    texts: dict[tuple[str, ...], bool] = {
-        ("zebra canteen",): True,
-        ("zebra" + " of" * 7 + " canteen",): True,
-        ("zebra" + " of" * 8 + " canteen",): False,
-        ("canteen zebra",): True,
-        ("canteen of of zebra",): True,
-        ("canteen of of of zebra",): False,
-        # Signs are no words.
-        ("canteen of * of — zebra",): True,
-        ("zebra zebra",): False,
-        # Far from the first zebra, near the second.
-        ("zebra" + " of" * 9 + " zebra canteen",): True,
-        ("Zebra! Canteen.",): False,
-        ("zebra", "canteen"): False,
-    }
-    told = {text: "zebra…canteen" in dict(found("Zebra canteen.", text)) for text in texts}
-    assert told == texts
-
-
 WORDS = st.sampled_from(["zebra", "canteen", "walrus", "of"])
 
 
@@ -119,30 +98,6 @@ def test_meanings_said_in_other_words_and_those_they_exclude() -> None:
         ("America.", "Rain. The United States."): {("@america", 1)},
     }
     assert {(said, text): found(said, [text]) for said, text in told} == told
-
-
-def meaning(concept: str, above: str = "", excludes: str = "") -> Sense:
-    return Sense(concept, frozenset({concept, *above.split()}), frozenset(excludes.split()))
-
-
-def test_a_word_of_a_passage_speaks_for_what_it_implies_and_against_what_excludes_it() -> None:
-    cat, dog = meaning("cat", "pet animal", "dog"), meaning("dog", "pet animal", "cat")
-    animal = meaning("animal", excludes="plant")
-    words = [Term(each.concept, Kind.WORD, 0.5, 0, 3, sense=each) for each in (cat, dog, animal)]
-    said = Vocabulary.of([words, [words[0]]])
-    names = {number: key for key, number in said.number.items()}
-    wanted = {
-        # A puppy is a dog and an animal, and no cat.
-        meaning("puppy", "dog pet animal", "cat"): {"@dog", "@animal", "≠cat"},
-        meaning("oak", "plant"): {"≠animal"},
-        # An animal may be a cat or not; a stone says nothing of any.
-        animal: {"@animal"},
-        meaning("stone"): set(),
-    }
-    assert {sense: {names[n] for n in said.posted(sense)} for sense in wanted} == wanted
-    assert set(said.number) == {
-        f"{sign}{c}" for sign in ("", "@", "≠") for c in ("cat", "dog", "animal")
-    }
 
 
 def test_windows_are_runs_of_up_to_three_segments_within_a_chunk() -> None:

@@ -217,13 +217,6 @@ MIXED = [
 CHUNKS = [TRAVEL, CANTEEN, TRAVEL_ZH]
 
 
-@pytest.mark.parametrize("ask", [[0], [1], [6], [0, 6], [2, 3, 4], []])
-async def test_a_verdict_is_the_same_whichever_others_are_asked(ask: list[int]) -> None:
-    whole = await verdicts(asked(MIXED, CHUNKS, {0: (0,), 4: (1,)}))
-    part = await verdicts(asked(MIXED, CHUNKS, {0: (0,), 4: (1,)}, ask))
-    assert part == {index: whole[index] for index in ask}
-
-
 async def test_what_is_no_claim_is_no_neighbour() -> None:
     sentences = ["Berlin hotels. ", "What of Berlin? ", "Zebras in Berlin."]
     kinds = {1: SentenceKind.QUESTION}
@@ -246,23 +239,6 @@ async def test_nothing_found_is_not_full_between_well_supported_sentences() -> N
         assert found[1].reason
 
 
-async def test_a_long_answer_is_judged_the_same_from_any_beginning() -> None:
-    sentences = [MIXED[i % 7].replace("45", str(40 + i % 9)) for i in range(1000)]
-    # Ten sentences later the edges of all blocks lie elsewhere.
-    whole = await verdicts(asked(sentences, CHUNKS))
-    later = await verdicts(asked(sentences[10:], CHUNKS))
-    assert sorted(whole) == list(range(1000))
-    # The first sentence of the shorter answer has lost a neighbour.
-    for index in range(11, 1000):
-        one, other = whole[index], later[index - 10]
-        assert score(one) == pytest.approx(score(other), abs=2e-6)
-        assert (one.support, one.evidence, one.reason) == (
-            other.support,
-            other.evidence,
-            other.reason,
-        )
-
-
 async def test_a_chunk_supports_as_if_it_were_alone() -> None:
     sentences = ["Receipts are due within 45 days.", "Lunch is served.", "Hotels in Hamburg.", "中"]
     chunks = [TRAVEL, CANTEEN, "", "Lunch is dear. Hotels, too.", TRAVEL_ZH]
@@ -282,13 +258,6 @@ async def test_cited_support_judges_the_cited_chunks_alone() -> None:
         assert found.cited_support is support
         assert found.support is Support.FULL
         assert found.supporting == ("c1",)
-
-
-async def test_every_chunk_that_suffices_supports_once() -> None:
-    request = asked(["Lunch is served at noon."], [CANTEEN, TRAVEL, CANTEEN])
-    twice = request.model_copy(update={"chunks": (request.chunks[0],) * 2})
-    assert (await verdicts(request))[0].supporting == ("c0", "c2")
-    assert (await verdicts(twice))[0].supporting == ("c0",)
 
 
 async def test_without_chunks_nothing_is_supported() -> None:
@@ -333,12 +302,6 @@ async def test_a_moved_prior_moves_the_score_by_the_log_odds_and_no_label() -> N
         assert odds(high) - odds(low) == pytest.approx(math.log(9), abs=0.01)
     even, likely = [await verdicts(asked(sentences, [TRAVEL]), prior) for prior in (0.5, 0.9)]
     assert [v.support for v in even.values()] == [v.support for v in likely.values()]
-
-
-async def test_full_means_at_or_above_the_threshold() -> None:
-    judge = SimilarityJudge(LexicalEmbedder())
-    for found in (await verdicts(asked([TRAVEL, CANTEEN, "Zebras."], [TRAVEL]))).values():
-        assert found.support is Support.NONE or score(found) >= judge.threshold
 
 
 def test_the_signature_says_how_the_number_was_made() -> None:

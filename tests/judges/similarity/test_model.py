@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import ConfigError
-from judge.judges.similarity.model import ConjunctionModel, expit, logit, shift
+from judge.judges.similarity.model import ConjunctionModel, expit
 
 RAW: dict[str, Any] = {
     "model": "tiny-v1",
@@ -66,15 +66,6 @@ def test_log_odds_by_hand() -> None:
     assert found == pytest.approx([0.25 + n * LN_GONE for n in (2, 4, 8)])
 
 
-def test_columns_are_apart() -> None:
-    items = np.asarray([[HELD, GONE], [HELD, HELD]])
-    own = np.asarray([[MEAN, [3.0, 0.25]]])
-    found = MODEL.logits(items, np.zeros(2, np.int64), own)
-    assert found == pytest.approx(
-        np.asarray([[0.25 + 2 * LN_HELD, 0.25 + LN_HELD + LN_GONE + 0.5]])
-    )
-
-
 @pytest.mark.parametrize("damping", [0.0, 0.3, 1.0])
 @settings(deadline=None)
 @given(st.lists(st.floats(min_value=-1e6, max_value=1e6), min_size=1, max_size=6), st.data())
@@ -88,14 +79,6 @@ def test_an_item_more_amiss_never_raises_the_odds(
     assert math.isfinite(before)
     assert math.isfinite(after)
     assert after <= before + 1e-9 * abs(before)
-
-
-@settings(deadline=None)
-@given(st.lists(st.floats(min_value=-1e3, max_value=1e3), min_size=1, max_size=6))
-def test_the_order_of_items_is_nothing(gone: list[float]) -> None:
-    items = [[1.0, each] for each in gone]
-    found = logits(replace(MODEL, damping=0.5), [items, items[::-1]], [MEAN] * 2)
-    assert found[0] == pytest.approx(found[1])
 
 
 @pytest.mark.parametrize(
@@ -133,35 +116,6 @@ def test_the_name_follows_the_content() -> None:
     again = ConjunctionModel.load(TEXT, ["one", "gone"], ["pairs", "cosine"])
     other = ConjunctionModel.load(TEXT + " ", ["one", "gone"], ["pairs", "cosine"])
     assert again.name == MODEL.name != other.name
-
-
-SHARES = st.floats(min_value=0.001, max_value=0.999)
-
-
-@pytest.mark.parametrize(
-    ("share", "odds"), [(0.5, 0.0), (0.9, math.log(9)), (0.1, -math.log(9)), (0.75, math.log(3))]
-)
-def test_log_odds_of_a_share(share: float, odds: float) -> None:
-    assert logit(share) == pytest.approx(odds)
-    assert expit(odds) == pytest.approx(share)
-
-
-def test_shift_by_hand() -> None:
-    # From even odds to 9 : 1, and from 1 : 3 to 9 : 1.
-    assert shift(0.9, 0.5) == pytest.approx(math.log(9))
-    assert shift(0.9, 0.25) == pytest.approx(math.log(27))
-
-
-@settings(deadline=None)
-@given(SHARES)
-def test_expit_undoes_logit(share: float) -> None:
-    assert expit(logit(share)) == pytest.approx(share)
-
-
-@settings(deadline=None)
-@given(SHARES, SHARES)
-def test_what_was_learned_at_a_prior_is_moved_to_it(prior: float, base_rate: float) -> None:
-    assert expit(logit(base_rate) + shift(prior, base_rate)) == pytest.approx(prior)
 
 
 @settings(deadline=None)

@@ -88,11 +88,3 @@ def test_senses_of_any_text_are_in_order_and_apart(text: str) -> None:
     assert all(0 <= start < end <= len(text) for _, start, end in found)
     assert all(one[2] <= other[1] for one, other in pairwise(found))
     assert all(HAN[text[start:end]] == own.concept for own, start, end in found)
-
-
-@settings(deadline=None)
-@given(st.lists(st.sampled_from(["new", "zealand", "unit", "state", "boy", "x", ""]), max_size=12))
-def test_senses_of_any_stems_are_in_order_and_apart(stemmed: list[str]) -> None:
-    found = english_senses(stemmed)
-    assert all(0 <= first < last <= len(stemmed) for _, first, last in found)
-    assert all(one[2] <= other[1] for one, other in pairwise(found))
