@@ -10,10 +10,10 @@ import asyncio
 import base64
 import signal
 import socket
+import struct
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Final, Self
 from zlib import crc32
 
@@ -21,38 +21,7 @@ import numpy as np
 from aiohttp import web
 
 from tests.asked import Asked, tokens
-from tests.replies import (
-    Answer,
-    Body,
-    Hang,
-    Reset,
-    Says,
-    Script,
-    Slow,
-    Status,
-    Trickle,
-    right,
-    verdicts,
-)
-from tests.sending import send
-
-__all__ = [
-    "Answer",
-    "Asked",
-    "Body",
-    "Hang",
-    "JudgeServer",
-    "Reset",
-    "Says",
-    "Script",
-    "Slow",
-    "Status",
-    "Trickle",
-    "refused_url",
-    "right",
-    "vectors",
-    "verdicts",
-]
+from tests.replies import Answer, Body, Reset, Says, Script, Slow, Status, Trickle, right
 
 _WIDTH: Final = 64
 _BODY_LIMIT: Final = 64 << 20
@@ -113,12 +82,7 @@ class JudgeServer:
         assert self._serving.wait(10), "the test server does not start"
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _: object, error: BaseException | None, *__: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
         # A mistake in a test's script must not pass for the server's failure that it looked like.
@@ -219,6 +183,33 @@ class JudgeServer:
     async def _stats(self, _request: web.Request) -> web.Response:
         names = ("calls", "probes", "prompt_tokens", "reply_tokens")
         return web.json_response({name: getattr(self, name) for name in names})
+
+
+async def send(request: web.Request, answer: Answer) -> web.StreamResponse:
+    """Anything but a completion, on the wire."""
+    match answer:
+        case Status(code, str(page), headers):
+            return web.Response(
+                status=code, text=page, headers=dict(headers), content_type="text/html"
+            )
+        case Status(code, body, headers):
+            return web.json_response(body, status=code, headers=dict(headers))
+        case Body(text, content_type):
+            return web.Response(text=text, content_type=content_type)
+        case Trickle(every):
+            response = web.StreamResponse(headers={"Content-Type": "application/json"})
+            await response.prepare(request)
+            while True:
+                await response.write(b" ")
+                await asyncio.sleep(every)
+        case Reset() if request.transport is not None:
+            # Lingering for zero seconds makes the kernel send RST instead of FIN.
+            line = request.transport.get_extra_info("socket")
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            request.transport.abort()
+    # Hangs; whoever was reset is cancelled by the loss of the connection.
+    await asyncio.Event().wait()
+    raise AssertionError("nobody ends this wait")
 
 
 def encoded(row: Sequence[float]) -> str:

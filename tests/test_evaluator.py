@@ -40,22 +40,16 @@ class Gated:
         self.flying = self.most = 0
         self._gates = [asyncio.Event() for _ in range(count)]
         self._began = 0
-        self.full = asyncio.Event()
-        """Set once four are in flight."""
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         mine = self._began
         self._began += 1
         self.flying += 1
         self.most = max(self.most, self.flying)
-        if self.flying == 4:
-            self.full.set()
         if self._began == len(self._gates):
             self._gates[-1].set()
-        try:
-            await self._gates[mine].wait()
-        finally:
-            self.flying -= 1
+        await self._gates[mine].wait()
+        self.flying -= 1
         if mine:
             self._gates[mine - 1].set()
         return Judgment(outcomes=dict.fromkeys(request.ask, FULL))
@@ -67,38 +61,6 @@ async def test_results_come_in_input_order_however_the_judge_answers() -> None:
     results = [r.qid async for r in evaluator.evaluate(sample(i) for i in range(8))]
     assert results == [str(i) for i in range(8)]
     assert judge.most == 8
-
-
-class Counting(FakeJudge):
-    def __init__(self) -> None:
-        super().__init__({})
-        self.flying = self.most = 0
-
-    async def judge(self, request: JudgeRequest) -> Judgment:
-        self.flying += 1
-        self.most = max(self.most, self.flying)
-        for _ in range(50):
-            await asyncio.sleep(0)
-        self.flying -= 1
-        return await super().judge(request)
-
-
-async def test_concurrency_is_bounded_and_input_is_read_as_needed() -> None:
-    read = 0
-
-    def samples() -> Iterator[Sample]:
-        nonlocal read
-        for i in range(100):
-            read = i
-            yield sample(i)
-
-    judge = Counting()
-    done = 0
-    async for _ in Evaluator(Config(concurrency=4), judge=judge).evaluate(samples()):
-        assert read - done <= 9  # twice the concurrency, and the one just read
-        done += 1
-    assert done == 100
-    assert judge.most == 4
 
 
 class Arriving(FakeJudge):
@@ -114,10 +76,29 @@ class Arriving(FakeJudge):
         self.most = max(self.most, self.flying)
         if self.flying == 4:
             self.full.set()
-        await self.go.wait()
-        await asyncio.sleep(0)
-        self.flying -= 1
-        return await super().judge(request)
+        try:
+            await self.go.wait()
+            return await super().judge(request)
+        finally:
+            self.flying -= 1
+
+
+async def test_concurrency_is_bounded_and_input_is_read_as_needed() -> None:
+    read = 0
+
+    def samples() -> Iterator[Sample]:
+        nonlocal read
+        for i in range(100):
+            read = i
+            yield sample(i)
+
+    judge, done = Arriving(), 0
+    judge.go.set()
+    async for _ in Evaluator(Config(concurrency=4), judge=judge).evaluate(samples()):
+        assert read - done <= 9  # twice the concurrency, and the one just read
+        done += 1
+    assert done == 100
+    assert judge.most == 4
 
 
 async def test_ten_callers_of_one_evaluator_share_its_concurrency() -> None:
@@ -153,7 +134,7 @@ async def test_an_error_of_the_source_comes_after_the_results_before_it() -> Non
 
 
 async def test_closing_early_cancels_what_is_in_flight() -> None:
-    judge = Gated(100)  # never lets anything through
+    judge = Arriving()
     stream = Evaluator(Config(concurrency=4), judge=judge).evaluate(sample(i) for i in range(50))
     reading = asyncio.ensure_future(anext(stream))
     await judge.full.wait()

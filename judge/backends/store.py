@@ -267,26 +267,26 @@ class _Lane(Generic[Given, Made]):
         """What `work` makes of it. A caller that is cancelled leaves the work to be done."""
         future: asyncio.Future[Made] = asyncio.get_running_loop().create_future()
         self._waiting.append((given, future))
-        try:
-            self.thread.submit(self._drain, future.get_loop())
-        except RuntimeError:
-            raise UsageError("cache: closed; ask while its `async with` is open") from None
+        if len(self._waiting) == 1:  # else the thread has been told, and goes on until none waits
+            try:
+                self.thread.submit(self._drain, future.get_loop())
+            except RuntimeError:
+                self._waiting.clear()
+                raise UsageError("cache: closed; ask while its `async with` is open") from None
         return await future
 
     def _drain(self, loop: asyncio.AbstractEventLoop) -> None:
         """On the thread. It finds nothing where an earlier one took all that waited."""
-        taken: list[tuple[Given, asyncio.Future[Made]]] = []
-        while self._waiting and len(taken) < _AT_ONCE:
-            taken.append(self._waiting.popleft())
-        if not taken:
-            return
-        made: Sequence[Made] | Exception
-        try:
-            made = self._work([given for given, _ in taken])
-        except Exception as error:  # noqa: BLE001  raised where it is waited for
-            made = error
-        with suppress(RuntimeError):  # the loop has closed since
-            loop.call_soon_threadsafe(_settle, [future for _, future in taken], made)
+        while self._waiting:
+            some = range(min(len(self._waiting), _AT_ONCE))
+            taken = [self._waiting.popleft() for _ in some]
+            made: Sequence[Made] | Exception
+            try:
+                made = self._work([given for given, _ in taken])
+            except Exception as error:  # noqa: BLE001  raised where it is waited for
+                made = error
+            with suppress(RuntimeError):  # the loop has closed since
+                loop.call_soon_threadsafe(_settle, [future for _, future in taken], made)
 
 
 def _settle(futures: Sequence["asyncio.Future[Made]"], made: Sequence[Made] | Exception) -> None:

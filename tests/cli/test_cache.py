@@ -7,7 +7,8 @@ import pytest
 
 from judge.backends.store import DiskStore
 from tests.commands import judge
-from tests.server import JudgeServer, Says
+from tests.replies import Says
+from tests.server import JudgeServer
 
 ANSWER = "住宿每晚不超过500元[1]。 Breakfast is free. Thank you!"
 

@@ -9,10 +9,11 @@ import pytest
 
 from judge import CorrectnessStatus, SampleResult, Unscored, Verdict
 from judge.files.runs import read_record, read_summary
+from tests.asked import Asked
 from tests.commands import Ran, judge, results
 from tests.faults import CRASHED
-from tests.replies import Answer, Script, right, verdicts
-from tests.server import Asked, JudgeServer, Says
+from tests.replies import Answer, Says, Script, right, verdicts
+from tests.server import JudgeServer
 
 FIXTURE: Final = Path(__file__).resolve().parents[2] / "fixtures" / "correctness.jsonl"
 KNOWN: Final[list[dict[str, Any]]] = [

@@ -8,8 +8,9 @@ import pytest
 from judge import Config, Evaluator, Sample, SampleResult, Verdict
 from judge.records import Chunk, FlagName, SentenceResult, Unscored
 from tests import faults, replies
+from tests.asked import Asked
 from tests.replies import Answer, Hang, Reset, Says, Script, Trickle, verdicts
-from tests.server import Asked, JudgeServer
+from tests.server import JudgeServer
 
 ENGLISH = Sample(
     qid="en",

@@ -7,9 +7,10 @@ from pydantic import JsonValue
 
 from judge import SampleResult, Verdict
 from judge.text.fold import estimate_tokens
+from tests.asked import Asked
 from tests.commands import judge, line, results, write
-from tests.replies import Answer, packed, right, verdict, verdicts
-from tests.server import Asked, JudgeServer, Says
+from tests.replies import Answer, Says, packed, right, verdict, verdicts
+from tests.server import JudgeServer
 
 WORDS = "the rooms of this house are open to all who live here and to those who visit them " * 6
 TEXT = "本楼房间对住户和访客开放。" * 12

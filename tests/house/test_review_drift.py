@@ -9,8 +9,10 @@ from pydantic import JsonValue
 
 from judge.cli import golden  # noqa: F401  importing adds the commands
 from judge.review.records import Drift
+from tests.asked import Asked
 from tests.commands import Ran, judge, line, write
-from tests.server import Answer, Asked, JudgeServer, Says, Status, right, verdicts
+from tests.replies import Answer, Says, Status, right, verdicts
+from tests.server import JudgeServer
 
 TRUE = "The canteen opens at seven [1]."
 FALSE = "The canteen is open on Sundays [1]."

@@ -9,10 +9,11 @@ import pytest
 
 from judge import Config, ConfigError, Evaluator, JudgeUnavailable, Sample
 from judge.records import Chunk
+from tests.asked import Asked
 from tests.commands import Ran, judge, line, write
 from tests.faults import error
 from tests.replies import Answer, Body, Says, Script, Status, packed, right, verdict, verdicts
-from tests.server import Asked, JudgeServer, refused_url
+from tests.server import JudgeServer, refused_url
 
 KEY = "sk-proj-Zebra0123456789Quagga"
 PASSWORD = "hunter2hunter2"  # noqa: S105  no secret of anybody's

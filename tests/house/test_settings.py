@@ -9,10 +9,11 @@ from pydantic import JsonValue
 from judge import Unscored, Verdict
 from judge.files.runs import read_record, read_summary
 from judge.records import FlagName, SampleResult, Support, UnscoredReason
+from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import cut
-from tests.replies import Answer, calls, packed, right, verdict, verdicts
-from tests.server import Asked, JudgeServer, Says
+from tests.replies import Answer, Says, calls, packed, right, verdict, verdicts
+from tests.server import JudgeServer
 
 ANSWER = "Room 1 is open [1]. Room 2 is shut. 第3室九点开放。 第4室关闭。 Thanks for asking!"
 

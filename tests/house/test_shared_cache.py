@@ -7,9 +7,10 @@ import pytest
 from pydantic import JsonValue
 
 from judge import SampleResult
+from tests.asked import Asked
 from tests.commands import judge, line, results, start, write
-from tests.replies import Answer, right
-from tests.server import Asked, JudgeServer, Slow
+from tests.replies import Answer, Slow, right
+from tests.server import JudgeServer
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ import pytest
 
 from judge.files.runs import read_summary
 from tests import faults
+from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import error
 from tests.replies import Answer, Script, Status, right
-from tests.server import Asked, JudgeServer, refused_url
+from tests.server import JudgeServer, refused_url
 
 ANSWERS = 12
 CONCURRENCY = 2

@@ -9,10 +9,11 @@ import pytest
 from judge import SampleResult, Status, Summary, Verdict
 from judge.files.runs import read_summary
 from judge.records import SUPPORT_WEIGHT, CorpusScore, SentenceResult, Unscored
+from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import CRASHED
-from tests.replies import Answer, Script, failing, right, verdicts
-from tests.server import Asked, JudgeServer, Says
+from tests.replies import Answer, Says, Script, failing, right, verdicts
+from tests.server import JudgeServer
 
 LABELS = ("full", "full", "full", "full", "partial", "none", "contradicted")
 ANSWERS = 40

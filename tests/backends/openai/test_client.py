@@ -14,17 +14,9 @@ from judge.backends.openai.client import Exchange
 from judge.backends.openai.failures import Failure, Refusal
 from judge.errors import ConfigError
 from judge.records import UnscoredReason
-from tests.server import (
-    Answer,
-    Asked,
-    Hang,
-    JudgeServer,
-    Says,
-    Script,
-    Status,
-    Trickle,
-    refused_url,
-)
+from tests.asked import Asked
+from tests.replies import Answer, Hang, Says, Script, Status, Trickle
+from tests.server import JudgeServer, refused_url
 
 MIB = 2**20
 BODY: dict[str, JsonValue] = {

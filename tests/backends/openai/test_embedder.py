@@ -9,7 +9,8 @@ from judge.backends.openai import Connection, OpenAIEmbedder, Policy
 from judge.errors import JudgeUnavailable
 from judge.protocols import Embedder
 from judge.records import Unscored
-from tests.server import Answer, Body, Hang, JudgeServer, Reset, Status
+from tests.replies import Answer, Body, Hang, Reset, Status
+from tests.server import JudgeServer
 
 Rows = npt.NDArray[np.float32]
 Embed = Callable[..., list[Rows | Unscored]]

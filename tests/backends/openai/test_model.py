@@ -13,8 +13,8 @@ from judge.backends.openai import Capabilities, Connection, OpenAIModel, Policy
 from judge.backends.openai.model import read_completion, recall, remember
 from judge.errors import JudgeUnavailable
 from judge.records import ChatFailure, ChatReply, ChatRequest
-from tests.replies import calls
-from tests.server import Answer, Body, JudgeServer, Reset, Says, Status
+from tests.replies import Answer, Body, Reset, Says, Status, calls
+from tests.server import JudgeServer
 
 KEY = "sk-secret-0123456789"
 URL = "http://h/v1"

@@ -13,8 +13,9 @@ from judge.backends.openai.probe import Watch
 from judge.errors import JudgeUnavailable
 from judge.protocols import Store
 from judge.records import UnscoredReason
-from tests.replies import picky
-from tests.server import Answer, Asked, Body, Hang, JudgeServer, Reset, Says, Script, Status
+from tests.asked import Asked
+from tests.replies import Answer, Body, Hang, Reset, Says, Script, Status, picky
+from tests.server import JudgeServer
 
 SCHEMA: dict[str, JsonValue] = {"type": "object", "properties": {"verdicts": {"type": "array"}}}
 

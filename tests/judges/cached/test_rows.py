@@ -156,28 +156,12 @@ def test_a_reply_keeps_what_it_cost() -> None:
 
 
 def stored_verdict(signature: str) -> str:
-    return VerdictRow(
-        place=Place(sentence=0, cites=(), flags=(), replies=(), asked="asked:1"),
-        support=Support.FULL,
-        evidence=(),
-        supporting=(),
-        cited_support=None,
-        reason="",
-        source="llm",
-        signature=signature,
-    ).write()
+    return json.dumps(GOOD | {"signature": signature})
 
 
 def stored_reply(signature: str, day: int) -> str:
-    return ReplyRow(
-        text="{}",
-        model="m",
-        prompt_tokens=1,
-        reply_tokens=1,
-        seconds=0.0,
-        signature=signature,
-        stored=datetime(2026, 5, day, tzinfo=UTC),
-    ).write()
+    made = ReplyRow.of(Reply(text="{}", call=CALL, sentences=()), signature)
+    return made.model_copy(update={"stored": datetime(2026, 5, day, tzinfo=UTC)}).write()
 
 
 def test_rows_are_counted_by_kind_and_signature() -> None:
