@@ -64,13 +64,6 @@ def test_an_unknown_setting_is_named_and_the_known_ones_are_listed() -> None:
         Config.model_validate({"modle": "m"})
 
 
-def test_the_limits_themselves_are_allowed() -> None:
-    for settings in ({"max_unscored": 0}, {"max_unscored": 1}, {"concurrency": 1}, {"seed": 0}):
-        assert Config.model_validate(settings)
-    assert Config(review_rate=0).review_rate == 0
-    assert Config(review_rate=1).review_rate == 1
-
-
 def test_the_rules_are_the_part_about_reading() -> None:
     config = Config(prose_citations=True, citation_pattern=r"<(\d+)>", require_quotes=True)
     assert config.rules == Rules(

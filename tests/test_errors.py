@@ -5,7 +5,7 @@ import re
 import pytest
 
 from judge import errors
-from judge.errors import ConfigError, InputError, JudgeError, UsageError
+from judge.errors import InputError, JudgeError
 
 
 def test_the_tree_at_the_top_is_the_tree() -> None:
@@ -46,8 +46,3 @@ def test_an_input_error_survives_copying_and_another_process() -> None:
     for other in (copy.copy(error), pickle.loads(pickle.dumps(error))):  # noqa: S301  our own
         assert str(other) == str(error)
         assert (other.problem, other.path, other.line, other.field) == ("bad", "a.csv", 3, "q")
-
-
-def test_a_callers_mistake_is_one_family() -> None:
-    assert issubclass(ConfigError, UsageError)
-    assert not issubclass(errors.JudgeUnavailable, UsageError)

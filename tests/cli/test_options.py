@@ -1,4 +1,3 @@
-import inspect
 import re
 from pathlib import Path
 
@@ -6,7 +5,6 @@ import pytest
 
 from judge.cli.app import main
 from judge.cli.options import SETTINGS, chosen, language, takes_settings
-from judge.cli.score import score
 from judge.config import Config
 from judge.errors import ConfigError
 from judge.messages import LANGS
@@ -61,12 +59,6 @@ def test_every_option_is_a_setting_and_its_help_states_the_default() -> None:
             default = {True: "on", False: "off"}.get(field.default, field.default)
             assert said[1] == str(default).removesuffix(".0"), name
         assert said or field.default is None or name == "cache_dir", name
-
-
-def test_a_command_shows_its_own_options_and_the_settings() -> None:
-    names = inspect.signature(score).parameters.keys()
-    assert names >= {"source", "worst", "review_hook", *SETTINGS, "config", "debug"}
-    assert "settings" not in names
 
 
 def test_debug_shows_where_an_error_arose(

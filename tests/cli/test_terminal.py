@@ -13,12 +13,6 @@ FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SCORE = "from judge.cli.app import main; main()"
 
 
-def test_what_is_printed_arrives(capsys: pytest.CaptureFixture[str]) -> None:
-    with output() as console:
-        console.print("一 [x]", markup=False)
-    assert capsys.readouterr().out == "一 [x]\n"
-
-
 def test_a_terminal_without_a_size_is_given_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "0")
     with output() as console:
@@ -40,28 +34,14 @@ def score(tmp_path: Path, stdout: int, *options: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize(("gate", "code"), [("faithfulness=0.1", 0), ("faithfulness=1", 1)])
-def test_a_reader_that_goes_does_not_change_the_exit_code(
-    tmp_path: Path, gate: str, code: int
-) -> None:
+def test_a_reader_that_goes_does_not_change_the_exit_code(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        assert score(tmp_path, writing, "--fail-under", gate) == (code, "")
+        assert score(tmp_path, writing, "--fail-under", "faithfulness=1") == (1, "")
     finally:
         os.close(writing)
     assert (tmp_path / "run" / "summary.json").exists()
-
-
-def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path) -> None:
-    full = os.open("/dev/full", os.O_WRONLY)
-    try:
-        code, err = score(tmp_path, full)
-    finally:
-        os.close(full)
-    assert code == 2
-    assert err.startswith("judge: standard output: cannot be written")
-    assert err.count("\n") == 1
 
 
 def test_standard_output_that_is_closed(tmp_path: Path) -> None:

@@ -23,11 +23,6 @@ def written(path: Path) -> None:
             write(row)
 
 
-def test_without_a_name_nothing_is_written() -> None:
-    with row_file(None, "in.jsonl") as write:
-        assert write is None
-
-
 def test_json_lines(tmp_path: Path) -> None:
     written(tmp_path / "rows.jsonl")
     text = (tmp_path / "rows.jsonl").read_text("utf-8")
@@ -148,15 +143,6 @@ def test_a_page_is_written_whole(tmp_path: Path) -> None:
     assert (tmp_path / "a.md").read_bytes() == "一\n二\n".encode()
     with page_file(None) as write:
         assert write is None
-
-
-def test_a_page_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
-    page = tmp_path / "a.md"
-    page.write_text("old")
-    with pytest.raises(ConfigError, match="spoiled"), page_file(str(page)):
-        raise ConfigError("spoiled")
-    assert page.read_text() == "old"
-    assert [each.name for each in tmp_path.iterdir()] == ["a.md"]
 
 
 @pytest.mark.parametrize("name", ["", "same"])

@@ -43,12 +43,6 @@ def test_only_a_bom_at_the_start_is_one(tmp_path: Path) -> None:
     assert read(path) == [(1, "a\n"), (2, "\ufeffb")]
 
 
-def test_an_empty_file_has_no_lines(tmp_path: Path) -> None:
-    path = tmp_path / "empty.jsonl"
-    path.touch()
-    assert read(path) == []
-
-
 @pytest.mark.parametrize(
     ("data", "says"),
     [
@@ -143,17 +137,6 @@ def test_blocks_are_the_same_lines(tmp_path: Path, size: int, *, zipped: bool) -
     ]
     assert lines == read(path)
     assert [line for _, line in lines][:2] == ["行0\r\n", "\n"]
-
-
-def test_blocks_of_gzip_that_breaks_off_name_where_they_began(tmp_path: Path) -> None:
-    path = tmp_path / "a.gz"
-    path.write_bytes(gzip.compress(b"x\n" * 100_000)[:-20])
-    with (
-        open_source(path) as stream,
-        pytest.raises(InputError, match="gzip data is damaged here") as caught,
-    ):
-        list(text_blocks(stream, path, 1000))
-    assert caught.value.line is not None
 
 
 def test_gzip_whose_middle_is_damaged_names_the_line(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from judge import Sample, read_samples
 from judge.backends.fake import FakeJudge
 from judge.pipeline import evaluate_sample
@@ -40,27 +38,20 @@ def test_both_files_speak_of_the_same_answers() -> None:
     assert list(SAMPLES) == list(EXPECTED)
 
 
-@pytest.mark.parametrize("qid", SAMPLES)
-async def test_splitting_and_kinds(qid: str) -> None:
-    result = await by_hand(SAMPLES[qid])
-    found = [(sentence.text, sentence.kind.value) for sentence in result.sentences]
-    assert found == [(s["text"], s["kind"]) for s in EXPECTED[qid]["sentences"]]
-
-
-@pytest.mark.parametrize("qid", SAMPLES)
-async def test_citations(qid: str) -> None:
-    result = await by_hand(SAMPLES[qid])
-    found = [
-        (c.sentence, c.marker, c.chunk_id, c.status and c.status.value) for c in result.citations
-    ]
-    expected = EXPECTED[qid]["citations"]
-    assert found == [(c["sentence"], c["marker"], c["chunk_id"], c["status"]) for c in expected]
-    assert [c.chunk_id is not None for c in result.citations] == [c["resolves"] for c in expected]
-
-
-@pytest.mark.parametrize("qid", SAMPLES)
-async def test_status(qid: str) -> None:
-    assert (await by_hand(SAMPLES[qid])).status is Status(EXPECTED[qid]["status"])
+async def test_sentences_citations_and_status() -> None:
+    for qid, sample in SAMPLES.items():
+        result, expected = await by_hand(sample), EXPECTED[qid]
+        assert [(s.text, s.kind.value) for s in result.sentences] == [
+            (s["text"], s["kind"]) for s in expected["sentences"]
+        ]
+        assert [
+            (c.sentence, c.marker, c.chunk_id, c.status and c.status.value, c.chunk_id is not None)
+            for c in result.citations
+        ] == [
+            (c["sentence"], c["marker"], c["chunk_id"], c["status"], c["resolves"])
+            for c in expected["citations"]
+        ]
+        assert result.status is Status(expected["status"])
 
 
 async def test_the_set_shows_every_status_and_label() -> None:

@@ -183,23 +183,17 @@ def test_an_answer_without_claims_or_chunks(place: Path) -> None:
     assert [r.status for r in results(place / "run")] == ["no_claims", "no_claims", "scored"]
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (("--concurrency", "0"), "concurrency"),
-        (("--sentences-per-call", "0"), "sentences_per_call"),
-        (("--max-evidence-tokens", "10"), "max_evidence_tokens"),
-        (("--timeout", "0"), "timeout"),
-        (("--judge", "oracle"), "judge"),
-        (("--base-url", "localhost:8000"), "base_url"),
-        (("--config", "nowhere.toml"), "nowhere.toml"),
-    ],
-)
-def test_a_setting_out_of_range_is_one_line(
-    samples: Path, words: tuple[str, str], named: str
-) -> None:
-    ran = score(samples, "--model", "tiny", *words)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert named in ran.err
-    assert words[1] in ran.err
+def test_a_setting_out_of_range_is_one_line(samples: Path) -> None:
+    rows = [
+        ("--concurrency", "0", "concurrency"),
+        ("--max-evidence-tokens", "10", "max_evidence_tokens"),
+        ("--judge", "oracle", "judge"),
+        ("--base-url", "localhost:8000", "base_url"),
+        ("--config", "nowhere.toml", "nowhere.toml"),
+    ]
+    for option, value, named in rows:
+        ran = score(samples, "--model", "tiny", option, value)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+        assert named in ran.err
+        assert value in ran.err
     assert not samples.with_name("run").exists()

@@ -51,56 +51,48 @@ def result(*, passed: bool | None) -> GateResult:
     return GateResult(Gate("coverage", 0.5), None if passed is None else float(passed), "")
 
 
-@pytest.mark.parametrize("name", GATED)
-def test_a_gate_names_a_score_and_a_share(name: str) -> None:
-    assert parse_gate(f"{name}=0.9") == Gate(name, 0.9)
-    assert parse_gate(f"{name}=1") == Gate(name, 1)
-    assert parse_gate(f"{name}=0") == Gate(name, 0)
+def test_a_gate_names_a_score_and_a_share() -> None:
+    rows = [(f"{name}={share}", Gate(name, share)) for name in GATED for share in (0, 0.9, 1)]
+    assert [parse_gate(text) for text, _ in rows] == [gate for _, gate in rows]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "faithfulness",
-        "faithfulness=",
-        "faithfulness=much",
-        "faithfulness=1.1",
-        "coverage=-0.1",
-        "coverage=nan",
-        "coverage=inf",
-        "contradiction_rate=0.1",
-        "answers=1",
-        "=0.5",
-    ],
-)
-def test_another_gate_is_refused_by_its_value_and_a_way_out(text: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        parse_gate(text)
-    assert repr(text) in str(caught.value)
-    assert "one of faithfulness" in str(caught.value) or "from 0 to 1" in str(caught.value)
+def test_another_gate_is_refused_by_its_value_and_a_way_out() -> None:
+    shares = ("", "=", "=much", "=1.1", "=-0.1", "=nan", "=inf")
+    others = ("", "contradiction_rate=0.1", "answers=1", "=0.5")
+    for text in (*(f"faithfulness{share}" for share in shares), *others):
+        with pytest.raises(ConfigError) as caught:
+            parse_gate(text)
+        assert repr(text) in str(caught.value)
+        assert "one of faithfulness" in str(caught.value) or "from 0 to 1" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "strict", "value"),
-    [
-        ("faithfulness", False, 0.8),
-        ("coverage", False, 0.8),
-        ("faithfulness", True, 0.5),  # failures could hide in it: they count 0
-        ("coverage", True, 0.6),
-        ("faithfulness_strict", True, 0.5),
-        ("citation_recall", True, 0.5),
-        ("citation_recall", False, 0.8),
-        ("citation_validity", True, None),
-    ],
-)
-def test_what_is_held_against_a_gate(name: str, value: float | None, *, strict: bool) -> None:
-    assert hold(Gate(name, 0.5), totals(), strict=strict).value == value
+def test_what_is_held_against_a_gate() -> None:
+    rows = {
+        ("faithfulness", False): 0.8,
+        ("coverage", False): 0.8,
+        ("faithfulness", True): 0.5,  # failures could hide in it: they count 0
+        ("coverage", True): 0.6,
+        ("faithfulness_strict", True): 0.5,
+        ("citation_recall", True): 0.5,
+        ("citation_recall", False): 0.8,
+        ("citation_validity", True): None,
+        ("correctness", False): 0.55,
+        ("correctness", True): 0.5,  # likewise
+        ("correctness_precision", False): 0.8,
+        ("correctness_precision", True): 0.6,
+        ("correctness_recall", False): None,
+        ("correctness_recall", True): None,
+    }
+    found = {
+        (name, strict): hold(Gate(name, 0.5), with_correctness(), strict=strict).value
+        for name, strict in rows
+    }
+    assert found == rows
 
 
-@pytest.mark.parametrize(("least", "passed"), [(0.79, True), (0.8, True), (0.81, False)])
-def test_a_gate_is_passed_at_its_value_and_above(least: float, *, passed: bool) -> None:
-    assert hold(Gate("faithfulness", least), totals()).passed is passed
+def test_a_gate_is_passed_at_its_value_and_above() -> None:
+    passed = [hold(Gate("faithfulness", least), totals()).passed for least in (0.79, 0.8, 0.81)]
+    assert passed == [True, True, False]
 
 
 def test_nothing_measured_passes_no_gate() -> None:
@@ -116,9 +108,8 @@ def test_a_rounding_error_fails_no_gate_in_any_order() -> None:
         assert hold(Gate("faithfulness", 0.7), summary).passed
 
 
-@pytest.mark.parametrize(
-    ("untrusted", "passed", "code"),
-    [
+def test_three_comes_before_one() -> None:
+    rows: list[tuple[bool, list[bool | None], int]] = [
         (False, [], 0),
         (False, [True, True], 0),
         (False, [True, False], 1),
@@ -126,11 +117,10 @@ def test_a_rounding_error_fails_no_gate_in_any_order() -> None:
         (True, [], 3),
         (True, [True], 3),
         (True, [False], 3),
-    ],
-)
-def test_three_comes_before_one(passed: list[bool | None], code: int, *, untrusted: bool) -> None:
-    gates = [result(passed=one) for one in passed]
-    assert exit_code(totals(untrusted=untrusted), gates) == code
+    ]
+    for untrusted, passed, code in rows:
+        gates = [result(passed=one) for one in passed]
+        assert exit_code(totals(untrusted=untrusted), gates) == code
 
 
 def test_a_run_without_claims_fails_no_run_but_any_gate() -> None:
@@ -139,36 +129,19 @@ def test_a_run_without_claims_fails_no_run_but_any_gate() -> None:
     assert exit_code(summary, [hold(Gate("faithfulness", 0.5), summary)]) == 3
 
 
-@pytest.mark.parametrize(
-    ("name", "strict", "value"),
-    [
-        ("correctness", False, 0.55),
-        ("correctness", True, 0.5),  # failures counted 0
-        ("correctness_precision", False, 0.8),
-        ("correctness_precision", True, 0.6),
-        ("correctness_recall", False, None),
-        ("correctness_recall", True, None),
-    ],
-)
-def test_what_is_held_against_a_gate_on_correctness(
-    name: str, value: float | None, *, strict: bool
-) -> None:
-    assert hold(Gate(name, 0.5), with_correctness(), strict=strict).value == value
-
-
 def test_a_gate_on_correctness_that_was_not_measured_is_no_pass() -> None:
     found = hold(Gate("correctness", 0), totals())
     assert (found.value, found.passed) == (None, False)
     assert exit_code(totals(), [found]) == 3
 
 
-@pytest.mark.parametrize("name", ["correctness", "correctness_precision", "correctness_recall"])
-def test_a_gate_on_what_is_not_going_to_be_measured_is_refused(name: str) -> None:
-    gates = [Gate("faithfulness", 0.9), Gate(name, 0.7)]
-    with pytest.raises(ConfigError, match=f"'{name}=0.7': .*add --correctness"):
-        check_gates(gates, strict=False, correctness=False)
-    check_gates(gates, strict=True, correctness=True)
-    check_gates(gates[:1], strict=False, correctness=False)
+def test_a_gate_on_what_is_not_going_to_be_measured_is_refused() -> None:
+    for name in ("correctness", "correctness_precision", "correctness_recall"):
+        gates = [Gate("faithfulness", 0.9), Gate(name, 0.7)]
+        with pytest.raises(ConfigError, match=f"'{name}=0.7': .*add --correctness"):
+            check_gates(gates, strict=False, correctness=False)
+        check_gates(gates, strict=True, correctness=True)
+        check_gates(gates[:1], strict=False, correctness=False)
 
 
 def test_strictness_without_a_gate_would_pass_everything() -> None:

@@ -110,10 +110,6 @@ def test_a_failure_is_no_verdict_and_a_fallback_shows_both() -> None:
     assert (stood_in["unscored"], stood_in["verified"]) == ("timeout", None)
 
 
-def test_an_answer_without_sentences_has_no_row() -> None:
-    assert to_rows([aggregate(Sample(qid="q"), [], {}, [], signature="s")]) == []
-
-
 def test_correctness_stands_beside_faithfulness_and_support_by_the_reference_by_its_sentence() -> (
     None
 ):

@@ -7,13 +7,13 @@ from judge.records import (
     Sample,
     SampleResult,
     Sentence,
-    Support,
     Unscored,
     UnscoredReason,
     Verdict,
 )
-from judge.reports.worst import Worst, worst_answer
+from judge.reports.worst import Example, Failures, Worst, worst_answer
 from judge.scores.answer import aggregate
+from tests.compared import compared, comparison
 
 
 def said(support: str, score: float | None = None) -> Verdict:
@@ -29,6 +29,8 @@ def answer(qid: str, *outcomes: JudgeOutcome) -> SampleResult:
 
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
+LATE = Unscored(reason=UnscoredReason.TIMEOUT, detail="a later one")
+MISSING = Unscored(reason=UnscoredReason.MISSING, detail="s2: no verdict")
 
 
 def texts(size: int, *results: SampleResult) -> list[str]:
@@ -67,18 +69,6 @@ def test_of_a_long_stream_the_same_are_kept_as_by_sorting_it() -> None:
     scored = {r.sentences[0].text: r.sentences[0].outcome for r in results}
     least = sorted(scored, key=lambda text: getattr(scored[text], "score", 1.0))
     assert texts(7, *results) == least[:7]
-
-
-def test_each_comes_with_its_answer_and_its_verdict() -> None:
-    worst = Worst(1)
-    worst.add(answer("a", said("full"), said("none")))
-    (one,) = worst.sentences()
-    assert (one.qid, one.sentence.index, one.verdict.support) == ("a", 1, Support.NONE)
-
-
-def test_a_fallback_verdict_is_looked_at_too() -> None:
-    stood_in = said("none", 0.1).model_copy(update={"fallback_from": TIMEOUT})
-    assert texts(5, answer("a", stood_in)) == ["a0"]
 
 
 def test_the_worst_answer_has_the_lowest_faithfulness_then_the_most_unsupported() -> None:
@@ -126,3 +116,30 @@ def test_flagged_sentences_take_a_third_of_the_places_and_what_is_left() -> None
     assert texts(6, result) == ["a0", "a1", "a4", "a5", "a6", "a7"]
     assert texts(7, result) == ["a0", "a1", "a2", "a4", "a5", "a6", "a7"]
     assert texts(1, result) == ["a4"]
+
+
+def test_the_first_failure_of_each_reason_is_kept_fallen_back_or_not() -> None:
+    failures = Failures()
+    stood_in = said("full", 0.9).model_copy(update={"fallback_from": MISSING})
+    for result in (
+        answer("a", said("full")),
+        answer("b", said("full"), TIMEOUT),
+        answer("c", LATE, stood_in),
+    ):
+        failures.add(result)
+    assert failures.first == {
+        UnscoredReason.TIMEOUT: Example("b", TIMEOUT),
+        UnscoredReason.MISSING: Example("c", MISSING),
+    }
+
+
+def test_failures_of_the_comparison_with_the_reference_are_kept_too() -> None:
+    failures = Failures()
+    failures.add(compared("a", "f", "f"))
+    failures.add(compared("b", "f", "n?"))
+    failed = answer("c", MISSING).model_copy(update={"correctness": comparison("y", "f")})
+    failures.add(failed)
+    assert failures.first == {
+        UnscoredReason.TIMEOUT: Example("b", TIMEOUT),
+        UnscoredReason.MISSING: Example("c", MISSING),
+    }

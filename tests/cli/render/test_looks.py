@@ -2,11 +2,9 @@ import io
 
 from rich.console import Console
 
-from judge.cli.render.looks import legend, look_of, mark, meaning, quoted, threshold
+from judge.cli.render.looks import legend, look_of, mark, quoted, threshold
 from judge.records import (
     Excluded,
-    Flag,
-    FlagName,
     Outcome,
     Support,
     Unscored,
@@ -42,12 +40,6 @@ def test_every_outcome_has_its_look() -> None:
         assert mark(look, encoded("gbk")) == mark(look, encoded("ascii")) == look.plain
 
 
-def test_marks_and_tints_tell_the_supports_apart() -> None:
-    looks = [look_of(verdict(support)) for support in Support]
-    for field in ("mark", "plain", "style", "word"):
-        assert len({getattr(look, field) for look in looks}) == len(Support)
-
-
 def test_the_legend_explains_each_mark_once() -> None:
     words = ("full", "partial", "none", "contradicted", "unscored", "not a claim")
     marks = {"utf-8": "✓◐✗≠?·", "ascii": "+~x!?."}
@@ -70,12 +62,3 @@ def test_the_threshold_stands_in_a_similarity_signature() -> None:
         "": None,
     }
     assert {made: threshold(made) for made in rows} == rows
-
-
-def test_every_flag_has_words() -> None:
-    assert all(meaning(Flag(name=name)) for name in FlagName)
-
-
-def test_what_is_missing_is_said_in_the_sentence_s_own_characters() -> None:
-    flag = Flag(name=FlagName.MISMATCH_NUMBER, sentence=0, detail="9.9\nbillion")
-    assert meaning(flag) == "9.9 billion: not in the evidence"

@@ -3,8 +3,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from judge.cli.render.page import number, wrap
-from judge.text.visible import counted
+from judge.cli.render.page import wrap
 
 WORDS = st.text(st.sampled_from("ab 中文，。（）「」é1.\n"), max_size=80)
 
@@ -41,9 +40,3 @@ def test_no_line_is_too_wide_and_no_character_is_lost(text: str, width: int) -> 
     found = lines(text, width)
     assert all(cell_len(line) <= width for line in found)
     assert "".join("".join(found).split()) == "".join(text.split())
-
-
-def test_figures_and_counts() -> None:
-    assert (number(None), number(0), number(1), number(2 / 3)) == ("–", "0.000", "1.000", "0.667")
-    assert [counted(n, "retry") for n in (0, 1, 1200)] == ["0 retries", "1 retry", "1,200 retries"]
-    assert [counted(n, "label") for n in (1, 2)] == ["1 label", "2 labels"]

@@ -166,12 +166,6 @@ def test_the_worked_example_with_its_bounds() -> None:
     assert "untrusted" not in text  # one failure is an accident
 
 
-def test_without_failures_there_are_no_bounds() -> None:
-    text = printed(answer(FULL, NONE))
-    assert "failures" not in text
-    assert "unscored" not in text
-
-
 def test_fallback_is_a_row_of_its_own() -> None:
     text = printed(answer(FULL, NONE, similar(0.9, TIMEOUT)))
     assert row(text, "faithfulness")[0] == "0.500"
@@ -364,16 +358,6 @@ def test_what_is_copied_is_never_broken() -> None:
         f"written to {folder}",
         f"look closer: judge show '{folder}' q",
     ]
-
-
-def test_a_terminal_that_is_not_utf_gets_plain_marks() -> None:
-    file = io.TextIOWrapper(io.BytesIO(), encoding="gbk")
-    console = Console(file=file, width=80, no_color=True)
-    printed(answer(NONE, llm(Support.CONTRADICTED), FULL, TIMEOUT), console=console)
-    file.seek(0)
-    text = file.read()
-    assert "! contradicted  q A." in text
-    assert "x none  q A." in text
 
 
 def test_a_mismatch_stands_among_the_worst_with_what_is_missing() -> None:
