@@ -38,6 +38,7 @@ def squared(
     gc.disable()  # a collection that falls into the longer text alone is no growth of ours
     try:
         pairs = [(make(size), make(2 * size)) for make in makes]
+        action(pairs[0][0])  # what is made ready once is no growth
         return [
             long
             for short, long in pairs

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from judge.records import (
     FlagName,
     Sample,
 )
-from tests.growth import LINEAR, growth
+from tests.growth import squared
 
 SUSPECTED = Flag(name=FlagName.INJECTION_SUSPECTED)
 
@@ -211,14 +212,12 @@ STALLING = (
 
 
 def test_reading_a_long_text_made_to_stall_is_linear() -> None:
-    def slow(head: str, unit: str) -> bool:
-        def made(size: int) -> str:
-            return head + unit * (size // len(unit))
+    def made(head: str, unit: str) -> Callable[[int], str]:
+        return lambda size: head + unit * (size // len(unit))
 
-        assert not reads_like_orders(made(10_000))
-        return growth(reads_like_orders, made, 10_000) >= LINEAR
-
-    assert [row for row in STALLING if slow(*row)] == []
+    makes = [made(*row) for row in STALLING]
+    assert [make(10)[:30] for make in makes if reads_like_orders(make(10_000))] == []
+    assert [text[:30] for text in squared(reads_like_orders, makes, 20_000)] == []
 
 
 def test_orders_anywhere_flag_the_sample_once() -> None:
