@@ -41,12 +41,8 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
     """Hold labels against verdicts.
 
     Agreement is over the verdicts of the run's own judge, weighted by one over their chances to be
-    drawn, a sentence's labels sharing its weight. Corrected scores are over all claims.
-
-    Args:
-        draw: what was drawn.
-        labels: of its rows, one a reviewer and row.
-        summary: of the run.
+    drawn, a sentence's labels sharing its weight. Corrected scores are over all claims. There is
+    one label a reviewer and row.
     """
     given = by_row(labels)
     # A bare no may be none or partial.

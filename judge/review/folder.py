@@ -49,10 +49,10 @@ def draw_names(run: Path) -> list[str]:
     return sorted(path.stem for path in (run / REVIEW).glob("*.json"))
 
 
-def write_labels(run: Path, draw: str, labels: Iterable[Label]) -> Path:
+def write_labels(run: Path, draw: str, labels: Iterable[Label]) -> None:
     """Keep the labels of a draw, in place of those it had. RunError as of `write_draw`."""
     lines = "".join(f"{label.model_dump_json()}\n" for label in labels)
-    return _write(run / REVIEW / f"{draw}{_LABELS}", lines)
+    _write(run / REVIEW / f"{draw}{_LABELS}", lines)
 
 
 def read_labels(run: Path, draw: str) -> list[Label]:
@@ -85,14 +85,11 @@ def by_row(labels: Iterable[Label]) -> dict[str, list[Label]]:
     return dict(rows)
 
 
-def write_agreement(run: Path, agreement: Agreement) -> Path:
-    """Keep what the labels say of the judge. RunError as of `write_draw`."""
-    return _write(run / AGREEMENT, as_json(agreement))
-
-
-def write_page(run: Path, page: str) -> Path:
-    """Keep the page that tells it to people. RunError as of `write_draw`."""
-    return _write(run / PAGE, page)
+def write_findings(run: Path, agreement: Agreement, page: str | None) -> None:
+    """Keep what the labels say of the judge, and the page of it. RunError as of `write_draw`."""
+    _write(run / AGREEMENT, as_json(agreement))
+    if page is not None:
+        _write(run / PAGE, page)
 
 
 def discard_findings(run: Path) -> None:

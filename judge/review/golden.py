@@ -106,9 +106,16 @@ def promotion(folder: Path, *, reviewers: int = 1) -> Promotion:
             _add(found, sample, result, cast, reviewers)
     if votes:
         raise _foreign(folder, next(iter(votes)))
-    if not found.golden:
-        raise _nothing(folder, found, reviewers, any_cast=any_cast)
-    return found
+    if found.golden:
+        return found
+    if any_cast:
+        raise RunError(
+            f"{folder}: no label is agreed (sentences disagreed on: {len(found.disagreed)}, "
+            f"agreed on by under {reviewers} reviewers: {found.few}); nothing was written"
+        )
+    stale = f" of its results ({len(found.stale)} with labels of earlier ones)"
+    what = f"no draw{stale if found.stale else ''} has labels"
+    raise RunError(f"{folder}: {what}; judge review import {folder} SHEET brings them")
 
 
 def read_golden(path: str | Path) -> list[Golden]:
@@ -247,18 +254,6 @@ def _agreed(
 def _foreign(folder: Path, qid: str) -> RunError:
     what = f"its labels of {qid!r} are of a sentence it has not; import the sheet again"
     return RunError(f"{folder}: {what}")
-
-
-def _nothing(folder: Path, found: Promotion, reviewers: int, *, any_cast: bool) -> RunError:
-    if any_cast:
-        why = (
-            f"sentences disagreed on: {len(found.disagreed)}, "
-            f"agreed on by under {reviewers} reviewers: {found.few}"
-        )
-        return RunError(f"{folder}: no label is agreed ({why}); nothing was written")
-    stale = f" of its results ({len(found.stale)} with labels of earlier ones)"
-    what = f"no draw{stale if found.stale else ''} has labels"
-    return RunError(f"{folder}: {what}; judge review import {folder} SHEET brings them")
 
 
 def _place(path: Path, qid: str) -> int | None:

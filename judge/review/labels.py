@@ -18,10 +18,9 @@ from judge.review.folder import (
     fingerprint,
     read_draw,
     read_labels,
-    write_agreement,
     write_draw,
+    write_findings,
     write_labels,
-    write_page,
 )
 from judge.review.records import Agreement, Draw, DrawnSentence, Label
 from judge.review.sheet import Row, read_sheet
@@ -110,9 +109,7 @@ def import_labels(
         # Whatever stops this halfway, no finding is left that other labels made.
         discard_findings(run)
         write_labels(run, draw.draw, labels)
-        write_agreement(run, found)
-        if text is not None:
-            write_page(run, text)
+        write_findings(run, found, text)
     return Imported(found, summary, sum(bool(r.cell("human_note")) and not r.said for r in filled))
 
 

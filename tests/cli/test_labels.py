@@ -32,17 +32,6 @@ def test_the_loop_closes(run: Path, tmp_path: Path) -> None:
     assert "<html" in (run / "agreement.html").read_text(encoding="utf-8")
 
 
-def test_a_bad_row_imports_nothing(run: Path, tmp_path: Path) -> None:
-    sheet = tmp_path / "review.csv"
-    judge("review", "draw", run, "-o", sheet)
-    fill(sheet, "perhaps")
-    ran = judge("review", "import", run, sheet)
-    assert ran.code == 2
-    assert "row 2: human_support 'perhaps' is no label" in ran.err
-    assert not (run / "agreement.json").exists()
-    assert not list((run / "review").glob("*.labels.jsonl"))
-
-
 def test_a_new_run_discards_what_came_of_the_old_and_keeps_what_people_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,15 +47,6 @@ def test_several_reviewers_share_rows(run: Path, tmp_path: Path) -> None:
     assert (found.shared, found.reviewers) == (4, ("Ann", "李雷"))
 
 
-def test_by_answer(run: Path, tmp_path: Path) -> None:
-    sheet = tmp_path / "review.csv"
-    ran = judge("review", "draw", run, "-n", 12, "--by", "answer", "-o", sheet)
-    assert "12 of 12 answers, 24 sentences" in ran.out
-    fill(sheet, "full")
-    assert judge("review", "import", run, sheet).code == 0
-    assert read_agreement(run).by == "answer"
-
-
 def test_what_cannot_be_drawn_is_told_and_nothing_is_written_over(
     run: Path, tmp_path: Path
 ) -> None:

@@ -151,14 +151,6 @@ def test_a_cut_parts_no_letter_and_no_emoji() -> None:
     assert len(fit("e" + "\u0301" * 50_000, "en")) > 29_990
 
 
-@settings(deadline=None)
-@given(st.lists(ANY_TEXT | TRICKY, min_size=1, max_size=5), LANG)
-def test_a_cell_survives_csv(texts: list[str], lang: Lang) -> None:
-    line = csv_row([cell(text, lang) for text in texts])
-    cells = next(csv.reader(io.StringIO(line, newline="")))
-    assert [restore(text) for text in cells] == [legible(text) for text in texts]
-
-
 def test_what_spreadsheets_save_is_read() -> None:
     encodings = ("utf-8", "utf-8-sig", "utf-16", "gb18030")
     expected = [(1, ["编号", "人工判断"]), (2, ["1", "甲,乙;丙\t丁"]), (3, ["2", "部分"])]

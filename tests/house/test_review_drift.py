@@ -110,20 +110,6 @@ def test_the_model_it_was_made_with_is_not_asked_again(
     assert found.signatures_then == found.signatures_now
 
 
-def test_a_worse_model_fails_the_gate(place: Path, served: Mapping[str, JudgeServer]) -> None:
-    made = promoted(place, *told(served["strict"], "strict"))
-    lenient = told(served["lenient"], "lenient")
-    ran, found = drifted(made, *lenient, "--fail-worse", "0.05")
-    assert (found.better, found.worse, ran.code) == (0, 6, 1)
-    assert found.p == pytest.approx(0.03125, abs=1e-12)
-    assert (found.agreement_then, found.agreement_now) == (1.0, 0.5)
-    # p is not under it; and without a gate nothing fails.
-    assert [drifted(made, *lenient, *gate)[0].code for gate in (("--fail-worse", "0.03"), ())] == [
-        0,
-        0,
-    ]
-
-
 @pytest.mark.parametrize(("silent", "code"), [(2, 0), (3, 3)])
 def test_two_without_a_verdict_are_an_accident(place: Path, silent: int, code: int) -> None:
     # 2 of 8 and 3 of 8 are far over the 5 % of --max-unscored.
