@@ -33,8 +33,7 @@ NoiseCost = Annotated[
 ]
 Depth = Annotated[str | None, typer.Option(metavar="N", help="Only the first N are read.")]
 CorpusSize = Annotated[
-    str | None,
-    typer.Option(metavar="N", help="Chunks there are to search [those of the ranking]."),
+    str | None, typer.Option(metavar="N", help="Chunks there are to search [those of the ranking].")
 ]
 TaskName = Annotated[
     str | None, typer.Option(metavar="qa|passage", help="Name the practice of SQuAD, MS MARCO.")

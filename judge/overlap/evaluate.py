@@ -101,14 +101,11 @@ def with_bad_lines(report: OverlapReport, bad_lines: int) -> OverlapReport:
 
 
 class Measured(NamedTuple):
-    """What one answer shares with its gold answer."""
+    """What one answer shares with its gold answer, by `MEASURES`; of the latter two facts."""
 
     scores: dict[str, float | None]
-    """By `MEASURES`."""
     language: Language | None
-    """Of the gold answer; None where it has no letter."""
     gold_tokens: int
-    """Words of the gold answer, characters where they stand alone."""
 
 
 def measure(answer: str, gold: str, *, stem: bool) -> Measured:

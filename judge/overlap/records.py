@@ -49,14 +49,11 @@ class LanguageBleu(Record):
 
 
 class OverlapCounts(Record):
-    """How many of what."""
+    """How many samples were read, are measured, and are left out for want of a gold answer."""
 
     samples: int = 0
-    """All that were read."""
     measured: int = 0
-    """Those with a gold answer."""
     without_gold_answer: int = 0
-    """Those left out: no gold answer, or a blank one."""
     empty_answers: int = 0
     """Measured blank answers: they count 0, for an answer was owed."""
     too_long: int = 0
@@ -70,18 +67,14 @@ class OverlapCounts(Record):
 
 
 class LowOverlap(Record):
-    """An answer to look at."""
+    """An answer to look at, chosen by token F1 and then ROUGE-L; of the texts the beginning."""
 
     qid: str
-    """Of the sample."""
     token_f1: float
-    """What it was chosen by, …"""
     rouge_l: float | None = Field(alias="rougeL")
-    """… and then by this; null where the texts are too long for it."""
+    """Null where the texts are too long for it."""
     answer: str
-    """Its beginning."""
     gold_answer: str
-    """Its beginning."""
 
 
 class OverlapReport(Record):
@@ -97,7 +90,6 @@ class OverlapReport(Record):
     answers: dict[str, int]
     """How many answers each mean is over."""
     counts: OverlapCounts
-    """How many of what."""
     bleu: tuple[LanguageBleu, ...]
     """By language, the most answers first: tokens of different languages do not mix."""
     signature: str

@@ -306,10 +306,11 @@ class _Totals:
 
     def _warnings(self) -> Iterator[str]:
         rules, lists = self._rules, self._lists
+        ways = {"zero": "counted 0 in each mean but roc_auc's", "skip": "in no mean"}
         said: tuple[tuple[QueryStatus, str], ...] = (
             ("no_gold", "without gold: left out, for nobody said what is relevant"),
-            ("no_relevant", f"with nothing relevant: {_counted(rules.no_relevant)}"),
-            ("no_ranking", f"without a ranking: {_counted(rules.no_ranking)}"),
+            ("no_relevant", f"with nothing relevant: {ways[rules.no_relevant]}"),
+            ("no_ranking", f"without a ranking: {ways[rules.no_ranking]}"),
         )
         for status, what in said:
             if count := self._statuses[status]:
@@ -356,10 +357,6 @@ def _refuse_nothing(statuses: Mapping[QueryStatus, int], named: int, rules: Rank
         message += "id is a document's id, then a character that is no letter or digit), pass "
         message += "--gold-match prefix; if the ids are right, --gold-match exact"
         raise InputError(message)
-
-
-def _counted(way: str) -> str:
-    return "counted 0 in each mean but roc_auc's" if way == "zero" else "in no mean"
 
 
 def _queries(count: int) -> str:

@@ -1,10 +1,11 @@
 """Lists for a person to look at: where retrieval failed, on what, and which chunks are copies."""
 
-import heapq
 import math
 import re
+from bisect import insort
 from collections.abc import Iterator
-from itertools import combinations, count
+from itertools import combinations
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from unicodedata import normalize
 
@@ -46,19 +47,16 @@ class Foremost(Generic[_Item]):
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._heap: list[tuple[Key, int, _Item]] = []
-        self._later = count(0, -1)
+        self._kept: list[tuple[Key, _Item]] = []
 
     def add(self, key: Key, item: _Item) -> None:
         """Take it in, if it is among the foremost so far."""
-        if len(self._heap) < self._most:
-            heapq.heappush(self._heap, (key, next(self._later), item))
-        elif self._heap and self._heap[0][0] < key:
-            heapq.heapreplace(self._heap, (key, next(self._later), item))
+        insort(self._kept, (tuple(-part for part in key), item), key=itemgetter(0))
+        del self._kept[self._most :]
 
     def items(self) -> tuple[_Item, ...]:
         """Those kept, the foremost first."""
-        return tuple(item for *_, item in sorted(self._heap, reverse=True))
+        return tuple(item for _, item in self._kept)
 
 
 class Lists:

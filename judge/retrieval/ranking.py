@@ -227,7 +227,6 @@ class Relevant:
         """Which query each belongs to."""
         grades = [grade for each in graded for grade in each.values()]
         self.grades = np.array(grades, dtype=np.float64)
-        """Their relevance."""
         places = np.array(
             [q.ids.get(name, -1) for q, each in zip(queries, graded, strict=True) for name in each],
             dtype=np.intp,

@@ -55,7 +55,6 @@ class QueryRanks(_OfQuery):
     """The measures of one query."""
 
     status: QueryStatus
-    """Whether it could be measured."""
     ranked: int
     """Chunks ranked, each counted once."""
     relevant: int
@@ -72,7 +71,6 @@ class MissedGold(_OfQuery):
     chunk_id: str
     """As gold names it."""
     relevance: float
-    """Its relevance."""
     rank: int | None
     """Where it stands beyond k; null where it is not ranked at all. Under `prefix`, among
     documents: later chunks of one that gold names are not counted."""
@@ -93,11 +91,9 @@ class PairedChunks(Record):
     qid: str
     """Of the query."""
     kind: Literal["duplicate"]
-    """They are nearly one text."""
     first: str
     """Id of the chunk that ranks higher."""
     second: str
-    """Id of the other."""
     ranks: tuple[int, int]
     """Where they stand, from 1."""
     similarity: float
@@ -113,7 +109,6 @@ class RankingReport(Record):
     signature: str
     """How the numbers were made; equal signatures mean comparable numbers."""
     queries: int
-    """All queries."""
     averaged: int
     """Queries in the means."""
     statuses: dict[QueryStatus, int]

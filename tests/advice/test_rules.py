@@ -8,7 +8,7 @@ from judge.advice.catalog import family_of
 from judge.advice.diagnose import ANSWERS
 from judge.advice.recommend import family_needs
 from judge.advice.records import Use
-from judge.advice.rules import Condition, Fact, LevelRow, advice_table, diagnosis_table, holds
+from judge.advice.rules import Condition, Fact, advice_table, diagnosis_table, holds
 from judge.messages import Messages
 
 HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -48,16 +48,6 @@ def test_every_rule_of_advice_has_its_texts_and_names_measures_that_there_are() 
     assert set(family_needs()) <= set(rules.family)
 
 
-def test_every_scenario_has_a_row_of_each_role() -> None:
-    rules = advice_table()
-    first = {row.when["scenario"][0]: row for row in rules.advice if set(row.when) == {"scenario"}}
-    assert set(first) == {row.scenario for row in rules.scenario}
-    for row in first.values():
-        assert row.primary
-        assert row.secondary
-        assert row.supplementary is not None
-
-
 def test_every_diagnosis_has_its_texts_and_names_measures_that_there_are() -> None:
     rules, texts = diagnosis_table(), Messages.of("diagnosis")
     keys = {"source", *(f"use.{use}" for use in rules.use)}
@@ -68,23 +58,6 @@ def test_every_diagnosis_has_its_texts_and_names_measures_that_there_are() -> No
                 assert name in ANSWERS or family_of(name) == "retrieval"
     assert {key for key in texts if not key.startswith("say.")} == keys
     assert set(rules.use) == set(get_args(Use))
-
-
-def test_high_and_low_are_the_levels_of_production() -> None:
-    rules = diagnosis_table()
-    recall, mrr = rules.production["recall@5"], rules.production["mrr"]
-    limits = {
-        (row.measures[0].partition("@")[0], row.op): row.than
-        for rule in rules.rule
-        for row in rule.when
-        if isinstance(row, LevelRow)
-    }
-    assert limits["recall", "at_least"] == limits["hit", "at_least"] == recall["good"]
-    assert limits["recall", "under"] == recall["minimum"]
-    assert limits["mrr", "under"] == mrr["minimum"]
-    limited = [[*each.values()] for each in rules.band.values()]
-    limited += [[*each.values()] for each in rules.production.values()]
-    assert all(each == sorted(each) for each in limited)
 
 
 CONDITIONS: list[tuple[Condition, Fact, bool]] = [

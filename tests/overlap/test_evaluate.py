@@ -62,15 +62,6 @@ def test_bleu_is_by_language_and_never_mixed() -> None:
     assert "sentence_bleu" not in chinese.mean
 
 
-def test_figures_are_of_no_language() -> None:
-    rows: list[AnswerOverlap] = []
-    samples = [sample("1", "500", "500"), sample("2", "差旅标准", "差旅标准")]
-    report = measure_overlap(samples, each=rows.append)
-    assert [(item.language, item.answers) for item in report.bleu] == [("zh", 2)]
-    assert [row.language for row in rows] == [None, "zh"]
-    assert "bleu" in report.mean
-
-
 def test_order_and_seed() -> None:
     samples = [sample(str(n), "a b c d e"[: 1 + n % 9], "a b c d e") for n in range(60)]
     report = measure_overlap(samples)

@@ -108,12 +108,7 @@ def test_who_is_not_measured_is_counted_and_named() -> None:
     ):
         rules = RankRules.model_validate({"no_relevant": no_relevant, "no_ranking": no_ranking})
         report = measure_retrieval(samples, rules)
-        assert report.statuses == {
-            "measured": 1,
-            "no_gold": 1,
-            "no_relevant": 2,
-            "no_ranking": 1,
-        }
+        assert report.statuses == {"measured": 1, "no_gold": 1, "no_relevant": 2, "no_ranking": 1}
         assert (report.queries, report.averaged) == (5, averaged)
         assert report.mean["mrr"] == pytest.approx(mrr)
         assert report.mean["ndcg@5"] == pytest.approx(mrr)

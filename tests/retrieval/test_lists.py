@@ -43,14 +43,6 @@ def test_gold_that_is_missed_and_where_it_stands() -> None:
     assert (found.missed_total, found.relevant_total) == (6, 8)
 
 
-def test_what_does_not_reach_the_level_is_not_missed() -> None:
-    grades = {"a": 2.0, "x": 1.0, "y": 2.0}
-    only = Sample(qid="q", retrieved=IDS, relevance=grades)
-    found = report(only, rules=RankRules(ks=(3,), relevance_level=2))
-    assert [gold.chunk_id for gold in found.missed] == ["y"]
-    assert found.relevant_total == 2
-
-
 def test_what_is_irrelevant_and_on_top() -> None:
     found = report(sample("1", "a"), sample("2", "c"), sample("3", "h"), sample("4", "b", "x"))
     assert [(top.qid, top.first_relevant, top.chunk_ids) for top in found.topped] == [
@@ -64,11 +56,12 @@ def test_what_is_irrelevant_and_on_top() -> None:
 def test_below_the_level_is_irrelevant_and_on_top() -> None:
     grades = {"a": 1.0, "c": 2.0, "b": 0.5}
     only = Sample(qid="q", retrieved=IDS, relevance=grades)
-    for level, above in ((None, ()), (1, ()), (2, ("a", "b"))):
+    for level, above, relevant in ((None, (), 3), (1, (), 2), (2, ("a", "b"), 1)):
         found = report(only, rules=RankRules(ks=(3,), relevance_level=level))
         assert [top.chunk_ids for top in found.topped] == [above] * bool(above)
         assert [top.first_relevant for top in found.topped] == [3] * bool(above)
-        assert found.topped_total == bool(above)
+        assert (found.topped_total, found.relevant_total) == (bool(above), relevant)
+        assert found.missed == ()
 
 
 def test_rankings_shorter_than_what_is_looked_at() -> None:

@@ -66,11 +66,7 @@ BY_HAND: list[tuple[str, Values, float | list[float]]] = [
     ("1/log2(2) + 1/log2(4)", dcg([1, 0, 1, 0, 0], 5), 1.5),
     ("over the best, 1 + 1/log2(3)", ndcg([1, 0, 1, 0, 0], [1, 1], 5), 1.5 / (1 + 1 / LOG3)),
     ("0 and 1 under exp2", ndcg([1, 0, 1], [1, 1], 5, gain="exp2"), 1.5 / (1 + 1 / LOG3)),
-    (
-        "grades under exp2",
-        dcg([5, 5, 4, 3, 3], 5, gain="exp2"),
-        BEST,
-    ),
+    ("grades under exp2", dcg([5, 5, 4, 3, 3], 5, gain="exp2"), BEST),
     (
         "the same in another order",
         ndcg([3, 5, 5, 4, 3], [3, 5, 5, 4, 3], 5, gain="exp2"),

@@ -7,13 +7,7 @@ from hypothesis import strategies as st
 
 from judge.errors import InputError
 from judge.records import Sample
-from judge.retrieval.ranking import (
-    Order,
-    RankedQuery,
-    run_queries,
-    sample_queries,
-    too_much,
-)
+from judge.retrieval.ranking import Order, RankedQuery, run_queries, sample_queries, too_much
 from judge.retrieval.records import RankRules
 
 PREFIX = RankRules(gold_match="prefix")

@@ -9,16 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.advice.diagnose import bands, diagnose, targets
-from judge.advice.records import (
-    Band,
-    Bands,
-    Diagnoses,
-    Diagnosis,
-    Figure,
-    Ground,
-    Targets,
-    Use,
-)
+from judge.advice.records import Band, Bands, Diagnoses, Diagnosis, Figure, Ground, Targets, Use
 from judge.cli.render.page import Page, between, number
 from judge.cli.terminal import figure_table, print_table
 from judge.messages import Lang, Messages
