@@ -11,7 +11,7 @@ CHECKS: Final = (
     "ruff check",
     "mypy",
     "lint-imports",
-    "pytest --cov --cov-report=term",
+    "pytest -n 2 --cov --cov-report=term",
     "pytest -m oracle",
     "python -m doctest tests/bench/figures.py",
 )
