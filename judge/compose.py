@@ -15,14 +15,13 @@ from judge.errors import ConfigError
 from judge.judges.containment import ContainmentJudge
 from judge.judges.similarity import SimilarityJudge
 from judge.judges.similarity.embedding import LexicalEmbedder
-from judge.protocols import Embedder, Judge, Model
+from judge.protocols import Embedder, Judge
 from judge.signature import Signature
 
 if TYPE_CHECKING:
     from judge.backends.openai import Connection
     from judge.backends.store import BackgroundStore, DiskStore
     from judge.judges.cached import Explained
-    from judge.judges.windowed import WindowedJudge
     from judge.records import JudgeRequest
 
 _LOG: Final = logging.getLogger("judge")
@@ -126,7 +125,11 @@ async def _asking(
     config: Config, name: str, connection: "Connection", stack: AsyncExitStack
 ) -> Judges:
     from judge.backends.openai import OpenAIModel, settle  # noqa: PLC0415
+    from judge.judges.cached import CachedJudge  # noqa: PLC0415
+    from judge.judges.prompted import PromptedJudge  # noqa: PLC0415
     from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
+    from judge.judges.windowed import WindowedJudge  # noqa: PLC0415
+    from judge.prompt import load_prompt  # noqa: PLC0415
 
     store = await stack.enter_async_context(open_store(config)) if config.cache else None
     settled = await settle(connection, name, REPLY_SCHEMA, store)
@@ -139,9 +142,14 @@ async def _asking(
     )
 
     def asking(prompt: tuple[str, str]) -> Judge:
-        from judge.judges.cached import CachedJudge  # noqa: PLC0415
-
-        windowed = _windowed(config, model, prompt)
+        prompted = PromptedJudge(
+            model,
+            load_prompt(*prompt),
+            sentences_per_call=config.sentences_per_call,
+            max_reply_tokens=config.max_reply_tokens,
+            edition=_edition(config, windows=True),
+        )
+        windowed = WindowedJudge(prompted, max_evidence_tokens=config.max_evidence_tokens)
         if store is None:
             return windowed
         group = config.sentences_per_call
@@ -172,21 +180,6 @@ def explain(config: Config, store: "DiskStore", request: "JudgeRequest") -> "lis
         _edition(config, windows=True),
     )
     return cached.explain(request, cached.AnswerKey(request, signature, server.base_url, 0), store)
-
-
-def _windowed(config: Config, model: Model, prompt: tuple[str, str] = PROMPT) -> "WindowedJudge":
-    from judge.judges.prompted import PromptedJudge  # noqa: PLC0415
-    from judge.judges.windowed import WindowedJudge  # noqa: PLC0415
-    from judge.prompt import load_prompt  # noqa: PLC0415
-
-    prompted = PromptedJudge(
-        model,
-        load_prompt(*prompt),
-        sentences_per_call=config.sentences_per_call,
-        max_reply_tokens=config.max_reply_tokens,
-        edition=_edition(config, windows=True),
-    )
-    return WindowedJudge(prompted, max_evidence_tokens=config.max_evidence_tokens)
 
 
 def address(config: Config) -> str:

@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,13 +10,6 @@ from judge.errors import ConfigError
 from judge.records import Chunk, JudgeRequest, Sentence, Verdict
 from tests import faults, replies, tiny
 from tests.server import JudgeServer
-
-
-def test_settings_without_a_model_give_the_similarity_judge() -> None:
-    signature = offline(Config()).signature
-    assert signature.startswith("similarity:")
-    assert "|prior:0.9|" in signature
-    assert signature.endswith(f"|judge:{version('judge')}")
 
 
 def test_what_moves_a_number_is_in_the_signature_and_nothing_else() -> None:
@@ -177,14 +169,6 @@ async def test_correctness_is_judged_where_it_is_asked_for(server: JudgeServer) 
     assert second == f"{head}|prompt:correctness-v1@7fc63cac|{tail}|short:contained"
     systems = [request.messages[0][1] for request in server.requests[1:]]
     assert systems[0] != systems[1]
-
-
-async def test_without_a_model_similarity_compares() -> None:
-    async with compose(Config(correctness=True)) as (judge, comparing):
-        assert comparing is not None
-        assert comparing.signature == f"{judge.signature}|short:contained"
-        outcomes = (await comparing.judge(REQUEST)).outcomes
-    assert all(isinstance(outcomes[index], Verdict) for index in (0, 1))
 
 
 def test_where_verdicts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

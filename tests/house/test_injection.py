@@ -65,12 +65,6 @@ def test_an_answer_that_gives_orders(place: Path) -> None:
         assert flagged(result), answer
 
 
-def test_a_chunk_that_gives_orders(place: Path) -> None:
-    asked, result = ask(place, "It opens at seven. 周日不营业。", CHUNK, HOSTILE)
-    holds(asked, result, [CHUNK, HOSTILE])
-    assert flagged(result)
-
-
 def test_text_of_the_same_words_that_gives_none_is_not_suspected(place: Path) -> None:
     chunk = (
         "Claims are supported by receipts. 所有打印机均支持双面打印。 Never ignore safety rules."

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from judge.backends.fake import FakeModel
-from judge.errors import ConfigError, JudgeUnavailable
+from judge.errors import ConfigError
 from judge.judges.prompted import PromptedJudge
 from judge.prompt import load_prompt
 from judge.records import (
@@ -87,14 +87,6 @@ async def test_one_call_judges_up_to_sixteen_sentences() -> None:
     assert reply.text == right(model.requests[0])
     assert judgment.calls == (reply.call,)
     assert judgment.flags == ()
-
-
-async def test_the_verdict_says_who_made_it() -> None:
-    judge = PromptedJudge(FakeModel([right]), PROMPT)
-    outcome = (await judge.judge(asked(1))).outcomes[0]
-    assert isinstance(outcome, Verdict)
-    assert (outcome.source, outcome.score) == ("llm", None)
-    assert outcome.signature == judge.signature
 
 
 async def test_more_sentences_take_more_calls_and_only_those_asked_are_judged() -> None:
@@ -218,15 +210,6 @@ async def test_a_failure_is_that_of_its_call_and_of_no_other() -> None:
         )
 
 
-async def test_after_the_deadline_nothing_more_is_asked() -> None:
-    loop = asyncio.get_running_loop()
-    model = FakeModel([right])
-    request = asked(2).model_copy(update={"deadline": loop.time()})
-    judgment = await PromptedJudge(model, PROMPT).judge(request)
-    assert fates(judgment) == ["timeout"] * 2
-    assert (model.requests, judgment.calls) == ([], ())
-
-
 async def test_the_deadline_is_for_all_calls_together() -> None:
     def slow(chat: ChatRequest) -> str:
         deadline = chat.deadline
@@ -243,14 +226,6 @@ async def test_the_deadline_is_for_all_calls_together() -> None:
     outcome = judgment.outcomes[1]
     assert isinstance(outcome, Unscored)
     assert outcome.detail == "the time for this answer was up; see --deadline"
-
-
-async def test_a_model_that_cannot_be_asked_stops_everything() -> None:
-    def unavailable(chat: ChatRequest) -> str:
-        raise JudgeUnavailable(f"no such model: {len(chat.user)}")
-
-    with pytest.raises(JudgeUnavailable):
-        await PromptedJudge(FakeModel([unavailable]), PROMPT).judge(asked(1))
 
 
 @pytest.mark.parametrize("size", [0, -1])
