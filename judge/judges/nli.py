@@ -46,10 +46,9 @@ _UNREAD: Final = Unscored(
 
 
 class Passage(NamedTuple):
-    """Some characters of a chunk, blanks at neither end."""
+    """Some characters of a chunk, blanks at neither end; `position` is that of the chunk."""
 
     position: int
-    """Of its chunk."""
     start: int
     end: int
     text: str
@@ -63,12 +62,13 @@ class Finding(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What all passages make of a sentence."""
+    """What all passages make of a sentence, in reading order.
+
+    `unread` has the positions of the chunks of which some part does not fit beside the sentence.
+    """
 
     findings: list[Finding]
-    """In reading order."""
     unread: set[int]
-    """Positions of the chunks of which some part does not fit beside the sentence."""
 
 
 class NliJudge:
@@ -138,12 +138,15 @@ class NliJudge:
         flags: list[Flag] = []
         for low in range(0, len(request.ask), _BLOCK):
             block = request.ask[low : low + _BLOCK]
-            found = await self._findings(cut, _hypotheses(request, block))
+            bare = {index: " ".join(blank_markup(request.claim(index)).split()) for index in block}
+            said = {index: text or request.sentences[index].text for index, text in bare.items()}
+            found = await self._findings(cut, said)
             if isinstance(found, Unscored):
                 return Judgment(outcomes=dict.fromkeys(request.ask, found))
             for index, each in found.items():
                 outcomes[index] = self._outcome(request, index, each)
-                if self._at_odds(each.findings):
+                full = self._label(each.findings) is Support.FULL
+                if full and any(map(self._denies, each.findings)):
                     flags.append(Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index))
         return Judgment(outcomes=outcomes, flags=tuple(flags))
 
@@ -221,18 +224,12 @@ class NliJudge:
     def _denies(self, finding: Finding) -> bool:
         return not self._full(finding) and finding.relation.contradicted >= self._least
 
-    def _at_odds(self, findings: Sequence[Finding]) -> bool:
-        return any(map(self._full, findings)) and any(map(self._denies, findings))
-
 
 def passages(position: int, text: str, limit: int, first: int = 0) -> list[Passage]:
     """The passages of a text, overlapping, cut at sentences; none of what is blank.
 
-    Args:
-        position: of the chunk.
-        text: the chunk, or a part of it.
-        limit: estimated tokens of a passage, 2 or more.
-        first: the character of the chunk at which `text` begins.
+    A passage has at most `limit` estimated tokens, 2 or more; `first` is the character of the chunk
+    at which the text begins.
     """
     cut = []
     for start, end, _ in pieces(text, limit):
@@ -249,21 +246,9 @@ def halved(passage: Passage) -> list[Passage]:
     return passages(passage.position, passage.text, half, passage.start) if half >= LEAST else []
 
 
-def _hypotheses(request: JudgeRequest, block: Sequence[int]) -> dict[int, str]:
-    bare = {index: " ".join(blank_markup(request.claim(index)).split()) for index in block}
-    return {index: text or request.sentences[index].text for index, text in bare.items()}
-
-
 def _evidence(request: JudgeRequest, passage: Passage) -> tuple[Evidence, ...]:
-    return (
-        Evidence(
-            chunk_id=request.chunks[passage.position].chunk_id,
-            quote=passage.text,
-            start=passage.start,
-            end=passage.end,
-            verified=True,
-        ),
-    )
+    name, start, end = request.chunks[passage.position].chunk_id, passage.start, passage.end
+    return (Evidence(chunk_id=name, quote=passage.text, start=start, end=end, verified=True),)
 
 
 def _reason(sentence: str, label: Support | None) -> str:

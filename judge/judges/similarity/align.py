@@ -144,17 +144,10 @@ def _late(owner: Ints, start: Ints, item: Bools) -> Bools:
 def _search(
     rows: Rows, passages: Passages, value: Floats, other: Floats
 ) -> tuple[Floats, Ints, Ints]:
-    """Look up every row in the windows.
+    """What each window is worth to each sentence, and row · chunks + chunk of all that was found.
 
-    Args:
-        rows: the terms of some sentences.
-        passages: the chunks.
-        value: what a row is worth where its term is found, shape (rows,).
-        other: where its meaning is found in another word, same shape.
-
-    Returns:
-        What each window is worth to each sentence, shape (sentences, windows); and of the terms
-        and of the meanings row · chunks + chunk of all that was found, ascending.
+    A row is worth `value` where its term is found, `other` where its meaning is in another word.
+    Found are terms, and then meanings, both ascending.
     """
     windows, chunks = len(passages.legal), len(passages.first) - 1
     worth = np.zeros(len(rows.first) * windows)

@@ -128,12 +128,8 @@ class Passages:
 
     def span(self, window: int) -> tuple[int, int, int]:
         """The chunk of a window, and its first character and one past its last, into the chunk."""
-        segment, more = divmod(window, RUN)
-        return (
-            int(self.chunk_of[segment]),
-            int(self.starts[segment]),
-            int(self.ends[segment + more]),
-        )
+        at, more = divmod(window, RUN)
+        return int(self.chunk_of[at]), int(self.starts[at]), int(self.ends[at + more])
 
 
 def locate(chunks: Sequence[str], vocabulary: Vocabulary) -> Passages:
@@ -174,11 +170,7 @@ def _occurrences(
 ) -> tuple[Ints, Ints]:
     """Numbers of what was found in some texts, and the segment of each; some come more than once.
 
-    Args:
-        texts: any.
-        vocabulary: what is looked for.
-        bases: where the texts begin, joined by one character.
-        begins: where the segments do, ascending.
+    `bases` is where the texts begin, joined by one character, `begins` where the segments do.
     """
     get = vocabulary.number.get
     read = [tokens(text) for text in texts]
