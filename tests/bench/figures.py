@@ -85,7 +85,9 @@ class Resamples:
         >>> Resamples(["a", "b", "c", "d"]).auroc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1]).value
         0.75
         """
-        of, positive = _cells(scores), np.asarray(labels, np.bool_)
+        positive = np.asarray(labels, np.bool_)
+        # Equal scores share a rank.
+        of = np.unique(np.asarray(scores, np.float64), return_inverse=True)[1]
         replicates = [_weighted_auroc(of, positive, drawn[self._of]) for drawn in self._drawn]
         return Estimate(
             _weighted_auroc(of, positive, np.ones(len(positive))), np.asarray(replicates)
@@ -175,12 +177,6 @@ def reliability(
 
 def _bins(scores: Floats) -> npt.NDArray[np.int64]:
     return np.minimum((scores * BINS).astype(np.int64), BINS - 1)
-
-
-def _cells(scores: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """The rank of each score; equal scores share one."""
-    ranks: npt.NDArray[np.int64] = np.unique(np.asarray(scores, np.float64), return_inverse=True)[1]
-    return ranks
 
 
 def _weighted_auroc(of: npt.NDArray[np.int64], positive: Bools, weights: Floats) -> float:

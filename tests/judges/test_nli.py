@@ -13,7 +13,6 @@ from judge.records import (
     Evidence,
     Flag,
     FlagName,
-    JudgeOutcome,
     JudgeRequest,
     Judgment,
     Relation,
@@ -205,10 +204,6 @@ async def test_the_word_that_decides_may_stand_anywhere() -> None:
         assert chunk[evidence.start : evidence.end] == evidence.quote
 
 
-async def outcome_of(text: str, chunk: str) -> JudgeOutcome:
-    return (await judged(request([text], [chunk]), short_sighted)).outcomes[0]
-
-
 async def test_a_window_too_long_for_the_model_is_halved_until_it_fits() -> None:
     rooms = [f"第{n}室也许。" for n in range(60)]
     chunk = "".join([*rooms[:50], "是。", *rooms[50:]])
@@ -225,14 +220,9 @@ async def test_a_window_too_long_for_the_model_is_halved_until_it_fits() -> None
 
 async def test_a_sentence_beside_which_no_passage_fits_is_unscored() -> None:
     asked = request(["下" * 185, "雨" * 500, "短。"], ["是" * 40])
-    outcomes = (await judged(asked, short_sighted)).outcomes
-    for index in (0, 1):
-        outcome = outcomes[index]
-        assert isinstance(outcome, Unscored)
-        assert outcome.reason is UnscoredReason.TRUNCATED
-    last = outcomes[2]
-    assert isinstance(last, Verdict)
-    assert last.support is Support.FULL
+    *long, short = (await judged(asked, short_sighted)).outcomes.values()
+    assert [getattr(each, "reason", None) for each in long] == [UnscoredReason.TRUNCATED] * 2
+    assert getattr(short, "support", None) is Support.FULL
 
 
 DAZED = "下" * 185

@@ -387,20 +387,8 @@ async def test_nothing_found_is_never_full() -> None:
 
 
 PARTS = [
-    "Receipts",
-    "men",
-    "boys",
-    "not",
-    "the",
-    "45",
-    " ",
-    ". ",
-    "[1]",
-    "男孩",
-    "没",
-    "四十天",
-    "。",
-]
+    "Receipts", "men", "boys", "not", "the", "45", " ", ". ", "[1]", "男孩", "没", "四十天", "。",
+]  # fmt: skip
 PROSE = st.text(max_size=40) | st.lists(st.sampled_from(PARTS), max_size=12).map(" ".join)
 
 

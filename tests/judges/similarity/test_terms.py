@@ -6,19 +6,8 @@ from judge.text.words import CONTENT, weight
 from tests.growth import LINEAR, growth
 
 PARTS = [
-    "Rain",
-    "men",
-    "the",
-    "45",
-    "forty-five",
-    "26, 0",
-    "[1]",
-    " ",
-    ". ",
-    "男孩",
-    "没",
-    "四十天",
-]
+    "Rain", "men", "the", "45", "forty-five", "26, 0", "[1]", " ", ". ", "男孩", "没", "四十天",
+]  # fmt: skip
 PROSE = st.text(max_size=60) | st.lists(st.sampled_from(PARTS), max_size=20).map("".join)
 
 
