@@ -5,7 +5,7 @@ those of the whole.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self, get_args
 
@@ -171,10 +171,7 @@ class Totals:
             prompt_tokens=spent["prompt_tokens"],
             reply_tokens=spent["reply_tokens"],
             seconds=spent["ticks"] / _TICKS,
-            faithfulness_bounds=self._means.bounds("faithfulness"),
-            faithfulness_strict_bounds=self._means.bounds("faithfulness_strict"),
-            citation_recall_bounds=self._means.bounds("citation_recall"),
-            citation_validity_bounds=self._means.bounds("citation_validity"),
+            **self._means.all_bounds(),
             **self._scores(),
         )
 
@@ -193,7 +190,7 @@ class Totals:
         if outcomes.fallen_back:
             pair = outcomes.mean_with_fallback, outcomes.judged_by_any
             pooled["faithfulness_with_fallback"] = pair
-        return {name: self._means.score(name, *pool) for name, pool in pooled.items()}
+        return self._means.scores(pooled)
 
 
 def _merge(own: _Counted, other: _Counted) -> None:
@@ -239,6 +236,7 @@ class _NamedMeans:
     """
 
     def __init__(self, scores: Sequence[str], bounded: Sequence[str], seed: int) -> None:
+        self._bounded = bounded
         sides = (f"{name}.{side}" for name in bounded for side in ("low", "high"))
         self._columns = {name: at for at, name in enumerate((*scores, *sides))}
         self._means = StreamedMeans(len(self._columns), seed)
@@ -254,38 +252,35 @@ class _NamedMeans:
         """Take in what another of the same seed has taken in."""
         self._means.merge(other._means)
 
-    def score(self, name: str, micro: float | None, items: int) -> CorpusScore | None:
-        """A score, with its pooled value over so many items; None where no answer has it."""
-        macro = self._means.mean(self._columns[name])
-        if macro is None or micro is None:
-            return None
-        return CorpusScore(
-            macro=macro,
-            micro=micro,
-            answers=self._means.count(self._columns[name]),
-            items=items,
-            interval=self._interval(name),
-        )
+    def scores(
+        self, pooled: Mapping[str, tuple[float | None, int]]
+    ) -> dict[str, CorpusScore | None]:
+        """By name, each with its pooled value over so many items; None where no answer has it."""
+        return {name: self._score(name, *pool) for name, pool in pooled.items()}
 
-    def bounds(self, name: str) -> CorpusBounds | None:
-        """The bounds of a score; None where no answer has any."""
-        low, high = f"{name}.low", f"{name}.high"
-        least, most = (self._means.mean(self._columns[side]) for side in (low, high))
-        if least is None or most is None:
+    def _score(self, name: str, micro: float | None, items: int) -> CorpusScore | None:
+        count, macro, interval = self._mean(name)
+        if macro is None or interval is None or micro is None:
             return None
-        return CorpusBounds(
-            low=least,
-            high=most,
-            answers=self._means.count(self._columns[low]),
-            low_interval=self._interval(low),
-        )
+        return CorpusScore(macro=macro, micro=micro, answers=count, items=items, interval=interval)
 
-    def _interval(self, name: str) -> Interval:
-        interval = self._means.interval(self._columns[name])
-        if interval is None:  # no caller asks for the interval of a mean that is not there
-            raise ValueError(f"no answer has {name!r}")
-        low, high, method = interval
-        return Interval(low=low, high=high, method=method)
+    def all_bounds(self) -> dict[str, CorpusBounds | None]:
+        """By the name of their field; None where no answer has any."""
+        return {f"{name}_bounds": self._bounds(name) for name in self._bounded}
+
+    def _bounds(self, name: str) -> CorpusBounds | None:
+        count, low, interval = self._mean(f"{name}.low")
+        _, high, _ = self._mean(f"{name}.high")
+        if low is None or high is None or interval is None:
+            return None
+        return CorpusBounds(low=low, high=high, answers=count, low_interval=interval)
+
+    def _mean(self, name: str) -> tuple[int, float | None, Interval | None]:
+        """How many answers have it, their mean, and its interval."""
+        column = self._columns[name]
+        found = self._means.interval(column)
+        interval = found and Interval(low=found[0], high=found[1], method=found[2])
+        return self._means.count(column), self._means.mean(column), interval
 
 
 class _CorrectnessTotals:
@@ -336,20 +331,19 @@ class _CorrectnessTotals:
         answers, references, both = self._answers, self._references, Counts()
         both.merge(answers)
         both.merge(references)
-        micro = f1(answers.mean_with_fallback, references.mean_with_fallback)
         fallen_back = both.fallen_back.total()
+        pooled: dict[str, tuple[float | None, int]] = {
+            "f1": (f1(answers.mean, references.mean), both.judged),
+            "precision": (answers.mean, answers.judged),
+            "recall": (references.mean, references.judged),
+            "f1_with_fallback": (None, 0),
+        }
+        if fallen_back:
+            micro = f1(answers.mean_with_fallback, references.mean_with_fallback)
+            pooled["f1_with_fallback"] = (micro, both.judged_by_any)
         return CorrectnessTotals(
             signatures=dict(found["signatures"]),
             statuses={status: found["statuses"][status] for status in CorrectnessStatus},
-            f1=self._means.score("f1", f1(answers.mean, references.mean), both.judged),
-            f1_bounds=self._means.bounds("f1"),
-            precision=self._means.score("precision", answers.mean, answers.judged),
-            precision_bounds=self._means.bounds("precision"),
-            recall=self._means.score("recall", references.mean, references.judged),
-            recall_bounds=self._means.bounds("recall"),
-            f1_with_fallback=self._means.score(
-                "f1_with_fallback", micro if fallen_back else None, both.judged_by_any
-            ),
             answer_supports={support: answers.own[support] for support in Support},
             reference_supports={support: references.own[support] for support in Support},
             flags={name: found["flags"][name] for name in FlagName},
@@ -359,6 +353,8 @@ class _CorrectnessTotals:
             unscored_share=both.unscored_share,
             fallen_back=fallen_back,
             untrusted=_untrusted(both, max_unscored),
+            **self._means.all_bounds(),
+            **self._means.scores(pooled),
         )
 
 
