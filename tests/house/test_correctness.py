@@ -21,26 +21,18 @@ KNOWN: Final[list[dict[str, Any]]] = [
 ]
 COMPARED: Final = [row for row in KNOWN if row["known_precision"] is not None]
 SAID: Final = {
-    "214 people work in the Lisbon office of Harrow & Pell.": "full",
-    "214": "full",
-    "云帆公司的创始人是林若兰。": "full",
-    "林若兰": "full",
+    "214 people work in the Lisbon office of Harrow & Pell.": "full", "214": "full",
+    "云帆公司的创始人是林若兰。": "full", "林若兰": "full",
     "The Larkfield R40 has a warranty of 36 months.": "contradicted",
     "The Larkfield R40 has a warranty of 24 months.": "contradicted",
-    "每晚不超过450元。": "contradicted",
-    "每晚不超过600元。": "contradicted",
-    "Fill the kettle with vinegar and water.": "full",
-    "Boil it twice.": "none",
-    "Rinse it with cold water.": "none",
-    "Let the lid dry overnight.": "none",
-    "火车票全额报销。": "full",
-    "出租车仅在晚上十点以后报销。": "none",
+    "每晚不超过450元。": "contradicted", "每晚不超过600元。": "contradicted",
+    "Fill the kettle with vinegar and water.": "full", "Boil it twice.": "none",
+    "Rinse it with cold water.": "none", "Let the lid dry overnight.": "none",
+    "火车票全额报销。": "full", "出租车仅在晚上十点以后报销。": "none",
     "Karl Ritter designed the town hall of Oswick.": "full",
-    "Its tower was struck by lightning twice.": "none",
-    "Karl Ritter": "full",
-    "图书馆工作日上午九点至下午六点开放。": "full",
-    "馆内设有咖啡厅。": "none",
-}
+    "Its tower was struck by lightning twice.": "none", "Karl Ritter": "full",
+    "图书馆工作日上午九点至下午六点开放。": "full", "馆内设有咖啡厅。": "none",
+}  # fmt: skip
 """What a careful reader says of each sentence of either text, the other being the evidence."""
 
 

@@ -184,20 +184,8 @@ async def test_the_inner_judge_s_error_comes_as_it_is_and_its_signature_stands()
 
 
 WORDS = [
-    "Paris",
-    "the ",
-    "不",
-    "not ",
-    "2,021",
-    "-5",
-    "年",
-    "是",
-    "yes, ",
-    " ",
-    "。",
-    "\n",
-    "三十六",
-]
+    "Paris", "the ", "不", "not ", "2,021", "-5", "年", "是", "yes, ", " ", "。", "\n", "三十六",
+]  # fmt: skip
 TEXTS = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(WORDS)).map("".join))
 
 

@@ -212,14 +212,10 @@ LIMITS = [
     ("ffffff??", None),  # 0.75 to 1
     ("fffnn?", False),  # 0.5 to 0.67
     ("ffffffffc", False),  # 0.89, and one contradicted
-    ("c???", False),
-    ("?", None),
+    ("c???", False), ("?", None),
     ("y", None),  # a fallback is not the run's own judge
-    ("ffffN", None),
-    ("fN", None),
-    ("f-", True),
-    ("-", None),
-]
+    ("ffffN", None), ("fN", None), ("f-", True), ("-", None),
+]  # fmt: skip
 
 
 def test_a_failure_leaves_open_only_what_it_could_change() -> None:
@@ -396,35 +392,15 @@ def test_words_are_taken_where_some_quadrant_has_them_all(said: list[str]) -> No
 
 CHUNKS = [
     # A chunk, and the document that it belongs to; its own id where it belongs to none.
-    ("docA", "docA"),
-    ("docA#1", "docA"),
-    ("docA_1", "docA"),
-    ("docA 1", "docA"),
-    ("docA-2", "docA-2"),
-    ("docA-2#7", "docA-2"),
-    ("docA-27", "docA"),
-    ("docAB", "docAB"),
-    ("docA1", "docA1"),
-    ("docA文", "docA"),
-    ("docA第三章", "docA"),
-    ("docA文2", "docA"),
-    ("DOCA#1", "DOCA#1"),
-    ("doc", "doc"),
-    ("", ""),
-    ("报销制度#第三章", "报销制度"),
-    ("报销制度（2024）", "报销制度"),
-    ("报销制度补充", "报销制度补充"),
-    ("报销制度2", "报销制度"),
-    ("报销制度A", "报销制度"),
-    ("报销制度２", "报销制度"),
-    ("手册.pdf第1页", "手册.pdf"),
-    ("手册.pdfx", "手册.pdfx"),
-    ("ガイド第1章", "ガイド第1章"),
-    ("ガイドv2", "ガイド"),
-    ("kb#7", "kb#"),
-    ("kb#", "kb#"),
-    ("kb", "kb"),
-]
+    ("docA", "docA"), ("docA#1", "docA"), ("docA_1", "docA"), ("docA 1", "docA"),
+    ("docA-2", "docA-2"), ("docA-2#7", "docA-2"), ("docA-27", "docA"), ("docAB", "docAB"),
+    ("docA1", "docA1"), ("docA文", "docA"), ("docA第三章", "docA"), ("docA文2", "docA"),
+    ("DOCA#1", "DOCA#1"), ("doc", "doc"), ("", ""), ("报销制度#第三章", "报销制度"),
+    ("报销制度（2024）", "报销制度"), ("报销制度补充", "报销制度补充"), ("报销制度2", "报销制度"),
+    ("报销制度A", "报销制度"), ("报销制度２", "报销制度"), ("手册.pdf第1页", "手册.pdf"),
+    ("手册.pdfx", "手册.pdfx"), ("ガイド第1章", "ガイド第1章"), ("ガイドv2", "ガイド"),
+    ("kb#7", "kb#"), ("kb#", "kb#"), ("kb", "kb"),
+]  # fmt: skip
 
 
 def test_whose_chunk_it_is() -> None:
