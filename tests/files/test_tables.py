@@ -89,9 +89,9 @@ def test_every_text_comes_back_and_begins_no_formula(text: str) -> None:
     assert not stands.strip().startswith(SIGNS)
 
 
-def test_a_million_signs_come_back() -> None:
+def test_many_signs_come_back() -> None:
     for sign in ("'", " ", "\n", ";", '"', "\u200c", "\n=", ";\u200c"):
-        text = "a" + sign * 1_000_000 + "a"
+        text = "a" + sign * 200_000 + "a"
         assert restore(neutralise(text)) == text
 
 
