@@ -1,11 +1,8 @@
-import io
 import re
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
-from judge.cli.render.answer import print_answer
 from judge.records import (
     Evidence,
     Excluded,
@@ -23,10 +20,9 @@ from judge.records import (
 )
 from judge.scores.answer import aggregate
 from judge.scores.correctness import correctness
+from tests.cli.render.test_answer import HOSTILE, LITERAL, shown
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT, detail="60 s")
-HOSTILE = "[bold]x[/bold] [red] [/] :smile: \x1b[31mred\x07\r\u202eabc\x9b2J"
-LITERAL = "[bold]x[/bold] [red] [/] :smile: ␛[31mred"
 Piece = tuple[str, JudgeOutcome | Excluded]
 
 
@@ -76,13 +72,6 @@ def made(answer: list[Piece], reference: list[Piece]) -> tuple[SampleResult, Sam
         signature="other",
     )
     return result.model_copy(update={"correctness": found}), sample
-
-
-def shown(result: SampleResult, sample: Sample | None, width: int = 80) -> str:
-    console = Console(file=io.StringIO(), width=width, force_terminal=False, no_color=True)
-    print_answer(result, sample, console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
 
 
 GOLD = "# 保修保修期为36个月。电池另计。"
