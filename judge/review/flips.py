@@ -65,11 +65,7 @@ def drift(
 
 
 def write_drift(path: Path, found: Drift) -> None:
-    """Write what was found, as JSON, whole or not at all.
-
-    Raises:
-        RunError: it cannot be written.
-    """
+    """Write what was found, as JSON, whole or not at all; RunError where it cannot be written."""
     write_whole(path, [as_json(found)])
 
 
@@ -89,12 +85,8 @@ def compare(golden: Sequence[Golden], results: Iterable[SampleResult]) -> Drift:
     A sentence is known by where it begins and ends in its answer. Without a verdict of the run's
     own judge, then or now, it is counted and compared with nothing.
 
-    Args:
-        golden: the set.
-        results: one for each of its answers, in its order.
-
     Raises:
-        ValueError: there are more or fewer results.
+        ValueError: there are more or fewer results than answers in the set.
     """
     labels = list(_labels(golden, results))
     scale = _scale(labels)

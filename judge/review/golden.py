@@ -163,8 +163,7 @@ def labels_of(sample: Sample) -> tuple[GoldenLabel, ...]:
         return ()
     if not isinstance(value, list):
         raise InputError("is no list", field=KEY)
-    spans: set[tuple[int, int]] = set()
-    labels = []
+    labels: dict[tuple[int, int], GoldenLabel] = {}
     for number, item in enumerate(value):
         field = f"{KEY}[{number}]"
         try:
@@ -177,11 +176,9 @@ def labels_of(sample: Sample) -> tuple[GoldenLabel, ...]:
             raise InputError("is of another answer: its text does not stand there", field=field)
         if label.support is not None and label.supported != (label.support is Support.FULL):
             raise InputError("says both supported and not", field=field)
-        if (label.start, label.end) in spans:
+        if labels.setdefault((label.start, label.end), label) is not label:
             raise InputError("labels a sentence for the second time", field=field)
-        spans.add((label.start, label.end))
-        labels.append(label)
-    return tuple(labels)
+    return tuple(labels.values())
 
 
 def own_support(sentence: SentenceResult) -> Support | None:

@@ -95,11 +95,11 @@ def test_a_token_that_is_none_is_refused_unrepeated(monkeypatch: pytest.MonkeyPa
         assert token not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["http://", "https:s3cret", "http://[::1/s3cret", "ws://h/s3cret"])
-def test_an_address_that_is_none_is_refused_unrepeated(name: str) -> None:
-    with pytest.raises(ConfigError, match="no http address") as caught:
-        open_hook(name, Config())
-    assert "s3cret" not in str(caught.value)
+def test_an_address_that_is_none_is_refused_unrepeated() -> None:
+    for name in ("http://", "https:s3cret", "http://[::1/s3cret", "ws://h/s3cret"):
+        with pytest.raises(ConfigError, match="no http address") as caught:
+            open_hook(name, Config())
+        assert "s3cret" not in str(caught.value), name
 
 
 def test_a_hook_by_its_module_is_loaded() -> None:
