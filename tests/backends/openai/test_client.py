@@ -391,7 +391,7 @@ async def test_an_attempt_ends_by_the_deadline_and_none_begins_behind_it(quick: 
     attempts, deadline = Attempts("fine"), now() + 1.0
     await quick.persist(attempts, deadline)
     assert attempts.ends == [deadline]
-    late, retries = await quick.persist(Attempts(LIMITED), now() + 0.03)
+    late, retries = await quick.persist(Attempts(LIMITED), now() + 0.5)
     assert isinstance(late, Failure)
     assert late.reason is UnscoredReason.RATE_LIMITED
     assert retries > 0
