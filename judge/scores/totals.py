@@ -199,17 +199,11 @@ def _merge(own: _Counted, other: _Counted) -> None:
 
 
 def _values(scores: Scores) -> list[float | None]:
-    fallback = scores.faithfulness_with_fallback
-    return [
-        scores.faithfulness,
-        scores.faithfulness_strict,
+    values = {name: getattr(scores, name) for name in _SCORES}
+    if scores.faithfulness_with_fallback is None:
         # An answer in which nothing fell back counts here with the faithfulness it has.
-        scores.faithfulness if fallback is None else fallback,
-        scores.contradiction_rate,
-        scores.coverage,
-        scores.citation_validity,
-        scores.citation_recall,
-    ]
+        values["faithfulness_with_fallback"] = scores.faithfulness
+    return [*values.values()]
 
 
 def _limits(scores: Scores, outcomes: Counts) -> list[Limits | None]:
@@ -249,7 +243,6 @@ class _NamedMeans:
         self._means.add(qid, (*scores, *sides))
 
     def merge(self, other: Self) -> None:
-        """Take in what another of the same seed has taken in."""
         self._means.merge(other._means)
 
     def scores(
@@ -317,7 +310,6 @@ class _CorrectnessTotals:
             self._references.add(sentence.outcome)
 
     def merge(self, other: Self) -> None:
-        """Take in what another of the same seed has taken in."""
         self._means.merge(other._means)
         _merge(self._counted, other._counted)
         self._answers.merge(other._answers)
@@ -390,7 +382,6 @@ class _QuadrantTotals:
         self._signatures: Counter[str] = Counter()
 
     def add(self, result: SampleResult, position: int) -> None:
-        """Take in one answer."""
         one = _Group(1, 0, [(position, result.qid)])
         if result.cell is not None:
             one.partly += result.cell.partly
@@ -402,7 +393,6 @@ class _QuadrantTotals:
             self._without_gold.merge(one)
 
     def merge(self, other: Self) -> None:
-        """Take in what another has taken in."""
         for words, group in other._placed.items():
             self._placed[words].merge(group)
         self._conflicting.merge(other._conflicting)
