@@ -8,9 +8,7 @@ precision, and overlooks much:
 - `mismatch`: times of day, decades and centuries; ordinals, `one`, and a mere number below 13
   unless the evidence counts the same thing; Chinese names of people and firms; a name in other
   letters (`Beijing`, `北京`); a word at the start of a sentence unless it is a name elsewhere; and
-  that a figure, date or name stands in the evidence, but of something else; a figure said to be
-  `about` or `over` another that is within 20 %. It flags what is true all the same: `half` for
-  50 %, `American` for the United States.
+  that a figure, date or name stands in the evidence, but of something else.
 - `denials`: a denial without a negation (`forbidden`, `禁止`), one of two, and one further off than
   three words.
 """

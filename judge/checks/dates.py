@@ -17,7 +17,7 @@ _DAYS: Final = {
     "Friday": 4, "Saturday": 5, "Sunday": 6,
 }  # fmt: skip
 _HAN_DIGITS: Final = {sign: value for value, sign in enumerate("〇一二三四五六七八九")} | {"零": 0}
-# Also verbs: alone they may be no months.
+# Also verbs: alone they are months only where a word that goes with a month stands before them.
 _VERBS: Final = frozenset(("may", "march", "mar"))
 
 _MONTH: Final = (
@@ -57,6 +57,13 @@ _DATE: Final = re.compile(
     )""",
     re.VERBOSE,
 )
+_LEADS: Final = re.compile(
+    r"(?:in|of|since|by|until|till|before|after|from|to|through|during|last|next|this|early|mid"
+    r"|late|every|each|and|between)[ -]\Z",
+    re.IGNORECASE,
+)
+_LEAD_REACH: Final = 10
+_COUNT_REACH: Final = 16
 _MOST_MONTH: Final = 12
 _MOST_DAY: Final = 31
 
@@ -123,6 +130,17 @@ def _weaker(days: Iterable[Day]) -> frozenset[Day]:
     return frozenset(Day(*parts) for day in days for parts in product(*({p, None} for p in day)))
 
 
+# Before or behind these four digits count or measure: `about 2000 people`, `EUR 2000`, `2000 km`.
+_COUNTS: Final = re.compile(
+    r"(?<![^\W_])(?:about|around|some|approximately|roughly|nearly)\s\Z", re.IGNORECASE
+)
+_COUNTED: Final = re.compile(r"\s[a-z]+s(?![^\W_])")
+# There they do not, whatever follows: `in 2010 won the cup`.
+_TIMES: Final = re.compile(
+    r"(?<![^\W_])(?:in|since|until|till|during|early|mid|late)[ -]\Z", re.IGNORECASE
+)
+
+
 def dates(text: str) -> list[Date]:
     """Find the dates of a text, in reading order; the two ends of a range are two.
 
@@ -136,16 +154,32 @@ def _read(match: re.Match[str], text: str) -> Iterator[Date]:
     start, end = match.span()
     if match["era"] or match["han_era"]:
         yield Date((), start, end, certain=False)
-    # `2000 km`, `EUR 2000`; yet `in 2010 second place`.
-    dated = match["year"] is None or match["until"] or text.endswith(("in ", "In "), 0, start)
-    if not dated and (unit_behind(text, end) or unit_before(text, start)):
+    elif match["year"] and not match["until"] and _counts(text, start, end):
         return
     for readings in _days(match):
         real = tuple(day for day in readings if _exists(day))
         if real:
-            name = (match["m2"] or "").rstrip(".").lower()
-            verb = name in _VERBS and not (match["d3"] or match["y3"])
-            yield Date(real, start, end, certain=not verb)
+            yield Date(real, start, end, _certain(match, text))
+
+
+def _counts(text: str, start: int, end: int) -> bool:
+    before = text[max(0, start - _COUNT_REACH) : start]
+    if _TIMES.search(before):
+        return False
+    return (
+        unit_behind(text, end) is not None
+        or unit_before(text, start) is not None
+        or (_COUNTS.search(before) is not None and _COUNTED.match(text, end) is not None)
+    )
+
+
+def _certain(match: re.Match[str], text: str) -> bool:
+    name = match["m2"]
+    if name is None or match["d3"] or match["y3"] or _month(name) is None:
+        return True
+    if name.rstrip(".").lower() not in _VERBS:
+        return True
+    return bool(_LEADS.search(text[max(0, match.start() - _LEAD_REACH) : match.start()]))
 
 
 def _days(match: re.Match[str]) -> Iterator[tuple[Day, ...]]:

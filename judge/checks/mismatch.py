@@ -24,12 +24,16 @@ _LABEL: Final = re.compile(
     rf"""
       (?<![^\W_]) (?i:passage|document|doc|source|chunk|context|reference|ref|excerpt|snippet
         |paragraph|para|quote)s? (?:\.|:)? \s? [(\#]? {_LIST} (?!\.\d|[^\W_])
+    # Words that also stand in titles and in plain speech: a capital, and no `Article 2 of`.
+    | (?<![^\W_]) (?:Article|Text|Result|Review|Evidence|Note|Item)s? \s {_LIST}
+        (?!\.\d|[^\W_]|\sof(?![^\W_]))
     | 第\s?(?:\d{{1,3}}|[一二三四五六七八九十]{{1,3}})\s?个?
         (?:段落|片段|段|文档|文件|资料|来源|材料|文章|摘录|篇)
     | (?:段落|片段|文档|文件|资料|来源|材料|摘录|文献)\s?[（(]?\s?{_LIST}
     | ^ [ \t]*+ [*_\#>•·-]{{1,6}}+ [ \t]*+ \d{{1,3}} [.)、．:：] (?!\d)
     | ^ [ \t]*+ (?: [*_\#>•·-]{{1,6}}+ [ \t]*+ )?
         \d{{1,2}} (?:\.\d{{1,2}}){{1,4}} \.? [ \t]+ (?=[*_A-Z])
+    | [0-9]\ufe0f?\u20e3
     | (?<![\w.,:$€£¥]) \d{{1,2}} (?:[:.]\d\d)? \s? (?i:[ap]\.?m)(?![^\W_])
     | (?<![\w.,:$€£¥/-]) \d{{1,2}}:\d\d (?![\d:]|[.,]\d)
     | (?:上午|早上|早晨|清晨|凌晨|中午|下午|傍晚|晚上)
@@ -60,8 +64,7 @@ def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> t
         for index, outcome in sorted(outcomes.items())
         if isinstance(outcome, Verdict) and outcome.support is Support.FULL
     }
-    claims = {i: _LABEL.sub(lambda label: " " * len(label[0]), request.claim(i)) for i in full}
-    said = {i: _Said(blank_markup(claim)) for i, claim in claims.items()}
+    said = {i: _Said(blank_markup(_unlabelled(request.claim(i)))) for i in full}
     shelf = _Shelf(request, tuple(said.values()))
     return tuple(
         Flag(name=name, sentence=index, detail="; ".join(dict.fromkeys(missing)))
@@ -70,6 +73,11 @@ def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> t
         for name, missing in _compare(said[index], grounds, shelf)
         if missing
     )
+
+
+def _unlabelled(text: str) -> str:
+    """The text with such labels overwritten by spaces; every other character keeps its place."""
+    return _LABEL.sub(lambda match: " " * len(match.group()), text)
 
 
 class _Said:
@@ -236,16 +244,18 @@ def _is_figure(quantity: Quantity, said: _Said, grounds: _Grounds) -> bool:
     An answer says `three reasons` of what a passage merely lists. A small whole number is held
     against the evidence only if that counts the same thing: `three men` where it says `two men`.
     """
-    value = quantity.value
-    if value >= _COUNT or quantity.units or not value.is_integer():
+    value, unit = quantity.readings[0]
+    if value >= _COUNT or unit is not None or not value.is_integer():
         return True
     return counted(quantity, said.text) in grounds.things
 
 
 def _find(quantity: Quantity, grounds: _Grounds) -> Match:
-    # Four digits alone are read as a year, and may be a number: `2021 visitors`.
-    year = grounds.calendar.has(quantity.value)
-    return Match.FOUND if year else grounds.figures.look_up(quantity)
+    match = grounds.figures.look_up(quantity)
+    if match is Match.MISSING and grounds.calendar.has(quantity.readings[0].value):
+        # Four digits alone are read as a year, and may be a number: `2021 visitors`.
+        return Match.FOUND
+    return match
 
 
 def _dated(date: Date, grounds: _Grounds) -> bool:

@@ -1,9 +1,12 @@
 """Names, and whether a text mentions one: `United Nations`, `《论语》`, `北京市`."""
 
 import re
+import tomllib
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from judge.checks.dates import Date, dates
@@ -125,6 +128,7 @@ class Mentions:
             part in self._stems
             or (not part.isascii() and part in self._text)
             or any((root, not people) in self._roots for root, people in _roots(part))
+            or not self._groups.isdisjoint(_forms().get(part, ()))
         )
 
     def _has_whole(self, name: Name) -> bool:
@@ -133,14 +137,17 @@ class Mentions:
         acronym, closed = name.written.removesuffix("s"), stem(_GAP.sub("", name.written))
         return (
             (len(name.parts) > 1 and self._has_acronym(initials))
+            or not self._groups.isdisjoint(_forms().get(" ".join(name.parts), ()))
             or (len(closed) >= _ROOT and closed in self._closed)
             or (acronym.isupper() and self._spells(acronym.lower()))
         )
 
     def _has_acronym(self, initials: str) -> bool:
         forms = {word.written.removesuffix("s") for word in self._found}
-        return initials.upper() in forms or (
-            self._flat and len(initials) > _FEW and initials in forms
+        return (
+            (len(initials) > _FEW and initials in forms)
+            if self._flat
+            else (initials.upper() in forms)
         )
 
     def _spells(self, acronym: str) -> bool:
@@ -180,6 +187,18 @@ class Mentions:
                 written += word.written
                 closed.add(stem(written))
         return frozenset(closed)
+
+    @cached_property
+    def _groups(self) -> frozenset[int]:
+        """Which groups of forms have one in the text; a short one is written in capitals."""
+        found: set[int] = set()
+        for word, behind in zip_longest(self._found, self._found[1:]):
+            if word.tall:
+                if self._flat or len(word.written) > _JOINED or word.written.isupper():
+                    found.update(_forms().get(word.stem, ()))
+                if behind:
+                    found.update(_forms().get(f"{word.stem} {behind.stem}", ()))
+        return frozenset(found)
 
 
 class _Mark(NamedTuple):
@@ -272,3 +291,15 @@ def _roots(own: str) -> Iterator[tuple[str, bool]]:
         for ending in endings:
             if own.endswith(ending) and len(own) - len(ending) >= _ROOT:
                 yield own.removesuffix(ending), people
+
+
+@cache
+def _forms() -> dict[str, frozenset[int]]:
+    """By form of a demonym, a stem a word: the groups it stands in."""
+    source = files("judge").joinpath("data", "demonyms.toml").read_text("utf-8")
+    groups: dict[str, frozenset[int]] = {}
+    for number, group in enumerate(tomllib.loads(source)["groups"]):
+        for form in group:
+            written = " ".join(map(stem, form.split()))
+            groups[written] = groups.get(written, frozenset()) | {number}
+    return groups

@@ -2,7 +2,6 @@
 
 import re
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from enum import Enum, auto
 from itertools import pairwise
@@ -10,35 +9,71 @@ from typing import Final, NamedTuple
 
 from judge.checks.dates import Date, dates
 from judge.checks.numbers import MEASURES, Number, numbers
-from judge.checks.units import PERCENT, Found, Unit, unit_before, unit_behind
+from judge.checks.units import PERCENT, Found, Reading, Unit, unit_before, unit_behind
 from judge.text.fold import CJK_CHAR
 from judge.text.words import LIGHT, stems, weight
 
-_MONEY_SCALES: Final = {"b": 1e9, "t": 1e12}
-_MONEY_SCALE: Final = re.compile(r"[ \u00a0]?([bt])(?![^\W_])", re.IGNORECASE)
+_METRE: Final = Unit("length", 1.0)
+_SCALES: Final = {
+    "bn": 1e9, "mn": 1e6, "mln": 1e6, "tn": 1e12, "trn": 1e12, "crore": 1e7, "lakh": 1e5,
+    "dozen": 12, "million": 1e6, "billion": 1e9, "trillion": 1e12,
+}  # fmt: skip
+_MONEY_SCALES: Final = {"b": 1e9, "t": 1e12, "m": 1e6, "k": 1e3, "mm": 1e6}
+_SCALE: Final = re.compile(
+    rf"[ \u00a0-]?({'|'.join(sorted(_SCALES, key=len, reverse=True))}|[btmk])(?![^\W_])",
+    re.IGNORECASE,
+)
 _LEAST_SCALE: Final = 1000
 _WRITTEN: Final = re.compile(r"\d[\d,，]*(?:\.(\d+))?")
 _RANGE: Final = re.compile(r"\s?(?:[-–—~～至到]|to|and|or)\s?")
+_ORDINAL: Final = re.compile(r"(?:st|nd|rd|th)(?![^\W_])")
 _SHARE: Final = "分之"
 _HUNDREDTHS: Final = "百分之"
-# Before a number that is a part of a name or a label: `B12`, `COVID-19`, `step 3`.
-_LABEL: Final = re.compile(
-    r"(?:[a-z][-‐–]?|[/#@_=&\\]|[a-z]\.|\d[.:])\Z"
-    r"|(?<![^\W_])(?:steps?|passages?|sections?|chapters?|pages?|tables?|figures?|fig\.?|options?"
+# What evidence says without a figure: no claim is held to it, and a figure may be taken from it.
+_SAID: Final[dict[str, tuple[Reading, ...]]] = {
+    "half": (Reading(50, PERCENT), Reading(0.5, None)),
+    "一半": (Reading(50, PERCENT),),
+    "a third": (Reading(100 / 3, PERCENT),),
+    "two thirds": (Reading(200 / 3, PERCENT),),
+    "a quarter": (Reading(25, PERCENT),),
+    "three quarters": (Reading(75, PERCENT),),
+    "a dozen": (Reading(12, None),),
+    "a hundred": (Reading(100, None),),
+    "a thousand": (Reading(1000, None),),
+    "a million": (Reading(1e6, None),),
+    "a billion": (Reading(1e9, None),),
+}
+_SPOKEN: Final = re.compile(
+    rf"(?<![a-z])(?:{'|'.join(_SAID).replace(' ', '[ -]')})(?![a-z])", re.IGNORECASE
+)
+
+_LABEL: Final = re.compile(r"(?:[a-z][-‐–]?|[/#@_=&\\]|[a-z]\.|\d[.:])\Z", re.IGNORECASE)
+_NUMBERED: Final = re.compile(
+    r"(?<![^\W_])(?:steps?|passages?|sections?|chapters?|pages?|tables?|figures?|fig\.?|options?"
     r"|parts?|items?|methods?|tips?|examples?|questions?|paragraphs?|documents?|sources?|notes?"
     r"|numbers?|no\.?|version)[ \u00a0]?\Z|(?:步骤|章节|段落|图|表|版本)\Z",
     re.IGNORECASE,
 )
-# Beside a number that is about another one, or bounds it.
-_VAGUE: Final = re.compile(
-    r"(?<![^\W_])(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|close to"
-    r"|(?:more|greater|higher|older|longer|larger|less|fewer|lower|younger|shorter|smaller) than"
-    r"|over|above|under|below|at least|at most|up to)\s?[$€£¥]?\Z|[~≈<>≤≥]\s?[$€£¥]?\Z"
-    r"|(?:大约|大概|约|将近|接近|(?<!附)近|超过?|逾|至少|最少|至多|最多|[不高多大低少小][到足满于])了?\Z",
+_ROUGH: Final = re.compile(
+    r"(?:(?<![^\W_])(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|close to"
+    r"|estimated|an average of)|~|≈)\s?[$€£¥]?\Z|(?:大约|大概|约|将近|接近|(?<!附)近|左右)\Z",
     re.IGNORECASE,
 )
-_VAGUE_BEHIND: Final = re.compile(
-    rf"\s?[{MEASURES}]?(?:\+|多|余|左右|上下|[或及]?以[上下内]|or (?:more|older|over|less|fewer))"
+_ROUGH_BEHIND: Final = re.compile(r"\s?(?:多|余|左右|上下|or so)")
+# `no more than` and `不超过` turn round what `more than` and `超过` say.
+_BOUND: Final = re.compile(
+    r"(?P<no>(?<![^\W_])(?:no|not)\s)?(?:(?<![^\W_])(?:"
+    r"(?P<lower>(?:more|greater|higher|older|longer|larger|later)\sthan|over|above|exceed(?:s|ed|ing)?"
+    r"|beyond|at\sleast|(?:a\s)?minimum\sof)"
+    r"|(?P<upper>(?:less|fewer|lower|younger|shorter|smaller)\sthan|under|below|at\smost|up\sto"
+    r"|(?:a\s)?maximum\sof|as\s(?:many|much)\sas))|(?P<above>[>≥])|(?P<beneath>[<≤]))\s?[$€£¥]?\Z"
+    r"|(?P<han_no>不)?(?:(?P<han_lower>超过|超|逾|至少|最少|高于|多于|大于)"
+    r"|(?P<han_upper>至多|最多|不到|不足|不满|多达|低于|少于|小于))了?\Z",
+    re.IGNORECASE,
+)
+_BOUND_BEHIND: Final = re.compile(
+    rf"\s?[{MEASURES}]?(?:(?P<lower>\+|多|余|(?:或|及)?以上|or\s(?:more|older|over|above))"
+    r"|(?P<upper>(?:或|及)?以[下内]|or\s(?:less|fewer|younger|under|below)))"
 )
 _REACH: Final = 20
 """Characters before a number that say what it is."""
@@ -47,33 +82,46 @@ _MAN: Final = "人"
 
 _SAME: Final = 1e-9
 _CLOSE: Final = 0.05
-"""How far a round number may be from what it rounds, as a share."""
-_LOOSE: Final = 0.2
-"""How far one that says that it is a bound, or about that."""
+"""How far a plain round number may be from what it rounds, as a share, unless it says `about`."""
+_FAR: Final = 2.0
+"""How many times a bound the figure may be that it stands for, or that figure the bound."""
+
+
+class Bound(Enum):
+    """On which side of a quantity lies what it tells of."""
+
+    LOWER = auto()
+    """Above: `over 60 %`, `不少于60人`, `60 or more`."""
+    UPPER = auto()
+    """Below: `fewer than 50`, `不到50人`."""
 
 
 class Quantity(NamedTuple):
     """A number with its unit, and its place."""
 
-    value: float
-    """As a number, magnitudes multiplied out; a percentage counts hundredths."""
-    units: tuple[Unit, ...]
-    """What it may measure: `6 pounds` are money or weight; empty for a mere number."""
+    readings: tuple[Reading, ...]
+    """One at least; `5m` is five million or five metres."""
     start: int
     """First character, that of a currency sign before it."""
     end: int
     """One past the last, that of the unit behind it."""
-    leeway: float
-    """How far off a figure may be that it stands for: 5e4 for `3.5 million`, 50 for `3,500`."""
+    step: float
+    """What one in its last written digit comes to: 1e5 for `3.5 million`, 1 for `3,500`."""
+    coarse: float
+    """The same with the noughts at its end left out: 100 for `3,500`."""
+    rough: bool
+    """Whether it says of itself that it is rounded: `about 3,500`, `近3500`."""
+    bound: Bound | None
+    """The bound it says that it is, if any."""
     certain: bool
-    """False where it may be no figure of its own: `one`, `B12`, `step 3`."""
+    """False where it may be no figure of its own: `one`, `half`, `B12`, `step 3`."""
 
 
 class Match(Enum):
     """What became of a quantity among others."""
 
     FOUND = auto()
-    """It stands there, or is a rounding of one that does; a mere number has any unit."""
+    """It stands there, or is a rounding or a bound of one that does; a mere number has any unit."""
     OTHER_UNIT = auto()
     """The number stands there, with another unit."""
     MISSING = auto()
@@ -88,36 +136,41 @@ class Figures:
     """
 
     def __init__(self, quantities: Iterable[Quantity]) -> None:
-        held: defaultdict[str, list[float]] = defaultdict(list)
-        numbers, mere = [], []
+        bare: list[float] = []
+        held: dict[str | None, list[float]] = {None: []}
         for quantity in quantities:
-            numbers.append(quantity.value)
-            if not quantity.units:
-                mere.append(quantity.value)
-            for unit in quantity.units:
-                held[unit.kind].append(quantity.value * unit.factor)
-        self._numbers, self._mere = sorted(numbers), sorted(mere)
+            for reading in quantity.readings:
+                bare.append(_bare(reading))
+                kind = reading.unit.kind if reading.unit else None
+                held.setdefault(kind, []).append(reading.value)
+        self._bare = sorted(bare)
         self._held = {kind: sorted(values) for kind, values in held.items()}
 
     def look_up(self, quantity: Quantity) -> Match:
         """Look a quantity up.
 
         `3.5 million` is a rounding of `3,512,000`, and `3,512,000` is none of `3.5 million`.
-        Noughts at the end of plain digits count as rounding within 5 %; `about` and `over` within
-        20 %.
+        Noughts at the end of plain digits count as rounding where the quantity says `about`, or is
+        within 5 %. `Over 60 %` stands where any share from 60 % to twice that does.
         """
-        value, leeway = quantity.value, quantity.leeway
-        if _any(self._mere if quantity.units else self._numbers, value, leeway):
-            return Match.FOUND
-        for unit in quantity.units:
-            values = self._held.get(unit.kind, [])
-            if _any(values, value * unit.factor, leeway * unit.factor):
+        for own in quantity.readings:
+            number = _bare(own)
+            # A bound of a mere number holds for mere numbers alone: `over 30` is not `36 %`.
+            mere = self._bare if own.unit is None else self._held[None]
+            off = 0.0 if quantity.bound else _leeway(quantity, number, 1.0)
+            if _any(mere, *_range(None, number, off)):
                 return Match.FOUND
-        return Match.OTHER_UNIT if _any(self._numbers, value, 0.0) else Match.MISSING
+            kind, factor = (own.unit.kind, own.unit.factor) if own.unit else (None, 1.0)
+            off = _leeway(quantity, own.value, factor)
+            if _any(self._held.get(kind, []), *_range(quantity.bound, own.value, off)):
+                return Match.FOUND
+        numbers = [_bare(own) for own in quantity.readings]
+        same = any(_any(self._bare, *_range(None, number, 0.0)) for number in numbers)
+        return Match.OTHER_UNIT if same else Match.MISSING
 
     def has(self, value: float) -> bool:
-        """Whether a figure of that value stands there, whatever its unit."""
-        return _any(self._numbers, value, 0.0)
+        """Whether a figure of exactly that value stands there, its unit's base units counted."""
+        return any(_any(values, value, value) for values in self._held.values())
 
 
 def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]:
@@ -127,8 +180,8 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
         text: any, citation markers overwritten.
         dated: its dates, where they are known already.
 
-    >>> [(q.value, q.units[0].kind) for q in quantities("US$5m, 5公里, 3.5 %")]
-    [(5000000.0, 'usd'), (5.0, 'length'), (3.5, 'percent')]
+    >>> [(q.readings[0].value, q.readings[0].unit.kind) for q in quantities("US$5m, 5公里, 3.5 %")]
+    [(5000000.0, 'usd'), (5000.0, 'length'), (3.5, 'percent')]
     """
     taken = {
         place
@@ -141,13 +194,14 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
         beside = text.startswith(_SHARE, number.end) or (found and number.start < found[-1].end)
         if not beside and taken.isdisjoint(range(number.start, number.end)):
             found.append(_measured(number, text))
+    found = [*(_shared(one, two, text) for one, two in pairwise(found)), *found[-1:]]
+    # `steps 1-3`: where the first is a mere label, the second is one too.
     for place, (one, two) in enumerate(pairwise(tuple(found)), 1):
-        if _RANGE.fullmatch(text, one.end, two.start):
-            # `10-20 km` has one unit, and in `steps 1-3` both are labels.
-            label = not one.certain and text[one.start].isdecimal()
-            found[place - 1] = found[place - 1]._replace(units=one.units or two.units)
-            found[place] = two._replace(certain=two.certain and not label)
-    return found
+        label = not one.certain and text[one.start].isdecimal()
+        if label and _RANGE.fullmatch(text, one.end, two.start):
+            found[place] = two._replace(certain=False)
+    said = map(_said, _SPOKEN.finditer(text))
+    return sorted([*found, *said], key=lambda quantity: quantity.start)
 
 
 def counted(quantity: Quantity, text: str) -> str | None:
@@ -167,45 +221,69 @@ def counted(quantity: Quantity, text: str) -> str | None:
 
 def _measured(number: Number, text: str) -> Quantity:
     start, end = number.start, number.end
-    written, value = text[start:end], number.value
+    written = text[start:end]
     before = unit_before(text, start)
-    if before and (match := _MONEY_SCALE.match(text, end)):
-        value, end = value * _MONEY_SCALES[match[1].lower()], match.end()
-    if written.startswith(_HUNDREDTHS) or text.endswith(_HUNDREDTHS, 0, start):
-        before = Found((PERCENT,), text.rindex(_HUNDREDTHS, 0, end))
-    behind = None if before else unit_behind(text, end)
-    measure = before or behind
+    value, scale = number.value, 1.0
+    if written[-1:].isdecimal() or not written[0].isdecimal():
+        match = _SCALE.match(text, end)
+        factor = _factor(match[1].lower(), money=before is not None) if match else None
+        if match and factor:
+            value, scale, end = value * factor, factor, match.end()
+    ordinal = _ORDINAL.match(text, end)
+    end = ordinal.end() if ordinal else end
+    behind = None if ordinal or before else unit_behind(text, end)
+    step, coarse = _precision(written, value, scale)
+    if text[max(0, start - len(_HUNDREDTHS)) : start] == _HUNDREDTHS:
+        before = Found((PERCENT,), start - len(_HUNDREDTHS))
+    label = before is None and (
+        _LABEL.search(text[max(0, start - 2) : start]) is not None
+        or _NUMBERED.search(text[max(0, start - _REACH) : start]) is not None
+    )
     left, right = before.edge if before else start, behind.edge if behind else end
-    said = text[max(0, start - _REACH) : start]
-    label = before is None and _LABEL.search(said)
+    measured = before or behind or text[end : end + 1] in _MEASURES
     # A mere 0 or 1, and one in words, may be grammar: `one of them`, `1 of 3`, `一年`.
-    digits = written[0].isdecimal()
-    measured = measure is not None or text[end : end + 1] in _MEASURES
-    idle = value in {0, 1} and not (measured and digits)
-    vague = _VAGUE.search(text[max(0, left - _REACH) : left]) or _VAGUE_BEHIND.match(text, right)
+    idle = value in {0, 1} and not (measured and written[0].isdecimal())
+    said = _before(text, left)
     return Quantity(
-        value=value,
-        units=tuple(dict.fromkeys(measure.units)) if measure else (),
+        readings=_readings(number, written, value, before, behind),
         start=left,
         end=right,
-        leeway=_LOOSE * value if vague else _leeway(written, value),
-        certain=number.certain and not (idle or label),
+        step=step,
+        coarse=coarse,
+        rough=bool(_ROUGH.search(said) or _ROUGH_BEHIND.match(text, right)),
+        bound=_bound(said, text, (end, right)),
+        certain=number.certain and not idle and not label,
     )
 
 
-def _leeway(written: str, value: float) -> float:
-    """How far off a figure may be that a number rounds, in its own unit."""
+def _factor(word: str, *, money: bool) -> float | None:
+    return _SCALES.get(word) or (_MONEY_SCALES.get(word) if money else None)
+
+
+def _readings(
+    number: Number, written: str, value: float, before: Found | None, behind: Found | None
+) -> tuple[Reading, ...]:
+    if written.startswith(_HUNDREDTHS):
+        return (Reading(value, PERCENT),)
+    units = (*(before.units if before else ()), *(behind.units if behind else ()))
+    found: list[Reading] = [Reading(value * u.factor, u) for u in dict.fromkeys(units)]
+    if written[-1:] in {"m", "M"} and before is None:
+        found += [Reading(value, None), Reading(number.value / 1e6, _METRE)]
+    return tuple(found) or (Reading(value, None),)
+
+
+def _precision(written: str, value: float, scale: float) -> tuple[float, float]:
     match = _WRITTEN.match(written)
     if match is None:
-        step, coarse = (_noughts(value) if value >= _LEAST_SCALE else 1.0), _noughts(value)
-    else:
-        mantissa = float(match[0].replace(",", "").replace("，", ""))
-        step = coarse = value / mantissa if mantissa else 1.0
-        if match[1]:
-            step = coarse = step * 10 ** -len(match[1])
-        else:
-            coarse *= _noughts(mantissa)
-    return max(step / 2, min(coarse / 2, _CLOSE * value))
+        step = _noughts(value)
+        return (step if value >= _LEAST_SCALE else 1.0), step
+    digits = match[0].replace(",", "").replace("，", "")
+    mantissa = float(digits)
+    scale = value / mantissa if mantissa else scale
+    if match[1]:
+        step = scale * 10 ** -len(match[1])
+        return step, step
+    return scale, scale * _noughts(mantissa)
 
 
 def _noughts(value: float) -> float:
@@ -213,8 +291,60 @@ def _noughts(value: float) -> float:
     return 10.0 ** (len(plain) - len(plain.rstrip("0"))) if value else 1.0
 
 
-def _any(values: Sequence[float], value: float, leeway: float) -> bool:
-    """Whether one of some values, in ascending order, is so near."""
-    leeway += _SAME * value
-    place = bisect_left(values, value - leeway)
-    return place < len(values) and values[place] <= value + leeway
+def _before(text: str, start: int) -> str:
+    """The words before a number; none between numbers, where nothing is said of the second."""
+    before = text[max(0, start - _REACH) : start].rstrip()
+    return "" if before[-1:].isdecimal() else before
+
+
+def _bound(before: str, text: str, ends: tuple[int, int]) -> Bound | None:
+    """The bound said before a quantity, or behind its number or its unit."""
+    if match := _BOUND.search(before):
+        found = match.groupdict()
+        lower = bool(found["lower"] or found["above"] or found["han_lower"])
+        return Bound.LOWER if lower != bool(found["no"] or found["han_no"]) else Bound.UPPER
+    for end in ends:
+        if match := _BOUND_BEHIND.match(text, end):
+            return Bound.LOWER if match["lower"] else Bound.UPPER
+    return None
+
+
+def _shared(one: Quantity, two: Quantity, text: str) -> Quantity:
+    """The first with the unit of the second where they are the ends of a range: `10-20 km`."""
+    bare = len(one.readings) == 1 and one.readings[0].unit is None
+    if not bare or not _RANGE.fullmatch(text, one.end, two.start):
+        return one
+    value = one.readings[0].value
+    shared = [Reading(value * r.unit.factor, r.unit) for r in two.readings if r.unit]
+    return one._replace(readings=(*shared, one.readings[0]))
+
+
+def _said(match: re.Match[str]) -> Quantity:
+    readings = _SAID[match[0].lower().replace("-", " ")]
+    start, end = match.span()
+    return Quantity(readings, start, end, 1.0, 1.0, rough=False, bound=None, certain=False)
+
+
+def _bare(reading: Reading) -> float:
+    return reading.value / reading.unit.factor if reading.unit else reading.value
+
+
+def _leeway(quantity: Quantity, value: float, factor: float) -> float:
+    """How far off a figure may be that the quantity rounds, in the unit that `factor` is of."""
+    least = quantity.step * factor / 2
+    if quantity.bound:
+        return least
+    coarse = quantity.coarse * factor / 2
+    return max(least, coarse if quantity.rough else min(coarse, _CLOSE * value))
+
+
+def _range(bound: Bound | None, value: float, off: float) -> tuple[float, float]:
+    off += _SAME * value
+    low = value / _FAR if bound is Bound.UPPER else value - off
+    high = value * _FAR if bound is Bound.LOWER else value + off
+    return low, high
+
+
+def _any(values: list[float], low: float, high: float) -> bool:
+    place = bisect_left(values, low)
+    return place < len(values) and values[place] <= high

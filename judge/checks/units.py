@@ -17,6 +17,7 @@ _BEHIND: Final = re.compile(
     rf"(?:\.?[ \u00a0-]({_WORD}))?(?:\.?[ \u00a0-]({_WORD}))?",
     re.IGNORECASE,
 )
+_FIRST: Final = re.compile(rf"[ \u00a0-]?({_WORD}(?:/{_WORD})?)(?=\.)", re.IGNORECASE)
 _FRONT: Final = re.compile(
     r"(?<![^\W_])((?:[A-Za-z.]{1,4})?[$€£¥￥＄₩₹₽]|[A-Za-z]{2,3}\.?|人民币)\s?\Z"
 )
@@ -33,6 +34,15 @@ class Unit(NamedTuple):
 
 
 PERCENT: Final = Unit("percent", 1.0)
+
+
+class Reading(NamedTuple):
+    """One way to read a quantity."""
+
+    value: float
+    """As a number, magnitudes multiplied out; a percentage counts hundredths."""
+    unit: Unit | None
+    """What it measures; None for a mere number."""
 
 
 class Found(NamedTuple):
@@ -64,7 +74,10 @@ def unit_behind(text: str, position: int) -> Found | None:
         units = _listed(spelled) or table.after.get(words)
         if units:
             return Found(units, match.end(last))
-    return None
+    # `30 minutes.Then`: no space behind the full stop.
+    match = _FIRST.match(text, position)
+    units = _listed(match[1]) if match else None
+    return Found(units, match.end()) if match and units else None
 
 
 def _listed(spelled: str) -> tuple[Unit, ...] | None:

@@ -5,7 +5,7 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.checks.quantities import Figures, Match, counted, quantities
+from judge.checks.quantities import Bound, Figures, Match, counted, quantities
 from judge.checks.units import unit_before, unit_behind
 
 VALUES: list[tuple[str, list[tuple[float, str]]]] = [
@@ -17,6 +17,7 @@ VALUES: list[tuple[str, list[tuple[float, str]]]] = [
     ("5 U.S. dollars or 6 euros", [(5, "usd"), (6, "eur")]),
     # Magnitudes.
     ("1.2bn, 1,200 million, 12亿", [(1.2e9, "")] * 3),
+    ("2 dozen, 3 lakh", [(24, ""), (3e5, "")]),
     ("2nd, 第二", [(2, "")] * 2),
     # Units, and ranges that share one.
     ("5 km, 5公里, 5000 metres, 5 kilometres wide", [(5000, "length")] * 4),
@@ -29,14 +30,15 @@ VALUES: list[tuple[str, list[tuple[float, str]]]] = [
     # No figure of a date, and none of a unit inside a longer word.
     ("on 3 May 2021, 5 people", [(5, "")]),
     ("iPhone 12 has 5 kmx on behalf of", [(12, ""), (5, "")]),
+    # Said without a figure.
+    ("half or a quarter of a dozen", [(50, "percent"), (25, "percent"), (12, "")]),
 ]  # fmt: skip
 
 
 def read(text: str) -> list[tuple[float, str]]:
-    """In base units of the first unit that a quantity may have."""
     return [
-        (q.value * q.units[0].factor, q.units[0].kind) if q.units else (q.value, "")
-        for q in quantities(text)
+        (quantity.readings[0].value, unit.kind if (unit := quantity.readings[0].unit) else "")
+        for quantity in quantities(text)
     ]
 
 
@@ -53,7 +55,7 @@ CLAUSE = {
 
 
 def test_a_unit_ends_where_its_clause_does() -> None:
-    ends = ("", ".", ",", ")", ";", ". Then", "。")
+    ends = ("", ".", ",", ")", ";", ". Then", ".Then", "。")
     read = {(unit, end): unit_behind(f"5{unit}{end}", 1) for unit in CLAUSE for end in ends}
     assert {
         (unit, end): (found and found.units[0].kind, found and found.edge)
@@ -68,29 +70,52 @@ def test_what_is_no_unit() -> None:
 
 def test_a_sign_may_mean_several_units() -> None:
     def kinds(text: str) -> list[set[str]]:
-        return [{unit.kind for unit in q.units} for q in quantities(text)]
+        return [{r.unit.kind for r in q.readings if r.unit} for q in quantities(text)]
 
     assert kinds("6 pounds, ¥6") == [{"gbp", "mass"}, {"cny", "jpy"}]
     assert {"usd", "aud", "cad"} <= kinds("$5")[0]
     assert kinds("HK$5, £5, EUR 5") == [{"hkd"}, {"gbp"}, {"eur"}]
+    (found,) = quantities("5m")
+    assert [(each.value, each.unit is None) for each in found.readings] == [(5e6, True), (5, False)]
 
 
 def test_what_may_be_no_figure_is_not_certain() -> None:
-    mere = ("B12", "COVID-19", "step 3", "passage 2", "steps 4 and 5", "one", "1", "一个")
+    mere = ("B12", "COVID-19", "step 3", "passage 2", "steps 4 and 5", "one", "1", "a half", "一个")
     figures = ("1%", "$1", "0 km", "1人", "12", "three", "两人")
     assert [text for text in mere if any(q.certain for q in quantities(text))] == []
     assert [text for text in figures if not all(q.certain for q in quantities(text))] == []
 
 
-LEEWAYS = {
-    "3.5 million": 5e4, "3,500": 50, "1,200": 50, "100": 5, "3,512": 0.5, "12亿": 5e7,
-    "two million": 5e5, "about 3,500": 700, "近3500人": 700, "300多人": 60, "over 60%": 12,
-    "不超过20": 4, "20 or more": 4, "moreover 20": 1,
+BOUNDS = {
+    Bound.LOWER: ("over 60%", "at least $20", "no fewer than 20", "20 or more", "20 km以上",
+                  "超过了20", "不低于20", "> 20"),
+    Bound.UPPER: ("under 60%", "not more than 20", "up to 20", "不超过20", "20以内", "≤20"),
+    None: ("about 20", "moreover 20", "20"),
 }  # fmt: skip
 
 
-def test_leeways() -> None:
-    assert {text: q.leeway for text in LEEWAYS for q in quantities(text)} == LEEWAYS
+def test_bounds() -> None:
+    said = {
+        text: [q.bound for q in quantities(text)] for texts in BOUNDS.values() for text in texts
+    }
+    assert said == {text: [bound] for bound, texts in BOUNDS.items() for text in texts}
+
+
+PRECISION = {
+    "3.5 million": (1e5, 1e5, False),
+    "about 3,500": (1, 100, True),
+    "近3500人": (1, 100, True),
+    "3,512": (1, 1, False),
+    "12亿": (1e8, 1e8, False),
+    "two million": (1e6, 1e6, False),
+    "300多人": (1, 100, True),
+}
+
+
+def test_precision() -> None:
+    assert {
+        text: (q.step, q.coarse, q.rough) for text in PRECISION for q in quantities(text)
+    } == PRECISION
 
 
 def test_places_take_in_the_unit() -> None:
@@ -99,10 +124,15 @@ def test_places_take_in_the_unit() -> None:
 
 
 COUNTED = [
-    ("two men left", "men"), ("3 of the men left", "men"), ("两名工人受伤", "工人"),
-    ("三个受害者", "受害"), ("两次受理", "受理"), ("1人参加", "人"), ("2, and", None),
+    ("two men left", "men"),
+    ("3 of the men left", "men"),
+    ("两名工人受伤", "工人"),
+    ("三个受害者", "受害"),
+    ("两次受理", "受理"),
+    ("1人参加", "人"),
+    ("2, and", None),
     ("三个", None),
-]  # fmt: skip
+]
 
 
 def test_what_a_number_counts() -> None:
@@ -122,12 +152,18 @@ MATCHES: dict[Match, list[tuple[str, str]]] = {
         ("5 kilometres", "5000 m"),
         ("90 minutes", "1.5 hours"),
         ("5 people", "five people"),
+        ("50 %", "half of them"),
+        ("50 %", "一半的人"),
+        ("67 %", "two-thirds of them"),
         ("$5 million", "500万美元"),
         ("5", "5 km"),
         ("over 60%", "67%"),
         ("more than 30", "36"),
+        ("at least 20", "27"),
+        ("20 or more", "27"),
         ("fewer than 50", "43"),
         ("no more than 50", "43"),
+        ("more than $2 billion", "$2.7 billion"),
         ("over 60%", "over 60%"),
         ("超过60%", "67%"),
         ("超过500万人", "560万人"),
@@ -144,7 +180,13 @@ MATCHES: dict[Match, list[tuple[str, str]]] = {
         ("9.9 billion", "9.9 million"),
         ("7 people", "no figure"),
         ("3亿", "3万"),
+        ("over 60%", "57%"),
         ("more than 30", "366"),
+        ("more than 30", "36%"),
+        ("fewer than 50", "53"),
+        ("no fewer than 50", "43"),
+        ("不到50人", "53人"),
+        ("不少于50人", "43人"),
     ],
     Match.OTHER_UNIT: [
         ("5 miles", "5 km"),
@@ -180,7 +222,7 @@ def test_every_number_is_found_in_itself_however_written(value: int) -> None:
 @given(st.text(alphabet="0123456789,.%$ kmbn一二百分之半万亿年halftwo-thirds", max_size=60))
 def test_any_text_is_read_in_order_with_finite_values(text: str) -> None:
     found = quantities(text)
-    assert all(math.isfinite(q.value) for q in found)
+    assert all(math.isfinite(r.value) for q in found for r in q.readings)
     assert [q.start for q in found] == sorted(q.start for q in found)
     assert all(0 <= q.start < q.end <= len(text) for q in found)
 
