@@ -41,7 +41,7 @@ async def compare(
     judge: Judge | None,
     rules: Rules,
     *,
-    deadline: float | None = None,
+    patience: float | None = None,
     gate: asyncio.Semaphore | None = None,
 ) -> SampleResult:
     """Hold an answer against its gold: the same judge, the evidence swapped.
@@ -52,7 +52,8 @@ async def compare(
         judge: says which claims of answer and reference the other supports; None leaves
             correctness out.
         rules: how its verdicts are read, and what counts as faithful and correct.
-        deadline: when no more is asked, on the event loop's clock; None means never.
+        patience: seconds after which no more is asked, of each direction from when it is its
+            turn; None means that it never ends.
         gate: of whose places the caller holds one; None means that there are always more.
 
     Returns:
@@ -66,7 +67,7 @@ async def compare(
         return result
     reference = classify(split(sample.gold_answer or ""))
     if judge is not None:
-        result = await _both_ways(sample, result, reference, judge, rules, deadline, gate)
+        result = await _both_ways(sample, result, reference, judge, rules, patience, gate)
     found = quadrant(sample, result, reference, rules)
     if found is None and has_gold(sample):
         flags = (*result.flags, Flag(name=FlagName.CONFLICTING_GOLD))
@@ -80,15 +81,15 @@ async def _both_ways(
     reference: Sequence[Sentence],
     judge: Judge,
     rules: Rules,
-    deadline: float | None,
+    patience: float | None,
     gate: asyncio.Semaphore | None,
 ) -> SampleResult:
     """The result with the answer's claims judged by the reference, and the other way round."""
     forth = back = Judgment()
     claims = any(sentence.kind is SentenceKind.CLAIM for sentence in reference)
     if result.status is not Status.ABSTAINED and claims:
-        pair = _swapped(sample, reference, rules, deadline)
-        forth, back = await _answered(pair, judge, rules, gate)
+        pair = _swapped(sample, reference, rules)
+        forth, back = await _answered(pair, judge, rules, patience, gate)
     found = correctness(
         result.sentences,
         reference,
@@ -104,6 +105,7 @@ async def _answered(
     pair: tuple[JudgeRequest, JudgeRequest],
     judge: Judge,
     rules: Rules,
+    patience: float | None,
     gate: asyncio.Semaphore | None,
 ) -> tuple[Judgment, Judgment]:
     """Both directions: at the same time where a second place is free, else one after the other.
@@ -112,10 +114,11 @@ async def _answered(
     """
     forth, back = pair
     if gate is not None and gate.locked():
-        return await _held(judge, forth, rules), await _held(judge, back, rules)
+        first = await _held(judge, forth, rules, patience)
+        return first, await _held(judge, back, rules, patience)
     try:
         async with gate or nullcontext(), asyncio.TaskGroup() as group:
-            ways = [group.create_task(_held(judge, each, rules)) for each in pair]
+            ways = [group.create_task(_held(judge, each, rules, patience)) for each in pair]
     except ExceptionGroup as errors:
         # Whoever asked awaits one judge's error, not a group of them.
         raise errors.exceptions[0] from None
@@ -123,7 +126,7 @@ async def _answered(
 
 
 def _swapped(
-    sample: Sample, reference: Sequence[Sentence], rules: Rules, deadline: float | None
+    sample: Sample, reference: Sequence[Sentence], rules: Rules
 ) -> tuple[JudgeRequest, JudgeRequest]:
     """What is asked of the answer's claims, and of the reference's: each by the other text.
 
@@ -132,8 +135,8 @@ def _swapped(
     """
     gold = sample.gold_answer or ""
     swapped = sample.model_copy(update={"answer": gold})
-    forth = asked(sample, rules, deadline)
-    back = request(swapped, reference, find(swapped, reference, rules), deadline)
+    forth = asked(sample, rules)
+    back = request(swapped, reference, find(swapped, reference, rules))
 
     def shown(name: str, text: str, markers: Sequence[tuple[int, int]]) -> dict[str, object]:
         return {"chunks": (Chunk(chunk_id=name, text=blank(text, markers)),), "cites": {}}
@@ -144,8 +147,13 @@ def _swapped(
     )
 
 
-async def _held(judge: Judge, request: JudgeRequest, rules: Rules) -> Judgment:
+async def _held(
+    judge: Judge, request: JudgeRequest, rules: Rules, patience: float | None
+) -> Judgment:
     """One text held against the other: what became of its claims, and what to look at."""
+    if patience is not None:
+        deadline = asyncio.get_running_loop().time() + patience
+        request = request.model_copy(update={"deadline": deadline})
     judgment = await ask(judge, request)
     outcomes = verify(judgment.outcomes, request.chunks, rules)
     flags = (*flag_quotes(outcomes), *mismatches(request, outcomes), *judgment.flags)

@@ -174,15 +174,17 @@ class Evaluator:
     def _scorer(self, judges: Judges) -> _Score:
         # A server may keep one waiting; whatever else judges does its work and is done.
         patient = self._given is None and self._config.asks_server
+        patience = self._config.deadline if patient else None
         rules = self._config.rules
 
         async def score(sample: Sample) -> SampleResult:
-            now = asyncio.get_running_loop().time()
-            deadline = now + self._config.deadline if patient else None
+            deadline = None
+            if patience is not None:
+                deadline = asyncio.get_running_loop().time() + patience
             result = await evaluate_sample(sample, judges.faithfulness, rules, deadline=deadline)
             second = judges.correctness
             return await compare(
-                sample, result, second, rules, deadline=deadline, gate=self._gate()
+                sample, result, second, rules, patience=patience, gate=self._gate()
             )
 
         return score

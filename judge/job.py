@@ -19,6 +19,7 @@ from judge.config import Config
 from judge.errors import InputError, RunError
 from judge.evaluator import Evaluator
 from judge.files.folder import RunFolder
+from judge.files.inputs import is_fifo
 from judge.files.runs import REJECTED, is_of, read_results
 from judge.files.samples import Checked, Rejected, check_samples, read_samples
 from judge.files.source import Digest
@@ -198,7 +199,7 @@ class Job:
         if folder.owns(self._source):
             message = f"{self._source}: is a file of the run it would replace; name another -o"
             raise RunError(message)
-        if self._source.is_fifo():  # a shell's <(…) can be read only once
+        if is_fifo(self._source):
             with self._source.open("rb") as stream:
                 return folder.take(stream)
         return self._source

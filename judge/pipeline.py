@@ -77,10 +77,10 @@ def request(
     )
 
 
-def asked(sample: Sample, rules: Rules, deadline: float | None = None) -> JudgeRequest:
+def asked(sample: Sample, rules: Rules) -> JudgeRequest:
     """What a judge would be asked about one sample, without asking it."""
     sentences = classify(split(sample.answer))
-    return request(sample, sentences, find(sample, sentences, rules), deadline)
+    return request(sample, sentences, find(sample, sentences, rules))
 
 
 async def ask(judge: Judge, request: JudgeRequest) -> Judgment:

@@ -99,14 +99,17 @@ class Signature:
         return self.without(_SERVED)
 
     def served_by(self, other: "Signature") -> "Signature":
-        """The same with the model that served in the other, or without one.
+        """The same with the model that served in the other, at its place there, or without one.
 
-        >>> made = Signature.parse("llm:m@host|served:m-2|t:0")
-        >>> str(made.served_by(Signature.parse("llm:m@host|served:m-1|t:0")))
-        'llm:m@host|served:m-1|t:0'
+        >>> made = Signature.parse("llm:m@host|prompt:p|t:0")
+        >>> str(made.served_by(Signature.parse("llm:m@host|prompt:p|served:m-1|t:0")))
+        'llm:m@host|prompt:p|served:m-1|t:0'
         """
-        served = tuple(part for part in other.parts if part.partition(":")[0] == _SERVED)
-        return Signature(self.maker, (*served, *self.requested().parts))
+        parts = list(self.requested().parts)
+        for place, part in enumerate(other.parts):
+            if part.partition(":")[0] == _SERVED:
+                parts.insert(place, part)
+        return Signature(self.maker, tuple(parts))
 
     def differs_in(self, other: "Signature") -> tuple[str, ...]:
         """The names of the parts that are not the same in both, in order.

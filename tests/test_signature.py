@@ -75,6 +75,9 @@ def test_the_model_that_served_is_taken_from_another_signature() -> None:
     assert first.served_by(second) == second
     assert parse(LLM).served_by(second) == second
     assert str(first.served_by(parse(LLM))) == LLM
+    # A judge and a result name it at one place, or one run would bear two signatures.
+    behind = parse(f"{LLM}|served:a")
+    assert parse(LLM).served_by(behind) == behind
 
 
 def test_two_signatures_differ_in_the_parts_they_do_not_share() -> None:

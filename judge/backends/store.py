@@ -404,7 +404,7 @@ def _translated(directory: Path, kind: Callable[[str], JudgeError], what: str) -
         # A ValueError is diskcache's surprise at more rows than it expects.
         first = _first(error)
         if _malformed(first):
-            clear = f"judge cache clear --cache-dir {shlex.quote(str(directory))}"
+            clear = f"judge cache clear --yes --cache-dir {shlex.quote(str(directory))}"
             words = _MALFORMED.format(_why(first), clear)
         else:
             words = what.format(_why(first))

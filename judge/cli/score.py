@@ -7,7 +7,7 @@ import typer
 
 from judge.cli.options import language, takes_settings
 from judge.cli.root import app
-from judge.files.inputs import PIPED, standard_input
+from judge.files.inputs import PIPED, is_fifo, standard_input
 
 if TYPE_CHECKING:
     from judge.config import Config
@@ -107,7 +107,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
 
 
 def _default_folder(source: str) -> Path:
-    name = "stdin" if source == PIPED or Path(source).is_fifo() else Path(source).name
+    name = "stdin" if source == PIPED or is_fifo(Path(source)) else Path(source).name
     for ending in (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv"):
         name = name.removesuffix(ending)
     return Path("runs") / (name or "run")

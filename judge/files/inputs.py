@@ -41,7 +41,7 @@ def readable(name: str) -> Iterator[Path]:
     if not name:  # a script's unset variable would mean the current folder
         raise ConfigError("the name of a file is empty; name a path, or - for standard input")
     path = Path(name)
-    if name != PIPED and not _is_fifo(path):
+    if name != PIPED and not is_fifo(path):
         yield path
         return
     with tempfile.NamedTemporaryFile() as copy:
@@ -56,7 +56,8 @@ def readable(name: str) -> Iterator[Path]:
         yield Path(copy.name)
 
 
-def _is_fifo(path: Path) -> bool:
+def is_fifo(path: Path) -> bool:
+    """Whether a name is that of a pipe, such as a shell's `<(…)`, which is read only once."""
     try:
         return path.is_fifo()
     except OSError:  # a name that is too long, say; opening it says what is wrong

@@ -1,5 +1,6 @@
 """Run folders, read: the record, the results, the totals, and the samples behind the results."""
 
+import errno
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -83,8 +84,8 @@ def read_results(folder: str | Path) -> Iterator[SampleResult]:
         RunError: there are none, or a line is damaged.
     """
     folder = Path(folder)
-    path = folder / RESULTS if (folder / RESULTS).exists() else folder / PART
     try:
+        path = folder / RESULTS if (folder / RESULTS).exists() else folder / PART
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
@@ -130,6 +131,8 @@ def parse(
 
 
 def _absent(folder: Path, error: OSError) -> RunError:
+    if error.errno == errno.ENAMETOOLONG:
+        return RunError(f"{str(folder)[:60]}…: {error.strerror}; name a run folder")
     if folder.is_file():
         return RunError(f"{folder}: is a file, not a run folder; name what judge score -o made")
     if not folder.is_dir():

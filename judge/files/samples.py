@@ -312,8 +312,10 @@ def _json_object(line: str, number: int, path: Path) -> dict[str, JsonValue] | I
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at")
         message = f"bad JSON: {what} at column {error.colno}: {_short(line)}; mend the line"
-    except (ValueError, RecursionError) as error:
-        message = f"bad JSON: {error}; mend the line"
+    except RecursionError:
+        message = "bad JSON: lists or objects stand too deep in each other; mend the line"
+    except ValueError:  # Python's own limit on digits
+        message = "bad JSON: a number has too many digits; mend the line"
     else:
         if isinstance(value, dict):
             return value

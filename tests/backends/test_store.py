@@ -233,7 +233,7 @@ def spoil(folder: Path, how: str) -> None:
 def test_a_broken_database_is_named_and_can_be_emptied(folder: Path, how: str) -> None:
     spoil(folder, how)
     (folder / "notes").touch()
-    clear = f"`judge cache clear --cache-dir {folder}`"
+    clear = f"`judge cache clear --yes --cache-dir {folder}`"
     with pytest.raises(JudgeError, match=clear), DiskStore(folder) as store:
         list(store.rows())
     assert empty(folder) is None

@@ -103,3 +103,16 @@ def test_debug_says_more(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "judge: asked for\n"
     listen()
     assert not debugging()
+
+
+@pytest.mark.parametrize("command", [("score",), ("show",), ("review", "draw", "-n", "3")])
+@pytest.mark.parametrize("length", [300, 5000])
+def test_a_path_that_is_too_long_is_one_line(
+    command: tuple[str, ...], length: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, *rest = command
+    words = [name, *rest[:1], "a" * length, *rest[1:]] if rest else [name, "a" * length]
+    assert call(*words) == 2
+    told = capsys.readouterr().err
+    assert "too long" in told
+    assert len(told.splitlines()) == 1

@@ -211,9 +211,9 @@ def test_a_bad_line_is_named_and_the_next_is_read() -> None:
         ("qid,answer", "Expecting value at column 1"),
         ('{"answer": "a\tb"}', "Invalid control character"),
         ('{"a": 1} {"a": 2}', "Extra data at column 10"),
-        ("[" * 100_000, "recursion"),
-        ('{"a":' * 100_000, "recursion"),
-        ('{"n": ' + "9" * 5000 + "}", "4300 digits"),
+        ("[" * 100_000, "too deep in each other"),
+        ('{"a":' * 100_000, "too deep in each other"),
+        ('{"n": ' + "9" * 5000 + "}", "too many digits"),
     ]
     text = "\n".join(f'{{"a": 1}}\n{line}' for line, _ in bad) + '\n{"a": 4}'
     rows = list(jsonl_rows(numbered(text), PATH))
