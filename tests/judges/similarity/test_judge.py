@@ -217,6 +217,46 @@ MIXED = [
 CHUNKS = [TRAVEL, CANTEEN, TRAVEL_ZH]
 
 
+MIXED = [
+    "Receipts are due within 45 days. ",
+    "Zebras danced on Saturn. ",
+    "住宿标准为每晚六百元。",
+    "It is so. ",
+    "Hotels cost 120 euros in Hamburg. ",
+    "*** ",
+    "The canteen closes on Friday. ",
+]
+
+
+async def test_a_verdict_is_the_same_whichever_others_are_asked() -> None:
+    chunks, cites = [TRAVEL, CANTEEN, TRAVEL_ZH], {0: (0,), 4: (1,)}
+    whole = await verdicts(asked(MIXED, chunks, cites))
+    for ask in ([0], [1], [6], [0, 6], [2, 3, 4], []):
+        part = await verdicts(asked(MIXED, chunks, cites, ask))
+        assert part == {index: whole[index] for index in ask}
+
+
+async def test_a_long_answer_is_judged_the_same_from_any_beginning() -> None:
+    chunks = [TRAVEL, CANTEEN, TRAVEL_ZH]
+    sentences = [MIXED[i % 7].replace("45", str(40 + i % 9)) for i in range(300)]
+    # Ten sentences later the edges of all blocks lie elsewhere.
+    whole = await verdicts(asked(sentences, chunks))
+    later = await verdicts(asked(sentences[10:], chunks))
+    # The first sentence of the shorter answer has lost a neighbour.
+    for index in range(11, 300):
+        one, other = whole[index], later[index - 10]
+        assert one.score == pytest.approx(other.score, abs=2e-6)
+        same = {"score": None}
+        assert one.model_copy(update=same) == other.model_copy(update=same)
+
+
+async def test_every_chunk_that_suffices_supports_once() -> None:
+    request = asked(["Lunch is served at noon."], [CANTEEN, TRAVEL, CANTEEN])
+    twice = request.model_copy(update={"chunks": (request.chunks[0],) * 2})
+    assert (await verdicts(request))[0].supporting == ("c0", "c2")
+    assert (await verdicts(twice))[0].supporting == ("c0",)
+
+
 async def test_what_is_no_claim_is_no_neighbour() -> None:
     sentences = ["Berlin hotels. ", "What of Berlin? ", "Zebras in Berlin."]
     kinds = {1: SentenceKind.QUESTION}
