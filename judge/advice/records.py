@@ -97,14 +97,18 @@ class AvoidedMeasure(Record):
     name: str
     """As in the catalogue: `recall@k`."""
     why: str
+    """Why it misleads here."""
     rule: str
+    """Name of the rule that says so."""
 
 
 class FiredRule(Record):
     """A rule that decided something, and what it says."""
 
     rule: str
+    """Name of the rule in the table."""
     why: str
+    """What it says, in the language asked for."""
 
 
 class FamilyAdvice(Record):
@@ -119,6 +123,7 @@ class FamilyAdvice(Record):
     why: str
     """In a sentence."""
     measures: tuple[str, ...]
+    """Its measures."""
     command: str
     """What takes them."""
 
@@ -131,7 +136,9 @@ class Advice(Record):
     lang: Lang
     """Language of the texts."""
     profile: Profile
+    """What the samples hold."""
     wishes: Wishes
+    """What the user said."""
     scenario: Scenario | None
     """Null where nothing is known to be relevant, or not how much is irrelevant."""
     measures: tuple[AdvisedMeasure, ...]
@@ -157,6 +164,7 @@ class Figure(Record):
     measure: str
     """Its name: `recall@5`."""
     value: float
+    """The number itself."""
     interval: Interval | None = None
     """Its 95 % interval; null where the report has none."""
     ceiling: float | None = None
@@ -168,6 +176,7 @@ class Band(Record):
     """How good a mean is, or whether it is enough for production."""
 
     figure: Figure
+    """The number."""
     level: Level | ProductionLevel
     """Its band; `below` is under what production needs at least."""
     span: tuple[Level | ProductionLevel, Level | ProductionLevel] | None
@@ -193,6 +202,7 @@ class Target(Record):
     """A measure to watch for a use, and what to reach."""
 
     measure: str
+    """The rank measure, such as `recall@10`."""
     target: float | None
     """Null where the table names no number."""
     figure: Figure | None
@@ -207,6 +217,7 @@ class Targets(Record):
     """The measures to watch for one use, and what they should reach."""
 
     use: Use
+    """What the system is used for."""
     name: str
     """The use in words."""
     targets: tuple[Target, ...]
@@ -219,6 +230,7 @@ class Ground(Record):
     """A number that a diagnosis rests on: against a limit, or against an earlier report."""
 
     figure: Figure
+    """The number."""
     op: Literal["at_least", "under", "up", "stands"]
     """What was found of it."""
     than: float | None = None
@@ -241,6 +253,7 @@ class Diagnosis(Record):
     advice: tuple[str, ...]
     """What to look at, likeliest first."""
     grounds: tuple[Ground, ...]
+    """The numbers it rests on."""
     sure: bool | None
     """Whether every ground is sure; null where none is unsure and one has no interval."""
 
@@ -264,5 +277,6 @@ class Diagnoses(Record):
     found: tuple[Diagnosis, ...]
     """In the table's order. None is no proof that all is well."""
     unjudged: tuple[Unjudged, ...]
+    """The rules that could not be held against the numbers, and why."""
     cautions: tuple[str, ...]
     """Why the comparison with the earlier report was not made, or how far it can be trusted."""

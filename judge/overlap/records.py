@@ -52,8 +52,11 @@ class OverlapCounts(Record):
     """How many samples were read, are measured, and are left out for want of a gold answer."""
 
     samples: int = 0
+    """All samples."""
     measured: int = 0
+    """Those with a gold answer."""
     without_gold_answer: int = 0
+    """Those without one; they are in no mean."""
     empty_answers: int = 0
     """Measured blank answers: they count 0, for an answer was owed."""
     too_long: int = 0
@@ -70,11 +73,15 @@ class LowOverlap(Record):
     """An answer to look at, chosen by token F1 and then ROUGE-L; of the texts the beginning."""
 
     qid: str
+    """The sample's id."""
     token_f1: float
+    """Token F1, 0 to 1."""
     rouge_l: float | None = Field(alias="rougeL")
     """Null where the texts are too long for it."""
     answer: str
+    """The answer."""
     gold_answer: str
+    """The gold answer."""
 
 
 class OverlapReport(Record):
@@ -90,6 +97,7 @@ class OverlapReport(Record):
     answers: dict[str, int]
     """How many answers each mean is over."""
     counts: OverlapCounts
+    """How many samples were measured, and how many were not."""
     bleu: tuple[LanguageBleu, ...]
     """By language, the most answers first: tokens of different languages do not mix."""
     signature: str

@@ -45,6 +45,8 @@ class RankRules(Record):
 
 
 class _OfQuery(Record):
+    """Something of one query."""
+
     qid: str
     """Of the query."""
     query: str = ""
@@ -55,6 +57,7 @@ class QueryRanks(_OfQuery):
     """The measures of one query."""
 
     status: QueryStatus
+    """Whether it was measured, and why not."""
     ranked: int
     """Chunks ranked, each counted once."""
     relevant: int
@@ -71,6 +74,7 @@ class MissedGold(_OfQuery):
     chunk_id: str
     """As gold names it."""
     relevance: float
+    """Its grade, above 0."""
     rank: int | None
     """Where it stands beyond k; null where it is not ranked at all. Under `prefix`, among
     documents: later chunks of one that gold names are not counted."""
@@ -91,9 +95,11 @@ class PairedChunks(Record):
     qid: str
     """Of the query."""
     kind: Literal["duplicate"]
+    """How the two are alike."""
     first: str
     """Id of the chunk that ranks higher."""
     second: str
+    """Id of the chunk that ranks lower."""
     ranks: tuple[int, int]
     """Where they stand, from 1."""
     similarity: float
@@ -109,6 +115,7 @@ class RankingReport(Record):
     signature: str
     """How the numbers were made; equal signatures mean comparable numbers."""
     queries: int
+    """All queries, whatever became of them."""
     averaged: int
     """Queries in the means."""
     statuses: dict[QueryStatus, int]
