@@ -45,6 +45,15 @@ def flat(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
+def printable(text: str) -> str:
+    r"""One line of it without control characters, as messages of servers and libraries are told.
+
+    >>> printable("a\r\n b\x1b[2J")
+    'a b [2J'
+    """
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
 def clip(text: str, longest: int) -> str:
     """The text, or its first `longest` - 1 characters and "…"; `longest` is at least 1.
 

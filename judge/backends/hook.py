@@ -1,9 +1,10 @@
-"""The calls of a review hook: whom it is handed, and that nothing it does harms the run."""
+"""Review hooks: the code of others, found by its name and called where it cannot harm the run."""
 
 import asyncio
 import hashlib
 import inspect
 import logging
+import sys
 import traceback
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
@@ -11,16 +12,18 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
-from pathlib import PurePath
+from functools import partial, reduce
+from importlib import import_module, machinery, util
+from pathlib import Path, PurePath
 from threading import Thread
-from typing import Any, Final, ParamSpec, Self, TypeVar
+from types import ModuleType
+from typing import Any, Final, ParamSpec, Self, TypeVar, cast
 
 from judge.errors import ConfigError, JudgeError
 from judge.protocols import ReviewHook
 from judge.records import Sample, SampleResult
 from judge.records.record import Record
-from judge.text.visible import clip
+from judge.text.visible import clip, printable
 
 _Record = TypeVar("_Record", bound=Record)
 _Result = TypeVar("_Result")
@@ -58,22 +61,12 @@ class Limits:
 class Calls:
     """The calls of one hook in one run, an asynchronous context manager.
 
-    They are made one after another on a thread, outside of any event loop; what a call returns to
-    be awaited is awaited in a loop of that thread, many at once. The run's loop does no more than
-    queue the calls and count how they end. No process stays alive for the thread, nor for what a
-    hook does in `asyncio.to_thread`, and whatever is raised, stopped or cancelled there ends no
-    other call.
-
-    Leaving waits for the calls that are left, but not for ever, and after an error or a
-    cancellation only for those under way to clean up. What a call raises is logged once per kind
-    of error, without its message, which may hold texts, and counted; how many calls came to
-    nothing is logged in the end.
-
-    Args:
-        hook: what is called.
-        seed: of the draw.
-        rate: the probability of each answer to be handed on, 0 to 1.
-        limits: what it may take.
+    They are made one after another on a daemonic thread, outside of any event loop; what a call
+    returns to be awaited is awaited in a loop of that thread, many at once. The run's loop only
+    queues the calls and counts how they end; nothing raised, stopped or cancelled there ends
+    another call. Leaving waits for those that are left, but not for ever; after an error or a
+    cancellation, only for those under way to clean up. What a call raises is counted, and logged
+    once per kind of error, without its message, which may hold texts.
     """
 
     def __init__(
@@ -83,7 +76,7 @@ class Calls:
         self._seed = seed
         self._rate = rate
         self._limits = limits or Limits()
-        self._name = one_line(getattr(hook, "__qualname__", type(hook).__qualname__))
+        self._name = _line(getattr(hook, "__qualname__", type(hook).__qualname__))
         self._run: asyncio.AbstractEventLoop
         """The run's loop; the other one is the thread's."""
         self._loop: asyncio.AbstractEventLoop
@@ -102,13 +95,17 @@ class Calls:
         try:
             if kind is None and self._pending:
                 self._idle.clear()
-                await _wait(self._idle, self._limits.grace)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._limits.grace):
+                        await self._idle.wait()
         finally:
             self._over = True
             self._waiting.clear()
             if self._begun:
                 self._loop.call_soon_threadsafe(self._stop)
-                await _wait(self._gone, self._limits.farewell)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._limits.farewell):
+                        await self._gone.wait()
             self._tell()
 
     def after(self, score: _Score) -> _Score:
@@ -123,7 +120,7 @@ class Calls:
         return scored
 
     def offer(self, sample: Sample, result: SampleResult) -> None:
-        """Have the hook called, soon. Takes no time, and never raises."""
+        """Have the hook called, soon; takes no time, and never raises."""
         self._offered += 1
         if self._pending >= self._limits.at_once + self._limits.waiting:
             self._dropped += 1
@@ -136,7 +133,6 @@ class Calls:
                 self._loop = asyncio.new_event_loop()
                 self._loop.set_default_executor(_Threads())
                 self._loop.set_exception_handler(self._strayed)
-                # Daemonic: nobody waits for a call that hangs.
                 Thread(target=self._work, name=_NAME, daemon=True).start()
                 self._begun = True
         except Exception as error:  # noqa: BLE001  anybody's records may be unfit for it
@@ -184,12 +180,11 @@ class Calls:
                     self._awaited.add(task)
                     task.add_done_callback(partial(self._landed, result.qid, answer))
                     continue
-            except BaseException as error:  # noqa: BLE001  another's code may raise anything
-                failure = _Failure.of(error)
-            else:
                 if inspect.isgenerator(answer) or inspect.isasyncgen(answer):
                     lazy = ConfigError("it is a generator function; called, it does nothing")
                     failure = _Failure.of(lazy)
+            except BaseException as error:  # noqa: BLE001  another's code may raise anything
+                failure = _Failure.of(error)
             self._report(self._ended, result.qid, failure)
 
     async def _in_time(self, answer: Awaitable[object]) -> None:
@@ -244,13 +239,12 @@ class Calls:
         _LOG.debug("review hook %s: %s", self._name, failure.message)
 
     def _tell(self) -> None:
-        parts = (
-            (self._failed, "failed"),
-            (self._dropped, "were dropped, as too many waited"),
-            (self._pending, "were given up before they had ended"),
-        )
-        lost = ", ".join(f"{count} {what}" for count, what in parts if count)
-        if lost:
+        parts = {
+            "failed": self._failed,
+            "were dropped, as too many waited": self._dropped,
+            "were given up before they had ended": self._pending,
+        }
+        if lost := ", ".join(f"{count} {what}" for what, count in parts.items() if count):
             _LOG.warning("review hook %s: of %d calls, %s", self._name, self._offered, lost)
 
 
@@ -271,12 +265,6 @@ class _Failure:
         return cls(type(error).__name__, said, message)
 
 
-async def _wait(event: asyncio.Event, seconds: float) -> None:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
-
-
 def _apart(record: _Record) -> _Record:
     """The same record; what of it can be changed is copied."""
     changeable = {name: deepcopy(value) for name, value in record if isinstance(value, dict)}
@@ -292,10 +280,9 @@ class _Threads(ThreadPoolExecutor):
         future: Future[_Result] = Future()
 
         def work() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
             try:
-                future.set_result(fn(*args, **kwargs))
+                if future.set_running_or_notify_cancel():
+                    future.set_result(fn(*args, **kwargs))
             except BaseException as error:  # noqa: BLE001  raised where it is waited for
                 future.set_exception(error)
 
@@ -307,16 +294,10 @@ def uniform(seed: int, *parts: str | int) -> float:
     """A number in [0, 1) that depends on the seed and the parts only, on any machine.
 
     SHA-256 of all parts, each with its kind and its length, so that no two lists of parts read
-    alike. It shares nothing with the weights of `judge.scores.intervals`, which hash otherwise.
-    A permanent random number: who keeps it draws samples that grow, and agree, across runs.
+    alike. A permanent random number: who keeps it draws samples that grow, and agree, across runs.
 
     Source: B. Brewer, L. Early and S. Joyce (1972), "Selecting several samples from a single
     population", Aust. J. Stat. 14, 231-239.
-
-    >>> uniform(0, "ab", "c") == uniform(0, "a", "bc")
-    False
-    >>> uniform(0, "1") == uniform(0, 1)
-    False
     """
     digest = hashlib.sha256(b"judge review")
     for part in (seed, *parts):
@@ -330,25 +311,80 @@ def uniform(seed: int, *parts: str | int) -> float:
 
 
 def chosen(qid: str, seed: int, rate: float) -> bool:
-    """Whether the answer of this id is handed to the hook.
-
-    Args:
-        qid: of the answer.
-        seed: of the run.
-        rate: the probability, 0 to 1; who is chosen at one rate is chosen at any higher one.
-    """
+    """Whether the hook is handed this answer; who is chosen at one rate is at any higher one."""
     return uniform(seed, "hook", qid) < rate
 
 
-def described(error: BaseException) -> str:
-    r"""Its kind and its message, on one line that does not run on.
+def load_hook(name: str) -> ReviewHook:
+    """The object named `package.module:object.attribute`; of a class, one that is made of it.
 
-    >>> described(ValueError("no such\n  sheet")), described(ValueError())
-    ('ValueError: no such sheet', 'ValueError')
+    It is looked for in the working folder first, and what it imports there last: a file of that
+    folder takes the place of no library. Importing runs code: the name must come from whoever runs
+    the command, not from a file they came by.
+
+    Raises:
+        ConfigError: nothing of that name can be called and does something, or getting it failed.
     """
+    module, _, path = name.partition(":")
+    if not all((*module.split("."), *path.split("."))):
+        raise ConfigError(
+            f"review hook {name!r}: name an object of a module, such as hooks:keep, "
+            "a file such as review.csv, or an address such as https://host/path"
+        )
+    try:
+        hook = reduce(getattr, path.split("."), _imported(module))  # type: object
+        if inspect.isclass(hook):
+            hook = hook()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  another's code, which may even call exit()
+        raise ConfigError(f"review hook {name!r}: {described(error)}") from None
+    if not _takes_three(hook):
+        raise ConfigError(
+            f"review hook {name!r}: cannot be called with (sample, result, probability)"
+        )
+    if any(
+        inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called)
+        for called in (hook, type(hook).__call__)
+    ):
+        raise ConfigError(
+            f"review hook {name!r}: is a generator function, which does nothing when it is called; "
+            "take the yield out"
+        )
+    return cast(ReviewHook, hook)
+
+
+def _imported(name: str) -> ModuleType:
+    place = str(Path.cwd())
+    if place not in sys.path:
+        sys.path.append(place)
+    top = name.partition(".")[0]
+    spec = None if top in sys.modules else machinery.PathFinder.find_spec(top, [place])
+    if spec is not None and spec.loader is not None:
+        sys.modules[top] = made = util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(made)
+        except BaseException:
+            sys.modules.pop(top, None)
+            raise
+    return import_module(name)
+
+
+def _takes_three(hook: Any) -> bool:  # noqa: ANN401  anything may bear the name
+    try:
+        inspect.signature(hook).bind("sample", "result", 1.0)
+    except TypeError:  # what cannot be called at all raises it, too
+        return False
+    except ValueError:  # of some objects written in C nobody knows it
+        pass
+    return True
+
+
+def described(error: BaseException) -> str:
+    """Its kind and its message, on one line that does not run on."""
     name = type(error).__name__
     try:
-        message = one_line(str(error))
+        message = _line(str(error))
     except BaseException:  # noqa: BLE001  it may be unable to say what it is
         return name
     return f"{name}: {message}" if message else name
@@ -358,13 +394,9 @@ def placed(error: BaseException, *callers: str) -> str:
     """Its kind and where it arose, `ValueError at hooks.py:12`, and nothing of its message.
 
     The place is the innermost line of the file that was called, not one of a library that this
-    calls in turn; without any, the kind stands alone.
-
-    Args:
-        error: with its traceback.
-        callers: names of the modules that made the call, which are no place.
+    calls in turn; frames of the modules named `callers`, which made the call, are none.
     """
-    name = one_line(type(error).__name__)
+    name = _line(type(error).__name__)
     steps = [
         (frame.f_code.co_filename, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
@@ -373,14 +405,8 @@ def placed(error: BaseException, *callers: str) -> str:
     if not steps:
         return name
     file, line = next(step for step in reversed(steps) if step[0] == steps[0][0])
-    return f"{name} at {one_line(PurePath(file).name)}:{line}"
+    return f"{name} at {_line(PurePath(file).name)}:{line}"
 
 
-def one_line(text: str) -> str:
-    r"""As much of a text as fits a line, without control characters.
-
-    >>> one_line("a\r\n b\x1b[2J")
-    'a b [2J'
-    """
-    printable = "".join(c if c.isprintable() else " " for c in text[: 10 * _SHOWN])
-    return clip(" ".join(printable.split()), _SHOWN)
+def _line(text: str) -> str:
+    return clip(printable(text[: 10 * _SHOWN]), _SHOWN)
