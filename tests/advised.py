@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judge import measure_retrieval, summarize
-from judge.advice.profile import HELD
-from judge.advice.recommend import family_needs
+from judge.advice.recommend import HELD, family_needs
 from judge.advice.records import Advice, Profile
 from judge.records import CorpusScore, CorrectnessTotals, Interval, Sample, Summary
 from judge.retrieval.records import RankingReport

@@ -1,8 +1,8 @@
 """Rank measures read for a person, by rules of thumb: bands, targets, and what to look at."""
 
 import math
-from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple, TypeVar
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Final
 
 from judge.advice.records import (
     Band,
@@ -12,13 +12,12 @@ from judge.advice.records import (
     Figure,
     Ground,
     Level,
-    ProductionLevel,
     Target,
     Targets,
     Unjudged,
     Use,
 )
-from judge.advice.rules import ChangeRow, DiagnosisRule, LevelRow, diagnosis_table
+from judge.advice.rules import DiagnosisRow, DiagnosisRule, diagnosis_table
 from judge.errors import ConfigError
 from judge.messages import Lang, Messages
 from judge.records import Interval, QuadrantCount, Summary
@@ -36,14 +35,11 @@ ANSWERS: Final = (
 """The measures of answers that rules may name. The first two are shares of the answers whose
 evidence was retrieved; the others are means over all, and so no more than a hint."""
 
-_ASKED: Final[tuple[tuple[QuadrantWord, QuadrantWord], ...]] = (
-    ("faithful", "unfaithful"),
-    ("correct", "wrong"),
-)
 # The mean of .6, .7 and .8 comes out as .6999…98.
 _ROUNDING: Final = 1e-9
 
-_Level = TypeVar("_Level", Level, ProductionLevel)
+_Figures = Mapping[str, Figure]
+"""By measure; what was not measured is not there."""
 
 
 def bands(report: RankingReport, lang: Lang = "en") -> Bands:
@@ -51,30 +47,25 @@ def bands(report: RankingReport, lang: Lang = "en") -> Bands:
 
     A mean that is null or missing is in no band: it is among `not_measured`. A band begins at its
     limit, so .6 of recall is fair.
-
-    Args:
-        report: the rank measures.
-        lang: of the texts.
     """
-    rules = diagnosis_table()
+    rules, measured = diagnosis_table(), figures(report)
+    families = [name.partition("@")[0] for name in report.mean]
     limited = [
-        (each, limits)
-        for name in report.mean
-        if (limits := rules.band.get(name.partition("@")[0])) and (each := figure(report, name))
+        (name, rules.band[family])
+        for name, family in zip(report.mean, families, strict=True)
+        if family in rules.band
     ]
-    needed = [
-        (each, limits)
-        for name, limits in rules.production.items()
-        if (each := figure(report, name))
-    ]
-    least = [(each, limits["fair"]) for each, limits in limited]
-    least += [(each, limits["minimum"]) for each, limits in needed]
+    needed = list(rules.production.items())
+    asked = [name for name, _ in limited]
+    asked += [f"{family}@k" for family in rules.band if family not in families]
+    asked += rules.production
+    least = [(name, min(limits.values())) for name, limits in (*limited, *needed)]
     return Bands(
         source=Messages.of("diagnosis")("source", lang),
-        bands=tuple(_band(each, limits, "poor") for each, limits in limited),
-        production=tuple(_band(each, limits, "below") for each, limits in needed),
-        not_measured=_missing(report),
-        cautions=_out_of_reach(least, lang),
+        bands=tuple(_bands(limited, "poor", measured)),
+        production=tuple(_bands(needed, "below", measured)),
+        not_measured=tuple(name for name in dict.fromkeys(asked) if name not in measured),
+        cautions=_out_of_reach(least, measured, lang),
     )
 
 
@@ -84,17 +75,16 @@ def targets(report: RankingReport, use: Use, lang: Lang = "en") -> Targets:
     Raises:
         ConfigError: there is no such use.
     """
-    uses = diagnosis_table().use
+    uses, measured = diagnosis_table().use, figures(report)
     if use not in uses:
         raise ConfigError(f"there is no use {use!r}; try one of {', '.join(uses)}")
-    names = dict.fromkeys((*uses[use].watch, *uses[use].target))
-    held = tuple(_target(report, name, uses[use].target.get(name)) for name in names)
-    limits = [(each.figure, each.target) for each in held if each.figure and each.target]
+    wanted = uses[use].target
+    names = dict.fromkeys((*uses[use].watch, *wanted))
     return Targets(
         use=use,
         name=Messages.of("diagnosis")(f"use.{use}", lang),
-        targets=held,
-        cautions=_out_of_reach(limits, lang),
+        targets=tuple(_target(name, wanted.get(name), measured.get(name)) for name in names),
+        cautions=_out_of_reach(wanted.items(), measured, lang),
     )
 
 
@@ -118,10 +108,11 @@ def diagnose(
             reference are read, unless they are untrusted.
         lang: of the texts.
     """
-    given = {} if answers is None else {each.measure: each for each in answer_figures(answers)}
-    alike = before is not None and _alike(report, before)
-    numbers = _Numbers(report, before if alike else None, given)
-    read = [_read(rule, numbers, lang) for rule in diagnosis_table().rule if _asked(rule, numbers)]
+    now = figures(report)
+    if answers is not None:
+        now |= {each.measure: each for each in answer_figures(answers)}
+    earlier = figures(before) if before is not None and _alike(report, before) else None
+    read = [_read(rule, now, earlier, lang) for rule in diagnosis_table().rule]
     return Diagnoses(
         found=tuple(each for each in read if isinstance(each, Diagnosis)),
         unjudged=tuple(each for each in read if isinstance(each, Unjudged)),
@@ -129,18 +120,19 @@ def diagnose(
     )
 
 
-def figure(report: RankingReport, measure: str) -> Figure | None:
-    """One mean of a report; None where it was not measured."""
-    value = report.mean.get(measure)
-    if value is None or not math.isfinite(value):
-        return None
-    most = report.ceiling.get(measure, 1.0)
-    return Figure(
-        measure=measure,
-        value=value,
-        interval=report.interval.get(measure),
-        ceiling=None if _at_least(most, 1) else most,
-    )
+def figures(report: RankingReport) -> dict[str, Figure]:
+    """The means of a report by measure, those that were measured."""
+    found = {}
+    for name, value in report.mean.items():
+        if value is not None and math.isfinite(value):
+            most = report.ceiling.get(name, 1.0)
+            found[name] = Figure(
+                measure=name,
+                value=value,
+                interval=report.interval.get(name),
+                ceiling=None if _at_least(most, 1) else most,
+            )
+    return found
 
 
 def answer_figures(summary: Summary) -> tuple[Figure, ...]:
@@ -149,17 +141,17 @@ def answer_figures(summary: Summary) -> tuple[Figure, ...]:
     What is not to be trusted is left out.
     """
     compared = summary.correctness
-    trusted = {
-        "faithful": not summary.untrusted,
-        "correct": compared is not None and not compared.untrusted,
-    }
-    if summary.breakdown is not None and summary.breakdown.cells:
-        cells = summary.breakdown.cells
-        shares = (_share(cells, yes, no) for yes, no in _ASKED if trusted[yes])
-        return tuple(each for each in shares if each is not None)
+    faithful = not summary.untrusted
+    correct = compared is not None and not compared.untrusted
+    if summary.breakdown is not None and (cells := summary.breakdown.cells):
+        shares = (
+            faithful and _share(cells, "faithful", "unfaithful"),
+            correct and _share(cells, "correct", "wrong"),
+        )
+        return tuple(each for each in shares if each)
     means = (
-        ("faithfulness", trusted["faithful"] and summary.faithfulness),
-        ("correctness_recall", trusted["correct"] and compared and compared.recall),
+        ("faithfulness", faithful and summary.faithfulness),
+        ("correctness_recall", correct and compared and compared.recall),
     )
     return tuple(
         Figure(measure=measure, value=score.macro, interval=score.interval)
@@ -180,23 +172,9 @@ def _share(cells: Iterable[QuadrantCount], yes: QuadrantWord, no: QuadrantWord) 
     return Figure(measure=f"{yes}_of_retrieved", value=value, interval=interval)
 
 
-def _missing(report: RankingReport) -> tuple[str, ...]:
-    """Null means, then families without any mean, then what production asks for; each once."""
-    rules = diagnosis_table()
-    families = {name.partition("@")[0] for name in report.mean}
-    names = [name for name in report.mean if name.partition("@")[0] in rules.band]
-    names += [f"{family}@k" for family in rules.band if family not in families]
-    names += [*rules.production]
-    return tuple(dict.fromkeys(name for name in names if figure(report, name) is None))
-
-
-def _target(report: RankingReport, name: str, target: float | None) -> Target:
-    found = figure(report, name)
-    if found is None or target is None:
-        return Target(measure=name, target=target, figure=found, met=None, sure=None)
-    met = _at_least(found.value, target)
-    sure = _sure(found, target, above=met)
-    return Target(measure=name, target=target, figure=found, met=met, sure=sure)
+def _at_least(value: float, limit: float) -> bool:
+    """Whether a value is not under a limit, rounding errors aside."""
+    return value >= limit - _ROUNDING
 
 
 def _sure(found: Figure, limit: float, *, above: bool) -> bool | None:
@@ -206,31 +184,41 @@ def _sure(found: Figure, limit: float, *, above: bool) -> bool | None:
     return _at_least(found.interval.low if above else found.interval.high, limit) is above
 
 
-def _at_least(value: float, limit: float) -> bool:
-    """Whether a value is not under a limit, rounding errors aside."""
-    return value >= limit - _ROUNDING
-
-
 def _capped(found: Figure, limit: float) -> bool:
     """Whether no ranking could bring the figure to the limit."""
     return found.ceiling is not None and not _at_least(found.ceiling, limit)
 
 
-def _band(found: Figure, limits: dict[_Level, float], lowest: _Level) -> Band:
-    """The last of the levels whose limit the mean reaches, and those of its interval's ends."""
+def _bands(
+    rows: Iterable[tuple[str, dict[Level, float]]], lowest: Level, measured: _Figures
+) -> Iterator[Band]:
+    """The last of the levels whose limit each mean reaches, and those of its interval's ends."""
 
-    def level(value: float) -> _Level:
+    def level(value: float, limits: dict[Level, float]) -> Level:
         reached = (name for name in reversed(limits) if _at_least(value, limits[name]))
         return next(reached, lowest)
 
-    held = found.interval
-    span = None if held is None else (level(held.low), level(held.high))
-    return Band(figure=found, level=level(found.value), span=span)
+    for name, limits in rows:
+        if found := measured.get(name):
+            held = found.interval
+            span = None if held is None else (level(held.low, limits), level(held.high, limits))
+            yield Band(figure=found, level=level(found.value, limits), span=span)
 
 
-def _out_of_reach(limits: Iterable[tuple[Figure, float]], lang: Lang) -> tuple[str, ...]:
+def _target(name: str, target: float | None, found: Figure | None) -> Target:
+    met = sure = None
+    if found is not None and target is not None:
+        met = _at_least(found.value, target)
+        sure = _sure(found, target, above=met)
+    return Target(measure=name, target=target, figure=found, met=met, sure=sure)
+
+
+def _out_of_reach(
+    limits: Iterable[tuple[str, float]], measured: _Figures, lang: Lang
+) -> tuple[str, ...]:
     """A caution that names the figures no ranking could bring to their limits."""
-    most = [f"{each.measure} {each.ceiling:.3f}" for each, limit in limits if _capped(each, limit)]
+    held = ((measured[name], limit) for name, limit in limits if name in measured)
+    most = [f"{each.measure} {each.ceiling:.3f}" for each, limit in held if _capped(each, limit)]
     return (_said("ceiling", lang, most=", ".join(dict.fromkeys(most))),) if most else ()
 
 
@@ -238,54 +226,38 @@ def _said(key: str, lang: Lang, **values: object) -> str:
     return Messages.of("diagnosis")(f"say.{key}", lang, **values)
 
 
-class _Numbers(NamedTuple):
-    report: RankingReport
-    before: RankingReport | None
-    answers: dict[str, Figure]
-
-    def now(self, measure: str) -> Figure | None:
-        return self.answers.get(measure) or figure(self.report, measure)
-
-    def first(self, measures: Iterable[str]) -> Figure | None:
-        return next((each for name in measures if (each := self.now(name))), None)
-
-    def both(self, measure: str) -> tuple[Figure, Figure] | None:
-        now = figure(self.report, measure)
-        then = None if self.before is None else figure(self.before, measure)
-        return None if now is None or then is None else (now, then)
+def _first(row: DiagnosisRow, measured: Container[str]) -> str | None:
+    return next((name for name in row.measures if name in measured), None)
 
 
-def _asked(rule: DiagnosisRule, numbers: _Numbers) -> bool:
-    """Whether what the rule is about was given at all."""
-    for row in rule.when:
-        if isinstance(row, ChangeRow) and numbers.before is None:
-            return False
-        if row.measures[0] in ANSWERS and row.measures[0] not in numbers.answers:
-            return False
-    return True
-
-
-def _read(rule: DiagnosisRule, numbers: _Numbers, lang: Lang) -> Diagnosis | Unjudged | None:
-    """The diagnosis, or what it lacks; None where a row rules it out."""
+def _read(
+    rule: DiagnosisRule, now: _Figures, before: _Figures | None, lang: Lang
+) -> Diagnosis | Unjudged | None:
+    """The diagnosis, or what it lacks; None where a row rules it out, or was not asked about."""
     says = Messages.of("diagnosis")
-    held = [_hold(row, numbers) for row in rule.when]
-    if False in held:
+    for row in rule.when:
+        if row.than is None and before is None:
+            return None
+        if row.measures[0] in ANSWERS and row.measures[0] not in now:
+            return None
+    held = [(row, _hold(row, now, before or {})) for row in rule.when]
+    if any(ground is False for _, ground in held):
         return None
     finding = says(f"finding.{rule.name}", lang)
-    if None in held:
+    grounds = tuple(ground for _, ground in held if isinstance(ground, Ground))
+    if len(grounds) < len(held):
         missing, capped = [], []
-        for row in (row for row, ground in zip(rule.when, held, strict=True) if ground is None):
+        for row in (row for row, ground in held if ground is None):
             names = row.measures
-            if isinstance(row, LevelRow) and (now := numbers.first(names)) is not None:
-                capped.append(now)
+            if row.than is not None and (name := _first(row, now)) is not None:
+                capped.append(now[name])
                 # Only what would have been taken before it can still tell.
-                names = names[: names.index(now.measure)]
+                names = names[: names.index(name)]
             if names:
                 missing.append(names)
         return Unjudged(
             name=rule.name, finding=finding, missing=tuple(missing), capped=tuple(capped)
         )
-    grounds = tuple(ground for ground in held if isinstance(ground, Ground))
     sure = {ground.sure for ground in grounds}
     return Diagnosis(
         name=rule.name,
@@ -296,41 +268,40 @@ def _read(rule: DiagnosisRule, numbers: _Numbers, lang: Lang) -> Diagnosis | Unj
     )
 
 
-def _hold(row: LevelRow | ChangeRow, numbers: _Numbers) -> Ground | bool | None:
+def _hold(row: DiagnosisRow, now: _Figures, before: _Figures) -> Ground | bool | None:
     """The ground where the row holds, False where it does not, None where it cannot be told."""
-    if isinstance(row, ChangeRow):
-        pairs: Iterator[tuple[Figure, Figure]] = filter(None, map(numbers.both, row.measures))
-        pair = next(pairs, None)
-        return None if pair is None else _held_change(row, *pair)
-    now, above = numbers.first(row.measures), row.op == "at_least"
-    if now is None or _capped(now, row.than):
+    if row.than is None:
+        name = _first(row, now.keys() & before.keys())
+        return None if name is None else _held_change(row, now[name], before[name])
+    name, above = _first(row, now), row.op == "at_least"
+    if name is None or _capped(now[name], row.than):
         return None
-    if _at_least(now.value, row.than) is not above:
+    if _at_least(now[name].value, row.than) is not above:
         return False
-    sure = _sure(now, row.than, above=above)
-    return Ground(figure=now, op=row.op, than=row.than, sure=sure)
+    sure = _sure(now[name], row.than, above=above)
+    return Ground(figure=now[name], op=row.op, than=row.than, sure=sure)
 
 
-def _held_change(row: ChangeRow, now: Figure, then: Figure) -> Ground | bool:
-    limits = diagnosis_table().change
+def _held_change(row: DiagnosisRow, now: Figure, then: Figure) -> Ground | bool:
+    least, most = diagnosis_table().change["least"], diagnosis_table().change["most"]
     gap = now.value - then.value
     change = sure = None
     if (own := now.interval) and (earlier := then.interval):
         ends, others = (own.low, own.high), (earlier.low, earlier.high)
         change = difference(now.value, ends, then.value, others)
     if row.op == "up":
-        holds = _at_least(gap, limits.least) and (change is None or change[0] > 0)
+        holds = _at_least(gap, least) and (change is None or change[0] > 0)
         sure = None if change is None else True
     elif change is None:
-        holds = not _at_least(abs(gap), limits.least)
+        holds = not _at_least(abs(gap), least)
     else:
-        holds = _at_least(limits.most, abs(gap)) and change[0] <= 0 <= change[1]
-        sure = _at_least(limits.most, max(map(abs, change)))
+        holds = _at_least(most, abs(gap)) and change[0] <= 0 <= change[1]
+        sure = _at_least(most, max(map(abs, change)))
     return holds and Ground(figure=now, op=row.op, before=then, change=change, sure=sure)
 
 
 def _alike(report: RankingReport, before: RankingReport) -> bool:
-    # Cut-offs say which means were made, and the seed is of their intervals: both may differ.
+    """Whether both were made alike: other cut-offs and seeds change no mean that both have."""
     made, earlier = map(Signature.parse, (report.signature, before.signature))
     return made.without("k", "seed") == earlier.without("k", "seed")
 

@@ -1,10 +1,11 @@
-"""From what samples hold to what to measure: the rules of the table, one after the other."""
+"""What samples hold, counted as they pass, and which measures the rules advise for it."""
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import accumulate, compress
 from typing import Final, get_args
 
-from judge.advice.catalog import names, needs
-from judge.advice.profile import profile
 from judge.advice.records import (
     POOL,
     Advice,
@@ -16,10 +17,20 @@ from judge.advice.records import (
     Role,
     Wishes,
 )
-from judge.advice.rules import AdviceRule, AdviceTable, Fact, ScenarioRule, advice_table, holds
+from judge.advice.rules import AdviceRule, Fact, Rule, advice_table, holds, measures
+from judge.answer.citations import find
+from judge.answer.kinds import classify
+from judge.answer.sentences import split
+from judge.errors import ConfigError, InputError
 from judge.messages import Lang, Messages
-from judge.records import Sample
+from judge.records import Rules, Sample, Sentence
+from judge.text.visible import clip
 
+HELD: Final = ("answer", "gold_answer", "gold", "chunks", "retrieved", "citations")
+"""What a sample can hold, as `Profile.share` names it."""
+
+_FENCES: Final = ("```", "~~~")
+_RULES: Final = Rules()
 _DIFFERENCE: Final = "difference"
 """The reason of a measure that tells something only between two systems."""
 
@@ -46,30 +57,127 @@ def recommend_measures(
 
 def family_needs() -> dict[str, frozenset[str]]:
     """By family: what a sample must hold for any measure of it, retrieval left out."""
-    rules = advice_table().family
     return {
-        family: held | {also} if (also := rules[family].also) else held
-        for family, held in needs().items()
-        if family != "retrieval"
+        family: rule.also.union(*(each.needs for each in measures() if each.family == family))
+        for family, rule in advice_table().family.items()
     }
 
 
+def profile(
+    samples: Iterable[Sample],
+    families: Mapping[str, Collection[str]],
+    corpus_size: int | None = None,
+) -> Profile:
+    """Count what the samples hold, and how many hold all of `HELD` that each family needs.
+
+    Raises:
+        InputError: there is no sample.
+        ConfigError: more is ranked or relevant for one query than the corpus is said to hold.
+    """
+    held, fitting = Counter[str](), Counter[str]()
+    # How many queries have so many: there are few different numbers.
+    relevant, irrelevant = Counter[int](), Counter[int]()
+    count = empty = longest = 0
+    graded = False
+    for sample in samples:
+        chunks = (chunk.chunk_id for chunk in sample.chunks)
+        ranked = frozenset(chunks if sample.retrieved is None else sample.retrieved)
+        # What only `gold_evidence` names is graded 1.
+        grades = dict.fromkeys(sample.gold_evidence or (), 1.0)
+        grades |= {name: grade for name, grade in (sample.relevance or {}).items() if grade > 0}
+        known = len(ranked | grades.keys())
+        if corpus_size is not None and known > corpus_size:
+            message = f"--corpus-size {corpus_size}: query {clip(sample.qid, 60)!r} alone has "
+            message += f"{known} chunks ranked or relevant; count all there are to search"
+            raise ConfigError(message)
+        own = _holdings(sample, ranked)
+        held.update(own)
+        fitting.update(name for name, needs in families.items() if own.issuperset(needs))
+        count += 1
+        longest = max(longest, len(ranked))
+        graded = graded or len(set(grades.values())) > 1
+        if grades:
+            relevant[len(grades)] += 1
+            if corpus_size is not None:
+                irrelevant[corpus_size - len(grades)] += 1
+            elif ranked:
+                irrelevant[len(ranked - grades.keys())] += 1
+        elif "gold" in own:
+            empty += 1
+    if not count:
+        raise InputError("holds no sample; one JSON object a line, or CSV, is needed")
+    return Profile(
+        samples=count,
+        queries=relevant.total(),
+        without_relevant=empty,
+        relevant=median(relevant),
+        irrelevant=median(irrelevant),
+        counted=None if not irrelevant else "ranking" if corpus_size is None else "corpus",
+        longest=longest,
+        graded=graded if held["gold"] else None,
+        share={name: held[name] / count for name in HELD},
+        fitting={name: fitting[name] for name in families},
+    )
+
+
+def median(counts: Mapping[int, int]) -> float | None:
+    """The middle of numbers that are given with how often each is there; None where there is none.
+
+    >>> median({1: 2, 7: 1}), median({1: 1, 2: 1}), median({})
+    (1.0, 1.5, None)
+    """
+    numbers = sorted(counts)
+    ends = list(accumulate(counts[number] for number in numbers))
+    if not ends:
+        return None
+    low, high = (numbers[bisect_right(ends, at)] for at in ((ends[-1] - 1) // 2, ends[-1] // 2))
+    return (low + high) / 2
+
+
+def _holdings(sample: Sample, ranked: Collection[str]) -> frozenset[str]:
+    holds_it = (
+        sample.answer.strip(),
+        (sample.gold_answer or "").strip(),
+        sample.gold_evidence is not None or sample.relevance is not None,
+        sample.chunks,
+        ranked,
+        _cites(sample),
+    )
+    return frozenset(compress(HELD, holds_it))
+
+
+def _cites(sample: Sample) -> bool:
+    """Whether the answer cites. Only answers with a fence are split: brackets in code do not."""
+    text = sample.answer
+    fenced = any(fence in text for fence in _FENCES)
+    whole = Sentence(index=0, start=0, end=len(text), text=text)
+    sentences = classify(split(text)) if fenced else (whole,)
+    return bool(find(sample, sentences, _RULES))
+
+
 def advise(found: Profile, wishes: Wishes, lang: Lang = "en") -> Advice:
-    """The same of what was counted before."""
+    """What the rules say of data that was counted before."""
     rules, say = advice_table(), Messages.of("recommend")
     facts = _facts(found, wishes)
     scenario = next((rule for rule in rules.scenario if holds(rule.when, facts)), None)
     facts["scenario"] = scenario.scenario if scenario else None
     facts["unplaced"] = "yes" if found.relevant is not None and scenario is None else "no"
+    cutoffs = next((row.at for row in rules.cutoffs if holds(row.when, facts)), {})
+    if wishes.depth is not None:
+        cutoffs = {**cutoffs, "depth": wishes.depth, "pool": POOL * wishes.depth}
     # No rule but of a scenario advises a measure of retrieval.
     held = [rule for rule in rules.advice if holds(rule.when, facts)] if scenario else []
-    advised = tuple(_advised(held, _cutoffs(rules, facts), lang, found.relevant))
+    advised = tuple(_advised(held, cutoffs, lang, found.relevant))
     avoided = tuple(_avoided(held, advised, lang))
     facts |= _reach(advised, found, wishes)
     deciding = {each.rule for each in advised} | {each.rule for each in avoided}
-    fired: list[ScenarioRule | AdviceRule] = [scenario] if scenario else []
+    fired: list[Rule] = [scenario] if scenario else []
     fired += [rule for rule in held if rule.rule in deciding]
     figures = {name: figure(fact) for name, fact in facts.items()}
+
+    def said(group: str, rule: Rule) -> str:
+        return say(f"{group}.{rule.text}", lang, **figures)
+
     return Advice(
         lang=lang,
         profile=found,
@@ -77,16 +185,9 @@ def advise(found: Profile, wishes: Wishes, lang: Lang = "en") -> Advice:
         scenario=scenario.scenario if scenario else None,
         measures=advised,
         avoided=avoided,
-        fired=tuple(
-            FiredRule(rule=rule.rule, why=say(f"rule.{rule.text}", lang, **figures))
-            for rule in fired
-        ),
-        families=tuple(_families(found, rules, lang)),
-        notes=tuple(
-            say(f"note.{note.say}", lang, **figures)
-            for note in rules.note
-            if holds(note.when, facts)
-        ),
+        fired=tuple(FiredRule(rule=rule.rule, why=said("rule", rule)) for rule in fired),
+        families=tuple(_families(found, lang)),
+        notes=tuple(said("note", rule) for rule in rules.note if holds(rule.when, facts)),
     )
 
 
@@ -164,12 +265,6 @@ def _reach(advised: Iterable[AdvisedMeasure], found: Profile, wishes: Wishes) ->
     }
 
 
-def _cutoffs(rules: AdviceTable, facts: Mapping[str, Fact]) -> dict[str, int]:
-    held = next((row.at for row in rules.cutoffs if holds(row.when, facts)), {})
-    depth = facts["depth"]
-    return {**held, "depth": depth, "pool": POOL * depth} if isinstance(depth, int) else held
-
-
 def _advised(
     rules: Collection[AdviceRule], cutoffs: Mapping[str, int], lang: Lang, relevant: float | None
 ) -> Iterator[AdvisedMeasure]:
@@ -198,16 +293,17 @@ def _avoided(
 ) -> Iterator[AvoidedMeasure]:
     """What any rule warns of, once each, less what is advised."""
     told = {each.name.partition("@")[0] for each in advised}
-    warned = set()
     for rule in rules:
         for name, reason in rule.avoid:
-            if name.partition("@")[0] not in told and name not in warned:
-                warned.add(name)
+            measure = name.partition("@")[0]
+            if measure not in told:
+                told.add(measure)
                 yield AvoidedMeasure(name=name, why=_reason(reason, lang), rule=rule.rule)
 
 
-def _families(found: Profile, rules: AdviceTable, lang: Lang) -> Iterator[FamilyAdvice]:
-    for family, count in found.fitting.items():
+def _families(found: Profile, lang: Lang) -> Iterator[FamilyAdvice]:
+    for family, rule in advice_table().family.items():
+        count = found.fitting[family]
         key = f"family.{family}.{'fits' if count else 'lacks'}"
         figures = {"count": figure(count), "samples": figure(found.samples)}
         yield FamilyAdvice(
@@ -215,6 +311,6 @@ def _families(found: Profile, rules: AdviceTable, lang: Lang) -> Iterator[Family
             fits=count > 0,
             samples=count,
             why=Messages.of("recommend")(key, lang, **figures),
-            measures=names(family),
-            command=rules.family[family].command,
+            measures=tuple(each.name for each in measures() if each.family == family),
+            command=rule.command,
         )

@@ -153,8 +153,8 @@ class Advice(Record):
     """What else to know."""
 
 
-Level = Literal["poor", "fair", "good", "excellent"]
-ProductionLevel = Literal["below", "minimum", "good", "excellent"]
+Level = Literal["poor", "below", "fair", "minimum", "good", "excellent"]
+"""`below` and `minimum` are of production, where the others are `poor` and `fair`."""
 Use = Literal["faq", "documents", "scholarly", "knowledge_base", "monitoring"]
 
 
@@ -177,9 +177,9 @@ class Band(Record):
 
     figure: Figure
     """The number."""
-    level: Level | ProductionLevel
+    level: Level
     """Its band; `below` is under what production needs at least."""
-    span: tuple[Level | ProductionLevel, Level | ProductionLevel] | None
+    span: tuple[Level, Level] | None
     """Bands of the ends of its interval; null without an interval."""
 
 

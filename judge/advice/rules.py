@@ -1,15 +1,17 @@
-"""The tables of rules that ship, and how their conditions are held against what is known."""
+"""The catalogue of measures that ships, and the rules by which they are chosen and read."""
 
+import inspect
 import operator
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
+from importlib import import_module
 from importlib.resources import files
-from typing import Annotated, Final, Literal
+from typing import Any, Final, Literal
 
-from pydantic import Field
-
-from judge.advice.records import Level, ProductionLevel, Scenario, Use
+from judge.advice.records import Level, Scenario, Use
+from judge.messages import Messages
 from judge.records.record import Record
 
 Fact = float | str | None
@@ -19,12 +21,173 @@ Condition = str | tuple[str, ...]
 Named = tuple[tuple[str, str], ...]
 """Measures, each with the name of a reason."""
 
+_HOMES: Final = {"retrieval": "judge.retrieval.measures", "overlap": "judge.overlap.measures"}
+"""Modules of pure functions, whose docstrings tell formula, range and source."""
+_FACT: Final = re.compile(r"^(Formula|Range|Source): (.*(?:\n {4}.*)*)", re.MULTILINE)
 _COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
 }
+
+
+class Measure(Record):
+    """A measure of this project: what it tells, what it needs, and where it comes from."""
+
+    name: str
+    """As it is printed, `k` standing for a number: `recall@k`."""
+    family: str
+    """`retrieval`, `overlap`, `correctness`, `faithfulness`, `citation` or `agreement`."""
+    needs: tuple[str, ...]
+    """Fields of a sample, and `labels` for those by people. `relevance` serves for `gold_evidence`
+    and the other way round, as grades of 1; the order of `chunks` serves for `retrieved`."""
+    range: str = "0 to 1"
+    direction: Literal["higher", "lower", "none"] = "higher"
+    """Which values are better."""
+    formula: str = ""
+    meaning: str
+    meaning_zh: str
+    also: tuple[str, ...] = ()
+    """Other names of it."""
+    source: str = ""
+    """Authors and year, or the tool; `this project` where it is our own."""
+
+
+@cache
+def measures() -> tuple[Measure, ...]:
+    """All measures, family by family, in the order to be shown."""
+    says, found = Messages.of("measures"), []
+    for family, rows in _read("measures").items():
+        needs = rows.pop("needs")
+        for name, row in rows.items():
+            key = f"{family}.{name}"
+            texts = {"meaning": says(key, "en"), "meaning_zh": says(key, "zh")}
+            told = _told(family, row.pop("of")) if "of" in row else {}
+            facts = {"name": name, "family": family, "needs": needs, **told, **row, **texts}
+            found.append(Measure.model_validate(facts))
+    return tuple(found)
+
+
+def _told(family: str, function: str) -> dict[str, str]:
+    """What the docstring of a measure's function tells."""
+    text = inspect.getdoc(getattr(import_module(_HOMES[family]), function)) or ""
+    return {fact.lower(): " ".join(value.split()) for fact, value in _FACT.findall(text)}
+
+
+class Cutoffs(Record):
+    """Cut-offs by name (`small`, `k`, `wide`, `large`), and when they are taken."""
+
+    when: dict[str, Condition]
+    at: dict[str, int]
+
+
+class Rule(Record):
+    """Something to say where all its conditions hold."""
+
+    when: dict[str, Condition]
+    rule: str
+    """Its name."""
+    why: str | None = None
+    """Name of what is to be said of it, where that is not the rule's."""
+
+    @property
+    def text(self) -> str:
+        """Name of what is to be said of it."""
+        return self.why or self.rule
+
+
+class ScenarioRule(Rule):
+    """When a scenario is one."""
+
+    scenario: Scenario
+
+
+class AdviceRule(Rule):
+    """What to measure and what not; a role that it does not state stays as it stood."""
+
+    primary: Named | None = None
+    secondary: Named | None = None
+    supplementary: Named | None = None
+    avoid: Named = ()
+    """Added to what is avoided."""
+
+
+class FamilyRule(Record):
+    """A family of measures other than retrieval."""
+
+    command: str
+    """What takes them."""
+    also: frozenset[str] = frozenset()
+    """What a sample must have beyond the needs of its measures."""
+
+
+class AdviceTable(Record):
+    """The rules of `judge recommend`, each list in the order in which they are tried.
+
+    Of `cutoffs` and `scenario` the first that holds counts, of the others all that hold.
+    """
+
+    cutoffs: tuple[Cutoffs, ...]
+    scenario: tuple[ScenarioRule, ...]
+    advice: tuple[AdviceRule, ...]
+    note: tuple[Rule, ...]
+    family: dict[str, FamilyRule]
+
+
+class UseRule(Record):
+    """What to watch for a use, in that order, and what to reach, by measure."""
+
+    watch: tuple[str, ...]
+    target: dict[str, float]
+
+
+class DiagnosisRow(Record):
+    """A measure against a limit, or against an earlier report."""
+
+    measures: tuple[str, ...]
+    """The first of them counts that was measured, both times where there are two reports."""
+    op: Literal["at_least", "under", "up", "stands"]
+    than: float | None = None
+    """The limit of `at_least` and `under`."""
+
+
+class DiagnosisRule(Record):
+    """A diagnosis, when it is made, and the names of what to look at, likeliest first."""
+
+    name: str
+    when: tuple[DiagnosisRow, ...]
+    advice: tuple[str, ...]
+
+
+class DiagnosisTable(Record):
+    """The rules of thumb by which rank measures are read."""
+
+    band: dict[str, dict[Level, float]]
+    """From which mean on a band begins, ascending, by measure at any k; under the first it is
+    poor."""
+    production: dict[str, dict[Level, float]]
+    """What production needs, ascending, by measure at that very k."""
+    use: dict[Use, UseRule]
+    change: dict[Literal["least", "most"], float]
+    """Of `up` and `stands`: under `least` nothing rose, over `most` nothing stands."""
+    rule: tuple[DiagnosisRule, ...]
+
+
+@cache
+def advice_table() -> AdviceTable:
+    """The rules of `judge recommend` that ship, read once."""
+    return AdviceTable.model_validate(_read("recommend"))
+
+
+@cache
+def diagnosis_table() -> DiagnosisTable:
+    """The rules of thumb that ship, read once."""
+    return DiagnosisTable.model_validate(_read("diagnosis"))
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads(files("judge").joinpath("data", f"{name}.toml").read_text("utf-8"))
 
 
 def holds(when: Mapping[str, Condition], facts: Mapping[str, Fact]) -> bool:
@@ -47,148 +210,3 @@ def _holds(condition: Condition, fact: Fact) -> bool:
     sign, number = condition.split()
     compare = _COMPARISONS[sign]
     return isinstance(fact, (int, float)) and compare(fact, float(number))
-
-
-class _Conditional(Record):
-    when: dict[str, Condition]
-    """All must hold, of what is known."""
-
-
-class Cutoffs(_Conditional):
-    """Cut-offs."""
-
-    at: dict[str, int]
-    """By name: `small`, `k`, `wide`, `large`."""
-
-
-class NoteRule(_Conditional):
-    """Something to say."""
-
-    say: str
-    """Name of the text."""
-
-
-class _Named(_Conditional):
-    rule: str
-    """Its name."""
-    why: str | None = None
-    """Name of what is to be said of it, where that is not the rule's."""
-
-    @property
-    def text(self) -> str:
-        """Name of what is to be said of it."""
-        return self.why or self.rule
-
-
-class ScenarioRule(_Named):
-    """When a scenario is one."""
-
-    scenario: Scenario
-    """What it leads to."""
-
-
-class AdviceRule(_Named):
-    """What to measure and what not; a role that it does not state stays as it stood."""
-
-    primary: Named | None = None
-    secondary: Named | None = None
-    supplementary: Named | None = None
-    avoid: Named = ()
-    """Added to what is avoided."""
-
-
-class FamilyRule(Record):
-    """A family of measures other than retrieval."""
-
-    command: str
-    """What takes them."""
-    also: str | None = None
-    """What a sample must have beyond the needs in the catalogue."""
-
-
-class AdviceTable(Record):
-    """The rules of `judge recommend`, each list in the order in which they are tried.
-
-    Of `cutoffs` and `scenario` the first that holds counts, of the others all that hold.
-    """
-
-    cutoffs: tuple[Cutoffs, ...]
-    scenario: tuple[ScenarioRule, ...]
-    advice: tuple[AdviceRule, ...]
-    note: tuple[NoteRule, ...]
-    family: dict[str, FamilyRule]
-    """By name in the catalogue."""
-
-
-class UseRule(Record):
-    """What to watch for a use, in that order, and what to reach, by measure."""
-
-    watch: tuple[str, ...]
-    target: dict[str, float]
-
-
-class ChangeLimits(Record):
-    """How large a difference from an earlier report must be."""
-
-    least: float
-    """Under it nothing rose."""
-    most: float
-    """Over it nothing stands."""
-
-
-class LevelRow(Record):
-    """A measure against a limit."""
-
-    measures: tuple[str, ...]
-    """The first of them that was measured."""
-    op: Literal["at_least", "under"]
-    than: float
-
-
-class ChangeRow(Record):
-    """A measure against an earlier report."""
-
-    measures: tuple[str, ...]
-    """The first of them that was measured both times."""
-    op: Literal["up", "stands"]
-
-
-class DiagnosisRule(Record):
-    """A diagnosis and when it is made."""
-
-    name: str
-    """Its own, and that of the text that says what is the matter."""
-    when: tuple[Annotated[LevelRow | ChangeRow, Field(discriminator="op")], ...]
-    """All must hold."""
-    advice: tuple[str, ...]
-    """Names of texts that say what to look at, likeliest first."""
-
-
-class DiagnosisTable(Record):
-    """The rules of thumb by which rank measures are read."""
-
-    band: dict[str, dict[Level, float]]
-    """From which mean on a band begins, ascending, by measure at any k; under the first it is
-    poor."""
-    production: dict[str, dict[ProductionLevel, float]]
-    """What production needs, ascending, by measure at that very k."""
-    use: dict[Use, UseRule]
-    change: ChangeLimits
-    """Of `up` and `stands`."""
-    rule: tuple[DiagnosisRule, ...]
-
-
-@cache
-def advice_table() -> AdviceTable:
-    """The rules of `judge recommend` that ship, read once."""
-    return AdviceTable.model_validate(_read("recommend"))
-
-
-@cache
-def diagnosis_table() -> DiagnosisTable:
-    """The rules of thumb that ship, read once."""
-    return DiagnosisTable.model_validate(_read("diagnosis"))
-
-
-def _read(name: str) -> dict[str, object]:
-    return tomllib.loads(files("judge").joinpath("data", f"{name}.toml").read_text("utf-8"))

@@ -8,8 +8,7 @@ from typing import Final, TypeAlias, get_args
 from rich.console import Console
 from rich.text import Text
 
-from judge.advice.profile import HELD
-from judge.advice.recommend import cutoff, figure
+from judge.advice.recommend import HELD, cutoff, figure
 from judge.advice.records import Advice, AdvisedMeasure, Role
 from judge.cli.render.page import Page
 from judge.messages import Messages

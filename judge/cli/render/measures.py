@@ -6,7 +6,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from judge.advice.catalog import Measure, measures
+from judge.advice.rules import Measure, measures
 from judge.cli.render.page import Page
 
 _DIRECTIONS: Final = {

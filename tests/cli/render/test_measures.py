@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from judge.advice.catalog import measures
+from judge.advice.rules import measures
 from judge.cli.render.measures import print_measures
 
 
