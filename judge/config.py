@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
 from judge.errors import ConfigError
-from judge.records import Rules
-from judge.records.record import Record
+from judge.records import Record, Rules
 from judge.records.run import compile_pattern
 from judge.signature import BAR
 

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from judge.messages import Lang
-from judge.records.record import Record
+from judge.records import Record
 from judge.records.summary import Interval
 from judge.retrieval.records import DEEPEST
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from judge.advice.records import Level, Scenario, Use
 from judge.messages import Messages
-from judge.records.record import Record
+from judge.records import Record
 
 Fact = float | str | None
 """Of the data or of what was asked for; None where it is not known."""

@@ -21,8 +21,7 @@ from typing import Any, Final, ParamSpec, Self, TypeVar, cast
 
 from judge.errors import ConfigError, JudgeError
 from judge.protocols import ReviewHook
-from judge.records import Sample, SampleResult
-from judge.records.record import Record
+from judge.records import Record, Sample, SampleResult
 from judge.text.visible import clip, printable
 
 _Record = TypeVar("_Record", bound=Record)

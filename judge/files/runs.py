@@ -11,8 +11,7 @@ from pydantic import ValidationError
 
 from judge.errors import InputError, RunError
 from judge.files.samples import Rejected, read_samples
-from judge.records import Sample, SampleResult, Summary
-from judge.records.record import Record
+from judge.records import Record, Sample, SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 
 RESULTS: Final = "results.jsonl"

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from judge.records.record import Record
+from judge.records import Record
 from judge.records.summary import Interval
 
 

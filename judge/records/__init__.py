@@ -1,85 +1,48 @@
 """Frozen records, in the order they are made."""
 
-from judge.records.correctness import (
-    ComparedClaims,
-    ComparedSentence,
-    Correctness,
-    CorrectnessStatus,
-)
-from judge.records.exchange import (
-    Call,
-    ChatFailure,
-    ChatReply,
-    ChatRequest,
-    JudgeRequest,
-    Judgment,
-    Relation,
-    Reply,
-)
-from judge.records.quadrant import Quadrant, QuadrantCount, QuadrantTable
-from judge.records.result import SampleResult, Scores, Status
-from judge.records.run import Rules, RunInput, RunRecord
-from judge.records.sample import Chunk, Sample
-from judge.records.sentence import Citation, CitationStatus, Flag, FlagName, Sentence, SentenceKind
-from judge.records.summary import CorpusBounds, CorpusScore, CorrectnessTotals, Interval, Summary
-from judge.records.verdict import (
-    SUPPORT_WEIGHT,
-    SUPPORTED,
-    Evidence,
-    Excluded,
-    JudgeOutcome,
-    Outcome,
-    SentenceResult,
-    Support,
-    Unscored,
-    UnscoredReason,
-    Verdict,
-)
-
-__all__ = [
-    "SUPPORTED",
-    "SUPPORT_WEIGHT",
-    "Call",
-    "ChatFailure",
-    "ChatReply",
-    "ChatRequest",
-    "Chunk",
-    "Citation",
-    "CitationStatus",
-    "ComparedClaims",
-    "ComparedSentence",
-    "CorpusBounds",
-    "CorpusScore",
-    "Correctness",
-    "CorrectnessStatus",
-    "CorrectnessTotals",
-    "Evidence",
-    "Excluded",
-    "Flag",
-    "FlagName",
-    "Interval",
-    "JudgeOutcome",
-    "JudgeRequest",
-    "Judgment",
-    "Outcome",
-    "Quadrant",
-    "QuadrantCount",
-    "QuadrantTable",
-    "Relation",
-    "Reply",
-    "Rules",
-    "RunInput",
-    "RunRecord",
-    "Sample",
-    "SampleResult",
-    "Scores",
-    "Sentence",
-    "SentenceKind",
-    "SentenceResult",
-    "Status",
-    "Summary",
-    "Support",
-    "Unscored",
-    "UnscoredReason",
-    "Verdict",
-]
+from judge.records.correctness import ComparedClaims as ComparedClaims
+from judge.records.correctness import ComparedSentence as ComparedSentence
+from judge.records.correctness import Correctness as Correctness
+from judge.records.correctness import CorrectnessStatus as CorrectnessStatus
+from judge.records.exchange import Call as Call
+from judge.records.exchange import ChatFailure as ChatFailure
+from judge.records.exchange import ChatReply as ChatReply
+from judge.records.exchange import ChatRequest as ChatRequest
+from judge.records.exchange import JudgeRequest as JudgeRequest
+from judge.records.exchange import Judgment as Judgment
+from judge.records.exchange import Relation as Relation
+from judge.records.exchange import Reply as Reply
+from judge.records.quadrant import Quadrant as Quadrant
+from judge.records.quadrant import QuadrantCount as QuadrantCount
+from judge.records.quadrant import QuadrantTable as QuadrantTable
+from judge.records.result import SampleResult as SampleResult
+from judge.records.result import Scores as Scores
+from judge.records.result import Status as Status
+from judge.records.run import Rules as Rules
+from judge.records.run import RunInput as RunInput
+from judge.records.run import RunRecord as RunRecord
+from judge.records.sample import Chunk as Chunk
+from judge.records.sample import Record as Record
+from judge.records.sample import Sample as Sample
+from judge.records.sentence import Citation as Citation
+from judge.records.sentence import CitationStatus as CitationStatus
+from judge.records.sentence import Flag as Flag
+from judge.records.sentence import FlagName as FlagName
+from judge.records.sentence import Sentence as Sentence
+from judge.records.sentence import SentenceKind as SentenceKind
+from judge.records.summary import CorpusBounds as CorpusBounds
+from judge.records.summary import CorpusScore as CorpusScore
+from judge.records.summary import CorrectnessTotals as CorrectnessTotals
+from judge.records.summary import Interval as Interval
+from judge.records.summary import Summary as Summary
+from judge.records.verdict import SUPPORT_WEIGHT as SUPPORT_WEIGHT
+from judge.records.verdict import SUPPORTED as SUPPORTED
+from judge.records.verdict import Evidence as Evidence
+from judge.records.verdict import Excluded as Excluded
+from judge.records.verdict import JudgeOutcome as JudgeOutcome
+from judge.records.verdict import Outcome as Outcome
+from judge.records.verdict import SentenceResult as SentenceResult
+from judge.records.verdict import Support as Support
+from judge.records.verdict import Unscored as Unscored
+from judge.records.verdict import UnscoredReason as UnscoredReason
+from judge.records.verdict import Verdict as Verdict

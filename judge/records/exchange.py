@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from judge.records.record import Record
-from judge.records.sample import Chunk
+from judge.records.sample import Chunk, Record
 from judge.records.sentence import Flag, Sentence
 from judge.records.verdict import JudgeOutcome, UnscoredReason
 from judge.text.words import blank

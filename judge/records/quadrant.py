@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-from judge.records.record import Record
+from judge.records.sample import Record
 
 Half = Literal["neither", "retrieval", "generation", "unknown"]
 QuadrantWord = Literal[

@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 from judge.records.correctness import Correctness
 from judge.records.exchange import Call
 from judge.records.quadrant import Quadrant
-from judge.records.record import Record
+from judge.records.sample import Record
 from judge.records.sentence import Citation, Flag
 from judge.records.verdict import SentenceResult
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
-from judge.records.record import Record
+from judge.records.sample import Record
 
 
 class Rules(Record):

@@ -1,8 +1,18 @@
-"""What is judged: an answer, and the chunks its generator saw."""
+"""What every record has in common; and what is judged: an answer and its chunks."""
 
-from pydantic import Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from judge.records.record import Record
+
+class Record(BaseModel):
+    """Frozen, closed to unknown keys, written under its JSON names."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
+        serialize_by_alias=True,
+        validate_by_name=True,
+    )
 
 
 class Chunk(Record):

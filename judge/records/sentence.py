@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from judge.records.record import Record
+from judge.records.sample import Record
 
 
 class SentenceKind(StrEnum):

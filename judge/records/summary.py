@@ -6,8 +6,8 @@ from pydantic import Field
 
 from judge.records.correctness import CorrectnessStatus
 from judge.records.quadrant import QuadrantTable
-from judge.records.record import Record
 from judge.records.result import Status
+from judge.records.sample import Record
 from judge.records.sentence import CitationStatus, FlagName, SentenceKind
 from judge.records.verdict import Support, UnscoredReason
 from judge.signature import Signature

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from judge.records.record import Record
+from judge.records.sample import Record
 from judge.records.sentence import Sentence
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from judge.records.record import Record
+from judge.records import Record
 from judge.records.summary import Interval
 
 QueryStatus = Literal["measured", "no_gold", "no_relevant", "no_ranking"]

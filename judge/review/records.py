@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from judge.records.record import Record
+from judge.records import Record
 from judge.records.sentence import Flag, SentenceKind
 from judge.records.verdict import Outcome, Support
 

@@ -9,9 +9,17 @@ from itertools import combinations, product
 from typing import Final, Literal, get_args
 from unicodedata import category
 
-from judge.records import Quadrant, Rules, Sample, SampleResult, Sentence, SentenceKind, Status
+from judge.records import (
+    Quadrant,
+    Record,
+    Rules,
+    Sample,
+    SampleResult,
+    Sentence,
+    SentenceKind,
+    Status,
+)
 from judge.records.quadrant import Half, QuadrantWord
-from judge.records.record import Record
 from judge.signature import Signature
 from judge.text.fold import CJK_CHAR
 

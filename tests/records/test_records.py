@@ -16,13 +16,13 @@ from judge.records import (
     FlagName,
     JudgeRequest,
     Quadrant,
+    Record,
     SampleResult,
     Sentence,
     Summary,
     Support,
     Verdict,
 )
-from judge.records.record import Record
 from judge.scores.totals import summarize
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

@@ -12,8 +12,7 @@ from pydantic import BaseModel, Field, JsonValue, ValidationError
 from judge.backends.openai.client import Connection
 from judge.backends.openai.failures import Failure, clip, one_line
 from judge.protocols import Store
-from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
-from judge.records.record import Record
+from judge.records import ChatFailure, ChatReply, ChatRequest, Record, UnscoredReason
 from judge.signature import Signature, part
 from judge.text.fold import estimate_tokens
 

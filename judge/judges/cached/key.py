@@ -9,8 +9,7 @@ from itertools import zip_longest
 from typing import Final, Literal, Protocol
 
 from judge.judges.cached.rows import ASKED, REPLY, AskedRow, VerdictRow
-from judge.records import JudgeRequest
-from judge.records.record import Record
+from judge.records import JudgeRequest, Record
 from judge.signature import Signature
 
 _EDITION: Final = "verdict-1"

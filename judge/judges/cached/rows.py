@@ -8,9 +8,8 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from judge.records import Call, Evidence, FlagName, Support, Verdict
+from judge.records import Call, Evidence, FlagName, Record, Support, Verdict
 from judge.records.exchange import Reply
-from judge.records.record import Record
 
 ASKED: Final = "asked:"
 """Begins the name of a row that tells what was asked."""
