@@ -19,10 +19,9 @@ from judge.config import Config
 from judge.errors import InputError, RunError
 from judge.evaluator import Evaluator
 from judge.files.folder import RunFolder
-from judge.files.inputs import is_fifo
 from judge.files.runs import REJECTED, is_of, read_results
 from judge.files.samples import Checked, Rejected, check_samples, read_samples
-from judge.files.source import Digest
+from judge.files.source import Digest, is_fifo
 from judge.records import SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 from judge.scores.totals import Totals

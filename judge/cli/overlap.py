@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judge.cli.root import app
-from judge.files.inputs import Source
-from judge.files.outputs import Write, row_file
+from judge.files.tables import Write, row_file
 
 if TYPE_CHECKING:
     from judge.overlap.records import AnswerOverlap
@@ -49,6 +48,7 @@ def overlap(
     # Heavy, and --help stays quick without them.
     from judge.cli.render.overlap import print_overlap  # noqa: PLC0415
     from judge.cli.terminal import output, say_json  # noqa: PLC0415
+    from judge.files.samples import Source  # noqa: PLC0415
     from judge.overlap import measure_overlap, with_bad_lines  # noqa: PLC0415
 
     source = Source(samples, ("answer",), skip_bad_lines=skip_bad_lines)

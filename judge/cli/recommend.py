@@ -8,8 +8,7 @@ import typer
 from judge.cli.options import chosen, language
 from judge.cli.root import app
 from judge.errors import ConfigError
-from judge.files.inputs import Source
-from judge.files.outputs import page_file
+from judge.files.tables import page_file
 from judge.text.visible import clip
 
 if TYPE_CHECKING:
@@ -75,6 +74,7 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     from judge.advice.recommend import recommend_measures  # noqa: PLC0415
     from judge.cli.render.advice import page, print_advice  # noqa: PLC0415
     from judge.cli.terminal import output, say  # noqa: PLC0415
+    from judge.files.samples import Source  # noqa: PLC0415
 
     source = Source(samples, (), skip_bad_lines=skip_bad_lines)
     written = None if markdown == STDOUT else markdown

@@ -12,8 +12,8 @@ import typer
 from judge.cli.options import chosen, language
 from judge.cli.root import app
 from judge.errors import ConfigError, InputError
-from judge.files.inputs import PIPED, Source, placed, readable, spoken
-from judge.files.outputs import Write, row_file
+from judge.files.source import PIPED, placed, readable, spoken
+from judge.files.tables import Write, row_file
 from judge.messages import Lang
 
 if TYPE_CHECKING:
@@ -157,6 +157,7 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
 def _of_samples(
     name: str, rules: "RankRules", most: int, rows: str | None, *, skip_bad_lines: bool
 ) -> "RankingReport":
+    from judge.files.samples import Source  # noqa: PLC0415
     from judge.retrieval import check_gold, measure_retrieval  # noqa: PLC0415
 
     check = partial(check_gold, rules=rules)

@@ -7,7 +7,7 @@ import typer
 
 from judge.cli.options import language, takes_settings
 from judge.cli.root import app
-from judge.files.inputs import PIPED, is_fifo, standard_input
+from judge.files.source import PIPED, is_fifo, standard_input
 
 if TYPE_CHECKING:
     from judge.config import Config

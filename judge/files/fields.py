@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Final
 
 from pydantic import JsonValue
@@ -10,25 +10,25 @@ from pydantic import JsonValue
 from judge.errors import InputError
 from judge.records import Chunk, Sample
 
-ALIASES: Final = {
-    "qid": ("qid", "id", "sample_id"),
-    "query": ("query", "question", "user_input"),
-    "answer": ("answer", "response"),
-    "chunks": ("chunks", "contexts", "retrieved_contexts"),
-    "retrieved": ("retrieved",),
-    "gold_answer": ("gold_answer", "reference"),
-    "gold_evidence": ("gold_evidence",),
-    "relevance": ("relevance", "rel_map"),
-}
-"""Field of `Sample`, and the keys it is read from: the first that is there and not null."""
-
 MAX_DEPTH: Final = 100
 """Lists and objects in one another that metadata may hold; JSON parsers stop near 200."""
 
-_Fields = dict[str, JsonValue]
+_KINDS: Final[dict[type, str]] = {
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    str: "text",
+    list: "a list",
+    dict: "an object",
+    type(None): "null",
+}
+_SHOWN: Final = 60
+"""Characters of a value, in a message."""
+_KEYS: Final = 8
+"""Keys that a message names."""
 
 
-def sample_from(fields: _Fields, *, line: int, needs: Collection[str]) -> Sample:
+def sample_from(fields: dict[str, JsonValue], *, line: int, needs: Collection[str]) -> Sample:
     """The sample in a row.
 
     Args:
@@ -39,54 +39,37 @@ def sample_from(fields: _Fields, *, line: int, needs: Collection[str]) -> Sample
     Raises:
         InputError: a field is missing or of the wrong type; `field` names it.
     """
-    taken = {name: _first(fields, keys) for name, keys in ALIASES.items()}
-    for name in ("answer", "chunks", *sorted(set(needs) - {"answer", "chunks"})):
-        if name in needs and taken[name] is None:
-            also = ", ".join(ALIASES[name][1:])
+    used = {name: key for name, (_, keys) in FIELDS.items() if (key := _first(fields, keys))}
+    for name in sorted(needs, key=lambda name: (name not in {"answer", "chunks"}, name)):
+        if name not in used:
+            also = ", ".join(FIELDS[name][1][1:])
             hint = f" (also read from: {also})" if also else ""
             raise InputError(f"is missing{hint}; found {_keys(fields)}", field=name)
-    used = {key for key in taken.values() if key is not None}
-    values = {name: fields[key] for name, key in taken.items() if key is not None}
-    qid = values.get("qid", "")
-    return Sample(
-        qid=_identifier(qid if qid != "" else str(line), taken["qid"] or "qid"),
-        query=_text(values.get("query", ""), taken["query"] or "query"),
-        answer=_text(values.get("answer", ""), taken["answer"] or "answer"),
-        chunks=_chunks(values.get("chunks", []), taken["chunks"] or "chunks"),
-        retrieved=_ids(values.get("retrieved"), "retrieved"),
-        gold_answer=_text(values["gold_answer"], gold) if (gold := taken["gold_answer"]) else None,
-        gold_evidence=_ids(values.get("gold_evidence"), "gold_evidence"),
-        relevance=_relevance(values.get("relevance"), taken["relevance"] or ""),
-        metadata={
-            _text(key, key): _writable(value, key)
-            for key, value in fields.items()
-            if key not in used
-        },
-    )
+    values = {name: FIELDS[name][0](fields[key], key) for name, key in used.items()}
+    values["qid"] = values.get("qid") or str(line)
+    values["metadata"] = {
+        _text(key, key): _writable(value, key)
+        for key, value in fields.items()
+        if key not in used.values()
+    }
+    return Sample.model_validate(values)
 
 
-def _first(fields: _Fields, keys: tuple[str, ...]) -> str | None:
+def _first(fields: dict[str, JsonValue], keys: tuple[str, ...]) -> str | None:
     return next((key for key in keys if fields.get(key) is not None), None)
 
 
-def _keys(fields: _Fields) -> str:
+def _keys(fields: dict[str, JsonValue]) -> str:
     keys = [repr(key) for key in fields if fields[key] is not None]
-    return "the keys " + ", ".join(keys[:8]) + ("…" if len(keys) > 8 else "") if keys else "no keys"  # noqa: PLR2004
+    if not keys:
+        return "no keys"
+    return "the keys " + ", ".join(keys[:_KEYS]) + ("…" if len(keys) > _KEYS else "")
 
 
 def _wrong(value: JsonValue, needed: str, field: str) -> InputError:
-    kind = {
-        bool: "a boolean",
-        int: "a number",
-        float: "a number",
-        str: "text",
-        list: "a list",
-        dict: "an object",
-        type(None): "null",
-    }[type(value)]
     shown = repr(value)
-    shown = shown if len(shown) <= 60 else shown[:60] + "…"  # noqa: PLR2004
-    return InputError(f"is {kind}, {shown}; {needed} is needed", field=field)
+    shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
+    return InputError(f"is {_KINDS[type(value)]}, {shown}; {needed} is needed", field=field)
 
 
 def _text(value: JsonValue, field: str) -> str:
@@ -101,16 +84,12 @@ def _text(value: JsonValue, field: str) -> str:
 
 
 def _identifier(value: JsonValue, field: str) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str):
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise _wrong(value, "text or a whole number", field)
-    return _text(value, field)
+    return _text(str(value), field)
 
 
-def _ids(value: JsonValue, field: str) -> tuple[str, ...] | None:
-    if value is None:
-        return None
+def _ids(value: JsonValue, field: str) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise _wrong(value, "a list of chunk ids", field)
     return tuple(_identifier(item, f"{field}[{i}]") for i, item in enumerate(value))
@@ -119,20 +98,32 @@ def _ids(value: JsonValue, field: str) -> tuple[str, ...] | None:
 def _chunks(value: JsonValue, field: str) -> tuple[Chunk, ...]:
     if not isinstance(value, list):
         raise _wrong(value, "a list of texts or of {chunk_id, text}", field)
-    return tuple(_chunk(item, i, field) for i, item in enumerate(value))
+    return tuple(_chunk(item, str(i + 1), f"{field}[{i}]") for i, item in enumerate(value))
 
 
-def _chunk(value: JsonValue, position: int, field: str) -> Chunk:
-    where = f"{field}[{position}]"
+def _chunk(value: JsonValue, number: str, where: str) -> Chunk:
     if isinstance(value, str):
-        return Chunk(chunk_id=str(position + 1), text=_text(value, where))
+        return Chunk(chunk_id=number, text=_text(value, where))
     if not isinstance(value, dict):
         raise _wrong(value, "text or {chunk_id, text}", where)
     if value.get("text") is None:
         raise InputError(f"has no text; found {_keys(value)}", field=f"{where}.text")
     key = _first(value, ("chunk_id", "id"))
-    chunk_id = str(position + 1) if key is None else _identifier(value[key], f"{where}.{key}")
+    chunk_id = _identifier(value[key], f"{where}.{key}") if key else number
     return Chunk(chunk_id=chunk_id, text=_text(value["text"], f"{where}.text"))
+
+
+def _relevance(value: JsonValue, field: str) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise _wrong(value, "an object of chunk id to grade", field)
+    grades: dict[str, float] = {}
+    for chunk_id, grade in value.items():
+        # To Python `true` is an int; it is no grade. And an int may be too long for a float.
+        number = None if isinstance(grade, bool) else grade
+        if not isinstance(number, (int, float)) or not abs(number) <= sys.float_info.max:
+            raise _wrong(grade, "a finite number", f"{field}[{chunk_id!r}]")
+        grades[_text(chunk_id, field)] = float(number)
+    return grades
 
 
 def _writable(value: JsonValue, field: str, depth: int = 0) -> JsonValue:
@@ -149,16 +140,14 @@ def _writable(value: JsonValue, field: str, depth: int = 0) -> JsonValue:
     return value
 
 
-def _relevance(value: JsonValue, field: str) -> dict[str, float] | None:
-    if value is None:
-        return None
-    if not isinstance(value, dict):
-        raise _wrong(value, "an object of chunk id to grade", field)
-    grades: dict[str, float] = {}
-    for chunk_id, grade in value.items():
-        # To Python `true` is an int; it is no grade. And an int may be too long for a float.
-        number = None if isinstance(grade, bool) else grade
-        if not isinstance(number, (int, float)) or not abs(number) <= sys.float_info.max:
-            raise _wrong(grade, "a finite number", f"{field}[{chunk_id!r}]")
-        grades[_text(chunk_id, field)] = float(number)
-    return grades
+FIELDS: Final[dict[str, tuple[Callable[[JsonValue, str], object], tuple[str, ...]]]] = {
+    "qid": (_identifier, ("qid", "id", "sample_id")),
+    "query": (_text, ("query", "question", "user_input")),
+    "answer": (_text, ("answer", "response")),
+    "chunks": (_chunks, ("chunks", "contexts", "retrieved_contexts")),
+    "retrieved": (_ids, ("retrieved",)),
+    "gold_answer": (_text, ("gold_answer", "reference")),
+    "gold_evidence": (_ids, ("gold_evidence",)),
+    "relevance": (_relevance, ("relevance", "rel_map")),
+}
+"""How a field of `Sample` is read, and from which keys: the first that is there and not null."""

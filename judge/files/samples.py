@@ -4,27 +4,32 @@ import hashlib
 import json
 import re
 import sqlite3
+import sys
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Collection, Iterable, Iterator
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
 from judge.errors import InputError
-from judge.files.fields import ALIASES, sample_from
+from judge.files.fields import FIELDS, sample_from
 from judge.files.source import (
     CsvError,
     Digest,
+    check_encoding,
     csv_reader,
-    encoding_error,
     open_source,
+    placed,
     presentable,
+    readable,
+    spoken,
     text_lines,
 )
 from judge.records import Sample
+from judge.text.visible import visible
 
 SCORE_NEEDS: Final = frozenset({"answer", "chunks"})
 """What a sample must have to be scored."""
@@ -32,18 +37,21 @@ SCORE_NEEDS: Final = frozenset({"answer", "chunks"})
 _DELIMITERS: Final = ",;\t"
 _NUMBERED_CHUNK: Final = re.compile(r"chunk_([1-9]\d*)")
 _JSON_COLUMNS: Final = frozenset(
-    name
+    key
     for field in ("chunks", "retrieved", "gold_evidence", "relevance")
-    for name in ALIASES[field]
+    for key in FIELDS[field][1]
 )
-_MAY_BE_EMPTY: Final = frozenset(ALIASES["answer"])
+_MAY_BE_EMPTY: Final = frozenset(FIELDS["answer"][1])
 """A spreadsheet cannot tell an empty answer from none; an empty answer is a result, no error."""
+_SHOWN: Final = 60
+"""Characters of a line, in a message."""
 
 Samples = Iterable[Sample] | AsyncIterable[Sample]
+_Lines = Iterator[tuple[int, str]]
+_Fields = dict[str, JsonValue]
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(NamedTuple):
     """A line that is no sample: where, as it stood, and why."""
 
     line: int
@@ -51,8 +59,7 @@ class Rejected:
     error: InputError
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """What a check of a whole file found."""
 
     samples: int
@@ -60,13 +67,12 @@ class Checked:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row. `fields` is an error where the line is no row at all."""
 
     line: int
     text: str
-    fields: dict[str, JsonValue] | InputError
+    fields: _Fields | InputError
 
 
 def read_samples(
@@ -94,7 +100,9 @@ def read_samples(
     with closing(_Seen()) as seen, open_source(path, digest) as stream:
         for row in _rows(text_lines(stream, path), path):
             try:
-                sample = _sample(row, needs)
+                if isinstance(row.fields, InputError):
+                    raise row.fields
+                sample = sample_from(row.fields, line=row.line, needs=needs)
                 if check is not None:
                     check(sample)
                 seen.add(sample.qid, row.line)
@@ -107,18 +115,12 @@ def read_samples(
                 yield sample
 
 
-def check_samples(
-    path: str | Path,
-    *,
-    needs: Collection[str] = SCORE_NEEDS,
-    on_bad: Callable[[Rejected], None] | None = None,
-) -> Checked:
+def check_samples(path: str | Path, *, on_bad: Callable[[Rejected], None] | None = None) -> Checked:
     """Read the whole file once and keep nothing but counts and its hash. Arguments as above.
 
     Raises:
         InputError: as `read_samples`; also where there is not one sample in it.
     """
-    path = Path(path)
     rejected = 0
     digest = hashlib.sha256()
 
@@ -128,13 +130,54 @@ def check_samples(
         if on_bad is not None:
             on_bad(line)
 
-    bad = on_bad and count
-    samples = sum(1 for _ in read_samples(path, needs=needs, on_bad=bad, digest=digest))
+    samples = sum(1 for _ in read_samples(path, on_bad=on_bad and count, digest=digest))
     if not samples:
         what = f"all {rejected} lines are bad" if rejected else "holds no sample"
         message = f"{what}; one JSON object a line, or CSV under a header, is needed"
         raise InputError(message, path=str(path))
     return Checked(samples, rejected, digest.hexdigest())
+
+
+class Source:
+    """Samples to be read once or more; bad lines raise, or are told and left out.
+
+    Args:
+        name: a path, or `-` for standard input.
+        needs: fields of a sample that must be there.
+        skip_bad_lines: tell of a bad line on standard error, and go on.
+        check: raises `InputError` for a sample that is of no use.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        needs: Collection[str],
+        *,
+        skip_bad_lines: bool,
+        check: Callable[[Sample], None] | None = None,
+    ) -> None:
+        self.name = spoken(name)
+        self.rejected = 0
+        self._source = name
+        on_bad = self._tell if skip_bad_lines else None
+        self._read = partial(read_samples, needs=needs, on_bad=on_bad, check=check)
+
+    @contextmanager
+    def samples(self) -> Iterator[Iterator[Sample]]:
+        """The samples, one at a time. What can be read but once is read from a copy.
+
+        Raises:
+            InputError: also of what is done with them; it names the source.
+            RunError: there is no room for the copy.
+        """
+        with placed(self.name), readable(self._source) as path:
+            yield self._read(path)
+
+    def _tell(self, line: Rejected) -> None:
+        self.rejected += 1
+        # No log: it would hold texts, and logs hold names.
+        error = line.error.at(self.name, line.line)
+        sys.stderr.write(visible(f"judge: left out: {error}") + "\n")
 
 
 async def each(samples: Samples) -> AsyncGenerator[Sample]:
@@ -147,7 +190,31 @@ async def each(samples: Samples) -> AsyncGenerator[Sample]:
             yield sample
 
 
-def _rows(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Row]:
+class _Seen:
+    """The qids so far, in a private database on disk: a set of them would grow with the file."""
+
+    def __init__(self) -> None:
+        # One thread at a time reads a generator, but it need not be the thread that began.
+        self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self.close = self._database.close
+        for statement in (
+            "PRAGMA synchronous = OFF",
+            "PRAGMA journal_mode = OFF",
+            "CREATE TABLE seen (qid TEXT PRIMARY KEY, line) WITHOUT ROWID",
+            "BEGIN",
+        ):
+            self._database.execute(statement)
+
+    def add(self, qid: str, line: int) -> None:
+        try:
+            self._database.execute("INSERT INTO seen VALUES (?, ?)", (qid, line))
+        except sqlite3.IntegrityError:
+            found = self._database.execute("SELECT line FROM seen WHERE qid = ?", (qid,))
+            message = f"{qid!r} stands already on line {found.fetchone()[0]}; make each qid unique"
+            raise InputError(message, field="qid") from None
+
+
+def _rows(lines: _Lines, path: Path) -> Iterator[Row]:
     name = path.name.lower().removesuffix(".gz")
     if name.endswith((".csv", ".tsv")):
         return csv_rows(lines, path)
@@ -160,152 +227,24 @@ def _rows(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Row]:
     return rows(chain([first], lines), path)
 
 
-def _sample(row: Row, needs: Collection[str]) -> Sample:
-    if isinstance(row.fields, InputError):
-        raise row.fields
-    return sample_from(row.fields, line=row.line, needs=needs)
+def _row(line: int, text: str, path: Path, read: Callable[[], _Fields]) -> Row:
+    fields: _Fields | InputError
+    try:
+        check_encoding(text, line, path)
+        fields = read()
+    except InputError as error:
+        fields = error.at(str(path), line)
+    return Row(line, presentable(text), fields)
 
 
-class _Seen:
-    """The qids so far, in a private database on disk: a set of them would grow with the file."""
-
-    def __init__(self) -> None:
-        # One thread at a time reads a generator, but it need not be the thread that began.
-        self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self._database.execute("PRAGMA synchronous = OFF")
-        self._database.execute("PRAGMA journal_mode = OFF")
-        self._database.execute("CREATE TABLE seen (qid TEXT PRIMARY KEY, line) WITHOUT ROWID")
-        self._database.execute("BEGIN")
-
-    def add(self, qid: str, line: int) -> None:
-        try:
-            self._database.execute("INSERT INTO seen VALUES (?, ?)", (qid, line))
-        except sqlite3.IntegrityError:
-            found = self._database.execute("SELECT line FROM seen WHERE qid = ?", (qid,))
-            message = f"{qid!r} stands already on line {found.fetchone()[0]}; make each qid unique"
-            raise InputError(message, field="qid") from None
-
-    def close(self) -> None:
-        self._database.close()
-
-
-def jsonl_rows(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Row]:
+def jsonl_rows(lines: _Lines, path: Path) -> Iterator[Row]:
     """A row for each line that is not blank."""
     for number, line in lines:
         if line.strip():
-            error = encoding_error(line, number, path)
-            yield Row(number, presentable(line), error or _json_object(line, number, path))
+            yield _row(number, line, path, partial(_json_object, line, first=number == 1))
 
 
-def csv_rows(lines: Iterator[tuple[int, str]], path: Path) -> Iterator[Row]:
-    """A row for each CSV record; the header names the fields, an empty cell is an absent field.
-
-    Raises:
-        InputError: there is no header, or it names a column twice.
-    """
-    tape = _Tape(lines)
-    first = next(tape, "")
-    if error := encoding_error(first, 1, path):
-        raise error
-    delimiter = max(_DELIMITERS, key=first.count)
-    reader = csv_reader(chain([first], tape), delimiter)
-    try:
-        header = [name.strip() for name in next(reader, [])]
-    except CsvError as error:
-        raise _bad_csv(str(error), 1, path) from None
-    twice = sorted({name for name in header if name and header.count(name) > 1})
-    if twice:
-        raise InputError(f"column {twice[0]!r} stands twice; rename one", path=str(path), line=1)
-    while True:
-        tape.start()
-        try:
-            cells = next(reader, None)
-        except CsvError as error:
-            text = presentable(tape.text())
-            yield Row(tape.first, text, _bad_csv(str(error), tape.first, path))
-            continue
-        if cells is None:
-            return
-        if any(cells):
-            text = tape.text()
-            unread = encoding_error(text, tape.first, path)
-            fields = unread or _csv_object(header, cells, tape.first, path)
-            yield Row(tape.first, presentable(text), fields)
-
-
-class _Tape(Iterator[str]):
-    """Hands lines to the CSV reader and remembers those of the record it is reading."""
-
-    def __init__(self, lines: Iterator[tuple[int, str]]) -> None:
-        self._lines = lines
-        self._seen: list[str] = []
-        self._number = 0
-        self.first = 1
-
-    def __next__(self) -> str:
-        self._number, line = next(self._lines)
-        self._seen.append(line)
-        return line
-
-    def start(self) -> None:
-        self.first = self._number + 1
-        self._seen.clear()
-
-    def text(self) -> str:
-        return "".join(self._seen)
-
-
-def _bad_csv(message: str, line: int, path: Path) -> InputError:
-    hint = "mend the line"
-    if "end of data" in message:
-        hint = "close the quotation mark that opens on this line"
-    elif "new-line character" in message:
-        message = "a carriage return outside quotation marks"
-        hint = "end lines with a line feed"
-    return InputError(f"bad CSV: {message}; {hint}", path=str(path), line=line)
-
-
-def _csv_object(
-    header: list[str], cells: list[str], line: int, path: Path
-) -> dict[str, JsonValue] | InputError:
-    if any(cells[len(header) :]):
-        message = f"{len(cells)} cells under {len(header)} columns; quote cells that hold commas"
-        return InputError(message, path=str(path), line=line)
-    named = {
-        name: cell
-        for name, cell in zip(header, cells, strict=False)
-        if name and (cell or name in _MAY_BE_EMPTY)
-    }
-    fields: dict[str, JsonValue] = {}
-    numbered: dict[int, str] = {}
-    for name, cell in named.items():
-        match = _NUMBERED_CHUNK.fullmatch(name)
-        if match:
-            numbered[int(match[1])] = cell
-        elif name in _JSON_COLUMNS and cell.strip():
-            value = _cell(name, cell, line, path)
-            if isinstance(value, InputError):
-                return value
-            fields[name] = value
-        else:
-            fields[name] = cell
-    if numbered or ("chunks" not in fields and any(map(_NUMBERED_CHUNK.fullmatch, header))):
-        fields.setdefault(
-            "chunks", [{"chunk_id": str(i), "text": text} for i, text in sorted(numbered.items())]
-        )
-    return fields
-
-
-def _cell(name: str, cell: str, line: int, path: Path) -> JsonValue | InputError:
-    try:
-        value: JsonValue = json.loads(cell)
-    except (ValueError, RecursionError) as error:
-        message = f"not JSON ({error}): {_short(cell)}; write the cell with json.dumps"
-        return InputError(message, path=str(path), line=line, field=name)
-    return value
-
-
-def _json_object(line: str, number: int, path: Path) -> dict[str, JsonValue] | InputError:
+def _json_object(line: str, *, first: bool) -> _Fields:
     try:
         # With its end, a line cut off inside a string would be blamed on a control character.
         value = json.loads(line.rstrip("\r\n"))
@@ -322,12 +261,89 @@ def _json_object(line: str, number: int, path: Path) -> dict[str, JsonValue] | I
         message = f"holds {_short(line)}; each line is one JSON object, {{…}}"
         if isinstance(value, list):
             message += ". Of a JSON array, jq -c '.[]' makes such lines"
-    if line.strip() in {"[", "{"} and number == 1:
+    if first and line.strip() in {"[", "{"}:
         message = "is one JSON document over many lines; make it lines with jq -c"
         message += " '.[]'" if line.strip() == "[" else " ."
-    return InputError(message, path=str(path), line=number)
+    raise InputError(message)
 
 
-def _short(text: str, size: int = 60) -> str:
+def csv_rows(lines: _Lines, path: Path) -> Iterator[Row]:
+    """A row for each CSV record; the header names the fields, an empty cell is an absent field.
+
+    Raises:
+        InputError: there is no header, or it names a column twice.
+    """
+    record: list[tuple[int, str]] = []
+    """The numbered lines of the record that is being read."""
+
+    def tape() -> Iterator[str]:
+        for number, line in lines:
+            record.append((number, line))
+            yield line
+
+    fed = tape()
+    first = next(fed, "")
+    check_encoding(first, 1, path)
+    reader = csv_reader(chain([first], fed), max(_DELIMITERS, key=first.count))
+    try:
+        header = [name.strip() for name in next(reader, [])]
+    except CsvError as error:
+        raise _bad_csv(error).at(str(path), 1) from None
+    if twice := sorted({name for name in header if name and header.count(name) > 1}):
+        raise InputError(f"column {twice[0]!r} stands twice; rename one", path=str(path), line=1)
+    while True:
+        record.clear()
+        bad, cells = None, None
+        try:
+            cells = next(reader, None)
+        except CsvError as error:
+            bad = _bad_csv(error)
+        if bad is None and cells is None:
+            return
+        number, text = record[0][0], "".join(line for _, line in record)
+        if bad is not None:
+            yield Row(number, presentable(text), bad.at(str(path), number))
+        elif any(cells or ()):
+            yield _row(number, text, path, partial(_csv_object, header, cells or []))
+
+
+def _bad_csv(error: Exception) -> InputError:
+    message, hint = str(error), "mend the line"
+    if "end of data" in message:
+        hint = "close the quotation mark that opens on this line"
+    elif "new-line character" in message:
+        message = "a carriage return outside quotation marks"
+        hint = "end lines with a line feed"
+    return InputError(f"bad CSV: {message}; {hint}")
+
+
+def _csv_object(header: list[str], cells: list[str]) -> _Fields:
+    if any(cells[len(header) :]):
+        message = f"{len(cells)} cells under {len(header)} columns; quote cells that hold commas"
+        raise InputError(message)
+    fields: _Fields = {}
+    numbered: dict[int, str] = {}
+    for name, cell in zip(header, cells, strict=False):
+        if not name or not (cell or name in _MAY_BE_EMPTY):
+            continue
+        if match := _NUMBERED_CHUNK.fullmatch(name):
+            numbered[int(match[1])] = cell
+        elif name in _JSON_COLUMNS and cell.strip():
+            try:
+                fields[name] = json.loads(cell)
+            except (ValueError, RecursionError) as error:
+                message = f"not JSON ({error}): {_short(cell)}; write the cell with json.dumps"
+                raise InputError(message, field=name) from None
+        else:
+            fields[name] = cell
+    if numbered or ("chunks" not in fields and any(map(_NUMBERED_CHUNK.fullmatch, header))):
+        chunks: list[JsonValue] = [
+            {"chunk_id": str(number), "text": text} for number, text in sorted(numbered.items())
+        ]
+        fields.setdefault("chunks", chunks)
+    return fields
+
+
+def _short(text: str) -> str:
     text = text.strip()
-    return repr(text if len(text) <= size else text[:size] + "…")
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")

@@ -1,18 +1,28 @@
-"""Tables for spreadsheets: cells that are no formulas, and CSV as programs write and read it."""
+"""What a command writes beside a run: pages and tables, and tables that a spreadsheet saved.
+
+A table's cells are no formulas, and its CSV is as programs write and read it.
+"""
 
 import codecs
 import csv
 import io
+import json
+import os
 import re
+import shutil
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from judge.errors import InputError
-from judge.files.source import CsvError, csv_reader
+from judge.errors import ConfigError, InputError, RunError
+from judge.files.source import PIPED, CsvError, csv_reader, standard_input
 from judge.messages import Lang, Messages
 from judge.text.visible import visible
+
+Value = str | float | None
+Write = Callable[[Mapping[str, Value]], None]
 
 BOM: Final = "\ufeff"
 """First in a file that Excel must take for UTF-8."""
@@ -47,6 +57,116 @@ _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # UTF-8 first: next to no other text is valid UTF-8 by chance. GB18030 is what Excel and WPS save
 # where Windows speaks Chinese.
 _ENCODINGS: Final = ("utf-8-sig", "gb18030")
+
+
+@contextmanager
+def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
+    """Takes rows and writes them, whole or not at all, over what is there; None without a name.
+
+    CSV opens right in spreadsheets: UTF-8 with BOM, no formulas; null is an empty cell. The keys of
+    the first row are the header.
+
+    Args:
+        name: of the file.
+        sources: files that are read meanwhile, `-` for standard input.
+
+    Raises:
+        ConfigError: the name ends in neither `.jsonl` nor `.csv`, or is that of a source.
+        RunError: it cannot be written.
+    """
+    if name is None:
+        yield None
+        return
+    path = Path(name)
+    if (ending := path.suffix.lower()) not in {".jsonl", ".csv"}:
+        raise ConfigError(f"-o {name!r}: ends in neither .jsonl nor .csv; name a file that does")
+    if any(_same(path, source) for source in sources):
+        raise ConfigError(f"-o {name!r}: is the file that is read; name another")
+    begun = ending != ".csv"
+
+    def write(row: Mapping[str, Value]) -> None:
+        nonlocal begun
+        if not begun:
+            file.write(BOM + csv_row(list(row)))
+            begun = True
+        file.write(line(row))
+
+    line = _csv_line if ending == ".csv" else _json_line
+    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        yield write
+
+
+@contextmanager
+def page_file(name: str | None, *sources: str) -> Iterator[Callable[[str], object] | None]:
+    """Takes one text and writes it, whole or not at all, over what is there; None without a name.
+
+    Raises:
+        ConfigError: the name is empty or that of a source.
+        RunError: it cannot be written.
+    """
+    if name is None:
+        yield None
+        return
+    if not name:
+        raise ConfigError("the name of the file to write is empty; name one")
+    path = Path(name)
+    if any(_same(path, source) for source in sources):
+        raise ConfigError(f"{name!r}: is the file that is read; name another to write")
+    with replacing(path) as part:
+        yield lambda text: part.write_bytes(text.encode())
+
+
+@contextmanager
+def replacing(path: Path, step: str = "mend that, or name another file") -> Iterator[Path]:
+    """A file to write beside `path`, which takes its place on leaving; nothing where that fails.
+
+    A link is followed: what it points to is replaced.
+
+    Args:
+        path: of the file.
+        step: what to do where it cannot be written, for the message.
+
+    Raises:
+        RunError: it cannot be written, or is there and is no file, such as a folder or a device.
+    """
+    real = Path(os.path.realpath(path))  # of links in a ring, as far as it comes
+    # Of this process: two that write at once do not write into each other's.
+    part = real.with_name(f"{real.name}.{os.getpid()}.part")
+    try:
+        if real.exists() and not real.is_file():
+            raise RunError(f"{path}: is no file that could be replaced; {step}")
+        yield part
+        if real.exists():
+            shutil.copymode(real, part)  # what only its owner could read stays so
+        part.replace(real)
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written ({error.strerror}); {step}") from None
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _same(path: Path, source: str) -> bool:
+    try:
+        if source != PIPED:
+            return path.samefile(source)
+        # `< samples.jsonl`: no name, and yet a file.
+        return os.path.samestat(path.stat(), os.fstat(standard_input().fileno()))
+    except OSError:  # one of them is not there, or has a name that cannot be
+        return False
+
+
+def _json_line(row: Mapping[str, Value]) -> str:
+    return json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _csv_line(row: Mapping[str, Value]) -> str:
+    return csv_row(
+        [
+            cell(value, "en") if isinstance(value, str) else "" if value is None else repr(value)
+            for value in row.values()
+        ]
+    )
 
 
 def cell(text: str, lang: Lang) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import InputError
-from judge.files.source import encoding_error, open_source, text_blocks
+from judge.files.source import check_encoding, open_source, text_lines
 from judge.retrieval.ranking import Block
 
 _QRELS: Final = "qid iteration docid relevance"
@@ -112,7 +112,7 @@ def _lines(path: Path, columns: str) -> Iterator[_Lines]:
     width = len(columns.split())
     empty = True
     with open_source(path) as stream:
-        for first, text in text_blocks(stream, path, _CHARACTERS):
+        for first, text in text_lines(stream, path, _CHARACTERS):
             lines = _split_at_once(first, text, width) or _one_by_one(first, text, columns, path)
             empty = empty and not lines.numbers
             yield lines
@@ -139,8 +139,7 @@ def _one_by_one(first: int, text: str, columns: str, path: Path) -> _Lines:
     width = len(columns.split())
     kept = []
     for number, line in enumerate(text.split("\n"), first):
-        if error := encoding_error(line, number, path):
-            raise error
+        check_encoding(line, number, path)
         cells = _ASCII_SPACE.split(line.strip(" \t\r\n\f\v"))
         if len(cells) == width:
             kept.append((number, cells))

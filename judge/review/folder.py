@@ -10,8 +10,8 @@ from typing import Final
 from pydantic import BaseModel
 
 from judge.errors import RunError
-from judge.files.folder import replacing
 from judge.files.runs import AGREEMENT, PAGE, RESULTS, REVIEW, parse, read_record
+from judge.files.tables import replacing
 from judge.review.records import Agreement, Draw, Label
 
 _LABELS: Final = ".labels.jsonl"

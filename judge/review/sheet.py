@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 from judge.errors import InputError, RunError
-from judge.files.folder import replacing
 from judge.files.tables import (
     BOM,
     LONGEST,
@@ -19,6 +18,7 @@ from judge.files.tables import (
     csv_row,
     csv_rows,
     legible,
+    replacing,
     restore,
 )
 from judge.messages import LANGS, Lang

@@ -1,7 +1,9 @@
 import csv
 import gzip
 import hashlib
+import io
 import json
+import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ from judge.errors import InputError
 from judge.files.samples import (
     Rejected,
     Row,
+    Source,
     check_samples,
     csv_rows,
     each,
@@ -345,3 +348,44 @@ async def test_no_more_is_read_than_is_asked_for() -> None:
     assert (await anext(stream)).qid == "a"
     assert read == ["a"]
     await stream.aclose()
+
+
+BAD_LINES = b'{"qid":"a","answer":"x"}\n{"answer":\n{"qid":"c"}\n'
+
+
+def test_samples_with_a_bad_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(BAD_LINES)
+    strict = Source(str(path), ("answer",), skip_bad_lines=False)
+    with pytest.raises(InputError, match=r"in\.jsonl, line 2"), strict.samples() as samples:
+        list(samples)
+    lenient = Source(str(path), ("answer",), skip_bad_lines=True)
+    for _ in range(2):
+        lenient.rejected = 0
+        with lenient.samples() as samples:
+            assert [sample.qid for sample in samples] == ["a"]
+        assert lenient.rejected == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 4
+    assert told[0].startswith(f"judge: left out: {path}, line 2: bad JSON")
+    assert "line 3, field 'answer': is missing" in told[1]
+
+
+def test_bad_lines_that_are_piped_in(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    piped = io.BytesIO(b'{"qid":"\x1b[31m\n{"qid":"b"}\n')
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(piped))
+    source = Source("-", (), skip_bad_lines=True)
+    with source.samples() as samples:
+        assert [sample.qid for sample in samples] == ["b"]
+    assert source.name == "standard input"
+    told = capsys.readouterr().err
+    assert told.startswith("judge: left out: standard input, line 1: bad JSON")
+    assert "\x1b" not in told
+
+
+def test_what_is_done_with_samples_is_placed_as_well(tmp_path: Path) -> None:
+    source = Source(str(tmp_path / "in.jsonl"), (), skip_bad_lines=False)
+    with pytest.raises(InputError, match=r"in\.jsonl: holds no query"), source.samples():
+        raise InputError("holds no query")

@@ -1,20 +1,25 @@
 import gzip
 import hashlib
+import io
 import os
-import re
+import sys
+import threading
 import zlib
 from pathlib import Path
 
 import pytest
 
-from judge.errors import InputError
+from judge.errors import ConfigError, InputError, RunError
 from judge.files.source import (
     CsvError,
+    check_encoding,
     csv_reader,
-    encoding_error,
     open_source,
+    placed,
     presentable,
-    text_blocks,
+    readable,
+    spoken,
+    standard_input,
     text_lines,
 )
 
@@ -68,10 +73,13 @@ def test_what_is_no_text_is_refused_with_the_next_step(
 def test_another_encoding_is_named_by_line_byte_and_column(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes("问\n".encode() + b"1," + "报销".encode("gb18030") + "\n好".encode())
-    errors = [encoding_error(text, number, path) for number, text in read(path)]
-    assert errors[0] is errors[2] is None
-    assert re.search(r"line 2: not UTF-8 \(byte 0xb1 at column 3\).*iconv", str(errors[1]))
-    assert presentable(read(path)[1][1]) == "1,\ufffd\ufffd\ufffd\ufffd\n"
+    first, (number, spoilt), last = read(path)
+    for place, text in (first, last):
+        check_encoding(text, place, path)
+    says = r"line 2: not UTF-8 \(byte 0xb1 at column 3\).*iconv"
+    with pytest.raises(InputError, match=says):
+        check_encoding(spoilt, number, path)
+    assert presentable(spoilt) == "1,\ufffd\ufffd\ufffd\ufffd\n"
 
 
 @pytest.mark.parametrize("size", [0, 10, 1_000_000])
@@ -128,7 +136,7 @@ def test_blocks_are_the_same_lines(tmp_path: Path, size: int, *, zipped: bool) -
     text = "\ufeff" + "".join(f"行{number}\r\n\n" for number in range(500)) + "end"
     path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
     with open_source(path) as stream:
-        blocks = list(text_blocks(stream, path, size))
+        blocks = list(text_lines(stream, path, size))
         assert not stream.closed
     lines = [
         (first + i, line)
@@ -148,7 +156,7 @@ def test_gzip_whose_middle_is_damaged_names_the_line(tmp_path: Path) -> None:
     with open_source(path) as stream, pytest.raises(InputError) as lines:
         list(text_lines(stream, path))
     with open_source(path) as stream, pytest.raises(InputError) as blocks:
-        list(text_blocks(stream, path, 1000))
+        list(text_lines(stream, path, 1000))
     for caught in (lines, blocks):
         assert "gzip data is damaged here" in str(caught.value)
         assert caught.value.line is not None
@@ -168,3 +176,63 @@ def test_a_bad_record_is_not_the_last() -> None:
     with pytest.raises(CsvError):
         next(reader)
     assert list(reader) == [["f", "g"]]
+
+
+PIPE = b'{"qid":"a","answer":"x"}\n{"answer":\n{"qid":"c"}\n'
+
+
+def pipe(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+def test_a_file_is_read_where_it_is(tmp_path: Path) -> None:
+    for name in (str(tmp_path / "a"), str(tmp_path), "x" * 5000):
+        with readable(name) as path:
+            assert path == Path(name)
+
+
+def test_what_is_piped_in_can_be_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe(monkeypatch, PIPE)
+    with readable("-") as path:
+        assert path.read_bytes() == path.read_bytes() == PIPE
+    assert not path.exists()
+
+
+def test_a_named_pipe_can_be_read_again(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=fifo.write_bytes, args=(PIPE,))
+    writer.start()
+    with readable(str(fifo)) as path:
+        assert path.read_bytes() == path.read_bytes() == PIPE
+    writer.join()
+
+
+def test_standard_input_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ConfigError, match="standard input is closed; pipe the samples in"):
+        standard_input()
+    with pytest.raises(ConfigError, match="standard input is closed"), readable("-"):
+        pass
+
+
+class Broken(io.RawIOBase):
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, _: object) -> int:
+        raise OSError(5, "Input/output error")
+
+
+def test_a_pipe_that_breaks_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Broken())))
+    said = r"^standard input: cannot be copied \(Input/output error\); save it to a file"
+    with pytest.raises(RunError, match=said), readable("-"):
+        pass
+
+
+def test_what_is_wrong_names_the_source_and_keeps_its_line() -> None:
+    with pytest.raises(InputError) as caught, placed("standard input"):
+        raise InputError("is wrong", path="copy", line=7, field="qid")
+    assert str(caught.value) == "standard input, line 7, field 'qid': is wrong"
+    assert (spoken("-"), spoken("a")) == ("standard input", "a")
