@@ -1,16 +1,31 @@
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from itertools import permutations
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from judge.backends.local.scorer import Encoded, Roles, TransformersScorer, read_labels, relations
+from judge.backends.local import (
+    Encoded,
+    Network,
+    Roles,
+    SentenceEmbedder,
+    TransformersScorer,
+    fingerprint,
+    load,
+    located,
+    quiet,
+    read_labels,
+    relations,
+    run,
+)
 from judge.errors import ConfigError
-from judge.protocols import PairScorer
+from judge.protocols import Embedder, PairScorer
 from judge.records import Relation, Unscored, UnscoredReason
 from tests import tiny
 
@@ -26,12 +41,14 @@ def worker() -> Iterator[ThreadPoolExecutor]:
 class Letters:
     """One token a letter; entailed is the share of `y` among those of the premise."""
 
-    limit = 100
-
     def __init__(self, error: Exception | None = None) -> None:
         self._error = error
         self.batches: list[list[int]] = []
         self.threads: set[str] = set()
+
+    @property
+    def network(self) -> Network:
+        return Network(100, self.encode, self.relate)
 
     def encode(self, pairs: Sequence[tuple[str, str]]) -> list[Encoded]:
         if ("", "") in pairs:
@@ -56,8 +73,8 @@ class Letters:
 async def test_relations_come_back_in_order_and_what_is_too_long_is_none(
     worker: ThreadPoolExecutor,
 ) -> None:
-    network = Letters()
-    scorer: PairScorer = TransformersScorer("tiny@0", network, worker)
+    letters = Letters()
+    scorer: PairScorer = TransformersScorer("tiny@0", letters.network, worker)
     assert scorer.signature == "tiny@0"
     sizes = [n * 37 % 103 for n in range(600)]
     pairs = [("y" * (size // 2) + "n" * (size - size // 2), "ab") for size in sizes]
@@ -68,25 +85,27 @@ async def test_relations_come_back_in_order_and_what_is_too_long_is_none(
         if relation is not None:
             assert relation.entailed == (size // 2) / max(size, 1)
     # Those of like length share a batch, so that little of it is padding.
-    assert max(map(len, network.batches)) == 32
-    assert all(batch == sorted(batch) for batch in network.batches)
-    assert network.threads == {"here_0"}
+    assert max(map(len, letters.batches)) == 32
+    assert all(batch == sorted(batch) for batch in letters.batches)
+    assert letters.threads == {"here_0"}
 
 
 async def test_nothing_asked_and_nothing_that_fits(worker: ThreadPoolExecutor) -> None:
-    network = Letters()
-    scorer = TransformersScorer("tiny@0", network, worker)
+    letters = Letters()
+    scorer = TransformersScorer("tiny@0", letters.network, worker)
     assert await scorer.score([]) == []
     assert await scorer.score([("y" * 101, "")] * 2) == [None, None]
-    assert network.batches == []
+    assert letters.batches == []
 
 
 async def test_a_failure_in_mid_run_is_a_value(worker: ThreadPoolExecutor) -> None:
-    scorer = TransformersScorer("tiny@0", Letters(RuntimeError("out of memory\nat all")), worker)
+    scorer = TransformersScorer(
+        "tiny@0", Letters(RuntimeError("out of memory\nat all")).network, worker
+    )
     assert await scorer.score([("y", "n")]) == Unscored(
         reason=UnscoredReason.SERVER_ERROR, detail="the model failed: out of memory"
     )
-    scorer = TransformersScorer("tiny@0", Letters(), worker)
+    scorer = TransformersScorer("tiny@0", Letters().network, worker)
     assert await scorer.score([("y", "n"), ("", "")]) == Unscored(
         reason=UnscoredReason.SERVER_ERROR, detail="the model failed: nothing to encode"
     )
@@ -294,3 +313,216 @@ async def test_a_failure_of_the_library_is_a_value(
     assert isinstance(found, Unscored)
     assert found.reason is UnscoredReason.SERVER_ERROR
     assert "\n" not in found.detail
+
+
+# Embeddings.
+
+
+@pytest.fixture
+def loads() -> None:
+    """Skips where nothing can be loaded."""
+    pytest.importorskip("sentence_transformers", reason="needs the extra `local`")
+
+
+def lengths(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    """An even text points one way, an odd one the other."""
+    return np.array([[1, 0] if len(text) % 2 else [0, 1] for text in texts], np.float32)
+
+
+async def test_each_text_has_its_row_and_a_blank_one_zeros(worker: ThreadPoolExecutor) -> None:
+    embedder: Embedder = SentenceEmbedder("tiny@0", lengths, 2, worker)
+    assert embedder.signature == "embedding:tiny@0"
+    texts = ["a", " ", "雨雨", *["abc", "ab", ""] * 200]
+    rows = await embedder.embed(texts, deadline=0.0)
+    assert not isinstance(rows, Unscored)
+    assert rows.dtype == np.float32
+    assert rows.tolist() == [[1, 0], [0, 0], [0, 1], *[[1, 0], [0, 1], [0, 0]] * 200]
+    none = await embedder.embed([])
+    assert not isinstance(none, Unscored)
+    assert none.shape == (0, 2)
+
+
+@pytest.mark.usefixtures("loads")
+async def test_rows_have_unit_length_and_blank_texts_none(
+    tmp_path: Path, worker: ThreadPoolExecutor
+) -> None:
+    folder = tiny.save_encoder(tmp_path / "tiny")
+    embedder: Embedder = await SentenceEmbedder.opened(str(folder), worker)
+    assert embedder.signature.startswith("embedding:tiny@")
+    rows = await embedder.embed(["the room is open.", " \n", "门开。", "", "the room is open."])
+    assert not isinstance(rows, Unscored)
+    assert rows.shape == (5, 16)
+    assert rows.dtype == np.float32
+    assert np.linalg.norm(rows, axis=1) == pytest.approx([1, 0, 1, 0, 1], abs=1e-5)
+    assert rows[0] @ rows[4] == pytest.approx(1, abs=1e-5)
+    assert rows[0] @ rows[2] < 0.999
+    again = await embedder.embed(["the room is open."], deadline=0.0)
+    assert not isinstance(again, Unscored)
+    assert again[0] == pytest.approx(rows[0], abs=1e-5)
+
+
+@pytest.mark.usefixtures("loads")
+async def test_a_folder_that_holds_no_model(tmp_path: Path, worker: ThreadPoolExecutor) -> None:
+    with pytest.raises(ConfigError, match="cannot be loaded") as caught:
+        await SentenceEmbedder.opened(str(tmp_path), worker)
+    assert str(caught.value).startswith(f"--embedding-model {f'local:{tmp_path}'!r}: ")
+    assert "\n" not in str(caught.value)
+
+
+# Weights.
+
+
+def test_a_folder_is_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "名").mkdir()
+    assert located(str(tmp_path / "名")) == tmp_path / "名"
+    monkeypatch.chdir(tmp_path)
+    assert located("名") == Path("名")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert located("~/名") == tmp_path / "名"
+
+
+@pytest.mark.parametrize("name", ["./none", "/none", "~/none", "~nobody-at-all/x", "a/b/c"])
+def test_a_folder_that_is_none(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(ConfigError, match="there is no such folder"):
+        located(name)
+
+
+@pytest.mark.skipif(find_spec("huggingface_hub") is None, reason="needs the extra `local`")
+def test_what_the_cache_does_not_hold_is_to_be_fetched() -> None:
+    with pytest.raises(ConfigError, match=r"hf download nobody/judge-none, or"):
+        located("nobody/judge-none")
+    with pytest.raises(ConfigError, match=r"hf download nobody/judge-none --revision v1, or"):
+        located("nobody/judge-none@v1")
+    for name in ("x" * 500, "no name", "a\x00b"):
+        with pytest.raises(ConfigError, match="is no folder"):
+            located(name)
+
+
+@pytest.mark.skipif(find_spec("huggingface_hub") is not None, reason="the extra is installed")
+@pytest.mark.parametrize("name", ["nobody/judge-none", "x" * 500, "a\x00b"])
+def test_without_the_extra_there_is_no_cache(name: str) -> None:
+    with pytest.raises(ImportError, match="huggingface_hub"):
+        located(name)
+
+
+def made(folder: Path, **files: str) -> str:
+    for name, text in files.items():
+        path = folder / name.replace("__", "/").replace("_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return fingerprint(folder)
+
+
+def test_the_contents_of_a_models_files_make_its_fingerprint(tmp_path: Path) -> None:
+    modules = '[{"path": ""}, {"path": "1"}]'
+    parts = {"config_json": "{}", "model_safetensors": "12", "1__config_json": "[]"}
+    parts["modules_json"] = modules
+    usual = made(tmp_path / "a", **parts)
+    assert len(usual) == 8
+    assert int(usual, 16) >= 0
+    # Not where it stands, nor what else lies there.
+    others = {"README_md": "read", "optimizer_pt": "9", "checkpoint-9__model_bin": "9"}
+    assert made(tmp_path / "b", **parts, **others) == usual
+    changed = [
+        made(tmp_path / "c", **parts | {"model_safetensors": "13"}),
+        made(tmp_path / "d", **parts | {"1__config_json": "[1]"}),
+        made(tmp_path / "e", **parts | {"vocab_txt": ""}),
+        made(tmp_path / "f", model_safetensors="12", config_json="{}", modules_json=modules),
+        made(tmp_path / "g", **parts | {"model_safetensors": "{}", "config_json": "12"}),
+    ]
+    assert len({usual, *changed}) == 6
+
+
+@pytest.mark.parametrize(
+    "modules", ["", "[", "{}", "3", "[3]", "[{}]", '[{"path": 3}]', '[{"path": "none"}]']
+)
+def test_modules_that_name_no_folder_add_nothing(tmp_path: Path, modules: str) -> None:
+    alone = made(tmp_path / "a", modules_json=modules)
+    assert made(tmp_path / "b", modules_json=modules, **{"1__config_json": "[]"}) == alone
+
+
+async def test_a_model_is_made_on_the_workers_thread_and_named_by_folder_and_contents(
+    tmp_path: Path, worker: ThreadPoolExecutor
+) -> None:
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    threads: list[str] = []
+
+    def make(given: Path) -> str:
+        threads.append(threading.current_thread().name)
+        return f"made of {given.name}"
+
+    name, model = await load(str(folder), "--nli-model", make, worker)
+    assert model == "made of tiny"
+    assert name.startswith("tiny@")
+    assert threads == ["here_0"]
+    (folder / "config.json").write_text("[]")
+    assert (await load(str(folder), "--nli-model", make, worker))[0] != name
+
+
+def fails(error: Exception) -> Callable[[Path], None]:
+    def make(_: Path) -> None:
+        raise error
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            ImportError("No module named 'torch'"),
+            r"\(No module named 'torch'\); .*pip install '\.\[local",
+        ),
+        (ConfigError("it is no classifier"), ": it is no classifier$"),
+        (OSError("\n\n no file \nat all"), r"cannot be loaded \(OSError: no file\); try it"),
+        (ValueError(""), r"cannot be loaded \(ValueError: \)"),
+    ],
+)
+async def test_whatever_goes_wrong_is_one_line_that_names_the_model(
+    tmp_path: Path, worker: ThreadPoolExecutor, error: Exception, said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said) as caught:
+        await load(str(tmp_path), "--option 'x'", fails(error), worker)
+    assert str(caught.value).startswith("--option 'x': ")
+    assert "\n" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+async def test_a_model_that_is_not_there(worker: ThreadPoolExecutor) -> None:
+    with pytest.raises(ConfigError, match=r"^--nli-model './none': there is no such folder"):
+        await TransformersScorer.opened("./none", worker)
+
+
+BREAKDOWNS = [
+    (RuntimeError("out of memory\nat all"), "out of memory"),
+    (IndexError("index out of range"), "index out of range"),
+    (ArithmeticError("no number"), "no number"),
+    (ValueError("\n too many rows"), "too many rows"),
+    (MemoryError(), "MemoryError"),
+    (OSError(5, "no device"), "[Errno 5] no device"),
+    (TypeError(" "), "TypeError"),
+]
+
+
+async def test_a_breakdown_is_a_value(worker: ThreadPoolExecutor) -> None:
+    for error, said in BREAKDOWNS:
+
+        def work(given: Exception) -> None:
+            raise given
+
+        assert await run(worker, work, error) == Unscored(
+            reason=UnscoredReason.SERVER_ERROR, detail=f"the model failed: {said}"
+        )
+
+
+def test_the_library_is_silent_meanwhile_and_left_as_it_was() -> None:
+    logging = pytest.importorskip("transformers", reason="needs `local`").utils.logging
+    before = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    with quiet():
+        assert logging.get_verbosity() == logging.ERROR
+        assert not logging.is_progress_bar_enabled()
+    assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before
