@@ -1,21 +1,15 @@
 """Dates by value: `3 May 2021`, `2021-05-03`, `2021年5月3日`, `Monday`."""
 
 import re
+from calendar import month_abbr
 from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Final, NamedTuple
 
-from judge.checks.numbers import MEASURES
-from judge.checks.units import unit_before, unit_behind
+from judge.checks.numbers import MEASURES, unit_before, unit_behind
 
-_MONTHS: Final = {
-    "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6,
-    "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
-}  # fmt: skip
-_DAYS: Final = {
-    "Monday": 0, "Tuesday": 1, "Wednesday": 2, "Thursday": 3,
-    "Friday": 4, "Saturday": 5, "Sunday": 6,
-}  # fmt: skip
+_MONTHS: Final = {name.lower(): number for number, name in enumerate(month_abbr)}
+_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _HAN_DIGITS: Final = {sign: value for value, sign in enumerate("〇一二三四五六七八九")} | {"零": 0}
 # Also verbs: alone they are months only where a word that goes with a month stands before them.
 _VERBS: Final = frozenset(("may", "march", "mar"))
@@ -62,6 +56,15 @@ _LEADS: Final = re.compile(
     r"|late|every|each|and|between)[ -]\Z",
     re.IGNORECASE,
 )
+# Before or behind four digits that count: `about 2000 people`.
+_COUNTS: Final = re.compile(
+    r"(?<![^\W_])(?:about|around|some|approximately|roughly|nearly)\s\Z", re.IGNORECASE
+)
+_COUNTED: Final = re.compile(r"\s[a-z]+s(?![^\W_])")
+# There they do not, whatever follows: `in 2010 won the cup`.
+_TIMES: Final = re.compile(
+    r"(?<![^\W_])(?:in|since|until|till|during|early|mid|late)[ -]\Z", re.IGNORECASE
+)
 _LEAD_REACH: Final = 10
 _COUNT_REACH: Final = 16
 _MOST_MONTH: Final = 12
@@ -94,11 +97,7 @@ class Date(NamedTuple):
 
 
 class Calendar:
-    """The dates of some texts, looked up by what they say.
-
-    Args:
-        dates: any, in any order.
-    """
+    """The dates of some texts, looked up by what they say."""
 
     def __init__(self, dates: Iterable[Date]) -> None:
         found = {day for date in dates for day in date.readings}
@@ -130,17 +129,6 @@ def _weaker(days: Iterable[Day]) -> frozenset[Day]:
     return frozenset(Day(*parts) for day in days for parts in product(*({p, None} for p in day)))
 
 
-# Before or behind these four digits count or measure: `about 2000 people`, `EUR 2000`, `2000 km`.
-_COUNTS: Final = re.compile(
-    r"(?<![^\W_])(?:about|around|some|approximately|roughly|nearly)\s\Z", re.IGNORECASE
-)
-_COUNTED: Final = re.compile(r"\s[a-z]+s(?![^\W_])")
-# There they do not, whatever follows: `in 2010 won the cup`.
-_TIMES: Final = re.compile(
-    r"(?<![^\W_])(?:in|since|until|till|during|early|mid|late)[ -]\Z", re.IGNORECASE
-)
-
-
 def dates(text: str) -> list[Date]:
     """Find the dates of a text, in reading order; the two ends of a range are two.
 
@@ -154,60 +142,46 @@ def _read(match: re.Match[str], text: str) -> Iterator[Date]:
     start, end = match.span()
     if match["era"] or match["han_era"]:
         yield Date((), start, end, certain=False)
-    elif match["year"] and not match["until"] and _counts(text, start, end):
-        return
-    for readings in _days(match):
-        real = tuple(day for day in readings if _exists(day))
-        if real:
-            yield Date(real, start, end, _certain(match, text))
+    elif not (match["year"] and not match["until"] and _counts(text, start, end)):
+        for days in _days(match):
+            if real := tuple(day for day in days if _exists(day)):
+                yield Date(real, start, end, _certain(match, text))
 
 
 def _counts(text: str, start: int, end: int) -> bool:
+    """Whether four digits are no year: `about 2000 people`, `EUR 2000`, `2000 km`."""
     before = text[max(0, start - _COUNT_REACH) : start]
     if _TIMES.search(before):
         return False
-    return (
-        unit_behind(text, end) is not None
-        or unit_before(text, start) is not None
-        or (_COUNTS.search(before) is not None and _COUNTED.match(text, end) is not None)
-    )
+    beside = unit_behind(text, end) or unit_before(text, start)
+    return bool(beside or (_COUNTS.search(before) and _COUNTED.match(text, end)))
 
 
 def _certain(match: re.Match[str], text: str) -> bool:
-    name = match["m2"]
-    if name is None or match["d3"] or match["y3"] or _month(name) is None:
-        return True
-    if name.rstrip(".").lower() not in _VERBS:
+    alone = match["m2"] and not (match["d3"] or match["y3"])
+    if not alone or match["m2"].rstrip(".").lower() not in _VERBS:
         return True
     return bool(_LEADS.search(text[max(0, match.start() - _LEAD_REACH) : match.start()]))
 
 
 def _days(match: re.Match[str]) -> Iterator[tuple[Day, ...]]:
-    if match["iso_y"]:
-        yield (Day(_year(match["iso_y"]), int(match["iso_m"]), int(match["iso_d"])),)
-    elif match["num_y"]:
+    """The readings of each date of a match."""
+    if match["num_y"]:
         year, one, two = _year(match["num_y"]), int(match["one"]), int(match["two"])
         yield tuple(dict.fromkeys((Day(year, two, one), Day(year, one, two))))
-    elif match["m1"] or match["m2"]:
-        yield from _named(match)
-    elif match["year"]:
-        yield (Day(_year(match["year"])),)
+    elif name := match["m1"] or match["m2"]:
+        year = _year(match["y1"] or match["y2"] or match["y3"])
+        found = [day for day in match.group("d1", "d2", "d3", "d4") if day]
+        for day in found or [""]:
+            yield (Day(year, _MONTHS[name[:3].lower()], _number(re.sub(r"\D", "", day))),)
+    elif match["weekday"]:
+        yield (Day(weekday=_DAYS.index(match["weekday"])),)
+    else:
+        year = _year(match["iso_y"] or match["year"] or match["han_y"])
+        month = _number(match["iso_m"] or match["han_m"] or match["han_m2"])
+        yield (Day(year, month, _number(match["iso_d"] or match["han_d"] or match["han_d2"])),)
         if match["until"]:
             yield (Day(_year(match["year"][:2] + match["until"])),)
-    elif match["weekday"]:
-        yield (Day(weekday=_DAYS[match["weekday"]]),)
-    elif match["han_m2"]:
-        yield (Day(None, _han(match["han_m2"]), _han(match["han_d2"])),)
-    elif match["han_y"] and not match["han_era"]:
-        yield (Day(_year(match["han_y"]), _han(match["han_m"]), _han(match["han_d"])),)
-
-
-def _named(match: re.Match[str]) -> Iterator[tuple[Day, ...]]:
-    month = _month(match["m1"] or match["m2"])
-    year = _year(match["y1"] or match["y2"] or match["y3"])
-    found = [day for day in match.group("d1", "d2", "d3", "d4") if day]
-    for day in found or [None]:
-        yield (Day(year, month, int(re.sub(r"\D", "", day)) if day else None),)
 
 
 def _exists(day: Day) -> bool:
@@ -220,11 +194,8 @@ def _year(written: str | None) -> int | None:
     return int("".join(str(_HAN_DIGITS.get(sign, sign)) for sign in written)) if written else None
 
 
-def _month(name: str) -> int | None:
-    return _MONTHS.get(name[:3].lower())
-
-
-def _han(written: str | None) -> int | None:
+def _number(written: str | None) -> int | None:
+    """A month or a day, in digits or in Chinese."""
     if not written:
         return None
     if written.isdecimal():

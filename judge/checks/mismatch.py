@@ -2,8 +2,9 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, cached_property
+from operator import itemgetter
 from typing import Final
 
 from judge.checks.dates import Calendar, Date, dates
@@ -52,10 +53,6 @@ def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> t
     either, nothing can be compared. Similarity quotes no more than its best window and was told of
     all chunks: there all of them are the evidence.
 
-    Args:
-        request: what the judge was asked.
-        outcomes: by sentence index, their quotes looked up.
-
     Returns:
         At most one flag of each name a sentence, in the order of the sentences.
     """
@@ -64,7 +61,7 @@ def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> t
         for index, outcome in sorted(outcomes.items())
         if isinstance(outcome, Verdict) and outcome.support is Support.FULL
     }
-    said = {i: _Said(blank_markup(_unlabelled(request.claim(i)))) for i in full}
+    said = {index: _Said(blank_markup(_unlabelled(request.claim(index)))) for index in full}
     shelf = _Shelf(request, tuple(said.values()))
     return tuple(
         Flag(name=name, sentence=index, detail="; ".join(dict.fromkeys(missing)))
@@ -76,7 +73,6 @@ def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> t
 
 
 def _unlabelled(text: str) -> str:
-    """The text with such labels overwritten by spaces; every other character keeps its place."""
     return _LABEL.sub(lambda match: " " * len(match.group()), text)
 
 
@@ -104,12 +100,7 @@ class _Said:
 
 
 class _Grounds:
-    """What a verdict rests on, the question included, made ready to be asked.
-
-    Args:
-        close: the sentences that its quotes touch.
-        wide: the chunks they stand in, and those said to support.
-    """
+    """What a verdict rests on: the sentences its quotes touch, and the chunks with their names."""
 
     def __init__(self, close: tuple[_Said, ...], wide: tuple[_Said, ...]) -> None:
         self._close = close
@@ -123,6 +114,25 @@ class _Grounds:
     def calendar(self) -> Calendar:
         return Calendar(each for text in self._close for each in text.dates)
 
+    @cached_property
+    def things(self) -> frozenset[str]:
+        """What the sentences count."""
+        found = (counted(each, text.text) for text in self._close for each in text.quantities)
+        return frozenset(filter(None, found))
+
+    def match(self, quantity: Quantity) -> Match:
+        """What becomes of a quantity; a year may be a number: `2021 visitors`."""
+        match = self.figures.look_up(quantity)
+        year = match is Match.MISSING and self.calendar.has(quantity.readings[0].value)
+        return Match.FOUND if year else match
+
+    def dated(self, date: Date) -> bool:
+        """Whether a date follows from these; a year may be a number here too."""
+        year, *rest = date.readings[0]
+        return self.calendar.covers(date) or (
+            year is not None and not any(rest) and self.figures.has(year)
+        )
+
     def lacks(self, name: Name) -> bool:
         """Whether a part of a name stands in none of the texts."""
         if any(name.written in text.text for text in self._wide):
@@ -131,12 +141,6 @@ class _Grounds:
         for text in self._wide:
             missing &= text.mentions.missing(name) if missing else missing
         return bool(missing)
-
-    @cached_property
-    def things(self) -> frozenset[str]:
-        """What the sentences count."""
-        found = (counted(each, text.text) for text in self._close for each in text.quantities)
-        return frozenset(filter(None, found))
 
 
 class _Shelf:
@@ -149,9 +153,9 @@ class _Shelf:
         self._texts: dict[str, list[str]] = {}
         for chunk in request.chunks:
             self._texts.setdefault(chunk.chunk_id, []).append(chunk.text)
-        self._read: dict[str, _Said] = {}
-        self._cuts: dict[str, tuple[list[int], list[int]]] = {}
-        self._known: dict[tuple[tuple[str, ...], tuple[str, ...]], _Grounds] = {}
+        self._read = cache(_Said)
+        self._segments = cache(segments)
+        self._known = cache(_Grounds)
 
     def grounds(self, verdict: Verdict) -> _Grounds | None:
         """What the sentence is compared with; None where there is nothing."""
@@ -166,16 +170,20 @@ class _Shelf:
             if text[evidence.start : evidence.end] == evidence.quote
         ]
         close = [self._around(*quote) for quote in quoted] or held
-        if not close:
-            return None
-        return self._ground(close, [*(text for text, _, _ in quoted), *held])
+        return self._ground(close, [*(text for text, _, _ in quoted), *held]) if close else None
 
-    def _ground(self, close: Sequence[str], wide: Sequence[str]) -> _Grounds:
-        key = tuple(dict.fromkeys(close)), tuple(dict.fromkeys(wide))
-        if key not in self._known:
-            near, far = ((*self._say(texts), self._query) for texts in key)
-            self._known[key] = _Grounds(near, far)
-        return self._known[key]
+    def _ground(self, *texts: Iterable[str]) -> _Grounds:
+        close, wide = ((*map(self._read, dict.fromkeys(each)), self._query) for each in texts)
+        return self._known(close, wide)
+
+    def _around(self, text: str, start: int, end: int) -> str:
+        """A quote of a few words, made up to whole sentences."""
+        cuts = self._segments(text)
+        first = bisect_right(cuts, start, key=itemgetter(1))
+        last = bisect_left(cuts, end, key=itemgetter(0)) - 1
+        if first > last:
+            return text[start:end]
+        return text[min(start, cuts[first][0]) : max(end, cuts[last][1])]
 
     def is_name(self, name: Name) -> bool:
         """Whether it is one beyond doubt.
@@ -191,49 +199,29 @@ class _Shelf:
 
     @cached_property
     def _proper(self) -> frozenset[str]:
-        chunks = self._say(tuple(text for texts in self._texts.values() for text in texts))
-        said = (*self._said, *chunks)
+        said = (*self._said, *map(self._read, self._all))
         named = {
             part for text in said for each in text.names if each.certain for part in each.parts
         }
         return frozenset(named.difference(*(text.mentions.lower for text in said)))
 
-    def _around(self, text: str, start: int, end: int) -> str:
-        """A quote of a few words, made up to whole sentences."""
-        if text not in self._cuts:
-            cuts = segments(text)
-            self._cuts[text] = [start for start, _ in cuts], [end for _, end in cuts]
-        starts, ends = self._cuts[text]
-        first, last = bisect_right(ends, start), bisect_left(starts, end) - 1
-        if first > last:
-            return text[start:end]
-        return text[min(start, starts[first]) : max(end, ends[last])]
-
-    def _say(self, texts: tuple[str, ...]) -> Iterator[_Said]:
-        for text in texts:
-            if text not in self._read:
-                self._read[text] = _Said(text)
-            yield self._read[text]
-
 
 def _compare(said: _Said, grounds: _Grounds, shelf: _Shelf) -> Iterator[tuple[FlagName, list[str]]]:
-    held = (
-        each for each in said.quantities[:_MOST] if each.certain and _is_figure(each, said, grounds)
-    )
-    numbers = [(each, _find(each, grounds)) for each in held]
-    for name, fault in (
-        (FlagName.MISMATCH_NUMBER, Match.MISSING),
-        (FlagName.MISMATCH_UNIT, Match.OTHER_UNIT),
-    ):
-        yield name, [said.text[q.start : q.end] for q, match in numbers if match is fault]
-    lost = [date for date in said.dates[:_MOST] if date.certain and not _dated(date, grounds)]
+    figures = [
+        (said.text[each.start : each.end], grounds.match(each))
+        for each in said.quantities[:_MOST]
+        if each.certain and _is_figure(each, said, grounds)
+    ]
+    yield FlagName.MISMATCH_NUMBER, [text for text, match in figures if match is Match.MISSING]
+    yield FlagName.MISMATCH_UNIT, [text for text, match in figures if match is Match.OTHER_UNIT]
+    lost = [date for date in said.dates[:_MOST] if date.certain and not grounds.dated(date)]
     yield FlagName.MISMATCH_DATE, [said.text[date.start : date.end].rstrip(".") for date in lost]
     # `Celsius` is part of a quantity.
-    figures = {place for each in said.quantities for place in range(each.start, each.end)}
+    taken = {place for each in said.quantities for place in range(each.start, each.end)}
     absent = [
         name.written
         for name in said.names[:_MOST]
-        if name.start not in figures and shelf.is_name(name) and grounds.lacks(name)
+        if name.start not in taken and shelf.is_name(name) and grounds.lacks(name)
     ]
     yield FlagName.MISMATCH_NAME, absent
 
@@ -245,21 +233,5 @@ def _is_figure(quantity: Quantity, said: _Said, grounds: _Grounds) -> bool:
     against the evidence only if that counts the same thing: `three men` where it says `two men`.
     """
     value, unit = quantity.readings[0]
-    if value >= _COUNT or unit is not None or not value.is_integer():
-        return True
-    return counted(quantity, said.text) in grounds.things
-
-
-def _find(quantity: Quantity, grounds: _Grounds) -> Match:
-    match = grounds.figures.look_up(quantity)
-    if match is Match.MISSING and grounds.calendar.has(quantity.readings[0].value):
-        # Four digits alone are read as a year, and may be a number: `2021 visitors`.
-        return Match.FOUND
-    return match
-
-
-def _dated(date: Date, grounds: _Grounds) -> bool:
-    if grounds.calendar.covers(date):
-        return True
-    year, *rest = date.readings[0]
-    return year is not None and not any(rest) and grounds.figures.has(year)
+    large = value >= _COUNT or unit.kind or not value.is_integer()
+    return bool(large) or counted(quantity, said.text) in grounds.things

@@ -1,8 +1,13 @@
-"""Numbers by value: `1,200`, `3.5 %`, `2 million`, `twenty-five`, `三千万`, `2亿`, `２０２３年`."""
+"""Numbers by value, `1,200`, `twenty-five`, `三千万`, and the units beside them: `km`, `公里`."""
 
 import math
 import re
+import tomllib
+from functools import cache
+from importlib.resources import files
 from typing import Final, NamedTuple
+
+from judge.text.fold import CJK_CHAR
 
 MEASURES: Final = (
     "个個位名人次年月日天号號岁歲小分秒周週元块塊美角吨公千米里克斤升倍成种種类類项項件家所条條第届屆代"
@@ -10,12 +15,14 @@ MEASURES: Final = (
 )
 """Characters that make a lone Chinese numeral before them a quantity: `三天`, unlike `三明治`."""
 
-SPELLED: Final = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-    "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14,
-    "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20,
-    "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
-}  # fmt: skip
+_ONES: Final = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen"
+)
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
+SPELLED: Final = {word: value for value, word in enumerate(_ONES.split())} | {
+    word: 10 * value for value, word in enumerate(_TENS.split(), 2)
+}
 """English words of one number each."""
 _SCALES: Final = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _SHORT: Final = {"k": 1e3, "m": 1e6, "bn": 1e9}
@@ -24,28 +31,26 @@ _HAN: Final = {sign: value for value, sign in enumerate("零一二三四五六�
     "两": 2,
     "兩": 2,
 }
-_HAN_SCALES: Final = {
-    "十": 10, "百": 100, "千": 1000, "万": 10_000, "萬": 10_000, "亿": 10**8, "億": 10**8,
-}  # fmt: skip
+_HAN_SCALES: Final = dict(
+    zip("十百千万萬亿億", (10, 100, 1000, 10_000, 10_000, 10**8, 10**8), strict=True)
+)
 # `一个` is an article as much as a count; `十分` means "very", `万一` "in case".
 _COUNTING: Final = frozenset("二三四五六七八九十两兩")
 _IDIOMS: Final = frozenset(("十分", "万一", "千万"))
 _HUNDRED: Final = 100
 _MYRIADS: Final = "亿億万萬"
-_CURRENCIES: Final = "$€£¥￥"
 # Beyond that many characters it is no quantity.
 _LONGEST: Final = 40
 _LONGEST_SPELLED: Final = 120
 
 _NO_VALUE: Final = str.maketrans("", "", ",， ")
-
 _WORD: Final = "|".join(sorted(SPELLED, key=len, reverse=True))
 _SCALE: Final = "hundred|" + "|".join(_SCALES)
 _SIGNS: Final = "".join(_HAN)
 _HAN_SIGNS: Final = "".join(_HAN_SCALES)
 _PARTS: Final = re.compile(rf"(\d*)([{_HAN_SIGNS}]+)")
 # Most characters begin no number, and need not be tried.
-_STARTS: Final = "".join(sorted({word[0] for word in SPELLED})) + _SIGNS + "".join(_HAN_SCALES)
+_STARTS: Final = "".join(sorted({word[0] for word in SPELLED})) + _SIGNS + _HAN_SIGNS
 # `26, 000` and `1. 1 million` stand in text that was cut into tokens; no list goes on like that.
 _NUMBER: Final = re.compile(
     rf"""(?=[\d{_STARTS}]) (?:
@@ -55,7 +60,7 @@ _NUMBER: Final = re.compile(
         | \s?(?P<han_scale>[{_HAN_SIGNS}]+ (?:\d{{1,4}}[{_HAN_SIGNS}]+)* ) )?
     | (?<![^\W_])
       (?P<word> (?:{_WORD}) (?: [ -](?:and[ ])?(?:{_WORD}|{_SCALE})(?![^\W_]) )* ) (?![^\W_])
-    | (?P<percent>百分之)? (?P<han> [{_SIGNS}{"".join(_HAN_SCALES)}]+ (?:点[{_SIGNS}]+)? )
+    | (?P<percent>百分之)? (?P<han> [{_SIGNS}{_HAN_SIGNS}]+ (?:点[{_SIGNS}]+)? )
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -80,13 +85,12 @@ def numbers(text: str) -> list[Number]:
     >>> [number.value for number in numbers("1,200 of 3.5 million, twenty-five; 三千万, 2亿")]
     [1200.0, 3500000.0, 25.0, 30000000.0, 200000000.0]
     """
-    found = []
-    for match in _NUMBER.finditer(text):
-        if len(match.group()) <= (_LONGEST_SPELLED if match["word"] else _LONGEST):
-            value = _value(match)
-            if math.isfinite(value):
-                found.append(Number(value, match.start(), match.end(), _certain(match, text)))
-    return found
+    return [
+        Number(value, *match.span(), _certain(match, text))
+        for match in _NUMBER.finditer(text)
+        if len(match[0]) <= (_LONGEST_SPELLED if match["word"] else _LONGEST)
+        and math.isfinite(value := _value(match))
+    ]
 
 
 def _certain(match: re.Match[str], text: str) -> bool:
@@ -95,15 +99,15 @@ def _certain(match: re.Match[str], text: str) -> bool:
     before = text[max(match.start() - 1, 0) : match.start()]
     # `5m` may be metres.
     if (match["short"] or "").lower() == "m":
-        return before in _CURRENCIES and before != ""
+        return before in set("$€£¥￥")
     if match["digits"] or match["percent"]:
         return True
-    behind = text[match.end() : match.end() + 1]
-    if match["han"] + behind in _IDIOMS or match["han"] in _IDIOMS:
+    han, behind = match["han"], text[match.end() : match.end() + 1]
+    if han + behind in _IDIOMS or han in _IDIOMS:
         return False
-    if len(match["han"]) > 1 or before == "第":
+    if len(han) > 1 or before == "第":
         return True
-    return match["han"] in _COUNTING and behind != "" and behind in MEASURES
+    return han in _COUNTING and behind != "" and behind in MEASURES
 
 
 def _value(match: re.Match[str]) -> float:
@@ -113,16 +117,14 @@ def _value(match: re.Match[str]) -> float:
         return _han(match["han"])
     value = float(match["digits"].translate(_NO_VALUE))
     if match["scale"]:
-        value *= _SCALES.get(match["scale"].lower(), 100)
+        value *= _SCALES.get(match["scale"].lower(), _HUNDRED)
     if match["short"]:
         value *= _SHORT[match["short"].lower()]
-    first, *others = _PARTS.findall(match["han_scale"] or "") or [("", "")]
-    value *= _scale(first[1])
-    return value + sum(float(digits) * _scale(signs) for digits, signs in others)
-
-
-def _scale(signs: str) -> float:
-    return math.prod((_HAN_SCALES[sign] for sign in signs), start=1.0)
+    # `2万5千`: the digits of the first part are the value so far.
+    for place, (digits, signs) in enumerate(_PARTS.findall(match["han_scale"] or "")):
+        scale = math.prod((_HAN_SCALES[sign] for sign in signs), start=1.0)
+        value = value + float(digits) * scale if place else value * scale
+    return value
 
 
 def _spelled(phrase: str) -> float:
@@ -131,7 +133,7 @@ def _spelled(phrase: str) -> float:
         if part in SPELLED:
             current += SPELLED[part]
         elif part == "hundred":
-            current = (current or 1) * 100
+            current = (current or 1) * _HUNDRED
         elif part in _SCALES:
             total += (current or 1) * _SCALES[part]
             current = 0.0
@@ -139,12 +141,10 @@ def _spelled(phrase: str) -> float:
 
 
 def _han(written: str) -> float:
-    if not written:
-        return 0.0
     whole, _, fraction = written.partition("点")
     tail = float("0." + "".join(str(_HAN[sign]) for sign in fraction)) if fraction else 0.0
     if not any(sign in _HAN_SCALES for sign in whole):
-        return float("".join(str(_HAN[sign]) for sign in whole)) + tail
+        return float("0" + "".join(str(_HAN[sign]) for sign in whole)) + tail
     # `一万二` is 12 000: a last digit is of the next scale down.
     last = _HAN_SCALES.get(whole[-2:-1], 0)
     if last >= _HUNDRED and whole[-1] in _HAN:
@@ -161,3 +161,98 @@ def _han(written: str) -> float:
             total += (digit or 1) * _HAN_SCALES[sign]
             digit = 0.0
     return total + digit + tail
+
+
+# Units by what they measure: `km`, `kilometres` and `公里` are the same unit.
+
+_LONGEST_HAN: Final = 5
+_UNIT_WORD: Final = "[a-zµμ]{1,20}"
+# Three words at most, or signs: `per cent`, `U.S. dollars`, `sq. ft.`, `°C`, `km/h`, `m²`. A stop
+# behind a word is a sentence's or an abbreviation's, and no part of the unit.
+_BEHIND: Final = re.compile(
+    rf"[ \u00a0-]?({_UNIT_WORD}(?:[./]{_UNIT_WORD}){{0,3}}[²³23]?|°\s?[cf]?(?![a-z])|[%％‰℃℉$€£])"
+    rf"(?:\.?[ \u00a0-]({_UNIT_WORD}))?(?:\.?[ \u00a0-]({_UNIT_WORD}))?",
+    re.IGNORECASE,
+)
+_FIRST: Final = re.compile(rf"[ \u00a0-]?({_UNIT_WORD}(?:/{_UNIT_WORD})?)(?=\.)", re.IGNORECASE)
+_FRONT: Final = re.compile(
+    r"(?<![^\W_])((?:[A-Za-z.]{1,4})?[$€£¥￥＄₩₹₽]|[A-Za-z]{2,3}\.?|人民币)\s?\Z"
+)
+_FRONT_REACH: Final = 8
+
+
+class Unit(NamedTuple):
+    """What is measured, and how many of its base unit this one is."""
+
+    kind: str
+    """`length`, `usd`, `percent`: values of one kind can be compared."""
+    factor: float
+    """Above 0."""
+
+
+PERCENT: Final = Unit("percent", 1.0)
+
+
+class Found(NamedTuple):
+    """A unit beside a number."""
+
+    units: tuple[Unit, ...]
+    """What it may mean, one at least: a pound is money or weight."""
+    edge: int
+    """Where it ends, behind a number; where it starts, before one."""
+
+
+def unit_behind(text: str, position: int) -> Found | None:
+    """The unit that follows a number ending at `position`: `5 km`, `40-hour`, `3.5％`, `5公里`."""
+    after = _units()["after"]
+    lead = position + (text[position : position + 1] in {" ", "\u00a0"})
+    for size in range(_LONGEST_HAN, 0, -1):
+        word = text[lead : lead + size]
+        if word in after and CJK_CHAR.match(word):
+            return Found(after[word], lead + len(word))
+    match = _BEHIND.match(text, position)
+    if match is None:
+        return None
+    for last in (3, 2, 1):
+        if match[last] is None or (last == 1 and not _ends(text, match.end(1))):
+            continue
+        words = "".join(match[0][: match.end(last) - position].lstrip(" \u00a0-").lower().split())
+        spelled = " ".join(part for part in match.groups()[:last] if part)
+        if units := _listed(spelled) or after.get(words):
+            return Found(units, match.end(last))
+    # `30 minutes.Then`: no space behind the full stop.
+    match = _FIRST.match(text, position)
+    units = _listed(match[1]) if match else None
+    return Found(units, match.end()) if match and units else None
+
+
+def unit_before(text: str, position: int) -> Found | None:
+    """The currency that stands before a number starting at `position`: `$5`, `US$5`, `EUR 5`."""
+    low = max(0, position - _FRONT_REACH)
+    match = _FRONT.search(text[low:position])
+    units = _units()["before"].get(match[1].lower()) if match else None
+    return Found(units, low + match.start()) if match and units else None
+
+
+def _listed(spelled: str) -> tuple[Unit, ...] | None:
+    plain, after = spelled.lower().replace(".", ""), _units()["after"]
+    # `The iPhone 12 has …`: of all plurals this one alone is a common word.
+    return after.get(plain) or after.get(plain if plain == "has" else plain.removesuffix("s"))
+
+
+def _ends(text: str, position: int) -> bool:
+    behind = text[position : position + 1]
+    return not text[position - 1].isalpha() or not (behind.isalnum() and behind.isascii())
+
+
+@cache
+def _units() -> dict[str, dict[str, tuple[Unit, ...]]]:
+    """The units by their spelling, `after` and `before` a number."""
+    table: dict[str, dict[str, tuple[Unit, ...]]] = {"after": {}, "before": {}}
+    source = files("judge").joinpath("data", "units.toml").read_text("utf-8")
+    for entry in tomllib.loads(source)["units"]:
+        unit = Unit(entry["kind"], float(entry["factor"]))
+        for place, spellings in table.items():
+            for spelling in entry.get(place, ()):
+                spellings[spelling] = (*spellings.get(spelling, ()), unit)
+    return table

@@ -8,12 +8,32 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from judge.checks.dates import Date, dates
-from judge.checks.numbers import MEASURES, Number, numbers
-from judge.checks.units import PERCENT, Found, Reading, Unit, unit_before, unit_behind
+from judge.checks.numbers import (
+    MEASURES,
+    PERCENT,
+    Found,
+    Number,
+    Unit,
+    numbers,
+    unit_before,
+    unit_behind,
+)
 from judge.text.fold import CJK_CHAR
 from judge.text.words import LIGHT, stems, weight
 
-_METRE: Final = Unit("length", 1.0)
+MERE: Final = Unit("", 1.0)
+"""The unit of a mere number."""
+
+
+class Reading(NamedTuple):
+    """One way to read a quantity."""
+
+    value: float
+    """As a number, magnitudes multiplied out; a percentage counts hundredths."""
+    unit: Unit
+    """What it measures."""
+
+
 _SCALES: Final = {
     "bn": 1e9, "mn": 1e6, "mln": 1e6, "tn": 1e12, "trn": 1e12, "crore": 1e7, "lakh": 1e5,
     "dozen": 12, "million": 1e6, "billion": 1e9, "trillion": 1e12,
@@ -31,20 +51,20 @@ _SHARE: Final = "分之"
 _HUNDREDTHS: Final = "百分之"
 # What evidence says without a figure: no claim is held to it, and a figure may be taken from it.
 _SAID: Final[dict[str, tuple[Reading, ...]]] = {
-    "half": (Reading(50, PERCENT), Reading(0.5, None)),
+    "half": (Reading(50, PERCENT), Reading(0.5, MERE)),
     "一半": (Reading(50, PERCENT),),
     "a third": (Reading(100 / 3, PERCENT),),
     "two thirds": (Reading(200 / 3, PERCENT),),
     "a quarter": (Reading(25, PERCENT),),
     "three quarters": (Reading(75, PERCENT),),
-    "a dozen": (Reading(12, None),),
-    "a hundred": (Reading(100, None),),
-    "a thousand": (Reading(1000, None),),
-    "a million": (Reading(1e6, None),),
-    "a billion": (Reading(1e9, None),),
+    "a dozen": (Reading(12, MERE),),
+    "a hundred": (Reading(100, MERE),),
+    "a thousand": (Reading(1000, MERE),),
+    "a million": (Reading(1e6, MERE),),
+    "a billion": (Reading(1e9, MERE),),
 }
 _SPOKEN: Final = re.compile(
-    rf"(?<![a-z])(?:{'|'.join(_SAID).replace(' ', '[ -]')})(?![a-z])", re.IGNORECASE
+    rf"(?<![a-z])(?:{'|'.join(_SAID).replace(' ', '[ -]')})(?![a-z])", re.IGNORECASE | re.ASCII
 )
 
 _LABEL: Final = re.compile(r"(?:[a-z][-‐–]?|[/#@_=&\\]|[a-z]\.|\d[.:])\Z", re.IGNORECASE)
@@ -116,6 +136,13 @@ class Quantity(NamedTuple):
     certain: bool
     """False where it may be no figure of its own: `one`, `half`, `B12`, `step 3`."""
 
+    def leeway(self, value: float, factor: float) -> float:
+        """How far off a figure may be that this rounds, in the unit that `factor` is of."""
+        least, coarse = self.step * factor / 2, self.coarse * factor / 2
+        if self.bound:
+            return least
+        return max(least, coarse if self.rough else min(coarse, _CLOSE * value))
+
 
 class Match(Enum):
     """What became of a quantity among others."""
@@ -129,22 +156,15 @@ class Match(Enum):
 
 
 class Figures:
-    """Quantities in the order of their values, so that each look-up costs a few steps.
-
-    Args:
-        quantities: any, in any order.
-    """
+    """Quantities in the order of their values, so that each look-up costs a few steps."""
 
     def __init__(self, quantities: Iterable[Quantity]) -> None:
-        bare: list[float] = []
-        held: dict[str | None, list[float]] = {None: []}
-        for quantity in quantities:
-            for reading in quantity.readings:
-                bare.append(_bare(reading))
-                kind = reading.unit.kind if reading.unit else None
-                held.setdefault(kind, []).append(reading.value)
-        self._bare = sorted(bare)
-        self._held = {kind: sorted(values) for kind, values in held.items()}
+        readings = [reading for quantity in quantities for reading in quantity.readings]
+        self._values = frozenset(reading.value for reading in readings)
+        self._bare = sorted(value / unit.factor for value, unit in readings)
+        self._held: dict[str, list[float]] = {MERE.kind: []}
+        for value, unit in sorted(readings):
+            self._held.setdefault(unit.kind, []).append(value)
 
     def look_up(self, quantity: Quantity) -> Match:
         """Look a quantity up.
@@ -153,24 +173,33 @@ class Figures:
         Noughts at the end of plain digits count as rounding where the quantity says `about`, or is
         within 5 %. `Over 60 %` stands where any share from 60 % to twice that does.
         """
-        for own in quantity.readings:
-            number = _bare(own)
+        for value, unit in quantity.readings:
+            number = value / unit.factor
             # A bound of a mere number holds for mere numbers alone: `over 30` is not `36 %`.
-            mere = self._bare if own.unit is None else self._held[None]
-            off = 0.0 if quantity.bound else _leeway(quantity, number, 1.0)
-            if _any(mere, *_range(None, number, off)):
+            mere = self._held[MERE.kind] if unit.kind else self._bare
+            off = 0.0 if quantity.bound else quantity.leeway(number, 1.0)
+            if _holds(mere, number, off):
                 return Match.FOUND
-            kind, factor = (own.unit.kind, own.unit.factor) if own.unit else (None, 1.0)
-            off = _leeway(quantity, own.value, factor)
-            if _any(self._held.get(kind, []), *_range(quantity.bound, own.value, off)):
+            off = quantity.leeway(value, unit.factor)
+            if _holds(self._held.get(unit.kind, []), value, off, quantity.bound):
                 return Match.FOUND
-        numbers = [_bare(own) for own in quantity.readings]
-        same = any(_any(self._bare, *_range(None, number, 0.0)) for number in numbers)
+        same = any(_holds(self._bare, value / unit.factor) for value, unit in quantity.readings)
         return Match.OTHER_UNIT if same else Match.MISSING
 
     def has(self, value: float) -> bool:
         """Whether a figure of exactly that value stands there, its unit's base units counted."""
-        return any(_any(values, value, value) for values in self._held.values())
+        return value in self._values
+
+
+def _holds(
+    values: Sequence[float], value: float, off: float = 0.0, bound: Bound | None = None
+) -> bool:
+    """Whether one of these, ascending, is the value give or take `off`, or what it bounds."""
+    off += _SAME * value
+    low = value / _FAR if bound is Bound.UPPER else value - off
+    high = value * _FAR if bound is Bound.LOWER else value + off
+    place = bisect_left(values, low)
+    return place < len(values) and values[place] <= high
 
 
 def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]:
@@ -183,25 +212,31 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
     >>> [(q.readings[0].value, q.readings[0].unit.kind) for q in quantities("US$5m, 5公里, 3.5 %")]
     [(5000000.0, 'usd'), (5000.0, 'length'), (3.5, 'percent')]
     """
-    taken = {
-        place
-        for date in (dates(text) if dated is None else dated)
-        for place in range(date.start, date.end)
-    }
+    known = dates(text) if dated is None else dated
+    taken = {place for date in known for place in range(date.start, date.end)}
     found: list[Quantity] = []
     for number in numbers(text):
         # The hundred of `百分之` and of `百分点` is none.
         beside = text.startswith(_SHARE, number.end) or (found and number.start < found[-1].end)
         if not beside and taken.isdisjoint(range(number.start, number.end)):
             found.append(_measured(number, text))
-    found = [*(_shared(one, two, text) for one, two in pairwise(found)), *found[-1:]]
-    # `steps 1-3`: where the first is a mere label, the second is one too.
-    for place, (one, two) in enumerate(pairwise(tuple(found)), 1):
-        label = not one.certain and text[one.start].isdecimal()
-        if label and _RANGE.fullmatch(text, one.end, two.start):
-            found[place] = two._replace(certain=False)
-    said = map(_said, _SPOKEN.finditer(text))
-    return sorted([*found, *said], key=lambda quantity: quantity.start)
+    for place, (one, two) in enumerate(pairwise(tuple(found))):
+        if not _RANGE.fullmatch(text, one.end, two.start):
+            continue
+        # `10-20 km`: the first has the unit of the second.
+        if [reading.unit for reading in one.readings] == [MERE]:
+            (value, _), units = one.readings[0], [each.unit for each in two.readings]
+            shared = [Reading(value * unit.factor, unit) for unit in units if unit.kind]
+            found[place] = found[place]._replace(readings=(*shared, *one.readings))
+        # `steps 1-3`: where the first is a mere label, the second is one too.
+        if not one.certain and text[one.start].isdecimal():
+            found[place + 1] = two._replace(certain=False)
+    for match in _SPOKEN.finditer(text):
+        readings = _SAID[match[0].lower().replace("-", " ")]
+        found.append(
+            Quantity(readings, *match.span(), 1.0, 1.0, rough=False, bound=None, certain=False)
+        )
+    return sorted(found, key=lambda quantity: quantity.start)
 
 
 def counted(quantity: Quantity, text: str) -> str | None:
@@ -221,12 +256,12 @@ def counted(quantity: Quantity, text: str) -> str | None:
 
 def _measured(number: Number, text: str) -> Quantity:
     start, end = number.start, number.end
-    written = text[start:end]
-    before = unit_before(text, start)
+    written, before = text[start:end], unit_before(text, start)
     value, scale = number.value, 1.0
     if written[-1:].isdecimal() or not written[0].isdecimal():
         match = _SCALE.match(text, end)
-        factor = _factor(match[1].lower(), money=before is not None) if match else None
+        word = match[1].lower() if match else ""
+        factor = _SCALES.get(word) or (_MONEY_SCALES.get(word) if before else None)
         if match and factor:
             value, scale, end = value * factor, factor, match.end()
     ordinal = _ORDINAL.match(text, end)
@@ -236,16 +271,24 @@ def _measured(number: Number, text: str) -> Quantity:
     if text[max(0, start - len(_HUNDREDTHS)) : start] == _HUNDREDTHS:
         before = Found((PERCENT,), start - len(_HUNDREDTHS))
     label = before is None and (
-        _LABEL.search(text[max(0, start - 2) : start]) is not None
-        or _NUMBERED.search(text[max(0, start - _REACH) : start]) is not None
+        _LABEL.search(text[max(0, start - 2) : start])
+        or _NUMBERED.search(text[max(0, start - _REACH) : start])
     )
     left, right = before.edge if before else start, behind.edge if behind else end
     measured = before or behind or text[end : end + 1] in _MEASURES
     # A mere 0 or 1, and one in words, may be grammar: `one of them`, `1 of 3`, `一年`.
     idle = value in {0, 1} and not (measured and written[0].isdecimal())
-    said = _before(text, left)
+    said = text[max(0, left - _REACH) : left].rstrip()
+    # Between numbers nothing is said of the second.
+    said = "" if said[-1:].isdecimal() else said
+    units = (*(before.units if before else ()), *(behind.units if behind else ()))
+    readings = [Reading(value * unit.factor, unit) for unit in dict.fromkeys(units)]
+    if written.startswith(_HUNDREDTHS):
+        readings = [Reading(value, PERCENT)]
+    elif written[-1:] in {"m", "M"} and before is None:
+        readings += [Reading(value, MERE), Reading(number.value / 1e6, Unit("length", 1.0))]
     return Quantity(
-        readings=_readings(number, written, value, before, behind),
+        readings=tuple(readings) or (Reading(value, MERE),),
         start=left,
         end=right,
         step=step,
@@ -256,29 +299,13 @@ def _measured(number: Number, text: str) -> Quantity:
     )
 
 
-def _factor(word: str, *, money: bool) -> float | None:
-    return _SCALES.get(word) or (_MONEY_SCALES.get(word) if money else None)
-
-
-def _readings(
-    number: Number, written: str, value: float, before: Found | None, behind: Found | None
-) -> tuple[Reading, ...]:
-    if written.startswith(_HUNDREDTHS):
-        return (Reading(value, PERCENT),)
-    units = (*(before.units if before else ()), *(behind.units if behind else ()))
-    found: list[Reading] = [Reading(value * u.factor, u) for u in dict.fromkeys(units)]
-    if written[-1:] in {"m", "M"} and before is None:
-        found += [Reading(value, None), Reading(number.value / 1e6, _METRE)]
-    return tuple(found) or (Reading(value, None),)
-
-
 def _precision(written: str, value: float, scale: float) -> tuple[float, float]:
+    """What one in the last written digit comes to, noughts at its end counted and left out."""
     match = _WRITTEN.match(written)
     if match is None:
         step = _noughts(value)
         return (step if value >= _LEAST_SCALE else 1.0), step
-    digits = match[0].replace(",", "").replace("，", "")
-    mantissa = float(digits)
+    mantissa = float(match[0].replace(",", "").replace("，", ""))
     scale = value / mantissa if mantissa else scale
     if match[1]:
         step = scale * 10 ** -len(match[1])
@@ -291,60 +318,12 @@ def _noughts(value: float) -> float:
     return 10.0 ** (len(plain) - len(plain.rstrip("0"))) if value else 1.0
 
 
-def _before(text: str, start: int) -> str:
-    """The words before a number; none between numbers, where nothing is said of the second."""
-    before = text[max(0, start - _REACH) : start].rstrip()
-    return "" if before[-1:].isdecimal() else before
-
-
 def _bound(before: str, text: str, ends: tuple[int, int]) -> Bound | None:
     """The bound said before a quantity, or behind its number or its unit."""
     if match := _BOUND.search(before):
-        found = match.groupdict()
-        lower = bool(found["lower"] or found["above"] or found["han_lower"])
-        return Bound.LOWER if lower != bool(found["no"] or found["han_no"]) else Bound.UPPER
+        lower = bool(match["lower"] or match["above"] or match["han_lower"])
+        return Bound.LOWER if lower != bool(match["no"] or match["han_no"]) else Bound.UPPER
     for end in ends:
         if match := _BOUND_BEHIND.match(text, end):
             return Bound.LOWER if match["lower"] else Bound.UPPER
     return None
-
-
-def _shared(one: Quantity, two: Quantity, text: str) -> Quantity:
-    """The first with the unit of the second where they are the ends of a range: `10-20 km`."""
-    bare = len(one.readings) == 1 and one.readings[0].unit is None
-    if not bare or not _RANGE.fullmatch(text, one.end, two.start):
-        return one
-    value = one.readings[0].value
-    shared = [Reading(value * r.unit.factor, r.unit) for r in two.readings if r.unit]
-    return one._replace(readings=(*shared, one.readings[0]))
-
-
-def _said(match: re.Match[str]) -> Quantity:
-    readings = _SAID[match[0].lower().replace("-", " ")]
-    start, end = match.span()
-    return Quantity(readings, start, end, 1.0, 1.0, rough=False, bound=None, certain=False)
-
-
-def _bare(reading: Reading) -> float:
-    return reading.value / reading.unit.factor if reading.unit else reading.value
-
-
-def _leeway(quantity: Quantity, value: float, factor: float) -> float:
-    """How far off a figure may be that the quantity rounds, in the unit that `factor` is of."""
-    least = quantity.step * factor / 2
-    if quantity.bound:
-        return least
-    coarse = quantity.coarse * factor / 2
-    return max(least, coarse if quantity.rough else min(coarse, _CLOSE * value))
-
-
-def _range(bound: Bound | None, value: float, off: float) -> tuple[float, float]:
-    off += _SAME * value
-    low = value / _FAR if bound is Bound.UPPER else value - off
-    high = value * _FAR if bound is Bound.LOWER else value + off
-    return low, high
-
-
-def _any(values: list[float], low: float, high: float) -> bool:
-    place = bisect_left(values, low)
-    return place < len(values) and values[place] <= high

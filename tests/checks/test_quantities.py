@@ -5,8 +5,8 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.checks.quantities import Bound, Figures, Match, counted, quantities
-from judge.checks.units import unit_before, unit_behind
+from judge.checks.numbers import unit_before, unit_behind
+from judge.checks.quantities import MERE, Bound, Figures, Match, counted, quantities
 
 VALUES: list[tuple[str, list[tuple[float, str]]]] = [
     # Shares and money in both languages.
@@ -36,10 +36,8 @@ VALUES: list[tuple[str, list[tuple[float, str]]]] = [
 
 
 def read(text: str) -> list[tuple[float, str]]:
-    return [
-        (quantity.readings[0].value, unit.kind if (unit := quantity.readings[0].unit) else "")
-        for quantity in quantities(text)
-    ]
+    first = [quantity.readings[0] for quantity in quantities(text)]
+    return [(value, unit.kind) for value, unit in first]
 
 
 def test_values_and_units() -> None:
@@ -70,13 +68,13 @@ def test_what_is_no_unit() -> None:
 
 def test_a_sign_may_mean_several_units() -> None:
     def kinds(text: str) -> list[set[str]]:
-        return [{r.unit.kind for r in q.readings if r.unit} for q in quantities(text)]
+        return [{r.unit.kind for r in q.readings} for q in quantities(text)]
 
     assert kinds("6 pounds, ¥6") == [{"gbp", "mass"}, {"cny", "jpy"}]
     assert {"usd", "aud", "cad"} <= kinds("$5")[0]
     assert kinds("HK$5, £5, EUR 5") == [{"hkd"}, {"gbp"}, {"eur"}]
     (found,) = quantities("5m")
-    assert [(each.value, each.unit is None) for each in found.readings] == [(5e6, True), (5, False)]
+    assert [(each.value, each.unit == MERE) for each in found.readings] == [(5e6, True), (5, False)]
 
 
 def test_what_may_be_no_figure_is_not_certain() -> None:
