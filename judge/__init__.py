@@ -52,55 +52,25 @@ if TYPE_CHECKING:
     from judge.retrieval.records import RankRules as RankRules
     from judge.scores.totals import summarize as summarize
 
-_NAMES = {
-    "judge.advice.recommend": ("recommend_measures",),
-    "judge.config": ("Config",),
-    "judge.errors": (
-        "ConfigError",
-        "InputError",
-        "JudgeError",
-        "JudgeUnavailable",
-        "PromptMismatch",
-        "RunError",
-        "UsageError",
-    ),
-    "judge.evaluator": ("Evaluator", "evaluate"),
-    "judge.files.runs": ("read_run",),
-    "judge.files.samples": ("read_samples",),
-    "judge.overlap": ("measure_overlap",),
-    "judge.protocols": ("Embedder", "Judge", "ReviewHook"),
-    "judge.records": (
-        "Chunk",
-        "Citation",
-        "CitationStatus",
-        "Correctness",
-        "CorrectnessStatus",
-        "Evidence",
-        "Excluded",
-        "Flag",
-        "FlagName",
-        "JudgeRequest",
-        "Judgment",
-        "Outcome",
-        "Rules",
-        "Sample",
-        "SampleResult",
-        "Sentence",
-        "SentenceKind",
-        "SentenceResult",
-        "Status",
-        "Summary",
-        "Support",
-        "Unscored",
-        "UnscoredReason",
-        "Verdict",
-    ),
-    "judge.reports.rows": ("to_rows",),
-    "judge.retrieval": ("measure_retrieval", "measure_run"),
-    "judge.retrieval.records": ("RankRules",),
-    "judge.scores.totals": ("summarize",),
+_MODULES = {
+    "judge.advice.recommend": "recommend_measures",
+    "judge.config": "Config",
+    "judge.errors": "ConfigError InputError JudgeError JudgeUnavailable PromptMismatch RunError"
+    " UsageError",
+    "judge.evaluator": "Evaluator evaluate",
+    "judge.files.runs": "read_run",
+    "judge.files.samples": "read_samples",
+    "judge.overlap": "measure_overlap",
+    "judge.protocols": "Embedder Judge ReviewHook",
+    "judge.records": "Chunk Citation CitationStatus Correctness CorrectnessStatus Evidence Excluded"
+    " Flag FlagName JudgeRequest Judgment Outcome Rules Sample SampleResult Sentence SentenceKind"
+    " SentenceResult Status Summary Support Unscored UnscoredReason Verdict",
+    "judge.reports.rows": "to_rows",
+    "judge.retrieval": "measure_retrieval measure_run",
+    "judge.retrieval.records": "RankRules",
+    "judge.scores.totals": "summarize",
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would let any name pass
 

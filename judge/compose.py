@@ -13,8 +13,12 @@ from judge.answer.sentences import EDITION
 from judge.config import Config, checked_url
 from judge.errors import ConfigError
 from judge.judges.containment import ContainmentJudge
+from judge.judges.fallback import FallbackJudge
+from judge.judges.nli import NliJudge
 from judge.judges.similarity import SimilarityJudge
 from judge.judges.similarity.embedding import LexicalEmbedder
+from judge.judges.windowed import WindowedJudge
+from judge.prompt import load_prompt
 from judge.protocols import Embedder, Judge
 from judge.signature import Signature
 
@@ -54,7 +58,17 @@ async def compose(config: Config) -> AsyncGenerator[Judges]:
         JudgeUnavailable: the server cannot be reached, or refuses the key or the model.
     """
     async with AsyncExitStack() as stack:
-        yield await _composed(config, stack)
+        connection = await _connected(config, stack) if config.asks_server else None
+        if connection is None or config.model is None or not config.asks_model:
+            yield alone(config, await _second(config, connection, stack))
+            return
+        first = await _asking(config, config.model, connection, stack)
+        if not config.fallback:
+            yield first
+            return
+        second = alone(config, await _second(config, connection, stack))
+        both = [FallbackJudge(a, b) for a, b in zip(first, second, strict=True) if a and b]
+        yield Judges(*both)
 
 
 def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge:
@@ -69,30 +83,13 @@ def alone(config: Config, judge: Judge) -> Judges:
     return Judges(judge, ContainmentJudge(judge) if config.correctness else None)
 
 
-async def _composed(config: Config, stack: AsyncExitStack) -> Judges:
-    if not config.asks_server:
-        return alone(config, await _second(config, None, stack))
+async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
     # Half a second of imports, for those who use them.
     from judge.backends.openai import Connection, Policy  # noqa: PLC0415
 
     url = address(config)
     policy = Policy(timeout=config.timeout, attempts=config.attempts)
-    connection = await stack.enter_async_context(Connection(url, _key(url), policy=policy))
-    if config.model is None or not config.asks_model:
-        return alone(config, await _second(config, connection, stack))
-    first = await _asking(config, config.model, connection, stack)
-    if not config.fallback:
-        return first
-    return _falling_back(first, alone(config, await _second(config, connection, stack)))
-
-
-def _falling_back(first: Judges, second: Judges) -> Judges:
-    from judge.judges.fallback import FallbackJudge  # noqa: PLC0415
-
-    judge = FallbackJudge(first.faithfulness, second.faithfulness)
-    if first.correctness is None or second.correctness is None:
-        return Judges(judge)
-    return Judges(judge, FallbackJudge(first.correctness, second.correctness))
+    return await stack.enter_async_context(Connection(url, _key(url), policy=policy))
 
 
 async def _second(config: Config, connection: "Connection | None", stack: AsyncExitStack) -> Judge:
@@ -110,7 +107,6 @@ async def _second(config: Config, connection: "Connection | None", stack: AsyncE
 
 async def _loaded(config: Config, stack: AsyncExitStack) -> Judge:
     from judge.backends.local import SentenceEmbedder, TransformersScorer  # noqa: PLC0415
-    from judge.judges.nli import NliJudge  # noqa: PLC0415
 
     worker = ThreadPoolExecutor(1, "judge-model")
     # Leaving waits for nobody: the batch under way ends by itself.
@@ -128,8 +124,6 @@ async def _asking(
     from judge.judges.cached import CachedJudge  # noqa: PLC0415
     from judge.judges.prompted import PromptedJudge  # noqa: PLC0415
     from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
-    from judge.judges.windowed import WindowedJudge  # noqa: PLC0415
-    from judge.prompt import load_prompt  # noqa: PLC0415
 
     store = await stack.enter_async_context(open_store(config)) if config.cache else None
     settled = await settle(connection, name, REPLY_SCHEMA, store)
@@ -167,7 +161,6 @@ def explain(config: Config, store: "DiskStore", request: "JudgeRequest") -> "lis
     from judge.backends.openai.model import memory_key, remembered  # noqa: PLC0415
     from judge.judges import cached  # noqa: PLC0415
     from judge.judges.prompted import signed  # noqa: PLC0415
-    from judge.prompt import load_prompt  # noqa: PLC0415
 
     name = config.model or ""
     server = Connection(address(config), _NO_KEY)  # not entered: nothing is opened
@@ -205,22 +198,14 @@ def _edition(config: Config, *, windows: bool) -> tuple[str, ...]:
 
 
 def open_store(config: Config) -> "BackgroundStore":
-    """The cache of verdicts, to be entered.
-
-    Raises:
-        ConfigError: its folder cannot be used.
-    """
+    """The cache of verdicts; entering it raises ConfigError where its folder cannot be used."""
     from judge.backends.store import BackgroundStore  # noqa: PLC0415
 
     return BackgroundStore(cache_folder(config))
 
 
 def cache_folder(config: Config) -> Path:
-    """Where verdicts are kept: as set, else in the user's cache folder (XDG).
-
-    Raises:
-        ConfigError: it is in a home folder that there is not.
-    """
+    """Where verdicts are kept: as set, else in the user's cache folder (XDG)."""
     place = config.cache_dir
     if place is None:
         caches = Path(os.environ.get("XDG_CACHE_HOME", ""))

@@ -91,14 +91,7 @@ class Config(Record):
     @property
     def rules(self) -> Rules:
         """The part of the settings that concerns the reading of answers."""
-        return Rules(
-            prose_citations=self.prose_citations,
-            citation_pattern=self.citation_pattern,
-            require_quotes=self.require_quotes,
-            faithful_from=self.faithful_from,
-            correct_from=self.correct_from,
-            gold_match=self.gold_match,
-        )
+        return Rules.model_validate({name: getattr(self, name) for name in Rules.model_fields})
 
     @property
     def asks_model(self) -> bool:
@@ -232,7 +225,6 @@ def _named() -> dict[str, object]:
 
 
 def _listed(path: Path) -> dict[str, object]:
-    """The settings in a file."""
     try:
         settings: dict[str, object] = tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:

@@ -7,7 +7,7 @@ from concurrent.futures import Future, wait
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Thread
-from typing import Final, NamedTuple, Self, TypeVar
+from typing import Final, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from judge.compose import Judges, alone, compose, offline
@@ -27,13 +27,6 @@ _AHEAD: Final = 2
 leave the others idle, and memory stays bounded."""
 _GLANCE: Final = 0.2
 """Seconds between two looks for a Ctrl-C, where a thread is waited for."""
-
-
-class _Signatures(NamedTuple):
-    """The signatures of a run's two kinds of scores."""
-
-    faithfulness: str
-    correctness: str | None
 
 
 class Evaluator:
@@ -63,18 +56,17 @@ class Evaluator:
         self._config = config or Config()
         self._hook = review_hook
         self._given: Judges | None = None
-        self._signatures: _Signatures | None = None
+        self._signatures: tuple[str, str | None] | None = None
         self._entered = False
         self._open: tuple[Judges, AsyncExitStack] | None = None
-        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
-        self._gates = WeakKeyDictionary()
+        self._gates = WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]()
         if judge is not None:
             self._given = Judges(judge, judge if self._config.correctness else None)
         elif not (self._config.asks_server or self._config.loads_model):
             self._given = alone(self._config, offline(self._config))
         if self._given is not None:
             # Nothing to connect to or load: what is wrong and what is comparable shows at once.
-            self._signatures = self._signed(self._given)
+            self._sign(self._given)
 
     @property
     def signature(self) -> str:
@@ -83,7 +75,7 @@ class Evaluator:
         Raises:
             ConfigError: a model judges that has not been probed or loaded yet.
         """
-        return self._known.faithfulness
+        return self._known[0]
 
     @property
     def correctness_signature(self) -> str | None:
@@ -92,10 +84,10 @@ class Evaluator:
         Raises:
             ConfigError: as of `signature`.
         """
-        return self._known.correctness
+        return self._known[1]
 
     @property
-    def _known(self) -> _Signatures:
+    def _known(self) -> tuple[str, str | None]:
         if self._signatures is None:
             raise ConfigError(
                 "the signature is known once the model was probed or loaded; "
@@ -103,10 +95,10 @@ class Evaluator:
             )
         return self._signatures
 
-    def _signed(self, judges: Judges) -> _Signatures:
+    def _sign(self, judges: Judges) -> None:
         first, second = judges
         rules = self._config.rules
-        return _Signatures(sign(first, rules), None if second is None else sign(second, rules))
+        self._signatures = sign(first, rules), None if second is None else sign(second, rules)
 
     async def __aenter__(self) -> Self:
         """Open what the judge needs.
@@ -140,7 +132,7 @@ class Evaluator:
             yield self._open[0]
         else:
             async with compose(self._config) as judges:
-                self._signatures = self._signed(judges)
+                self._sign(judges)
                 yield judges
 
     async def evaluate(self, samples: Samples) -> AsyncGenerator[SampleResult]:
@@ -155,21 +147,17 @@ class Evaluator:
             ConfigError: no key, or a cache that cannot be opened.
             JudgeUnavailable: the model cannot be asked at all.
         """
-        async with self._scoring() as score, aclosing(self._flown(samples, score)) as results:
-            async for result in results:
+        async with AsyncExitStack() as stack:
+            score = self._scorer(await stack.enter_async_context(self._judges()))
+            if self._hook is not None:
+                from judge.backends.hook import Calls  # noqa: PLC0415  for those who have a hook
+
+                calls = Calls(self._hook, self._config.seed, self._config.review_rate)
+                score = (await stack.enter_async_context(calls)).after(score)
+            async for result in await stack.enter_async_context(
+                aclosing(self._flown(samples, score))
+            ):
                 yield result
-
-    @asynccontextmanager
-    async def _scoring(self) -> AsyncGenerator[_Score]:
-        async with self._judges() as judges:
-            score = self._scorer(judges)
-            if self._hook is None:
-                yield score
-                return
-            from judge.backends.hook import Calls  # noqa: PLC0415  for those who have a hook
-
-            async with Calls(self._hook, self._config.seed, self._config.review_rate) as calls:
-                yield calls.after(score)
 
     def _scorer(self, judges: Judges) -> _Score:
         # A server may keep one waiting; whatever else judges does its work and is done.
@@ -181,11 +169,9 @@ class Evaluator:
             deadline = None
             if patience is not None:
                 deadline = asyncio.get_running_loop().time() + patience
-            result = await evaluate_sample(sample, judges.faithfulness, rules, deadline=deadline)
-            second = judges.correctness
-            return await compare(
-                sample, result, second, rules, patience=patience, gate=self._gate()
-            )
+            first, second, gate = *judges, self._gate()
+            result = await evaluate_sample(sample, first, rules, deadline=deadline)
+            return await compare(sample, result, second, rules, patience=patience, gate=gate)
 
         return score
 
@@ -212,19 +198,20 @@ class Evaluator:
 
     async def _read(self, samples: Samples, score: _Score, flight: "_Flight") -> None:
         gate = self._gate()
+
+        async def one(sample: Sample) -> SampleResult:
+            async with gate:
+                return await score(sample)
+
         async with aclosing(each(samples)) as source:
             async for sample in source:
                 await flight.room.acquire()
-                flight.begin(self._one(sample, score, gate))
+                flight.begin(one(sample))
 
     def _gate(self) -> asyncio.Semaphore:
         # What waits at a semaphore belongs to one loop, and an evaluator may outlive several.
         fresh = asyncio.Semaphore(self._config.concurrency)
         return self._gates.setdefault(asyncio.get_running_loop(), fresh)
-
-    async def _one(self, sample: Sample, score: _Score, gate: asyncio.Semaphore) -> SampleResult:
-        async with gate:
-            return await score(sample)
 
 
 @dataclass(slots=True)

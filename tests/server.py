@@ -83,11 +83,16 @@ class JudgeServer:
         return self
 
     def __exit__(self, _: object, error: BaseException | None, *__: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
+        self.close()
         # A mistake in a test's script must not pass for the server's failure that it looked like.
         if error is None and self._mistake is not None:
             raise self._mistake
+
+    def close(self) -> None:
+        """Die, once or again: connections break, and nobody listens any more."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
 
     async def serve(self, port: int, started: Callable[[str], None] | None = None) -> None:
         """Serve until stopped; port 0: one that is free."""

@@ -6,6 +6,7 @@ A process is needed for each that dies, and takes a second to start.
 import hashlib
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -127,14 +128,17 @@ def test_a_server_that_dies_leaves_failures_and_no_crash(samples: Path) -> None:
     samples.with_name("judge.toml").write_text("attempts = 1\n")
     script = Until(CONCURRENCY)
     script.upto(10)
-    with JudgeServer(script) as server:
-        process = start(*command(server, samples))
-        stuck(script, process)
-    with process:
-        out, err = process.communicate()
-    assert process.returncode == 3
-    assert "Traceback" not in err
-    assert "untrusted" in out
+
+    def die() -> None:
+        script.full.wait(60)
+        server.close()
+
+    with JudgeServer(script) as server, ThreadPoolExecutor() as pool:
+        pool.submit(die)
+        ran = judge(*command(server, samples))
+    assert ran.code == 3
+    assert "Traceback" not in ran.err
+    assert "untrusted" in ran.out
     summary = read_summary(samples.with_name("run"))
     assert summary.unscored.keys() == {UnscoredReason.CONNECTION}
     assert summary.judged == 2 * 10

@@ -41,17 +41,17 @@ def labels(results: list[SampleResult]) -> list[str]:
 def test_two_processes_at_once_lose_nothing(place: Path, server: JudgeServer) -> None:
     first, second = (
         write(place / f"{name}.jsonl", some(*span))
-        for name, span in (("first", (0, 40)), ("second", (25, 65)))
+        for name, span in (("first", (0, 14)), ("second", (8, 22)))
     )
     with start(*words(server, first, "one")) as one, start(*words(server, second, "two")) as two:
         errors = [process.communicate()[1] for process in (one, two)]
     assert [one.returncode, two.returncode] == [0, 0], errors
-    assert 65 <= server.calls <= 80
+    assert 22 <= server.calls <= 28
     asked, probed = server.calls, server.probes
-    every = write(place / "every.jsonl", some(0, 65))
+    every = write(place / "every.jsonl", some(0, 22))
     assert judge(*words(server, every, "three")).code == 0
     assert (server.calls, server.probes) == (asked, probed)
-    assert labels(results(place / "three")) == ["full"] * 130
+    assert labels(results(place / "three")) == ["full"] * 44
 
 
 def test_without_a_cache_nothing_is_kept(place: Path, server: JudgeServer) -> None:

@@ -189,7 +189,7 @@ def test_the_mean_of_values_that_no_float_adds_up_is_the_nearest() -> None:
     )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=10)
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 2100), max_size=6))
 def test_parts_merge_in_any_order_into_exactly_the_whole(seed: int, cuts: list[int]) -> None:
     draw = random.Random(seed)  # noqa: S311  no secret

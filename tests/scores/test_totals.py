@@ -360,8 +360,8 @@ MADE = st.builds(
 )
 
 
-@settings(deadline=None)
-@given(st.lists(MADE, max_size=30), st.integers(1, 4), st.randoms(use_true_random=False))
+@settings(deadline=None, max_examples=25)
+@given(st.lists(MADE, max_size=20), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_parts_of_a_run_merge_in_any_order_into_exactly_the_whole(
     made: list[partial[SampleResult]], count: int, draw: random.Random
 ) -> None:
