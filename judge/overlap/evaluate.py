@@ -1,42 +1,25 @@
 """Samples in, one report out: streamed, in memory that does not grow with them."""
 
 from bisect import insort
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
-from typing import Final, NamedTuple
+from typing import Final
 
 from judge.answer.sentences import EDITION, split
 from judge.errors import InputError
-from judge.overlap.measures import (
-    MOST_CELLS,
-    MOST_TOKENS,
-    TOKENIZERS,
-    WEIGHT,
-    BleuCounts,
-    Language,
-    Prf,
-    bleu,
-    bleu_signature,
-    count_bleu,
-    exact_match,
-    language_of,
-    rouge,
-    rouge_w,
-    sentence_bleu,
-    token_f1,
-    too_long,
-    word_tokens,
-)
+from judge.overlap import measures as words
+from judge.overlap.measures import MOST_CELLS, MOST_TOKENS, TOKENIZERS, WEIGHT, BleuCounts
 from judge.overlap.records import (
     AnswerOverlap,
+    Language,
     LanguageBleu,
     LowOverlap,
     OverlapCounts,
     OverlapReport,
 )
 from judge.records import Interval, Sample
-from judge.scores.intervals import StreamedMeans
+from judge.scores.intervals import Method, StreamedMeans
 from judge.signature import Signature
 from judge.text.visible import clip
 
@@ -100,42 +83,33 @@ def with_bad_lines(report: OverlapReport, bad_lines: int) -> OverlapReport:
     return report.model_copy(update={"counts": counts, "warnings": said})
 
 
-class Measured(NamedTuple):
-    """What one answer shares with its gold answer, by `MEASURES`; of the latter two facts."""
-
-    scores: dict[str, float | None]
-    language: Language | None
-    gold_tokens: int
-
-
-def measure(answer: str, gold: str, *, stem: bool) -> Measured:
-    """Every measure but BLEU, of one answer."""
+def measure(answer: str, gold: str, *, stem: bool) -> dict[str, float | None]:
+    """Every measure but BLEU, of one answer, by `MEASURES`."""
     # An answer was owed, even where normalisation leaves nothing of the gold answer either.
     given = bool(answer.strip())
-    tokens = token_f1(answer, gold) if given else Prf(0.0, 0.0, 0.0)
+    bag = words.token_f1(answer, gold) if given else words.Prf(0.0, 0.0, 0.0)
     scores: dict[str, float | None] = {
-        "exact_match": exact_match(answer, gold) if given else 0.0,
-        "token_f1": tokens.f,
-        "token_precision": tokens.precision,
-        "token_recall": tokens.recall,
+        "exact_match": words.exact_match(answer, gold) if given else 0.0,
+        "token_f1": bag.f,
+        "token_precision": bag.precision,
+        "token_recall": bag.recall,
     }
-    gold_tokens = len(word_tokens(gold))
     answer_lines, gold_lines = answer, gold
     # Lines are for ROUGE-Lsum alone; of texts too long for it finding sentences is time lost.
-    if not too_long(len(word_tokens(answer)), gold_tokens):
+    if not words.too_long(len(words.word_tokens(answer)), len(words.word_tokens(gold))):
         answer_lines, gold_lines = _a_sentence_a_line(answer), _a_sentence_a_line(gold)
-    found = rouge(answer_lines, gold_lines, stem=stem)
-    for name, shares in (*found.items(), ("rougeW", rouge_w(answer, gold))):
+    rouges = words.rouge(answer_lines, gold_lines, stem=stem)
+    for name, shares in (*rouges.items(), ("rougeW", words.rouge_w(answer, gold))):
         precision, recall, f = shares or (None, None, None)
         scores |= {name: f, f"{name}_precision": precision, f"{name}_recall": recall}
-    return Measured(scores, language_of(gold), gold_tokens)
+    return scores
 
 
 def _a_sentence_a_line(text: str) -> str:
     return "\n".join(" ".join(sentence.text.split()) for sentence in split(text))
 
 
-class LanguageBleus:
+class _LanguageBleus:
     """Adds answers up by the language of their gold answers.
 
     A gold answer without a letter (500) has none: it counts in the end with the language that most
@@ -143,52 +117,49 @@ class LanguageBleus:
     """
 
     def __init__(self) -> None:
-        self._counts: dict[Language, BleuCounts] = {}
+        self._counts: defaultdict[Language, BleuCounts] = defaultdict(BleuCounts)
         # Which language it will be is known in the end: these are added up in every tokenizer.
-        self._letterless: dict[str, BleuCounts] = {}
+        self._letterless: defaultdict[str, BleuCounts] = defaultdict(BleuCounts)
 
     def add(self, answer: str, gold: str, language: Language | None) -> float:
         """Take in an answer, and return its `sentence_bleu`: without a language that of `other`."""
+        score, counts = words.sentence_bleu(answer, gold, language or "other")
         if language is not None:
-            counts = count_bleu(answer, gold, language)
-            self._counts[language] = self._counts.get(language, BleuCounts()) + counts
-            return sentence_bleu(counts, language)
-        by_tokenizer = {tokenizer: language for language, tokenizer in TOKENIZERS.items()}
-        own = {name: count_bleu(answer, gold, each) for name, each in by_tokenizer.items()}
-        for tokenizer, found in own.items():
-            self._letterless[tokenizer] = self._letterless.get(tokenizer, BleuCounts()) + found
-        return sentence_bleu(own[TOKENIZERS["other"]], "other")
+            self._counts[language] += counts
+            return score
+        for tokenizer, each in {name: each for each, name in TOKENIZERS.items()}.items():
+            self._letterless[tokenizer] += words.sentence_bleu(answer, gold, each)[1]
+        return score
 
     def totals(self) -> tuple[LanguageBleu, ...]:
-        """Corpus BLEU of each language, the most answers first."""
+        """Corpus BLEU of each language, the most answers first, then by name."""
         counts = dict(self._counts)
+
+        def most_first(language: Language) -> tuple[int, Language]:
+            return -counts[language].answers, language
+
         if self._letterless:
-            most: Language = min(
-                counts, key=lambda each: (-counts[each].answers, each), default="other"
-            )
-            letterless = self._letterless[TOKENIZERS[most]]
-            counts[most] = counts.get(most, BleuCounts()) + letterless
+            most: Language = min(counts, key=most_first, default="other")
+            counts[most] = self._counts[most] + self._letterless[TOKENIZERS[most]]
         return tuple(
             LanguageBleu(
                 language=language,
-                score=bleu(each, language),
-                answers=each.answers,
-                too_short=each.given[-1] == 0,
-                signature=bleu_signature(language),
+                score=words.bleu(counts[language], language),
+                answers=counts[language].answers,
+                too_short=counts[language].given[-1] == 0,
+                signature=words.bleu_signature(language),
             )
-            for language, each in sorted(counts.items(), key=lambda it: (-it[1].answers, it[0]))
+            for language in sorted(counts, key=most_first)
         )
 
 
 class _Totals:
     def __init__(self, *, worst: int, stem: bool, seed: int) -> None:
-        self._stem = stem
-        self._seed = seed
+        self._stem, self._seed, self._size = stem, seed, worst
         self._means = StreamedMeans(len(MEASURES), seed)
-        self._bleu = LanguageBleus()
+        self._bleu = _LanguageBleus()
         self._counts: Counter[str] = Counter()
         self._without: list[str] = []
-        self._size = worst
         self._worst: list[tuple[float, float, int, LowOverlap]] = []
 
     def add(self, sample: Sample) -> AnswerOverlap:
@@ -197,23 +168,25 @@ class _Totals:
             self._counts["without_gold_answer"] += 1
             if len(self._without) < LISTED:
                 self._without.append(sample.qid)
-            scores = dict.fromkeys((*MEASURES, "sentence_bleu"))
-            return AnswerOverlap(qid=sample.qid, unmeasured="no_gold_answer", scores=scores)
-        found = measure(sample.answer, sample.gold_answer, stem=self._stem)
-        too_long = found.scores["rougeL"] is None
+            nothing = dict.fromkeys((*MEASURES, "sentence_bleu"))
+            return AnswerOverlap(qid=sample.qid, unmeasured="no_gold_answer", scores=nothing)
+        scores = measure(sample.answer, sample.gold_answer, stem=self._stem)
+        language = words.language_of(sample.gold_answer)
+        gold_tokens = len(words.word_tokens(sample.gold_answer))
+        too_long = scores["rougeL"] is None
         self._counts["measured"] += 1
         self._counts["empty_answers"] += not sample.answer.strip()
         self._counts["too_long"] += too_long
-        self._counts["wordless_gold"] += found.gold_tokens == 0
-        self._counts["single_token_gold"] += found.gold_tokens == 1
-        self._means.add(sample.qid, [found.scores[name] for name in MEASURES])
-        own = self._bleu.add(sample.answer, sample.gold_answer, found.language)
-        self._note_low(sample, sample.gold_answer, found.scores)
+        self._counts["wordless_gold"] += gold_tokens == 0
+        self._counts["single_token_gold"] += gold_tokens == 1
+        self._means.add(sample.qid, [scores[name] for name in MEASURES])
+        own = self._bleu.add(sample.answer, sample.gold_answer, language)
+        self._note_low(sample, sample.gold_answer, scores)
         return AnswerOverlap(
             qid=sample.qid,
             too_long=too_long,
-            language=found.language,
-            scores=found.scores | {"sentence_bleu": own},
+            language=language,
+            scores=scores | {"sentence_bleu": own},
         )
 
     def _note_low(self, sample: Sample, gold: str, scores: dict[str, float | None]) -> None:
@@ -242,12 +215,13 @@ class _Totals:
             message = f"is missing or blank in every sample ({counts.samples} read); "
             message += "add the reference answer to each (also read from: reference)"
             raise InputError(message, field="gold_answer")
-        languages = self._bleu.totals()
-        means = {name: self._means.mean(column) for column, name in enumerate(MEASURES)}
+        languages, means = self._bleu.totals(), self._means
+        columns = {name: column for column, name in enumerate(MEASURES)}
+        whole = {"bleu": languages[0].score} if len(languages) == 1 else {}
         return OverlapReport(
-            mean=means | ({"bleu": languages[0].score} if len(languages) == 1 else {}),
-            interval={name: self._interval(column) for column, name in enumerate(MEASURES)},
-            answers={name: self._means.count(column) for column, name in enumerate(MEASURES)},
+            mean={name: means.mean(column) for name, column in columns.items()} | whole,
+            interval={name: _interval(means.interval(column)) for name, column in columns.items()},
+            answers={name: means.count(column) for name, column in columns.items()},
             counts=counts,
             bleu=languages,
             signature=str(_signature(stem=self._stem, seed=self._seed)),
@@ -256,11 +230,9 @@ class _Totals:
             worst=tuple(low for *_, low in self._worst),
         )
 
-    def _interval(self, column: int) -> Interval | None:
-        if (found := self._means.interval(column)) is None:
-            return None
-        low, high, method = found
-        return Interval(low=low, high=high, method=method)
+
+def _interval(found: tuple[float, float, Method] | None) -> Interval | None:
+    return found and Interval(low=found[0], high=found[1], method=found[2])
 
 
 def _signature(*, stem: bool, seed: int) -> Signature:

@@ -7,6 +7,10 @@ from pydantic import Field
 from judge.records import Record
 from judge.records.summary import Interval
 
+Language = Literal["zh", "ja", "ko", "unspaced", "other"]
+"""Of a gold answer, as its script tells. `unspaced` is Thai, Lao, Burmese, Khmer and Tibetan;
+`other` is all whose words have spaces between them, English and Russian together."""
+
 
 class AnswerOverlap(Record):
     """The overlap of one answer with its gold answer."""
@@ -17,9 +21,8 @@ class AnswerOverlap(Record):
     """Why nothing was measured; null where it was. A blank gold answer is none."""
     too_long: bool = False
     """Whether the measures over subsequences are null because the texts are too long for them."""
-    language: Literal["zh", "ja", "ko", "unspaced", "other"] | None = None
-    """Of the gold answer, as its script tells; null where it has no letter, or nothing was
-    measured."""
+    language: Language | None = None
+    """Of the gold answer; null where it has no letter, or nothing was measured."""
     scores: dict[str, float | None]
     """`exact_match`; `token_f1`, `token_precision`, `token_recall`; `rouge1`, `rouge2`,
     `rougeL`, `rougeLsum`, `rougeW` (F), each with `_precision` and `_recall`; 0 to 1.
@@ -33,17 +36,14 @@ class LanguageBleu(Record):
     Case, width and punctuation count here, and in no other measure of the report.
     """
 
-    language: Literal["zh", "ja", "ko", "unspaced", "other"]
-    """Of their gold answers, as the script tells. `unspaced` is Thai, Lao, Burmese, Khmer and
-    Tibetan; `other` is all whose words have spaces between them, English and Russian together. A
-    gold answer without a letter counts with the language that most others have."""
+    language: Language
+    """A gold answer without a letter counts with the language that most others have."""
     score: float
     """0 to 100, over the counts of all these answers together."""
     answers: int
     """How many."""
     too_short: bool
-    """Whether none of them has the four tokens that BLEU needs: it is 0 then, whatever they share
-    with their gold answers."""
+    """Whether none of them has the four tokens that BLEU needs: it is 0 then."""
     signature: str
     """sacrebleu's: only scores of equal signature compare."""
 
@@ -70,7 +70,7 @@ class OverlapCounts(Record):
 
 
 class LowOverlap(Record):
-    """An answer to look at, chosen by token F1 and then ROUGE-L; of the texts the beginning."""
+    """An answer to look at, chosen by token F1 and then ROUGE-L."""
 
     qid: str
     """The sample's id."""
@@ -79,9 +79,9 @@ class LowOverlap(Record):
     rouge_l: float | None = Field(alias="rougeL")
     """Null where the texts are too long for it."""
     answer: str
-    """The answer."""
+    """Its beginning."""
     gold_answer: str
-    """The gold answer."""
+    """Its beginning."""
 
 
 class OverlapReport(Record):
@@ -101,8 +101,7 @@ class OverlapReport(Record):
     bleu: tuple[LanguageBleu, ...]
     """By language, the most answers first: tokens of different languages do not mix."""
     signature: str
-    """How the other numbers and their intervals were made; only those of equal signature compare.
-    Means do not depend on the seed, intervals do."""
+    """How the other numbers were made; only those of equal signature compare."""
     warnings: tuple[str, ...]
     """What to know before the numbers are used."""
     without_gold_answer: tuple[str, ...]
