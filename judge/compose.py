@@ -15,8 +15,7 @@ from judge.errors import ConfigError
 from judge.judges.containment import ContainmentJudge
 from judge.judges.fallback import FallbackJudge
 from judge.judges.nli import NliJudge
-from judge.judges.similarity import SimilarityJudge
-from judge.judges.similarity.embedding import LexicalEmbedder
+from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.judges.windowed import WindowedJudge
 from judge.prompt import load_prompt
 from judge.protocols import Embedder, Judge

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from judge.errors import ConfigError
-from judge.messages import Lang, Messages
+from judge.judges import reason
 from judge.protocols import PairScorer
 from judge.records import (
     Evidence,
@@ -21,7 +21,7 @@ from judge.records import (
     Verdict,
 )
 from judge.signature import Signature
-from judge.text.fold import CJK_CHAR, estimate_tokens
+from judge.text.fold import estimate_tokens
 from judge.text.pieces import pieces
 from judge.text.words import blank_markup
 
@@ -35,17 +35,17 @@ _LONG: Final = 400
 """Characters of a claim for which the model is first asked whether it takes the claim alone."""
 _BLOCK: Final = 64
 """Sentences asked about together, so that memory does not grow with the answer."""
-_TOO_LONG: Final = Unscored(
-    reason=UnscoredReason.TRUNCATED,
-    detail="the sentence leaves no room for a passage in what the model takes at once",
-)
-_UNREAD: Final = Unscored(
-    reason=UnscoredReason.TRUNCATED,
-    detail="some passages do not fit beside the sentence in what the model takes at once",
-)
+_NO_ROOM: Final = "the sentence leaves no room for a passage in what the model takes at once"
+_UNREAD: Final = "some passages do not fit beside the sentence in what the model takes at once"
+_REASONS: Final = {
+    Support.FULL: "",
+    Support.CONTRADICTED: "denied",
+    Support.NONE: "not_entailed",
+}
+"""The first label that any passage gives holds."""
 
 
-class Passage(NamedTuple):
+class _Passage(NamedTuple):
     """Some characters of a chunk, blanks at neither end; `position` is that of the chunk."""
 
     position: int
@@ -54,21 +54,12 @@ class Passage(NamedTuple):
     text: str
 
 
-class Finding(NamedTuple):
-    """What a passage makes of a sentence."""
+class _Found(NamedTuple):
+    """What the passages make of a sentence, in reading order."""
 
-    passage: Passage
-    relation: Relation
-
-
-class Found(NamedTuple):
-    """What all passages make of a sentence, in reading order.
-
-    `unread` has the positions of the chunks of which some part does not fit beside the sentence.
-    """
-
-    findings: list[Finding]
+    findings: list[tuple[_Passage, Relation]]
     unread: set[int]
+    """Positions of the chunks of which some part does not fit beside the sentence."""
 
 
 class NliJudge:
@@ -129,11 +120,8 @@ class NliJudge:
             return await self._judged(request)
 
     async def _judged(self, request: JudgeRequest) -> Judgment:
-        cut = [
-            passage
-            for position, chunk in enumerate(request.chunks)
-            for passage in passages(position, chunk.text, self._window)
-        ]
+        chunks = enumerate(request.chunks)
+        cut = [each for at, chunk in chunks for each in _passages(at, chunk.text, self._window)]
         outcomes: dict[int, JudgeOutcome] = {}
         flags: list[Flag] = []
         for low in range(0, len(request.ask), _BLOCK):
@@ -145,19 +133,19 @@ class NliJudge:
                 return Judgment(outcomes=dict.fromkeys(request.ask, found))
             for index, each in found.items():
                 outcomes[index] = self._outcome(request, index, each)
-                full = self._label(each.findings) is Support.FULL
-                if full and any(map(self._denies, each.findings)):
+                labels = {self._says(relation) for _, relation in each.findings}
+                if {Support.FULL, Support.CONTRADICTED} <= labels:
                     flags.append(Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index))
         return Judgment(outcomes=outcomes, flags=tuple(flags))
 
     async def _findings(
-        self, cut: Sequence[Passage], said: Mapping[int, str]
-    ) -> dict[int, Found] | Unscored:
+        self, cut: Sequence[_Passage], said: Mapping[int, str]
+    ) -> dict[int, _Found] | Unscored:
         lost = await self._unfit({i: text for i, text in said.items() if len(text) > _LONG})
         if isinstance(lost, Unscored):
             return lost
         everywhere = {passage.position for passage in cut}
-        found = {i: Found([], everywhere if i in lost else set()) for i in said}
+        found = {i: _Found([], everywhere if i in lost else set()) for i in said}
         asked = [(index, passage) for index in said if index not in lost for passage in cut]
         while asked:
             # Passages are often retrieved twice; each is read once.
@@ -166,18 +154,18 @@ class NliJudge:
             if isinstance(relations, Unscored):
                 return relations
             told = dict(zip(pairs, relations, strict=True))
-            again: list[tuple[int, Passage]] = []
+            again: list[tuple[int, _Passage]] = []
             for index, passage in asked:
                 relation = told[passage.text, said[index]]
                 if relation is not None:
-                    found[index].findings.append(Finding(passage, relation))
-                elif halves := halved(passage):
+                    found[index].findings.append((passage, relation))
+                elif halves := _halved(passage):
                     again += [(index, half) for half in halves]
                 else:
                     found[index].unread.add(passage.position)
             asked = again
         for each in found.values():
-            each.findings.sort(key=lambda finding: finding.passage)
+            each.findings.sort(key=lambda finding: finding[0])
         return found
 
     async def _unfit(self, long: Mapping[int, str]) -> set[int] | Unscored:
@@ -189,43 +177,45 @@ class NliJudge:
             return relations
         return {i for i, relation in zip(long, relations, strict=True) if relation is None}
 
-    def _outcome(self, request: JudgeRequest, index: int, found: Found) -> JudgeOutcome:
+    def _outcome(self, request: JudgeRequest, index: int, found: _Found) -> JudgeOutcome:
         findings, unread = found
-        sentence = request.sentences[index].text
         cited = request.cites.get(index, ())
         label = self._label(findings)
-        of_cited = self._label([f for f in findings if f.passage.position in cited])
+        of_cited = self._label([each for each in findings if each[0].position in cited])
         if unread and (of_cited if unread.intersection(cited) else label) is not Support.FULL:
-            return _UNREAD if findings else _TOO_LONG
-        best = max(findings, key=lambda finding: finding.relation.entailed, default=None)
+            detail = _UNREAD if findings else _NO_ROOM
+            return Unscored(reason=UnscoredReason.TRUNCATED, detail=detail)
+        best = max(findings, key=lambda each: each[1].entailed, default=None)
         shown = best
         if label is Support.CONTRADICTED:
-            shown = max(findings, key=lambda finding: finding.relation.contradicted)
-        names = [request.chunks[f.passage.position].chunk_id for f in findings if self._full(f)]
+            shown = max(findings, key=lambda each: each[1].contradicted)
+        entailing = [each for each, relation in findings if self._says(relation) is Support.FULL]
+        why = _REASONS[label] if findings else "no_chunks"
         return Verdict(
             support=label,
-            evidence=_evidence(request, shown.passage) if shown else (),
-            supporting=tuple(dict.fromkeys(names)),
+            evidence=_evidence(request, shown[0]) if shown else (),
+            supporting=tuple(
+                dict.fromkeys(request.chunks[each.position].chunk_id for each in entailing)
+            ),
             cited_support=of_cited if cited else None,
-            reason=_reason(sentence, label if findings else None),
-            score=round(best.relation.entailed, 6) if best else 0.0,
+            reason=reason(why, request.sentences[index].text) if why else "",
+            score=round(best[1].entailed, 6) if best else 0.0,
             source="nli",
             signature=self._signature,
         )
 
-    def _label(self, findings: Sequence[Finding]) -> Support:
-        if any(map(self._full, findings)):
+    def _label(self, findings: Sequence[tuple[_Passage, Relation]]) -> Support:
+        """The first that holds: any full → full; any contradicted → contradicted; else none."""
+        labels = {self._says(relation) for _, relation in findings}
+        return next((each for each in _REASONS if each in labels), Support.NONE)
+
+    def _says(self, relation: Relation) -> Support:
+        if relation.entailed >= self._least:
             return Support.FULL
-        return Support.CONTRADICTED if any(map(self._denies, findings)) else Support.NONE
-
-    def _full(self, finding: Finding) -> bool:
-        return finding.relation.entailed >= self._least
-
-    def _denies(self, finding: Finding) -> bool:
-        return not self._full(finding) and finding.relation.contradicted >= self._least
+        return Support.CONTRADICTED if relation.contradicted >= self._least else Support.NONE
 
 
-def passages(position: int, text: str, limit: int, first: int = 0) -> list[Passage]:
+def _passages(position: int, text: str, limit: int, first: int = 0) -> list[_Passage]:
     """The passages of a text, overlapping, cut at sentences; none of what is blank.
 
     A passage has at most `limit` estimated tokens, 2 or more; `first` is the character of the chunk
@@ -236,25 +226,17 @@ def passages(position: int, text: str, limit: int, first: int = 0) -> list[Passa
         piece = text[start:end]
         if bare := piece.strip():
             begin = first + start + len(piece) - len(piece.lstrip())
-            cut.append(Passage(position, begin, begin + len(bare), bare))
+            cut.append(_Passage(position, begin, begin + len(bare), bare))
     return cut
 
 
-def halved(passage: Passage) -> list[Passage]:
+def _halved(passage: _Passage) -> list[_Passage]:
     """Two passages or more in its place; none where it is too small for that."""
     half = estimate_tokens(passage.text) // 2
-    return passages(passage.position, passage.text, half, passage.start) if half >= LEAST else []
+    return _passages(passage.position, passage.text, half, passage.start) if half >= LEAST else []
 
 
-def _evidence(request: JudgeRequest, passage: Passage) -> tuple[Evidence, ...]:
-    name, start, end = request.chunks[passage.position].chunk_id, passage.start, passage.end
-    return (Evidence(chunk_id=name, quote=passage.text, start=start, end=end, verified=True),)
-
-
-def _reason(sentence: str, label: Support | None) -> str:
-    """Why it is not `full`, in its own language; without a label there were no chunks."""
-    if label is Support.FULL:
-        return ""
-    keys = {None: "no_chunks", Support.CONTRADICTED: "denied"}
-    lang: Lang = "zh" if CJK_CHAR.search(sentence) else "en"
-    return Messages.of("judges")(keys.get(label, "not_entailed"), lang)
+def _evidence(request: JudgeRequest, passage: _Passage) -> tuple[Evidence, ...]:
+    position, start, end, quote = passage
+    name = request.chunks[position].chunk_id
+    return (Evidence(chunk_id=name, quote=quote, start=start, end=end, verified=True),)

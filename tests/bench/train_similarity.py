@@ -21,9 +21,9 @@ import numpy.typing as npt
 # Run as a file, Python looks for modules beside it and not where `tests` stands.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from judge.judges.similarity import Block, aligned
+from judge.judges.similarity import LexicalEmbedder, aligned
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Measured
-from judge.judges.similarity.embedding import LexicalEmbedder
+from judge.records import Unscored
 from judge.text.words import words
 from tests.bench import labelled
 from tests.bench.figures import Resamples
@@ -323,8 +323,8 @@ async def measured(name: str, weight: float) -> Rows:
         if not supported or not asked.chunks:
             continue
         async for block in aligned(asked, asked.ask, embedder):
-            assert isinstance(block, Block)  # the built-in embedder does not fail
-            found.append(block.alignment.measured(slice(1)))
+            assert not isinstance(block, Unscored)  # the built-in embedder does not fail
+            found.append(block[1].measured(slice(1)))
         labels += supported
         groups += [f"{name} {row['group']}"] * len(supported)
         answers += [number] * len(supported)

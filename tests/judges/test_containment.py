@@ -10,8 +10,7 @@ from judge.answer.sentences import split
 from judge.backends.fake import FakeJudge
 from judge.errors import JudgeUnavailable
 from judge.judges.containment import ContainmentJudge
-from judge.judges.similarity import SimilarityJudge
-from judge.judges.similarity.embedding import LexicalEmbedder
+from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.protocols import Judge
 from judge.records import (
     Chunk,

@@ -6,15 +6,11 @@ from itertools import accumulate, chain, pairwise
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from judge.judges.similarity.index import RIVAL, RUN, SAID, Passages, Vocabulary, distinct
+from judge.judges.similarity.model import Bools, Floats, Ints
 from judge.judges.similarity.terms import Kind, Term
 from judge.text.words import CONTENT
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 TERM_FEATURES: Final = (
     "one", "out_weight", "gone", "gone_weight", "name_out", "name_gone", "gone_late", "denied",
@@ -121,13 +117,13 @@ class Rows:
         whole = self.sums(own)
         return own / np.where(whole > 0, whole, 1.0)[self.owner]
 
-    def without(self, present: Bools) -> tuple[tuple[Term, ...], ...]:
+    def without(self, present: Bools) -> list[list[Term]]:
         """Per sentence, the words that are not present."""
         lost: list[list[Term]] = [[] for _ in self.first]
         for row in np.flatnonzero((self.kind == Kind.WORD) & ~present).tolist():
             if self.terms[row] is not _NOTHING:
                 lost[self.owner[row]].append(self.terms[row])
-        return tuple(map(tuple, lost))
+        return lost
 
 
 def _late(owner: Ints, start: Ints, item: Bools) -> Bools:
@@ -212,8 +208,6 @@ class Alignment:
 
     rows: Rows
     passages: Passages
-    postings: Ints
-    """Of the passages, term · windows + window of each, ascending."""
     windows: Ints
     """The best window, -1 where none shares a word, shape (sentences, chunks + 2)."""
     held: Ints
@@ -223,15 +217,12 @@ class Alignment:
     cosine: Floats
     """To the nearest segment, shape (sentences, chunks + 2)."""
 
-    def missing(self) -> tuple[tuple[Term, ...], ...]:
-        """For each sentence, its words that stand in no chunk."""
-        found = self._among(self.held, slice(1)) | self._among(self.meant, slice(1))
-        return self.rows.without(found[:, 0])
-
-    def scattered(self) -> tuple[tuple[Term, ...], ...]:
-        """For each sentence, its words that do not stand in the best window of all."""
-        inside = self._inside(self.rows.number, slice(1)) | self._inside(self.rows.said, slice(1))
-        return self.rows.without(inside[:, 0])
+    def lost(self) -> tuple[list[list[Term]], list[list[Term]]]:
+        """For each sentence, its words that stand in no chunk, and those not in its best window."""
+        whole, rows = slice(1), self.rows
+        found = self._among(self.held, whole) | self._among(self.meant, whole)
+        inside = self._inside(rows.number, whole) | self._inside(rows.said, whole)
+        return rows.without(found[:, 0]), rows.without(inside[:, 0])
 
     def measured(self, columns: slice) -> Measured:
         """The features against some of the columns."""
@@ -245,14 +236,22 @@ class Alignment:
         items = np.flatnonzero(rows.telling | rows.quiet)
         quiet = rows.quiet[items, None]
         held, meant = (self._among(own, columns)[items] for own in (self.held, self.meant))
+        out = ~(found[items] | quiet) * (1 - _CREDIT * other[items])
+        gone = ~(held | quiet) * (1 - _CREDIT * meant)
+        weight, name, late = (each[items, None] for each in (rows.weight, rows.name, rows.late))
+        values = {
+            # A word of grammar counts only where it is denied.
+            "one": ~quiet | denied[items],
+            "out_weight": out * weight,
+            "gone": gone,
+            "gone_weight": gone * weight,
+            "name_out": name * out,
+            "name_gone": name * gone,
+            "gone_late": late * gone,
+            "denied": denied[items],
+        }
         return Measured(
-            terms=_features(
-                rows,
-                items,
-                out=~(found[items] | quiet) * (1 - _CREDIT * other[items]),
-                gone=~(held | quiet) * (1 - _CREDIT * meant),
-                denied=denied[items],
-            ),
+            terms=np.stack([values[feature] for feature in TERM_FEATURES], axis=2),
             owner=rows.owner[items],
             sentences=np.stack([*shares, self.cosine[:, columns]], axis=2) ** _STEEP,
             grounded=rows.sums((rows.telling[:, None] & (found | other)).astype(np.float64)) > 0,
@@ -271,11 +270,12 @@ class Alignment:
         """Whether what a row's number stands for is in its sentence's best window, per column."""
         inside = np.zeros((len(number), len(range(*columns.indices(self.windows.shape[1])))), bool)
         rows = np.flatnonzero(number >= 0)
-        if len(rows) and len(self.postings):
+        postings = self.passages.postings
+        if len(rows) and len(postings):
             mine = self.windows[self.rows.owner[rows], columns]
             asked = number[rows, None] * len(self.passages.legal) + mine
-            at = np.minimum(np.searchsorted(self.postings, asked), len(self.postings) - 1)
-            inside[rows] = (self.postings[at] == asked) & (mine >= 0)
+            at = np.minimum(np.searchsorted(postings, asked), len(postings) - 1)
+            inside[rows] = (postings[at] == asked) & (mine >= 0)
         return inside
 
 
@@ -303,7 +303,6 @@ def align(
     return Alignment(
         rows=rows,
         passages=passages,
-        postings=passages.term * len(passages.legal) + passages.window,
         windows=np.column_stack(
             [_pick(alone, top), _pick(alone, np.where(cited, top, -np.inf)), alone]
         ),
@@ -341,22 +340,3 @@ def _pick(best: Ints, worth: Floats) -> Ints:
     rows = np.arange(len(best))
     chunk = worth.argmax(1)
     return np.where(worth[rows, chunk] > 0, best[rows, chunk], -1)
-
-
-def _features(rows: Rows, items: Ints, out: Floats, gone: Floats, denied: Bools) -> Floats:
-    weight, name, late = (each[items, None] for each in (rows.weight, rows.name, rows.late))
-    values = {
-        # A word of grammar counts only where it is denied.
-        "one": ~rows.quiet[items, None] | denied,
-        "out_weight": out * weight,
-        "gone": gone,
-        "gone_weight": gone * weight,
-        "name_out": name * out,
-        "name_gone": name * gone,
-        "gone_late": late * gone,
-        "denied": denied,
-    }
-    measured = np.empty((*out.shape, len(TERM_FEATURES)))
-    for at, feature in enumerate(TERM_FEATURES):
-        measured[..., at] = values[feature]
-    return measured

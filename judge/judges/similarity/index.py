@@ -6,15 +6,11 @@ from itertools import accumulate
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from judge.judges.similarity.senses import Sense, english_senses, han_senses
-from judge.judges.similarity.terms import GAP, Kind, Term, tokens
+from judge.judges.similarity.model import Bools, Ints
+from judge.judges.similarity.terms import GAP, Kind, Sense, Term, senses, tokens
 from judge.text.pieces import segments
 from judge.text.words import Words
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 SAID: Final = "@"
 """What the key of a meaning begins with, said in whatever word."""
@@ -74,15 +70,6 @@ class Vocabulary:
     rivals: Mapping[str, Collection[str]]
     """A concept: those of the meanings that it excludes."""
 
-    def posted(self, found: Sense) -> tuple[int, ...]:
-        """What a word of a passage is evidence of: the meanings it implies, those it excludes."""
-        said = self.meanings & found.implies
-        against = {each for concept in found.implies for each in self.rivals.get(concept, ())}
-        return (
-            *(self.number[SAID + concept] for concept in said),
-            *(self.number[RIVAL + concept] for concept in against - said),
-        )
-
     @classmethod
     def of(cls, sentences: Iterable[Sequence[Term]]) -> "Vocabulary":
         """Number what the sentences say."""
@@ -106,6 +93,13 @@ class Vocabulary:
         skips = Compounds.of(keys[Kind.SKIP], "…", number)
         return cls(number, pairs, skips, frozenset(meanings), rivals)
 
+    def posted(self, found: Sense) -> list[int]:
+        """What a word of a passage is evidence of: the meanings it implies, those it excludes."""
+        said = self.meanings & found.implies
+        against = {each for concept in found.implies for each in self.rivals.get(concept, ())}
+        keys = [*(SAID + each for each in said), *(RIVAL + each for each in against - said)]
+        return [self.number[key] for key in keys]
+
 
 @dataclass(frozen=True, slots=True)
 class Passages:
@@ -121,10 +115,10 @@ class Passages:
     """For each chunk its first segment, and the number of segments: shape (chunks + 1,)."""
     legal: Bools
     """Whether a window stays within one chunk, shape (3 · segments,)."""
+    postings: Ints
+    """term · windows + window: what the vocabulary numbers, and a window that holds it; sorted."""
     term: Ints
-    """Postings, sorted: what the vocabulary numbers …"""
     window: Ints
-    """… and a window that holds it."""
 
     def span(self, window: int) -> tuple[int, int, int]:
         """The chunk of a window, and its first character and one past its last, into the chunk."""
@@ -151,9 +145,9 @@ def locate(chunks: Sequence[str], vocabulary: Vocabulary) -> Passages:
     fits = window >= 0
     fits[fits] = legal[window[fits]]
     stride = max(len(legal), 1)
-    key = distinct(np.tile(ids, len(windows))[fits] * stride + window[fits])
+    postings = distinct(np.tile(ids, len(windows))[fits] * stride + window[fits])
     return Passages(
-        chunk_of, edges[:, 0], edges[:, 1], first, legal, term=key // stride, window=key % stride
+        chunk_of, edges[:, 0], edges[:, 1], first, legal, postings, *np.divmod(postings, stride)
     )
 
 
@@ -217,12 +211,10 @@ def _meanings(
     """Numbers of meanings and where the words stand that imply or exclude them."""
     if not vocabulary.meanings:
         return
-    posted: dict[str, tuple[int, ...]] = {}
+    posted: dict[str, list[int]] = {}
     for text, said, base in zip(texts, read, bases.tolist(), strict=False):
-        found = [(sense, said.starts[low]) for sense, low, _ in english_senses(said.stems)]
-        found += [(sense, start) for sense, start, _ in han_senses(text)]
-        for sense, start in found:
+        for sense, places in senses(text, said):
             if sense.concept not in posted:
                 posted[sense.concept] = vocabulary.posted(sense)
             for number in posted[sense.concept]:
-                yield number, base + start
+                yield number, base + places[0]

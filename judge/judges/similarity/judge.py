@@ -4,24 +4,29 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from itertools import repeat
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from judge.errors import ConfigError
+from judge.judges import reason
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
-from judge.judges.similarity.index import Passages, Vocabulary, locate
-from judge.judges.similarity.model import ConjunctionModel, expit, logit
+from judge.judges.similarity.index import Vocabulary, locate
+from judge.judges.similarity.model import (
+    Bools,
+    ConjunctionModel,
+    Floats,
+    Ints,
+    Vectors,
+    expit,
+    logit,
+)
 from judge.judges.similarity.terms import Term, terms
-from judge.messages import Lang, Messages
 from judge.protocols import Embedder
 from judge.records import (
     Evidence,
     JudgeRequest,
     Judgment,
-    Sentence,
     SentenceKind,
     Support,
     Unscored,
@@ -36,25 +41,12 @@ _BLOCK: Final = 64
 _COSINES: Final = 1_000_000
 _CELLS: Final = 250_000
 _NAMED: Final = 4
-_COMMA: Final[dict[Lang, str]] = {"en": ", ", "zh": "、"}
 _MEASURES: Final = frozenset("%％‰°年月日号岁天次人")
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Some sentences of an answer, measured."""
-
-    indexes: tuple[int, ...]
-    """Which, by their index in the answer."""
-    passages: Passages
-    """The chunks, cut and searched once for all blocks of a request."""
-    alignment: Alignment
-    """What of each sentence stands where, one row a sentence."""
 
 
 async def aligned(
     request: JudgeRequest, indexes: Sequence[int], embedder: Embedder
-) -> AsyncIterator[Block | Unscored]:
+) -> AsyncIterator[tuple[Sequence[int], Alignment] | Unscored]:
     """Measure sentences against the chunks, of which there is at least one.
 
     Args:
@@ -63,8 +55,8 @@ async def aligned(
         embedder: gives the cosine to the nearest segment.
 
     Yields:
-        The next sentences, at most 64; or the embedder's failure, and then nothing more. Between
-        two blocks the event loop has its turn.
+        The indexes of the next sentences, at most 64, and where what they say stands; or the
+        embedder's failure, and then nothing more. Between two the event loop has its turn.
     """
     texts = [chunk.text for chunk in request.chunks]
     bare = {index: blank_markup(request.claim(index)) for index in indexes}
@@ -79,7 +71,7 @@ async def aligned(
         return
     step = max(1, min(_BLOCK, _COSINES // max(len(rows), 1)))
     for low in range(0, len(indexes), step):
-        block = tuple(indexes[low : low + step])
+        block = indexes[low : low + step]
         own = await embedder.embed([bare[index] for index in block], request.deadline)
         if isinstance(own, Unscored):
             yield own
@@ -88,14 +80,11 @@ async def aligned(
         for row, index in enumerate(block):
             cited[row, list(request.cites.get(index, ()))] = True
         these, cosine = [broken[index] for index in block], _nearest(own, rows, passages.first)
-        alignment = align(these, vocabulary, passages, cosine, cited)
-        yield Block(block, passages, alignment)
+        yield block, align(these, vocabulary, passages, cosine, cited)
         await asyncio.sleep(0)
 
 
-def _nearest(
-    own: npt.NDArray[np.float32], rows: npt.NDArray[np.float32], first: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
+def _nearest(own: Vectors, rows: Vectors, first: Ints) -> Floats:
     """Cosine to the nearest segment of each chunk, 0 at least, shape (sentences, chunks)."""
     nearest = np.zeros((len(own), len(first) - 1))
     filled = np.flatnonzero(np.diff(first))
@@ -110,15 +99,16 @@ class _Weighed:
     """A sentence and what speaks for it."""
 
     index: int
-    odds: npt.NDArray[np.float64]
+    odds: Floats
     """At the training base rate, by itself: against all chunks, the cited ones, each alone."""
-    grounded: npt.NDArray[np.bool_]
+    grounded: Bools
     """Whether anything it says was found there."""
-    passages: Passages
-    window: int
-    """The best."""
-    lost: tuple[tuple[Term, ...], tuple[Term, ...]]
-    """What stands in no chunk, and what not in the best window."""
+    best: tuple[int, int, int] | None
+    """The chunk, the first character and one past the last of its best window."""
+    missing: Sequence[Term]
+    """What stands in no chunk."""
+    scattered: Sequence[Term]
+    """What does not stand in the best window."""
 
 
 class SimilarityJudge:
@@ -154,14 +144,11 @@ class SimilarityJudge:
         # priori probabilities".
         self._shift = logit(prior) - logit(self._model.base_rate)
         self._least = logit(self._model.threshold)
+        self.threshold = expit(self._least + self._shift)
+        """The lowest score that is `full`, at this judge's prior."""
         settings = (f"model:{self._model.name}", f"prior:{prior:g}", f"t:{self.threshold:.4g}")
         made = Signature.parse(f"similarity:{embedder.signature}")
         self._signature = str(made.having(*settings, *edition))
-
-    @property
-    def threshold(self) -> float:
-        """The lowest score that is `full`, at this judge's prior."""
-        return expit(self._least + self._shift)
 
     @property
     def signature(self) -> str:
@@ -177,9 +164,8 @@ class SimilarityJudge:
             JudgeUnavailable: from the embedder.
         """
         if not any(chunk.text.strip() for chunk in request.chunks):
-            return Judgment(
-                outcomes={i: self._unfounded(request.sentences[i]) for i in request.ask}
-            )
+            texts = {index: request.sentences[index].text for index in request.ask}
+            return Judgment(outcomes={i: self._unfounded(text) for i, text in texts.items()})
         claims = {s.index for s in request.sentences if s.kind is SentenceKind.CLAIM}
         outcomes: dict[int, Verdict] = {}
         before: float | None = None
@@ -188,7 +174,7 @@ class SimilarityJudge:
         async for block in aligned(request, sorted(claims.union(request.ask)), self._embedder):
             if isinstance(block, Unscored):
                 return Judgment(outcomes=dict.fromkeys(request.ask, block))
-            for weighed in self._weighed(block):
+            for weighed in self._weighed(*block):
                 if weighed.index not in claims:
                     outcomes[weighed.index] = self._verdict(request, weighed, 0.0)
                     continue
@@ -207,22 +193,21 @@ class SimilarityJudge:
         own = float(weighed.odds[0])
         return own if weighed.grounded[0] else min(own, self._least)
 
-    def _weighed(self, block: Block) -> Iterator[_Weighed]:
-        alignment, odds, grounded = block.alignment, [], []
-        columns = alignment.windows.shape[1]
+    def _weighed(self, indexes: Sequence[int], alignment: Alignment) -> Iterator[_Weighed]:
+        odds, grounded = [], []
         step = max(1, _CELLS // len(alignment.rows.terms))
-        for low in range(0, columns, step):
+        for low in range(0, alignment.windows.shape[1], step):
             found = alignment.measured(slice(low, low + step))
             odds.append(self._model.logits(found.terms, found.owner, found.sentences))
             grounded.append(found.grounded)
+        best = alignment.windows[:, 0].tolist()
         return map(
             _Weighed,
-            block.indexes,
+            indexes,
             np.concatenate(odds, axis=1),
             np.concatenate(grounded, axis=1),
-            repeat(block.passages),
-            alignment.windows[:, 0].tolist(),
-            zip(alignment.missing(), alignment.scattered(), strict=True),
+            (alignment.passages.span(window) if window >= 0 else None for window in best),
+            *alignment.lost(),
         )
 
     def _verdict(self, request: JudgeRequest, weighed: _Weighed, pull: float) -> Verdict:
@@ -231,25 +216,24 @@ class SimilarityJudge:
         # something was found, there is no evidence, and support without evidence is none: D17.
         full = (odds >= self._least) & weighed.grounded
         whole, cited, *alone = (Support.FULL if own else Support.NONE for own in full.tolist())
-        sentence = request.sentences[weighed.index]
-        alike = zip(request.chunks, alone, strict=True)
+        supports = zip(request.chunks, alone, strict=True)
+        names = [chunk.chunk_id for chunk, own in supports if own is Support.FULL]
+        sentence = request.sentences[weighed.index].text
         return Verdict(
             support=whole,
-            evidence=_evidence(request, weighed.passages, weighed.window),
-            supporting=tuple(
-                dict.fromkeys(chunk.chunk_id for chunk, own in alike if own is Support.FULL)
-            ),
+            evidence=_evidence(request, weighed.best),
+            supporting=tuple(dict.fromkeys(names)),
             cited_support=cited if request.cites.get(weighed.index) else None,
-            reason="" if whole is Support.FULL else shortfall(sentence.text, *weighed.lost),
+            reason="" if whole is Support.FULL else _shortfall(sentence, weighed),
             score=round(expit(float(odds[0]) + self._shift), 6),
             source="similarity",
             signature=self._signature,
         )
 
-    def _unfounded(self, sentence: Sentence) -> Verdict:
+    def _unfounded(self, sentence: str) -> Verdict:
         return Verdict(
             support=Support.NONE,
-            reason=Messages.of("judges")("no_chunks", _lang(sentence.text)),
+            reason=reason("no_chunks", sentence),
             score=0.0,
             source="similarity",
             signature=self._signature,
@@ -262,31 +246,20 @@ def shipped_model() -> ConjunctionModel:
     return ConjunctionModel.load(text, TERM_FEATURES, SENTENCE_FEATURES)
 
 
-def _evidence(request: JudgeRequest, passages: Passages, window: int) -> tuple[Evidence, ...]:
-    if window < 0:
+def _evidence(request: JudgeRequest, place: tuple[int, int, int] | None) -> tuple[Evidence, ...]:
+    if place is None:
         return ()
-    position, start, end = passages.span(window)
+    position, start, end = place
     name, quote = request.chunks[position].chunk_id, request.chunks[position].text[start:end]
     return (Evidence(chunk_id=name, quote=quote, start=start, end=end, verified=True),)
 
 
-def shortfall(sentence: str, missing: Sequence[Term], scattered: Sequence[Term]) -> str:
-    """Why a sentence is not supported, in its own language and in a few words.
-
-    Args:
-        sentence: as written.
-        missing: its terms that stand in no passage; the weightiest four are named.
-        scattered: its terms that do not stand in the best place, named where none is missing.
-    """
-    lang = _lang(sentence)
-    for key, lost in (("missing", missing), ("scattered", scattered)):
+def _shortfall(sentence: str, weighed: _Weighed) -> str:
+    """Why a sentence is not supported: at most four words that are missing, else scattered."""
+    for key, lost in (("missing", weighed.missing), ("scattered", weighed.scattered)):
         if named := _named(sentence, lost):
-            return Messages.of("judges")(key, lang, words=_COMMA[lang].join(named))
-    return Messages.of("judges")("unlike", lang)
-
-
-def _lang(sentence: str) -> Lang:
-    return "zh" if CJK_CHAR.search(sentence) else "en"
+            return reason(key, sentence, named)
+    return reason("unlike", sentence)
 
 
 def _named(text: str, lost: Sequence[Term]) -> list[str]:

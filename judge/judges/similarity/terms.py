@@ -1,20 +1,22 @@
 """What a sentence says, as terms that can be looked up in a passage. No language is known here.
 
 A word is an alphabetic word, a number or one CJK character; a pair is two of them side by side, a
-skip two that say something with at most one such word between them.
+skip two that say something with at most one such word between them. `judge/data/senses.toml` knows
+which words mean the same, which imply another, and which exclude one another.
 """
 
 import re
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from judge.checks.numbers import SPELLED, numbers
-from judge.judges.similarity.senses import Sense, english_senses, han_senses
 from judge.text.fold import CJK
-from judge.text.words import CONTENT, LATIN, LIGHT, WORD, Words, grammar, stem, weight
+from judge.text.words import CONTENT, LATIN, LIGHT, WORD, Words, grammar, stem, stems, weight
 
 GAP: Final = 3
 """Words at most so many characters apart make a pair, whatever stands between."""
@@ -33,6 +35,22 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 _BETWEEN_DIGITS: Final = str.maketrans("", "", ",， ")
+
+
+class Sense(NamedTuple):
+    """What a word of the table says.
+
+    A word of a passage supports one of a sentence if `said.concept in found.implies`, and denies
+    it, standing in its place, if `said.excludes & found.implies`.
+    """
+
+    concept: str
+    """Its name in the table."""
+    implies: frozenset[str]
+    """Itself and every broader concept."""
+    excludes: frozenset[str]
+    """Concepts that deny this one, standing in its place: those that do not hold where it does, and
+    those that fall short of it."""
 
 
 class Kind(IntEnum):
@@ -113,21 +131,85 @@ def _key(written: str) -> str:
 def _plain(text: str) -> Iterator[Term]:
     """The words and numbers in reading order, as often as they stand there."""
     said = tokens(text)
-    senses = _senses(text, said)
+    meant = {place: sense for sense, places in senses(text, said) for place in places}
     light = {place for span in grammar(text) for place in range(*span)}
     for at, (key, start, end) in enumerate(zip(*said, strict=True)):
         own = LIGHT if start in light else weight(key)
         name = key[0].isdigit() or (at > 0 and own > CONTENT and text[start].isupper())
-        yield Term(key, Kind.WORD, own, start, end, name, senses.get(start))
+        yield Term(key, Kind.WORD, own, start, end, name, meant.get(start))
 
 
-def _senses(text: str, said: Words) -> dict[int, Sense]:
-    """Where a word begins → its sense; every character of a Chinese word has the word's."""
-    known = {
-        said.starts[at]: sense
-        for sense, low, high in english_senses(said.stems)
-        for at in range(low, high)
-    }
-    for sense, start, end in han_senses(text):
-        known.update(dict.fromkeys(range(start, end), sense))
-    return known
+def senses(text: str, said: Words) -> list[tuple[Sense, Sequence[int]]]:
+    """The senses of a text's words, each with the characters at which its words begin.
+
+    Where a longer and a shorter spelling begin at one place, the longer is read; none overlap.
+    Every character of a Chinese word counts as a word. First come the alphabetic words.
+
+    Args:
+        text: any.
+        said: its tokens.
+
+    >>> text = "The United States bought it, 两个男孩马上坐下"
+    >>> [(sense.concept, *places) for sense, places in senses(text, tokens(text))]
+    [('america', 4, 11), ('buy', 18), ('boy', 31, 32), ('sit', 35, 36)]
+    """
+    english, han, begins_han = _table()
+    found: list[tuple[Sense, Sequence[int]]] = []
+    past = 0
+    for at in [place for place, first in enumerate(said.stems) if first in english]:
+        for spelled, sense in english[said.stems[at]] if at >= past else ():
+            if said.stems[at : at + len(spelled)] == spelled:
+                past = at + len(spelled)
+                found.append((sense, said.starts[at:past]))
+                break
+    if text.isascii():
+        return found
+    past = 0
+    while first := begins_han.search(text, past):
+        start = first.start()
+        past = start + 1
+        for word, own in han[first[0]]:
+            if text.startswith(word, start):
+                past = start + len(word)
+                if own is not None:
+                    found.append((own, range(start, past)))
+                break
+    return found
+
+
+class _Table(NamedTuple):
+    """By their first stem, or first character: words and their senses, the longest first."""
+
+    english: dict[str, list[tuple[list[str], Sense]]]
+    han: dict[str, list[tuple[str, Sense | None]]]
+    """None: a word that hides the shorter ones in it."""
+    begins_han: re.Pattern[str]
+    """Any character that begins a Chinese word of the table."""
+
+
+@cache
+def _table() -> _Table:
+    raw = tomllib.loads(files("judge").joinpath("data", "senses.toml").read_text("utf-8"))
+    exclusive = [frozenset(group.split()) for group in raw["exclusive"].values()]
+    english: dict[str, list[tuple[list[str], Sense]]] = {}
+    spelled: list[tuple[str, Sense | None]] = [(word, None) for word in raw["other"]["zh"].split()]
+    for name, entry in raw["concepts"].items():
+        implies = _implied(name, raw["concepts"])
+        rivals = frozenset[str]().union(*(group for group in exclusive if group & implies))
+        less = entry.get("less", "").split()
+        sense = Sense(name, implies, (rivals - implies).union(less))
+        for spelling in entry.get("en", "").split():
+            words = stems(spelling.replace("_", " "))
+            english.setdefault(words[0], []).append((words, sense))
+        spelled += [(word, sense) for word in entry.get("zh", "").split()]
+    for spellings in english.values():
+        spellings.sort(key=lambda each: -len(each[0]))
+    han: dict[str, list[tuple[str, Sense | None]]] = {}
+    for word, own in sorted(spelled, key=lambda each: -len(each[0])):
+        han.setdefault(word[0], []).append((word, own))
+    return _Table(english, han, re.compile(f"[{''.join(map(re.escape, han))}]"))
+
+
+def _implied(name: str, concepts: dict[str, dict[str, str]]) -> frozenset[str]:
+    above = concepts[name].get("under", "").split()
+    return frozenset({name}).union(*(_implied(each, concepts) for each in above))

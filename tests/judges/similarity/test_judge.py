@@ -7,27 +7,25 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import ConfigError
-from judge.judges.similarity import Block, SimilarityJudge, aligned, shipped_model
-from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES
-from judge.judges.similarity.embedding import LexicalEmbedder
-from judge.judges.similarity.model import ConjunctionModel
+from judge.judges.similarity import LexicalEmbedder, SimilarityJudge, aligned, shipped_model
+from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment
+from judge.judges.similarity.model import ConjunctionModel, Vectors
 from judge.records import (
-    Chunk,
     JudgeRequest,
-    Sentence,
     SentenceKind,
     Support,
     Unscored,
     UnscoredReason,
     Verdict,
 )
+from tests.requests import request
 
+SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 TRAVEL = (
     "Travel must be booked ten days ahead. Hotels cost at most 120 euros a night in Berlin. "
     "Receipts are due within 45 days."
@@ -37,46 +35,19 @@ TRAVEL_ZH = "差旅费须在返回后四十五天内报销。住宿标准为每�
 CANTEEN_ZH = "食堂每周五关闭。员工可享受十五天年假。"
 
 
-def asked(
-    sentences: Sequence[str],
-    chunks: Sequence[str],
-    cites: Mapping[int, tuple[int, ...]] | None = None,
-    ask: Sequence[int] | None = None,
-    kinds: Mapping[int, SentenceKind] | None = None,
-) -> JudgeRequest:
-    starts = np.cumsum([0, *map(len, sentences)]).tolist()
-    return JudgeRequest(
-        query="",
-        answer="".join(sentences),
-        sentences=tuple(
-            Sentence(
-                index=i,
-                start=starts[i],
-                end=starts[i + 1],
-                text=text,
-                kind=(kinds or {}).get(i, SentenceKind.CLAIM),
-            )
-            for i, text in enumerate(sentences)
-        ),
-        ask=tuple(range(len(sentences)) if ask is None else ask),
-        chunks=tuple(Chunk(chunk_id=f"c{i}", text=text) for i, text in enumerate(chunks)),
-        cites=cites or {},
-    )
-
-
 async def verdicts(
-    request: JudgeRequest, prior: float = 0.9, model: ConjunctionModel | None = None
+    asked: JudgeRequest, prior: float = 0.9, model: ConjunctionModel | None = None
 ) -> dict[int, Verdict]:
-    judgment = await SimilarityJudge(LexicalEmbedder(), prior=prior, model=model).judge(request)
+    judgment = await SimilarityJudge(LexicalEmbedder(), prior=prior, model=model).judge(asked)
     assert judgment.calls == ()
     found = {i: each for i, each in judgment.outcomes.items() if isinstance(each, Verdict)}
-    assert sorted(found) == sorted(request.ask)
+    assert sorted(found) == sorted(asked.ask)
     return found
 
 
 async def verdict(sentence: str, chunks: Sequence[str]) -> Verdict:
     """Of a sentence that is the whole answer."""
-    return (await verdicts(asked([sentence], chunks)))[0]
+    return (await verdicts(request([sentence], chunks)))[0]
 
 
 def score(verdict: Verdict) -> float:
@@ -147,7 +118,7 @@ async def test_one_thing_changed_scores_lower() -> None:
 
 async def test_reasons_name_what_is_missing() -> None:
     found = await verdicts(
-        asked(
+        request(
             [
                 "Mr Kowalski flies to Hamburg within 30 days.",
                 "经理须在30天内签字盖章并寄往汉堡。",
@@ -176,7 +147,7 @@ async def test_reasons_beyond_missing_words() -> None:
     # No sentence reaches a threshold of practically 1, so that the reason must be told.
     strict = replace(shipped_model(), threshold=1 - 1e-12)
     told = {
-        (sentence, chunks): (await verdicts(asked([sentence], chunks), model=strict))[0].reason
+        (sentence, chunks): (await verdicts(request([sentence], chunks), model=strict))[0].reason
         for sentence, chunks in wanted
     }
     assert told == wanted
@@ -185,11 +156,11 @@ async def test_reasons_beyond_missing_words() -> None:
 async def test_scores_by_hand() -> None:
     # Words of grammar are no items: "receipt", "due", 45 and "day", of which 45 is gone once.
     sentences = ["Receipts are due within 45 days.", "Receipts are due within 30 days."]
-    found = await verdicts(asked(sentences, [TRAVEL]), prior=0.5, model=made())
+    found = await verdicts(request(sentences, [TRAVEL]), prior=0.5, model=made())
     assert odds(found[0]) == pytest.approx(1 + 4 * LN_HELD, abs=1e-4)
     assert odds(found[1]) == pytest.approx(1 + 3 * LN_HELD + LN_GONE, abs=1e-4)
     # The prior is added to the log odds, and one sentence has no neighbours.
-    found = await verdicts(asked(["Berlin hotels."], [TRAVEL]), prior=0.9, model=made(0.5, -2.0))
+    found = await verdicts(request(["Berlin hotels."], [TRAVEL]), prior=0.9, model=made(0.5, -2.0))
     assert odds(found[0]) == pytest.approx(1 + 2 * LN_HELD + math.log(9), abs=1e-4)
 
 
@@ -198,7 +169,7 @@ async def test_neighbours_pull_by_hand() -> None:
     sentences = ["Berlin hotels. ", "Berlin zebras. ", "Lunch in Kowalski. "] * 50
     held, half = 1 + 2 * LN_HELD, 1 + LN_HELD + LN_GONE
     own = [held, half, 1 + 2 * LN_GONE] * 50
-    found = await verdicts(asked(sentences, [TRAVEL]), prior=0.5, model=made(0.5, -2.0))
+    found = await verdicts(request(sentences, [TRAVEL]), prior=0.5, model=made(0.5, -2.0))
     for index in range(150):
         beside = [own[i] for i in (index - 1, index + 1) if 0 <= i < 150]
         expected = own[index] + (sum(beside) / len(beside) + 2) / 2
@@ -217,31 +188,19 @@ MIXED = [
 CHUNKS = [TRAVEL, CANTEEN, TRAVEL_ZH]
 
 
-MIXED = [
-    "Receipts are due within 45 days. ",
-    "Zebras danced on Saturn. ",
-    "住宿标准为每晚六百元。",
-    "It is so. ",
-    "Hotels cost 120 euros in Hamburg. ",
-    "*** ",
-    "The canteen closes on Friday. ",
-]
-
-
-async def test_a_verdict_is_the_same_whichever_others_are_asked() -> None:
-    chunks, cites = [TRAVEL, CANTEEN, TRAVEL_ZH], {0: (0,), 4: (1,)}
-    whole = await verdicts(asked(MIXED, chunks, cites))
+async def test_a_verdict_is_the_same_whichever_others_are_request() -> None:
+    cites = {0: (0,), 4: (1,)}
+    whole = await verdicts(request(MIXED, CHUNKS, cites))
     for ask in ([0], [1], [6], [0, 6], [2, 3, 4], []):
-        part = await verdicts(asked(MIXED, chunks, cites, ask))
+        part = await verdicts(request(MIXED, CHUNKS, cites, ask))
         assert part == {index: whole[index] for index in ask}
 
 
 async def test_a_long_answer_is_judged_the_same_from_any_beginning() -> None:
-    chunks = [TRAVEL, CANTEEN, TRAVEL_ZH]
     sentences = [MIXED[i % 7].replace("45", str(40 + i % 9)) for i in range(300)]
     # Ten sentences later the edges of all blocks lie elsewhere.
-    whole = await verdicts(asked(sentences, chunks))
-    later = await verdicts(asked(sentences[10:], chunks))
+    whole = await verdicts(request(sentences, CHUNKS))
+    later = await verdicts(request(sentences[10:], CHUNKS))
     # The first sentence of the shorter answer has lost a neighbour.
     for index in range(11, 300):
         one, other = whole[index], later[index - 10]
@@ -251,17 +210,17 @@ async def test_a_long_answer_is_judged_the_same_from_any_beginning() -> None:
 
 
 async def test_every_chunk_that_suffices_supports_once() -> None:
-    request = asked(["Lunch is served at noon."], [CANTEEN, TRAVEL, CANTEEN])
-    twice = request.model_copy(update={"chunks": (request.chunks[0],) * 2})
-    assert (await verdicts(request))[0].supporting == ("c0", "c2")
-    assert (await verdicts(twice))[0].supporting == ("c0",)
+    chunks = [CANTEEN, TRAVEL, CANTEEN]
+    for ids, named in (("abc", ("a", "c")), ("aba", ("a",))):
+        asked = request(["Lunch is served at noon."], chunks, ids=ids)
+        assert (await verdicts(asked))[0].supporting == named
 
 
 async def test_what_is_no_claim_is_no_neighbour() -> None:
     sentences = ["Berlin hotels. ", "What of Berlin? ", "Zebras in Berlin."]
     kinds = {1: SentenceKind.QUESTION}
     found = await verdicts(
-        asked(sentences, [TRAVEL], ask=[0, 2], kinds=kinds), prior=0.5, model=made(0.5)
+        request(sentences, [TRAVEL], ask=[0, 2], kinds=kinds), prior=0.5, model=made(0.5)
     )
     held, half = 1 + 2 * LN_HELD, 1 + LN_HELD + LN_GONE
     assert odds(found[0]) == pytest.approx(held + half / 2, abs=1e-4)
@@ -271,8 +230,8 @@ async def test_what_is_no_claim_is_no_neighbour() -> None:
 async def test_nothing_found_is_not_full_between_well_supported_sentences() -> None:
     good = "Receipts are due within 45 days. "
     for strange in ("It is so. ", "Zebras danced. ", "*** ", "企鹅。"):
-        request = asked([good, strange, good], [TRAVEL], {1: (0,)})
-        found = await verdicts(request, model=made(5.0, -50.0))
+        asked = request([good, strange, good], [TRAVEL], {1: (0,)})
+        found = await verdicts(asked, model=made(5.0, -50.0))
         assert [found[i].support for i in range(3)] == [Support.FULL, Support.NONE, Support.FULL]
         assert found[1].cited_support is Support.NONE
         assert found[1].supporting == ()
@@ -294,7 +253,7 @@ async def test_cited_support_judges_the_cited_chunks_alone() -> None:
     sentence = "The canteen closes on Friday."
     expected = {(1,): Support.FULL, (0,): Support.NONE, (0, 1): Support.FULL, (): None}
     for cited, support in expected.items():
-        found = (await verdicts(asked([sentence], [TRAVEL, CANTEEN], {0: cited})))[0]
+        found = (await verdicts(request([sentence], [TRAVEL, CANTEEN], {0: cited})))[0]
         assert found.cited_support is support
         assert found.support is Support.FULL
         assert found.supporting == ("c1",)
@@ -304,7 +263,7 @@ async def test_without_chunks_nothing_is_supported() -> None:
     for chunks in ([""], ["", " \n"]):
         blank = await verdict("Receipts are due.", chunks)
         assert (blank.support, blank.evidence) == (Support.NONE, ())
-    found = await verdicts(asked(["It rained.", "下雨了。"], []))
+    found = await verdicts(request(["It rained.", "下雨了。"], []))
     assert [each.support for each in found.values()] == [Support.NONE] * 2
     assert [each.score for each in found.values()] == [0.0, 0.0]
     assert [each.reason for each in found.values()] == ["no chunks", "没有段落"]
@@ -319,10 +278,8 @@ async def test_markup_and_the_markers_of_the_request_are_no_content() -> None:
     ):
         assert score(await verdict(plain, chunks)) == score(await verdict(marked, chunks))
     text = "Receipts are due (zebra)."
-    request = asked([text], [TRAVEL]).model_copy(
-        update={"markers": ((text.index("("), len(text) - 1),)}
-    )
-    found = (await verdicts(request))[0]
+    marked = {"markers": ((text.index("("), len(text) - 1),)}
+    found = (await verdicts(request([text], [TRAVEL]).model_copy(update=marked)))[0]
     assert found.score == (await verdict("Receipts are due.", [TRAVEL])).score
 
 
@@ -335,12 +292,13 @@ async def test_a_moved_prior_moves_the_score_by_the_log_odds_and_no_label() -> N
     ]
     for sentence in sentences:
         low, high = [
-            (await verdicts(asked([sentence], [TRAVEL]), prior, made()))[0] for prior in (0.5, 0.9)
+            (await verdicts(request([sentence], [TRAVEL]), prior, made()))[0]
+            for prior in (0.5, 0.9)
         ]
         assert low.support is high.support
         # Odds of 9 : 1 rather than 1 : 1 multiply the odds of the score by 9.
         assert odds(high) - odds(low) == pytest.approx(math.log(9), abs=0.01)
-    even, likely = [await verdicts(asked(sentences, [TRAVEL]), prior) for prior in (0.5, 0.9)]
+    even, likely = [await verdicts(request(sentences, [TRAVEL]), prior) for prior in (0.5, 0.9)]
     assert [v.support for v in even.values()] == [v.support for v in likely.values()]
 
 
@@ -354,10 +312,10 @@ def test_the_signature_says_how_the_number_was_made() -> None:
     assert parts[3] == f"t:{judge.threshold:.4g}"
 
 
-@pytest.mark.parametrize("prior", [0.0, 1.0, -0.1, math.nan])
-def test_an_impossible_prior_is_refused(prior: float) -> None:
-    with pytest.raises(ConfigError, match="prior"):
-        SimilarityJudge(LexicalEmbedder(), prior=prior)
+def test_an_impossible_prior_is_refused() -> None:
+    for prior in (0.0, 1.0, -0.1, math.nan):
+        with pytest.raises(ConfigError, match="prior"):
+            SimilarityJudge(LexicalEmbedder(), prior=prior)
 
 
 async def test_others_get_their_turn_while_a_long_answer_is_judged() -> None:
@@ -370,34 +328,23 @@ async def test_others_get_their_turn_while_a_long_answer_is_judged() -> None:
             await asyncio.sleep(0)
 
     task = asyncio.create_task(others())
-    await verdicts(asked(["Receipts are due."] * 640, [TRAVEL]))
+    await verdicts(request(["Receipts are due."] * 640, [TRAVEL]))
     task.cancel()
     assert turns >= 10
 
 
-def real_answers() -> list[tuple[JudgeRequest, list[bool]]]:
-    shared = Path(__file__).resolve().parents[3].parent / "shared" / "data"
-    path = shared / "faithfulness" / "ragtruth_qa_dev.jsonl"
+async def test_real_answers_are_told_apart() -> None:
+    path = SHARED / "faithfulness" / "ragtruth_qa_dev.jsonl"
     if not path.exists():
         pytest.skip("no shared data beside this checkout")
-    with path.open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in islice(lines, 0, None, 4)]
-    return [
-        (
-            asked(
-                [s["text"] for s in row["labels"]["sentences"]], [c["text"] for c in row["chunks"]]
-            ),
-            [s["supported"] for s in row["labels"]["sentences"]],
-        )
-        for row in rows
-    ]
-
-
-async def test_real_answers_are_told_apart() -> None:
     scores: dict[bool, list[float]] = {True: [], False: []}
-    for request, labels in real_answers():
-        for index, found in (await verdicts(request)).items():
-            scores[labels[index]].append(score(found))
+    with path.open(encoding="utf-8") as lines:
+        for line in islice(lines, 0, None, 4):
+            row = json.loads(line)
+            told = row["labels"]["sentences"]
+            asked = request([s["text"] for s in told], [c["text"] for c in row["chunks"]])
+            for index, found in (await verdicts(asked)).items():
+                scores[told[index]["supported"]].append(score(found))
     above = np.asarray(scores[True])[:, None] - np.asarray(scores[False])[None, :]
     assert np.mean((above > 0) + 0.5 * (above == 0)) >= 0.8
 
@@ -420,7 +367,7 @@ async def test_a_bare_number_must_be_found() -> None:
 async def test_nothing_found_is_never_full() -> None:
     for sentence in ("中", "这是一个。", "Sure!", "It was so, and so it is.", "…"):
         for chunk in ("Wien liegt an der Donau.", "It is so that 这是的 annual leave is 25."):
-            found = (await verdicts(asked([sentence], [chunk], {0: (0,)})))[0]
+            found = (await verdicts(request([sentence], [chunk], {0: (0,)})))[0]
             assert (found.support, found.cited_support) == (Support.NONE, Support.NONE), sentence
             assert found.supporting == ()
             assert found.reason
@@ -437,7 +384,7 @@ PROSE = st.text(max_size=40) | st.lists(st.sampled_from(PARTS), max_size=12).map
 def test_any_text_gets_a_score(sentences: list[str], chunks: list[str], cite: bool) -> None:  # noqa: FBT001
     cites = {0: tuple(range(len(chunks)))} if cite else {}
     judge = SimilarityJudge(LexicalEmbedder())
-    for found in asyncio.run(verdicts(asked(sentences, chunks, cites))).values():
+    for found in asyncio.run(verdicts(request(sentences, chunks, cites))).values():
         assert 0 <= score(found) <= 1
         assert found.support is Support.NONE or score(found) >= judge.threshold
         assert (found.support is Support.FULL) == (found.reason == "")
@@ -459,7 +406,7 @@ def test_a_chunk_of_other_words_takes_no_support_away(
     rising = replace(made(), coefficients=np.ones(len(SENTENCE_FEATURES)))
 
     def judged(chunks: list[str]) -> Verdict:
-        return asyncio.run(verdicts(asked([sentence], chunks), model=rising))[0]
+        return asyncio.run(verdicts(request([sentence], chunks), model=rising))[0]
 
     alone, beside = judged([chunk]), judged([other, chunk] if first else [chunk, other])
     assert score(beside) >= score(alone) - 2e-6
@@ -479,22 +426,21 @@ class Failing:
 
     async def embed(
         self, texts: Sequence[str], deadline: float | None = None
-    ) -> npt.NDArray[np.float32] | Unscored:
+    ) -> Vectors | Unscored:
         assert deadline == LATE
         self.calls -= 1
         return await LexicalEmbedder().embed(texts) if self.calls >= 0 else self.failure
 
 
-@pytest.mark.parametrize("calls", [0, 1, 2])
-async def test_where_the_embedder_fails_every_asked_sentence_has_its_failure(calls: int) -> None:
+async def test_where_the_embedder_fails_every_asked_sentence_has_its_failure() -> None:
     # One call for the chunks, then one for each 64 sentences.
-    request = asked(
+    asked = request(
         ["Receipts are due.", "收据须交。"] * 50, [TRAVEL, TRAVEL_ZH], ask=range(1, 100)
-    )
-    request = request.model_copy(update={"deadline": LATE})
-    judgment = await SimilarityJudge(Failing(calls)).judge(request)
-    assert judgment.outcomes == dict.fromkeys(range(1, 100), Failing.failure)
-    assert sorted(await verdicts(request)) == list(range(1, 100))
+    ).model_copy(update={"deadline": LATE})
+    for calls in (0, 1, 2):
+        judgment = await SimilarityJudge(Failing(calls)).judge(asked)
+        assert judgment.outcomes == dict.fromkeys(range(1, 100), Failing.failure)
+    assert sorted(await verdicts(asked)) == list(range(1, 100))
 
 
 class Listed:
@@ -510,32 +456,31 @@ class Listed:
         self,
         texts: Sequence[str],
         deadline: float | None = None,  # noqa: ARG002
-    ) -> npt.NDArray[np.float32] | Unscored:
+    ) -> Vectors | Unscored:
         self.asked.append(list(texts))
         rows = [self.rows.get(text, (1.0, 0.0)) for text in texts]
         return np.asarray(rows, np.float32).reshape(-1, 2)
 
 
-async def measured(request: JudgeRequest, embedder: Listed) -> list[Block]:
-    found = [each async for each in aligned(request, request.ask, embedder)]
-    return [each for each in found if isinstance(each, Block)]
+async def blocks(asked: JudgeRequest, embedder: Listed) -> list[tuple[Sequence[int], Alignment]]:
+    found = [each async for each in aligned(asked, asked.ask, embedder)]
+    return [each for each in found if not isinstance(each, Unscored)]
 
 
 async def test_each_segment_and_each_sentence_is_embedded_once() -> None:
     embedder = Listed({"Snow!": (0.6, 0.8), "下雨。": (0.0, 1.0), "下雪。": (-1.0, 0.0)})
     chunks = ["Snow! 下雨。", "", "下雪。", "下雨。"]
-    request = asked(["1. Rain [2]. ", "下雨了。"], chunks, {0: (2, 3)})
-    (block,) = await measured(request, embedder)
+    asked = request(["1. Rain [2]. ", "下雨了。"], chunks, {0: (2, 3)})
+    ((_, alignment),) = await blocks(asked, embedder)
     segments, claims = embedder.asked
     assert segments == ["Snow!", "下雨。", "下雪。", "下雨。"]
     assert [each.split() for each in claims] == [["Rain", "."], ["下雨了。"]]
     # A sentence is (1, 0): the cosine is to the nearest segment, and 0 at least.
-    cosine = block.alignment.cosine
-    assert cosine[0] == pytest.approx([0.6, 0, 0.6, 0, 0, 0], abs=1e-6)
-    assert cosine[1] == pytest.approx([0.6, 0, 0.6, 0, 0, 0], abs=1e-6)
+    wanted = np.asarray([[0.6, 0, 0.6, 0, 0, 0]] * 2)
+    assert alignment.cosine == pytest.approx(wanted, abs=1e-6)
 
 
 async def test_blocks_hold_64_sentences_at_most() -> None:
-    found = await measured(asked(["Rain. ", "下雨。"] * 80, ["Rain."]), Listed({}))
-    assert [len(each.indexes) for each in found] == [64, 64, 32]
-    assert [i for each in found for i in each.indexes] == list(range(160))
+    found = await blocks(request(["Rain. ", "下雨。"] * 80, ["Rain."]), Listed({}))
+    assert [len(indexes) for indexes, _ in found] == [64, 64, 32]
+    assert [index for indexes, _ in found for index in indexes] == list(range(160))

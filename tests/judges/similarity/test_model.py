@@ -1,5 +1,8 @@
+import asyncio
 import json
 import math
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import ConfigError
-from judge.judges.similarity.model import ConjunctionModel, expit
+from judge.judges.similarity.model import ConjunctionModel, LexicalEmbedder, expit
 
 RAW: dict[str, Any] = {
     "model": "tiny-v1",
@@ -81,34 +84,28 @@ def test_an_item_more_amiss_never_raises_the_odds(
     assert after <= before + 1e-9 * abs(before)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "pull"),
-    [
-        (None, None, 0.0),
+def test_pull_by_hand() -> None:
+    wanted = {
+        (None, None): 0.0,
         # ½ · (3 + 1), ½ · (-3 + 1): one neighbour is the mean of one.
-        (3.0, None, 2.0),
-        (None, -3.0, -1.0),
+        (3.0, None): 2.0,
+        (None, -3.0): -1.0,
         # ½ · ((3 - 2) / 2 + 1)
-        (3.0, -2.0, 0.75),
-        (-1.0, -1.0, 0.0),
-    ],
-)
-def test_pull_by_hand(before: float | None, after: float | None, pull: float) -> None:
-    assert MODEL.pull(before, after) == pytest.approx(pull)
+        (3.0, -2.0): 0.75,
+        (-1.0, -1.0): 0.0,
+    }
+    assert {beside: MODEL.pull(*beside) for beside in wanted} == pytest.approx(wanted)
 
 
-@pytest.mark.parametrize(
-    ("terms", "sentences"),
-    [
+def test_another_list_of_features_is_refused() -> None:
+    for terms, sentences in (
         (["gone", "one"], ["pairs", "cosine"]),
         (["one", "gone"], ["cosine", "pairs"]),
         (["one"], ["pairs", "cosine"]),
         (["one", "gone"], ["pairs", "cosine", "skips"]),
-    ],
-)
-def test_another_list_of_features_is_refused(terms: list[str], sentences: list[str]) -> None:
-    with pytest.raises(ConfigError, match="train it again"):
-        ConjunctionModel.load(TEXT, terms, sentences)
+    ):
+        with pytest.raises(ConfigError, match="train it again"):
+            ConjunctionModel.load(TEXT, terms, sentences)
 
 
 def test_the_name_follows_the_content() -> None:
@@ -123,3 +120,44 @@ def test_the_name_follows_the_content() -> None:
 def test_a_probability_for_any_log_odds(odds: float) -> None:
     assert 0 <= expit(odds) <= 1
     assert expit(odds) + expit(-odds) == pytest.approx(1)
+
+
+# Vectors.
+
+
+async def test_rows_have_unit_length_and_an_empty_text_is_zero() -> None:
+    rows = await LexicalEmbedder().embed(["It rained.", "", "下雨了。", "***"])
+    assert rows.dtype == np.float32
+    assert np.linalg.norm(rows, axis=1) == pytest.approx([1, 0, 1, 0])
+
+
+async def test_near_texts_have_a_greater_cosine() -> None:
+    for texts in (
+        ["The inventor of the detector", "An invention: detectors", "The price of hotel rooms"],
+        ["住宿标准为每晚六百元", "每晚住宿六百元", "员工享受带薪年假"],
+    ):
+        own, close, away = await LexicalEmbedder().embed(texts)
+        assert own @ close > own @ away, texts
+
+
+async def test_a_row_does_not_depend_on_its_neighbours() -> None:
+    many = [f"Sentence number {i} about rain" for i in range(1500)]
+    together = await LexicalEmbedder().embed(many)
+    alone = await LexicalEmbedder().embed(many[-1:])
+    assert np.array_equal(together[-1:], alone)
+
+
+def test_another_process_gives_the_same_vector() -> None:
+    program = (
+        "import asyncio; from judge.judges.similarity import LexicalEmbedder;"
+        "print(asyncio.run(LexicalEmbedder().embed(['It rained. 下雨了'])).tobytes().hex())"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONHASHSEED": "7"},
+    )
+    rows = asyncio.run(LexicalEmbedder().embed(["It rained. 下雨了"]))
+    assert run.stdout.strip() == rows.tobytes().hex()

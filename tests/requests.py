@@ -1,0 +1,36 @@
+"""What a judge is asked, made from a few texts."""
+
+from collections.abc import Mapping, Sequence
+
+from judge.records import Chunk, JudgeRequest, Sentence, SentenceKind
+
+
+def request(  # noqa: PLR0913 (a table row says what it is about by name)
+    sentences: Sequence[str],
+    chunks: Sequence[str] = (),
+    cites: Mapping[int, tuple[int, ...]] | None = None,
+    ask: Sequence[int] | None = None,
+    *,
+    ids: Sequence[str] | None = None,
+    kinds: Mapping[int, SentenceKind] | None = None,
+    query: str = "",
+    answer: str | None = None,
+) -> JudgeRequest:
+    """One sentence a text, end to end, all of them asked about; chunks are called c0, c1, …"""
+    told: list[Sentence] = []
+    for index, text in enumerate(sentences):
+        start = told[-1].end if told else 0
+        kind = (kinds or {}).get(index, SentenceKind.CLAIM)
+        end = start + len(text)
+        told.append(Sentence(index=index, start=start, end=end, text=text, kind=kind))
+    names = ids or [f"c{position}" for position in range(len(chunks))]
+    return JudgeRequest(
+        query=query,
+        answer="".join(sentences) if answer is None else answer,
+        sentences=tuple(told),
+        ask=tuple(range(len(told)) if ask is None else ask),
+        chunks=tuple(
+            Chunk(chunk_id=name, text=text) for name, text in zip(names, chunks, strict=False)
+        ),
+        cites=cites or {},
+    )
