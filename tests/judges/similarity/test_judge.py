@@ -278,8 +278,8 @@ async def test_markup_and_the_markers_of_the_request_are_no_content() -> None:
     ):
         assert score(await verdict(plain, chunks)) == score(await verdict(marked, chunks))
     text = "Receipts are due (zebra)."
-    marked = {"markers": ((text.index("("), len(text) - 1),)}
-    found = (await verdicts(request([text], [TRAVEL]).model_copy(update=marked)))[0]
+    spans = {"markers": ((text.index("("), len(text) - 1),)}
+    found = (await verdicts(request([text], [TRAVEL]).model_copy(update=spans)))[0]
     assert found.score == (await verdict("Receipts are due.", [TRAVEL])).score
 
 
