@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
-from judge.checks.numbers import numbers
+from judge.checks.numbers import Number, numbers
 from judge.text.pieces import segments
 from judge.text.words import CONTENT, is_auxiliary, negation, no_negations, weight, words
 
@@ -27,17 +27,13 @@ def denies(claim: str, passages: Iterable[str]) -> bool:
     `not allowed` may stand beside `may not`. What stands in a passage word by word is not denied
     by what is said beside it.
 
-    Args:
-        claim: a sentence.
-        passages: what speaks for it.
-
     >>> denies("The deposit is not refunded.", ["The deposit is refunded. Ask us."])
     True
     >>> denies("Breakfast is served.", ["Breakfast is served, lunch is not."])
     False
     """
-    own = _Side.of(claim)
-    others = [_Side.of(part) for passage in passages for part in _parts(passage)]
+    own = _read(claim)
+    others = [_read(part) for passage in passages for part in _parts(passage)]
     near = max((_shared(own, other) for other in others), default=0.0)
     closest = [other for other in others if near and _shared(own, other) == near]
     return bool(closest) and all(_turned(own, other) for other in closest)
@@ -61,25 +57,29 @@ class _Token(NamedTuple):
 class _Side(NamedTuple):
     keys: tuple[str, ...]
     """Of all its words, in reading order."""
-    negations: tuple[int, ...]
+    negations: frozenset[int]
     """Which of them deny."""
     said: frozenset[str]
     """Keys of what it says without denying it."""
     unsaid: frozenset[str]
     """Keys of what it denies."""
 
-    @classmethod
-    def of(cls, text: str) -> "_Side":
-        tokens = list(_tokens(text))[:_MOST]
-        at = _negations(text, tokens)
-        without = _denied(tokens, at)
-        plain = (t for n, t in enumerate(tokens) if n not in without and n not in at)
-        return cls(
-            tuple(token.key for token in tokens),
-            tuple(at),
-            frozenset(token.key for token in plain if token.telling),
-            frozenset(tokens[n].key for n in without),
-        )
+
+def _read(text: str) -> _Side:
+    tokens = list(islice(_tokens(text), _MOST))
+    negations = _negations(text, tokens)
+    denied: set[int] = set()
+    for at in negations:
+        behind = range(at + 1, min(at + 1 + REACH, len(tokens)))
+        telling = (n for n in behind if tokens[n].telling and not is_auxiliary(tokens[n].key))
+        denied.update(islice(telling, 1))
+    plain = (token for n, token in enumerate(tokens) if n not in denied and n not in negations)
+    return _Side(
+        keys=tuple(token.key for token in tokens),
+        negations=negations,
+        said=frozenset(token.key for token in plain if token.telling),
+        unsaid=frozenset(tokens[n].key for n in denied),
+    )
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -91,33 +91,25 @@ def _tokens(text: str) -> Iterator[_Token]:
             number = waiting.pop()
             # `B12` is a word.
             if number.start <= start:
-                yield _Token(f"{number.value:.15g}", number.start, telling=True)
+                yield _figure(number)
                 past = number.end
         if start >= past:
             yield _Token(key, start, telling=weight(key) > CONTENT)
-    yield from (
-        _Token(f"{each.value:.15g}", each.start, telling=True) for each in reversed(waiting)
-    )
+    yield from map(_figure, reversed(waiting))
 
 
-def _negations(text: str, tokens: Sequence[_Token]) -> list[int]:
+def _figure(number: Number) -> _Token:
+    return _Token(f"{number.value:.15g}", number.start, telling=True)
+
+
+def _negations(text: str, tokens: Sequence[_Token]) -> frozenset[int]:
     """Which tokens of a text are negations; `不` within `不仅` is none."""
     deny = negation()
-    found = [at for at, token in enumerate(tokens) if token.key in deny]
+    found = frozenset(at for at, token in enumerate(tokens) if token.key in deny)
     if not found or text.isascii():
         return found
     mere = {place for span in no_negations(text) for place in range(*span)}
-    return [at for at in found if tokens[at].start not in mere]
-
-
-def _denied(tokens: Sequence[_Token], negations: Sequence[int]) -> set[int]:
-    """Which tokens are denied: the first telling one behind each negation."""
-    reached: set[int] = set()
-    for at in negations:
-        behind = range(at + 1, min(at + 1 + REACH, len(tokens)))
-        telling = (n for n in behind if tokens[n].telling and not is_auxiliary(tokens[n].key))
-        reached.update(islice(telling, 1))
-    return reached
+    return frozenset(at for at in found if tokens[at].start not in mere)
 
 
 def _shared(one: _Side, two: _Side) -> float:
@@ -134,9 +126,9 @@ def _turned(own: _Side, other: _Side) -> bool:
 
 def _stands(own: _Side, other: _Side) -> bool:
     """Whether the words of one stand in the other as they are, with no negation right before."""
-    many, denying = len(own.keys), frozenset(other.negations)
+    many = len(own.keys)
     return any(
-        other.keys[at : at + many] == own.keys and denying.isdisjoint(range(at - REACH, at))
+        other.keys[at : at + many] == own.keys and other.negations.isdisjoint(range(at - REACH, at))
         for at in range(len(other.keys) - many + 1)
         if other.keys[at] == own.keys[0]
     )

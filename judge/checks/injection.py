@@ -5,7 +5,7 @@ import tomllib
 import unicodedata
 from functools import cache
 from importlib.resources import files
-from typing import Final, NamedTuple
+from typing import Final
 
 from judge.records import Flag, FlagName, Sample
 
@@ -23,30 +23,19 @@ def flag_orders(sample: Sample) -> tuple[Flag, ...]:
 
 def reads_like_orders(text: str) -> bool:
     """Whether `text` reads like orders to a judge rather than material to be judged."""
-    normal = text if text.isascii() else _normalized(text)
+    slices = (text[i : i + _SLICE] for i in range(0, len(text), _SLICE))
+    normal = "".join(unicodedata.normalize("NFKC", part) for part in slices)
     lowered = normal.lower()
     return any(
-        order.pattern.search(normal)
-        for order in _orders()
-        if any(need in lowered for need in order.needs)
+        any(need in lowered for need in needs) and pattern.search(normal)
+        for needs, pattern in _orders()
     )
-
-
-def _normalized(text: str) -> str:
-    slices = (text[i : i + _SLICE] for i in range(0, len(text), _SLICE))
-    return "".join(unicodedata.normalize("NFKC", part) for part in slices)
-
-
-class _Order(NamedTuple):
-    needs: tuple[str, ...]
-    """A text with none of these, in lower case, is not searched."""
-    pattern: re.Pattern[str]
 
 
 @cache
-def _orders() -> tuple[_Order, ...]:
+def _orders() -> list[tuple[list[str], re.Pattern[str]]]:
+    """The patterns; a text with none of the words before one, in lower case, is not searched."""
     table = tomllib.loads((files("judge") / "data" / "injection.toml").read_text("utf-8"))
-    return tuple(
-        _Order(tuple(order["needs"]), re.compile(order["pattern"], re.IGNORECASE))
-        for order in table["orders"]
-    )
+    return [
+        (order["needs"], re.compile(order["pattern"], re.IGNORECASE)) for order in table["orders"]
+    ]

@@ -2,8 +2,7 @@
 
 import re
 import tomllib
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import cache, cached_property
 from importlib.resources import files
 from itertools import zip_longest
@@ -78,13 +77,14 @@ def names(text: str, dated: Sequence[Date] | None = None) -> list[Name]:
     >>> [name.parts for name in names("In May the UN met Dr. Ana Silva. 北京市")]
     [('un',), ('ana', 'silva'), ('北京',)]
     """
-    taken = [(date.start, date.end) for date in (dates(text) if dated is None else dated)]
-    found = [*_capitalised(_spread(text), taken), *_chinese(text)]
+    known = dates(text) if dated is None else dated
+    taken = {place for date in known for place in range(date.start, date.end)}
     dotted = {match.start(): match.end() for match in _DOTTED.finditer(text)}
-    ends = [max(name.end, dotted.get(name.start, 0)) for name in found]
-    whole = zip(found, ends, strict=True)
-    placed = [n._replace(written=text[n.start : end], end=end) for n, end in whole]
-    return sorted(placed, key=lambda name: name.start)
+    found = []
+    for name in (*_capitalised(_spread(text), taken), *_chinese(text)):
+        end = max(name.end, dotted.get(name.start, 0))
+        found.append(name._replace(written=text[name.start : end], end=end))
+    return sorted(found, key=lambda name: name.start)
 
 
 def _spread(text: str) -> str:
@@ -92,14 +92,78 @@ def _spread(text: str) -> str:
     return _DOTTED.sub(lambda match: match[0].replace(".", "").ljust(len(match[0])), text)
 
 
+def _capitalised(text: str, taken: Container[int]) -> list[Name]:
+    """The runs of words with a capital that owe it to no date, title or place in the text."""
+    found: list[Name] = []
+    tall, heading, titled = 0, not text.rstrip().endswith(_STOPS), False
+    chinese = CJK_CHAR.search(text) is not None
+    for key, start, end in zip(*words(text), strict=True):
+        own, capital, behind_title = weight(key), text[start].isupper(), titled
+        titled = key in abbreviations().never_end
+        tall += capital and own > LIGHT
+        heading = heading and (capital or end - start < _LONG)
+        if not capital or own <= LIGHT or end - start == 1 or titled:
+            continue
+        if text[start:end] not in _NONE and text[start + 1] not in "'’" and start not in taken:
+            certain = chinese or behind_title or not _opens(text, start)
+            found.append(Name("", (key,), start, end, certain))
+    if heading and tall >= _SHORT and not chinese:
+        found = [name._replace(certain=False) for name in found]
+    return _joined(found, text)
+
+
+def _opens(text: str, start: int) -> bool:
+    before = text[max(0, start - _REACH) : start]
+    return _OPENING.search(before) is not None and (start < _REACH or before.strip() != "")
+
+
+def _joined(found: list[Name], text: str) -> list[Name]:
+    """Names side by side as one."""
+    joined: list[Name] = []
+    for name in found:
+        last = joined[-1] if joined else None
+        # `Mary Smith won`: the second is a name, and so is what stands right before it.
+        joint = last and name.certain and _JOINT.fullmatch(text, last.end, name.start)
+        if last and joint and (last.certain or (joint[0] == " " and _begins_name(last, text))):
+            joined[-1] = name._replace(parts=(*last.parts, *name.parts), start=last.start)
+        else:
+            joined.append(name)
+    return joined
+
+
+def _begins_name(name: Name, text: str) -> bool:
+    starts = name.parts[0] in abbreviations().starters
+    return not starts and not text.endswith(_ADVERB, name.start, name.end)
+
+
+def _chinese(text: str) -> Iterator[Name]:
+    for match in _TITLE.finditer(text):
+        if title := match[1].strip():
+            yield Name("", (title,), *match.span(), certain=True)
+    for match in _PLACE.finditer(text):
+        certain = match[1][0] not in _FIRST and match[1][1] not in _LAST
+        yield Name("", (match[1],), *match.span(), certain)
+
+
+def amid(word: str, text: str) -> bool:
+    """Whether a word may stand in a text behind another of its sentence."""
+    parts = text.split(f" {word}")
+    return any(part[-1:] not in {".", "!", "?", " ", "\n", ""} for part in parts[:-1])
+
+
+class _Word(NamedTuple):
+    stem: str
+    written: str
+    start: int
+    end: int
+    tall: bool
+
+
 class Mentions:
     """What a text mentions.
 
     A capital must stand in it where only that tells a name from a word, as in `US`, unless it has
     none at all.
-
-    Args:
-        text: any.
     """
 
     def __init__(self, text: str) -> None:
@@ -136,7 +200,7 @@ class Mentions:
         initials = "".join(part[0] for part in name.parts)
         acronym, closed = name.written.removesuffix("s"), stem(_GAP.sub("", name.written))
         return (
-            (len(name.parts) > 1 and self._has_acronym(initials))
+            (len(initials) > 1 and self._has_acronym(initials))
             or not self._groups.isdisjoint(_forms().get(" ".join(name.parts), ()))
             or (len(closed) >= _ROOT and closed in self._closed)
             or (acronym.isupper() and self._spells(acronym.lower()))
@@ -144,11 +208,9 @@ class Mentions:
 
     def _has_acronym(self, initials: str) -> bool:
         forms = {word.written.removesuffix("s") for word in self._found}
-        return (
-            (len(initials) > _FEW and initials in forms)
-            if self._flat
-            else (initials.upper() in forms)
-        )
+        if self._flat:
+            return len(initials) > _FEW and initials in forms
+        return initials.upper() in forms
 
     def _spells(self, acronym: str) -> bool:
         telling = (word.written[0] for word in self._found if weight(word.stem) > LIGHT)
@@ -158,7 +220,7 @@ class Mentions:
         return len(acronym) == _FEW and acronym.upper() in initials
 
     @cached_property
-    def _found(self) -> list["_Word"]:
+    def _found(self) -> list[_Word]:
         text = _spread(self._text)
         return [
             _Word(own, text[start:end], start, end, self._flat or text[start].isupper())
@@ -193,96 +255,11 @@ class Mentions:
         """Which groups of forms have one in the text; a short one is written in capitals."""
         found: set[int] = set()
         for word, behind in zip_longest(self._found, self._found[1:]):
-            if word.tall:
-                if self._flat or len(word.written) > _JOINED or word.written.isupper():
-                    found.update(_forms().get(word.stem, ()))
-                if behind:
-                    found.update(_forms().get(f"{word.stem} {behind.stem}", ()))
+            if word.tall and (self._flat or len(word.written) > _JOINED or word.written.isupper()):
+                found.update(_forms().get(word.stem, ()))
+            if word.tall and behind:
+                found.update(_forms().get(f"{word.stem} {behind.stem}", ()))
         return frozenset(found)
-
-
-class _Mark(NamedTuple):
-    stem: str
-    start: int
-    end: int
-    certain: bool
-
-
-def _capitalised(text: str, taken: Sequence[tuple[int, int]]) -> list[Name]:
-    marks: list[_Mark] = []
-    tall, title = 0, not text.rstrip().endswith(_STOPS)
-    chinese = CJK_CHAR.search(text) is not None
-    starts, titled = [start for start, _ in taken], False
-    for key, start, end in zip(*words(text), strict=True):
-        own, capital, behind_title = weight(key), text[start].isupper(), titled
-        titled = key in abbreviations().never_end
-        tall += capital and own > LIGHT
-        title = title and (capital or end - start < _LONG)
-        if not capital or own <= LIGHT or end - start == 1 or titled:
-            continue
-        place = bisect_right(starts, start) - 1
-        if (
-            text[start:end] in _NONE
-            or text[start + 1] in "'’"
-            or (place >= 0 and start < taken[place][1])
-        ):
-            continue
-        certain = chinese or behind_title or not _opens(text, start)
-        marks.append(_Mark(key, start, end, certain))
-    if title and tall >= _SHORT and not chinese:
-        marks = [word._replace(certain=False) for word in marks]
-    return _joined(marks, text)
-
-
-def _opens(text: str, start: int) -> bool:
-    before = text[max(0, start - _REACH) : start]
-    return _OPENING.search(before) is not None and (start < _REACH or before.strip() != "")
-
-
-def _joined(marks: list[_Mark], text: str) -> list[Name]:
-    runs: list[list[_Mark]] = []
-    for word in marks:
-        last = runs[-1][-1] if runs else None
-        # `Mary Smith won`: the second is a name, and so is what stands right before it.
-        joint = last and word.certain and _JOINT.fullmatch(text, last.end, word.start)
-        if last and joint and (last.certain or (joint[0] == " " and _begins_name(last, text))):
-            runs[-1].append(word)
-        else:
-            runs.append([word])
-    return [
-        Name("", tuple(word.stem for word in run), run[0].start, run[-1].end, run[-1].certain)
-        for run in runs
-    ]
-
-
-def _begins_name(word: _Mark, text: str) -> bool:
-    starts = word.stem in abbreviations().starters
-    return not starts and not text.endswith(_ADVERB, word.start, word.end)
-
-
-def _chinese(text: str) -> list[Name]:
-    found = [
-        Name("", (match[1].strip(),), *match.span(), certain=True)
-        for match in _TITLE.finditer(text)
-    ]
-    for match in _PLACE.finditer(text):
-        certain = match[1][0] not in _FIRST and match[1][1] not in _LAST
-        found.append(Name("", (match[1],), *match.span(), certain))
-    return found
-
-
-def amid(word: str, text: str) -> bool:
-    """Whether a word may stand in a text behind another of its sentence."""
-    parts = text.split(f" {word}")
-    return any(part[-1:] not in {".", "!", "?", " ", "\n", ""} for part in parts[:-1])
-
-
-class _Word(NamedTuple):
-    stem: str
-    written: str
-    start: int
-    end: int
-    tall: bool
 
 
 def _roots(own: str) -> Iterator[tuple[str, bool]]:

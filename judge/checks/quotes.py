@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import Final
 
 from judge.records import (
@@ -66,7 +65,7 @@ def find_quote(quote: str, chunk: str) -> tuple[int, int] | None:
     under four words and under eight CJK characters could stand anywhere, so it counts only if it
     is the whole chunk, its last full stop aside. Time is linear in the length of both.
     """
-    return _Searched(fold(chunk)).find(fold(quote).text)
+    return _find(fold(quote).text, *_prepared(chunk))
 
 
 class _Shelf:
@@ -74,15 +73,14 @@ class _Shelf:
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self._texts: dict[str, list[str]] = {}
-        self._searched: dict[str, _Searched] = {}
+        self._prepared = cache(_prepared)
         for chunk in chunks:
             self._texts.setdefault(chunk.chunk_id, []).append(chunk.text)
 
     def look_up(self, evidence: Evidence) -> Evidence:
         """The evidence with the chunk's own characters, or unverified."""
         for text in self._texts.get(evidence.chunk_id, ()):
-            span = self._span(evidence, text)
-            if span:
+            if span := self._span(evidence, text):
                 start, end = span
                 return evidence.model_copy(
                     update={"quote": text[start:end], "start": start, "end": end, "verified": True}
@@ -90,18 +88,12 @@ class _Shelf:
         return evidence.model_copy(update={"start": None, "end": None, "verified": False})
 
     def _span(self, evidence: Evidence, text: str) -> tuple[int, int] | None:
-        start, end = evidence.start, evidence.end
+        start = -1 if evidence.start is None else evidence.start
+        end = -1 if evidence.end is None else evidence.end
         # A similarity judge cuts its windows out of the chunk: they are checked, not searched.
-        if (
-            start is not None
-            and end is not None
-            and 0 <= start < end <= len(text)
-            and text[start:end] == evidence.quote
-        ):
+        if 0 <= start < end <= len(text) and text[start:end] == evidence.quote:
             return start, end
-        if text not in self._searched:
-            self._searched[text] = _Searched(fold(text))
-        return self._searched[text].find(fold(evidence.quote).text)
+        return _find(fold(evidence.quote).text, *self._prepared(text))
 
 
 def _verify_one(verdict: Verdict, shelf: _Shelf, rules: Rules) -> JudgeOutcome:
@@ -116,37 +108,28 @@ def _verify_one(verdict: Verdict, shelf: _Shelf, rules: Rules) -> JudgeOutcome:
     return checked
 
 
-@dataclass(frozen=True)
-class _Searched:
-    """A chunk that quotes are looked up in."""
+def _prepared(chunk: str) -> tuple[Folded, str]:
+    folded = fold(chunk)
+    return folded, _edged(folded.text)
 
-    folded: Folded
 
-    @cached_property
-    def _edged(self) -> str:
-        return _edged(self.folded.text)
-
-    def find(self, quote: str) -> tuple[int, int] | None:
-        """Where a folded quote stands, in characters of the chunk as given."""
-        parts = [part for part in _ELLIPSIS.split(quote) if part]
-        if not parts:
+def _find(quote: str, chunk: Folded, edged: str) -> tuple[int, int] | None:
+    """Where a folded quote stands, in characters of the chunk as given."""
+    parts = [part for part in _ELLIPSIS.split(quote) if part]
+    if not any(_long_enough(part) for part in parts):
+        bare = quote.rstrip(_STOPS) if parts else ""
+        whole = bare != "" and bare == chunk.text.rstrip(_STOPS)
+        return chunk.span(0, len(chunk.text)) if whole else None
+    first = last = -1
+    for part in map(_edged, parts):
+        found = edged.find(part, max(last, 0))
+        if found < 0:
             return None
-        text = self.folded.text
-        if not any(_long_enough(part) for part in parts):
-            bare = quote.rstrip(_STOPS)
-            whole = bool(bare) and bare == text.rstrip(_STOPS)
-            return self.folded.span(0, len(text)) if whole else None
-        first = last = -1
-        for part in parts:
-            edged = _edged(part)
-            found = self._edged.find(edged, max(last, 0))
-            if found < 0:
-                return None
-            first = found if first < 0 else first
-            last = found + len(edged) - 1
-        start = first - self._edged.count(_EDGE, 0, first)
-        end = last - self._edged.count(_EDGE, 0, last)
-        return self.folded.span(start, end)
+        first = found if first < 0 else first
+        last = found + len(part) - 1
+    start = first - edged.count(_EDGE, 0, first)
+    end = last - edged.count(_EDGE, 0, last)
+    return chunk.span(start, end)
 
 
 def _edged(text: str) -> str:
@@ -160,7 +143,6 @@ def _edged(text: str) -> str:
 
 
 def _long_enough(part: str) -> bool:
-    wide = count_cjk(part)
     # A word that mixes scripts ("iPhone手机") is counted once, by its CJK characters.
     words = sum(1 for word in _WORD.findall(part) if not count_cjk(word))
-    return words / MIN_WORDS + wide / MIN_CJK >= 1
+    return words / MIN_WORDS + count_cjk(part) / MIN_CJK >= 1

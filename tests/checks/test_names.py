@@ -14,6 +14,7 @@ CERTAIN: dict[str, list[str]] = {
     "How To Make Great Pizza At Home": [],
     "在清华大学读书": ["清华大学"],
     "他读《三体》": ["《三体》"],
+    "他读《 》": [],
     "NASA发布了报告": ["NASA"],
     "Mary Smith won.": ["Mary Smith"],
     "However Smith won.": ["Smith"],

@@ -32,6 +32,7 @@ VALUES: list[tuple[str, list[tuple[float, str]]]] = [
     ("iPhone 12 has 5 kmx on behalf of", [(12, ""), (5, "")]),
     # Said without a figure.
     ("half or a quarter of a dozen", [(50, "percent"), (25, "percent"), (12, "")]),
+    ("two third\u017f", [(2, "")]),
 ]  # fmt: skip
 
 
