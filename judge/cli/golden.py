@@ -88,8 +88,8 @@ def drift(
     from judge.cli.terminal import say  # noqa: PLC0415
     from judge.review import drift as drifted  # noqa: PLC0415
     from judge.review import read_golden  # noqa: PLC0415
-    from judge.review.flips import unjudged, untrusted, write_drift  # noqa: PLC0415
-    from judge.review.folder import check_output  # noqa: PLC0415
+    from judge.review.folder import as_json, check_output, write_whole  # noqa: PLC0415
+    from judge.review.golden import unjudged, untrusted  # noqa: PLC0415
 
     if output is not None:
         check_output(output, [golden], force=force)
@@ -100,7 +100,7 @@ def drift(
     if unhealthy:
         say("", f"untrusted: {100 * unjudged(found):.1f} % of the labels have no verdict now")
     if output is not None:
-        write_drift(output, found)
+        write_whole(output, [as_json(found)])
         say("", f"written to {output}")
     raise typer.Exit(_code(found, fail_worse, unhealthy=unhealthy))
 

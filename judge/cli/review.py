@@ -148,7 +148,7 @@ def _told(made: "Drawn") -> list[str]:
 
 def _next(run: Path, made: "Drawn", lang: Lang) -> list[str]:
     from judge.messages import Messages  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.review.words import choices, header  # noqa: PLC0415  likewise
+    from judge.review.sheet import choices, header  # noqa: PLC0415  likewise
 
     words = f"{', '.join(choices(lang))}; {Messages.of('sheet')('yes_or_no', lang)}"
     column = header("human_support", lang)

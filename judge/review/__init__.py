@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from judge.review.corrected import plan as plan
     from judge.review.draws import Drawn as Drawn
     from judge.review.draws import draw as draw
-    from judge.review.flips import drift as drift
     from judge.review.golden import Golden as Golden
     from judge.review.golden import Promotion as Promotion
+    from judge.review.golden import drift as drift
     from judge.review.golden import promote as promote
     from judge.review.golden import read_golden as read_golden
     from judge.review.hook import open_hook as open_hook
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "corrected": ("Plan", "Quota", "plan"),
     "draws": ("Drawn", "draw"),
-    "flips": ("drift",),
-    "golden": ("Golden", "Promotion", "promote", "read_golden"),
+    "golden": ("Golden", "Promotion", "drift", "promote", "read_golden"),
     "hook": ("open_hook",),
     "labels": ("Imported", "import_labels"),
 }

@@ -1,23 +1,98 @@
-"""How far two sides say the same: judge and people, reviewers among themselves, model and model.
+"""How good the judge is by the labels of people: agreement, precision and recall, calibration.
 
-Labels are any hashable values, compared by equality; NaN, which equals nothing, is refused.
-Weights are finite and at least 0, one a row; None is 1 for each. Only their ratios matter, and a
-row of weight 0 changes nothing but a count of rows. Sequences of different lengths, and weights
-that are none, raise ValueError.
+Weights, one a row, are finite and at least 0. Only their ratios matter, and a row of weight 0
+changes nothing but a count of rows.
 """
 
 import math
 import sys
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Final, NamedTuple
 
-_Weights = Sequence[float] | None
+from judge.records import Summary, Support, Verdict
+from judge.review.census import NEVER_PARTIAL, own_verdict
+from judge.review.corrected import Labels, Name, Unit, corrected_scores, error_of, units_of
+from judge.review.folder import by_row
+from judge.review.records import (
+    Agreement,
+    Disagreement,
+    Draw,
+    DrawnSentence,
+    Label,
+    LabelAccuracy,
+    LabelledStratum,
+    Share,
+)
+from judge.scores.intervals import Row, weighted_share
+
+FULL: Final = "full"
+REST: Final = "rest"
+_SCALE: Final = (*(support.value for support in Support), REST)
+_BINS: Final = 10
+# Compared with edges, not multiplied: .29 · 100 is below 29.
+_EDGES: Final = [edge / _BINS for edge in range(1, _BINS)]
+
+
+class _Pair(NamedTuple):
+    """A person's label and the judge's label on one sentence."""
+
+    sentence: DrawnSentence
+    judge: str
+    person: str
+    supported: bool
+    probability: float | None
+    weight: float
+
+
+def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement:
+    """Hold labels against verdicts; there is one label a reviewer and row.
+
+    Agreement is over the verdicts of the run's own judge, weighted by one over their chances to be
+    drawn, a sentence's labels sharing its weight. Corrected scores are over all claims.
+    """
+    given = by_row(labels)
+    # A bare no may be none or partial.
+    names: tuple[Name, ...] = ("faithfulness", "faithfulness_strict")
+    names = names[any(label.support is None for label in labels) :]
+    own = [verdict for sentence in draw.sentences if (verdict := own_verdict(sentence.outcome))]
+    # A judge that knows no partial is not told off for the words it lacks.
+    bare = len(names) == 1 or (bool(own) and all(v.source in NEVER_PARTIAL for v in own))
+    pairs = list(_pairs(draw, given, bare=bare))
+    weights = [pair.weight for pair in pairs]
+    whole = sum(weights)
+    sure = [(p.probability, p.supported, p.weight) for p in pairs if p.probability is not None]
+    probabilities, truths, theirs = zip(*sure, strict=True) if sure else ((), (), ())
+    units = units_of(draw, given)
+    rated = [[_said(label, bare=bare) for label in said] for said in given.values()]
+    return Agreement(
+        draw=draw.draw,
+        by=draw.by,
+        signature=draw.signature,
+        drawn=len(draw.sentences),
+        labelled=len(given),
+        partly=sum(len(unit.sentences) < unit.claims for unit in units),
+        labels=len(labels),
+        reviewers=tuple(sorted({label.reviewer for label in labels})),
+        scale="full_or_rest" if bare else "labels",
+        compared=len(pairs),
+        agreement=_share(pairs),
+        kappa=cohen_kappa([p.judge for p in pairs], [p.person for p in pairs], weights),
+        base_rate=sum(p.weight for p in pairs if p.supported) / whole if whole else None,
+        alpha=krippendorff_alpha(rated),
+        shared=sum(len(said) > 1 for said in rated),
+        accuracy=tuple(_accuracy(pairs)),
+        brier=brier(probabilities, truths, theirs),
+        calibration_error=calibration_error(probabilities, truths, theirs),
+        corrected=tuple(corrected_scores(draw, given, summary, names)),
+        strata=tuple(_strata(draw, given, units, names[0])),
+        disagreements=tuple(_disagreements(draw, given, bare=bare)),
+    )
 
 
 def cohen_kappa(
-    first: Sequence[Hashable], second: Sequence[Hashable], weights: _Weights = None
+    first: Sequence[Hashable], second: Sequence[Hashable], weights: Sequence[float]
 ) -> float | None:
     """Cohen's κ, agreement beyond chance: (p_o - p_e) / (1 - p_e).
 
@@ -30,16 +105,13 @@ def cohen_kappa(
 
     Source: J. Cohen (1960), Educational and Psychological Measurement 20, 37-46.
 
-    >>> cohen_kappa("aabb", "aaba"), cohen_kappa("aa", "aa")
+    >>> cohen_kappa("aabb", "aaba", [1, 1, 1, 1]), cohen_kappa("aa", "aa", [1, 1])
     (0.5, None)
     """
-    if len(first) != len(second):
-        raise ValueError(f"both sides need as many labels, got {len(first)} and {len(second)}")
-    _check_labels(chain(first, second))
-    pairs = list(zip(first, second, strict=True))
-    scaled = _scaled(weights, len(pairs))
+    scaled = _scaled(weights)
+    rows = list(zip(first, second, scaled, strict=True))
     shares: defaultdict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for (one, other), weight in zip(pairs, scaled, strict=True):
+    for one, other, weight in rows:
         shares[one][0] += weight
         shares[other][1] += weight
     # Σ_{c≠k} p_c q_k rather than 1 - p_e: nothing cancels, so it is 0 only where it should be.
@@ -49,20 +121,17 @@ def cohen_kappa(
         so_far, others_so_far = so_far + p, others_so_far + q
     if not chance:
         return None
-    apart = math.fsum(w for (one, other), w in zip(pairs, scaled, strict=True) if one != other)
+    apart = math.fsum(weight for one, other, weight in rows if one != other)
     # Rounding may step past -1.
     return max(-1.0, 1 - apart * math.fsum(scaled) / chance)
 
 
-def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]]) -> float | None:
+def krippendorff_alpha(ratings: Sequence[Sequence[Hashable]]) -> float | None:
     """Krippendorff's α for nominal labels and any number of raters: 1 - D_o / D_e.
 
     D_o / D_e = (n - 1) Σ_u [Σ_{c≠k} n_uc n_uk / (m_u - 1)] / Σ_{c≠k} n_c n_k, with n_uc the times
-    that unit u got label c, m_u its labels, and n_c and n their sums over the units.
-
-    Args:
-        ratings: for each unit the labels it got, in any order; what is missing is absent or None. A
-            unit with fewer than two labels counts nowhere.
+    that unit u got label c, m_u its labels, and n_c and n their sums over the units. `ratings` has
+    for each unit the labels it got, in any order; one with fewer than two counts nowhere.
 
     Returns:
         Above -1 to 1: 1 where all agree, 0 at chance. None where no unit has two labels, or only
@@ -70,14 +139,13 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]]) -> float | 
 
     Source: K. Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C.
 
-    >>> krippendorff_alpha(["aa", "bb", "ab", ["a", None]])
+    >>> krippendorff_alpha(["aa", "bb", "ab", "a"])
     0.4444444444444444
     """
-    _check_labels(chain.from_iterable(ratings))
     totals: Counter[Hashable] = Counter()
     observed = []
-    for ratings_of_unit in ratings:
-        unit = Counter(label for label in ratings_of_unit if label is not None)
+    for labels in ratings:
+        unit = Counter(labels)
         if (rated := unit.total()) > 1:
             totals.update(unit)
             observed.append(_unequal(unit) / (rated - 1))
@@ -86,28 +154,25 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]]) -> float | 
 
 
 def brier(
-    probabilities: Sequence[float], truths: Sequence[bool], weights: _Weights = None
+    probabilities: Sequence[float], truths: Sequence[bool], weights: Sequence[float]
 ) -> float | None:
     """Brier score, the mean squared error of probabilities: Σ w (p - y)² / Σ w.
-
-    Args:
-        probabilities: in [0, 1], that the row is true; one a row.
-        truths: whether it is, as bools or 0 and 1.
-        weights: of the rows.
 
     Returns:
         0 (certain and right) to 1 (certain and wrong); None without rows or weight.
 
     Raises:
-        ValueError: a probability is outside [0, 1], or a truth is neither 0 nor 1.
+        ValueError: a probability is outside [0, 1].
 
     Source: G. W. Brier (1950), Monthly Weather Review 78, 1-3, for an event and halved.
 
-    >>> brier([1.0, 0.5], [True, False])
+    >>> brier([1.0, 0.5], [True, False], [1, 1])
     0.125
     """
-    _check_forecasts(probabilities, truths)
-    scaled = _scaled(weights, len(probabilities))
+    for p in probabilities:
+        if not 0 <= p <= 1:
+            raise ValueError(f"a probability must be in [0, 1], got {p!r}")
+    scaled = _scaled(weights)
     total = math.fsum(scaled)
     rows = zip(probabilities, truths, scaled, strict=True)
     errors = math.fsum((p - truth) ** 2 * weight for p, truth, weight in rows)
@@ -115,38 +180,25 @@ def brier(
 
 
 def calibration_error(
-    probabilities: Sequence[float],
-    truths: Sequence[bool],
-    weights: _Weights = None,
-    bins: int = 10,
+    probabilities: Sequence[float], truths: Sequence[bool], weights: Sequence[float]
 ) -> float | None:
     """Expected calibration error: Σ_b |Σ_{i in b} w_i (y_i - p_i)| / Σ w.
 
-    Each bin's |share of truths - mean probability|, by its weight. Bins are of equal width; an edge
-    belongs to the bin above it, and 1 to the last.
-
-    Takes what `brier` takes, and at least one bin.
+    Each bin's |share of truths - mean probability|, by its weight. There are ten bins of equal
+    width; an edge belongs to the bin above it, and 1 to the last.
 
     Returns:
         0 (in each bin as often true as said) to 1; None without rows or weight.
 
-    Raises:
-        ValueError: as for `brier`, or `bins` is under 1.
-
     Source: Naeini, Cooper and Hauskrecht (2015), AAAI 29, 2901-2907.
 
-    >>> calibration_error([0.75, 0.75, 0.25], [True, False, False], bins=2)
+    >>> calibration_error([0.75, 0.75, 0.25], [True, False, False], [1, 1, 1])
     0.25
     """
-    if bins < 1:
-        raise ValueError(f"bins must be at least 1, got {bins!r}")
-    _check_forecasts(probabilities, truths)
-    scaled = _scaled(weights, len(probabilities))
-    # Compared with edges, not multiplied: .29 · 100 is below 29.
-    edges = [edge / bins for edge in range(1, bins)]
+    scaled = _scaled(weights)
     gaps: defaultdict[int, list[float]] = defaultdict(list)
     for p, truth, weight in zip(probabilities, truths, scaled, strict=True):
-        gaps[bisect_right(edges, p)].append(weight * (truth - p))
+        gaps[bisect_right(_EDGES, p)].append(weight * (truth - p))
     total, apart = math.fsum(scaled), math.fsum(abs(math.fsum(gap)) for gap in gaps.values())
     # Sums rounded one by one may pass 1.
     return min(1.0, apart / total) if total else None
@@ -166,17 +218,11 @@ def mcnemar(only_first: int, only_second: int) -> float:
         p, 0 to 1; 1 where no row differs. Under 10⁻²⁹⁰ it may be given too small, down to 0. The
         time grows with √n.
 
-    Raises:
-        ValueError: a count is negative.
-
     Source: Q. McNemar (1947), Psychometrika 12, 153-157; exact by the binomial distribution.
 
     >>> round(mcnemar(1, 5), 6), mcnemar(0, 0)
     (0.21875, 1.0)
     """
-    for count in (only_first, only_second):
-        if not count >= 0:
-            raise ValueError(f"a count must be at least 0, got {count!r}")
     n, k = only_first + only_second, min(only_first, only_second)
     # Each C(n, i) as a share of the largest, from that downwards: 2ⁿ itself is never needed. Below
     # the smallest normal float, a product with nearly 1 would round to itself for ever.
@@ -195,32 +241,100 @@ def _unequal(counts: Counter[Hashable]) -> int:
     return counts.total() ** 2 - sum(count * count for count in counts.values())
 
 
-def _check_labels(labels: Iterable[Hashable]) -> None:
-    for label in labels:
-        if isinstance(label, float) and math.isnan(label):
-            raise ValueError(f"a label must equal itself, got {label!r}")
-
-
-def _check_forecasts(probabilities: Sequence[float], truths: Sequence[bool]) -> None:
-    if len(probabilities) != len(truths):
-        message = f"one truth a probability is needed, got {len(truths)} for {len(probabilities)}"
-        raise ValueError(message)
-    for p in probabilities:
-        if not 0 <= p <= 1:
-            raise ValueError(f"a probability must be in [0, 1], got {p!r}")
-    for truth in truths:
-        if truth not in (0, 1):
-            raise ValueError(f"a truth must be True or False, got {truth!r}")
-
-
-def _scaled(weights: _Weights, rows: int) -> list[float]:
+def _scaled(weights: Sequence[float]) -> list[float]:
     """The weights as shares of the largest, so that no sum or square of them overflows."""
-    if weights is None:
-        return [1.0] * rows
-    if len(weights) != rows:
-        raise ValueError(f"one weight a row is needed, got {len(weights)} for {rows} rows")
-    for weight in weights:
-        if not 0 <= weight < math.inf:
-            raise ValueError(f"a weight must be finite and at least 0, got {weight!r}")
     largest = max(weights, default=0)
     return [weight / largest if largest else 0.0 for weight in weights]
+
+
+def _pairs(draw: Draw, given: Labels, *, bare: bool) -> Iterator[_Pair]:
+    drawn = Counter(sentence.stratum for sentence in draw.sentences)
+    labelled = Counter(s.stratum for s in draw.sentences if s.review_id in given)
+    for sentence in draw.sentences:
+        labels, verdict = given.get(sentence.review_id, ()), own_verdict(sentence.outcome)
+        if verdict is None or not labels:
+            continue
+        # Those without a label are taken to be like the others of their stratum.
+        answered = labelled[sentence.stratum] / drawn[sentence.stratum]
+        for label in labels:
+            yield _Pair(
+                sentence=sentence,
+                judge=_said(verdict, bare=bare),
+                person=_said(label, bare=bare),
+                supported=label.supported,
+                probability=verdict.score,
+                weight=1 / sentence.probability / answered / len(labels),
+            )
+
+
+def _said(label: Label | Verdict, *, bare: bool) -> str:
+    if not bare and label.support is not None:
+        return label.support.value
+    supported = label.supported if isinstance(label, Label) else label.support is Support.FULL
+    return FULL if supported else REST
+
+
+def _accuracy(pairs: Sequence[_Pair]) -> Iterator[LabelAccuracy]:
+    for label in sorted({said for p in pairs for said in (p.judge, p.person)}, key=_SCALE.index):
+        judged = [p for p in pairs if p.judge == label]
+        labelled = [p for p in pairs if p.person == label]
+        yield LabelAccuracy(
+            label=label,
+            judged=len(judged),
+            labelled=len(labelled),
+            precision=_share(judged),
+            recall=_share(labelled),
+        )
+
+
+def _share(pairs: Sequence[_Pair]) -> Share | None:
+    """The weighted share of pairs in which both labels are equal."""
+    rows = [Row(p.judge == p.person, p.weight, p.sentence.review_id, p.sentence.qid) for p in pairs]
+    found = weighted_share(rows)
+    return None if found is None else Share(**found._asdict())
+
+
+def _strata(
+    draw: Draw, given: Labels, units: Sequence[Unit], name: Name
+) -> Iterator[LabelledStratum]:
+    for number, stratum in enumerate(draw.strata):
+        mine = [unit for unit in units if unit.stratum == number]
+        errors = [
+            (s.weight / unit.probability, error_of(s, given[s.review_id], name).worth)
+            for unit in mine
+            for s in unit.sentences
+        ]
+        whole = sum(weight for weight, _ in errors)
+        yield LabelledStratum(
+            names=stratum.names,
+            units=stratum.units,
+            drawn=stratum.drawn,
+            labelled=len(mine),
+            error=sum(weight * worth for weight, worth in errors) / whole if whole else None,
+        )
+
+
+def _disagreements(draw: Draw, given: Labels, *, bare: bool) -> list[Disagreement]:
+    """Sentences that a person called otherwise than the judge, worst first."""
+    name: Name = "faithfulness_strict" if bare else "faithfulness"
+    found = []
+    for sentence in draw.sentences:
+        labels, verdict = given.get(sentence.review_id, ()), own_verdict(sentence.outcome)
+        if verdict is None:
+            continue
+        judged = _said(verdict, bare=bare)
+        if all(_said(label, bare=bare) == judged for label in labels):
+            continue
+        case = Disagreement(
+            review_id=sentence.review_id,
+            qid=sentence.qid,
+            sentence=sentence.sentence,
+            text=sentence.text,
+            judge=judged,
+            people={each.reviewer: _said(each, bare=each.support is None) for each in labels},
+            notes=tuple(each.note for each in labels if each.note),
+            quote=next((evidence.quote for evidence in verdict.evidence), ""),
+            reason=verdict.reason,
+        )
+        found.append((-abs(error_of(sentence, labels, name).worth), sentence.stratum, case))
+    return [case for *_, case in sorted(found, key=lambda item: item[:2])]

@@ -1,11 +1,6 @@
-"""The claims of a run by stratum, counted in one pass, and which of them are drawn.
+"""The claims of a run by stratum, counted in one pass.
 
-Strata are support times doubt: people should see more of the doubtful. They share the units of a
-draw by weight times expected spread, five each at least. Within a stratum a unit's chance is in
-proportion to its part in the mean over answers, so that there all labels weigh alike: sequential
-Poisson sampling, units that are certain set aside.
-
-Source: E. Ohlsson (1998), Sequential Poisson sampling, J. Off. Stat. 14, 149-162.
+Strata are support times doubt: people should see more of the doubtful.
 """
 
 import heapq
@@ -13,6 +8,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -29,15 +25,13 @@ from judge.records import (
     Unscored,
     Verdict,
 )
-from judge.review.allocation import Size, allocate, merge
 from judge.review.records import Stratum, StratumName, Weighing
 from judge.signature import Signature
 
 By = Literal["sentence", "answer"]
 """The unit of a draw: one claim, or all claims of an answer."""
-
-_CANCELLED: Final = 0.5
-"""By how much the spread of an answer is smaller: errors within an answer partly cancel."""
+Span = tuple[float, float]
+"""The least and the most by which people may differ from the judge."""
 
 SPREAD: Final[Mapping[StratumName, float]] = {
     StratumName.SUPPORTED: 0.2,
@@ -49,11 +43,12 @@ SPREAD: Final[Mapping[StratumName, float]] = {
 }
 """The standard deviation of a judge's error that is expected before anybody has looked: .2 is four
 errors in a hundred, .45 three in ten. It steers how many are drawn, and biases nothing."""
-
 NEVER_PARTIAL: Final = frozenset({"similarity", "nli"})
 """Sources of verdicts that never say `partial`; they are compared as full against the rest."""
 
-NEAR: Final = 1.0
+_CANCELLED: Final = 0.5
+"""By how much the spread of an answer is smaller: errors within an answer partly cancel."""
+_NEAR: Final = 1.0
 """The distance from the threshold that is doubtful, in log odds: .71 to .95 where it is .87."""
 _EDGE: Final = 1e-9
 _DOUBT: Final = (
@@ -74,6 +69,15 @@ class Claim(NamedTuple):
     outcome: Verdict | Unscored
 
 
+class Size(NamedTuple):
+    """What is known of a stratum before it is drawn from; `weight` is on a scale that all share."""
+
+    units: int
+    weight: float
+    spread: float
+    """Standard deviation of the judge's error, as expected or as found."""
+
+
 class Candidate(NamedTuple):
     """A unit that may be drawn; those with the smallest `key` are, more often the heavy ones."""
 
@@ -88,14 +92,14 @@ class Candidate(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """The counts of one stratum."""
+    """The counts of one stratum, or of several taken as one."""
 
     units: int = 0
     macro: list[float] = field(default_factory=lambda: [0.0] * 4)
     """The four sums of `Weighing`, in its order, with every answer alike."""
     micro: list[float] = field(default_factory=lambda: [0.0] * 4)
-    span: tuple[float, float] = (0.0, 0.0)
-    span_strict: tuple[float, float] = (0.0, 0.0)
+    span: Span = (0.0, 0.0)
+    span_strict: Span = (0.0, 0.0)
     pull: float = 0.0
     """Sum over units of micro weight squared over macro weight."""
     weights: Counter[float] = field(default_factory=Counter)
@@ -105,14 +109,40 @@ class Tally:
     heaviest: list[tuple[float, Candidate]] = field(default_factory=list)
     """A heap of the candidates with the largest weights, which may be certain to be drawn."""
 
+    @classmethod
+    def joined(cls, tallies: Sequence["Tally"]) -> "Tally":
+        """One tally of several strata."""
+        weights: Counter[float] = Counter()
+        for tally in tallies:
+            weights.update(tally.weights)
+        return cls(
+            units=sum(tally.units for tally in tallies),
+            macro=[sum(each) for each in zip(*(tally.macro for tally in tallies), strict=True)],
+            micro=[sum(each) for each in zip(*(tally.micro for tally in tallies), strict=True)],
+            span=widest(tally.span for tally in tallies),
+            span_strict=widest(tally.span_strict for tally in tallies),
+            pull=sum(tally.pull for tally in tallies),
+            weights=weights,
+            least=list(chain.from_iterable(tally.least for tally in tallies)),
+            heaviest=list(chain.from_iterable(tally.heaviest for tally in tallies)),
+        )
 
-class Picked(NamedTuple):
-    """A unit that was drawn."""
-
-    stratum: int
-    sentence: int | None
-    """None for all claims of the answer."""
-    probability: float
+    def stratum(self, names: tuple[StratumName, ...], drawn: int) -> Stratum:
+        """The stratum of these counts, of which `drawn` units are drawn."""
+        macro, micro = (
+            Weighing(**dict(zip(Weighing.model_fields, sums, strict=True)))
+            for sums in (self.macro, self.micro)
+        )
+        return Stratum(
+            names=names,
+            units=self.units,
+            drawn=drawn,
+            macro=macro,
+            micro=micro,
+            unevenness=self.pull * macro.weight / micro.weight**2,
+            span=self.span,
+            span_strict=self.span_strict,
+        )
 
 
 class Census:
@@ -149,27 +179,23 @@ class Census:
         tally.units += 1
         for sums, each in ((tally.macro, part), (tally.micro, 1.0)):
             for claim in unit:
-                outcome = claim.outcome
                 sums[0] += each
-                sums[1] += each * counts(outcome)
-                sums[2] += each * weight(outcome, strict=False)
-                sums[3] += each * weight(outcome, strict=True)
-        tally.span = _wider(tally.span, unit, strict=False)
-        tally.span_strict = _wider(tally.span_strict, unit, strict=True)
+                sums[1] += each * counts(claim.outcome)
+                sums[2] += each * weight(claim.outcome, strict=False)
+                sums[3] += each * weight(claim.outcome, strict=True)
+        tally.span = widest([tally.span, _span(unit, strict=False)])
+        tally.span_strict = widest([tally.span_strict, _span(unit, strict=True)])
         heft = part * len(unit)
         tally.pull += len(unit) ** 2 / heft
         tally.weights[heft] += 1
         sentence = unit[0].sentence if self._by == "sentence" else None
         drawn = uniform(self._seed, "draw", qid, *(() if sentence is None else (sentence,)))
         candidate = Candidate(drawn / heft, self._position, sentence, heft)
-        self._keep(tally.least, (-candidate.key, candidate))
-        self._keep(tally.heaviest, (heft, candidate))
-
-    def _keep(self, heap: list[tuple[float, Candidate]], item: tuple[float, Candidate]) -> None:
-        if len(heap) < self._size:
-            heapq.heappush(heap, item)
-        elif heap:
-            heapq.heappushpop(heap, item)
+        for heap, order in ((tally.least, -candidate.key), (tally.heaviest, heft)):
+            if len(heap) < self._size:
+                heapq.heappush(heap, (order, candidate))
+            elif heap:
+                heapq.heappushpop(heap, (order, candidate))
 
 
 def census_of(folder: Path, by: By, seed: int = 0, size: int = 0) -> Census:
@@ -180,52 +206,7 @@ def census_of(folder: Path, by: By, seed: int = 0, size: int = 0) -> Census:
     return census
 
 
-def divide(census: Census, size: int) -> tuple[tuple[Stratum, ...], dict[int, list[Picked]]]:
-    """The strata of a draw, and the drawn units by the position of their answer in the run."""
-    groups = merge(census.sizes(), size)
-    strata: list[Stratum] = []
-    picked: dict[int, list[Picked]] = {}
-    for group, share in zip(groups, allocate([g.size for g in groups], size), strict=True):
-        tallies = [census.tallies[name] for name in group.names]
-        for candidate, probability in drawn(tallies, share):
-            item = Picked(len(strata), candidate.sentence, probability)
-            picked.setdefault(candidate.position, []).append(item)
-        strata.append(stratum(group.names, tallies, share))
-    return tuple(strata), picked
-
-
-def drawn(tallies: Sequence[Tally], share: int) -> list[tuple[Candidate, float]]:
-    """Draw `share` units from strata taken as one; each comes with its inclusion probability."""
-    weights: Counter[float] = Counter()
-    for tally in tallies:
-        weights.update(tally.weights)
-    certain_from, scale = _certain(weights, share)
-    heaviest = (candidate for tally in tallies for _, candidate in tally.heaviest)
-    least = (candidate for tally in tallies for _, candidate in tally.least)
-    certain = [candidate for candidate in heaviest if candidate.weight >= certain_from]
-    others = sorted(candidate for candidate in least if candidate.weight < certain_from)
-    return [
-        *((candidate, 1.0) for candidate in certain),
-        *((c, min(1.0, c.weight * scale)) for c in others[: share - len(certain)]),
-    ]
-
-
-def stratum(names: tuple[StratumName, ...], tallies: Sequence[Tally], share: int) -> Stratum:
-    """The stratum that several tallies make, of which `share` units are drawn."""
-    macro, micro = weighing(t.macro for t in tallies), weighing(t.micro for t in tallies)
-    return Stratum(
-        names=names,
-        units=sum(tally.units for tally in tallies),
-        drawn=share,
-        macro=macro,
-        micro=micro,
-        unevenness=sum(t.pull for t in tallies) * macro.weight / micro.weight**2,
-        span=widest(tally.span for tally in tallies),
-        span_strict=widest(tally.span_strict for tally in tallies),
-    )
-
-
-def widest(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
+def widest(spans: Iterable[Span]) -> Span:
     """The span that holds all of these."""
     lows, highs = zip(*spans, strict=True)
     return min(lows), max(highs)
@@ -248,20 +229,15 @@ def part_of(found: Sequence[Claim]) -> float:
     return 1 / (sum(counts(claim.outcome) for claim in found) or len(found))
 
 
-def weighing(tallies: Iterable[Sequence[float]]) -> Weighing:
-    """The sums of several strata, added up."""
-    columns = zip(*tallies, strict=True)
-    return Weighing(**dict(zip(Weighing.model_fields, map(sum, columns), strict=True)))
-
-
 def stratum_of(outcome: Verdict | Unscored, flags: Collection[FlagName]) -> StratumName:
     """The stratum of a claim."""
-    if isinstance(outcome, Unscored) or outcome.fallback_from is not None:
+    verdict = own_verdict(outcome)
+    if verdict is None:
         return StratumName.UNSCORED
-    if outcome.support is Support.PARTIAL:
+    if verdict.support is Support.PARTIAL:
         return StratumName.PARTIAL
-    doubtful = bool(flags) or outcome.support is Support.NO_CLAIM or _near(outcome)
-    if outcome.support in SUPPORTED:
+    doubtful = bool(flags) or verdict.support is Support.NO_CLAIM or _near(verdict)
+    if verdict.support in SUPPORTED:
         return StratumName.SUPPORTED_DOUBTFUL if doubtful else StratumName.SUPPORTED
     return StratumName.UNSUPPORTED_DOUBTFUL if doubtful else StratumName.UNSUPPORTED
 
@@ -269,6 +245,11 @@ def stratum_of(outcome: Verdict | Unscored, flags: Collection[FlagName]) -> Stra
 def stratum_of_answer(names: Collection[StratumName]) -> StratumName:
     """The stratum of an answer: that of its most doubtful claim. `names` is not empty."""
     return next(name for name in _DOUBT if name in names)
+
+
+def own_verdict(outcome: Outcome) -> Verdict | None:
+    """The verdict of the run's own judge; None where it failed."""
+    return outcome if isinstance(outcome, Verdict) and outcome.fallback_from is None else None
 
 
 def counts(outcome: Outcome) -> bool:
@@ -285,26 +266,11 @@ def weight(outcome: Outcome, *, strict: bool) -> float:
     return SUPPORT_WEIGHT.get(outcome.support, 0.0)
 
 
-def _certain(weights: Mapping[float, int], share: int) -> tuple[float, float]:
-    """The weight from which on a unit is certain, and the chance of others per unit of weight."""
-    left, rest = share, sum(weight * count for weight, count in weights.items())
-    certain_from = float("inf")
-    for weight in sorted(weights, reverse=True):
-        if left * weight < rest * (1 - 1e-12):
-            break
-        certain_from = weight
-        left -= weights[weight]
-        rest -= weight * weights[weight]
-    return certain_from, (left / rest if rest > 0 else 0.0)
-
-
-def _wider(
-    span: tuple[float, float], unit: Sequence[Claim], *, strict: bool
-) -> tuple[float, float]:
+def _span(unit: Sequence[Claim], *, strict: bool) -> Span:
     if not all(counts(claim.outcome) for claim in unit):
         return -1.0, 1.0
     mean = sum(weight(claim.outcome, strict=strict) for claim in unit) / len(unit)
-    return min(span[0], -mean), max(span[1], 1 - mean)
+    return -mean, 1 - mean
 
 
 def _near(verdict: Verdict) -> bool:
@@ -316,7 +282,7 @@ def _near(verdict: Verdict) -> bool:
         least = float(threshold)
     except ValueError:  # a judge of the user's own may mean something else by it
         return False
-    return abs(_log_odds(verdict.score) - _log_odds(least)) <= NEAR
+    return abs(_log_odds(verdict.score) - _log_odds(least)) <= _NEAR
 
 
 def _log_odds(probability: float) -> float:

@@ -11,9 +11,18 @@ import numpy as np
 
 from judge.errors import RunError
 from judge.records import SUPPORT_WEIGHT, CorpusScore, Excluded, Summary, Support
-from judge.review.allocation import Group, allocate, merge, needed
-from judge.review.census import By, census_of, counts, stratum_of, stratum_of_answer, weight, widest
-from judge.review.folder import labelled_draws
+from judge.review.census import (
+    By,
+    Size,
+    census_of,
+    counts,
+    stratum_of,
+    stratum_of_answer,
+    weight,
+    widest,
+)
+from judge.review.draws import Group, allocate, merge
+from judge.review.folder import by_row, labelled_draws
 from judge.review.records import (
     CorrectedScore,
     Draw,
@@ -23,6 +32,7 @@ from judge.review.records import (
     StratumName,
     Weighing,
 )
+from judge.scores.intervals import Z95
 from judge.scores.strata import StratumSample, corrected_mean
 
 Labels = Mapping[str, Sequence[Label]]
@@ -152,12 +162,13 @@ def plan(run: str | Path, width: float = 0.03, by: By = "sentence") -> Plan:
     while True:
         # A small draw has room for few strata.
         groups = merge(sizes, total)
+        expected = [group.size for group in groups]
         spreads = [_spread(group, found) for group in groups]
-        fewer = needed([group.size for group in groups], width, spreads)
+        fewer = needed(expected, spreads, width)
         if fewer >= total:
             break
         total = fewer
-    shares = allocate([group.size for group in groups], total)
+    shares = allocate(expected, total)
     return Plan(
         [
             Quota(group.names, group.size.units, spread, share)
@@ -165,6 +176,33 @@ def plan(run: str | Path, width: float = 0.03, by: By = "sentence") -> Plan:
         ],
         sum(map(len, found.values())),
     )
+
+
+def needed(sizes: Sequence[Size], spreads: Sequence[float], width: float) -> int:
+    """About the fewest units whose 95 % interval is ± `width` or less; all where none are enough.
+
+    Units are divided by `allocate`, by the spreads of `sizes`; `spreads` is what is known by now,
+    s in the variance of the mean: the sum of W²·s²·(1/n - 1/N), W a stratum's share of the weight.
+    """
+    whole = sum(size.weight for size in sizes)
+
+    def reach(total: int) -> float:
+        variance = 0.0
+        for size, spread, n in zip(sizes, spreads, allocate(sizes, total), strict=True):
+            if size.weight and size.units > n:
+                if not n:
+                    return math.inf
+                variance += (size.weight / whole * spread) ** 2 * (1 / n - 1 / size.units)
+        return Z95 * math.sqrt(variance)
+
+    low, high = 1, sum(size.units for size in sizes)
+    while low < high:
+        middle = (low + high) // 2
+        if reach(middle) <= width:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 def _unevenness(draw: Draw) -> float:
@@ -228,7 +266,7 @@ def _enough(strata: Sequence[Stratum], labelled: Mapping[int, int]) -> list[list
     return [] if lacks(groups[0]) else groups
 
 
-def _spread(group: Group[StratumName], found: Mapping[StratumName, list[float]]) -> float:
+def _spread(group: Group, found: Mapping[StratumName, list[float]]) -> float:
     errors = [error for name in group.names for error in found.get(name, ())]
     mean = sum(errors) / len(errors) if errors else 0.0
     squares = sum((error - mean) ** 2 for error in errors)
@@ -239,7 +277,8 @@ def _spread(group: Group[StratumName], found: Mapping[StratumName, list[float]])
 def _errors(run: Path, by: By) -> Mapping[StratumName, list[float]]:
     """The judge's errors in the units that were labelled already, by stratum."""
     errors: dict[StratumName, list[float]] = defaultdict(list)
-    for draw, labels in labelled_draws(run):
+    for draw, given in labelled_draws(run)[0]:
+        labels = by_row(given)
         units: list[Sequence[DrawnSentence]] = []
         if by == "sentence":
             units = [[each] for each in draw.sentences if each.review_id in labels]

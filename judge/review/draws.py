@@ -1,28 +1,53 @@
-"""A draw: claims of a finished run for people to label, more of the doubtful, as sheets."""
+"""A draw: claims of a finished run for people to label, more of the doubtful, as sheets.
+
+Strata share the units of a draw by weight times expected spread, five each at least. Within a
+stratum a unit's chance is in proportion to its part in the mean over answers, so that there all
+labels weigh alike: sequential Poisson sampling, units that are certain set aside.
+
+Source: E. Ohlsson (1998), Sequential Poisson sampling, J. Off. Stat. 14, 149-162.
+"""
 
 import hashlib
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from judge.backends.hook import chosen, uniform
+from judge.backends.hook import uniform
 from judge.errors import ConfigError, RunError
 from judge.files.folder import hold
-from judge.files.runs import made_from, origins, read_record, read_results
+from judge.files.runs import made_from, origins, read_record
 from judge.messages import Lang
 from judge.records import Sample, SampleResult
-from judge.review.census import By, Census, Picked, census_of, claims, divide, part_of, stratum
+from judge.review.census import By, Candidate, Census, Size, Tally, census_of, claims, part_of
 from judge.review.folder import check_output, fingerprint, labelled_draws, write_draw
-from judge.review.records import Draw, DrawnSentence, Label
-from judge.review.sheet import BLIND, OPEN, row_of, write_sheet
-from judge.review.words import word_for
-from judge.signature import Signature
+from judge.review.records import Draw, DrawnSentence, Label, Stratum, StratumName
+from judge.review.sheet import BLIND, OPEN, row_of, word_for, write_sheet
 
+FLOOR: Final = 5
+"""The fewest units drawn from a stratum; one with fewer units is merged with its neighbour."""
+_LARGEST: Final = 1e300
 _DIGITS: Final = 12
 _KINDS: Final = (".csv", ".xlsx")
 _Row = TypeVar("_Row")
+
+
+class Group(NamedTuple):
+    """Strata that are drawn from as one."""
+
+    names: tuple[StratumName, ...]
+    size: Size
+
+
+class Picked(NamedTuple):
+    """A unit that was drawn."""
+
+    stratum: int
+    sentence: int | None
+    """None for all claims of the answer."""
+    probability: float
 
 
 class Drawing(NamedTuple):
@@ -105,7 +130,7 @@ def take(folder: Path, *, by: By = "sentence", size: int = 60, seed: int = 0) ->
     results = fingerprint(folder)
     strata, picked = divide(census_of(folder, by, seed, size), size)
     draw = Draw(
-        draw=_name("draw", results, by, str(seed), str(size)),
+        draw=name_of("draw", results, by, str(seed), str(size)),
         by=by,
         seed=seed,
         size=size,
@@ -114,55 +139,130 @@ def take(folder: Path, *, by: By = "sentence", size: int = 60, seed: int = 0) ->
         strata=strata,
         sentences=(),
     )
-    return _filled(folder, draw, picked)
+    return drawing_of(folder, draw, picked)
 
 
-def take_live(folder: Path) -> Drawing:
-    """The draw of the answers that a review hook got during the run; RunError as of `take`."""
-    record = read_record(folder)
-    seed, rate = int(str(record.config["seed"])), float(str(record.config["review_rate"]))
-    census = Census("answer", seed, 0)
-    positions = []
-    for position, result in enumerate(read_results(folder)):
-        census.add(result)
-        if chosen(result.qid, seed, rate) and claims(result):
-            positions.append(position)
-    tallies = {name: tally for name, tally in census.tallies.items() if tally.units}
-    draw = Draw(
-        draw=live_name(record.signature, seed, rate),
-        by="answer",
-        seed=seed,
-        size=len(positions),
-        results=fingerprint(folder),
-        signature=record.signature,
-        strata=(stratum(tuple(tallies), list(tallies.values()), len(positions)),)
-        if tallies
-        else (),
-        sentences=(),
-    )
-    # How many were chosen is chance; given that, each had the same.
-    answers = sum(tally.units for tally in tallies.values())
-    one = [Picked(0, None, len(positions) / max(1, answers))]
-    return _filled(folder, draw, dict.fromkeys(positions, one), live=True)
+def divide(census: Census, size: int) -> tuple[tuple[Stratum, ...], dict[int, list[Picked]]]:
+    """The strata of a draw, and the drawn units by the position of their answer in the run."""
+    groups = merge(census.sizes(), size)
+    strata: list[Stratum] = []
+    picked: dict[int, list[Picked]] = defaultdict(list)
+    for group, share in zip(groups, allocate([g.size for g in groups], size), strict=True):
+        tally = Tally.joined([census.tallies[name] for name in group.names])
+        for candidate, probability in drawn(tally, share):
+            item = Picked(len(strata), candidate.sentence, probability)
+            picked[candidate.position].append(item)
+        strata.append(tally.stratum(group.names, share))
+    return tuple(strata), dict(picked)
 
 
-def live_name(signature: str, seed: int, rate: float) -> str:
-    """The name of the draw that a hook makes; it is known before the run begins."""
-    return _name("live", str(Signature.parse(signature).requested()), str(seed), repr(rate))
+def merge(sizes: Mapping[StratumName, Size], total: int) -> list[Group]:
+    """Merge the smallest stratum with its smaller neighbour until each can give `FLOOR` units.
 
-
-def review_id(draw: str, qid: str, sentence: int, seen: str = "") -> str:
-    """The id of a row. It says nothing of the sentence, and no spreadsheet reads it as a number.
-
-    Where the draw's name does not tell whose texts these are, `seen` is their hash by `shown`.
+    Neighbours stand beside each other in `sizes`; empty strata count for nothing. `total` is how
+    many are drawn in all, which bounds how many strata there can be.
     """
-    return f"{draw}-{_digest(draw, qid, str(sentence), seen)}"
+    groups = [Group((name,), size) for name, size in sizes.items() if size.units]
+    most = max(1, total // FLOOR)
+    while len(groups) > 1 and (
+        len(groups) > most or min(group.size.units for group in groups) < FLOOR
+    ):
+        least = min(range(len(groups)), key=lambda k: groups[k].size.units)
+        beside = [k for k in (least - 1, least + 1) if 0 <= k < len(groups)]
+        first, second = sorted((least, min(beside, key=lambda k: groups[k].size.units)))
+        (names, a), (more, b) = groups[first], groups[second]
+        weight = a.weight + b.weight
+        spread = (a.spread * a.weight + b.spread * b.weight) / weight if weight else a.spread
+        groups[first : second + 1] = [Group(names + more, Size(a.units + b.units, weight, spread))]
+    return groups
 
 
-def shown(sample: Sample) -> str:
-    """A hash of what the sheet shows of a sample."""
-    chunks = (part for chunk in sample.chunks for part in (chunk.chunk_id, chunk.text))
-    return _digest(sample.query, sample.answer, *chunks)
+def allocate(sizes: Sequence[Size], total: int) -> list[int]:
+    """Units to draw from each stratum: in proportion to weight times spread.
+
+    At least `FLOOR` from each, as far as it has them and `total` reaches; the rest of a stratum
+    that is drawn whole goes to the others. They add up to `total`, or to all there are.
+
+    Source: J. Neyman (1934), J. R. Stat. Soc. 97, 558-606.
+
+    >>> allocate([Size(900, 900, 0.2), Size(100, 100, 0.4)], 55)
+    [45, 10]
+    """
+    total = min(total, sum(size.units for size in sizes))
+    floors = [min(FLOOR, size.units, total // max(1, len(sizes))) for size in sizes]
+    pulls = [size.weight * size.spread for size in sizes]
+    if not any(pulls):
+        pulls = [float(size.units) for size in sizes]
+
+    def shares(scale: float) -> list[float]:
+        bounds = zip(pulls, floors, sizes, strict=True)
+        return [min(size.units, max(least, scale * pull)) for pull, least, size in bounds]
+
+    low, high = 0.0, 1.0
+    while sum(shares(high)) < total and high < _LARGEST:
+        high *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sum(shares(middle)) < total else (low, middle)
+    found = shares(high)
+    # Whole numbers: the largest remainders go up first.
+    units = [math.floor(share + 1e-9) for share in found]
+    order = sorted(range(len(sizes)), key=lambda k: units[k] - found[k])
+    while sum(units) < total:
+        for k in order:
+            if sum(units) < total and units[k] < sizes[k].units:
+                units[k] += 1
+    return units
+
+
+def drawn(tally: Tally, share: int) -> list[tuple[Candidate, float]]:
+    """Draw `share` units from a stratum; each comes with its inclusion probability."""
+    # From some weight on a unit is certain; the others have a chance in proportion to theirs.
+    left, rest = share, sum(weight * count for weight, count in tally.weights.items())
+    certain_from = math.inf
+    for weight in sorted(tally.weights, reverse=True):
+        if left * weight < rest * (1 - 1e-12):
+            break
+        certain_from = weight
+        left -= tally.weights[weight]
+        rest -= weight * tally.weights[weight]
+    scale = left / rest if rest > 0 else 0.0
+    certain = [each for _, each in tally.heaviest if each.weight >= certain_from]
+    others = sorted(each for _, each in tally.least if each.weight < certain_from)
+    return [
+        *((candidate, 1.0) for candidate in certain),
+        *((each, min(1.0, each.weight * scale)) for each in others[: share - len(certain)]),
+    ]
+
+
+def drawing_of(
+    folder: Path, draw: Draw, picked: Mapping[int, Sequence[Picked]], *, live: bool = False
+) -> Drawing:
+    """A draw with its sentences, and its rows: answers in random order, sentences in their own.
+
+    `picked` is by the answer's position in the run. Of a `live` draw, which a hook made, ids hold a
+    hash of what the sheet shows: a hook knows no run.
+
+    Raises:
+        RunError: nothing was picked, or the run's samples have changed.
+    """
+    if not picked:
+        raise RunError(f"{folder}: no answer claims anything; there is nothing to review")
+    answers = []
+    for position, (sample, result) in enumerate(origins(folder)):
+        if position in picked:
+            place = uniform(draw.seed, "order", result.qid)
+            answers.append((place, position, sample, result))
+            if len(answers) == len(picked):
+                break
+    rows: list[dict[str, str]] = []
+    sentences: list[DrawnSentence] = []
+    for _, position, sample, result in sorted(answers, key=lambda answer: answer[:2]):
+        seen = shown(sample) if live else ""
+        for sentence in drawn_sentences(draw.draw, result, picked[position], seen):
+            sentences.append(sentence)
+            rows.append(row_of(sentence.review_id, sample, result.sentences[sentence.sentence]))
+    return Drawing(rows, draw.model_copy(update={"sentences": tuple(sentences)}))
 
 
 def drawn_sentences(
@@ -199,9 +299,9 @@ def deal(
     >>> deal(["a", "b", "c", "d"], 2, 1, str)
     [['a', 'b', 'd'], ['a', 'c']]
     """
-    units = [list(group) for _, group in groupby(rows, key=together)]
     dealt: list[list[_Row]] = [[] for _ in range(hands)]
-    for number, unit in enumerate(units):
+    for number, (_, group) in enumerate(groupby(rows, key=together)):
+        unit = list(group)
         for taker in dealt if number < overlap else [dealt[(number - overlap) % hands]]:
             taker.extend(unit)
     return dealt
@@ -210,49 +310,36 @@ def deal(
 def carried(run: Path, drawing: Drawing, lang: Lang) -> list[dict[str, str]]:
     """The rows of a draw, filled in where earlier draws have the same label of a sentence only."""
     known: defaultdict[tuple[str, int], list[Label]] = defaultdict(list)
-    for _, rows in labelled_draws(run):
-        for labels in rows.values():
-            known[labels[0].qid, labels[0].sentence].extend(labels)
+    for _, earlier in labelled_draws(run)[0]:
+        for label in earlier:
+            known[label.qid, label.sentence].append(label)
     filled = []
     for row, sentence in zip(drawing.rows, drawing.draw.sentences, strict=True):
         labels = known[sentence.qid, sentence.sentence]
+        said = {}
         if len({(label.support, label.supported) for label in labels}) == 1:
             first, word = labels[0], word_for(labels[0].support, lang)
             said = {"human_support": word, "human_note": first.note, "reviewer": first.reviewer}
-            filled.append(row | said)
-        else:
-            filled.append(row)
+        filled.append(row | said)
     return filled
 
 
-def _filled(
-    folder: Path, draw: Draw, picked: Mapping[int, Sequence[Picked]], *, live: bool = False
-) -> Drawing:
-    """A draw with its sentences, and its rows: answers in random order, sentences in their own.
+def review_id(draw: str, qid: str, sentence: int, seen: str = "") -> str:
+    """The id of a row. It says nothing of the sentence, and no spreadsheet reads it as a number.
 
-    `picked` is by the answer's position in the run; a hook, which makes a `live` draw, knows no
-    run.
+    Where the draw's name does not tell whose texts these are, `seen` is their hash by `shown`.
     """
-    if not picked:
-        raise RunError(f"{folder}: no answer claims anything; there is nothing to review")
-    answers = []
-    for position, (sample, result) in enumerate(origins(folder)):
-        if position in picked:
-            place = uniform(draw.seed, "order", result.qid)
-            answers.append((place, position, sample, result))
-            if len(answers) == len(picked):
-                break
-    rows: list[dict[str, str]] = []
-    sentences: list[DrawnSentence] = []
-    for _, position, sample, result in sorted(answers, key=lambda answer: answer[:2]):
-        seen = shown(sample) if live else ""
-        for sentence in drawn_sentences(draw.draw, result, picked[position], seen):
-            sentences.append(sentence)
-            rows.append(row_of(sentence.review_id, sample, result.sentences[sentence.sentence]))
-    return Drawing(rows, draw.model_copy(update={"sentences": tuple(sentences)}))
+    return f"{draw}-{_digest(draw, qid, str(sentence), seen)}"
 
 
-def _name(*parts: str) -> str:
+def shown(sample: Sample) -> str:
+    """A hash of what the sheet shows of a sample."""
+    chunks = (part for chunk in sample.chunks for part in (chunk.chunk_id, chunk.text))
+    return _digest(sample.query, sample.answer, *chunks)
+
+
+def name_of(*parts: str) -> str:
+    """The name of a draw, made of all that decides what is drawn."""
     # Begun by a letter: a spreadsheet takes 12e45678 for a number.
     return f"r{_digest(*parts)[:8]}"
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -63,18 +63,24 @@ def read_labels(run: Path, draw: str) -> list[Label]:
     return [parse(line, Label, f"{path}, line {n}", step) for n, line in enumerate(lines, 1)]
 
 
-def labelled_draws(run: Path) -> Iterator[tuple[Draw, dict[str, list[Label]]]]:
-    """The draws of these results that have labels, and those by row.
+def labelled_draws(run: Path) -> tuple[list[tuple[Draw, list[Label]]], list[str]]:
+    """The draws of these results that have labels, with them, and the names of stale ones.
+
+    A stale draw has labels, too, and is of earlier results of this folder.
 
     Raises:
         RunError: no finished run, or what it keeps of reviews is damaged.
     """
     results = fingerprint(run)
+    current, stale = [], []
     for name in draw_names(run):
-        labels = read_labels(run, name)
-        draw = read_draw(run, name) if labels else None
-        if draw is not None and draw.results == results:
-            yield draw, by_row(labels)
+        if labels := read_labels(run, name):
+            draw = read_draw(run, name)
+            if draw is not None and draw.results == results:
+                current.append((draw, labels))
+            else:
+                stale.append(name)
+    return current, stale
 
 
 def by_row(labels: Iterable[Label]) -> dict[str, list[Label]]:

@@ -3,13 +3,18 @@
 import os
 from pathlib import Path
 
+from judge.backends.hook import chosen
 from judge.config import Config
 from judge.errors import ConfigError
+from judge.files.runs import read_record, read_results
 from judge.protocols import ReviewHook
 from judge.records import Sample, SampleResult
-from judge.review.census import claims
-from judge.review.draws import live_name, review_id, shown
+from judge.review.census import Census, Tally, claims
+from judge.review.draws import Drawing, Picked, drawing_of, name_of, review_id, shown
+from judge.review.folder import fingerprint
+from judge.review.records import Draw
 from judge.review.sheet import BLIND, append_rows, read_sheet, row_of
+from judge.signature import Signature
 
 _TOKEN = "JUDGE_REVIEW_TOKEN"  # noqa: S105  the name of a variable
 
@@ -76,3 +81,39 @@ class LiveSheet:
         if rows:
             append_rows(self._path, rows, BLIND)
             self._there.update(row["review_id"] for row in rows)
+
+
+def take_live(folder: Path) -> Drawing:
+    """The draw of the answers that a review hook got during the run.
+
+    Raises:
+        RunError: no finished run, no answer claims anything, or the run's samples have changed.
+    """
+    record = read_record(folder)
+    seed, rate = int(str(record.config["seed"])), float(str(record.config["review_rate"]))
+    census = Census("answer", seed, 0)
+    positions = []
+    for position, result in enumerate(read_results(folder)):
+        census.add(result)
+        if chosen(result.qid, seed, rate) and claims(result):
+            positions.append(position)
+    every = Tally.joined(list(census.tallies.values()))
+    names = tuple(name for name, tally in census.tallies.items() if tally.units)
+    draw = Draw(
+        draw=live_name(record.signature, seed, rate),
+        by="answer",
+        seed=seed,
+        size=len(positions),
+        results=fingerprint(folder),
+        signature=record.signature,
+        strata=(every.stratum(names, len(positions)),) if positions else (),
+        sentences=(),
+    )
+    # How many were chosen is chance; given that, each had the same.
+    one = [Picked(0, None, len(positions) / max(1, every.units))]
+    return drawing_of(folder, draw, dict.fromkeys(positions, one), live=True)
+
+
+def live_name(signature: str, seed: int, rate: float) -> str:
+    """The name of the draw that a hook makes; it is known before the run begins."""
+    return name_of("live", str(Signature.parse(signature).requested()), str(seed), repr(rate))

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -10,8 +10,7 @@ from judge.errors import InputError, RunError
 from judge.files.folder import hold
 from judge.files.runs import read_record, read_summary
 from judge.records import Summary, Support
-from judge.review.draws import live_name, take_live
-from judge.review.findings import findings
+from judge.review.agreement import findings
 from judge.review.folder import (
     discard_findings,
     draw_names,
@@ -22,9 +21,9 @@ from judge.review.folder import (
     write_findings,
     write_labels,
 )
+from judge.review.hook import live_name, take_live
 from judge.review.records import Agreement, Draw, DrawnSentence, Label
-from judge.review.sheet import Row, read_sheet
-from judge.review.words import read_label
+from judge.review.sheet import Row, read_label, read_sheet
 from judge.text.visible import clip
 
 _DRAW: Final = re.compile(r"r[0-9a-f]{8}")
@@ -45,30 +44,6 @@ class Imported(NamedTuple):
     """Totals of the run."""
     noted: int
     """How many rows have a note and no label; they count as blank."""
-
-
-class Filled(NamedTuple):
-    """A row that came back from people."""
-
-    path: Path
-    row: Row
-
-    def __str__(self) -> str:
-        return f"{self.path}, row {self.row.number}"
-
-    def cell(self, column: str) -> str:
-        """The text under a column; empty where the sheet lacks the column."""
-        return self.row.cells.get(column, "").strip()
-
-    @property
-    def id(self) -> str:
-        """The `review_id` that stands in the row."""
-        return self.cell("review_id")
-
-    @property
-    def said(self) -> str:
-        """The label as it was written."""
-        return self.cell("human_support")
 
 
 def import_labels(
@@ -96,8 +71,8 @@ def import_labels(
     """
     run = Path(run)
     with hold(run):
-        draw, filled = join(run, list(map(Path, sheets)))
-        labels = labels_of(draw, filled)
+        draw, rows = join(run, sheets)
+        labels = labels_of(draw, rows)
         if not labels:
             message = "no row has a label; fill in human_support"
             raise InputError(message, path=", ".join(map(str, sheets)))
@@ -110,10 +85,11 @@ def import_labels(
         discard_findings(run)
         write_labels(run, draw.draw, labels)
         write_findings(run, found, text)
-    return Imported(found, summary, sum(bool(r.cell("human_note")) and not r.said for r in filled))
+    noted = sum(bool(row.cell("human_note")) and not row.cell("human_support") for row in rows)
+    return Imported(found, summary, noted)
 
 
-def join(run: Path, paths: Sequence[Path]) -> tuple[Draw, list[Filled]]:
+def join(run: Path, paths: Sequence[str | Path]) -> tuple[Draw, list[Row]]:
     """The rows of filled-in sheets, and the one draw of the run that they are of.
 
     Raises:
@@ -121,32 +97,23 @@ def join(run: Path, paths: Sequence[Path]) -> tuple[Draw, list[Filled]]:
         RunError: the rows are of another run, or the run was scored again since.
     """
     results = fingerprint(run)
-    filled = [Filled(path, row) for path in paths for row in read_sheet(path)]
-    names: dict[str, Filled] = {}
-    for row in filled:
-        if row.id:
-            names.setdefault(row.id.rpartition("-")[0], row)
-    live = _live_name(run)
-    # A cell could name any file.
-    known = (name for name in names if name != live and _DRAW.fullmatch(name))
-    draws = [found for name in known if (found := read_draw(run, name))]
-    if live is not None and live in names:
-        draw = read_draw(run, live)
-        if draw is None or draw.results != results:
-            draw = take_live(run).draw
-            write_draw(run, draw)
-        draws.append(draw)
+    rows = [row for path in paths for row in read_sheet(path)]
+    firsts: dict[str, Row] = {}
+    for row in rows:
+        if name := row.cell("review_id"):
+            firsts.setdefault(name.rpartition("-")[0], row)
+    draws = list(_draws(run, firsts, results))
     if len(draws) > 1:
         raise InputError(
             f"rows of {len(draws)} draws ({', '.join(each.draw for each in draws)}): "
             "each has its own chances; import them one after the other"
         )
-    if not names:
+    if not firsts:
         raise InputError("no row has a review_id", path=", ".join(map(str, paths)))
     if not draws:
-        first = next(iter(names.values()))
+        first = next(iter(firsts.values()))
         raise RunError(
-            f"{first}: {_quoted(first.id)} is a row of another run, or of none; "
+            f"{first}: {_quoted(first.cell('review_id'))} is a row of another run, or of none; "
             f"draws of {run}: {', '.join(draw_names(run)) or 'none'}"
         )
     if draws[0].results != results:
@@ -154,30 +121,35 @@ def join(run: Path, paths: Sequence[Path]) -> tuple[Draw, list[Filled]]:
             f"{run}: was scored again after draw {draws[0].draw}, so its labels are of other "
             f"verdicts; draw anew: judge review draw {run}"
         )
-    return draws[0], filled
+    return draws[0], rows
 
 
-def labels_of(draw: Draw, filled: Sequence[Filled]) -> list[Label]:
+def labels_of(draw: Draw, rows: Sequence[Row]) -> list[Label]:
     """One label a reviewer and row.
 
     Raises:
         InputError: rows cannot be right; all are named.
     """
-    rows = {sentence.review_id: sentence for sentence in draw.sentences}
-    found: dict[tuple[str, str], tuple[Label, Filled]] = {}
+    sentences = {sentence.review_id: sentence for sentence in draw.sentences}
+    found: dict[tuple[str, str], tuple[Label, Row]] = {}
     problems: list[str] = []
-    for row in filled:
-        if not row.id and not row.said:
+    for row in rows:
+        name = row.cell("review_id")
+        if not name and not row.cell("human_support"):
             continue
         try:
-            label = _label(draw, rows.get(row.id), row)
+            label = _label(draw, sentences.get(name), row)
             if label is not None:
                 key = (label.review_id, folded(label.reviewer))
                 found[key] = _merged(*found[key], label) if key in found else (label, row)
         except ValueError as error:
             problems.append(f"{row}: {error}")
     if problems:
-        raise InputError(_listed(problems))
+        count = "1 row" if len(problems) == 1 else f"{len(problems)} rows"
+        lines = [f"{count} cannot be right, and nothing was imported:", *problems[:_MOST]]
+        if len(problems) > _MOST:
+            lines.append(f"… and {len(problems) - _MOST} more")
+        raise InputError("\n  ".join(lines))
     return [label for label, _ in found.values()]
 
 
@@ -192,13 +164,21 @@ def folded(name: str) -> str:
     return " ".join(seen.split())
 
 
-def _live_name(run: Path) -> str | None:
-    """The name of the draw of a hook; None for runs older than hooks."""
+def _draws(run: Path, names: Iterable[str], results: str) -> Iterator[Draw]:
+    """The draws of this run among names; that of its hook is made anew where results are others."""
     record = read_record(run)
     seed, rate = record.config.get("seed"), record.config.get("review_rate")
-    if not isinstance(seed, int) or not isinstance(rate, float):
-        return None
-    return live_name(record.signature, seed, rate)
+    live = None  # of runs older than hooks
+    if isinstance(seed, int) and isinstance(rate, float):
+        live = live_name(record.signature, seed, rate)
+    for name in sorted(names, key=lambda name: name == live):
+        # A cell could name any file.
+        draw = read_draw(run, name) if _DRAW.fullmatch(name) else None
+        if name == live and (draw is None or draw.results != results):
+            draw = take_live(run).draw
+            write_draw(run, draw)
+        if draw is not None:
+            yield draw
 
 
 def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
@@ -213,16 +193,23 @@ def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
         )
 
 
-def _label(draw: Draw, sentence: DrawnSentence | None, row: Filled) -> Label | None:
+def _label(draw: Draw, sentence: DrawnSentence | None, row: Row) -> Label | None:
+    """The label of a row; None where it is blank, ValueError where it cannot be right."""
+    name = row.cell("review_id")
     if sentence is None:
-        raise ValueError(f"review_id {_quoted(row.id)} {_stranger(draw, row.id)}")
-    if not _is_of(row, sentence):
+        why = "is a row of another draw or run; import it there"
+        if not name:
+            why = "is empty beside a label; put the row's own back"
+        elif name.startswith(f"{draw.draw}-"):
+            why = "is no row of this run: it was changed, or is of another run like it"
+        raise ValueError(f"review_id {_quoted(name)} {why}")
+    if not _is_of(row.cells.get("sentence", ""), sentence.text):
         # Somebody sorted the texts, and left the ids where they were.
         raise ValueError(
-            f"holds another sentence than {row.id!r} was drawn for; put its own text back"
+            f"holds another sentence than {name!r} was drawn for; put its own text back"
         )
     try:
-        reading = read_label(row.said)
+        reading = read_label(row.cell("human_support"))
     except ValueError as error:
         raise ValueError(f"human_support {error}") from None
     if reading is None:
@@ -238,24 +225,14 @@ def _label(draw: Draw, sentence: DrawnSentence | None, row: Filled) -> Label | N
     )
 
 
-def _stranger(draw: Draw, review_id: str) -> str:
-    if not review_id:
-        return "is empty beside a label; put the row's own back"
-    if review_id.startswith(f"{draw.draw}-"):
-        return "is no row of this run: it was changed, or is of another run like it"
-    return "is a row of another draw or run; import it there"
-
-
-def _is_of(row: Filled, sentence: DrawnSentence) -> bool:
-    text = row.row.cells.get("sentence", "")
-    if not text:
-        return True
-    found, drawn = _letters(text), _letters(sentence.text)
-    if text.count(_LOST) > sentence.text.count(_LOST):
+def _is_of(text: str, drawn: str) -> bool:
+    """Whether a cell holds the sentence that was drawn, or nothing."""
+    found, wanted = _letters(text), _letters(drawn)
+    if text.count(_LOST) > drawn.count(_LOST):
         # Saved in an old code page, which has no sign for some of the letters.
-        rest = iter(drawn)
+        rest = iter(wanted)
         return all(letter in rest for letter in found)
-    return found == drawn
+    return not text or found == wanted
 
 
 def _letters(text: str) -> str:
@@ -263,7 +240,7 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))[:_COMPARED]
 
 
-def _merged(first: Label, row: Filled, second: Label) -> tuple[Label, Filled]:
+def _merged(first: Label, row: Row, second: Label) -> tuple[Label, Row]:
     """The finer of two labels on a row by one reviewer, with what was noted on either."""
     known = first.support, second.support
     if first.supported != second.supported or (None not in known and known[0] is not known[1]):
@@ -288,10 +265,3 @@ def _word(label: Label) -> str:
 def _quoted(review_id: str) -> str:
     """An id as a message shows it: quoted, for anybody may have written it, and cut."""
     return repr(clip(review_id, _LONGEST))
-
-
-def _listed(problems: Sequence[str]) -> str:
-    rows = "1 row" if len(problems) == 1 else f"{len(problems)} rows"
-    more = len(problems) - _MOST
-    lines = [f"{rows} cannot be right, and nothing was imported:", *problems[:_MOST]]
-    return "\n  ".join([*lines, *([f"… and {more} more"] if more > 0 else [])])

@@ -1,10 +1,15 @@
-"""The sheet that reviewers label: its columns and rows, written as CSV or XLSX, and read back."""
+"""The sheet that reviewers label: its words, columns and rows, written as CSV or XLSX, and read."""
 
 import contextlib
 import errno
 import math
 import os
+import re
+import tomllib
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Final, NamedTuple
@@ -21,38 +26,30 @@ from judge.files.tables import (
     replacing,
     restore,
 )
-from judge.messages import LANGS, Lang
-from judge.records import Sample, SentenceResult, Verdict
-from judge.review.words import column_of, header
+from judge.messages import LANGS, Lang, Messages
+from judge.records import Sample, SentenceResult, Support, Verdict
 from judge.review.workbook import workbook_rows, write_workbook
+from judge.text.visible import clip
 from judge.text.words import stems, weight
 
-BLIND: Final = (
-    "review_id",
-    "query",
-    "answer",
-    "sentence",
-    "chunks",
-    "human_support",
-    "human_note",
-    "reviewer",
-)
+_SHOWN: Final = ("review_id", "query", "answer", "sentence", "chunks")
+_FILLED: Final = ("human_support", "human_note", "reviewer")
+BLIND: Final = (*_SHOWN, *_FILLED)
 """The columns of a sheet, in reading order."""
-OPEN: Final = (*BLIND[:5], "judge_support", "judge_quote", *BLIND[5:])
+OPEN: Final = (*_SHOWN, "judge_support", "judge_quote", *_FILLED)
 """The columns of a sheet that shows the judge's verdict."""
-
-NEEDED: Final = ("review_id", "human_support")
-"""Columns that a sheet must have to be read."""
-
-READ: Final = ("review_id", "sentence", "human_support", "human_note", "reviewer")
+READ: Final = ("review_id", "sentence", *_FILLED)
 """Columns that are read back."""
+_NEEDED: Final = ("review_id", "human_support")
 
+_COLUMN: Final = "columns."
+# No question mark: `yes?` is a doubt, and no answer.
+_AROUND: Final = " .。．｡,，、;；:：!！'\"‘’“”「」『』`´·"
+_HYPHEN: Final = re.compile(r"(?<=\w)[-_](?=\w)")
+_LONGEST_SHOWN: Final = 40
 _CUT: Final = "…"
 _ROOM: Final = LONGEST - 100
 """Characters of an answer around its sentence; the rest is for the marks."""
-
-_Rows = Iterable[Mapping[str, str]]
-
 _XLSX: Final = ".xlsx"
 _ZIP: Final = b"PK\x03\x04"
 _OLE: Final = b"\xd0\xcf\x11\xe0"
@@ -62,14 +59,87 @@ _MOST_READ: Final = 32 << 20
 _LONGEST_CSV: Final = 1 << 20
 _STEP: Final = "close it, or name another file"
 
+_Rows = Iterable[Mapping[str, str]]
+"""Rows to write: canonical column name to text; a missing one is an empty cell."""
+
+
+class Reading(NamedTuple):
+    """The meaning of what a reviewer wrote."""
+
+    support: Support | None
+    """On the judge's own scale; None where the person answered no, and not in which way."""
+    supported: bool
+    """Whether the chunks fully support the sentence."""
+
 
 class Row(NamedTuple):
-    """One row as it stands in the sheet."""
+    """One row as it came back from people."""
 
+    path: Path
+    """The sheet."""
     number: int
     """The number that a spreadsheet shows beside it; the header is mostly 1."""
     cells: dict[str, str]
     """Texts by canonical column name, of those of `READ` that the sheet has."""
+
+    def __str__(self) -> str:
+        return f"{self.path}, row {self.number}"
+
+    def cell(self, column: str) -> str:
+        """The text under a column; empty where the sheet lacks the column."""
+        return self.cells.get(column, "").strip()
+
+
+def header(column: str, lang: Lang) -> str:
+    """The header of a column, given its canonical name.
+
+    >>> header("human_support", "en"), header("human_support", "zh")
+    ('human_support', '人工判断')
+    """
+    return Messages.of("sheet")(_COLUMN + column, lang)
+
+
+def column_of(text: str) -> str | None:
+    """The canonical name of the column under this header; None where it is none of ours.
+
+    >>> column_of(" Human Support"), column_of("人工判断"), column_of("price")
+    ('human_support', 'human_support', None)
+    """
+    return _columns().get(_bare(text))
+
+
+def word_for(support: Support | None, lang: Lang) -> str:
+    """The word a drop-down offers for a label; for None, a bare no.
+
+    >>> word_for(Support.PARTIAL, "zh"), word_for(None, "en")
+    ('部分支持', 'no')
+    """
+    return _labels()[0][support, lang]
+
+
+def choices(lang: Lang) -> tuple[str, ...]:
+    """The word for each label of the judge's scale, best first: those of a drop-down."""
+    return tuple(word_for(support, lang) for support in Support)
+
+
+def read_label(text: str) -> Reading | None:
+    """The meaning of what a reviewer wrote; None where the cell is blank.
+
+    Raises:
+        ValueError: it is no label; the message names it and the words there are.
+
+    >>> read_label("部分。")
+    Reading(support=<Support.PARTIAL: 'partial'>, supported=False)
+    """
+    word = _folded(text)
+    if not word:
+        return None
+    found = _labels()[1].get(word.strip(_AROUND))
+    if found is None:
+        offered = " or ".join(", ".join(choices(lang)) for lang in LANGS)
+        shown = clip(text.strip(), _LONGEST_SHOWN)
+        raise ValueError(f"{shown!r} is no label; write {offered}, yes or no, 是 or 否")
+    return found
 
 
 def row_of(review_id: str, sample: Sample, sentence: SentenceResult) -> dict[str, str]:
@@ -79,13 +149,22 @@ def row_of(review_id: str, sample: Sample, sentence: SentenceResult) -> dict[str
         chunk, number = sample.chunks[position], str(position + 1)
         name = f"[{number}]" if chunk.chunk_id == number else f"[{number}] {chunk.chunk_id}"
         chunks.append(f"{name}\n{chunk.text}")
+    outcome = sentence.outcome
+    support: str = outcome.type
+    quotes: list[str] = []
+    if isinstance(outcome, Verdict):
+        support = outcome.support.value
+        quotes = [f"[{evidence.chunk_id}] {evidence.quote}" for evidence in outcome.evidence]
+        if outcome.fallback_from is not None:
+            support = f"unscored ({outcome.source}: {support})"
     return {
         "review_id": review_id,
         "query": sample.query or "",
         "answer": marked(sample.answer, sentence.start, sentence.end),
         "sentence": sentence.text,
         "chunks": "\n\n".join(chunks),
-        **judged(sentence),
+        "judge_support": support,
+        "judge_quote": "\n".join(quotes),
     }
 
 
@@ -96,8 +175,7 @@ def marked(answer: str, start: int, end: int) -> str:
     'It rains. ▶Roads are wet.◀'
     """
     room = max(0, _ROOM - (end - start)) // 2
-    low = max(0, start - room)
-    high = min(len(answer), end + room)
+    low, high = max(0, start - room), min(len(answer), end + room)
     before = _CUT * (low > 0) + answer[low:start]
     after = answer[end:high] + _CUT * (high < len(answer))
     return f"{before}▶{answer[start:end]}◀{after}"
@@ -119,27 +197,11 @@ def ranked(sample: Sample, sentence: SentenceResult) -> list[int]:
     return sorted(range(len(sample.chunks)), key=strange)
 
 
-def judged(sentence: SentenceResult) -> dict[str, str]:
-    """The texts of the columns that show the judge's verdict."""
-    outcome = sentence.outcome
-    if not isinstance(outcome, Verdict):
-        return {"judge_support": outcome.type, "judge_quote": ""}
-    quotes = (f"[{evidence.chunk_id}] {evidence.quote}" for evidence in outcome.evidence)
-    support = outcome.support.value
-    if outcome.fallback_from is not None:
-        support = f"unscored ({outcome.source}: {support})"
-    return {"judge_support": support, "judge_quote": "\n".join(quotes)}
-
-
 def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lang) -> None:
     """Write a sheet, whole or not at all, over what is there: XLSX where the name says so, or CSV.
 
-    Args:
-        path: of the sheet.
-        rows: canonical column name to text; a missing one is an empty cell. A spreadsheet that
-            opens CSV makes numbers and dates of what looks so: ids must not, `r_7f3a` does not.
-        columns: canonical names, in order.
-        lang: of the headers and the drop-down.
+    A spreadsheet that opens CSV makes numbers and dates of what looks so: ids must not, `r_7f3a`
+    does not. `lang` is that of the headers and the drop-down.
 
     Raises:
         RunError: it cannot be written.
@@ -148,10 +210,11 @@ def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lan
     path = Path(path)
     with replacing(path, _STEP) as part:
         if path.suffix.lower() == _XLSX:
-            write_workbook(part, _cells(rows, columns, lang), columns, lang)
+            write_workbook(part, _table(rows, columns, lang), columns, choices(lang))
         else:
             with part.open("w", encoding="utf-8", newline="") as file:
-                file.writelines(_lines(rows, columns, lang))
+                file.write(BOM)
+                file.writelines(map(csv_row, _table(rows, columns, lang)))
 
 
 def append_rows(path: str | Path, rows: _Rows, columns: Sequence[str]) -> None:
@@ -165,14 +228,23 @@ def append_rows(path: str | Path, rows: _Rows, columns: Sequence[str]) -> None:
         RunError: it cannot be written.
     """
     path = Path(path)
+    lines = map(csv_row, _table(rows, columns, "en"))
+    top = BOM + next(lines)
     try:
         # Unbuffered: one write for all of it, so that a kill -9 leaves no half row.
         with path.open("ab+", buffering=0) as file:
             size = file.seek(0, os.SEEK_END)
             if size:
                 _refuse_foreign(file, size, columns, path)
-            data = "".join(list(_lines(rows, columns, "en"))[1 if size else 0 :]).encode()
-            _write_whole(file, data, size)
+                top = ""
+            data = (top + "".join(lines)).encode()
+            try:
+                if file.write(data) != len(data):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301
+            except OSError:
+                with contextlib.suppress(OSError):
+                    file.truncate(size)
+                raise
     except OSError as error:
         raise RunError(f"{path}: cannot be written ({error.strerror}); {_STEP}") from None
 
@@ -184,71 +256,63 @@ def read_sheet(path: str | Path) -> Iterator[Row]:
     UTF-8, UTF-16 or GB18030, with commas, semicolons or tabs. Cells come restored and `legible`.
 
     Raises:
-        InputError: it cannot be read, or lacks a column of `NEEDED`, or has one of ours twice, or
-            a cell or the sheet has more text than any that people fill in.
+        InputError: it cannot be read, lacks review ids or labels, has a column of ours twice, or a
+            cell or the sheet has more text than any that people fill in.
         ConfigError: XLSX, and openpyxl is not installed.
     """
     path = Path(path)
-    data = _bytes(path)
-    if data.startswith(_OLE):
-        message = "is an old or a password-protected workbook; save it without, as XLSX or CSV"
-        raise InputError(message, path=str(path))
-    is_book = data.startswith(_ZIP)
-    rows = (
-        workbook_rows(data, path)
-        if is_book
-        else csv_rows(data, path, lambda name: column_of(name) is not None)
-    )
-    first = next(rows, None)
-    if first is None:
-        raise InputError("is empty; a header and rows are needed", path=str(path))
-    places = {key: i for key, i in _places(first[1], path).items() if key in READ}
-    longest, total = MOST_UNITS if is_book else _LONGEST_CSV, 0
-    for number, cells in rows:
-        taken = {key: cells[i] if i < len(cells) else "" for key, i in places.items()}
-        _refuse_long(taken, longest, number, path)
-        total += sum(map(len, taken.values()))
-        if total > _MOST_READ:
-            message = f"row {number}: over {_MOST_READ:,} characters in all; split the sheet in two"
-            raise InputError(message, path=str(path))
-        yield Row(number, {key: restore(legible(text)) for key, text in taken.items()})
+    try:
+        for number, cells in _cells(path):
+            yield Row(path, number, {key: restore(legible(text)) for key, text in cells.items()})
+    except InputError as error:
+        raise error.at(str(path), None) from None
+
+
+@cache
+def _columns() -> dict[str, str]:
+    texts = Messages.of("sheet")
+    keys = [key for key in texts if key.startswith(_COLUMN)]
+    return {_bare(texts(key, lang)): key.removeprefix(_COLUMN) for key in keys for lang in LANGS}
+
+
+@cache
+def _labels() -> tuple[dict[tuple[Support | None, Lang], str], dict[str, Reading]]:
+    """The words offered for each label, and what each word that people write means."""
+    entries = tomllib.loads(files("judge").joinpath("data", "labels.toml").read_text("utf-8"))
+    offered: dict[tuple[Support | None, Lang], str] = {}
+    readings: dict[str, Reading] = {}
+    for entry in entries["labels"]:
+        support = Support(entry["support"]) if "support" in entry else None
+        for lang in LANGS:
+            offered[support, lang] = entry[lang][0]
+            for word in entry[lang]:
+                readings[_folded(word)] = Reading(support, entry["supported"])
+    return offered, readings
+
+
+def _folded(text: str) -> str:
+    """The text without case, width, joiners and colour selectors, and with single spaces."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    seen = "".join(c for c in plain if unicodedata.category(c) not in {"Cf", "Mn"})
+    return " ".join(_HYPHEN.sub(" ", seen).split())
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, _folded(text)))
 
 
 def _parts(text: str) -> Mapping[str, float]:
+    """The words and pairs of words of a text, by weight."""
     found = stems(text)
     single = {stem: weight(stem) for stem in found}
     pairs = {f"{a} {b}": (single[a] + single[b]) / 2 for a, b in pairwise(found)}
     return single | pairs
 
 
-def _refuse_long(cells: Mapping[str, str], longest: int, number: int, path: Path) -> None:
-    for column, text in cells.items():
-        # Counting UTF-16 units copies the text: only where it may have too many.
-        if len(text) > longest // 2 and len(text.encode("utf-16-le", "replace")) // 2 > longest:
-            message = f"row {number}: {column} is longer than {longest:,} characters; "
-            raise InputError(message + "shorten it, or close its quotation marks", path=str(path))
-
-
-def _lines(rows: _Rows, columns: Sequence[str], lang: Lang) -> Iterator[str]:
-    yield BOM + csv_row([header(column, lang) for column in columns])
-    yield from map(csv_row, _cells(rows, columns, lang))
-
-
-def _cells(rows: _Rows, columns: Sequence[str], lang: Lang) -> Iterator[list[str]]:
+def _table(rows: _Rows, columns: Sequence[str], lang: Lang) -> Iterator[list[str]]:
+    yield [header(column, lang) for column in columns]
     for row in rows:
         yield [cell(row.get(column, ""), lang) for column in columns]
-
-
-def _write_whole(file: IO[bytes], data: bytes, size: int) -> None:
-    try:
-        if file.write(data) == len(data):
-            return
-        problem = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    except OSError as error:
-        problem = error
-    with contextlib.suppress(OSError):
-        file.truncate(size)
-    raise problem
 
 
 def _refuse_foreign(file: IO[bytes], size: int, columns: Sequence[str], path: Path) -> None:
@@ -266,34 +330,67 @@ def _refuse_foreign(file: IO[bytes], size: int, columns: Sequence[str], path: Pa
         raise InputError(message, path=str(path))
 
 
+def _cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """The cells that are read back, as they stand, by the number of their row."""
+    data = _bytes(path)
+    if data.startswith(_OLE):
+        message = "is an old or a password-protected workbook; save it without, as XLSX or CSV"
+        raise InputError(message)
+    if data.startswith(_ZIP):
+        name = f"review_id ({header('review_id', 'zh')})"
+        rows = workbook_rows(data, name, lambda text: column_of(text) == "review_id")
+        longest = MOST_UNITS
+    else:
+        rows = csv_rows(data, path, lambda text: column_of(text) is not None)
+        longest = _LONGEST_CSV
+    first = next(rows, None)
+    if first is None:
+        raise InputError("is empty; a header and rows are needed")
+    places = _places(first[1])
+    total = 0
+    for number, texts in rows:
+        cells = {key: texts[i] if i < len(texts) else "" for key, i in places.items()}
+        for column, text in cells.items():
+            # Counting UTF-16 units copies the text: only where it may have too many.
+            if len(text) > longest // 2 and len(text.encode("utf-16-le", "replace")) > 2 * longest:
+                raise InputError(
+                    f"row {number}: {column} is longer than {longest:,} characters; "
+                    "shorten it, or close its quotation marks"
+                )
+        total += sum(map(len, cells.values()))
+        if total > _MOST_READ:
+            message = f"row {number}: over {_MOST_READ:,} characters in all; split the sheet in two"
+            raise InputError(message)
+        yield number, cells
+
+
 def _bytes(path: Path) -> bytes:
     try:
         if path.exists() and not path.is_file():
-            raise InputError("is no file; name a CSV or XLSX file", path=str(path))
+            raise InputError("is no file; name a CSV or XLSX file")
         if path.stat().st_size > _MOST_BYTES:
-            message = f"has more than {_MOST_BYTES >> 20} MiB; split the sheet in two"
-            raise InputError(message, path=str(path))
+            raise InputError(f"has more than {_MOST_BYTES >> 20} MiB; split the sheet in two")
         return path.read_bytes()
     except FileNotFoundError:
-        raise InputError("no such file; check the path", path=str(path)) from None
+        raise InputError("no such file; check the path") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
-        message = f"cannot be read: {reason}; check the path and its rights"
-        raise InputError(message, path=str(path)) from None
+        raise InputError(f"cannot be read: {reason}; check the path and its rights") from None
 
 
-def _places(names: Sequence[str], path: Path) -> dict[str, int]:
+def _places(names: Sequence[str]) -> dict[str, int]:
+    """Where the columns stand that are read back."""
     places: dict[str, int] = {}
     for place, name in enumerate(names):
         column = column_of(name)
         if column in places:
-            message = f"has two columns {column} ({names[places[column]]!r}, {name!r}); delete one"
-            raise InputError(message, path=str(path))
+            first = names[places[column]]
+            raise InputError(f"has two columns {column} ({first!r}, {name!r}); delete one")
         if column is not None:
             places[column] = place
-    missing = [column for column in NEEDED if column not in places]
+    missing = [column for column in _NEEDED if column not in places]
     if missing:
         wanted = " and ".join(f"{column} ({header(column, 'zh')})" for column in missing)
         found = ", ".join(repr(name[:30]) for name in names[:12] if name.strip())
-        raise InputError(f"lacks {wanted}; its first row holds {found}", path=str(path))
-    return places
+        raise InputError(f"lacks {wanted}; its first row holds {found}")
+    return {column: place for column, place in places.items() if column in READ}

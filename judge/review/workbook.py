@@ -5,14 +5,12 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from judge.errors import ConfigError, InputError
-from judge.messages import Lang
-from judge.review.words import choices, column_of, header
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
@@ -41,15 +39,15 @@ _ESCAPED: Final = re.compile(r"_x(00[01][0-9A-Fa-f]|005[Ff])_")
 
 
 def write_workbook(
-    path: Path, rows: Iterable[Sequence[str]], columns: Sequence[str], lang: Lang
+    path: Path, table: Iterable[Sequence[str]], columns: Sequence[str], choices: Sequence[str]
 ) -> None:
     """Write a workbook of one sheet, every cell of it text, and a drop-down for the label.
 
     Args:
         path: where; its suffix does not matter.
-        rows: cells in the order of `columns`, as `judge.files.tables.cell` makes them.
+        table: the headers, then the rows, cells as `judge.files.tables.cell` makes them.
         columns: canonical names.
-        lang: of the headers and the drop-down.
+        choices: the words of the drop-down.
 
     Raises:
         ConfigError: openpyxl is not installed.
@@ -63,20 +61,20 @@ def write_workbook(
     book = Workbook()
     sheet = book.active
     sheet.title = "review"
-    _write_row(sheet, 1, [header(column, lang) for column in columns])
+    number = 1
+    for number, cells in enumerate(table, 1):
+        _write_row(sheet, number, cells)
+        if number > 1:
+            sheet.row_dimensions[number].height = _HEIGHT
     for written in sheet[1]:
         written.font = Font(bold=True)
     sheet.freeze_panes = "A2"
-    number = 1
-    for number, cells in enumerate(rows, 2):
-        _write_row(sheet, number, cells)
-        sheet.row_dimensions[number].height = _HEIGHT
     for place, column in enumerate(columns, 1):
         letter = get_column_letter(place)
         sheet.column_dimensions[letter].width = _WIDTHS.get(column, _WIDTH)
         if column == "human_support":
             # Offered, not imposed: yes and no are labels, too.
-            words = f'"{",".join(choices(lang))}"'
+            words = f'"{",".join(choices)}"'
             offer = DataValidation("list", words, allow_blank=True, showErrorMessage=False)
             offer.add(f"{letter}2:{letter}{max(number, 2)}")
             sheet.add_data_validation(offer)
@@ -85,12 +83,19 @@ def write_workbook(
         book.save(file)
 
 
-def workbook_rows(data: bytes, path: Path) -> Iterator[tuple[int, list[str]]]:
+def workbook_rows(
+    data: bytes, name: str, is_id: Callable[[str], bool]
+) -> Iterator[tuple[int, list[str]]]:
     """The rows that are not blank of the sheet with review ids, numbered as it shows them.
 
     Numbers and booleans come as text, `1` and `true`; of a formula its last value; of merged cells
     the first holds it. Line ends and control characters come as they are. One row is held at a
     time, for a small workbook can name one long text in any number of cells.
+
+    Args:
+        data: the file.
+        name: of the column of review ids, for messages.
+        is_id: whether a header is that of review ids.
 
     Raises:
         InputError: it is damaged, locked, of another kind, too large, or has no such sheet, or two.
@@ -99,16 +104,16 @@ def workbook_rows(data: bytes, path: Path) -> Iterator[tuple[int, list[str]]]:
     with _openpyxl():
         from openpyxl import load_workbook  # noqa: PLC0415  an extra, and slow to load
     try:
-        _refuse_other(data, path)
+        _refuse_other(data)
         with _quiet():
             stream = io.BytesIO(data)
             book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
-        yield from _rows(_the_one(book.worksheets, path))
+        yield from _rows(_the_one(book.worksheets, name, is_id))
     except (InputError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001  of a damaged workbook openpyxl raises anything
         message = f"cannot be read as XLSX ({type(error).__name__}); save it again, as XLSX or CSV"
-        raise InputError(message, path=str(path)) from None
+        raise InputError(message) from None
 
 
 @contextlib.contextmanager
@@ -140,28 +145,27 @@ def _write_row(sheet: "Worksheet", number: int, texts: Sequence[str]) -> None:
         written.alignment = Alignment(wrap_text=True, vertical="top")
 
 
-def _refuse_other(data: bytes, path: Path) -> None:
+def _refuse_other(data: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = archive.infolist()
         # What a part says of its size is what it yields: zipfile reads no further.
         if len(parts) > _MOST_PARTS or sum(p.file_size for p in parts) > _MOST_UNPACKED:
-            message = f"unpacks to more than {_MOST_UNPACKED >> 20} MiB; save the sheet as CSV"
-            raise InputError(message, path=str(path))
+            unpacked = _MOST_UNPACKED >> 20
+            raise InputError(f"unpacks to more than {unpacked} MiB; save the sheet as CSV")
         if "mimetype" in archive.namelist():
-            message = "is an OpenDocument file; save the sheet as XLSX or CSV"
-            raise InputError(message, path=str(path))
+            raise InputError("is an OpenDocument file; save the sheet as XLSX or CSV")
 
 
-def _the_one(sheets: Sequence["Worksheet"], path: Path) -> "Worksheet":
+def _the_one(sheets: Sequence["Worksheet"], name: str, is_id: Callable[[str], bool]) -> "Worksheet":
     headers = ((sheet, next(_rows(sheet), (0, []))[1]) for sheet in sheets)
-    ours = [sheet for sheet, names in headers if "review_id" in map(column_of, names)]
+    ours = [sheet for sheet, names in headers if any(map(is_id, names))]
     if not ours:
-        message = f"no sheet has a column review_id ({header('review_id', 'zh')}) in its first row"
-        raise InputError(f"{message}; name a sheet that `judge review draw` made", path=str(path))
+        message = f"no sheet has a column {name} in its first row; "
+        raise InputError(message + "name a sheet that `judge review draw` made")
     if len(ours) > 1:
-        names = " and ".join(repr(sheet.title) for sheet in ours[:2])
-        message = f"has review ids on {len(ours)} worksheets, such as {names}; "
-        raise InputError(message + "keep one, or save each as a file of its own", path=str(path))
+        titles = " and ".join(repr(sheet.title) for sheet in ours[:2])
+        message = f"has review ids on {len(ours)} worksheets, such as {titles}; "
+        raise InputError(message + "keep one, or save each as a file of its own")
     return ours[0]
 
 

@@ -35,9 +35,9 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.review.census import By, Census, Picked, claims, divide, stratum
+from judge.review.census import By, Census, Tally, claims
 from judge.review.corrected import corrected_scores
-from judge.review.draws import drawn_sentences
+from judge.review.draws import Picked, divide, drawn_sentences
 from judge.review.folder import by_row
 from judge.review.records import Draw, Label, Stratum, StratumName
 from judge.scores.totals import summarize
@@ -212,8 +212,9 @@ def _uniform(
     for position, sentence in random.Random(seed).sample(every, size):  # noqa: S311
         item = Picked(0, sentence, size / len(every))
         picked.setdefault(position, []).append(item)
-    tallies = {name: tally for name, tally in census.tallies.items() if tally.units}
-    return (stratum(tuple(tallies), list(tallies.values()), size),), picked
+    names = tuple(name for name, tally in census.tallies.items() if tally.units)
+    whole = Tally.joined(list(census.tallies.values()))
+    return (whole.stratum(names, size),), picked
 
 
 class Found(NamedTuple):

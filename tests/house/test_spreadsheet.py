@@ -15,8 +15,7 @@ import pytest
 from judge.errors import InputError
 from judge.messages import LANGS, Lang
 from judge.records import Support
-from judge.review.sheet import READ, read_sheet, write_sheet
-from judge.review.words import choices, read_label
+from judge.review.sheet import READ, choices, read_label, read_sheet, write_sheet
 
 COLUMNS = ["review_id", "sentence", "chunks", "human_support", "human_note", "reviewer"]
 CSV = "Text - txt - csv (StarCalc)"

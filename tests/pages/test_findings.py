@@ -11,7 +11,7 @@ from judge.pages.findings import (
 )
 from judge.records import Support
 from judge.review.records import LabelledStratum, StratumName
-from judge.review.words import read_label
+from judge.review.sheet import read_label
 from tests.pages.agreements import (
     BARE,
     FAITHFULNESS,

@@ -1,10 +1,12 @@
-"""Measures of agreement: by hand, by their laws, and beside the libraries that people quote."""
+"""Measures of agreement by hand, by their laws and beside the libraries that people quote.
+
+And what they say of a judge whose draws are labelled.
+"""
 
 import math
 import random
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from pathlib import Path
 
 # The reference libraries take a second or so to import; the tests themselves are quick.
 import krippendorff
@@ -18,31 +20,29 @@ from judge.review.agreement import (
     brier,
     calibration_error,
     cohen_kappa,
+    findings,
     krippendorff_alpha,
     mcnemar,
 )
+from judge.review.records import Agreement, DrawnSentence, Share
+from tests.drawn import FAILED, NO_SUMMARY, draw, fallen_back, label, row, stratum, sums, verdict
 
-DVIDS = Path(__file__).resolve().parents[3] / "shared" / "data" / "judges" / "dvids.jsonl"
 Row = tuple[str, str, int]
 Forecast = tuple[float, bool, int]
 ROWS = st.lists(
     st.tuples(st.sampled_from("abc"), st.sampled_from("abc"), st.integers(0, 4)), max_size=25
 )
-UNITS = st.lists(st.lists(st.one_of(st.none(), st.sampled_from("abc")), max_size=5), max_size=12)
+UNITS = st.lists(st.lists(st.sampled_from("abc"), max_size=5), max_size=12)
 FORECASTS = st.lists(st.tuples(st.floats(0, 1), st.booleans(), st.integers(0, 4)), max_size=25)
 SEEDS = range(30)
 
 
-def split(rows: Sequence[Row]) -> tuple[list[str], list[str], list[int]]:
-    return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
-
-
-def split_forecasts(rows: list[Forecast]) -> tuple[list[float], list[bool], list[int]]:
-    return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
-
-
 def near(value: float | None) -> object:
     return value if value is None else pytest.approx(value, abs=1e-9)
+
+
+def kappa_of(rows: Sequence[Row]) -> float | None:
+    return cohen_kappa([r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows])
 
 
 def test_kappa_by_hand() -> None:
@@ -50,21 +50,20 @@ def test_kappa_by_hand() -> None:
     first = ["yes"] * 25 + ["no"] * 25
     second = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
     mixed: list[Hashable] = [Support.FULL, Support.NONE, "支持", None]
-    table: list[tuple[Sequence[Hashable], Sequence[Hashable], list[float] | None, float | None]] = [
-        (first, second, None, 0.4),
+    table: list[tuple[Sequence[Hashable], Sequence[Hashable], list[float], float | None]] = [
+        (first, second, [1] * 50, 0.4),
         # The same table with one row a cell.
         (["yes", "yes", "no", "no"], ["yes", "no", "yes", "no"], [20, 5, 10, 15], 0.4),
-        ("abc", "abc", None, 1.0),
-        ("ab", "ba", None, -1.0),
-        (mixed, list(mixed), None, 1.0),
+        ("abc", "abc", [1] * 3, 1.0),
+        ("ab", "ba", [1] * 2, -1.0),
+        (mixed, list(mixed), [1] * 4, 1.0),
         # One side always says the same: it tells nothing, however often it agrees.
-        ("aaaa", "aaab", None, 0.0),
-        ("aa", "bb", None, 0.0),
+        ("aaaa", "aaab", [1] * 4, 0.0),
+        ("aa", "bb", [1] * 2, 0.0),
         # No rows, no weight, no second label: undefined, whatever weights round to.
-        ("", "", None, None),
         ("", "", [], None),
         ("ab", "ab", [0, 0], None),
-        ("aa", "aa", None, None),
+        ("aa", "aa", [1] * 2, None),
         *(("a" * 11, "a" * 11, [w * k for k in range(11)], None) for w in (0.1, 1 / 3, 0.7)),
         *(("aaab", "aaaa", [w, 0.3, 0.1, 0], None) for w in (0.1, 1 / 3, 0.7)),
         # p_o = 1 - ε and p_e = 1 - ε: no better than chance, and 1 - p_e is no rounding error.
@@ -76,39 +75,18 @@ def test_kappa_by_hand() -> None:
         assert cohen_kappa(one, other, weights) == near(expected), (one, other, weights)
 
 
-def test_what_cannot_be_compared() -> None:
-    table: list[tuple[Sequence[Hashable], list[float] | None, str]] = [
-        ("a", None, "got 2 and 1"),
-        ("ab", [1.0], "got 1 for 2 rows"),
-        ("ab", [1.0, -2.0], "got -2.0"),
-        ("ab", [math.nan, 1.0], "got nan"),
-        ("ab", [math.inf, 1.0], "got inf"),
-        (["a", math.nan], None, "got nan"),
-    ]
-    for second, weights, said in table:
-        with pytest.raises(ValueError, match=said):
-            cohen_kappa("ab", second, weights)
-    with pytest.raises(ValueError, match="got nan"):
-        krippendorff_alpha([["a", math.nan]])
-    for counts in ((-1, 3), (3, -1)):
-        with pytest.raises(ValueError, match="got -1"):
-            mcnemar(*counts)
-
-
 @settings(deadline=None)
 @given(ROWS, st.permutations("abc"), st.floats(1e-6, 1e6))
 def test_the_laws_of_kappa(rows: list[Row], names: list[str], unit: float) -> None:
-    first, second, weights = split(rows)
-    kappa = cohen_kappa(first, second, weights)
+    kappa = kappa_of(rows)
     assert kappa is None or -1 <= kappa <= 1
     # Sides may change places; names and the unit of weights do not matter.
-    assert kappa == near(cohen_kappa(second, first, weights))
+    assert kappa == near(kappa_of([(second, first, weight) for first, second, weight in rows]))
     other = dict(zip("abc", names, strict=True))
-    renamed = [other[label] for label in first], [other[label] for label in second]
-    assert cohen_kappa(*renamed, [weight * unit for weight in weights]) == near(kappa)
+    renamed = [other[row[0]] for row in rows], [other[row[1]] for row in rows]
+    assert cohen_kappa(*renamed, [row[2] * unit for row in rows]) == near(kappa)
     # A whole weight is a row repeated.
-    repeated = [row for row in rows for _ in range(row[2])]
-    assert kappa == near(cohen_kappa(*split(repeated)[:2]))
+    assert kappa == near(kappa_of([(*row[:2], 1) for row in rows for _ in range(row[2])]))
 
 
 def test_kappa_is_scikit_learn_s() -> None:
@@ -118,7 +96,6 @@ def test_kappa_is_scikit_learn_s() -> None:
         first = dice.choices(names, k=dice.randint(5, 80))
         second = [label if dice.random() < 0.6 else dice.choice(names) for label in first]
         weights = [dice.choice((0.0, dice.random(), 100 * dice.random())) for _ in first]
-        assert cohen_kappa(first, second) == near(cohen_kappa_score(first, second)), seed
         weighted = cohen_kappa_score(first, second, sample_weight=weights)
         assert cohen_kappa(first, second, weights) == near(weighted), seed
 
@@ -132,24 +109,19 @@ def test_alpha_by_hand() -> None:
     # n = 5, four of them a: 8 unequal pairs; the second unit has 4, for m - 1 = 2: 1 - 4 · 2 / 8.
     assert krippendorff_alpha(["aa", "aab", "b"]) == 0
     # No unit with two labels, or one label in all; the only b stands alone.
-    nothing: list[list[Sequence[str | None]]] = [
-        [],
-        ["a", "b", ["a", None], [None, None], ""],
-        ["aa", "aaa"],
-        ["aa", "b"],
-    ]
+    nothing: list[list[str]] = [[], ["a", "b", ""], ["aa", "aaa"], ["aa", "b"]]
     assert [krippendorff_alpha(units) for units in nothing] == [None] * 4
 
 
 @settings(deadline=None)
 @given(UNITS, st.permutations("abc"), st.randoms(use_true_random=False))
-def test_alpha_knows_neither_names_nor_raters_nor_what_is_missing(
-    units: list[list[str | None]], names: list[str], dice: random.Random
+def test_alpha_knows_neither_names_nor_raters(
+    units: list[list[str]], names: list[str], dice: random.Random
 ) -> None:
     alpha = krippendorff_alpha(units)
     assert alpha is None or -1 < alpha <= 1
     other = dict(zip("abc", names, strict=True))
-    renamed = [[other[label] for label in unit if label] for unit in units]
+    renamed = [[other[label] for label in unit] for unit in units]
     for unit in renamed:
         dice.shuffle(unit)
     assert krippendorff_alpha([*renamed, ["a"], []]) == near(alpha)
@@ -159,77 +131,51 @@ def test_alpha_is_the_krippendorff_package_s() -> None:
     for seed in SEEDS:
         dice = random.Random(seed)  # noqa: S311  no secret
         values, raters = dice.randint(2, 5), dice.randint(2, 6)
-        units: list[list[float | None]] = []
+        table: list[list[float]] = []  # one row a unit, what is missing as NaN
         for _ in range(dice.randint(6, 40)):
             truth = dice.randrange(values)
             rated = [
                 truth if dice.random() < 0.6 else dice.randrange(values) for _ in range(raters)
             ]
-            units.append([label if dice.random() < 0.7 else None for label in rated])
-        # In its own form: one row a rater, what is missing as NaN.
-        table = [
-            [math.nan if label is None else label for label in column]
-            for column in zip(*units, strict=True)
-        ]
-        expected = krippendorff.alpha(table, level_of_measurement="nominal")
+            table.append([label if dice.random() < 0.7 else math.nan for label in rated])
+        columns = [list(column) for column in zip(*table, strict=True)]
+        expected = krippendorff.alpha(columns, level_of_measurement="nominal")
+        units = [[label for label in unit if not math.isnan(label)] for unit in table]
         assert krippendorff_alpha(units) == near(expected), seed
 
 
 def test_forecasts_by_hand() -> None:
-    assert brier([0.9, 0.2], [True, False]) == pytest.approx((0.01 + 0.04) / 2)
     assert brier([0.9, 0.2], [True, False], [3, 1]) == pytest.approx((0.03 + 0.04) / 4)
-    assert brier([0.0, 1.0], [False, True]) == 0.0
-    assert brier([0.0, 1.0], [True, False]) == 1.0
-    # Bins [.2, .3) and [.9, 1]: |1/2 - .22| · 2/4 + |1 - .95| · 2/4.
-    said, true = [0.2, 0.24, 0.9, 1.0], [True, False, True, True]
-    assert calibration_error(said, true) == pytest.approx(0.14 + 0.025)
-    # By weight: |(3 - .6 - .24)| / 6 + |2 - 1.9| / 6.
-    assert calibration_error(said, true, [3, 1, 1, 1]) == pytest.approx((2.16 + 0.1) / 6)
-    # One bin: |3/4 - .585|. One belongs to the last.
-    assert calibration_error(said, true, bins=1) == pytest.approx(0.165)
-    assert calibration_error([0.95, 1.0], [True, False]) == pytest.approx(0.95 / 2)
-    # An edge belongs to the bin above: two rows that would cancel in one bin add up in two.
-    for low, edge, bins in ((0.49, 0.5, 2), (0.28, 0.29, 100), (0.05, 0.1, 10), (0.2, 0.3, 10)):
-        apart = calibration_error([low, edge], [True, False], bins=bins)
-        assert apart == pytest.approx(((1 - low) + edge) / 2)
-    with pytest.raises(ValueError, match="got 0"):
-        calibration_error([0.5], [True], bins=0)
-
-
-def test_what_are_no_forecasts() -> None:
-    table: list[tuple[list[float], list[float], list[float], str]] = [
-        ([0.5], [True, False], [1], "got 2 for 1"),
-        ([0.5, 1.5], [True, False], [1, 1], "got 1.5"),
-        ([0.5, -0.1], [True, False], [1, 1], "got -0.1"),
-        ([0.5, math.nan], [True, False], [1, 1], "got nan"),
-        ([0.5, 0.5], [True, math.nan], [1, 1], "got nan"),
-        ([0.5, 0.5], [True, 0.4], [1, 1], "got 0.4"),
-        ([0.5, 0.5], [True, False], [1], "got 1 for 2 rows"),
-        ([0.5, 0.5], [True, False], [1, math.nan], "got nan"),
-    ]
-    measures: list[Callable[..., float | None]] = [brier, calibration_error]
-    for measure in measures:
+    assert brier([0.0, 1.0], [False, True], [1, 1]) == 0.0
+    assert brier([0.0, 1.0], [True, False], [1, 1]) == 1.0
+    for measure in (brier, calibration_error):
         assert measure([], [], []) is None
         assert measure([0.5], [True], [0]) is None
-        for said, true, weights, message in table:
-            with pytest.raises(ValueError, match=message):
-                measure(said, true, weights)
+    for wrong in (1.5, -0.1, math.nan):  # a judge of the user's own may say anything
+        with pytest.raises(ValueError, match=f"got {wrong}"):
+            brier([0.5, wrong], [True, False], [1, 1])
+    # Bins [.2, .3) and [.9, 1], by weight: |(3 - .6 - .24)| / 6 + |2 - 1.9| / 6.
+    said, true = [0.2, 0.24, 0.9, 1.0], [True, False, True, True]
+    assert calibration_error(said, true, [3, 1, 1, 1]) == pytest.approx((2.16 + 0.1) / 6)
+    # One belongs to the last bin.
+    assert calibration_error([0.95, 1.0], [True, False], [1, 1]) == pytest.approx(0.95 / 2)
+    # An edge belongs to the bin above: two rows that would cancel in one bin add up in two.
+    for low, edge in ((0.49, 0.5), (0.05, 0.1), (0.2, 0.3), (0.69, 0.7)):
+        apart = calibration_error([low, edge], [True, False], [1, 1])
+        assert apart == pytest.approx(((1 - low) + edge) / 2)
 
 
 @settings(deadline=None)
 @given(rows=FORECASTS, unit=st.floats(1e-6, 1e6))
 def test_the_laws_of_forecasts(rows: list[Forecast], unit: float) -> None:
-    said, true, weights = split_forecasts(rows)
-    repeated = split_forecasts([row for row in rows for _ in range(row[2])])[:2]
-    measures: list[Callable[..., float | None]] = [brier, calibration_error]
-    for measure in measures:
+    said, true, weights = [r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows]
+    repeated = [row for row in rows for _ in range(row[2])]
+    for measure in (brier, calibration_error):
         score = measure(said, true, weights)
         assert score is None or 0 <= score <= 1
         assert measure(said, true, [weight * unit for weight in weights]) == near(score)
-        assert measure(*repeated) == near(score)
-    # Each of four bins is made of two of eight: more bins hide less.
-    coarse, fine = (calibration_error(said, true, weights, bins) for bins in (4, 8))
-    assert coarse is None or fine is None or coarse <= fine + 1e-9
+        alike = [row[0] for row in repeated], [row[1] for row in repeated], [1] * len(repeated)
+        assert measure(*alike) == near(score)
 
 
 def test_brier_is_scikit_learn_s() -> None:
@@ -238,7 +184,6 @@ def test_brier_is_scikit_learn_s() -> None:
         said = [dice.choice((0.0, 1.0, dice.random())) for _ in range(dice.randint(2, 80))]
         true = [True, False, *(dice.random() < p for p in said[2:])]
         weights = [1.0, *(dice.choice((0.0, dice.random(), 100 * dice.random())) for _ in said[1:])]
-        assert brier(said, true) == near(brier_score_loss(true, said)), seed
         weighted = brier_score_loss(true, said, sample_weight=weights)
         assert brier(said, true, weights) == near(weighted), seed
 
@@ -279,3 +224,134 @@ def test_mcnemar_is_the_exact_sum(first: int, second: int) -> None:
     assert p == mcnemar(second, first)
     # A longer lead is rarer.
     assert mcnemar(k, max(first, second) + 1) <= p
+
+
+def found(rows: list[DrawnSentence], said: list[str], by: str = "sentence") -> Agreement:
+    drawn = draw([stratum("supported", sums(len(rows), 0), len(rows))], rows, by)
+    labels = [label(r, word) for r, word in zip(rows, said, strict=False)]
+    return findings(drawn, labels, NO_SUMMARY)
+
+
+def value(share: Share | None) -> float:
+    assert share is not None
+    assert 0 <= share.low <= share.value <= share.high <= 1
+    return share.value
+
+
+def test_each_label_weighs_one_over_its_chance() -> None:
+    # 8 claims stand behind the first row, 2 behind each of the others.
+    rows = [
+        row("a", verdict("full"), probability=1 / 8),
+        row("b", verdict("full"), probability=1 / 2),
+        row("c", verdict("none"), probability=1 / 2),
+        row("d", verdict("partial"), probability=1 / 2),
+    ]
+    says = found(rows, ["full", "none", "none", "full"])
+    assert value(says.agreement) == pytest.approx(10 / 14)
+    assert says.base_rate == pytest.approx(10 / 14)
+    # Expected: full 10/14 · 10/14, none 2/14 · 4/14.
+    expected = (100 + 8) / 196
+    assert says.kappa == pytest.approx((10 / 14 - expected) / (1 - expected))
+    by_label = {each.label: each for each in says.accuracy}
+    assert list(by_label) == ["full", "partial", "none"]
+    assert value(by_label["full"].precision) == pytest.approx(0.8)
+    assert value(by_label["full"].recall) == pytest.approx(0.8)
+    assert value(by_label["none"].recall) == pytest.approx(0.5)
+    assert by_label["partial"].labelled == 0
+    assert by_label["partial"].recall is None
+    assert says.agreement is not None
+    assert says.agreement.size == pytest.approx(14**2 / (64 + 4 + 4 + 4))
+
+
+def test_a_bare_no_makes_it_full_against_rest() -> None:
+    rows = [row("a", verdict("full")), row("b", verdict("partial")), row("c", verdict("none"))]
+    says = found(rows, ["full", "contradicted", "no"])
+    assert says.scale == "full_or_rest"
+    assert value(says.agreement) == 1
+    assert {score.name for score in says.corrected} == {"faithfulness_strict"}
+    assert says.disagreements == ()
+
+
+def test_similarity_is_not_told_off_for_words_it_lacks() -> None:
+    rows = [
+        row("a", verdict("full", 0.9, "similarity")),
+        row("b", verdict("none", 0.2, "similarity")),
+    ]
+    says = found(rows, ["full", "contradicted"])
+    assert says.scale == "full_or_rest"
+    assert value(says.agreement) == 1
+    assert "faithfulness" in {score.name for score in says.corrected}
+
+
+def test_probabilities_are_held_against_labels() -> None:
+    rows = [
+        row("a", verdict("full", 0.8, "similarity")),
+        row("b", verdict("none", 0.3, "similarity")),
+    ]
+    says = found(rows, ["full", "full"])
+    assert says.brier == pytest.approx((0.04 + 0.49) / 2)
+    assert says.calibration_error == pytest.approx((0.2 + 0.7) / 2)
+    assert found([row("a", verdict("full"))], ["full"]).brier is None
+
+
+def test_failures_are_no_verdicts_of_the_judge() -> None:
+    rows = [row("a", FAILED), row("b", fallen_back("none")), row("c", verdict("full"))]
+    says = found(rows, ["full", "full", "full"])
+    assert (says.labelled, says.compared) == (3, 1)
+    assert value(says.agreement) == 1
+    assert says.disagreements == ()
+
+
+def test_reviewers_beside_each_other() -> None:
+    rows = [row(name, verdict("full")) for name in "abcd"]
+    drawn = draw([stratum("supported", sums(4, 4), 4)], rows)
+    first = [label(r, s, "x") for r, s in zip(rows, ["full", "full", "none", "none"], strict=True)]
+    second = [label(r, s, "y") for r, s in zip(rows, ["full", "none", "none"], strict=False)]
+    says = findings(drawn, [*first, *second], NO_SUMMARY)
+    assert (says.labelled, says.labels, says.shared) == (4, 7, 3)
+    assert says.reviewers == ("x", "y")
+    # Krippendorff: pairs ff, fn, nn; 3 full and 3 none: 1 - (2/6) / (2·3·3/(6·5)).
+    assert says.alpha == pytest.approx(1 - (2 / 6) / (18 / 30))
+    # Rows weigh 1 each, whoever labelled them: 1, ½, 0, 0 of 4 agree.
+    assert value(says.agreement) == pytest.approx(1.5 / 4)
+    assert [each.people for each in says.disagreements] == [
+        {"x": "none", "y": "none"},
+        {"x": "none"},
+        {"x": "full", "y": "none"},
+    ]
+
+
+def test_answers_labelled_in_part_are_counted() -> None:
+    rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "abc" for k in range(2)]
+    drawn = draw([stratum("supported", sums(3, 3), 3)], rows, by="answer")
+    says = findings(drawn, [label(r, "full") for r in rows[:5]], NO_SUMMARY)
+    assert (says.drawn, says.labelled, says.partly) == (6, 5, 1)
+
+
+def test_rows_without_a_label_are_made_up_for_in_their_own_stratum() -> None:
+    first = [row(name, verdict("full"), probability=0.5) for name in "ab"]
+    second = [row(name, verdict("none"), probability=0.5, stratum=1) for name in "cd"]
+    drawn = draw(
+        [stratum("supported", sums(4, 4), 2), stratum("unsupported", sums(4, 0), 2)],
+        [*first, *second],
+    )
+    labels = [label(first[0], "full"), label(first[1], "full"), label(second[0], "full")]
+    # Four claims stand behind the first two labels, and four behind the third.
+    assert value(findings(drawn, labels, NO_SUMMARY).agreement) == pytest.approx(0.5)
+
+
+def test_sentences_of_one_answer_tell_less_than_as_many_of_their_own() -> None:
+    rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "abcd" for k in range(5)]
+    drawn = draw([stratum("supported", sums(4, 4), 4)], rows, by="answer")
+    said = ["full"] * 10 + ["none"] * 10
+    says = findings(drawn, [label(r, s) for r, s in zip(rows, said, strict=True)], NO_SUMMARY)
+    assert says.agreement is not None
+    # Two answers all right and two all wrong: v = 4/3 · 4 · 2.5² / 20² = 1/12, and p(1 - p)/v = 3.
+    assert says.agreement.size == pytest.approx(3)
+
+
+def test_a_failure_beside_similarity_is_no_other_scale() -> None:
+    rows = [row("a", verdict("none", 0.2, "similarity")), row("b", FAILED)]
+    says = found(rows, ["contradicted", "partial"])
+    assert says.scale == "full_or_rest"
+    assert value(says.agreement) == 1

@@ -1,10 +1,7 @@
-import math
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from judge.backends.hook import uniform
 from judge.files.runs import read_results, read_summary
 from judge.records import (
     Flag,
@@ -15,19 +12,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.review.census import (
-    SPREAD,
-    By,
-    Candidate,
-    Census,
-    Tally,
-    claims,
-    divide,
-    drawn,
-    part_of,
-    stratum_of,
-    weighing,
-)
+from judge.review.census import SPREAD, By, Census, Tally, claims, part_of, stratum_of
 from judge.review.records import StratumName
 from tests.reviewed import score
 
@@ -168,9 +153,8 @@ def test_strata_add_up_to_the_run(many: list[SampleResult], run: Path, tmp_path:
     assert loose is not None
     assert strict is not None
     for by in BOTH:
-        tallies = census(many, by).tallies.values()
-        macro = weighing(tally.macro for tally in tallies)
-        micro = weighing(tally.micro for tally in tallies)
+        every = Tally.joined(list(census(many, by).tallies.values())).stratum((SUPPORTED,), 1)
+        macro, micro = every.macro, every.micro
         assert macro.weight == macro.counted == pytest.approx(summary.answers)
         assert micro.weight == micro.counted == summary.claims
         assert macro.faithfulness == pytest.approx(loose.macro * loose.answers)
@@ -180,89 +164,6 @@ def test_strata_add_up_to_the_run(many: list[SampleResult], run: Path, tmp_path:
     # A failure counts for nothing, as in the lower bound.
     run = score(tmp_path, [["supported", "unscored"], ["unscored"], ["partial", "no_claim"]])
     bounds = read_summary(run).faithfulness_bounds
-    macro = weighing(t.macro for t in census(list(read_results(run))).tallies.values())
+    lower = Tally.joined(list(census(list(read_results(run))).tallies.values())).macro
     assert bounds is not None
-    assert macro.faithfulness / macro.counted == pytest.approx(bounds.low) == 1 / 3
-
-
-# Claims of answers with 1, 2, 4 and 8 claims; with 12 drawn of them, the first is certain.
-HEFTS = [1.0] + [1 / 2] * 4 + [1 / 4] * 12 + [1 / 8] * 24
-
-
-def tally_of(seed: int, hefts: list[float]) -> Tally:
-    made = Tally(units=len(hefts))
-    for k, heft in enumerate(hefts):
-        made.weights[heft] += 1
-        candidate = Candidate(uniform(seed, "draw", str(k)) / heft, k, 0, heft)
-        made.least.append((-candidate.key, candidate))
-        made.heaviest.append((heft, candidate))
-    return made
-
-
-def test_units_are_drawn_as_often_as_is_said() -> None:
-    seeds = 1000
-    for share in (5, 12, 25):
-        often: Counter[int] = Counter()
-        said: dict[int, float] = {}
-        for seed in range(seeds):
-            found = drawn([tally_of(seed, HEFTS)], share)
-            assert len({candidate.position for candidate, _ in found}) == share
-            often.update(candidate.position for candidate, _ in found)
-            said |= {candidate.position: probability for candidate, probability in found}
-        assert len(said) == len(HEFTS)
-        assert sum(said.values()) == pytest.approx(share)
-        for heft in set(HEFTS):
-            alike = [k for k, other in enumerate(HEFTS) if other == heft]
-            expected = said[alike[0]]
-            assert {said[k] for k in alike} == {expected}
-            seen = sum(often[k] for k in alike) / len(alike) / seeds
-            # Sequential Poisson sampling is off by some hundredths of itself in a draw so small.
-            noise = math.sqrt(expected * (1 - expected) / seeds / len(alike))
-            assert abs(seen - expected) <= 3.3 * noise + 0.03 * expected
-
-
-def test_certainty_by_hand() -> None:
-    # They weigh 9 together. Of 12 draws the first takes one, 11 are left for a weight of 8.
-    chances = {c.weight: probability for c, probability in drawn([tally_of(0, HEFTS)], 12)}
-    assert chances == pytest.approx({1: 1, 1 / 2: 11 / 16, 1 / 4: 11 / 32, 1 / 8: 11 / 64})
-    # Of 25, the four halves, too: 20 are left for a weight of 6.
-    chances = {c.weight: probability for c, probability in drawn([tally_of(0, HEFTS)], 25)}
-    assert chances == pytest.approx({1: 1, 1 / 2: 1, 1 / 4: 20 / 24, 1 / 8: 20 / 48})
-    for hefts in ([1.0, *[1e-9] * 9], [1.0] * 9 + [1e-9], [1 / 49 * 49] * 5 + [1.0] * 5, [0.1]):
-        for share in range(len(hefts) + 1):
-            found = drawn([tally_of(1, hefts)], share)
-            assert len({candidate.position for candidate, _ in found}) == share
-            assert all(0 < probability <= 1 for _, probability in found)
-
-
-def test_neither_two_tallies_nor_a_small_heap_draws_otherwise() -> None:
-    for seed in range(50):
-        # Many small answers in the way of few large ones, and a heap no larger than the draw.
-        whole, bounded = tally_of(seed, HEFTS), tally_of(seed, HEFTS)
-        bounded.least = sorted(bounded.least, reverse=True)[:12]
-        bounded.heaviest = sorted(bounded.heaviest, reverse=True)[:12]
-        assert drawn([bounded], 12) == drawn([whole], 12)
-        parts = Tally(), Tally()
-        for place, heft in enumerate(HEFTS):
-            part = parts[place % 2]
-            part.weights[heft] += 1
-            part.least.append(whole.least[place])
-            part.heaviest.append(whole.heaviest[place])
-        assert sorted(drawn(parts, 12)) == sorted(drawn([whole], 12))
-
-
-def test_strata_that_are_too_small_are_drawn_from_as_one(tmp_path: Path) -> None:
-    answers = [["supported"]] * 20 + [["partial"]] * 3 + [["unsupported"]] * 9
-    made = census(list(read_results(score(tmp_path, answers))), "answer", 12)
-    strata, picked = divide(made, 12)
-    assert [s.names for s in strata] == [(SUPPORTED,), (PARTIAL, SIDE)]
-    assert [s.units for s in strata] == [20, 12]
-    # 20 · .2 : 3 · .35 + 9 · .3 = 4 : 3.75 of 12.
-    assert [s.drawn for s in strata] == [6, 6]
-    assert strata[1].span == (-0.5, 1)
-    assert strata[1].macro.faithfulness == 1.5
-    for position, items in picked.items():
-        (item,) = items
-        assert item.stratum == (position >= 20)
-        assert item.probability == pytest.approx(6 / 20 if position < 20 else 6 / 12)
-        assert item.sentence is None
+    assert lower[2] / lower[1] == pytest.approx(bounds.low) == 1 / 3

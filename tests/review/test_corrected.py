@@ -1,13 +1,17 @@
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from judge.errors import RunError
 from judge.records import Outcome
 from judge.review import plan
-from judge.review.corrected import Name, corrected_scores, units_of
-from judge.review.draws import take
+from judge.review.census import Size
+from judge.review.corrected import Name, corrected_scores, needed, units_of
+from judge.review.draws import allocate, take
 from judge.review.folder import by_row, write_draw, write_labels
 from judge.review.records import CorrectedScore, Draw, Label, StratumName
 from tests.drawn import (
@@ -190,3 +194,42 @@ def test_plans_of_answers_and_of_nothing(tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
     with pytest.raises(RunError, match="nothing to review"):
         plan(scored(tmp_path / "none", [[]]), 0.1)
+
+
+def size(units: int, spread: float = 0.3) -> Size:
+    return Size(units, float(units), spread)
+
+
+def reach(sizes: Sequence[Size], drawn: Sequence[int]) -> float:
+    """1.96 times the root of the sum of W² s² (1/n - 1/N)."""
+    whole = sum(size.weight for size in sizes)
+    return 1.959963984540054 * math.sqrt(
+        sum(
+            (size.weight / whole * size.spread) ** 2 * (1 / n - 1 / size.units) if n else math.inf
+            for size, n in zip(sizes, drawn, strict=True)
+        )
+    )
+
+
+def test_labels_needed_by_hand() -> None:
+    table = [
+        # n0 = (1.96 · .45 / .05)² = 311.2, and 311.2 / (1 + 311.2 / 1000) = 237.3.
+        ([size(1000, 0.45)], 0.05, 238),
+        # Without an end of the population it is n0; where nothing may be off, all.
+        ([size(10**9, 0.45)], 0.05, 312),
+        ([size(40), size(3)], 0.0, 43),
+    ]
+    for sizes, width, n in table:
+        assert needed(sizes, [size.spread for size in sizes], width) == n
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.builds(size, st.integers(1, 2000), st.sampled_from([0.2, 0.45])), min_size=1),
+    st.floats(0.01, 0.3),
+)
+def test_what_is_needed_reaches_and_one_less_does_not(sizes: list[Size], width: float) -> None:
+    n = needed(sizes, [size.spread for size in sizes], width)
+    assert reach(sizes, allocate(sizes, n)) <= width + 1e-9
+    if n > 1:
+        assert reach(sizes, allocate(sizes, n - 1)) > width - 1e-9

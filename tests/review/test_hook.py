@@ -3,14 +3,18 @@ from pathlib import Path
 
 import pytest
 
+from judge.backends.hook import chosen
 from judge.backends.webhook import Webhook
 from judge.config import Config
 from judge.errors import ConfigError, InputError
 from judge.evaluator import Evaluator, evaluate
+from judge.files.runs import read_record, read_results
 from judge.records import Chunk, Sample
-from judge.review.hook import LiveSheet, open_hook
+from judge.review.census import claims
+from judge.review.hook import LiveSheet, live_name, open_hook, take_live
 from judge.review.sheet import read_sheet
 from tests.posted import PostServer
+from tests.reviewed import score
 
 SAMPLES = [
     Sample(
@@ -107,3 +111,20 @@ def test_a_hook_by_its_module_is_loaded() -> None:
     assert hook is print
     with pytest.raises(ConfigError, match="No module named 'nowhere_at_all'"):
         open_hook("nowhere_at_all:hook", Config())
+
+
+def test_whom_the_hook_was_handed(tmp_path: Path) -> None:
+    answers = [["supported"] * (1 + n % 3) for n in range(40)] + [[]]
+    run = score(tmp_path, answers, Config(seed=5, review_rate=0.3))
+    claiming = [result.qid for result in read_results(run) if claims(result)]
+    handed = {qid for qid in claiming if chosen(qid, 5, 0.3)}
+    draw = take_live(run).draw
+    assert {sentence.qid for sentence in draw.sentences} == handed
+    # Given how many were chosen, each answer that claims anything had the same chance.
+    assert {s.probability for s in draw.sentences} == {len(handed) / len(claiming)}
+    (stratum,) = draw.strata
+    assert (stratum.drawn, draw.size, stratum.units) == (len(handed), len(handed), len(claiming))
+    assert draw.draw == live_name(read_record(run).signature, 5, 0.3)
+    # Its name is known before a server has said what it calls its model.
+    assert live_name("llm:m@h|served:m-1|t:0", 5, 0.3) == live_name("llm:m@h|t:0", 5, 0.3)
+    assert len({live_name("a", 5, 0.3), live_name("a", 6, 0.3), live_name("a", 5, 0.2)}) == 3

@@ -9,9 +9,10 @@ from judge.errors import InputError, JudgeError, RunError
 from judge.files.runs import read_summary
 from judge.records import Support
 from judge.review import import_labels
-from judge.review.draws import Drawing, take, take_live
+from judge.review.draws import Drawing, take
 from judge.review.folder import read_agreement, read_draw, read_labels, write_draw
-from judge.review.labels import Filled, folded, labels_of
+from judge.review.hook import take_live
+from judge.review.labels import folded, labels_of
 from judge.review.records import Draw, Label
 from judge.review.sheet import BLIND, Row, write_sheet
 from tests.drawn import DRAW, draw, row, stratum, sums, verdict
@@ -210,11 +211,11 @@ def drawn() -> Draw:
     return draw([stratum("supported", sums(2, 1), 2)], rows)
 
 
-def filled(name: str, said: str, number: int = 2, **cells: str) -> Filled:
-    return Filled(Path("s.csv"), Row(number, {"review_id": name, "human_support": said, **cells}))
+def filled(name: str, said: str, number: int = 2, **cells: str) -> Row:
+    return Row(Path("s.csv"), number, {"review_id": name, "human_support": said, **cells})
 
 
-def problems(drawn: Draw, *rows: Filled) -> str:
+def problems(drawn: Draw, *rows: Row) -> str:
     with pytest.raises(InputError) as error:
         labels_of(drawn, rows)
     return str(error.value)

@@ -1,4 +1,5 @@
 import os
+import re
 import resource
 import zipfile
 from collections.abc import Iterator
@@ -29,9 +30,14 @@ from judge.records import (
 from judge.review.sheet import (
     OPEN,
     READ,
+    Reading,
     append_rows,
+    choices,
+    column_of,
+    header,
     marked,
     ranked,
+    read_label,
     read_sheet,
     row_of,
     write_sheet,
@@ -380,3 +386,73 @@ def test_a_long_answer_is_cut_far_from_its_sentence() -> None:
         assert len(after) >= min(100_000 - at - 10, 14_000)
         # What a cell holds of it has the sentence whole, emoji of two units among it.
         assert f"▶{inside}◀" in cell(shown, "zh")
+
+
+TYPED = {
+    Support.FULL: "是,yes,Y,true,TRUE,1,1.0,✓,✔️,√,支持,完全支持,full,Supported,fully_supported,"
+    "full support,fully support, Support, supports, completely supported, 有依据, 全部支持,"
+    "充分支持, 是的。,有依據,“支持”,'full',\ufeffyes",
+    Support.PARTIAL: "部分,部分支持,partial,PARTIALLY,partially_supported,Ｐａｒｔｉａｌ,part,"
+    " 部分有依据,部分有依據, 部分。\n",
+    Support.NONE: "不支持,none,not_supported,unsupported,无依据,Not Support, no evidence,"
+    "not found,not mentioned, 未支持, 没有支持, 沒有支持,沒有依據, 未提及, 未提到,Not  Supported.",
+    Support.CONTRADICTED: "矛盾,相矛盾,contradicted,contradiction,refuted,contradict, conflict,"
+    "Conflicts,conflicting, refutes, 互相矛盾, 有矛盾, 冲突,衝突, 与原文矛盾, 與原文矛盾",
+    Support.NO_CLAIM: "no_claim,no-claim,No_Claim,无论断,非论断,not a claim, no claim, 没有论断,"
+    " 沒有論斷,不是论断, 不是論斷, 非陈述, 非陳述,no\u3000claim！",
+    None: "否,no,N,false,FALSE,0,０,0.0,✗,×,not fully supported, Not full., 非完全支持, 不完全支持,"
+    "☒, ╳,\u200bno",
+}
+
+
+def test_what_people_write_for_a_label_in_either_language() -> None:
+    table = {
+        text: Reading(support, support is Support.FULL)
+        for support, texts in TYPED.items()
+        for text in texts.split(",")
+    }
+    assert {text: read_label(text) for text in table} == table
+    assert [read_label(blank) for blank in ("", "  ", "\n\t", "\u3000", "\u200b")] == [None] * 5
+
+
+def test_the_words_offered_are_the_judges_scale() -> None:
+    for lang in LANGS:
+        readings = [read_label(word) for word in choices(lang)]
+        assert [reading and reading.support for reading in readings] == list(Support)
+
+
+def test_any_other_word_is_refused_by_name() -> None:
+    others = "? yes? no? -1 - _ . 0.5 2 x X o ok mostly maybe n/a 无 没有 未 不 对 错"
+    for text in (*others.split(), "正确", "相反", "大概", "基本支持"):
+        with pytest.raises(ValueError, match=re.escape(repr(text))) as error:
+            read_label(text)
+        assert "no_claim" in str(error.value)
+        assert "部分支持" in str(error.value)
+    with pytest.raises(ValueError, match="no label") as error:
+        read_label("長" * 100_000)
+    assert len(str(error.value)) < 250
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_any_text_is_a_reading_blank_or_refused(text: str) -> None:
+    try:
+        reading = read_label(text)
+    except ValueError:
+        return
+    assert reading is None or reading.supported is (reading.support is Support.FULL)
+
+
+def test_headers_are_known_in_both_languages_however_they_are_spelled() -> None:
+    assert tuple(header(column, "en") for column in OPEN) == OPEN
+    for lang in LANGS:
+        assert tuple(column_of(header(column, lang)) for column in OPEN) == OPEN
+    spelled = [
+        "Human Support",
+        "HUMAN_SUPPORT",
+        "\ufeffhuman_support",
+        "ｈｕｍａｎ＿ｓｕｐｐｏｒｔ",
+        " 人工 判断 ",
+    ]
+    assert {column_of(text) for text in spelled} == {"human_support"}
+    assert {column_of(text) for text in ("", " ", "_", "support", "id", "价格")} == {None}
