@@ -157,7 +157,7 @@ def explain(config: Config, store: "DiskStore", request: "JudgeRequest") -> "lis
     Its server counts as found by an earlier run, or as taking everything where there was none.
     """
     from judge.backends.openai import Capabilities, Connection  # noqa: PLC0415
-    from judge.backends.openai.model import memory_key, remembered  # noqa: PLC0415
+    from judge.backends.openai.chat import memory_key, remembered  # noqa: PLC0415
     from judge.judges import cached  # noqa: PLC0415
     from judge.judges.prompted import signed  # noqa: PLC0415
 

@@ -3,14 +3,9 @@
 import asyncio
 import hashlib
 import json
-import math
-import random
 import ssl
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from functools import cached_property
 from importlib.metadata import version
 from typing import Final
@@ -18,13 +13,11 @@ from typing import Final
 import httpx
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result
 from tenacity.stop import stop_after_attempt, stop_before_delay
-from tenacity.wait import wait_random_exponential
 
+from judge.backends.retry import asked_wait, last, pause
 from judge.errors import ConfigError, JudgeError
 from judge.records import Sample, SampleResult
 
-_SUCCESS: Final = range(200, 300)
-_REDIRECT: Final = range(300, 400)
 _AGAIN: Final = frozenset({408, 425, 429})
 _OWN_FAULT: Final = 500
 """From this status on it is the server that failed."""
@@ -66,10 +59,8 @@ class Webhook:
     it as they do in the files of a run. A body that is posted twice bears the same
     `Idempotency-Key`, its SHA-256. A server that has trouble (no connection, no answer, 408, 425,
     429, 5xx) is asked again after a wait that grows, or that it names, unless that is too long; one
-    that refuses (another 4xx) or redirects is not. The proxies of the environment hold.
-
-    Each attempt has a connection of its own, so that there is nothing to close, and one object
-    serves any number of runs and event loops.
+    that refuses (another 4xx) or redirects is not. The proxies of the environment hold. Each
+    attempt has a connection of its own: there is nothing to close.
 
     Args:
         url: of http or https. All of it but the host counts as secret, and is never repeated.
@@ -126,7 +117,7 @@ class Webhook:
             retry=retry_if_result(lambda failure: failure is not None and failure.again),
             wait=self._wait,
             stop=self._stop,
-            retry_error_callback=_last,
+            retry_error_callback=last,
         )(self._post, body, headers)
         if failure is not None:
             raise WebhookError(f"{self._url}: {failure.said}")
@@ -147,7 +138,14 @@ class Webhook:
             return next(
                 _Failure(said, again) for kind, said, again in _FAULTS if isinstance(error, kind)
             )
-        return _judged(response)
+        status = response.status_code
+        if response.is_success:
+            return None
+        said = f"HTTP {status}"
+        if response.is_redirect:
+            said += ", and redirects are not followed"
+        again = status in _AGAIN or status >= _OWN_FAULT
+        return _Failure(said, again, asked_wait(response.headers.get("Retry-After", "")))
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
@@ -155,11 +153,8 @@ class Webhook:
         return httpx.create_ssl_context()
 
     def _wait(self, state: RetryCallState) -> float:
-        failure = _last(state)
-        if failure is None or failure.wait is None:
-            return wait_random_exponential(self._first_wait)(state)
-        # All that were told the same moment shall not come back at the same moment.
-        return failure.wait + random.uniform(0, self._first_wait)  # noqa: S311 - hides nothing
+        failure: _Failure = last(state)
+        return pause(state, failure.wait, self._first_wait)
 
 
 class _Veiled(httpx.URL):
@@ -182,35 +177,3 @@ def _checked(url: str) -> _Veiled:
             "address; try https://host/path"
         )
     return veiled
-
-
-def _judged(response: httpx.Response) -> _Failure | None:
-    status = response.status_code
-    if status in _SUCCESS:
-        return None
-    said = f"HTTP {status}"
-    if status in _REDIRECT:
-        said += ", and redirects are not followed"
-    again = status in _AGAIN or status >= _OWN_FAULT
-    return _Failure(said, again, _asked_wait(response.headers.get("Retry-After", "")))
-
-
-def _asked_wait(text: str) -> float | None:
-    """Seconds; a header holds those, or a date."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        try:
-            date = parsedate_to_datetime(text)
-            # One of the three forms names no zone, and means GMT all the same.
-            seconds = date.replace(tzinfo=date.tzinfo or UTC).timestamp() - time.time()
-        except (ValueError, OverflowError):
-            return None
-    return None if math.isnan(seconds) else max(0.0, seconds)
-
-
-def _last(state: RetryCallState) -> _Failure | None:
-    if state.outcome is None:
-        raise RuntimeError("asked about an attempt that was not made")
-    failure: _Failure | None = state.outcome.result()
-    return failure

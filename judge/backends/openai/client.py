@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import random
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,18 +11,19 @@ from typing import Final, Generic, Self, TypeVar
 import httpx2
 import openai
 from pydantic import JsonValue
-from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_random_exponential
+from tenacity import AsyncRetrying, RetryCallState, retry_if_result
 
 from judge.backends.openai.failures import (
     TRANSPORT,
     Failure,
     Hide,
+    Refusal,
     TooLargeError,
+    brief,
     broken,
-    clip,
     from_error,
-    one_line,
 )
+from judge.backends.retry import last, pause
 from judge.errors import ConfigError, JudgeUnavailable
 from judge.records import UnscoredReason
 
@@ -38,6 +38,10 @@ _KEPT_ALIVE: Final = 4.0
 """Seconds an idle socket is kept: uvicorn closes them after 5, and a request sent then is lost."""
 _LIMIT_MIB: Final = 16
 """Of a body: thousands of times a reply, and more than the rows of any batch of embeddings."""
+_UNANSWERED: Final = 3
+"""First attempts where nobody answers at all: a server about to start is not waited for."""
+_OWN_FAULT: Final = 500
+"""From this status on it is the server that failed."""
 _PLACEHOLDER: Final = 8
 """A key below this length is none ("EMPTY", "none"); blotting it out would garble messages."""
 _LOOPBACK: Final[Mapping[str, str]] = {
@@ -49,7 +53,7 @@ _LOOPBACK: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Waits grow exponentially with full jitter; where the server says how long, it is heeded."""
+    """How often, how long and how soon again a server is asked."""
 
     timeout: float = 120.0
     """Seconds one attempt may take."""
@@ -63,65 +67,45 @@ class Policy:
     async def persist(
         self, attempt: Callable[[float], Awaitable[T | Failure]], deadline: float | None
     ) -> tuple[T | Failure, int]:
-        """Attempt until it succeeds, cannot succeed, or the patience is used up.
+        """The answer or the last failure, and how many attempts failed before it.
 
         Args:
             attempt: given the time by which it must end, on the event loop's clock.
             deadline: on the same clock. A rate limit is then sat out until it, however many
                 attempts that takes. Null: `attempts` times `timeout` from now.
-
-        Returns:
-            The answer or the last failure, and how many attempts failed before it.
         """
         clock = asyncio.get_running_loop().time
         end = clock() + self.attempts * self.timeout if deadline is None else deadline
         if clock() >= end:
             return Failure(UnscoredReason.TIMEOUT, "no time was left to ask", again=False), 0
-        first = await attempt(min(clock() + self.timeout, end))
-        if not _fails(first):
-            return first, 0
-        return await self._persist(attempt, first, end, sits_out=deadline is not None)
-
-    async def _persist(
-        self,
-        attempt: Callable[[float], Awaitable[T | Failure]],
-        first: T | Failure,
-        end: float,
-        *,
-        sits_out: bool,
-    ) -> tuple[T | Failure, int]:
-        """What becomes of a request whose first attempt failed, which most do not."""
-        clock = asyncio.get_running_loop().time
-        made, spent = 0, 0
-        last = first
+        outcome = await attempt(min(clock() + self.timeout, end))
+        if not _fails(outcome):
+            return outcome, 0  # as most are: those need none of what follows
+        made = spent = 0
 
         async def once() -> T | Failure:
-            nonlocal made, spent, last
-            if made and clock() >= end:
+            nonlocal outcome, made, spent
+            if made and clock() >= end and isinstance(outcome, Failure):
                 # Woken too late: what stood in the way is still the last failure.
-                return replace(last, again=False) if isinstance(last, Failure) else last
-            outcome = await attempt(min(clock() + self.timeout, end)) if made else first
+                return replace(outcome, again=False)
+            if made:
+                outcome = await attempt(min(clock() + self.timeout, end))
             made += 1
-            if isinstance(outcome, Failure):
-                last = outcome
-                spent += not sits_out or outcome.reason is not UnscoredReason.RATE_LIMITED
+            limited = isinstance(outcome, Failure) and outcome.reason is UnscoredReason.RATE_LIMITED
+            spent += deadline is None or not limited
             return outcome
 
-        # Made anew for each request: what it keeps while running is no business of another's.
-        outcome: T | Failure = await AsyncRetrying(
+        return await AsyncRetrying(
             retry=retry_if_result(_fails),
             wait=self._wait,
             stop=lambda state: spent >= self.attempts or clock() + state.upcoming_sleep >= end,
-            retry_error_callback=_last,
-        )(once)
-        return outcome, made - 1
+            retry_error_callback=last,
+        )(once), made - 1
 
     def _wait(self, state: RetryCallState) -> float:
-        refusal = _last(state).refusal
-        if refusal is None or refusal.wait is None:
-            return wait_random_exponential(self.first_wait, self.longest_wait)(state)
-        # All that were told the same moment shall not come back at the same moment.
-        return refusal.wait + random.uniform(0, self.first_wait)  # noqa: S311 - hides nothing
+        refusal: Refusal | None = last(state).refusal
+        asked = refusal.wait if refusal else None
+        return pause(state, asked, self.first_wait, self.longest_wait)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +123,8 @@ class Exchange(Generic[T]):
 class Connection:
     """Sends requests to one OpenAI-compatible server, as often as `policy` says.
 
-    An async context manager, made and closed in the event loop it is used in.
-
-    Args:
-        base_url: an http address such as "http://127.0.0.1:8000/v1", as `Config` checks it.
-        api_key: shown by nothing this object makes, says or raises.
-        policy: how often, how long and how soon again.
+    An async context manager, made and closed in the event loop it is used in. Nothing it makes,
+    says or raises shows the key.
 
     Raises:
         ConfigError: the key cannot be sent, or the address leads nowhere.
@@ -185,10 +165,6 @@ class Connection:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Close all sockets; a second time does nothing."""
         await self._client.close()
 
     async def ask(
@@ -263,41 +239,83 @@ class Connection:
                 )
         except TimeoutError:
             waited = f"no whole answer within {clock() - started:.3g} s"
-            return _told(Failure(UnscoredReason.TIMEOUT, waited), final)
+            failure = Failure(UnscoredReason.TIMEOUT, waited)
         except TRANSPORT as error:
-            return _told(from_error(error, self._hide), final)
-        try:
-            return read(response.content)
-        except ValueError:
-            return _told(broken(response, self._hide), final)
+            failure = from_error(error, self._hide)
+        else:
+            try:
+                return read(response.content)
+            except ValueError:
+                failure = broken(response, self._hide)
+        status = failure.refusal.status if failure.refusal else 0
+        _LOG.debug("attempt failed: %s, status %d", failure.reason, status)
+        return replace(failure, again=False) if failure.again and final(failure) else failure
 
 
-def _told(failure: Failure, final: Callable[[Failure], bool]) -> Failure:
-    """The failure of an attempt, after which there is no other where `final` says so."""
-    status = failure.refusal.status if failure.refusal else 0
-    _LOG.debug("attempt failed: %s, status %d", failure.reason, status)
-    return replace(failure, again=False) if failure.again and final(failure) else failure
+class Watch:
+    """The first question: it gives up sooner than one in a run, and says once that it tries again.
+
+    Args:
+        connection: to the server that is asked.
+        model: as the server knows it.
+        option: which option names the model.
+        purpose: what the model must be able to do, in words.
+    """
+
+    def __init__(self, connection: Connection, model: str, option: str, purpose: str) -> None:
+        self._connection = connection
+        self._model = model
+        self._option = option
+        self._purpose = purpose
+        self._told = False
+        self._failed = 0
+        self._end = 0.0
+
+    def start(self) -> float:
+        """The deadline of a request that is sent now: one attempt's time, on the loop's clock."""
+        self._failed = 0
+        self._end = asyncio.get_running_loop().time() + self._connection.policy.timeout
+        return self._end
+
+    def gives_up(self, failure: Failure) -> bool:
+        """Whether the request ends with this failure of an attempt."""
+        self._failed += 1
+        allowed = self._connection.policy.attempts
+        if failure.refusal is None:
+            allowed = min(allowed, _UNANSWERED)
+        if failure.reason is not UnscoredReason.RATE_LIMITED and self._failed >= allowed:
+            return True
+        if not self._told and asyncio.get_running_loop().time() < self._end:
+            self._told = True
+            text = "no answer yet from %s (%s); trying again"
+            _LOG.info(text, self._connection.base_url, failure.detail)
+        return False
+
+    def hopeless(self, failure: Failure) -> JudgeUnavailable:
+        """The error that says what to do about the last failure."""
+        if failure.reason is UnscoredReason.RATE_LIMITED:
+            step = "try again later"
+        elif failure.refusal is None:
+            step = "is the server running? is --base-url right?"
+        elif failure.refusal.status >= _OWN_FAULT:
+            step = "the server has trouble of its own; see its log, or try again later"
+        else:
+            step = f"is --base-url right, and can this model {self._purpose} ({self._option})?"
+        return self._connection.unavailable(self._model, f"{failure.detail}; {step}")
 
 
 def _url(base_url: str) -> httpx2.URL:
     try:
         return httpx2.URL(base_url)
     except (httpx2.InvalidURL, ValueError) as error:
-        why = clip(one_line(str(error)))
         raise ConfigError(
-            f"setting base_url = {clip(repr(base_url))}: no address ({why}); "
+            f"setting base_url = {brief(repr(base_url))}: no address ({brief(str(error))}); "
             "try http://localhost:8000/v1"
         ) from None
 
 
 class _Body(httpx2.AsyncByteStream):
-    """A body in one part, for a key may lie across two; no longer than the limit, and in UTF-8.
-
-    Args:
-        coming: what is closed in the end.
-        parts: of it, unpacked.
-        hide: takes the key out.
-    """
+    """A body in one part, for a key may lie across two; no longer than the limit, and in UTF-8."""
 
     def __init__(
         self, coming: httpx2.AsyncByteStream, parts: AsyncIterable[bytes], hide: Hide
@@ -337,10 +355,3 @@ def _hiding(key: str) -> Hide:
 def _fails(outcome: object) -> bool:
     """Whether another attempt may go better."""
     return isinstance(outcome, Failure) and outcome.again
-
-
-def _last(state: RetryCallState) -> Failure:
-    if state.outcome is None:
-        raise RuntimeError("asked about an attempt that was not made")
-    failure: Failure = state.outcome.result()
-    return failure

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, Field
 
-from judge.backends.openai.client import Connection
+from judge.backends.openai.client import Connection, Watch
 from judge.backends.openai.failures import Failure
-from judge.backends.openai.probe import Watch
 from judge.records import Unscored, UnscoredReason
 
 _OPTION: Final = "--embedding-model"
@@ -28,12 +27,7 @@ class _Body(BaseModel):
 
 
 class OpenAIEmbedder:
-    """Embeds texts with one model of a server.
-
-    Args:
-        connection: to the server; outlives this object.
-        model: as the server knows it.
-    """
+    """Embeds texts with one model of a server; the connection outlives it."""
 
     def __init__(self, connection: Connection, model: str) -> None:
         self._connection = connection
@@ -58,8 +52,7 @@ class OpenAIEmbedder:
     ) -> npt.NDArray[np.float32] | Unscored:
         """Rows of unit length (all zero for a blank text), shape (len(texts), d).
 
-        A failure of the world is a value; one failed batch fails all. `deadline`, on the event
-        loop's clock, is when the rows must be there.
+        One failed batch fails all. `deadline`, on the event loop's clock, holds for all.
 
         Raises:
             JudgeUnavailable: wrong key, unknown model, exhausted quota.

@@ -7,12 +7,10 @@ and a reset all surface as `APITimeoutError`. The root of the cause chain tells 
 import json
 import math
 import re
-import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from typing import Final
 
 import aiohttp
@@ -21,7 +19,9 @@ import openai
 from aiohttp import http_exceptions
 from pydantic import JsonValue
 
+from judge.backends.retry import asked_wait
 from judge.records import UnscoredReason
+from judge.text.visible import clip, printable
 
 TRANSPORT: Final = (openai.OpenAIError, aiohttp.ClientError, OSError)
 """All that the client raises: a head that is no HTTP comes as aiohttp's own error."""
@@ -71,7 +71,7 @@ class Refusal:
     @property
     def detail(self) -> str:
         """Status and words, short enough for a line."""
-        return clip(f"HTTP {self.status}: {self.message or 'no message'}")
+        return brief(f"HTTP {self.status}: {self.message or 'no message'}")
 
     def field(self, sent: Mapping[str, JsonValue]) -> str | None:
         """Which optional field of the sent body it is about, null if none.
@@ -80,7 +80,7 @@ class Refusal:
         'max_tokens'. Use 'max_completion_tokens' instead" is about the former. A guess: the
         message may quote what it was sent.
         """
-        if self._param in sent:
+        if self.param in sent:
             return self.named_field(sent)
         found = (
             (match.start(), field)
@@ -91,11 +91,7 @@ class Refusal:
 
     def named_field(self, sent: Mapping[str, JsonValue]) -> str | None:
         """The optional field of the sent body that `param` says it is about, null if none."""
-        return self._param if self._param in sent and self._param in _FIELDS else None
-
-    @property
-    def _param(self) -> str:
-        return re.split(r"[.\[]", self.param)[0]
+        return self.param if self.param in sent and self.param in _FIELDS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +113,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
+    """A failure with any of these codes or words; without both, with any at all."""
+
     reason: UnscoredReason
-    statuses: range | frozenset[int] = range(1000)
-    codes: frozenset[str] = frozenset()
+    statuses: Container[int] = range(1000)
+    codes: AbstractSet[str] = frozenset()
     words: re.Pattern[str] | None = None
     again: bool = False
     step: str = ""
@@ -128,57 +126,57 @@ class _Row:
     def holds(self, refusal: Refusal) -> bool:
         if refusal.status not in self.statuses:
             return False
-        if self.words is None and not self.codes:
-            return True
         found = self.words is not None and self.words.search(refusal.message)
-        return bool(self.codes & refusal.codes or found)
+        return bool(found or self.codes & refusal.codes or not (self.words or self.codes))
 
 
-_QUOTA: Final = frozenset(
-    {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
-)
-_FILTERS: Final = frozenset(
-    {
-        "content_filter",
-        "content_policy_violation",
-        "ResponsibleAIPolicyViolation",
-        "invalid_prompt",
-        "flagged_input",
-    }
-)
 _TOO_LONG: Final = re.compile(
     r"context (?:length|size|window)|maximum context|longer than the model|prompt is too long"
     r"|input token count",
     re.IGNORECASE,
 )
-_LONG_CODES: Final = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _ADD_CREDIT: Final = "add credit, or set OPENAI_API_KEY to another key"
-
-
-def _mended(status: int, step: str) -> _Row:
-    """What only the user can mend."""
-    return _Row(UnscoredReason.SERVER_ERROR, frozenset({status}), step=step)
-
-
 _STATUS: Final = (
-    _Row(UnscoredReason.RATE_LIMITED, codes=_QUOTA, step=f"the quota is used up: {_ADD_CREDIT}"),
-    _Row(UnscoredReason.CONTENT_FILTER, frozenset({400, 403, 422}), codes=_FILTERS),
+    _Row(
+        UnscoredReason.RATE_LIMITED,
+        codes={"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"},
+        step=f"the quota is used up: {_ADD_CREDIT}",
+    ),
+    _Row(
+        UnscoredReason.CONTENT_FILTER,
+        {400, 403, 422},
+        codes={
+            "content_filter",
+            "content_policy_violation",
+            "ResponsibleAIPolicyViolation",
+            "invalid_prompt",
+            "flagged_input",
+        },
+    ),
     _Row(
         UnscoredReason.TRUNCATED,
-        frozenset({400, 413, 422, 500}),
-        codes=_LONG_CODES,
+        {400, 413, 422, 500},
+        codes={"context_length_exceeded", "exceed_context_size_error"},
         words=_TOO_LONG,
         hint="more than this model takes, try a smaller --max-evidence-tokens",
     ),
-    _mended(401, "set OPENAI_API_KEY to a key of this server"),
-    _mended(402, _ADD_CREDIT),
-    _mended(403, "check that this key may use this model (OPENAI_API_KEY, {option})"),
-    _mended(404, "check {option}, and that --base-url ends as the server wants it, mostly in /v1"),
-    _Row(UnscoredReason.RATE_LIMITED, frozenset({429}), again=True),
-    _Row(UnscoredReason.TIMEOUT, frozenset({408}), again=True),
-    _Row(UnscoredReason.SERVER_ERROR, frozenset({409}), again=True),
-    # An informational status is no answer; the one that follows it may be.
-    _Row(UnscoredReason.SERVER_ERROR, frozenset({*range(200), *range(500, 1000)}), again=True),
+    # What only the user can mend.
+    _Row(UnscoredReason.SERVER_ERROR, {401}, step="set OPENAI_API_KEY to a key of this server"),
+    _Row(UnscoredReason.SERVER_ERROR, {402}, step=_ADD_CREDIT),
+    _Row(
+        UnscoredReason.SERVER_ERROR,
+        {403},
+        step="check that this key may use this model (OPENAI_API_KEY, {option})",
+    ),
+    _Row(
+        UnscoredReason.SERVER_ERROR,
+        {404},
+        step="check {option}, and that --base-url ends as the server wants it, mostly in /v1",
+    ),
+    # What may pass. An informational status is no answer; the one that follows it may be.
+    _Row(UnscoredReason.RATE_LIMITED, {429}, again=True),
+    _Row(UnscoredReason.TIMEOUT, {408}, again=True),
+    _Row(UnscoredReason.SERVER_ERROR, {*range(200), 409, *range(500, 1000)}, again=True),
     _Row(UnscoredReason.SERVER_ERROR),
 )
 
@@ -194,30 +192,25 @@ _ROOTS: Final[tuple[tuple[type[Exception], UnscoredReason, str], ...]] = (
 )
 
 
-def from_response(response: httpx2.Response, hide: Hide) -> Failure:
-    """What an error response means."""
-    refusal = read_refusal(response, hide)
-    row = next(row for row in _STATUS if row.holds(refusal))
-    detail = clip(f"{row.hint} ({refusal.detail})") if row.hint else refusal.detail
-    return Failure(row.reason, detail, row.again, row.step, refusal)
-
-
 def from_error(error: Exception, hide: Hide) -> Failure:
-    """What an exception of the client means."""
+    """What an exception of the client means, or the error response in it."""
     if isinstance(error, openai.APIStatusError):
-        return from_response(error.response, hide)
+        refusal = read_refusal(error.response, hide)
+        row = next(row for row in _STATUS if row.holds(refusal))
+        detail = brief(f"{row.hint} ({refusal.detail})") if row.hint else refusal.detail
+        return Failure(row.reason, detail, row.again, row.step, refusal)
     root: BaseException = error
     while cause := root.__cause__ or root.__context__:
         root = cause
     reason, words = next((why, words) for kind, why, words in _ROOTS if isinstance(root, kind))
-    said = one_line(hide(str(root))) or type(root).__name__
-    return Failure(reason, clip(f"{words}: {said}"))
+    said = printable(hide(str(root))) or type(root).__name__
+    return Failure(reason, brief(f"{words}: {said}"))
 
 
 def broken(response: httpx2.Response, hide: Hide) -> Failure:
     """What a response of status 200 means whose body is no reply."""
     said = read_refusal(response, hide).message or "an empty body"
-    detail = clip(f"HTTP {response.status_code}, but no reply in it: {said}")
+    detail = brief(f"HTTP {response.status_code}, but no reply in it: {said}")
     return Failure(UnscoredReason.SERVER_ERROR, detail)
 
 
@@ -231,25 +224,19 @@ def read_refusal(response: httpx2.Response, hide: Hide) -> Refusal:
     error = body.get("error", body) if isinstance(body, dict) else body
     parts = error if isinstance(error, dict) else {}
     message = parts.get("message") or parts.get("detail") or error
+    said = message if isinstance(message, str) else json.dumps(message)
     return Refusal(
         status=response.status_code,
         codes=_codes(parts),
-        param=_param(parts),
-        message=one_line(hide(message if isinstance(message, str) else json.dumps(message)))[
-            :_KEPT
-        ],
+        param=re.split(r"[.\[]", _param(parts))[0],
+        message=printable(hide(said))[:_KEPT],
         wait=_wait(response.headers),
     )
 
 
-def one_line(text: str) -> str:
-    """The text on one line, without control characters."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
-
-
-def clip(text: str) -> str:
-    """The text, or as much of it as fits a line."""
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+def brief(text: str) -> str:
+    """As much of the text as fits a line, without control characters."""
+    return clip(printable(text), _SHOWN)
 
 
 def _codes(error: Mapping[str, JsonValue]) -> frozenset[str]:
@@ -274,15 +261,7 @@ def _param(error: Mapping[str, JsonValue]) -> str:
 
 def _wait(headers: Mapping[str, str]) -> float | None:
     for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers.get(name, "nan")) * scale
-        except ValueError:
-            continue
-        if math.isfinite(seconds):
-            return max(0.0, seconds)
-    try:
-        then = parsedate_to_datetime(headers.get("retry-after", ""))
-        # A date without a zone means GMT all the same, and not the time of this place.
-        return max(0.0, then.replace(tzinfo=then.tzinfo or UTC).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return None
+        asked = asked_wait(headers.get(name, ""))
+        if asked is not None and math.isfinite(asked):
+            return asked * scale
+    return None

@@ -1,22 +1,21 @@
-"""A language model behind an OpenAI-compatible server: what is sent, and what its reply says."""
+"""A language model of an OpenAI-compatible server: its options are settled, then it is asked."""
 
-import hashlib
-import json
 import logging
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Final
 
-from pydantic import BaseModel, Field, JsonValue, ValidationError
+from pydantic import JsonValue
 
-from judge.backends.openai.client import Connection
-from judge.backends.openai.failures import Failure, clip, one_line
+from judge.backends.openai.chat import Capabilities, read_completion, recall, remember
+from judge.backends.openai.client import Connection, Watch
+from judge.backends.openai.failures import Failure
 from judge.protocols import Store
-from judge.records import ChatFailure, ChatReply, ChatRequest, Record, UnscoredReason
-from judge.signature import Signature, part
+from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
 from judge.text.fold import estimate_tokens
 
 _LOG: Final = logging.getLogger("judge")
+_PATH: Final = "/chat/completions"
 _SPARSE: Final = 8
 """Characters a token stands for at most; English has four or five, Chinese fewer than two."""
 _LONG: Final = 4000
@@ -24,110 +23,76 @@ _LONG: Final = 4000
 _WARNINGS: Final = 20
 """A server that makes up a name for each reply is not to fill the log."""
 _REFUSES: Final = frozenset({400, 422})
-
-Format = Literal["json_schema", "json_object+schema", "json_object", "text"]
-
-SEED: Final = 7
-
-_FORMATS: Final[tuple[Format, ...]] = ("json_schema", "json_object+schema", "json_object", "text")
-
-
-class Capabilities(Record):
-    """What was settled with one server about one model: part of what makes its verdicts."""
-
-    response_format: Format = "json_schema"
-    """The way in which the reply's JSON shape is requested."""
-    temperature: bool = True
-    """Whether temperature 0 is taken; reasoning models refuse it."""
-    seed: bool = True
-    """Whether a seed is taken."""
-    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    """Name of the field that limits the reply."""
-    served: str = ""
-    """The model the server named in its answer; empty where it named none."""
-    remembered: bool = Field(default=False, exclude=True)
-    """True where it comes from the memory of an earlier run and nobody was asked."""
-
-    def signature(self, model: str, host: str) -> str:
-        """`llm:MODEL@HOST|…`, then the options."""
-        made = Signature(part("llm", f"{model}@{host}"))
-        if self.served not in {"", model}:
-            made = made.having(part("served", self.served))
-        made = made.having(
-            self.response_format,
-            "t:0" if self.temperature else "t:default",
-            f"seed:{SEED}" if self.seed else "seed:none",
-            self.limit,
-        )
-        return str(made)
-
-    def body(self, model: str, request: ChatRequest) -> dict[str, JsonValue]:
-        """The request as this server takes it."""
-        body: dict[str, JsonValue] = {
-            "model": model,
-            "messages": [
-                {"role": "system", "content": request.system},
-                {"role": "user", "content": request.user},
-            ],
-            self.limit: request.max_tokens,
-        }
-        if self.temperature:
-            body["temperature"] = 0
-        if self.seed:
-            body["seed"] = SEED
-        schema = request.reply_schema
-        match self.response_format:
-            case "json_schema":
-                named: JsonValue = {"name": "reply", "strict": True, "schema": schema}
-                body["response_format"] = {"type": "json_schema", "json_schema": named}
-            case "json_object+schema":
-                body["response_format"] = {"type": "json_object", "schema": schema}
-            case "json_object":
-                body["response_format"] = {"type": "json_object"}
-        return body
-
-    def without(self, field: str) -> "Capabilities | None":
-        """The next best without this field of the body, as it stands; null if there is none."""
-        match field:
-            case "temperature" | "seed" if getattr(self, field):
-                return self.model_copy(update={field: False})
-            case "max_tokens" if self.limit == "max_tokens":
-                return self.model_copy(update={"limit": "max_completion_tokens"})
-            case "response_format" if self.response_format != "text":
-                less = _FORMATS[_FORMATS.index(self.response_format) + 1]
-                return self.model_copy(update={"response_format": less})
-        return None
+_MAX_TOKENS: Final = 256
+"""Enough to see that the options are taken; few enough for a model that never ends by itself."""
+_CUT_OFF: Final = re.compile(
+    r"output limit was reached|could not finish the message", re.IGNORECASE
+)
+# The word JSON has to be there: OpenAI refuses json_object without it.
+_SYSTEM: Final = "Reply with JSON alone, in the shape you are given."
+_USER: Final = 'Reply with the shortest JSON object of that shape, such as {"verdicts": []}.'
 
 
-async def recall(memory: Store | None, base_url: str, model: str) -> Capabilities | None:
-    """What an earlier run settled; null where none did, or none that can be read."""
-    if memory is None:
-        return None
-    key = memory_key(base_url, model)
-    return remembered((await memory.get([key])).get(key, ""))
+async def settle(
+    connection: Connection, model: str, schema: Mapping[str, JsonValue], memory: Store | None
+) -> Capabilities:
+    """What the server takes for this model: remembered from an earlier run, else asked now.
+
+    Starts with all options and steps down wherever the server refuses one by name. Each step
+    leaves less to refuse, so that it ends after ten requests at most, retries aside.
+
+    Args:
+        connection: to the server.
+        model: as the server knows it.
+        schema: of the replies to come.
+        memory: where the result is kept; null asks each time.
+
+    Raises:
+        JudgeUnavailable: the server cannot be reached, or refuses what no option explains.
+    """
+    known = await recall(memory, connection.base_url, model)
+    if known is not None:
+        return known
+    request = ChatRequest(
+        system=_SYSTEM, user=_USER, reply_schema=dict(schema), max_tokens=_MAX_TOKENS
+    )
+    settled = Capabilities()
+    watch = Watch(connection, model, "--model", "chat")
+    while isinstance(
+        outcome := await _probe(connection, settled.body(model, request), watch), Failure
+    ):
+        if outcome.refusal and _CUT_OFF.search(outcome.refusal.message):
+            break  # a reasoning model ran out of tokens: it took the options, then
+        field = _refused(outcome, settled.body(model, request))
+        less = settled.without(field) if field else None
+        if less is None:
+            raise watch.hopeless(outcome)
+        settled = less
+    else:
+        settled = settled.model_copy(update={"served": outcome})
+    await remember(memory, connection.base_url, model, settled)
+    return settled
 
 
-def remembered(text: str) -> Capabilities | None:
-    """What is remembered under `memory_key`; null where it is nothing."""
-    try:
-        known = Capabilities.model_validate_json(text)
-    except ValidationError:
-        return None
-    return known.model_copy(update={"remembered": True})
+async def _probe(
+    connection: Connection, body: Mapping[str, JsonValue], watch: Watch
+) -> str | Failure:
+    """The model that the server says has answered, or what it says instead."""
+    exchange = await connection.ask(
+        _PATH,
+        body,
+        lambda content: read_completion(content).model,
+        deadline=watch.start(),
+        final=lambda failure: _refused(failure, body) is not None or watch.gives_up(failure),
+    )
+    return exchange.outcome
 
 
-async def remember(
-    memory: Store | None, base_url: str, model: str, settled: Capabilities | None
-) -> None:
-    """Keep what was settled for the next run; with null, have it ask anew."""
-    if memory is not None:
-        text = settled.model_dump_json() if settled else ""
-        await memory.put({memory_key(base_url, model): text})
-
-
-def memory_key(base_url: str, model: str) -> str:
-    """Under which a store remembers what was settled with a server about a model."""
-    return f"probe:{hashlib.sha256(f'{base_url} {model}'.encode()).hexdigest()}"
+def _refused(failure: Failure, body: Mapping[str, JsonValue]) -> str | None:
+    """The option that it may be about; some servers fail over a schema with status 500."""
+    refusal = failure.refusal
+    asked = refusal is not None and refusal.status in {*_REFUSES, 500}
+    return refusal.field(body) if refusal and asked else None
 
 
 class OpenAIModel:
@@ -160,7 +125,7 @@ class OpenAIModel:
 
     @property
     def signature(self) -> str:
-        """`llm:MODEL@HOST|…`: then the options that the capability probe settled.
+        """`llm:MODEL@HOST|…`: then the options that `settle` found.
 
         Names the model that served last: another after a reply than before it, where the server
         changed models in between.
@@ -177,7 +142,7 @@ class OpenAIModel:
         body = self._capabilities.body(self._model, request)
         body[self._capabilities.limit] = request.max_tokens + self._room
         exchange = await self._connection.ask(
-            "/chat/completions", body, read_completion, deadline=request.deadline
+            _PATH, body, read_completion, deadline=request.deadline
         )
         outcome, seconds, retries = exchange.outcome, exchange.seconds, exchange.retries
         if isinstance(outcome, Failure):
@@ -188,15 +153,13 @@ class OpenAIModel:
         await self._compare(outcome.model)
         prompt, reply = outcome.prompt_tokens, outcome.reply_tokens
         self._weigh(prompt, len(request.system) + len(request.user))
+        if prompt is None:
+            prompt = estimate_tokens(request.system) + estimate_tokens(request.user)
         return ChatReply(
             text=outcome.text,
             finish=outcome.finish,
             model=outcome.model or self._model,
-            prompt_tokens=(
-                estimate_tokens(request.system) + estimate_tokens(request.user)
-                if prompt is None
-                else prompt
-            ),
+            prompt_tokens=prompt,
             reply_tokens=estimate_tokens(outcome.text) if reply is None else reply,
             seconds=seconds,
             retries=retries,
@@ -223,6 +186,7 @@ class OpenAIModel:
             )
 
     async def _compare(self, served: str) -> None:
+        """Say and remember that another model serves than before."""
         before = self._capabilities.served
         if served in {"", before}:
             return
@@ -246,103 +210,3 @@ class OpenAIModel:
             tokens,
             characters,
         )
-
-
-Finish = Literal["stop", "length", "refusal", "content_filter"]
-
-_FINISHES: Final[dict[JsonValue, Finish]] = {
-    "length": "length",
-    "max_tokens": "length",  # Anthropic
-    "MAX_TOKENS": "length",  # Gemini
-    "model_length": "length",  # Mistral
-    "model_context_window_exceeded": "length",  # GLM
-    "content_filter": "content_filter",
-    "sensitive": "content_filter",  # GLM
-    # Gemini passes its own names on.
-    "SAFETY": "content_filter",
-    "RECITATION": "content_filter",
-    "BLOCKLIST": "content_filter",
-    "PROHIBITED_CONTENT": "content_filter",
-    "SPII": "content_filter",
-}
-_BROKEN_OFF: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
-"""How OpenRouter, GLM and DeepSeek say that the model did not come to an end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """The first choice of a chat completion."""
-
-    text: str
-    """The text of the reply; empty where there is none."""
-    finish: Finish
-    """Why the reply ended."""
-    model: str
-    """The model the server names; empty where it names none."""
-    prompt_tokens: int | None
-    """Tokens in, as counted by the server; null where it does not count."""
-    reply_tokens: int | None
-    """Tokens of the reply, counted likewise."""
-
-
-class _Message(BaseModel):
-    content: JsonValue = None
-    refusal: JsonValue = None
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: JsonValue = None
-
-
-class _Body(BaseModel):
-    choices: Annotated[list[_Choice], Field(min_length=1)]
-    model: JsonValue = None
-    usage: JsonValue = None
-
-
-def read_completion(body: bytes) -> Completion:
-    """The first choice in a response's body.
-
-    Raises:
-        ValueError: there is none.
-    """
-    try:
-        # pydantic's own parser refuses half a surrogate pair, which models do write.
-        parsed: JsonValue = json.loads(body.decode("utf-8-sig"))
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    read = _Body.model_validate(parsed)
-    choice = read.choices[0]
-    ended = _word(choice.finish_reason)
-    if ended in _BROKEN_OFF:
-        raise ValueError("the choice is an error")
-    finish = _FINISHES.get(ended, "stop")
-    text = _text(choice.message.content)
-    if refused := _word(choice.message.refusal):
-        text = text or refused
-        finish = finish if finish == "content_filter" else "refusal"
-    return Completion(
-        text=text,
-        finish=finish,
-        model=clip(one_line(_word(read.model))),
-        prompt_tokens=_count(read.usage, "prompt_tokens"),
-        reply_tokens=_count(read.usage, "completion_tokens"),
-    )
-
-
-def _word(value: JsonValue) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _text(content: JsonValue) -> str:
-    if isinstance(content, list):
-        # Some servers send parts, those of thinking among them.
-        parts = [part for part in content if isinstance(part, dict)]
-        return "".join(_word(part.get("text")) for part in parts if part.get("type") == "text")
-    return _word(content)
-
-
-def _count(usage: JsonValue, name: str) -> int | None:
-    count = usage.get(name) if isinstance(usage, dict) else None
-    return count if isinstance(count, int) and count >= 0 else None

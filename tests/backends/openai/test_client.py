@@ -1,6 +1,7 @@
 import asyncio
 import gzip
 import json
+import logging
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -10,7 +11,7 @@ import pytest
 from pydantic import JsonValue
 
 from judge.backends.openai import Connection, Policy
-from judge.backends.openai.client import Exchange
+from judge.backends.openai.client import Exchange, Watch
 from judge.backends.openai.failures import Failure, Refusal
 from judge.errors import ConfigError
 from judge.records import UnscoredReason
@@ -411,3 +412,42 @@ async def test_what_is_no_failure_passes_through(quick: Policy, error: BaseExcep
 
     with pytest.raises(type(error)):
         await quick.persist(raising(error), None)
+
+
+# The first question.
+
+
+REFUSED = Failure(UnscoredReason.CONNECTION, "no connection: refused")
+BUSY = Failure(UnscoredReason.SERVER_ERROR, "HTTP 503: loading", refusal=Refusal(503))
+
+
+def watch(attempts: int = 6, timeout: float = 5.0) -> Watch:
+    made = Watch(
+        # Not entered: nothing is sent.
+        Connection("http://127.0.0.1:9/v1", "", policy=Policy(timeout=timeout, attempts=attempts)),
+        "m",
+        "--model",
+        "chat",
+    )
+    made.start()
+    return made
+
+
+def attempts_of(watch: Watch, failure: Failure) -> int:
+    return next((number for number in range(1, 20) if watch.gives_up(failure)), 20)
+
+
+async def test_where_nobody_is_three_attempts_are_enough() -> None:
+    assert attempts_of(watch(), REFUSED) == 3
+    assert attempts_of(watch(attempts=2), REFUSED) == 2
+    assert attempts_of(watch(), BUSY) == 6
+    assert attempts_of(watch(), limited(0.0)) == 20
+
+
+async def test_nothing_is_said_of_trying_again_where_nobody_does(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    assert watch(attempts=1).gives_up(REFUSED)
+    assert not watch(timeout=0.0).gives_up(REFUSED)
+    assert not [record for record in caplog.records if record.name == "judge"]

@@ -2,203 +2,171 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from judge.backends.fake import FakeStore
-from judge.backends.openai import Capabilities, Connection, OpenAIModel, Policy
-from judge.backends.openai.model import read_completion, recall, remember
+from judge.backends.openai import Capabilities, Connection, OpenAIModel, Policy, settle
+from judge.backends.openai.chat import recall, remember
 from judge.errors import JudgeUnavailable
+from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest
-from tests.replies import Answer, Body, Reset, Says, Status, calls
+from tests.asked import Asked
+from tests.replies import Answer, Body, Hang, Reset, Says, Script, Status, calls, picky
 from tests.server import JudgeServer
 
 KEY = "sk-secret-0123456789"
-URL = "http://h/v1"
 COMPLETION: dict[str, JsonValue] = {"choices": [{"message": {"content": "{}"}}]}
 REASONING = Capabilities(temperature=False, limit="max_completion_tokens", served="m")
 
 
-# Options: what is asked for, and what is remembered.
+# What a server takes.
+
+SCHEMA: dict[str, JsonValue] = {"type": "object", "properties": {"verdicts": {"type": "array"}}}
+
+Settle = Callable[..., Capabilities]
 
 
-def test_the_shape_is_asked_for_ever_less_strictly(question: ChatRequest) -> None:
-    schema: JsonValue = dict(question.reply_schema)
-    shapes = []
-    settled: Capabilities | None = Capabilities()
-    while settled is not None:
-        shapes.append(settled.body("m", question).get("response_format"))
-        settled = settled.without("response_format")
-    assert shapes == [
-        {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema}},
-        {"type": "json_object", "schema": schema},
-        {"type": "json_object"},
-        None,
-    ]
+@pytest.fixture
+def probe(key: str, quick: Policy) -> Settle:
+    def settled(
+        url: str, memory: Store | None = None, model: str = "m", **policy: float
+    ) -> Capabilities:
+        async def main() -> Capabilities:
+            changed = replace(quick, **policy)  # type: ignore[arg-type]  # attempts is an int
+            async with Connection(url, key, policy=changed) as connection:
+                return await settle(connection, model, SCHEMA, memory)
+
+        return asyncio.run(main())
+
+    return settled
+
+
+def refuses(message: str, param: str | None = None, code: int = 400) -> Status:
+    return Status(code, {"error": {"message": message, "param": param}})
+
+
+def fine(_: Asked) -> Answer:
+    return Says('{"verdicts": []}')
+
+
+TEMPERATURE = refuses(
+    "Unsupported value: 'temperature' does not support 0 with this model.", "temperature"
+)
+LIMIT = refuses(
+    "Unsupported parameter: 'max_tokens' is not supported with this model. "
+    "Use 'max_completion_tokens' instead."
+)
+
+
+def test_a_server_that_takes_everything_is_asked_once(probe: Settle) -> None:
+    with JudgeServer(fine) as server:
+        assert probe(server.base_url) == Capabilities(served="m")
+    (asked,) = server.requests
+    assert asked.is_probe
+    assert asked.body["max_tokens"] == 256
+    assert (asked.body["temperature"], asked.body["seed"]) == (0, 7)
+    shape = asked.body["response_format"]
+    assert isinstance(shape, dict)
+    assert shape["json_schema"] == {"name": "reply", "strict": True, "schema": SCHEMA}
+    # OpenAI refuses json_object where no message holds the word.
+    assert "JSON" in asked.user
+
+
+def test_it_steps_down_to_what_is_taken(probe: Settle) -> None:
+    refused = {
+        "max_tokens": LIMIT,
+        "temperature": TEMPERATURE,
+        "seed": Status(422, {"detail": [{"loc": ["body", "seed"], "msg": "temperature"}]}),
+        "response_format": Status(500, "<html>failed to parse grammar</html>"),
+    }
+    with JudgeServer(picky(refused, fine)) as server:
+        settled = probe(server.base_url)
+    assert settled == Capabilities(
+        response_format="text",
+        temperature=False,
+        seed=False,
+        limit="max_completion_tokens",
+        served="m",
+    )
+    assert len(server.requests) == 7
+    extra = {"schema": refuses("extra field: schema", "response_format.schema")}
+    with JudgeServer(
+        picky(extra | {"json_schema": refuses("no structured output")}, fine)
+    ) as server:
+        assert probe(server.base_url).response_format == "json_object"
+
+
+def test_a_model_that_thinks_beyond_the_limit_has_taken_the_options(probe: Settle) -> None:
+    cut = refuses(
+        "Could not finish the message because max_tokens or model output limit was reached."
+    )
+    script = picky({"max_tokens": LIMIT, "temperature": TEMPERATURE}, lambda _: cut)
+    with JudgeServer(script) as server:
+        settled = probe(server.base_url)
+    assert settled == Capabilities(temperature=False, limit="max_completion_tokens")
+
+
+def test_a_passing_fault_is_tried_again_and_steps_nothing_down(probe: Settle) -> None:
+    faults: list[Answer] = [Status(500, {"error": "oops"}), Body("<html>", "text/html")]
+
+    def script(asked: Asked) -> Answer:
+        return faults[asked.number] if asked.number < len(faults) else fine(asked)
+
+    with JudgeServer(script) as server:
+        assert probe(server.base_url) == Capabilities(served="m")
 
 
 @pytest.mark.parametrize(
-    ("settled", "signature"),
+    ("script", "said"),
     [
-        (Capabilities(), "llm:m@h:1|json_schema|t:0|seed:7|max_tokens"),
-        (Capabilities(served="m"), "llm:m@h:1|json_schema|t:0|seed:7|max_tokens"),
-        (Capabilities(served="m|t:1"), "llm:m@h:1|served:m/t:1|json_schema|t:0|seed:7|max_tokens"),
-        (
-            Capabilities(served="m-2024", temperature=False, limit="max_completion_tokens"),
-            "llm:m@h:1|served:m-2024|json_schema|t:default|seed:7|max_completion_tokens",
-        ),
-        (
-            Capabilities(response_format="json_object+schema", seed=False),
-            "llm:m@h:1|json_object+schema|t:0|seed:none|max_tokens",
-        ),
+        (lambda _: refuses("The sky is falling"), "The sky is falling"),
+        (lambda _: Status(500, {"error": "CUDA out of memory"}), "CUDA out of memory"),
+        (lambda _: refuses("max_completion_tokens: nor that", code=422), "nor that"),
+        (lambda _: refuses("temperature must not be set at all"), "at all"),
+        (lambda _: Body("<html>Welcome to nginx</html>", "text/html"), "Welcome to nginx"),
+        (lambda _: Status(401, {"error": "no such key"}), "OPENAI_API_KEY"),
+        (lambda _: Status(404, {"error": "model 'm' not found"}), "model 'm' not found"),
     ],
 )
-def test_the_signature_holds_what_was_settled(settled: Capabilities, signature: str) -> None:
-    assert settled.signature("m", "h:1") == signature
-
-
-async def test_what_was_settled_is_remembered_for_its_server_and_model_alone() -> None:
-    memory = FakeStore()
-    settled = Capabilities(seed=False, served="x")
-    await remember(memory, URL, "m", settled)
-    known = await recall(memory, URL, "m")
-    assert known == settled.model_copy(update={"remembered": True})
-    assert known.signature("m", "h") == settled.signature("m", "h")
-    assert await recall(memory, URL, "n") is None
-    assert await recall(memory, "http://i/v1", "m") is None
-    await remember(memory, URL, "m", None)
-    assert await recall(memory, URL, "m") is None
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"temperature": "odd"}', '{"of": "tomorrow"}'])
-async def test_what_cannot_be_read_is_not_remembered(text: str) -> None:
-    memory = FakeStore()
-    await remember(memory, URL, "m", Capabilities())
-    await memory.put(dict.fromkeys(memory.texts, text))
-    assert await recall(memory, URL, "m") is None
-    await remember(None, URL, "m", Capabilities())
-    assert await recall(None, URL, "m") is None
-
-
-# Completions.
-
-
-def body(
-    message: JsonValue, finish: JsonValue = "stop", usage: JsonValue = None, model: JsonValue = "m"
-) -> bytes:
-    choice = {"index": 0, "message": message, "finish_reason": finish}
-    return json.dumps({"choices": [choice], "usage": usage, "model": model}).encode()
-
-
-ENDS: list[tuple[JsonValue, JsonValue, str, str]] = [
-    ({"content": "{"}, "length", "{", "length"),
-    ({"content": "{"}, "max_tokens", "{", "length"),
-    ({"content": "{"}, "MAX_TOKENS", "{", "length"),
-    ({"content": "{"}, "model_length", "{", "length"),
-    ({"content": "{"}, "model_context_window_exceeded", "{", "length"),
-    ({"content": ""}, "content_filter", "", "content_filter"),
-    ({"content": ""}, "SAFETY", "", "content_filter"),
-    ({"content": ""}, "PROHIBITED_CONTENT", "", "content_filter"),
-    ({"content": ""}, "sensitive", "", "content_filter"),
-    ({"content": None, "refusal": "I cannot."}, "stop", "I cannot.", "refusal"),
-    ({"content": "x", "refusal": "no"}, "content_filter", "x", "content_filter"),
-    ({"content": "x", "refusal": ""}, "stop", "x", "stop"),
-    ({"content": None}, "stop", "", "stop"),
-    ({}, None, "", "stop"),
-    ({"content": "x", "tool_calls": [{"id": "1"}]}, "tool_calls", "x", "stop"),
-    ({"content": None, "tool_calls": []}, "tool_calls", "", "stop"),
-    (
-        {"content": [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "{}"}]},
-        "stop",
-        "{}",
-        "stop",
-    ),
-    ({"content": ["odd", {"type": "text", "text": 3}]}, ["odd"], "", "stop"),
-]
-
-
-def test_how_it_ended() -> None:
-    wrong = []
-    for message, finish, text, ended in ENDS:
-        read = read_completion(body(message, finish))
-        if (read.text, read.finish) != (text, ended):
-            wrong.append((message, finish, read))
-    assert wrong == []
-
-
-def test_half_a_surrogate_pair_is_no_reason_to_lose_a_reply() -> None:
-    sent = body({"content": "a\ud83d"}, model="m\ud83d")
-    assert b"a\\ud83d" in sent
-    read = read_completion(sent)
-    assert (read.text, read.model) == ("a\ud83d", "m")
-
-
-@pytest.mark.parametrize(
-    "usage", [None, {}, [], "x", {"prompt_tokens": None, "completion_tokens": -1}]
-)
-def test_an_odd_count_is_no_count(usage: JsonValue) -> None:
-    read = read_completion(body({"content": "x"}, usage=usage))
-    assert (read.text, read.prompt_tokens, read.reply_tokens) == ("x", None, None)
-
-
-NO_REPLIES = [
-    b"",
-    b"null",
-    b"[]",
-    b"<html>",
-    b'{"choices": [{"mess',
-    b"{}",
-    b'{"choices": null}',
-    b'{"choices": []}',
-    b'{"choices": [{"finish_reason": "stop"}]}',
-    b'{"choices": "none"}',
-    b'{"error": {"message": "x"}}',
-    b"\xff\xfe",
-    body({"content": "half"}, "error"),
-    body({"content": "half"}, "network_error"),
-    body({"content": "half"}, "insufficient_system_resource"),
-    b'{"choices": ' + b"[" * 100_000,
-    b'{"choices": [{"message": {"content": ' + b"[" * 900 + b"]" * 900 + b"}}]}",
-]
-
-
-def test_what_holds_no_reply_is_refused() -> None:
-    for broken in NO_REPLIES:
-        with pytest.raises(ValueError, match=r"validation error|is an error|line 1|codec|nested"):
-            read_completion(broken)
-
-
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["type", "text"]), inner),
-    max_leaves=6,
-)
-
-
-@settings(deadline=None)
-@given(
-    st.none() | st.fixed_dictionaries({}, optional={"content": ANYTHING, "refusal": ANYTHING}),
-    ANYTHING,
-    ANYTHING,
-    ANYTHING,
-)
-def test_any_message_is_a_reply_and_any_other_is_none(
-    message: JsonValue, finish: JsonValue, usage: JsonValue, model: JsonValue
+def test_a_refusal_that_no_option_explains_ends_it(
+    probe: Settle, script: Script, said: str
 ) -> None:
-    given_body = body(message, finish, usage, model)
-    if message is None or finish == "error":
-        with pytest.raises(ValueError, match=r"validation error|is an error"):
-            read_completion(given_body)
-    else:
-        read = read_completion(given_body)
-        assert isinstance(read.text, str)
-        assert len(read.model.splitlines()) <= 1
+    memory = FakeStore()
+    with JudgeServer(script) as server, pytest.raises(JudgeUnavailable) as caught:
+        probe(server.base_url, memory)
+    message = str(caught.value)
+    assert said in message
+    assert server.base_url in message
+    steps = ("--base-url", "OPENAI_API_KEY", "the server has trouble of its own")
+    assert any(step in message for step in steps)
+    assert len(server.requests) <= 6
+    assert not memory.texts
 
 
-# Over HTTP.
+def test_who_does_not_answer_is_asked_three_times_and_it_is_said_once(
+    probe: Settle, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "judge")
+    with JudgeServer(lambda _: Reset()) as server:
+        with pytest.raises(JudgeUnavailable, match=r"is the server running\?"):
+            probe(server.base_url, attempts=6)
+        assert len(server.requests) == 3
+    (told,) = (r.getMessage() for r in caplog.records if r.name == "judge")
+    assert told.startswith(f"no answer yet from {server.base_url} (")
+    assert told.endswith("; trying again")
+
+
+def test_a_server_that_hangs_gets_the_time_of_one_attempt(probe: Settle) -> None:
+    with JudgeServer(lambda _: Hang()) as server:
+        with pytest.raises(JudgeUnavailable, match=r"no whole answer.*is the server running\?"):
+            probe(server.base_url, timeout=0.2)
+        assert len(server.requests) == 1
+
+
+# One request.
 
 
 def run(

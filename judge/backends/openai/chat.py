@@ -1,0 +1,212 @@
+"""Chat completions as servers speak them: which options one takes, and what its reply says."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, Field, JsonValue, ValidationError
+
+from judge.backends.openai.failures import brief
+from judge.protocols import Store
+from judge.records import ChatRequest, Record
+from judge.signature import Signature, part
+
+Format = Literal["json_schema", "json_object+schema", "json_object", "text"]
+Finish = Literal["stop", "length", "refusal", "content_filter"]
+
+SEED: Final = 7
+
+_FORMATS: Final[tuple[Format, ...]] = ("json_schema", "json_object+schema", "json_object", "text")
+_FINISHES: Final[dict[JsonValue, Finish]] = {
+    "length": "length",
+    "max_tokens": "length",  # Anthropic
+    "MAX_TOKENS": "length",  # Gemini
+    "model_length": "length",  # Mistral
+    "model_context_window_exceeded": "length",  # GLM
+    "content_filter": "content_filter",
+    "sensitive": "content_filter",  # GLM
+    # Gemini passes its own names on.
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+}
+_BROKEN_OFF: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
+"""How OpenRouter, GLM and DeepSeek say that the model did not come to an end."""
+
+
+class Capabilities(Record):
+    """What was settled with one server about one model: part of what makes its verdicts."""
+
+    response_format: Format = "json_schema"
+    """The way in which the reply's JSON shape is requested."""
+    temperature: bool = True
+    """Whether temperature 0 is taken; reasoning models refuse it."""
+    seed: bool = True
+    """Whether a seed is taken."""
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """Name of the field that limits the reply."""
+    served: str = ""
+    """The model the server named in its answer; empty where it named none."""
+    remembered: bool = Field(default=False, exclude=True)
+    """True where it comes from the memory of an earlier run and nobody was asked."""
+
+    def signature(self, model: str, host: str) -> str:
+        """`llm:MODEL@HOST|…`, then the options."""
+        made = Signature(part("llm", f"{model}@{host}")).having(
+            part("served", self.served) if self.served not in {"", model} else "",
+            self.response_format,
+            "t:0" if self.temperature else "t:default",
+            f"seed:{SEED}" if self.seed else "seed:none",
+            self.limit,
+        )
+        return str(made)
+
+    def body(self, model: str, request: ChatRequest) -> dict[str, JsonValue]:
+        """The request as this server takes it."""
+        body: dict[str, JsonValue] = {
+            "model": model,
+            "messages": [
+                {"role": "system", "content": request.system},
+                {"role": "user", "content": request.user},
+            ],
+            self.limit: request.max_tokens,
+        }
+        if self.temperature:
+            body["temperature"] = 0
+        if self.seed:
+            body["seed"] = SEED
+        schema = request.reply_schema
+        match self.response_format:
+            case "json_schema":
+                named: JsonValue = {"name": "reply", "strict": True, "schema": schema}
+                body["response_format"] = {"type": "json_schema", "json_schema": named}
+            case "json_object+schema":
+                body["response_format"] = {"type": "json_object", "schema": schema}
+            case "json_object":
+                body["response_format"] = {"type": "json_object"}
+        return body
+
+    def without(self, field: str) -> "Capabilities | None":
+        """The next best without this field of the body, as it stands; null if there is none."""
+        match field:
+            case "temperature" | "seed" if getattr(self, field):
+                return self.model_copy(update={field: False})
+            case "max_tokens" if self.limit == "max_tokens":
+                return self.model_copy(update={"limit": "max_completion_tokens"})
+            case "response_format" if self.response_format != "text":
+                less = _FORMATS[_FORMATS.index(self.response_format) + 1]
+                return self.model_copy(update={"response_format": less})
+        return None
+
+
+async def recall(memory: Store | None, base_url: str, model: str) -> Capabilities | None:
+    """What an earlier run settled; null where none did, or none that can be read."""
+    if memory is None:
+        return None
+    key = memory_key(base_url, model)
+    return remembered((await memory.get([key])).get(key, ""))
+
+
+def remembered(text: str) -> Capabilities | None:
+    """What is remembered under `memory_key`; null where it is nothing."""
+    try:
+        known = Capabilities.model_validate_json(text)
+    except ValidationError:
+        return None
+    return known.model_copy(update={"remembered": True})
+
+
+async def remember(
+    memory: Store | None, base_url: str, model: str, settled: Capabilities | None
+) -> None:
+    """Keep what was settled for the next run; with null, have it ask anew."""
+    if memory is not None:
+        text = settled.model_dump_json() if settled else ""
+        await memory.put({memory_key(base_url, model): text})
+
+
+def memory_key(base_url: str, model: str) -> str:
+    """Under which a store remembers what was settled with a server about a model."""
+    return f"probe:{hashlib.sha256(f'{base_url} {model}'.encode()).hexdigest()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The first choice of a chat completion."""
+
+    text: str
+    """The text of the reply; empty where there is none."""
+    finish: Finish
+    """Why the reply ended."""
+    model: str
+    """The model the server names; empty where it names none."""
+    prompt_tokens: int | None
+    """Tokens in, as counted by the server; null where it does not count."""
+    reply_tokens: int | None
+    """Tokens of the reply, counted likewise."""
+
+
+class _Message(BaseModel):
+    content: JsonValue = None
+    refusal: JsonValue = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: JsonValue = None
+
+
+class _Body(BaseModel):
+    choices: Annotated[list[_Choice], Field(min_length=1)]
+    model: JsonValue = None
+    usage: JsonValue = None
+
+
+def read_completion(body: bytes) -> Completion:
+    """The first choice in a response's body.
+
+    Raises:
+        ValueError: there is none.
+    """
+    try:
+        # pydantic's own parser refuses half a surrogate pair, which models do write.
+        parsed: JsonValue = json.loads(body.decode("utf-8-sig"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    read = _Body.model_validate(parsed)
+    choice = read.choices[0]
+    ended = _word(choice.finish_reason)
+    if ended in _BROKEN_OFF:
+        raise ValueError("the choice is an error")
+    finish = _FINISHES.get(ended, "stop")
+    text = _text(choice.message.content)
+    if refused := _word(choice.message.refusal):
+        text = text or refused
+        finish = finish if finish == "content_filter" else "refusal"
+    return Completion(
+        text=text,
+        finish=finish,
+        model=brief(_word(read.model)),
+        prompt_tokens=_count(read.usage, "prompt_tokens"),
+        reply_tokens=_count(read.usage, "completion_tokens"),
+    )
+
+
+def _word(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _text(content: JsonValue) -> str:
+    if isinstance(content, list):
+        # Some servers send parts, those of thinking among them.
+        parts = [part for part in content if isinstance(part, dict)]
+        return "".join(_word(part.get("text")) for part in parts if part.get("type") == "text")
+    return _word(content)
+
+
+def _count(usage: JsonValue, name: str) -> int | None:
+    count = usage.get(name) if isinstance(usage, dict) else None
+    return count if isinstance(count, int) and count >= 0 else None

@@ -1,0 +1,48 @@
+"""How soon a server is asked again: as it says, or after waits that grow, with full jitter."""
+
+import math
+import random
+import time
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from tenacity import RetryCallState, wait_random_exponential
+
+
+def asked_wait(retry_after: str) -> float | None:
+    """Seconds that a `Retry-After` header asks for, in seconds or as a date; None where it is none.
+
+    Infinite where the number is too large for a float; 0 where the moment is over.
+    """
+    try:
+        seconds = float(retry_after)
+    except ValueError:
+        try:
+            date = parsedate_to_datetime(retry_after)
+            # One of the three forms names no zone, and means GMT all the same.
+            seconds = date.replace(tzinfo=date.tzinfo or UTC).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return None if math.isnan(seconds) else max(0.0, seconds)
+
+
+def pause(
+    state: RetryCallState, asked: float | None, first: float, longest: float = math.inf
+) -> float:
+    """Seconds until the next attempt.
+
+    Without an asked wait they are drawn from 0 to `first`, doubled after each attempt, and to
+    `longest` at most.
+    """
+    if asked is None:
+        return wait_random_exponential(first, longest)(state)
+    # All that were told the same moment shall not come back at the same moment.
+    return asked + random.uniform(0, first)  # noqa: S311 - hides nothing
+
+
+def last(state: RetryCallState) -> Any:  # noqa: ANN401  whatever the attempts bring
+    """What the last attempt brought."""
+    if state.outcome is None:
+        raise RuntimeError("asked about an attempt that was not made")
+    return state.outcome.result()

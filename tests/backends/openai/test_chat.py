@@ -1,0 +1,189 @@
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from judge.backends.fake import FakeStore
+from judge.backends.openai import Capabilities
+from judge.backends.openai.chat import read_completion, recall, remember
+from judge.records import ChatRequest
+
+URL = "http://h/v1"
+
+
+# Options: what is asked for, and what is remembered.
+
+
+def test_the_shape_is_asked_for_ever_less_strictly(question: ChatRequest) -> None:
+    schema: JsonValue = dict(question.reply_schema)
+    shapes = []
+    settled: Capabilities | None = Capabilities()
+    while settled is not None:
+        shapes.append(settled.body("m", question).get("response_format"))
+        settled = settled.without("response_format")
+    assert shapes == [
+        {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema}},
+        {"type": "json_object", "schema": schema},
+        {"type": "json_object"},
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settled", "signature"),
+    [
+        (Capabilities(), "llm:m@h:1|json_schema|t:0|seed:7|max_tokens"),
+        (Capabilities(served="m"), "llm:m@h:1|json_schema|t:0|seed:7|max_tokens"),
+        (Capabilities(served="m|t:1"), "llm:m@h:1|served:m/t:1|json_schema|t:0|seed:7|max_tokens"),
+        (
+            Capabilities(served="m-2024", temperature=False, limit="max_completion_tokens"),
+            "llm:m@h:1|served:m-2024|json_schema|t:default|seed:7|max_completion_tokens",
+        ),
+        (
+            Capabilities(response_format="json_object+schema", seed=False),
+            "llm:m@h:1|json_object+schema|t:0|seed:none|max_tokens",
+        ),
+    ],
+)
+def test_the_signature_holds_what_was_settled(settled: Capabilities, signature: str) -> None:
+    assert settled.signature("m", "h:1") == signature
+
+
+async def test_what_was_settled_is_remembered_for_its_server_and_model_alone() -> None:
+    memory = FakeStore()
+    settled = Capabilities(seed=False, served="x")
+    await remember(memory, URL, "m", settled)
+    known = await recall(memory, URL, "m")
+    assert known == settled.model_copy(update={"remembered": True})
+    assert known.signature("m", "h") == settled.signature("m", "h")
+    assert await recall(memory, URL, "n") is None
+    assert await recall(memory, "http://i/v1", "m") is None
+    await remember(memory, URL, "m", None)
+    assert await recall(memory, URL, "m") is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"temperature": "odd"}', '{"of": "tomorrow"}'])
+async def test_what_cannot_be_read_is_not_remembered(text: str) -> None:
+    memory = FakeStore()
+    await remember(memory, URL, "m", Capabilities())
+    await memory.put(dict.fromkeys(memory.texts, text))
+    assert await recall(memory, URL, "m") is None
+    await remember(None, URL, "m", Capabilities())
+    assert await recall(None, URL, "m") is None
+
+
+# Completions.
+
+
+def body(
+    message: JsonValue, finish: JsonValue = "stop", usage: JsonValue = None, model: JsonValue = "m"
+) -> bytes:
+    choice = {"index": 0, "message": message, "finish_reason": finish}
+    return json.dumps({"choices": [choice], "usage": usage, "model": model}).encode()
+
+
+ENDS: list[tuple[JsonValue, JsonValue, str, str]] = [
+    ({"content": "{"}, "length", "{", "length"),
+    ({"content": "{"}, "max_tokens", "{", "length"),
+    ({"content": "{"}, "MAX_TOKENS", "{", "length"),
+    ({"content": "{"}, "model_length", "{", "length"),
+    ({"content": "{"}, "model_context_window_exceeded", "{", "length"),
+    ({"content": ""}, "content_filter", "", "content_filter"),
+    ({"content": ""}, "SAFETY", "", "content_filter"),
+    ({"content": ""}, "PROHIBITED_CONTENT", "", "content_filter"),
+    ({"content": ""}, "sensitive", "", "content_filter"),
+    ({"content": None, "refusal": "I cannot."}, "stop", "I cannot.", "refusal"),
+    ({"content": "x", "refusal": "no"}, "content_filter", "x", "content_filter"),
+    ({"content": "x", "refusal": ""}, "stop", "x", "stop"),
+    ({"content": None}, "stop", "", "stop"),
+    ({}, None, "", "stop"),
+    ({"content": "x", "tool_calls": [{"id": "1"}]}, "tool_calls", "x", "stop"),
+    ({"content": None, "tool_calls": []}, "tool_calls", "", "stop"),
+    (
+        {"content": [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "{}"}]},
+        "stop",
+        "{}",
+        "stop",
+    ),
+    ({"content": ["odd", {"type": "text", "text": 3}]}, ["odd"], "", "stop"),
+]
+
+
+def test_how_it_ended() -> None:
+    wrong = []
+    for message, finish, text, ended in ENDS:
+        read = read_completion(body(message, finish))
+        if (read.text, read.finish) != (text, ended):
+            wrong.append((message, finish, read))
+    assert wrong == []
+
+
+def test_half_a_surrogate_pair_is_no_reason_to_lose_a_reply() -> None:
+    sent = body({"content": "a\ud83d"}, model="m\ud83d")
+    assert b"a\\ud83d" in sent
+    read = read_completion(sent)
+    assert (read.text, read.model) == ("a\ud83d", "m")
+
+
+@pytest.mark.parametrize(
+    "usage", [None, {}, [], "x", {"prompt_tokens": None, "completion_tokens": -1}]
+)
+def test_an_odd_count_is_no_count(usage: JsonValue) -> None:
+    read = read_completion(body({"content": "x"}, usage=usage))
+    assert (read.text, read.prompt_tokens, read.reply_tokens) == ("x", None, None)
+
+
+NO_REPLIES = [
+    b"",
+    b"null",
+    b"[]",
+    b"<html>",
+    b'{"choices": [{"mess',
+    b"{}",
+    b'{"choices": null}',
+    b'{"choices": []}',
+    b'{"choices": [{"finish_reason": "stop"}]}',
+    b'{"choices": "none"}',
+    b'{"error": {"message": "x"}}',
+    b"\xff\xfe",
+    body({"content": "half"}, "error"),
+    body({"content": "half"}, "network_error"),
+    body({"content": "half"}, "insufficient_system_resource"),
+    b'{"choices": ' + b"[" * 100_000,
+    b'{"choices": [{"message": {"content": ' + b"[" * 900 + b"]" * 900 + b"}}]}",
+]
+
+
+def test_what_holds_no_reply_is_refused() -> None:
+    for broken in NO_REPLIES:
+        with pytest.raises(ValueError, match=r"validation error|is an error|line 1|codec|nested"):
+            read_completion(broken)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["type", "text"]), inner),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None)
+@given(
+    st.none() | st.fixed_dictionaries({}, optional={"content": ANYTHING, "refusal": ANYTHING}),
+    ANYTHING,
+    ANYTHING,
+    ANYTHING,
+)
+def test_any_message_is_a_reply_and_any_other_is_none(
+    message: JsonValue, finish: JsonValue, usage: JsonValue, model: JsonValue
+) -> None:
+    given_body = body(message, finish, usage, model)
+    if message is None or finish == "error":
+        with pytest.raises(ValueError, match=r"validation error|is an error"):
+            read_completion(given_body)
+    else:
+        read = read_completion(given_body)
+        assert isinstance(read.text, str)
+        assert len(read.model.splitlines()) <= 1

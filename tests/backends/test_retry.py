@@ -1,0 +1,55 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from judge.backends.retry import asked_wait
+
+PAST = "Wed, 21 Oct 2015 07:28:00 GMT"
+WAITS: dict[str, float | None] = {
+    "3": 3.0,
+    "0.25": 0.25,
+    "0": 0.0,
+    "-1": 0.0,
+    "-inf": 0.0,
+    "1e9": 1e9,
+    "inf": float("inf"),
+    "9" * 400: float("inf"),
+    PAST: 0.0,
+    PAST.replace("GMT", "-0000"): 0.0,
+    "Wed Oct 21 07:28:00 2015": 0.0,
+    "Wednesday, 21-Oct-15 07:28:00 GMT": 0.0,
+    "nan": None,
+    "soon": None,
+    "": None,
+    "Wed, 21 Oct 99999 07:28:00 GMT": None,
+}
+
+
+def test_how_long_to_wait() -> None:
+    assert {asked: asked_wait(asked) for asked in WAITS} == WAITS
+
+
+HENCE = """
+import time
+from email.utils import formatdate
+from judge.backends.retry import asked_wait
+then = time.time() + 3600
+dates = [formatdate(then, usegmt=True).replace(" GMT", zone) for zone in (" GMT", " -0000", "")]
+print(*(asked_wait(date) for date in (*dates, time.asctime(time.gmtime(then)))))
+"""
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Shanghai", "America/New_York"])
+def test_a_date_is_gmt_wherever_one_is(zone: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", HENCE],
+        env={**os.environ, "TZ": zone},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    waits = [float(wait) for wait in ran.stdout.split()]
+    assert len(waits) == 4
+    assert all(0 < wait <= 3600 for wait in waits), waits
