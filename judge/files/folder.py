@@ -1,10 +1,10 @@
 """Run folders, written: whole or resumable, never half, and by one process at a time."""
 
-import contextlib
 import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Final, Self
@@ -13,12 +13,25 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
 from judge.errors import RunError
-from judge.files.runs import INPUT, LOCK, OWN, PART, RECORD, RESULTS, SUMMARY, read_record
+from judge.files.runs import (
+    INPUT,
+    LOCK,
+    OWN,
+    PART,
+    RECORD,
+    RESULTS,
+    SUMMARY,
+    read_record,
+    whole_lines,
+)
+from judge.files.tables import writing
 from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
 from judge.signature import Signature
 
 _TAKEN: Final = ".input.part"
+_ELSEWHERE: Final = "name another -o"
+_AGAIN: Final = "what is there stays: mend that and run the same command again"
 
 
 class RunFolder:
@@ -39,51 +52,44 @@ class RunFolder:
 
     def __init__(self, path: str | Path, *, force: bool = False) -> None:
         self.path = Path(path)
+        self.input = self.path / INPUT  # where a copied input lies once the run has begun
         self._force = force
-        self._lock = FileLock(self.path / LOCK, timeout=0)
         self._made: list[Path] = []
+        self._held = ExitStack()
         self._part: IO[bytes] = BytesIO()
         self._part.close()  # until the run begins
 
     def __enter__(self) -> Self:
-        try:
-            self._made = [p for p in (self.path, *self.path.parents) if not p.exists()]
-            self.path.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire()
-        except Timeout:
-            message = f"{self.path}: another run is writing here; wait for it, or name another -o"
-            raise RunError(message) from None
-        except OSError as error:
-            message = f"{self.path}: cannot be written ({error.strerror}); name another -o"
-            raise RunError(message) from None
-        try:
+        with ExitStack() as held:
+            with writing(self.path, _ELSEWHERE):
+                self._made = [p for p in (self.path, *self.path.parents) if not p.exists()]
+                self.path.mkdir(parents=True, exist_ok=True)
+            held.enter_context(_lock(self.path, "run", f"wait for it, or {_ELSEWHERE}", _ELSEWHERE))
+            held.callback(self._tidy)
             with self._writing():
                 (self.path / _TAKEN).unlink(missing_ok=True)  # what a kill -9 left half copied
-            self._refuse_finished()
-        except BaseException:
-            self.__exit__()
-            raise
+            earlier = self._earlier()
+            if earlier and earlier.finished and not self._force:
+                when = earlier.finished[:16].replace("T", " ")
+                message = f"{self.path}: holds a finished run of {when} UTC; "
+                raise RunError(message + f"replace it with --force, or {_ELSEWHERE}")
+            self._held = held.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        # What cannot be tidied on the way must not hide a first error.
-        try:
-            with contextlib.suppress(OSError):
-                self._part.close()
-            with contextlib.suppress(OSError):
-                (self.path / _TAKEN).unlink(missing_ok=True)
-                if all(entry.name == LOCK for entry in self.path.iterdir()):
-                    # Nothing was written: leave no trace of a run that never began.
-                    (self.path / LOCK).unlink()
-                    for folder in self._made:
-                        folder.rmdir()
-        finally:
-            self._lock.release()
+        self._held.close()
 
-    @property
-    def input(self) -> Path:
-        """Where a copied input lies once the run has begun."""
-        return self.path / INPUT
+    def _tidy(self) -> None:
+        # What cannot be tidied on the way must not hide a first error.
+        with suppress(OSError):
+            self._part.close()
+        with suppress(OSError):
+            (self.path / _TAKEN).unlink(missing_ok=True)
+            if all(entry.name == LOCK for entry in self.path.iterdir()):
+                # Nothing was written: leave no trace of a run that never began.
+                (self.path / LOCK).unlink()
+                for folder in self._made:
+                    folder.rmdir()
 
     def owns(self, path: Path) -> bool:
         """Whether this is one of the run's own files, which a new run would replace."""
@@ -110,16 +116,25 @@ class RunFolder:
         other = earlier and difference(earlier, record)
         if earlier is None or earlier.finished or other:
             if other and not self._force:
-                raise RunError(
-                    f"{self.path}: holds an unfinished run with another {other}; "
-                    "discard it with --force, or name another -o"
-                )
+                message = f"{self.path}: holds an unfinished run with another {other}; "
+                raise RunError(message + f"discard it with --force, or {_ELSEWHERE}")
             self.discard()
         # First of all, so that a record accounts for every file that follows.
         self._write(RECORD, record)
-        with self._writing(), contextlib.suppress(FileNotFoundError):
-            (self.path / _TAKEN).replace(self.input)
-        return self._open_part()
+        with self._writing():
+            with suppress(FileNotFoundError):
+                (self.path / _TAKEN).replace(self.input)
+            # Cut off between the two last renames: the results are whole, the record is not.
+            with suppress(FileNotFoundError):
+                (self.path / RESULTS).replace(self.path / PART)
+            self._part = (self.path / PART).open("ab+")
+            self._part.seek(0)
+            lines = size = 0
+            for line in whole_lines(self._part):
+                lines += 1
+                size += len(line)
+            self._part.truncate(size)
+        return lines
 
     def append(self, result: SampleResult) -> None:
         """Add one result; it survives a kill -9 from here on."""
@@ -152,17 +167,12 @@ class RunFolder:
                     file.writelines(lines)
                 part.replace(self.path / name)
         finally:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 part.unlink(missing_ok=True)
 
-    def _refuse_finished(self) -> None:
-        earlier = self._earlier()
-        if earlier and earlier.finished and not self._force:
-            when = earlier.finished[:16].replace("T", " ")
-            raise RunError(
-                f"{self.path}: holds a finished run of {when} UTC; "
-                "replace it with --force, or name another -o"
-            )
+    def _write(self, name: str, record: BaseModel) -> None:
+        text = json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
+        self.write_lines(name, [text])
 
     def _earlier(self) -> RunRecord | None:
         if (self.path / RECORD).exists():
@@ -173,41 +183,13 @@ class RunFolder:
                     raise
                 return None
         # Without a record these are somebody's files, and none of a run's.
-        strays = [name for name in OWN if (self.path / name).exists()]
-        if strays:
+        if strays := [name for name in OWN if (self.path / name).exists()]:
             message = f"{self.path}: holds {strays[0]}, and no {RECORD} accounts for it; "
-            raise RunError(message + "move it away, or name another -o")
+            raise RunError(message + f"move it away, or {_ELSEWHERE}")
         return None
 
-    def _open_part(self) -> int:
-        part = self.path / PART
-        with self._writing():
-            # Cut off between the two last renames: the results are whole, the record is not.
-            if (self.path / RESULTS).exists():
-                (self.path / RESULTS).replace(part)
-            self._part = part.open("ab+")
-            self._part.seek(0)
-            lines = size = 0
-            for line in self._part:
-                if not line.endswith(b"\n"):
-                    break
-                lines += 1
-                size += len(line)
-            # A line torn by kill -9 was never promised to anyone.
-            self._part.truncate(size)
-        return lines
-
-    def _write(self, name: str, record: BaseModel) -> None:
-        text = json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
-        self.write_lines(name, [text])
-
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            message = f"{self.path}: cannot be written ({error.strerror}); what is there stays: "
-            raise RunError(message + "mend that and run the same command again") from None
+    def _writing(self) -> AbstractContextManager[None]:
+        return writing(self.path, _AGAIN)
 
 
 def _foreign(path: Path) -> bool:
@@ -223,11 +205,12 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
     """What keeps the earlier run from being gone on with; None where nothing does."""
     if earlier.input.sha256 != record.input.sha256:
         return f"input ({earlier.input.path})"
-    # Which of its models a server picks is no choice of the user's: the results say it themselves.
-    if apart := _differs(earlier.signature, record.signature):
-        return f"signature ({earlier.signature}, which differs in {apart})"
-    if apart := _differs(earlier.correctness, record.correctness):
-        return f"correctness ({earlier.correctness}, which differs in {apart})"
+    for name in ("signature", "correctness"):
+        made, wanted = getattr(earlier, name), getattr(record, name)
+        # Which of its models a server picks is no choice of the user's: the results say it.
+        first, second = (Signature.parse(each or "").requested() for each in (made, wanted))
+        if apart := ", ".join(first.differs_in(second)):
+            return f"{name} ({made}, which differs in {apart})"
     # What a review hook was handed must be one draw, and a cell must mean the same in all results.
     for name in ("seed", "review_rate", "faithful_from", "correct_from", "gold_match"):
         if earlier.config.get(name) != record.config.get(name):
@@ -235,26 +218,24 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
     return None
 
 
-def _differs(earlier: str | None, now: str | None) -> str:
-    """What of two signatures is not the same, in words; empty where all is."""
-    made, wanted = (Signature.parse(each or "").requested() for each in (earlier, now))
-    return ", ".join(made.differs_in(wanted))
-
-
-@contextlib.contextmanager
-def hold(run: Path) -> Iterator[None]:
+def hold(run: Path) -> AbstractContextManager[None]:
     """Hold a run that is there while something is added to it.
 
     Raises:
         RunError: another process writes there, or the folder cannot be written.
     """
-    lock = FileLock(run / LOCK, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise RunError(f"{run}: another command is writing here; wait for it") from None
-    except OSError as error:
-        raise RunError(f"{run}: cannot be written ({error.strerror}); mend that first") from None
+    return _lock(run, "command", "wait for it", "mend that first")
+
+
+@contextmanager
+def _lock(folder: Path, who: str, wait: str, step: str) -> Iterator[None]:
+    """Hold a folder; `wait` and `step` say what to do where another does, or it is no place."""
+    lock = FileLock(folder / LOCK, timeout=0)
+    with writing(folder, step):
+        try:
+            lock.acquire()
+        except Timeout:
+            raise RunError(f"{folder}: another {who} is writing here; {wait}") from None
     try:
         yield
     finally:

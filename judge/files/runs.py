@@ -4,13 +4,15 @@ import errno
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import IO, Final, TypeVar
 
 from pydantic import ValidationError
 
 from judge.errors import InputError, RunError
-from judge.files.samples import Rejected, read_samples
+from judge.files.samples import read_samples
 from judge.records import Record, Sample, SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 
@@ -59,47 +61,37 @@ def read_run(folder: str | Path) -> Run:
 
 
 def read_record(folder: str | Path) -> RunRecord:
-    """The record of a run, finished or not.
-
-    Raises:
-        RunError: there is none, or it is damaged.
-    """
+    """The record of a run, finished or not; `RunError` where there is none, or it is damaged."""
     return _read(Path(folder), RECORD, RunRecord)
 
 
 def read_summary(folder: str | Path) -> Summary:
-    """The totals of a finished run.
-
-    Raises:
-        RunError: there are none, or they are damaged.
-    """
+    """The totals of a finished run; errors as of `read_record`."""
     return _read(Path(folder), SUMMARY, Summary)
 
 
 def read_results(folder: str | Path) -> Iterator[SampleResult]:
     """The results of a run in input order; those so far, where it is unfinished.
 
-    Raises:
-        RunError: there are none, or a line is damaged.
+    `RunError` where there are none, or a line is damaged.
     """
     folder = Path(folder)
     try:
         path = folder / RESULTS if (folder / RESULTS).exists() else folder / PART
         with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if not line.endswith(b"\n"):
-                    return  # a line torn by kill -9 was never promised to anyone
+            for number, line in enumerate(whole_lines(file), 1):
                 yield parse(line, SampleResult, f"{path}, line {number}")
     except OSError as error:
         raise _absent(folder, error) from None
 
 
-def made_from(folder: Path) -> list[Path]:
-    """What a command that reads a run must not write over: its own files, and its input.
+def whole_lines(file: IO[bytes]) -> Iterator[bytes]:
+    """The lines before the first that is cut off: one torn by kill -9 was promised to nobody."""
+    return takewhile(lambda line: line.endswith(b"\n"), file)
 
-    Raises:
-        RunError: there is no run, or its record is damaged.
-    """
+
+def made_from(folder: Path) -> list[Path]:
+    """What a command that reads a run must not write over: its own files, and its input."""
     own = [folder / name for name in (*OWN, LOCK, REVIEW)]
     return [*own, Path(read_record(folder).input.path)]
 
@@ -150,7 +142,7 @@ class Origins:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = _input(folder)
+        self._read = partial(_samples, _input(folder))
         self._samples = self._read()
 
     def of(self, result: SampleResult) -> Sample | None:
@@ -170,9 +162,6 @@ class Origins:
             self._samples = self._read()
         return None
 
-    def _read(self) -> Iterator[Sample]:
-        return read_samples(self._path, on_bad=_leave_out)
-
 
 def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
     """Every result of a run with its sample, in input order.
@@ -189,7 +178,7 @@ def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
     except OSError as error:
         message = f"{folder}: its samples cannot be read again ({path}: {error.strerror}); "
         raise RunError(message + "put them back") from None
-    samples = read_samples(path, on_bad=_leave_out)
+    samples = _samples(path)
     for result in read_results(folder):
         sample = next(samples, None)
         if sample is None or sample.qid != result.qid or not is_of(result, sample.answer):
@@ -224,5 +213,5 @@ def is_of(result: SampleResult, answer: str) -> bool:
     return not answer[position:].strip()
 
 
-def _leave_out(_: Rejected) -> None:
-    """A bad line holds no result's sample."""
+def _samples(path: Path) -> Iterator[Sample]:
+    return read_samples(path, on_bad=lambda _: None)  # a bad line holds no result's sample

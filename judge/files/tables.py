@@ -122,28 +122,33 @@ def replacing(path: Path, step: str = "mend that, or name another file") -> Iter
 
     A link is followed: what it points to is replaced.
 
-    Args:
-        path: of the file.
-        step: what to do where it cannot be written, for the message.
-
     Raises:
-        RunError: it cannot be written, or is there and is no file, such as a folder or a device.
+        RunError: it cannot be written, or is there and is no file, such as a folder or a device;
+            `step` says what to do.
     """
     real = Path(os.path.realpath(path))  # of links in a ring, as far as it comes
     # Of this process: two that write at once do not write into each other's.
     part = real.with_name(f"{real.name}.{os.getpid()}.part")
     try:
-        if real.exists() and not real.is_file():
-            raise RunError(f"{path}: is no file that could be replaced; {step}")
-        yield part
-        if real.exists():
-            shutil.copymode(real, part)  # what only its owner could read stays so
-        part.replace(real)
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written ({error.strerror}); {step}") from None
+        with writing(path, step):
+            if real.exists() and not real.is_file():
+                raise RunError(f"{path}: is no file that could be replaced; {step}")
+            yield part
+            if real.exists():
+                shutil.copymode(real, part)  # what only its owner could read stays so
+            part.replace(real)
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: Path, step: str) -> Iterator[None]:
+    """Makes a `RunError` of what keeps `path` from being written; `step` says what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written ({error.strerror}); {step}") from None
 
 
 def _same(path: Path, source: str) -> bool:
