@@ -18,8 +18,8 @@ from judge.overlap.records import (
     OverlapCounts,
     OverlapReport,
 )
-from judge.records import Interval, Sample
-from judge.scores.intervals import Method, StreamedMeans
+from judge.records import Sample
+from judge.scores.intervals import StreamedMeans
 from judge.signature import Signature
 from judge.text.visible import clip
 
@@ -156,7 +156,7 @@ class _LanguageBleus:
 class _Totals:
     def __init__(self, *, worst: int, stem: bool, seed: int) -> None:
         self._stem, self._seed, self._size = stem, seed, worst
-        self._means = StreamedMeans(len(MEASURES), seed)
+        self._means = StreamedMeans(MEASURES, seed)
         self._bleu = _LanguageBleus()
         self._counts: Counter[str] = Counter()
         self._without: list[str] = []
@@ -179,7 +179,7 @@ class _Totals:
         self._counts["too_long"] += too_long
         self._counts["wordless_gold"] += gold_tokens == 0
         self._counts["single_token_gold"] += gold_tokens == 1
-        self._means.add(sample.qid, [scores[name] for name in MEASURES])
+        self._means.add(sample.qid, scores)
         own = self._bleu.add(sample.answer, sample.gold_answer, language)
         self._note_low(sample, sample.gold_answer, scores)
         return AnswerOverlap(
@@ -216,12 +216,11 @@ class _Totals:
             message += "add the reference answer to each (also read from: reference)"
             raise InputError(message, field="gold_answer")
         languages, means = self._bleu.totals(), self._means
-        columns = {name: column for column, name in enumerate(MEASURES)}
         whole = {"bleu": languages[0].score} if len(languages) == 1 else {}
         return OverlapReport(
-            mean={name: means.mean(column) for name, column in columns.items()} | whole,
-            interval={name: _interval(means.interval(column)) for name, column in columns.items()},
-            answers={name: means.count(column) for name, column in columns.items()},
+            mean={name: means.mean(name) for name in MEASURES} | whole,
+            interval={name: means.interval(name) for name in MEASURES},
+            answers={name: means.count(name) for name in MEASURES},
             counts=counts,
             bleu=languages,
             signature=str(_signature(stem=self._stem, seed=self._seed)),
@@ -229,10 +228,6 @@ class _Totals:
             without_gold_answer=tuple(self._without),
             worst=tuple(low for *_, low in self._worst),
         )
-
-
-def _interval(found: tuple[float, float, Method] | None) -> Interval | None:
-    return found and Interval(low=found[0], high=found[1], method=found[2])
 
 
 def _signature(*, stem: bool, seed: int) -> Signature:

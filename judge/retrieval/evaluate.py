@@ -24,7 +24,7 @@ from judge.retrieval.ranking import (
     too_much,
 )
 from judge.retrieval.records import QueryRanks, QueryStatus, RankingReport, RankRules
-from judge.scores.intervals import Method, StreamedMeans
+from judge.scores.intervals import StreamedMeans
 from judge.signature import Signature
 
 Each = Callable[[QueryRanks], None]
@@ -243,7 +243,6 @@ class _Totals:
     def __init__(self, rules: RankRules, most: int) -> None:
         self._rules = rules
         self._means: StreamedMeans | None = None
-        self._names: list[str] = []
         self._lists = Lists(rules.ks[-1], most)
         self._statuses: dict[QueryStatus, int] = dict.fromkeys(get_args(QueryStatus), 0)
         self._listed: dict[QueryStatus, list[str]] = {status: [] for status in self._statuses}
@@ -253,8 +252,7 @@ class _Totals:
 
     def add(self, batch: Batch) -> None:
         if self._means is None:
-            self._names = list(batch.columns)
-            self._means = StreamedMeans(len(self._names), self._rules.seed)
+            self._means = StreamedMeans(map(_mean_name, batch.columns), self._rules.seed)
         qids = []
         for row, (query, status) in enumerate(zip(batch.queries, batch.statuses, strict=True)):
             self._statuses[status] += 1
@@ -274,21 +272,20 @@ class _Totals:
     def report(self, order: str) -> RankingReport:
         lists = self._lists
         _refuse_nothing(self._statuses, self._named, self._rules)
-        means = self._means or StreamedMeans(0, self._rules.seed)
-        columns = {_mean_name(name): column for column, name in enumerate(self._names)}
+        means = self._means or StreamedMeans((), self._rules.seed)
         return RankingReport(
             signature=str(_signature(self._rules, order)),
             queries=sum(self._statuses.values()),
             averaged=self._averaged,
             statuses=self._statuses,
-            mean={name: means.mean(column) for name, column in columns.items()},
+            mean={name: means.mean(name) for name in means.names},
             ceiling={
                 f"{measure}@{k}": float(most) / self._averaged
                 for measure, row in zip(("recall", "precision"), self._reach, strict=True)
                 for k, most in zip(self._rules.ks, row, strict=True)
             },
-            interval={n: _interval(n, means.interval(column)) for n, column in columns.items()},
-            defined={name: means.count(column) for name, column in columns.items()},
+            interval={name: _interval(name, means) for name in means.names},
+            defined={name: means.count(name) for name in means.names},
             listed={status: tuple(qids) for status, qids in self._listed.items() if qids},
             repeated=self._repeated,
             missed_total=lists.missed_total,
@@ -363,11 +360,10 @@ def _queries(count: int) -> str:
     return "1 query" if count == 1 else f"{count} queries"
 
 
-def _interval(name: str, found: tuple[float, float, Method] | None) -> Interval | None:
-    if found is None or (name.startswith(_UNBOUNDED) and found[2] == "wilson"):
-        return None
-    low, high, method = found
-    return Interval(low=low, high=high, method=method)
+def _interval(name: str, means: StreamedMeans) -> Interval | None:
+    found = means.interval(name)
+    unbounded = name.startswith(_UNBOUNDED) and found is not None and found.method == "wilson"
+    return None if unbounded else found
 
 
 def _signature(rules: RankRules, order: str) -> Signature:

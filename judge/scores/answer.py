@@ -1,15 +1,16 @@
 """The numbers of one answer, from the outcomes of its claims."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
 
 from judge.records import (
     SUPPORT_WEIGHT,
     Call,
     Citation,
     CitationStatus,
+    ComparedSentence,
     Excluded,
     Flag,
     JudgeOutcome,
@@ -75,12 +76,7 @@ class Counts:
     """Judged claims that their own citations support fully."""
 
     def add(self, outcome: Outcome, *, cites: bool = False) -> None:
-        """Count one.
-
-        Args:
-            outcome: what became of a sentence.
-            cites: whether the sentence has a citation that resolves.
-        """
+        """Count what became of a sentence, and whether it has a citation that resolves."""
         if isinstance(outcome, Excluded):
             return
         failure = outcome if isinstance(outcome, Unscored) else None
@@ -95,6 +91,19 @@ class Counts:
         if failure is not None:
             self.unscored[failure.reason] += 1
         self.cited += asserts and cites
+
+    @classmethod
+    def of(
+        cls,
+        sentences: Iterable[SentenceResult | ComparedSentence],
+        citations: Iterable[Citation] = (),
+    ) -> Self:
+        """The counts of these sentences, of which those of `citations` cite a chunk."""
+        resolving = {citation.sentence for citation in citations if citation.chunk_id is not None}
+        counts = cls()
+        for sentence in sentences:
+            counts.add(sentence.outcome, cites=sentence.index in resolving)
+        return counts
 
     def merge(self, other: "Counts") -> None:
         """Add the counts of another."""
@@ -173,13 +182,14 @@ def _weight(supports: Counter[Support]) -> float:
     return sum(_HALVES.get(support, 0) * count for support, count in supports.items()) / 2
 
 
-def counted(sentences: Sequence[SentenceResult], citations: Sequence[Citation]) -> Counts:
-    """The counts of an answer's claims, as its result holds them."""
-    resolving = {citation.sentence for citation in citations if citation.chunk_id is not None}
-    counts = Counts()
-    for sentence in sentences:
-        counts.add(sentence.outcome, cites=sentence.index in resolving)
-    return counts
+def with_outcomes(
+    sentences: Iterable[Sentence], outcomes: Mapping[int, JudgeOutcome]
+) -> tuple[SentenceResult, ...]:
+    """Each sentence with its outcome; those without one are no claims."""
+    return tuple(
+        SentenceResult(**dict(each), outcome=outcomes.get(each.index, Excluded()))
+        for each in sentences
+    )
 
 
 def aggregate(
@@ -192,28 +202,8 @@ def aggregate(
     calls: Sequence[Call] = (),
     signature: str,
 ) -> SampleResult:
-    """Put one answer's result together.
-
-    Args:
-        sample: what was judged.
-        sentences: all of its answer.
-        outcomes: one a claim, by sentence index.
-        citations: audited.
-        flags: what a person should look at.
-        calls: what it took.
-        signature: how it was made.
-    """
-    results = tuple(
-        SentenceResult(
-            index=sentence.index,
-            start=sentence.start,
-            end=sentence.end,
-            text=sentence.text,
-            kind=sentence.kind,
-            outcome=outcomes.get(sentence.index, Excluded()),
-        )
-        for sentence in sentences
-    )
+    """Put one answer's result together, from an outcome for each claim, and audited citations."""
+    results = with_outcomes(sentences, outcomes)
     scores = _scores(results, citations)
     return SampleResult(
         qid=sample.qid,
@@ -238,7 +228,7 @@ def _status(scores: Scores, sentences: Sequence[Sentence]) -> Status:
 
 
 def _scores(sentences: Sequence[SentenceResult], citations: Sequence[Citation]) -> Scores:
-    counts = counted(sentences, citations)
+    counts = Counts.of(sentences, citations)
     status = Counter(citation.status for citation in citations)
     valid = status[CitationStatus.VALID]
     settled = valid + status[CitationStatus.UNSUPPORTED] + status[CitationStatus.DANGLING]

@@ -1,6 +1,6 @@
 """How an answer agrees with its reference."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from judge.records import (
@@ -8,15 +8,12 @@ from judge.records import (
     ComparedSentence,
     Correctness,
     CorrectnessStatus,
-    Excluded,
-    JudgeOutcome,
     Judgment,
     Sentence,
     SentenceKind,
-    SentenceResult,
     Support,
 )
-from judge.scores.answer import Counts, Limits
+from judge.scores.answer import Counts, Limits, with_outcomes
 
 _ANY: Final = (0.0, 1.0)
 """What is not known, and what there is nothing to know of."""
@@ -46,14 +43,12 @@ def correctness(
 ) -> Correctness:
     """Put the comparison of one answer with its reference together.
 
-    Args:
-        sentences: of the answer.
-        reference: its sentences; empty where there is none.
-        forth: what became of the answer's claims, the reference being the evidence.
-        back: of the reference's claims, the answer being the evidence.
-        signature: how they were made.
+    `forth` says what became of the answer's claims, the reference being the evidence; `back` of the
+    reference's, the answer being the evidence. `reference` is empty where there is none.
     """
-    precision, recall = _counted(forth.outcomes.values()), _counted(back.outcomes.values())
+    claims = tuple(ComparedSentence(index=i, outcome=o) for i, o in sorted(forth.outcomes.items()))
+    references = with_outcomes(reference, back.outcomes)
+    precision, recall = Counts.of(claims), Counts.of(references)
     value = _f1(precision, recall)
     return Correctness(
         status=_status(sentences, reference, precision, recall),
@@ -66,26 +61,12 @@ def correctness(
         f1_with_fallback=_with_fallback(precision, recall),
         of_answer=_claims(precision),
         of_reference=_claims(recall),
-        answer=tuple(
-            ComparedSentence(index=i, outcome=forth.outcomes[i]) for i in sorted(forth.outcomes)
-        ),
-        reference=tuple(_with_outcome(each, back) for each in reference),
+        answer=claims,
+        reference=references,
         answer_flags=forth.flags,
         reference_flags=back.flags,
         signature=signature,
     )
-
-
-def _counted(outcomes: Iterable[JudgeOutcome]) -> Counts:
-    counts = Counts()
-    for outcome in outcomes:
-        counts.add(outcome)
-    return counts
-
-
-def _with_outcome(sentence: Sentence, back: Judgment) -> SentenceResult:
-    outcome = back.outcomes.get(sentence.index, Excluded())
-    return SentenceResult(**dict(sentence), outcome=outcome)
 
 
 def _f1(precision: Counts, recall: Counts) -> float | None:

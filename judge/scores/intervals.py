@@ -3,12 +3,14 @@
 import hashlib
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Final, Literal, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
+
+from judge.records import Interval
 
 Z95: Final = 1.959963984540054
 """The normal quantile at .975."""
@@ -31,8 +33,6 @@ _ONE: Final = 1 << 15
 """Bits that draw 1: from .368 to .736 of their range do."""
 
 _Row = Sequence[float | None] | npt.NDArray[np.float64]
-
-Method = Literal["wilson", "poisson_bootstrap"]
 
 
 def wilson(mean: float, n: float, z: float = Z95) -> tuple[float, float]:
@@ -91,15 +91,10 @@ def difference(
     >>> [round(limit, 4) for limit in difference(0.5, (0.4, 0.7), 0.5, (0.2, 0.6))]
     [-0.1414, 0.3606]
     """
-    below, above = _reach(mean, limits)
-    others_below, others_above = _reach(other, others)
     gap = mean - other
+    below, above = max(0.0, mean - limits[0]), max(0.0, limits[1] - mean)
+    others_below, others_above = max(0.0, other - others[0]), max(0.0, others[1] - other)
     return gap - math.hypot(below, others_above), gap + math.hypot(above, others_below)
-
-
-def _reach(mean: float, limits: tuple[float, float]) -> tuple[float, float]:
-    low, high = limits
-    return max(0.0, mean - low), max(0.0, high - mean)
 
 
 class Row(NamedTuple):
@@ -164,7 +159,7 @@ def weighted_share(rows: Sequence[Row]) -> WeightedShare | None:
 
 
 class StreamedMeans:
-    """Means of several values over a stream of answers, with intervals, in constant memory.
+    """Means of named values over a stream of answers, with intervals, in constant memory.
 
     Intervals come from the Poisson bootstrap: each of 1 000 replicates gives each answer a
     Poisson(1) weight drawn from (seed, key) alone. Under 50 answers, or without variance, Wilson's
@@ -179,12 +174,14 @@ class StreamedMeans:
     data streams", Google technical report.
 
     Args:
-        width: how many values each answer brings.
+        names: of the values that each answer brings.
         seed: part of every draw.
     """
 
-    def __init__(self, width: int, seed: int) -> None:
+    def __init__(self, names: Iterable[str], seed: int) -> None:
+        self._columns = {name: column for column, name in enumerate(names)}
         self._seed = seed
+        width = len(self._columns)
         self._least = np.full(width, np.inf)
         self._most = np.full(width, -np.inf)
         # The first column has weight 1 for each answer, the others are the replicates.
@@ -193,14 +190,17 @@ class StreamedMeans:
         self._large = np.zeros((width, 1 + REPLICATES))
         self._waiting: list[tuple[str, _Row]] = []
 
-    def add(self, key: str, values: Sequence[float | None]) -> None:
-        """Add an answer's values, each in [0, 1] for Wilson's interval; None where it has none."""
-        self._waiting.append((key, values))
-        if len(self._waiting) >= _TOGETHER:
-            self._take_in()
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the values, in the order of `add_rows`."""
+        return tuple(self._columns)
 
-    def add_rows(self, keys: Sequence[str], rows: npt.NDArray[np.float64]) -> None:
-        """Add many answers' values: shape (answers, width), NaN where one has no such value."""
+    def add(self, key: str, values: Mapping[str, float | None]) -> None:
+        """Add an answer's values, each in [0, 1] for Wilson's interval; None where it has none."""
+        self.add_rows([key], [[values.get(name) for name in self._columns]])
+
+    def add_rows(self, keys: Iterable[str], rows: Iterable[_Row]) -> None:
+        """Add many answers' values, a row each in the order of `names`: None or NaN for none."""
         self._waiting.extend(zip(keys, rows, strict=True))
         if len(self._waiting) >= _TOGETHER:
             self._take_in()
@@ -216,7 +216,7 @@ class StreamedMeans:
         there = ~np.isnan(rows)
         self._least = np.fmin(self._least, np.fmin.reduce(rows))
         self._most = np.fmax(self._most, np.fmax.reduce(rows))
-        drawn = _weights(self._seed, keys)
+        drawn = poisson_weights(self._seed, keys)
         values = np.where(there, rows, 0.0)
         large = np.where(np.abs(values) > _EXACT, values, 0.0)
         scaled = np.ldexp(values - large, _BITS)
@@ -234,13 +234,9 @@ class StreamedMeans:
             self._weights[some] -= absent.astype(np.int64)
 
     def merge(self, other: Self) -> None:
-        """Take in what another of the same seed has seen.
-
-        Raises:
-            ValueError: the seeds or widths differ.
-        """
-        if (other._seed, other._weights.shape) != (self._seed, self._weights.shape):
-            raise ValueError("only means of equal seed and width merge")
+        """Take in what another of the same seed has seen; `ValueError` if seeds or names differ."""
+        if (other._seed, other.names) != (self._seed, self.names):
+            raise ValueError("only means of equal seed and names merge")
         self._take_in()
         other._take_in()
         self._least = np.minimum(self._least, other._least)
@@ -249,49 +245,47 @@ class StreamedMeans:
         self._large += other._large
         self._weights += other._weights
 
-    def count(self, column: int) -> int:
+    def count(self, name: str) -> int:
         """How many answers had this value."""
         self._take_in()
-        return int(self._weights[column, 0])
+        return int(self._weights[self._columns[name], 0])
 
-    def mean(self, column: int) -> float | None:
+    def mean(self, name: str) -> float | None:
         """Their mean; None where no answer had it."""
-        count = self.count(column)
-        coarse, fine = self._sums[:, column, 0].tolist()
+        count, column = self.count(name), self._columns[name]
         if not count:
             return None
+        coarse, fine = self._sums[:, column, 0].tolist()
         exact: float = ((coarse << _BITS) + fine) / (count << 2 * _BITS)
         return exact + float(self._large[column, 0]) / count
 
-    def interval(self, column: int) -> tuple[float, float, Method] | None:
-        """(low, high, method) of the 95 % interval; None where no answer had this value."""
-        mean = self.mean(column)
+    def interval(self, name: str) -> Interval | None:
+        """The 95 % interval of the mean; None where no answer had this value."""
+        count, mean, column = self.count(name), self.mean(name), self._columns[name]
         if mean is None:
             return None
-        if self.count(column) < FEW or self._least[column] == self._most[column]:
+        if count < FEW or self._least[column] == self._most[column]:
             # A ratio of sums may miss [0, 1] by a rounding error.
-            return *wilson(min(1.0, max(0.0, mean)), self.count(column)), "wilson"
+            low, high = wilson(min(1.0, max(0.0, mean)), count)
+            return Interval(low=low, high=high, method="wilson")
         heavy = self._weights[column] > 0
         heavy[0] = False
         coarse, fine = self._sums[:, column, heavy]
         sums = np.ldexp(coarse + np.ldexp(fine.astype(float), -_BITS), -_BITS)
         sums += self._large[column, heavy]
-        low, high = np.percentile(sums / self._weights[column, heavy], [2.5, 97.5])
-        return float(low), float(high), "poisson_bootstrap"
+        low, high = np.percentile(sums / self._weights[column, heavy], [2.5, 97.5]).tolist()
+        return Interval(low=low, high=high, method="poisson_bootstrap")
 
 
-def poisson_weights(seed: int, key: str) -> npt.NDArray[np.float64]:
-    """`REPLICATES` Poisson(1) draws that depend on (seed, key) only, on any machine.
+def poisson_weights(seed: int, keys: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Ones, and `REPLICATES` Poisson(1) draws that depend on (seed, key) only, on any machine.
 
     SHAKE-128 of the pair gives 16 bits a draw; a table inverts the distribution function to that
     precision (2⁻¹⁶).
+
+    Returns:
+        Shape (keys, 1 + `REPLICATES`).
     """
-    draws: npt.NDArray[np.float64] = _weights(seed, [key])[0, 1:]
-    return draws
-
-
-def _weights(seed: int, keys: Sequence[str]) -> npt.NDArray[np.float64]:
-    """The same of many keys, behind a column of ones: shape (keys, 1 + `REPLICATES`)."""
     size = 2 * REPLICATES
     stream = b"".join(hashlib.shake_128(f"{seed}|{key}".encode()).digest(size) for key in keys)
     bits = np.full((len(keys), 1 + REPLICATES), _ONE, dtype=np.uint16)

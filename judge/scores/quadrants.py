@@ -24,7 +24,7 @@ from judge.signature import Signature
 from judge.text.fold import CJK_CHAR
 
 _COMMA: Final = re.compile(r"[,，、]")
-_EDITION: Final = 1
+_EDITION: Final = "cells:1"
 """Of these rules; it is part of every signature."""
 
 
@@ -57,7 +57,10 @@ def quadrant(
         answerable = False
     abstained = result.status is Status.ABSTAINED
     correct = _correct(result, rules) if answerable and not abstained else None
-    silent = result.status is Status.NO_CLAIMS and not correct and not _shows_code(result)
+    # Code, which nobody judges, is no silence.
+    code = any(sentence.kind is SentenceKind.CODE for sentence in result.sentences)
+    silent = result.status is Status.NO_CLAIMS and not correct and not code
+    limits = f"faithful:{rules.faithful_from}", f"correct:{rules.correct_from}"
     return Quadrant(
         answerable=answerable,
         retrieved=bool(found) if answerable else None,
@@ -66,13 +69,8 @@ def quadrant(
         silent=silent,
         faithful=None if abstained or silent else _faithful(result, rules),
         correct=None if silent else correct,
-        signature=_signature(rules),
+        signature=str(Signature(_EDITION, (*limits, f"gold:{rules.gold_match}"))),
     )
-
-
-def _shows_code(result: SampleResult) -> bool:
-    """Whether it answers in code, which nobody judges and which is no silence."""
-    return any(sentence.kind is SentenceKind.CODE for sentence in result.sentences)
 
 
 def read_words(text: str) -> frozenset[QuadrantWord]:
@@ -86,11 +84,11 @@ def read_words(text: str) -> frozenset[QuadrantWord]:
     """
     asked = list(dict.fromkeys(word.strip().lower() for word in _COMMA.split(text)))
     known: dict[str, QuadrantWord] = {word: word for word in get_args(QuadrantWord)}
+    there = f"there are: {', '.join(known)}"
     if not any(asked):
-        raise ValueError(f"names no word; there are: {', '.join(known)}")
-    for word in asked:
-        if word not in known:
-            raise ValueError(f"has no word {word!r}; there are: {', '.join(known)}")
+        raise ValueError(f"names no word; {there}")
+    if unknown := [word for word in asked if word not in known]:
+        raise ValueError(f"has no word {unknown[0]!r}; {there}")
     words = [known[word] for word in asked]
     for pair in combinations(words, 2):
         if not any(possible.issuperset(pair) for possible in _possible()):
@@ -102,16 +100,11 @@ def read_words(text: str) -> frozenset[QuadrantWord]:
 @cache
 def _possible() -> frozenset[frozenset[QuadrantWord]]:
     """The words of every quadrant there can be."""
-    sides = ("answerable", "retrieved", "abstained", "silent")
-    rest = {"signature": ""}
-    return frozenset(
-        frozenset(Quadrant.model_validate(dict(zip(sides, four, strict=True)) | two | rest).words)
-        for four in product((True, False), repeat=len(sides))
-        for two in (
-            {"faithful": faithful, "correct": correct}
-            for faithful, correct in product((True, False, None), repeat=2)
-        )
-    )
+    sides, known = ("answerable", "retrieved", "abstained", "silent"), ("faithful", "correct")
+    values = [(True, False)] * len(sides) + [(True, False, None)] * len(known)
+    every = (dict(zip((*sides, *known), each, strict=True)) for each in product(*values))
+    made = (Quadrant.model_validate(each | {"signature": ""}) for each in every)
+    return frozenset(frozenset(quadrant.words) for quadrant in made)
 
 
 def has_gold(sample: Sample) -> bool:
@@ -158,12 +151,12 @@ def _faithful(result: SampleResult, rules: Rules) -> bool | None:
 
 
 def _correct(result: SampleResult, rules: Rules) -> bool | None:
-    compared = result.correctness
-    if compared is None:
+    if (compared := result.correctness) is None:
         return None
-    if compared.of_answer.contradicted or compared.of_reference.contradicted:
+    sides = compared.of_answer, compared.of_reference
+    if any(side.contradicted for side in sides):
         return False
-    failed = compared.of_answer.unscored + compared.of_reference.unscored
+    failed = sum(side.unscored for side in sides)
     return _reaches(compared.recall_bounds, rules.correct_from, failed)
 
 
@@ -177,15 +170,6 @@ def _reaches(bounds: tuple[float, float] | None, least: float, failed: int) -> b
     return None if failed else True
 
 
-def _signature(rules: Rules) -> str:
-    parts = {
-        "faithful": rules.faithful_from,
-        "correct": rules.correct_from,
-        "gold": rules.gold_match,
-    }
-    return str(Signature(f"cells:{_EDITION}", tuple(f"{n}:{value}" for n, value in parts.items())))
-
-
 class QuadrantRow(Record):
     """What some quadrants have in common."""
 
@@ -197,39 +181,23 @@ class QuadrantRow(Record):
     """What it means: the key of a text in `judge/data/messages/quadrants.toml`, under `reading`."""
 
 
-class QuadrantRules(Record):
-    """All of the file."""
-
-    row: tuple[QuadrantRow, ...]
-    """A quadrant's is the first whose words it bears."""
-
-
 @cache
-def table() -> QuadrantRules:
-    """The file, read once."""
+def table() -> tuple[QuadrantRow, ...]:
+    """The rows of `judge/data/quadrants.toml`; a quadrant's is the first whose words it bears."""
     raw = files("judge").joinpath("data", "quadrants.toml").read_text("utf-8")
-    return QuadrantRules.model_validate(tomllib.loads(raw))
-
-
-def place(words: Collection[QuadrantWord]) -> int:
-    """Where the row of a quadrant stands in the table.
-
-    Raises:
-        ValueError: no row is its: `words` are not all that `Quadrant.words` gives.
-    """
-    for number, row in enumerate(table().row):
-        if row.when.issubset(words):
-            return number
-    raise ValueError(f"no row of judge/data/quadrants.toml holds for {sorted(words)}")
+    return tuple(map(QuadrantRow.model_validate, tomllib.loads(raw)["row"]))
 
 
 def row_of(words: Collection[QuadrantWord]) -> QuadrantRow:
-    """The row of a quadrant; errors as of `place`.
+    """The row of a quadrant; `ValueError` where `words` are not all that `Quadrant.words` gives.
 
     >>> row_of(("answerable", "missed", "abstained")).half
     'retrieval'
     """
-    return table().row[place(words)]
+    for row in table():
+        if row.when.issubset(words):
+            return row
+    raise ValueError(f"no row of judge/data/quadrants.toml holds for {sorted(words)}")
 
 
 class Documents:
@@ -264,9 +232,9 @@ def _in_word(last: str, following: str) -> bool:
     """Whether a word may go on from one of these characters to the other."""
     if not following or not (_is_part(last) and _is_part(following)):
         return False
-    if category(following).startswith("M"):  # it belongs to whatever it stands on
-        return True
-    return bool(CJK_CHAR.match(last)) is bool(CJK_CHAR.match(following))
+    # A mark belongs to whatever it stands on.
+    mark = category(following).startswith("M")
+    return mark or bool(CJK_CHAR.match(last)) is bool(CJK_CHAR.match(following))
 
 
 def _is_part(character: str) -> bool:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
+from judge.records import Interval
 from judge.scores.intervals import (
     REPLICATES,
     Row,
@@ -119,33 +120,41 @@ def test_a_weighted_share_is_in_range(given_rows: list[tuple[bool, float, int]])
 
 
 def test_weights_are_poisson_and_depend_on_seed_and_key_alone() -> None:
-    draws = np.concatenate([poisson_weights(0, f"q{i}") for i in range(200)])
+    weights = poisson_weights(0, [f"q{i}" for i in range(200)])
+    assert (weights[:, 0] == 1).all()
+    draws = weights[:, 1:]
+    assert draws.shape == (200, REPLICATES)
     # 200 000 draws: the mean's standard error is .0022, the variance's about .0039.
     assert (draws.mean(), draws.var()) == pytest.approx((1, 1), abs=0.02)
     for k in range(4):
         assert (draws == k).mean() == pytest.approx(math.exp(-1) / math.factorial(k), abs=0.005)
-    first = poisson_weights(7, "问题")
-    assert len(first) == REPLICATES
-    assert (poisson_weights(7, "问题") == first).all()
-    assert (poisson_weights(8, "问题") != first).any()
-    assert (poisson_weights(7, "问题2") != first).any()
+    first, again, other = poisson_weights(7, ["问题", "问题", "问题2"])
+    assert (first == again).all()
+    assert (first != other).any()
+    assert (first != poisson_weights(8, ["问题"])).any()
 
 
 Values = Sequence[float | None]
 
 
-def streamed(*answers: Values, seed: int = 0) -> StreamedMeans:
-    means = StreamedMeans(len(answers[0]), seed)
-    for number, values in enumerate(answers):
-        means.add(f"q{number}", values)
+def streamed(values: Values) -> StreamedMeans:
+    """One value, `x`, of each of many answers."""
+    means = StreamedMeans("x", 0)
+    for number, value in enumerate(values):
+        means.add(f"q{number}", {"x": value})
     return means
 
 
 def test_a_missing_value_is_in_no_mean() -> None:
-    means = streamed((1.0, None), (None, None), (0.5, None))
-    assert (means.mean(0), means.count(0)) == (0.75, 2)
-    assert (means.mean(1), means.count(1), means.interval(1)) == (None, 0, None)
-    assert means.interval(0) == (*wilson(0.75, 2), "wilson")
+    means = StreamedMeans("abc", 0)
+    answers: list[dict[str, float | None]] = [{"a": 1.0}, {"a": None}, {"b": None, "a": 0.5}]
+    for number, values in enumerate(answers):
+        means.add(f"q{number}", values)
+    assert (means.mean("a"), means.count("a"), means.names) == (0.75, 2, ("a", "b", "c"))
+    for name in "bc":
+        assert (means.mean(name), means.count(name), means.interval(name)) == (None, 0, None)
+    low, high = wilson(0.75, 2)
+    assert means.interval("a") == Interval(low=low, high=high, method="wilson")
 
 
 @pytest.mark.parametrize(
@@ -162,31 +171,30 @@ def test_a_missing_value_is_in_no_mean() -> None:
 def test_under_fifty_answers_or_without_variance_it_is_wilsons(
     values: Values, mean: float, method: str
 ) -> None:
-    means = streamed(*([value] for value in values))
-    interval = means.interval(0)
+    means = streamed(values)
+    interval = means.interval("x")
     assert interval is not None
-    assert (means.mean(0), interval[2]) == (mean, method)
+    assert (means.mean("x"), interval.method) == (mean, method)
     if method == "wilson":
-        assert interval[:2] == wilson(mean, means.count(0))
+        assert (interval.low, interval.high) == wilson(mean, means.count("x"))
 
 
 def test_on_many_values_the_bootstrap_is_near_the_normal_approximation() -> None:
     draw = random.Random(5)  # noqa: S311  no secret
     values = [draw.choice([0.0, 0.25, 0.5, 1.0, 1.0, 1.0]) for _ in range(2000)]
-    interval = streamed(*([value] for value in values)).interval(0)
+    interval = streamed(values).interval("x")
     assert interval is not None
     reach = NORMAL * float(np.std(values)) / math.sqrt(len(values))
     mean = float(np.mean(values))
     # The ends of a percentile interval from 1 000 replicates scatter by about 4 % of the reach;
     # three times that is allowed.
-    assert interval[0] == pytest.approx(mean - reach, abs=0.12 * reach)
-    assert interval[1] == pytest.approx(mean + reach, abs=0.12 * reach)
+    assert interval.low == pytest.approx(mean - reach, abs=0.12 * reach)
+    assert interval.high == pytest.approx(mean + reach, abs=0.12 * reach)
 
 
 def test_the_mean_of_values_that_no_float_adds_up_is_the_nearest() -> None:
-    assert streamed(*[[0.1], [0.7], [1 / 3]] * 1000).mean(0) == (
-        math.fsum([0.1, 0.7, 1 / 3] * 1000) / 3000
-    )
+    values = [0.1, 0.7, 1 / 3] * 1000
+    assert streamed(values).mean("x") == math.fsum(values) / 3000
 
 
 @settings(deadline=None, max_examples=10)
@@ -196,49 +204,49 @@ def test_parts_merge_in_any_order_into_exactly_the_whole(seed: int, cuts: list[i
     keys = [f"q{i}" for i in range(2100)]  # more than are counted together
     table = np.array([[draw.random(), i % 3, 1 / (i + 1), np.nan] for i in range(len(keys))])
     table[60:, 2] = np.nan
-    whole = StreamedMeans(4, 3)
+    whole = StreamedMeans("abcd", 3)
     whole.add_rows(keys, table)
     order = draw.sample(range(len(keys)), len(keys))
-    merged = StreamedMeans(4, 3)
+    merged = StreamedMeans("abcd", 3)
     ends = [*sorted(cuts), len(order)]
     parts = [order[start:end] for start, end in zip([0, *ends], ends, strict=False)]
     for part in draw.sample(parts, len(parts)):
-        one = StreamedMeans(4, 3)
+        one = StreamedMeans("abcd", 3)
         for at in part:
-            one.add(keys[at], [None if math.isnan(value) else value for value in table[at]])
+            row = [None if math.isnan(value) else value for value in table[at]]
+            one.add(keys[at], dict(zip("abcd", row, strict=True)))
         merged.merge(one)
-    for column in range(4):
-        assert merged.count(column) == whole.count(column)
-        assert merged.mean(column) == whole.mean(column)
-        assert merged.interval(column) == whole.interval(column)
+    for name in "abcd":
+        assert merged.count(name) == whole.count(name)
+        assert merged.mean(name) == whole.mean(name)
+        assert merged.interval(name) == whole.interval(name)
 
 
 def test_values_of_any_size_are_averaged_and_merge() -> None:
     values = [0.1, 1e100, 3.0, 2.0**300, 199.0, 201.0] * 20
-    whole, first, second = (StreamedMeans(2, 3) for _ in range(3))
+    whole, first, second = (StreamedMeans("ab", 3) for _ in range(3))
     for number, value in enumerate(values):
-        row = [value, number / 120]
-        whole.add(f"q{number}", row)
-        (first if number % 2 else second).add(f"q{number}", row)
+        for means in (whole, first if number % 2 else second):
+            means.add(f"q{number}", {"a": value, "b": number / 120})
     first.merge(second)
     plain = sum(values) / len(values)
     for found in (whole, first):
-        assert found.mean(0) == pytest.approx(plain)
-        limits = found.interval(0)
+        assert found.mean("a") == pytest.approx(plain)
+        limits = found.interval("a")
         assert limits is not None
-        assert limits[0] < plain < limits[1]
+        assert limits.low < plain < limits.high
         # What stands beside it is as exact as ever.
-        assert found.mean(1) == sum(range(120)) / 120 / 120
-    assert first.interval(1) == whole.interval(1)
+        assert found.mean("b") == sum(range(120)) / 120 / 120
+    assert first.interval("b") == whole.interval("b")
 
 
 def test_only_like_merges_with_like() -> None:
-    for other in (StreamedMeans(1, 2), StreamedMeans(2, 1)):
-        with pytest.raises(ValueError, match="equal seed and width"):
-            StreamedMeans(1, 1).merge(other)
+    for other in (StreamedMeans("a", 2), StreamedMeans("ab", 1)):
+        with pytest.raises(ValueError, match="equal seed and names"):
+            StreamedMeans("a", 1).merge(other)
 
 
 def test_no_rows_are_no_answers() -> None:
-    means = StreamedMeans(2, 0)
+    means = StreamedMeans("ab", 0)
     means.add_rows([], np.zeros((0, 2)))
-    assert (means.count(0), means.mean(0), means.interval(1)) == (0, None, None)
+    assert (means.count("a"), means.mean("b")) == (0, None)

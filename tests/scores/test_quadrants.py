@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from itertools import product
+from itertools import chain, product
 from typing import get_args
 
 import pytest
@@ -15,7 +15,6 @@ from judge.scores.quadrants import (
     Documents,
     has_gold,
     look_up,
-    place,
     quadrant,
     read_words,
     row_of,
@@ -100,37 +99,33 @@ def test_the_quadrant_of_an_answer() -> None:
     assert (nothing.retrieved, nothing.correct, nothing.partly) == (None, None, False)
 
 
-@pytest.mark.parametrize(
-    ("gold", "reference", "expected"),
-    [
-        ({}, None, None),
-        ({}, "f", None),
-        ({"gold_evidence": ()}, None, False),
-        ({"relevance": {}}, None, False),
-        ({"relevance": {"x": 0.0, "y": 0.0}}, None, False),
-        ({"gold_evidence": (), "relevance": {"x": 0.5}}, None, True),
-        ({"gold_evidence": ("y",), "relevance": {"x": 0.0}}, None, True),
-        # The reference abstains: whatever the ids say, nothing answers the question.
-        ({"gold_evidence": ("x",)}, "a", False),
-        ({"gold_evidence": ()}, "ah", False),
-        # It claims nothing and does not abstain: the ids decide.
-        ({"gold_evidence": ()}, "h", False),
-        ({"gold_evidence": ("x",)}, "h", True),
-        # No chunk holds what the reference claims: that contradicts itself.
-        ({"gold_evidence": ()}, "f", None),
-        ({"relevance": {"x": 0.0}}, "af", None),
-        ({"gold_evidence": ("x",)}, "af", True),
-    ],
-)
-def test_whether_there_is_gold_and_an_answer(
-    gold: dict[str, object],
-    reference: str | None,
-    expected: bool | None,  # noqa: FBT001
-) -> None:
-    sample = Sample(qid="1", chunks=SEEN.chunks).model_copy(update=gold)
-    found = placed(sample, reference=reference)
-    assert (found and found.answerable) is expected
-    assert has_gold(sample) is bool(gold)
+GOLD: list[tuple[dict[str, object], str | None, bool | None]] = [
+    # What gold names, the reference, and whether there is an answer; None where nobody knows.
+    ({}, None, None),
+    ({}, "f", None),
+    ({"gold_evidence": ()}, None, False),
+    ({"relevance": {}}, None, False),
+    ({"relevance": {"x": 0.0, "y": 0.0}}, None, False),
+    ({"gold_evidence": (), "relevance": {"x": 0.5}}, None, True),
+    ({"gold_evidence": ("y",), "relevance": {"x": 0.0}}, None, True),
+    # The reference abstains: whatever the ids say, nothing answers the question.
+    ({"gold_evidence": ("x",)}, "a", False),
+    ({"gold_evidence": ()}, "ah", False),
+    # It claims nothing and does not abstain: the ids decide.
+    ({"gold_evidence": ()}, "h", False),
+    ({"gold_evidence": ("x",)}, "h", True),
+    # No chunk holds what the reference claims: that contradicts itself.
+    ({"gold_evidence": ()}, "f", None),
+    ({"relevance": {"x": 0.0}}, "af", None),
+    ({"gold_evidence": ("x",)}, "af", True),
+]
+
+
+def test_whether_there_is_gold_and_an_answer() -> None:
+    samples = [Sample(qid="1", chunks=SEEN.chunks).model_copy(update=gold) for gold, *_ in GOLD]
+    found = [placed(sample, "f", row[1]) for sample, row in zip(samples, GOLD, strict=True)]
+    assert [cell and cell.answerable for cell in found] == [row[-1] for row in GOLD]
+    assert [has_gold(sample) for sample in samples] == [bool(gold) for gold, *_ in GOLD]
 
 
 def seen(chunks: Sequence[str], retrieved: Sequence[str] | None, **gold: object) -> Sample:
@@ -139,52 +134,46 @@ def seen(chunks: Sequence[str], retrieved: Sequence[str] | None, **gold: object)
     return Sample(qid="1", chunks=texts, retrieved=ranked).model_copy(update=gold)
 
 
-@pytest.mark.parametrize(
-    ("sample", "found", "missed"),
-    [
-        (seen("ab", None, gold_evidence=("b", "z", "a")), ("b", "a"), ("z",)),
-        (seen("ab", None, relevance={"a": 0.0, "b": 2.0, "z": 1.0}), ("b",), ("z",)),
-        (seen("ab", None, gold_evidence=("a",), relevance={"z": 1.0}), ("a",), ("z",)),
-        # It saw chunks, and not all that was ranked.
-        (seen("a", "abc", gold_evidence=("b",)), (), ("b",)),
-        # The texts came without ids, and are the first of what was ranked.
-        (seen("12", "abc", gold_evidence=("b", "c")), ("b",), ("c",)),
-        (seen("1234", "abc", gold_evidence=("c", "2")), ("c",), ("2",)),
-        # So did these, though some ids of the corpus are numbers in their range.
-        (seen("123", ["7", "2", "9", "1"], gold_evidence=("2", "9", "1")), ("2", "9"), ("1",)),
-        (seen("12", ["12", "1"], gold_evidence=("2", "12")), ("12",), ("2",)),
-        # These ids are the corpus's own: the first in another order, or not counted from 1.
-        (seen("123", "3127", gold_evidence=("2", "7")), ("2",), ("7",)),
-        (seen("23", "7213", gold_evidence=("2", "7")), ("2",), ("7",)),
-        (seen("21", "7213", gold_evidence=("2", "7")), ("2",), ("7",)),
-        (seen("", "abc", gold_evidence=("a",)), (), ("a",)),
-        (seen("", None, gold_evidence=("a",)), (), ("a",)),
-    ],
-)
-def test_what_gold_names_and_the_generator_saw(
-    sample: Sample, found: tuple[str, ...], missed: tuple[str, ...]
-) -> None:
-    assert look_up(sample, "exact") == (found, missed)
+LOOKED_UP = [
+    # A sample; what gold names and it saw, and what it did not.
+    (seen("ab", None, gold_evidence=("b", "z", "a")), "b a", "z"),
+    (seen("ab", None, relevance={"a": 0.0, "b": 2.0, "z": 1.0}), "b", "z"),
+    (seen("ab", None, gold_evidence=("a",), relevance={"z": 1.0}), "a", "z"),
+    # It saw chunks, and not all that was ranked.
+    (seen("a", "abc", gold_evidence=("b",)), "", "b"),
+    # The texts came without ids, and are the first of what was ranked.
+    (seen("12", "abc", gold_evidence=("b", "c")), "b", "c"),
+    (seen("1234", "abc", gold_evidence=("c", "2")), "c", "2"),
+    # So did these, though some ids of the corpus are numbers in their range.
+    (seen("123", ["7", "2", "9", "1"], gold_evidence=("2", "9", "1")), "2 9", "1"),
+    (seen("12", ["12", "1"], gold_evidence=("2", "12")), "12", "2"),
+    # These ids are the corpus's own: the first in another order, or not counted from 1.
+    (seen("123", "3127", gold_evidence=("2", "7")), "2", "7"),
+    (seen("23", "7213", gold_evidence=("2", "7")), "2", "7"),
+    (seen("21", "7213", gold_evidence=("2", "7")), "2", "7"),
+    (seen("", "abc", gold_evidence=("a",)), "", "a"),
+    (seen("", None, gold_evidence=("a",)), "", "a"),
+]
 
 
-@pytest.mark.parametrize(
-    ("gold", "reference", "expected"),
-    [
-        ({"gold_evidence": ("a",)}, None, (True, False)),
-        ({"gold_evidence": ("a", "b")}, None, (True, False)),
-        ({"gold_evidence": ("a", "z")}, None, (True, True)),
-        ({"relevance": {"a": 0.5, "z": 2.0}}, "f", (True, True)),
-        ({"relevance": {"a": 1.0, "z": 0.0}}, None, (True, False)),
-        ({"gold_evidence": ("z",)}, None, (False, False)),
-        ({"gold_evidence": ("a", "z")}, "a", (None, False)),
-    ],
-)
-def test_evidence_that_was_seen_in_part(
-    gold: dict[str, object], reference: str | None, expected: tuple[bool | None, bool]
-) -> None:
-    found = placed(seen("ab", None, **gold), reference=reference)
-    assert found is not None
-    assert (found.retrieved, found.partly) == expected
+def test_what_gold_names_and_the_generator_saw() -> None:
+    found = [tuple(map(" ".join, look_up(sample, "exact"))) for sample, *_ in LOOKED_UP]
+    assert found == [row[1:] for row in LOOKED_UP]
+
+
+def test_evidence_that_was_seen_in_part() -> None:
+    rows: list[tuple[dict[str, object], str | None, bool | None, bool]] = [
+        ({"gold_evidence": ("a",)}, None, True, False),
+        ({"gold_evidence": ("a", "b")}, None, True, False),
+        ({"gold_evidence": ("a", "z")}, None, True, True),
+        ({"relevance": {"a": 0.5, "z": 2.0}}, "f", True, True),
+        ({"relevance": {"a": 1.0, "z": 0.0}}, None, True, False),
+        ({"gold_evidence": ("z",)}, None, False, False),
+        ({"gold_evidence": ("a", "z")}, "a", None, False),
+    ]
+    cells = [placed(seen("ab", None, **gold), "f", reference) for gold, reference, *_ in rows]
+    found = [(cell.retrieved, cell.partly) for cell in cells if cell is not None]
+    assert found == [tuple(expected) for _, _, *expected in rows]
 
 
 def test_gold_may_name_documents() -> None:
@@ -212,10 +201,13 @@ LIMITS = [
     ("ffffff??", None),  # 0.75 to 1
     ("fffnn?", False),  # 0.5 to 0.67
     ("ffffffffc", False),  # 0.89, and one contradicted
-    ("c???", False), ("?", None),
+    ("c???", False),
+    ("?", None),
     ("y", None),  # a fallback is not the run's own judge
-    ("ffffN", None), ("fN", None), ("f-", True), ("-", None),
-]  # fmt: skip
+    ("ffffN", None),
+    ("f-", True),
+    ("-", None),
+]
 
 
 def test_a_failure_leaves_open_only_what_it_could_change() -> None:
@@ -248,27 +240,19 @@ def test_more_than_the_reference_says_is_not_wrong_unless_it_says_otherwise() ->
     assert [each and each.correct for each in told] == [True, True, False, None]
 
 
-@pytest.mark.parametrize(
-    ("rules", "expected"),
-    [
-        (Rules(faithful_from=0.75, correct_from=0.9), (True, False)),
-        (Rules(faithful_from=0.76, correct_from=0.5), (False, True)),
-        (Rules(faithful_from=0, correct_from=1), (True, False)),
-    ],
-)
-def test_the_limits_are_the_users(rules: Rules, expected: tuple[bool, bool]) -> None:
-    found = placed(SEEN, answer="fffn", reference="fn", rules=rules)
-    assert found is not None
-    assert (found.faithful, found.correct) == expected
-
-
-def test_how_a_cell_was_made_can_be_told() -> None:
-    usual = placed(SEEN)
-    other = placed(SEEN, rules=Rules(faithful_from=0.9, correct_from=1, gold_match="prefix"))
-    assert usual is not None
-    assert other is not None
-    assert usual.signature == "cells:1|faithful:0.8|correct:0.8|gold:exact"
-    assert other.signature == "cells:1|faithful:0.9|correct:1.0|gold:prefix"
+def test_the_limits_are_the_users_and_stand_in_the_signature() -> None:
+    rows = [
+        (Rules(), (False, False), "faithful:0.8|correct:0.8|gold:exact"),
+        (Rules(faithful_from=0.75, correct_from=0.9), (True, False), "faithful:0.75|correct:0.9|"),
+        (Rules(faithful_from=0.76, correct_from=0.5), (False, True), "faithful:0.76|correct:0.5|"),
+        (Rules(faithful_from=0, correct_from=1), (True, False), "faithful:0.0|correct:1.0|"),
+        (Rules(gold_match="prefix"), (False, False), "faithful:0.8|correct:0.8|gold:prefix"),
+    ]
+    for rules, expected, signature in rows:
+        found = placed(SEEN, answer="fffn", reference="fn", rules=rules)
+        assert found is not None
+        assert (found.faithful, found.correct) == expected
+        assert found.signature.startswith(f"cells:1|{signature}")
 
 
 HAD, LACKED = "answerable retrieved ", "answerable missed "
@@ -309,20 +293,10 @@ ROWS = {
 
 def every_quadrant() -> set[tuple[QuadrantWord, ...]]:
     """The words of every quadrant there can be."""
-    sides = (True, False)
-    return {
-        Quadrant(
-            answerable=answerable,
-            retrieved=retrieved,
-            abstained=abstained,
-            silent=silent,
-            faithful=faithful,
-            correct=correct,
-            signature="s",
-        ).words
-        for answerable, retrieved, abstained, silent in product(sides, repeat=4)
-        for faithful, correct in product((*sides, None), repeat=2)
-    }
+    sides = [("answerable", "retrieved", "abstained", "silent"), ("faithful", "correct")]
+    values = product(*[(True, False)] * 4, *[(True, False, None)] * 2)
+    every = (dict(zip(chain(*sides), each, strict=True)) for each in values)
+    return {Quadrant.model_validate(each | {"signature": "s"}).words for each in every}
 
 
 def test_each_quadrant_has_the_row_that_is_meant() -> None:
@@ -332,19 +306,16 @@ def test_each_quadrant_has_the_row_that_is_meant() -> None:
     }
 
 
-def test_no_row_is_without_a_quadrant() -> None:
-    assert {place(words) for words in every_quadrant()} == set(range(len(table().row)))
-
-
-def test_what_is_no_quadrant_has_no_row() -> None:
+def test_no_row_is_without_a_quadrant_and_what_is_no_quadrant_has_no_row() -> None:
+    assert {row_of(words) for words in every_quadrant()} == set(table())
     with pytest.raises(ValueError, match="faithful"):
-        place(("answered", "faithful"))
+        row_of(("answered", "faithful"))
 
 
 def test_each_row_means_something_else() -> None:
     texts = Messages.of("quadrants")
     for lang in LANGS:
-        readings = [texts(f"reading.{row.reading}", lang) for row in table().row]
+        readings = [texts(f"reading.{row.reading}", lang) for row in table()]
         assert len(set(readings)) == len(readings)
 
 
@@ -390,24 +361,24 @@ def test_words_are_taken_where_some_quadrant_has_them_all(said: list[str]) -> No
     assert taken == possible
 
 
-CHUNKS = [
-    # A chunk, and the document that it belongs to; its own id where it belongs to none.
-    ("docA", "docA"), ("docA#1", "docA"), ("docA_1", "docA"), ("docA 1", "docA"),
-    ("docA-2", "docA-2"), ("docA-2#7", "docA-2"), ("docA-27", "docA"), ("docAB", "docAB"),
-    ("docA1", "docA1"), ("docA文", "docA"), ("docA第三章", "docA"), ("docA文2", "docA"),
-    ("DOCA#1", "DOCA#1"), ("doc", "doc"), ("", ""), ("报销制度#第三章", "报销制度"),
-    ("报销制度（2024）", "报销制度"), ("报销制度补充", "报销制度补充"), ("报销制度2", "报销制度"),
-    ("报销制度A", "报销制度"), ("报销制度２", "报销制度"), ("手册.pdf第1页", "手册.pdf"),
-    ("手册.pdfx", "手册.pdfx"), ("ガイド第1章", "ガイド第1章"), ("ガイドv2", "ガイド"),
-    ("kb#7", "kb#"), ("kb#", "kb#"), ("kb", "kb"),
-]  # fmt: skip
+CHUNKS = {
+    # Documents, and the chunks that belong to each; the last belong to none.
+    "docA": "docA,docA#1,docA_1,docA 1,docA-27,docA文,docA第三章,docA文2",
+    "docA-2": "docA-2,docA-2#7",
+    "报销制度": "报销制度#第三章,报销制度（2024）,报销制度2,报销制度A,报销制度２",
+    "手册.pdf": "手册.pdf第1页",
+    "ガイド": "ガイドv2",
+    "kb#": "kb#7,kb#",
+    "": "docAB,docA1,DOCA#1,doc,,报销制度补充,手册.pdfx,ガイド第1章,kb",
+}
 
 
 def test_whose_chunk_it_is() -> None:
-    names = ["docA", "", "docA-2", "报销制度", "kb#", "手册.pdf", "ガイド", "docA"]
-    for order in (names, names[::-1]):
-        documents = Documents(order)
-        assert [(chunk, documents.of(chunk)) for chunk, _ in CHUNKS] == CHUNKS
+    for names in ([*CHUNKS, "docA"], [*CHUNKS][::-1]):
+        documents = Documents(names)
+        for name, chunks in CHUNKS.items():
+            found = {chunk: documents.of(chunk) for chunk in chunks.split(",")}
+            assert found == {chunk: name or chunk for chunk in found}
 
 
 def test_an_accent_is_part_of_its_letter() -> None:
