@@ -1,4 +1,4 @@
-"""The page through its DOM: what it says, and that no text from outside becomes markup."""
+"""What is said of the judge; the page by its DOM; and that no text from outside is markup."""
 
 import re
 from collections.abc import Sequence
@@ -8,9 +8,10 @@ import hypothesis
 from hypothesis import strategies as st
 
 from judge.messages import LANGS, Lang, Messages
-from judge.pages.agreement import page
-from judge.records import Summary
-from judge.review.records import Agreement
+from judge.pages.agreement import Findings, Words, bias, page, stratum_bias
+from judge.records import Summary, Support
+from judge.review.records import Agreement, LabelledStratum, StratumName
+from judge.review.sheet import read_label
 from tests.pages.agreements import (
     BARE,
     DATE,
@@ -21,7 +22,10 @@ from tests.pages.agreements import (
     STRICT,
     WHOLE,
     of_run,
+    share,
 )
+
+ENGLISH, CHINESE = Words("en"), Words("zh")
 
 CASES = {
     "rich": (RICH, of_run()),
@@ -78,6 +82,139 @@ def joined(texts: Sequence[str]) -> str:
 
 def own(**changes: object) -> str:
     return joined(read(RICH.model_copy(update=changes)).own)
+
+
+def plain(words: str) -> str:
+    return words.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def said_of(agreement: Agreement, summary: Summary | None = None, lang: Lang = "en") -> Findings:
+    return Findings(agreement, summary or of_run(), CHINESE if lang == "zh" else ENGLISH)
+
+
+def headline(agreement: Agreement, summary: Summary | None = None, lang: Lang = "en") -> str:
+    return plain(said_of(agreement, summary, lang).headline())
+
+
+def stratum(error: float | None) -> LabelledStratum:
+    names = (StratumName.PARTIAL, StratumName.UNSCORED)
+    return LabelledStratum(names=names, units=9, drawn=5, labelled=5, error=error)
+
+
+def test_the_headline_says_what_people_found_what_the_judge_said_and_the_difference() -> None:
+    # .824 - .783 = .041, and .824 is over .8199.
+    assert headline(RICH) == (
+        "As people see it, the chunks support 78.3 % of what the answers claim"
+        " (95 % interval 74.1–82.0 %); the judge said 82.4 %: it is too generous by 4.1 points."
+    )
+    assert headline(RICH, lang="zh") == (
+        "按人工判断，回答中的论断有 78.3% 得到检索片段支持（95% 置信区间 74.1%–82.0%）；"
+        "自动评判给出 82.4%，偏宽 4.1 个百分点。"
+    )
+
+
+def test_which_way_the_judge_errs() -> None:
+    same = ("same", "no difference that these labels can show.", "no difference shown")
+    table: dict[float | None, tuple[str | None, str, str]] = {
+        0.9: ("generous", "judge said 90.0 %: it is too generous by 11.7 points.", "too high"),
+        0.74: ("strict", "judge said 74.0 %: it is too strict by 4.3 points.", "too low by 4.3"),
+        0.741: same,
+        0.8199: same,
+        None: (None, "is not measured, for it gave no verdict that counts.", "not measured"),
+    }
+    for raw, (way, said, told) in table.items():
+        score = FAITHFULNESS.model_copy(update={"raw": raw})
+        found = RICH.model_copy(update={"corrected": (score,)})
+        assert bias(score) == way
+        assert headline(found).endswith(said)
+        assert told in ENGLISH.difference(score)
+
+
+def test_what_similarity_says_is_not_called_faithfulness() -> None:
+    run = of_run(SIMILARITY)
+    assert run.by_similarity
+    assert said_of(RICH, run).title.startswith(
+        "Share of sentences that look supported (similarity)"
+    )
+    assert said_of(RICH).title.startswith("Faithfulness")
+    assert "by similarity, 82.4 % looks supported" in headline(RICH, run)
+    assert "按相似度，82.4% 看似有依据，偏宽" in headline(RICH, run, "zh")
+
+
+def test_why_nothing_could_be_corrected() -> None:
+    claims = "at least two claims must have labels.", "至少需要两条论断有标签。"
+    answers = "at least two answers must have labels.", "至少需要两篇回答有标签。"
+    nothing = "people found no claim in what they labelled.", "未见论断。"
+    table = [
+        ("sentence", 9, 0, claims),
+        ("sentence", 9, 1, claims),
+        ("answer", 9, 1, answers),
+        ("sentence", 9, 2, nothing),
+        ("answer", 1, 1, nothing),
+    ]
+    for by, units, labelled, (why, chinese) in table:
+        part = stratum(None).model_copy(update={"units": units, "labelled": labelled})
+        found = RICH.model_copy(update={"by": by, "corrected": (), "strata": (part,)})
+        assert headline(found).endswith(f"is not measured: {why}")
+        assert headline(found, lang="zh").endswith(chinese)
+
+
+def test_the_score_to_name_first() -> None:
+    assert said_of(RICH).leading is FAITHFULNESS
+    assert (
+        said_of(RICH.model_copy(update={"corrected": RICH.corrected[::-1]})).leading is FAITHFULNESS
+    )
+    strict = RICH.model_copy(update={"corrected": (STRICT,)})
+    assert said_of(strict).leading is STRICT
+    assert "the chunks fully support 71.0 %" in headline(strict)
+    assert said_of(BARE).leading is None
+    assert "not measured" in headline(BARE)
+
+
+def test_what_must_be_known_of_the_run() -> None:
+    assert said_of(RICH, of_run(unscored={})).cautions() == []
+    assert said_of(RICH, lang="zh").cautions() == [
+        "120 条论断中有 3 条自动评判未作判断；只有人工校正后的分数涵盖它们。"
+    ]
+    doubtful = of_run(untrusted=True, unscored_share=0.31, signatures={"a": 1, "b": 2})
+    said = [plain(words) for words in said_of(RICH, doubtful).cautions()]
+    assert "no verdict on 31.0 % of the claims" in said[0]
+    assert "in 2 different ways" in said[1]
+    assert "3 of 120 claims open; only the people's score covers them" in said[2]
+    # Nor does any, where there is none.
+    assert said_of(BARE).cautions() == ["The judge left 3 of 120 claims open."]
+
+
+def test_where_the_errors_are() -> None:
+    table: dict[float | None, tuple[str | None, str]] = {
+        -0.125: ("generous", "too high by 12.5 points"),
+        0.8: ("strict", "too low by 80.0 points"),
+        0.0004: ("same", "right"),
+        None: (None, "not measured: nothing labelled"),
+    }
+    for error, (way, said) in table.items():
+        assert stratum_bias(stratum(error)) == way
+        assert ENGLISH.stratum_error(stratum(error)) == said
+
+
+def test_figures_are_written_as_the_language_does() -> None:
+    assert ENGLISH.percent(0.9166) == "91.7\N{NO-BREAK SPACE}%"
+    assert CHINESE.percent(1) == "100.0%"
+    assert ENGLISH.span(0.0, 0.12345) == "0.0–12.3\N{NO-BREAK SPACE}%"
+    assert CHINESE.span(0.0, 0.12345) == "0.0%–12.3%"
+    assert ENGLISH.points(-0.041) == "4.1 points"
+    assert CHINESE.points(0.041) == "4.1 个百分点"
+    assert CHINESE.share(share(0.5, 0.25, 0.75)) == "50.0%（25.0%–75.0%）"
+    assert ENGLISH.coefficient(-0.7164) == "\N{MINUS SIGN}0.716"
+    assert CHINESE.coefficient(-0.0001) == "0.000"
+
+
+def test_a_label_reads_on_a_sheet_as_it_does_on_the_page() -> None:
+    for words in (ENGLISH, CHINESE):
+        for support in (*Support, None):
+            word = words.named("label", "rest" if support is None else support.value)
+            assert read_label(word) == (support, support is Support.FULL)
+        assert len({words(f"stratum.{name.value}") for name in StratumName}) == len(StratumName)
 
 
 def test_the_page_is_whole_and_needs_nothing_else() -> None:

@@ -9,20 +9,7 @@ from rich.text import Text
 
 from judge.cli.render.page import number, wrap
 from judge.files.runs import AGREEMENT, PAGE
-from judge.pages.findings import (
-    Bias,
-    Words,
-    bias,
-    cautions,
-    complete,
-    headline,
-    missing_alpha,
-    missing_kappa,
-    notes,
-    stratum_bias,
-    stratum_name,
-    title,
-)
+from judge.pages.agreement import Bias, Findings, Words, bias, stratum_bias
 from judge.records import Summary
 from judge.review.records import Agreement, CorrectedScore, Share
 from judge.text.visible import counted, flat, visible
@@ -42,16 +29,17 @@ def print_agreement(agreement: Agreement, summary: Summary, folder: Path, consol
     def say(line: Text, hang: int = 4) -> None:
         console.print(wrap(line, console.width, hang=hang), soft_wrap=True)
 
-    say(Text(title(summary, _WORDS), style="bold"))
-    say(Text(headline(agreement, summary, _WORDS)), hang=0)
-    for caution in cautions(agreement, summary, _WORDS):
+    findings = Findings(agreement, summary, _WORDS)
+    say(Text(findings.title, style="bold"))
+    say(Text(findings.headline()), hang=0)
+    for caution in findings.cautions():
         say(Text(caution, style="yellow"), hang=0)
-    for note in notes(agreement, _WORDS):
+    for note in findings.notes():
         say(Text(note), hang=0)
-    for line in _quality(agreement):
+    for line in _quality(agreement, findings):
         say(line)
     # No figure is cut: where a row is too wide, the terminal breaks it.
-    rows = (*_scores(agreement), *_labels(agreement), *_strata(agreement))
+    rows = (*_scores(agreement, findings), *_labels(agreement), *_strata(agreement))
     for row in (*rows, *_disagreements(agreement, console)):
         console.print(row, soft_wrap=True)
     # A path is copied: it is not broken into lines.
@@ -59,7 +47,7 @@ def print_agreement(agreement: Agreement, summary: Summary, folder: Path, consol
     console.print(Text(visible(written)), soft_wrap=True)
 
 
-def _scores(agreement: Agreement) -> Iterator[Text]:
+def _scores(agreement: Agreement, findings: Findings) -> Iterator[Text]:
     pooled = any(score.average == "micro" for score in agreement.corrected)
     if agreement.corrected:
         more = "  pooled over claims" if pooled else ""
@@ -72,7 +60,7 @@ def _scores(agreement: Agreement) -> Iterator[Text]:
         span = off = ""
         if macro:
             limits = f"{number(macro.low)}–{number(macro.high)}"
-            span = "all labelled" if complete(agreement) else limits
+            span = "all labelled" if findings.whole else limits
             off = _off(bias(macro), (macro.raw or 0.0) - macro.corrected, "no difference")
         line = f"  {words:<19} {_pair(macro)}  {span:<13}"
         line += f"  {_pair(micro)}" if pooled else ""
@@ -90,7 +78,7 @@ def _pair(score: CorrectedScore | None) -> str:
     return f"{number(raw):>5}   {number(corrected):>5}"
 
 
-def _quality(agreement: Agreement) -> Iterator[Text]:
+def _quality(agreement: Agreement, findings: Findings) -> Iterator[Text]:
     line = f"agreement {_share(agreement.agreement, 'compared')}"
     if agreement.compared:
         line += f" over {counted(agreement.compared, 'label')}"
@@ -98,10 +86,10 @@ def _quality(agreement: Agreement) -> Iterator[Text]:
         line += f"; Brier {number(agreement.brier)}, ECE {number(agreement.calibration_error)}"
     yield Text(line)
     rate = agreement.base_rate
-    kappa = _figure(agreement.kappa, missing_kappa(agreement))
+    kappa = _figure(agreement.kappa, findings.no_kappa)
     if rate is not None:
         kappa += f" (people call {_WORDS.percent(rate)} full)"
-    alpha = _figure(agreement.alpha, missing_alpha(agreement))
+    alpha = _figure(agreement.alpha, findings.no_alpha)
     if agreement.shared:
         alpha += f" (of {counted(agreement.shared, 'sentence')})"
     yield Text(f"kappa {kappa}, alpha {alpha}")
@@ -121,7 +109,7 @@ def _labels(agreement: Agreement) -> Iterator[Text]:
 def _strata(agreement: Agreement) -> Iterator[Text]:
     """The strata that move the score most."""
     worst = sorted(agreement.strata, key=lambda h: -h.units * abs(h.error or 0.0))[:_STRATA]
-    names = [stratum_name(stratum, _WORDS) for stratum in worst]
+    names = [_WORDS.stratum(stratum) for stratum in worst]
     wide = max(map(len, names), default=0)
     if names:
         unit = "claims" if agreement.by == "sentence" else "answers"
