@@ -1,8 +1,34 @@
 """What holds for all tests."""
 
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
+
+from tests.server import JudgeServer
 
 # An example that is slow once, on a machine that has other work, is no failure. Half the usual
 # number of examples: every run of every session draws others.
 settings.register_profile("house", deadline=None, max_examples=50)
 settings.load_profile("house")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working folder where nobody has set anything, the cache within it."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "JUDGE_MODEL", "JUDGE_REVIEW_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    yield tmp_path
+    # `judge --debug` says more until the next command, and a test may be none.
+    logging.getLogger("judge").setLevel(logging.NOTSET)
+
+
+@pytest.fixture
+def server(place: Path) -> Iterator[JudgeServer]:  # noqa: ARG001  nobody's settings but ours
+    """A model that says `full` of everything."""
+    with JudgeServer() as server:
+        yield server

@@ -20,6 +20,7 @@ from zlib import crc32
 import numpy as np
 from aiohttp import web
 
+from judge.config import Config
 from tests.asked import Asked, tokens
 from tests.replies import Answer, Body, Reset, Says, Script, Slow, Status, Trickle, right
 
@@ -76,6 +77,16 @@ class JudgeServer:
         self.prompt_tokens = 0
         """Characters ÷ 4 of the calls that got a reply: what their `usage` added up to."""
         self.reply_tokens = 0
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """How a command names its model."""
+        return ("--model", "tiny", "--base-url", self.base_url)
+
+    def config(self, **settings: object) -> Config:
+        """Settings that name its model, nothing kept and nothing sent twice, and these."""
+        plain = {"model": "tiny", "base_url": self.base_url, "cache": False, "attempts": 1}
+        return Config.model_validate(plain | settings)
 
     def __enter__(self) -> Self:
         self._thread.start()

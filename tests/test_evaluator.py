@@ -20,7 +20,7 @@ from judge import (
 from judge.backends.fake import FakeJudge
 from judge.records import Chunk, JudgeRequest, Judgment, Support, Verdict
 from tests.faults import UNAUTHORIZED
-from tests.server import JudgeServer
+from tests.server import JudgeServer, refused_url
 
 
 def sample(qid: object, answer: str = "The limit is 500 yuan.") -> Sample:
@@ -28,39 +28,29 @@ def sample(qid: object, answer: str = "The limit is 500 yuan.") -> Sample:
     return Sample(qid=str(qid), query="q", answer=answer, chunks=chunks)
 
 
+async def qids(evaluator: Evaluator, *names: str) -> list[str]:
+    """Those of the results of such samples."""
+    return [result.qid async for result in evaluator.evaluate(map(sample, names))]
+
+
 FULL = Verdict(support=Support.FULL, source="llm", signature="fake")
 
 
-class Gated:
-    """Lets requests through in the reverse of their order, and counts those in flight."""
-
-    signature = "gated"
-
-    def __init__(self, count: int) -> None:
-        self.flying = self.most = 0
-        self._gates = [asyncio.Event() for _ in range(count)]
-        self._began = 0
+class Backwards(FakeJudge):
+    """Answers in the reverse of the order in which it was asked."""
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        mine = self._began
-        self._began += 1
-        self.flying += 1
-        self.most = max(self.most, self.flying)
-        if self._began == len(self._gates):
-            self._gates[-1].set()
-        await self._gates[mine].wait()
-        self.flying -= 1
-        if mine:
-            self._gates[mine - 1].set()
-        return Judgment(outcomes=dict.fromkeys(request.ask, FULL))
+        for _ in range(20 - int(request.query)):
+            await asyncio.sleep(0)
+        return await super().judge(request)
 
 
 async def test_results_come_in_input_order_however_the_judge_answers() -> None:
-    judge = Gated(8)
+    samples = (sample(i).model_copy(update={"query": str(i)}) for i in range(8))
+    judge = Backwards({})
     evaluator = Evaluator(Config(concurrency=8), judge=judge)
-    results = [r.qid async for r in evaluator.evaluate(sample(i) for i in range(8))]
-    assert results == [str(i) for i in range(8)]
-    assert judge.most == 8
+    assert [r.qid async for r in evaluator.evaluate(samples)] == [str(i) for i in range(8)]
+    assert [request.query for request in judge.requests] == [str(i) for i in reversed(range(8))]
 
 
 class Arriving(FakeJudge):
@@ -157,17 +147,16 @@ async def test_a_source_keeps_its_own_timeout() -> None:
         await anext(stream)
 
 
-class Stuck(FakeJudge):
-    """The first answer takes for ever; the second finds that nobody can be asked."""
-
-    async def judge(self, request: JudgeRequest) -> Judgment:
-        self.requests.append(request)
-        if len(self.requests) == 1:
-            await asyncio.Event().wait()
-        raise JudgeUnavailable("the key was withdrawn")
-
-
 async def test_an_unavailable_judge_stops_the_run_at_once() -> None:
+    class Stuck(FakeJudge):
+        """The first answer takes for ever; the second finds that nobody can be asked."""
+
+        async def judge(self, request: JudgeRequest) -> Judgment:
+            self.requests.append(request)
+            if len(self.requests) == 1:
+                await asyncio.Event().wait()
+            raise JudgeUnavailable("the key was withdrawn")
+
     judge = Stuck({})
     stream = Evaluator(Config(concurrency=2), judge=judge).evaluate(sample(i) for i in range(50))
     async with asyncio.timeout(60):
@@ -176,19 +165,8 @@ async def test_an_unavailable_judge_stops_the_run_at_once() -> None:
     assert len(judge.requests) <= 4  # those begun ahead
 
 
-@pytest.fixture
-def server() -> Iterator[JudgeServer]:
-    with JudgeServer() as server:
-        yield server
-
-
-def asking(server: JudgeServer, **settings: object) -> Config:
-    plain = {"model": "tiny", "base_url": server.base_url, "cache": False, "attempts": 1}
-    return Config.model_validate(plain | settings)
-
-
 async def test_the_signature_of_a_model_is_known_once_it_was_asked(server: JudgeServer) -> None:
-    evaluator = Evaluator(asking(server))
+    evaluator = Evaluator(server.config())
     with pytest.raises(ConfigError, match="async with"):
         _ = evaluator.signature
     async with evaluator as entered:
@@ -201,51 +179,51 @@ async def test_the_signature_of_a_model_is_known_once_it_was_asked(server: Judge
 
 
 async def test_entered_it_probes_once_and_otherwise_each_time(server: JudgeServer) -> None:
-    evaluator = Evaluator(asking(server))
+    evaluator = Evaluator(server.config())
     async with evaluator:
         for _ in range(3):
-            assert [r.qid async for r in evaluator.evaluate([sample("a")])] == ["a"]
+            assert await qids(evaluator, "a") == ["a"]
         assert (server.probes, server.calls) == (1, 3)
     for probes in (2, 3):  # opened anew, and closed again
-        assert [r.qid async for r in evaluator.evaluate([sample("a")])] == ["a"]
+        assert await qids(evaluator, "a") == ["a"]
         assert server.probes == probes
 
 
 async def test_entered_twice_is_refused_and_the_first_goes_on(server: JudgeServer) -> None:
     # A session left open would warn, and a warning fails a test.
-    evaluator = Evaluator(asking(server))
+    evaluator = Evaluator(server.config())
     async with evaluator:
         with pytest.raises(ConfigError, match="open already"):
             async with evaluator:
                 raise AssertionError("not reached")
-        assert [r.qid async for r in evaluator.evaluate([sample("a")])] == ["a"]
+        assert await qids(evaluator, "a") == ["a"]
         assert (server.probes, server.calls) == (1, 1)
     gc.collect()
     async with evaluator:
-        assert [r.qid async for r in evaluator.evaluate([sample("b")])] == ["b"]
+        assert await qids(evaluator, "b") == ["b"]
     assert server.probes == 2
 
 
 async def test_a_server_that_refuses_leaves_nothing_open() -> None:
     with JudgeServer(lambda _: UNAUTHORIZED) as server:
-        evaluator = Evaluator(asking(server))
+        evaluator = Evaluator(server.config())
         for _ in range(2):
             with pytest.raises(JudgeUnavailable, match="OPENAI_API_KEY"):
                 async with evaluator:
                     raise AssertionError("not reached")
             with pytest.raises(JudgeUnavailable):
-                evaluate([sample("a")], asking(server))
+                evaluate([sample("a")], server.config())
     gc.collect()
     with pytest.raises(ConfigError):
         _ = evaluator.signature
 
 
 def test_two_loops_one_after_the_other(server: JudgeServer) -> None:
-    evaluator = Evaluator(asking(server))
+    evaluator = Evaluator(server.config())
 
     async def once() -> list[str]:
         async with evaluator:
-            return [r.qid async for r in evaluator.evaluate([sample("a"), sample("中")])]
+            return await qids(evaluator, "a", "中")
 
     assert [asyncio.run(once()) for _ in range(2)] == [["a", "中"]] * 2
     assert (server.probes, server.calls) == (2, 4)
@@ -277,7 +255,7 @@ async def test_three_questions_about_one_answer_share_its_time(server: JudgeServ
     [_ async for _ in evaluator.evaluate([compared])]
     # A judge of one's own is nobody's server: it has its own idea of time.
     assert [request.deadline for request in own.requests] == [None] * 3
-    late = asking(server, correctness=True, deadline=1e-9, attempts=1)
+    late = server.config(correctness=True, deadline=1e-9, attempts=1)
     (result,) = [r async for r in Evaluator(late).evaluate([compared])]
     assert result.correctness is not None
     assert result.scores.unscored == 1
@@ -330,18 +308,15 @@ def test_sync_without_a_loop() -> None:
 
 
 async def test_sync_with_a_model_inside_a_running_loop(server: JudgeServer) -> None:
-    assert [r.qid for r in evaluate([sample("a"), sample("b")], asking(server))] == ["a", "b"]
+    assert [r.qid for r in evaluate([sample("a"), sample("b")], server.config())] == ["a", "b"]
     assert (server.probes, server.calls) == (1, 2)
 
 
 def test_a_server_that_is_not_there_is_what_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     # It used to be "no running event loop": the last error before, and no cause of this one.
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-    settings = Config(model="m", base_url="http://127.0.0.1:9/v1", attempts=1, cache=False)
+    settings = Config(model="m", base_url=refused_url(), attempts=1, cache=False)
     with pytest.raises(JudgeUnavailable) as told:
-        evaluate(
-            [Sample(qid="1", answer="It rains.", chunks=(Chunk(chunk_id="a", text="It."),))],
-            settings,
-        )
+        evaluate([sample("a")], settings)
     assert "event loop" not in str(told.value)
     assert "no connection" in str(told.value)

@@ -24,30 +24,24 @@ def test_the_prompts_lie_where_the_checkout_has_them() -> None:
     assert (prompts_folder() / "README.md").is_file()
 
 
-def test_the_shipped_prompts_have_their_pinned_bytes() -> None:
+def test_the_shipped_prompts_have_their_pinned_bytes_and_take_all_that_is_put_in() -> None:
     assert verify_prompts() == ["correctness/v1.toml", "faithfulness/v1.toml"]
     # Written out here as well: no edit of the file and its sum together goes unnoticed.
     assert load_prompt("faithfulness", "v1").reference == "faithfulness-v1@a77cf08f"
     assert load_prompt("correctness", "v1").reference == "correctness-v1@7fc63cac"
-
-
-@pytest.mark.parametrize("name", ["correctness", "faithfulness"])
-def test_a_shipped_prompt_takes_all_that_is_put_in(name: str) -> None:
-    prompt = load_prompt(name, "v1")
-    assert set(prompt.user.get_identifiers()) == {"code", "query", "chunks", "sentences", "ask"}
-    assert prompt.again.get_identifiers() == ["faults"]
-    assert "$" not in prompt.system
-    # A server that holds replies to JSON asks for the word itself.
-    assert "JSON" in prompt.system
+    for name in ("correctness", "faithfulness"):
+        prompt = load_prompt(name, "v1")
+        assert set(prompt.user.get_identifiers()) == {"code", "query", "chunks", "sentences", "ask"}
+        assert prompt.again.get_identifiers() == ["faults"]
+        assert "$" not in prompt.system
+        # A server that holds replies to JSON asks for the word itself.
+        assert "JSON" in prompt.system
 
 
 def test_a_prompt_is_read_with_its_hash(tmp_path: Path) -> None:
     prompt = load_prompt("faithfulness", "v1", released(tmp_path, "v1"))
-    assert (prompt.system, prompt.user.template[:2], prompt.again.template) == (
-        "S",
-        "U ",
-        "A $faults",
-    )
+    texts = (prompt.system, prompt.user.template[:2], prompt.again.template)
+    assert texts == ("S", "U ", "A $faults")
     assert prompt.sha256 == hashlib.sha256(TEXT.encode()).hexdigest()
     assert prompt.reference == f"faithfulness-v1@{prompt.sha256[:8]}"
 
@@ -64,9 +58,8 @@ def test_a_changed_prompt_is_refused_under_its_version(tmp_path: Path) -> None:
 
 def test_an_absent_or_unpinned_prompt_is_named(tmp_path: Path) -> None:
     released(tmp_path, "v1")
-    with pytest.raises(
-        PromptMismatch, match=r"'faithfulness/v9.toml' .*there are: faithfulness/v1"
-    ):
+    told = r"'faithfulness/v9.toml' .*there are: faithfulness/v1"
+    with pytest.raises(PromptMismatch, match=told):
         load_prompt("faithfulness", "v9", tmp_path)
     (tmp_path / "faithfulness" / "v2.toml").write_text(TEXT, encoding="utf-8")
     with pytest.raises(PromptMismatch, match=r"v2\.toml: is not pinned"):
@@ -76,11 +69,11 @@ def test_an_absent_or_unpinned_prompt_is_named(tmp_path: Path) -> None:
         load_prompt("faithfulness", "v1", tmp_path)
 
 
-@pytest.mark.parametrize("text", ["system = 'S'", "system", "user = 1\nagain = 2\nsys = 3"])
-def test_what_is_no_prompt_is_named(tmp_path: Path, text: str) -> None:
-    released(tmp_path, "v1", text=text)
-    with pytest.raises(PromptMismatch, match=r"v1\.toml: cannot be read as a prompt"):
-        load_prompt("faithfulness", "v1", tmp_path)
+def test_what_is_no_prompt_is_named(tmp_path: Path) -> None:
+    for text in ("system = 'S'", "system", "user = 1\nagain = 2\nsys = 3"):
+        released(tmp_path, "v1", text=text)
+        with pytest.raises(PromptMismatch, match=r"v1\.toml: cannot be read as a prompt"):
+            load_prompt("faithfulness", "v1", tmp_path)
 
 
 def test_sums_that_are_none_are_named(tmp_path: Path) -> None:

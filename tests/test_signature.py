@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.signature import Signature, part
@@ -10,27 +10,24 @@ SIMILARITY = "similarity:lexical|prior:0.9"
 parts = st.text(st.characters(exclude_characters="|"))
 
 
-def parse(text: str) -> Signature:
-    return Signature.parse(text)
+parse = Signature.parse
 
 
-@settings(deadline=None)
 @given(st.text() | st.lists(parts, min_size=1).map("|".join))
 def test_what_is_parsed_prints_as_it_stood(text: str) -> None:
     assert str(parse(text)) == text
 
 
-@settings(deadline=None)
 @given(parts, st.lists(parts).map(tuple))
 def test_what_is_printed_is_parsed_as_it_was_made(maker: str, rest: tuple[str, ...]) -> None:
     made = Signature(maker, rest)
     assert parse(str(made)) == made
 
 
-@pytest.mark.parametrize(("maker", "rest"), [("a|b", ()), ("a", ("b", "c|d"))])
-def test_a_bar_within_a_part_is_refused(maker: str, rest: tuple[str, ...]) -> None:
-    with pytest.raises(ValueError, match=r"\|"):
-        Signature(maker, rest)
+def test_a_bar_within_a_part_is_refused() -> None:
+    for maker, rest in (("a|b", ()), ("a", ("b", "c|d"))):
+        with pytest.raises(ValueError, match=r"\|"):
+            Signature(maker, rest)
     assert part("served", "a|b") == "served:a/b"
 
 

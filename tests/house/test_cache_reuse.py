@@ -1,25 +1,18 @@
 """What is kept is not paid for again, and what differs in anything that counts is."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import pytest
 from pydantic import JsonValue
 
 from judge import Verdict
 from judge.files.runs import read_summary
-from tests.commands import Ran, judge, line, results, write
+from tests.commands import judge, line, results, write
 from tests.server import JudgeServer
 
 ANSWER = "The canteen opens at seven [a#1]. 周末不营业[1]。 It is large."
 HALL = "The canteen opens at seven, and closes at three, on every day of the week that is not off."
 HOURS = "食堂周末和法定节假日不营业，工作日七点开门。"
-
-
-@pytest.fixture
-def server(place: Path) -> Iterator[JudgeServer]:  # noqa: ARG001  nobody's settings but ours
-    with JudgeServer() as server:
-        yield server
 
 
 def sample(**changes: JsonValue) -> dict[str, JsonValue]:
@@ -32,11 +25,10 @@ def chunked(**texts: str) -> JsonValue:
     return [{"chunk_id": name.replace("_", "#"), "text": text} for name, text in texts.items()]
 
 
-def score(place: Path, name: str, url: str, *more: object, **changes: JsonValue) -> Ran:
+def score(server: JudgeServer, place: Path, name: str, *more: object, **changes: JsonValue) -> None:
     source = write(place / f"{name}.jsonl", [sample(**changes)])
-    ran = judge("score", source, "-o", place / name, "--base-url", url, "--model", "tiny", *more)
+    ran = judge("score", source, "-o", place / name, *server.words, *more)
     assert ran.code == 0, ran.err
-    return ran
 
 
 def test_a_second_run_asks_nobody(place: Path, server: JudgeServer) -> None:
@@ -44,10 +36,9 @@ def test_a_second_run_asks_nobody(place: Path, server: JudgeServer) -> None:
         sample(qid=f"q{n}", answer=f"{ANSWER} Its number is {n}. 共{n}层。") for n in range(20)
     ]
     source = write(place / "in.jsonl", lines)
-    words = ("--model", "tiny", "--base-url", server.base_url)
-    assert judge("score", source, "-o", place / "one", *words).code == 0
+    assert judge("score", source, "-o", place / "one", *server.words).code == 0
     assert (server.calls, server.probes) == (20, 1)
-    second = judge("score", source, "-o", place / "two", *words)
+    second = judge("score", source, "-o", place / "two", *server.words)
     assert (second.code, server.calls, server.probes) == (0, 20, 1)
     one, two = ((place / name / "results.jsonl").read_text("utf-8") for name in ("one", "two"))
     assert one.count('"cached":false') == 20
@@ -60,9 +51,9 @@ def test_a_second_run_asks_nobody(place: Path, server: JudgeServer) -> None:
 
 def test_of_an_answer_half_kept_the_other_half_is_asked(place: Path, server: JudgeServer) -> None:
     # The cited positions are each sentence's own: the second's are changed, and it alone asks.
-    score(place, "one", server.base_url)
+    score(server, place, "one")
     ids = chunked(b_2=HALL, a_1=HOURS)
-    score(place, "two", server.base_url, chunks=ids)
+    score(server, place, "two", chunks=ids)
     assert [asked.ids for asked in server.requests if not asked.is_probe] == [
         ["s1", "s2", "s3"],
         ["s1"],
@@ -70,7 +61,7 @@ def test_of_an_answer_half_kept_the_other_half_is_asked(place: Path, server: Jud
     (result,) = results(place / "two")
     assert [call.cached for call in result.calls] == [True, False]
     assert server.requests[-1].cites == {"s1": [2]}
-    score(place, "three", server.base_url)  # and what was cited first is still known
+    score(server, place, "three")  # and what was cited first is still known
     assert server.calls == 2
 
 
@@ -87,21 +78,21 @@ CHANGES: Mapping[str, tuple[Sequence[str], Mapping[str, JsonValue]]] = {
 
 
 def test_what_counts_is_asked_anew(place: Path, server: JudgeServer) -> None:
-    score(place, "one", server.base_url)
+    score(server, place, "one")
     for number, (name, (words, changes)) in enumerate(CHANGES.items(), start=2):
-        score(place, name, server.base_url, *words, **changes)
+        score(server, place, name, *words, **changes)
         assert server.calls == number, name
         assert server.requests[-1].ids == ["s1", "s2", "s3"]
         (result,) = results(place / name)
         assert [call.cached for call in result.calls] == [False]
-    score(place, "again", server.base_url)  # and the first is still kept
+    score(server, place, "again")  # and the first is still kept
     assert server.calls == 1 + len(CHANGES)
 
 
 def test_what_does_not_count_is_not(place: Path, server: JudgeServer) -> None:
-    score(place, "one", server.base_url)
+    score(server, place, "one")
     others = ("--no-fallback", "--require-quotes", "--concurrency", "1", "--prior", "0.5")
-    score(place, "two", server.base_url, *others, qid="another", metadata={"x": 1})
+    score(server, place, "two", *others, qid="another", metadata={"x": 1})
     assert server.calls == 1
 
 
@@ -109,18 +100,13 @@ def test_renamed_chunks_are_known_and_shown_by_their_new_names(
     place: Path, server: JudgeServer
 ) -> None:
     answer = "The canteen opens at seven [1]. 周末不营业[2]。 It is large [9]."
-    score(place, "one", server.base_url, answer=answer)
+    score(server, place, "one", answer=answer)
     renamed = chunked(handbook_1=HALL, 手册_2=HOURS)
-    score(place, "two", server.base_url, answer=answer, chunks=renamed)
+    score(server, place, "two", answer=answer, chunks=renamed)
     assert server.calls == 1
     (one,), (two,) = results(place / "one"), results(place / "two")
-    shown = [s.outcome for s in two.sentences]
-    assert all(isinstance(verdict, Verdict) for verdict in shown)
-    ids = [
-        (verdict.supporting, [e.chunk_id for e in verdict.evidence])
-        for verdict in shown
-        if isinstance(verdict, Verdict)
-    ]
+    shown = [s.outcome for s in two.sentences if isinstance(s.outcome, Verdict)]
+    ids = [(each.supporting, [e.chunk_id for e in each.evidence]) for each in shown]
     first = "handbook#1"
     assert ids == [((first,), [first]), ((first, "手册#2"), [first]), ((first,), [first])]
     cited = [(c.marker, c.chunk_id, c.status) for c in two.citations]

@@ -56,27 +56,20 @@ def reader(asked: Asked) -> Answer:
 def score(place: Path, run: str, *more: object, server: JudgeServer | None = None) -> Ran:
     (place / "judge.toml").write_text("attempts = 1\n")
     shutil.copy(FIXTURE, place / "samples.jsonl")
-    model = ("--model", "tiny", "--base-url", server.base_url) if server else ()
-    return judge(
-        "score", place / "samples.jsonl", "-o", place / run, "--correctness", *model, *more
-    )
+    words = (*(server.words if server else ()), *more)
+    return judge("score", place / "samples.jsonl", "-o", place / run, "--correctness", *words)
 
 
 def as_known(run: list[SampleResult]) -> None:
-    got: list[object] = []
-    for result in run:
-        assert result.correctness is not None
-        found = result.correctness
-        got.append((result.qid, found.precision, found.recall, found.f1))
-    expected: list[object] = []
-    for row in KNOWN:
-        precision, recall = row["known_precision"], row["known_recall"]
+    for row, result in zip(KNOWN, run, strict=True):
+        precision, recall, found = row["known_precision"], row["known_recall"], result.correctness
+        assert found is not None
+        assert (result.qid, found.precision, found.recall) == (row["qid"], precision, recall)
         if precision is None:
-            expected.append((row["qid"], None, None, None))
+            assert found.f1 is None
         else:
-            f1 = pytest.approx(2 * precision * recall / ((precision + recall) or 1))
-            expected.append((row["qid"], precision, recall, f1))
-    assert got == expected
+            f1 = 2 * precision * recall / ((precision + recall) or 1)
+            assert found.f1 == pytest.approx(f1), row["qid"]
 
 
 def test_similarity_finds_what_is_known(place: Path) -> None:

@@ -35,9 +35,8 @@ def samples(place: Path) -> Path:
 
 
 def command(server: JudgeServer, samples: Path) -> list[object]:
-    address = ["--model", "tiny", "--base-url", server.base_url]
     run = samples.with_name("run")
-    return ["score", samples, "-o", run, *address, "--concurrency", CONCURRENCY]
+    return ["score", samples, "-o", run, *server.words, "--concurrency", CONCURRENCY]
 
 
 def stuck(script: Until, process: subprocess.Popen[str]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from judge import Config, Evaluator, Sample, SampleResult, Verdict
+from judge import Evaluator, Sample, SampleResult, Verdict
 from judge.records import Chunk, FlagName, SentenceResult, Unscored
 from tests import faults, replies
 from tests.asked import Asked
@@ -30,8 +30,7 @@ LABELS = {"full", "partial", "none", "contradicted", "no_claim"}
 async def run(script: Script, **settings: object) -> tuple[list[SampleResult], list[int], str]:
     """The results, how often each of the two answers was asked about, and the signature."""
     with JudgeServer(script) as server:
-        plain = {"model": "tiny", "base_url": server.base_url, "cache": False, "attempts": 1}
-        evaluator = Evaluator(Config.model_validate(plain | settings))
+        evaluator = Evaluator(server.config(**settings))
         results = [result async for result in evaluator.evaluate([ENGLISH, CHINESE])]
         asked = [asked.user for asked in server.requests if not asked.is_probe]
     counts = [sum(sample.query in user for user in asked) for sample in (ENGLISH, CHINESE)]

@@ -37,8 +37,7 @@ def ask(place: Path, chunks: list[str], *more: object) -> tuple[JudgeServer, Sam
     ids = {f"doc#{n}": text for n, text in enumerate(chunks, start=1)}
     source = write(place / "in.jsonl", [line("q", ANSWER, ids)])
     with JudgeServer(seeing) as server:
-        address = ("--base-url", server.base_url, "--model", "tiny")
-        assert judge("score", source, "-o", place / "run", *address, *more).code == 0
+        assert judge("score", source, "-o", place / "run", *server.words, *more).code == 0
     (result,) = results(place / "run")
     return server, result
 

@@ -3,8 +3,6 @@ import sys
 import zipfile
 from pathlib import Path
 
-from judge.prompt import prompts_folder
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -18,10 +16,6 @@ def test_a_wheel_holds_prompts_data_and_type_marker(tmp_path: Path) -> None:
     prompts = {f"judge/{path.relative_to(ROOT)}" for path in (ROOT / "prompts").rglob("*.*")}
     assert data | prompts | {"judge/py.typed"} <= names
     assert not any(name.startswith(("tests/", "fixtures/")) for name in names)
-
-
-def test_prompts_are_found_in_an_editable_install() -> None:
-    assert (prompts_folder() / "README.md").is_file()
 
 
 def test_the_top_level_holds_its_six_things() -> None:

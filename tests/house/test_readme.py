@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from judge import Evaluator
-from judge.cli.app import main, register
+from judge.cli.app import register
 from judge.cli.root import app
 from judge.config import Config
-from judge.review.sheet import BLIND, read_sheet, write_sheet
+from tests.commands import judge
+from tests.reviewed import fill
 from tests.server import JudgeServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,43 +36,33 @@ def test_the_two_commands_stand_first() -> None:
     assert "tests/check.py" in second
 
 
-def test_every_command_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def files(place: Path) -> None:
+    """What a reader has: the fixtures, and samples of his own."""
+    shutil.copytree(ROOT / "fixtures", place / "fixtures")
+    shutil.copy(place / "fixtures" / "quickstart.jsonl", place / "samples.jsonl")
+
+
+@pytest.mark.usefixtures("files")
+def test_every_command_runs(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     # All in one test, for they stand on each other; so it takes more than a second.
-    shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
-    shutil.copy(tmp_path / "fixtures" / "quickstart.jsonl", tmp_path / "samples.jsonl")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-readme")
+    # Where a command names no address, OpenAI's is meant.
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
     assert COMMANDS
-    with JudgeServer() as server:
-        # Where a command names no address, OpenAI's is meant.
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        for command in COMMANDS:
-            line, _, comment = command.partition("  # ")
-            words = shlex.split(_ADDRESS.sub(server.base_url, line))
-            assert words[0] == "judge", f"README runs {command!r}; only judge commands are tested"
-            with pytest.raises(SystemExit) as stopped:
-                main(words[1:])
-            expected = re.search(r"exits (\d+)", comment)
-            error = capsys.readouterr().err
-            code = int(expected[1]) if expected else 0
-            assert (stopped.value.code or 0) == code, (command, error)
-            if words[1:3] == ["review", "draw"]:
-                fill_in(Path(words[words.index("-o") + 1]))
+    for command in COMMANDS:
+        line, _, comment = command.partition("  # ")
+        words = shlex.split(_ADDRESS.sub(server.base_url, line))
+        assert words[0] == "judge", f"README runs {command!r}; only judge commands are tested"
+        ran = judge(*words[1:])
+        expected = re.search(r"exits (\d+)", comment)
+        assert ran.code == (int(expected[1]) if expected else 0), (command, ran.err)
+        if words[1:3] == ["review", "draw"]:
+            fill(Path(words[words.index("-o") + 1]), "full")
 
 
-def fill_in(sheet: Path) -> None:
-    """What a person does between two commands."""
-    rows = [row.cells | {"human_support": "full"} for row in read_sheet(sheet)]
-    write_sheet(sheet, rows, BLIND, "en")
-
-
-def test_every_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
-    shutil.copy(tmp_path / "fixtures" / "quickstart.jsonl", tmp_path / "samples.jsonl")
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("files")
+def test_every_python_example_runs() -> None:
     assert PYTHON
     for block in PYTHON:
         exec(compile(block, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102  our own text

@@ -1,6 +1,5 @@
 """From labels to a golden set, and what another model makes of it, over real HTTP."""
 
-import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from pydantic import JsonValue
 
 from judge.cli import golden  # noqa: F401  importing adds the commands
 from judge.review.records import Drift
+from judge.review.sheet import BLIND, read_sheet, write_sheet
 from tests.asked import Asked
 from tests.commands import Ran, judge, line, write
 from tests.replies import Answer, Says, Status, right, verdicts
@@ -41,19 +41,6 @@ def told(server: JudgeServer, name: str) -> tuple[str, ...]:
     return ("--model", name, "--base-url", server.base_url)
 
 
-def label(sheet: Path) -> None:
-    """As a person would, knowing nothing of the verdicts."""
-    with sheet.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    for row in rows:
-        row["human_support"] = "full" if row["sentence"].strip() == TRUE else "不支持"
-        row["reviewer"] = "李"
-    with sheet.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def promoted(place: Path, *words: str) -> Path:
     """A golden set of 12 labels, judged with these settings."""
     samples = [line(f"问题{n}", f"{TRUE} {FALSE if n % 2 else ODD}") for n in range(N)]
@@ -63,7 +50,11 @@ def promoted(place: Path, *words: str) -> Path:
         judge("review", "draw", run, "-n", 100, "-o", sheet),
     ):
         assert ran.code == 0, ran.err
-    label(sheet)
+    # A person, who knows nothing of the verdicts.
+    rows = [row.cells | {"reviewer": "李"} for row in read_sheet(sheet)]
+    for row in rows:
+        row["human_support"] = "full" if row["sentence"].strip() == TRUE else "不支持"
+    write_sheet(sheet, rows, BLIND, "en")
     for ran in (
         judge("review", "import", run, sheet),
         judge("review", "promote", run, "-o", place / "golden.jsonl"),

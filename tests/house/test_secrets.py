@@ -98,8 +98,8 @@ def test_what_a_server_repeats_is_not_repeated(
     script, code = ECHOES[name]
     caplog.set_level(logging.DEBUG)
     with JudgeServer(script) as server:
-        words = ("--base-url", server.base_url, "--model", "tiny", "--debug")
-        ran = judge("score", keyed / "in.jsonl", "-o", keyed / "run", *words)
+        words = ("-o", keyed / "run", *server.words, "--debug")
+        ran = judge("score", keyed / "in.jsonl", *words)
         assert all(given(asked) for asked in server.requests)
         assert server.requests
     assert ran.code == code, ran.err
@@ -116,7 +116,7 @@ def trace(raised: BaseException) -> str:
 @pytest.mark.usefixtures("keyed")
 async def test_what_is_printed_of_objects_and_errors() -> None:
     with JudgeServer(in_calls(lambda key: error(401, f"no {key}", key, key))) as server:
-        config = Config(model="tiny", base_url=server.base_url, cache=False, attempts=1)
+        config = server.config()
         evaluator = Evaluator(config)
         async with evaluator:
             shown = [repr(config), repr(evaluator), str(vars(evaluator)), evaluator.signature]
@@ -137,22 +137,22 @@ ADDRESSES = (
 )
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
 def test_an_address_with_a_password_is_refused_unrepeated(
-    keyed: Path, monkeypatch: pytest.MonkeyPatch, address: str
+    keyed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = address.format(PASSWORD)
     words = ("score", keyed / "in.jsonl", "-o", keyed / "run", "--model", "tiny", "--debug")
-    given = judge(*words, "--base-url", url)
-    monkeypatch.setenv("OPENAI_BASE_URL", url)
-    named = judge(*words)
-    for ran in (given, named):
-        assert (ran.code, ran.out) == (2, "")
-        assert "setting base_url holds a user name" in ran.err
-        look(ran, keyed, PASSWORD)
-    with pytest.raises(ConfigError) as raised:
-        Config(base_url=url)
-    assert PASSWORD not in trace(raised.value)
+    for address in ADDRESSES:
+        url = address.format(PASSWORD)
+        monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+        given = judge(*words, "--base-url", url)
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        for ran in (given, judge(*words)):
+            assert (ran.code, ran.out) == (2, "")
+            assert "setting base_url holds a user name" in ran.err
+            look(ran, keyed, PASSWORD)
+        with pytest.raises(ConfigError) as raised:
+            Config(base_url=url)
+        assert PASSWORD not in trace(raised.value)
 
 
 def test_a_key_that_is_none_is_refused_unrepeated(

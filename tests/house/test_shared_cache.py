@@ -30,8 +30,7 @@ def some(first: int, last: int) -> list[dict[str, JsonValue]]:
 
 
 def words(server: JudgeServer, source: Path, name: str) -> list[object]:
-    address = ["--model", "tiny", "--base-url", server.base_url, "--concurrency", 4]
-    return ["score", source, "-o", source.with_name(name), *address]
+    return ["score", source, "-o", source.with_name(name), *server.words, "--concurrency", 4]
 
 
 def labels(results: list[SampleResult]) -> list[str]:

@@ -45,8 +45,7 @@ def samples(place: Path) -> Path:
 
 def score(script: Script, samples: Path, name: str, *more: object) -> Ran:
     with JudgeServer(script) as server:
-        address = ("--model", "tiny", "--base-url", server.base_url)
-        return judge("score", samples, "-o", samples.with_name(name), *address, *more)
+        return judge("score", samples, "-o", samples.with_name(name), *server.words, *more)
 
 
 def macro(score: CorpusScore | None) -> float:
@@ -101,8 +100,9 @@ def draw(texts: list[str], share: float) -> set[str]:
 @pytest.mark.parametrize("fallback", [True, False])
 def test_a_tenth_of_the_calls_fails(samples: Path, *, fallback: bool) -> None:
     assert score(labelled, samples, "clean").code == 0
-    more = () if fallback else ("--no-fallback",)
-    ran = score(failing(0.1, CRASHED, labelled), samples, "broken", *more)
+    # A gate gives way to an untrusted run, whether it holds or not.
+    more = ["faithfulness=0.01"] if fallback else ["faithfulness=0.99", "--no-fallback"]
+    ran = score(failing(0.1, CRASHED, labelled), samples, "broken", "--fail-under", *more)
     assert ran.code == 3
 
     clean, broken = results(samples.with_name("clean")), results(samples.with_name("broken"))
@@ -148,13 +148,6 @@ def test_a_few_failures_are_an_accident(samples: Path) -> None:
     assert "untrusted" not in ran.out
     strict = score(failing(0.03, CRASHED, labelled), samples, "strict", "--max-unscored", "0.001")
     assert strict.code == 3
-
-
-def test_gates_give_way_to_an_untrusted_run(samples: Path) -> None:
-    script = failing(0.1, CRASHED, labelled)
-    for least in ("0.01", "0.99"):
-        gate = f"faithfulness={least}"
-        assert score(script, samples, f"run-{least}", "--fail-under", gate).code == 3
 
 
 def test_a_run_of_failures_alone_has_no_score(samples: Path) -> None:
