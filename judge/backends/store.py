@@ -60,45 +60,13 @@ _KEYS_AT_ONCE: Final = 500
 _SPOILT: Final = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-class TextDisk(Disk):  # type: ignore[misc]  # diskcache ships no types
-    """Holds text in the database and nowhere else, whatever a planted row says.
-
-    diskcache's own would unpickle values and keys (CVE-2025-69872), and read and delete the files
-    that a row names, wherever those are.
-    """
-
-    def put(self, key: object) -> tuple[str, bool]:
-        """A key as it stands in the database."""
-        return _text(key, "key"), True
-
-    def get(self, key: object, raw: object) -> str | None:
-        """A key as it was given; None where it is no text."""
-        return key if raw == 1 and type(key) is str else None
-
-    def store(self, value: object, read: bool, key: object = None) -> tuple[int, int, None, str]:  # noqa: ARG002, FBT001  diskcache's signature
-        """A value as it stands in the database."""
-        return 0, MODE_RAW, None, _text(value, "value")
-
-    def fetch(self, mode: object, filename: object, value: object, read: bool) -> str | None:  # noqa: ARG002, FBT001  diskcache's signature
-        """A value as it was given; None where the row holds no text, or names a file."""
-        sound = mode == MODE_RAW and filename is None and type(value) is str
-        return str(value) if sound else None
-
-    def remove(self, file_path: object) -> None:
-        """Remove nothing: no file is ours, and only a planted row names one."""
-
-
 class DiskStore:
     """A store that processes share, and that outlives them; close it, or use it in a `with`.
 
     Reading and writing block. A row that is not plain text (a pickle, one that names a file)
-    counts as absent; the first is told to the logger `judge`. A thread that used the store lets
-    go of it with `release`.
-
-    Args:
-        directory: its own folder, made where it does not exist. It holds questions and verdicts,
-            so only its owner may enter: one of ours that others may enter is tightened; somebody
-            else's is refused, since they could change what is in it. A link is followed.
+    counts as absent; the first is told to the logger `judge`. The folder holds questions and
+    verdicts, so only its owner may enter: it is made or tightened; somebody else's is refused,
+    since they could change what is in it. A link is followed.
 
     Raises:
         ConfigError: the folder cannot be used, or does not hold a sound database.
@@ -114,9 +82,7 @@ class DiskStore:
             (self.directory / DATABASE).touch(mode=0o600)
             with closing(sqlite3.connect(self.directory / DATABASE, timeout=_PATIENCE)) as db:
                 _drop_foreign_settings(db)
-            self._cache = _Letting(
-                str(self.directory), timeout=_PATIENCE, disk=TextDisk, **_SETTINGS
-            )
+            self._cache = _Texts(str(self.directory), timeout=_PATIENCE, disk=_Disk, **_SETTINGS)
 
     def __enter__(self) -> Self:
         return self
@@ -138,7 +104,7 @@ class DiskStore:
         with self._used(_UNREAD):
             found = self._cache.texts(keys)
         if None in found.values():
-            self._refused()
+            self._refuse()
         return {key: text for key, text in found.items() if text is not None}
 
     def put(self, texts: Mapping[str, str]) -> None:
@@ -156,16 +122,16 @@ class DiskStore:
         """Every key and its text, oldest first."""
         with self._used(_UNREAD):
             keys = iter(self._cache)
+        end = object()
         while True:
             with self._used(_UNREAD):
-                try:
-                    key = next(keys)
-                except StopIteration:
-                    return
-            if key is None:
-                self._refused()
-            else:
+                key = next(keys, end)
+            if isinstance(key, str):
                 yield from self.get([key]).items()
+            elif key is end:
+                return
+            else:
+                self._refuse()
 
     @property
     def size(self) -> int:
@@ -185,7 +151,7 @@ class DiskStore:
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return removed
 
-    def _refused(self) -> None:
+    def _refuse(self) -> None:
         if not self._warned:
             self._warned = True
             logging.getLogger("judge").warning(
@@ -201,15 +167,11 @@ class DiskStore:
 
 
 class BackgroundStore:
-    """A `judge.protocols.Store` on disk that never stops the event loop.
+    """A `DiskStore` that never stops the event loop: a `judge.protocols.Store`, opened on entering.
 
-    Neither a slow disk does nor another process that holds the database: it is read on one
-    thread and written on another, since writers do not stop readers. What several callers want at
-    a time is joined: one transaction keeps what many answers brought. Leaving its `async with`
-    waits for all that is to be kept.
-
-    Args:
-        directory: as of `DiskStore`, opened on entering; errors as there.
+    It is read on one thread and written on another, since writers do not stop readers. What
+    several callers want at a time is joined: one transaction keeps what many answers brought.
+    Leaving its `async with` waits for all that is to be kept.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -224,12 +186,11 @@ class BackgroundStore:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for lane in (self._reading, self._writing):
-            lane.thread.submit(self._disk.release)
         await asyncio.to_thread(self._end)
 
     def _end(self) -> None:
         for lane in (self._reading, self._writing):
+            lane.thread.submit(self._disk.release)
             lane.thread.shutdown()
         self._disk.close()
 
@@ -253,9 +214,7 @@ class BackgroundStore:
 class _Lane(Generic[Given, Made]):
     """A thread that does, whenever it is free, all that waits for it at once.
 
-    Args:
-        work: one made for each given, in order; what it raises, all who waited get.
-        name: of the thread.
+    `work` makes one for each given, in order; what it raises, all who waited get.
     """
 
     def __init__(self, work: Callable[[Sequence[Given]], Sequence[Made]], name: str) -> None:
@@ -303,7 +262,7 @@ def empty(directory: Path) -> int | None:
     """Remove all that is stored, and a database in which SQLite finds no sense.
 
     Returns:
-        How many rows there were; None where that could not be told any more.
+        How many rows there were; None where that cannot be told.
 
     Raises:
         ConfigError: the folder is not ours to change.
@@ -322,7 +281,31 @@ def empty(directory: Path) -> int | None:
     return None
 
 
-class _Letting(Cache):  # type: ignore[misc]  # diskcache ships no types
+class _Disk(Disk):  # type: ignore[misc]  # diskcache ships no types
+    """Holds text in the database and nowhere else, whatever a planted row says.
+
+    diskcache's own would unpickle values and keys (CVE-2025-69872), and read and delete the files
+    that a row names, wherever those are. None is what it refuses to read.
+    """
+
+    def put(self, key: object) -> tuple[str, bool]:
+        return _text(key, "key"), True
+
+    def get(self, key: object, raw: object) -> str | None:
+        return key if raw == 1 and type(key) is str else None
+
+    def store(self, value: object, read: bool, key: object = None) -> tuple[int, int, None, str]:  # noqa: ARG002, FBT001  diskcache's signature
+        return 0, MODE_RAW, None, _text(value, "value")
+
+    def fetch(self, mode: object, filename: object, value: object, read: bool) -> str | None:  # noqa: ARG002, FBT001  diskcache's signature
+        sound = mode == MODE_RAW and filename is None and type(value) is str
+        return str(value) if sound else None
+
+    def remove(self, file_path: object) -> None:
+        """Remove nothing: no file is ours, and only a planted row names one."""
+
+
+class _Texts(Cache):  # type: ignore[misc]  # diskcache ships no types
     """Lets go of the database where it cannot be opened, and reads many rows at once."""
 
     def __init__(self, *arguments: object, **settings: object) -> None:
@@ -333,7 +316,7 @@ class _Letting(Cache):  # type: ignore[misc]  # diskcache ships no types
             raise
 
     def texts(self, keys: Sequence[str]) -> dict[str, str | None]:
-        """The text of each row that has one of these keys; None where `TextDisk` refuses it."""
+        """The text of each row that has one of these keys; None where `_Disk` refuses it."""
         found: dict[str, str | None] = {}
         for low in range(0, len(keys), _KEYS_AT_ONCE):
             some = keys[low : low + _KEYS_AT_ONCE]
@@ -345,6 +328,12 @@ class _Letting(Cache):  # type: ignore[misc]  # diskcache ships no types
                     text = None
                 found[key] = self._disk.fetch(mode, filename, text, read=False)
         return found
+
+
+def _text(given: object, what: str) -> str:
+    if type(given) is not str:
+        raise TypeError(f"a {what} is text, not {type(given).__name__}")
+    return given
 
 
 def _drop_foreign_settings(db: sqlite3.Connection) -> None:
@@ -359,11 +348,7 @@ def _drop_foreign_settings(db: sqlite3.Connection) -> None:
 
 
 def _private(directory: Path) -> Path:
-    """The real folder, made if need be, that none but its owner may enter.
-
-    Raises:
-        ConfigError: it cannot be made so, or is not ours to change.
-    """
+    """The real folder, made if need be, that none but its owner may enter."""
     with _translated(directory, ConfigError, _UNUSABLE):
         directory.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
         real = directory.resolve(strict=True)
@@ -392,11 +377,8 @@ def _private(directory: Path) -> Path:
 def _translated(directory: Path, kind: Callable[[str], JudgeError], what: str) -> Iterator[None]:
     """Errors of the disk and of the database become ours.
 
-    Args:
-        directory: named in the message.
-        kind: of the error.
-        what: cannot be done, and what to do, with "{}" for the cause; where the database is
-            malformed, the message says instead that it can be cleared.
+    The message is `what` with the cause for "{}"; where the database is malformed, that it can be
+    cleared.
     """
     try:
         yield
@@ -427,9 +409,3 @@ def _why(error: BaseException) -> str:
     if isinstance(error, OSError):
         return error.strerror or type(error).__name__
     return str(error) if hasattr(error, "sqlite_errorcode") else type(error).__name__
-
-
-def _text(given: object, what: str) -> str:
-    if type(given) is not str:
-        raise TypeError(f"a {what} is text, not {type(given).__name__}")
-    return given
