@@ -1,8 +1,7 @@
 """The judge that remembers: what was asked before is not asked again."""
 
-from judge.judges.cached.judge import CachedJudge
-from judge.judges.cached.key import AnswerKey, Difference, Explained, explain
-from judge.judges.cached.rows import Contents, Tally, contents
+from judge.judges.cached.judge import CachedJudge, Difference, Explained, explain
+from judge.judges.cached.rows import AnswerKey, Contents, Tally, contents
 
 __all__ = [
     "AnswerKey",

@@ -2,11 +2,21 @@
 
 import asyncio
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from typing import Final
+from itertools import zip_longest
+from typing import Final, Literal, Protocol
 
 from judge.errors import ConfigError
-from judge.judges.cached.key import AnswerKey, digest, found
-from judge.judges.cached.rows import REPLY, Place, ReplyRow, VerdictRow
+from judge.judges.cached.rows import (
+    ASKED,
+    REPLY,
+    AnswerKey,
+    AskedRow,
+    Place,
+    ReplyRow,
+    VerdictRow,
+    brief,
+    digest,
+)
 from judge.protocols import Judge, Store
 from judge.records import (
     Call,
@@ -15,14 +25,13 @@ from judge.records import (
     JudgeOutcome,
     JudgeRequest,
     Judgment,
+    Record,
     Unscored,
     UnscoredReason,
     Verdict,
 )
+from judge.signature import Signature
 
-_Rows = Mapping[int, VerdictRow]
-
-_NOTHING: Final = Judgment()
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
 _LATE: Final = Unscored(
     reason=UnscoredReason.TIMEOUT, detail="another answer asks the same, and had no reply in time"
@@ -73,101 +82,92 @@ class CachedJudge:
         rest = key.verdicts()
         # One that lands while the store is read was not in it, and is shared all the same.
         before = self._in_flight(rest)
-        rows = await self._read(request, rest)
-        fresh = _NOTHING
-        while rest := _without(rest, rows, fresh.outcomes):
+        rows = await self._read(key, rest)
+        fresh: list[Judgment] = []
+        while rest := _without(rest, rows, *(each.outcomes for each in fresh)):
             # Nothing is awaited between this look and the new flights.
             others = self._in_flight(rest) | {i: before[i] for i in rest if i in before}
             before = {}
             if mine := _without(rest, others):
-                fresh = _joined(fresh, await self._ask(request, mine, key))
+                fresh += await self._ask(key, mine)
             if others:
-                fresh = _joined(fresh, await _share(others, request.deadline))
-                rows |= await self._read(request, _without(rest, mine))
-        outcomes = _named(fresh, request.chunks)
-        ids = tuple(chunk.chunk_id for chunk in request.chunks)
+                fresh.append(await _share(others, request.deadline))
+                rows |= await self._read(key, _without(rest, mine))
+        ids = [chunk.chunk_id for chunk in request.chunks]
+        outcomes = {i: _named(each, ids) for one in fresh for i, each in one.outcomes.items()}
         outcomes |= {index: row.verdict(ids) for index, row in rows.items()}
+        flags = [Flag(name=flag, sentence=i) for i, row in rows.items() for flag in row.place.flags]
+        flags += [flag for one in fresh for flag in one.flags]
         return Judgment(
             outcomes={index: outcomes[index] for index in request.ask},
-            calls=(*await self._calls(rows), *fresh.calls),
-            replies=fresh.replies,
-            flags=_sorted((*_flags(rows), *fresh.flags)),
+            calls=(*await self._calls(rows), *(call for one in fresh for call in one.calls)),
+            replies=tuple(reply for one in fresh for reply in one.replies),
+            # In one order and each once, however many come from the store or from others.
+            flags=tuple(sorted(dict.fromkeys(flags), key=_place)),
         )
 
     def _in_flight(self, keys: Mapping[int, str]) -> "dict[int, _Flight]":
         return {i: self._flights[name] for i, name in keys.items() if name in self._flights}
 
-    async def _read(self, request: JudgeRequest, keys: Mapping[int, str]) -> dict[int, VerdictRow]:
-        return found(request, keys, await self._store.get(list(keys.values())))
+    async def _read(self, key: AnswerKey, keys: Mapping[int, str]) -> dict[int, VerdictRow]:
+        return key.found(keys, await self._store.get(list(keys.values())))
 
-    async def _calls(self, rows: _Rows) -> Sequence[Call]:
+    async def _calls(self, rows: Mapping[int, VerdictRow]) -> Sequence[Call]:
         names = dict.fromkeys(name for row in rows.values() for name in row.place.replies)
         texts = await self._store.get(list(names)) if names else {}
         replies = (ReplyRow.read(texts[name]) for name in names if name in texts)
         return [reply.call() for reply in replies if reply]
 
-    async def _ask(
-        self, request: JudgeRequest, mine: Mapping[int, str], key: AnswerKey
-    ) -> Judgment:
-        asked = _by_position(request)
-        groups = _groups(mine, self._group or len(mine))
+    async def _ask(self, key: AnswerKey, mine: Mapping[int, str]) -> list[Judgment]:
+        """What the judge within says of these sentences, a judgment for each group of them."""
+        chunks = tuple(
+            Chunk(chunk_id=str(position), text=chunk.text)
+            for position, chunk in enumerate(key.request.chunks)
+        )
+        items, size = list(mine.items()), self._group or len(mine)
+        groups = [dict(items[low : low + size]) for low in range(0, len(items), size)]
         flights = [_Flight(group.values(), self._flights) for group in groups]
-        given = _NOTHING
+        given = []
         try:
             for group, flight in zip(groups, flights, strict=True):
-                judgment = await self._inner.judge(asked.model_copy(update={"ask": tuple(group)}))
-                judgment = _whole(judgment, group)
-                await self._keep(request, judgment, key, group)
+                asked = key.request.model_copy(update={"chunks": chunks, "ask": tuple(group)})
+                judgment = await self._inner.judge(asked)
+                whole = {index: judgment.outcomes.get(index, _MISSING) for index in group}
+                judgment = judgment.model_copy(update={"outcomes": whole})
+                await self._keep(key, judgment, group)
                 flight.land(judgment)
-                given = _joined(given, judgment)
+                given.append(judgment)
         finally:
             for flight in flights:
                 flight.land()
         return given
 
-    async def _keep(
-        self, request: JudgeRequest, judgment: Judgment, key: AnswerKey, keys: Mapping[int, str]
-    ) -> None:
-        names = [
-            REPLY + digest((key.asked, str(number), str(reply.sentences), reply.text))
+    async def _keep(self, key: AnswerKey, judgment: Judgment, keys: Mapping[int, str]) -> None:
+        replies = {
+            REPLY + digest((key.asked, str(number), str(reply.sentences), reply.text)): reply
             for number, reply in enumerate(judgment.replies)
-        ]
+        }
         texts: dict[str, str] = {}
         signatures: dict[str, str] = {}
-        positions = {str(position): position for position in range(len(request.chunks))}
+        positions = {str(position): position for position in range(len(key.request.chunks))}
         for index, outcome in judgment.outcomes.items():
             if not isinstance(outcome, Verdict):
                 continue
-            replies = zip(names, judgment.replies, strict=True)
             place = Place(
                 sentence=index,
-                cites=request.cites.get(index, ()),
+                cites=key.request.cites.get(index, ()),
                 flags=tuple(flag.name for flag in judgment.flags if flag.sentence == index),
-                replies=tuple(name for name, reply in replies if index in reply.sentences),
+                replies=tuple(name for name, each in replies.items() if index in each.sentences),
                 asked=key.asked,
             )
-            text = VerdictRow.text(outcome, place, positions)
-            if text:
+            if text := VerdictRow.text(outcome, place, positions):
                 texts[keys[index]] = text
                 signatures |= dict.fromkeys(place.replies, outcome.signature)
-        for name, reply in zip(names, judgment.replies, strict=True):
+        for name, reply in replies.items():
             if name in signatures:
                 texts[name] = ReplyRow.of(reply, signatures[name]).write()
         if texts:
             await self._store.put({key.asked: key.asked_row().write()} | texts)
-
-
-def _by_position(request: JudgeRequest) -> JudgeRequest:
-    chunks = tuple(
-        Chunk(chunk_id=str(position), text=chunk.text)
-        for position, chunk in enumerate(request.chunks)
-    )
-    return request.model_copy(update={"chunks": chunks})
-
-
-def _groups(keys: Mapping[int, str], size: int) -> list[dict[int, str]]:
-    items = list(keys.items())
-    return [dict(items[low : low + size]) for low in range(0, len(items), size)]
 
 
 def _without(keys: Mapping[int, str], *known: Container[int]) -> dict[int, str]:
@@ -175,51 +175,21 @@ def _without(keys: Mapping[int, str], *known: Container[int]) -> dict[int, str]:
     return {i: name for i, name in keys.items() if not any(i in each for each in known)}
 
 
-def _whole(judgment: Judgment, ask: Iterable[int]) -> Judgment:
-    outcomes = {index: judgment.outcomes.get(index, _MISSING) for index in ask}
-    return judgment.model_copy(update={"outcomes": outcomes})
-
-
-def _joined(first: Judgment, second: Judgment) -> Judgment:
-    if first is _NOTHING:
-        return second
-    return Judgment(
-        outcomes={**first.outcomes, **second.outcomes},
-        calls=(*first.calls, *second.calls),
-        replies=(*first.replies, *second.replies),
-        flags=(*first.flags, *second.flags),
+def _named(outcome: JudgeOutcome, ids: Sequence[str]) -> JudgeOutcome:
+    """The outcome with the sample's chunk ids for positions."""
+    if not isinstance(outcome, Verdict) or not (outcome.evidence or outcome.supporting):
+        return outcome
+    names = {str(position): name for position, name in enumerate(ids)}
+    evidence = tuple(
+        each.model_copy(update={"chunk_id": names.get(each.chunk_id, each.chunk_id)})
+        for each in outcome.evidence
     )
+    supporting = tuple(dict.fromkeys(names.get(name, name) for name in outcome.supporting))
+    return outcome.model_copy(update={"evidence": evidence, "supporting": supporting})
 
 
-def _named(judgment: Judgment, chunks: Sequence[Chunk]) -> dict[int, JudgeOutcome]:
-    """The outcomes with the sample's chunk ids for positions."""
-    names = {str(position): chunk.chunk_id for position, chunk in enumerate(chunks)}
-    outcomes = dict(judgment.outcomes)
-    for index, verdict in judgment.outcomes.items():
-        if isinstance(verdict, Verdict) and (verdict.evidence or verdict.supporting):
-            evidence = tuple(
-                each.model_copy(update={"chunk_id": names.get(each.chunk_id, each.chunk_id)})
-                for each in verdict.evidence
-            )
-            supporting = tuple(dict.fromkeys(names.get(name, name) for name in verdict.supporting))
-            named = {"evidence": evidence, "supporting": supporting}
-            outcomes[index] = verdict.model_copy(update=named)
-    return outcomes
-
-
-def _flags(rows: _Rows) -> Sequence[Flag]:
-    return [
-        Flag(name=name, sentence=index) for index, row in rows.items() for name in row.place.flags
-    ]
-
-
-def _sorted(flags: tuple[Flag, ...]) -> tuple[Flag, ...]:
-    """In one order and each once, however many of them come from the store or from others."""
-    return tuple(
-        sorted(
-            dict.fromkeys(flags), key=lambda flag: -1 if flag.sentence is None else flag.sentence
-        )
-    )
+def _place(flag: Flag) -> int:
+    return -1 if flag.sentence is None else flag.sentence
 
 
 class _Flight:
@@ -270,3 +240,131 @@ async def _share(flights: Mapping[int, _Flight], deadline: float | None) -> Judg
             outcomes[index] = judgment.outcomes[index]
             flags.extend(flag for flag in judgment.flags if flag.sentence == index)
     return Judgment(outcomes=outcomes, flags=tuple(flags))
+
+
+class Difference(Record):
+    """A part of the key that is not as stored."""
+
+    part: str
+    """Which: "model", "prompt", "url", "query", "chunk 2", "cites" …"""
+    stored: str
+    """The stored value; for a text its hash."""
+    now: str
+    """The value asked about; for a text its hash."""
+
+
+class Explained(Record):
+    """What the store has to say of one sentence."""
+
+    sentence: int
+    """Index of the sentence."""
+    found: Literal["hit", "differs", "not kept", "nothing"]
+    """Stored; something like it is; its answer was asked about, no more; nothing like it."""
+    differences: tuple[Difference, ...] = ()
+    """From the nearest that is stored; empty unless it differs."""
+
+
+class Kept(Protocol):
+    """A store that can be read from the first row to the last."""
+
+    def get(self, keys: Sequence[str], /) -> Mapping[str, str]:
+        """The texts known for these keys; a missing key is absent."""
+
+    def rows(self) -> Iterable[tuple[str, str]]:
+        """Every key and its text, from the first one each time."""
+
+
+def explain(key: AnswerKey, store: Kept) -> list[Explained]:
+    """What is stored of each asked sentence, in order, or how it differs from what is.
+
+    Args:
+        key: of what would be asked.
+        store: where its verdicts would stand; gone through twice where one is missing.
+    """
+    keys = key.verdicts()
+    hits = key.found(keys, store.get(list(keys.values())))
+    nearest = None if hits.keys() == keys.keys() else _nearest(key.asked_row(), store.rows())
+    name, apart = nearest or ("", [])
+    cited = _cited(name, store.rows()) if nearest else {}
+    explained = []
+    for index in keys:
+        own: list[Difference] = []
+        found: Literal["hit", "differs", "not kept", "nothing"] = "hit"
+        if index not in hits and nearest is None:
+            found = "nothing"
+        elif index not in hits:
+            own = [*apart, *_own(key.request, index, cited.get(index, []), alike=not apart)]
+            found = "differs" if own else "not kept"
+        explained.append(Explained(sentence=index, found=found, differences=tuple(own)))
+    return explained
+
+
+def _nearest(now: AskedRow, rows: Iterable[tuple[str, str]]) -> tuple[str, list[Difference]] | None:
+    """Name of the stored asking that differs least, the last of several, and what differs.
+
+    It has the answer, the question or a chunk in common with what is asked now.
+    """
+    best: tuple[str, list[Difference]] | None = None
+    least: tuple[int, ...] = ()
+    for name, text in rows:
+        row = AskedRow.read(text) if name.startswith(ASKED) else None
+        if row and (
+            row.answer == now.answer
+            or row.query == now.query != brief("")
+            or not set(row.chunks).isdisjoint(now.chunks)
+        ):
+            apart = _differences(row, now)
+            # Texts weigh before settings: another model's verdict on this answer is near.
+            distance = (row.answer != now.answer, row.query != now.query, len(apart))
+            if best is None or distance <= least:
+                best, least = (name, apart), distance
+    return best
+
+
+def _differences(stored: AskedRow, now: AskedRow) -> list[Difference]:
+    """The parts of an answer's key that are not as stored."""
+    made, wanted = Signature.parse(stored.signature), Signature.parse(now.signature)
+    was, new = made.named(), wanted.named()
+    pairs = [
+        ("model" if name == "llm" else name, was.get(name, "none"), new.get(name, "none"))
+        for name in made.differs_in(wanted)
+    ]
+    pairs += [
+        (part, getattr(stored, part), getattr(now, part)) for part in ("url", "query", "answer")
+    ]
+    if sorted(stored.chunks) == sorted(now.chunks):
+        pairs.append(("order of chunks", " ".join(stored.chunks), " ".join(now.chunks)))
+    else:
+        chunks = zip_longest(stored.chunks, now.chunks, fillvalue="none")
+        pairs += [(f"chunk {number}", *both) for number, both in enumerate(chunks, start=1)]
+    pairs.append(("repeat", str(stored.repeat), str(now.repeat)))
+    return [Difference(part=part, stored=was, now=new) for part, was, new in pairs if was != new]
+
+
+def _cited(asked: str, rows: Iterable[tuple[str, str]]) -> dict[int, list[tuple[int, ...]]]:
+    """What was cited by each sentence that is stored of one asking, by its index."""
+    cited: dict[int, list[tuple[int, ...]]] = {}
+    for name, text in rows:
+        row = None if name.startswith((ASKED, REPLY)) else VerdictRow.read(text)
+        if row and row.place.asked == asked:
+            cited.setdefault(row.place.sentence, []).append(row.place.cites)
+    return cited
+
+
+def _own(
+    request: JudgeRequest, index: int, cited: Sequence[tuple[int, ...]], *, alike: bool
+) -> Iterable[Difference]:
+    """What differs of the sentence itself, where the same one of the same answer is stored."""
+    cites = request.cites.get(index, ())
+    if cited and cites not in cited:
+        was, new = (
+            ", ".join(f"chunk {position + 1}" for position in positions) or "none"
+            for positions in (cited[-1], cites)
+        )
+        yield Difference(part="cites", stored=was, now=new)
+    elif cited and alike:
+        now, was = (
+            brief(request.sentences[index].text),
+            "another text, or a row that cannot be read",
+        )
+        yield Difference(part="sentence", stored=was, now=now)

@@ -1,20 +1,30 @@
-"""What stands in the store: JSON text, read as if somebody else had written it."""
+"""What stands in the store: JSON text, read as if somebody else had written it.
 
+It stands there under keys that hold everything the judge saw, and how it was asked.
+"""
+
+import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from judge.records import Call, Evidence, FlagName, Record, Support, Verdict
+from judge.records import Call, Evidence, FlagName, JudgeRequest, Record, Support, Verdict
 from judge.records.exchange import Reply
+from judge.signature import Signature
 
 ASKED: Final = "asked:"
 """Begins the name of a row that tells what was asked."""
 REPLY: Final = "reply:"
 """Begins the name of a row that holds a reply."""
+
+_EDITION: Final = "verdict-1"
+"""Of a key's fields and of the rows they lead to."""
+_COST: Final = {"model", "prompt_tokens", "reply_tokens", "seconds"}
 
 _Count = Annotated[int, Field(ge=0)]
 
@@ -105,13 +115,7 @@ class VerdictRow(Row):
         except PydanticSerializationError:
             return cls.model_validate(fields).write()
 
-    def belongs(self, index: int, cites: tuple[int, ...], chunks: int) -> bool:
-        """Whether it is about this sentence, and about no chunk that there is not."""
-        positions = (*(position for position, _ in self.evidence), *self.supporting)
-        here = self.place.sentence == index and self.place.cites == cites
-        return here and max(positions, default=-1) < chunks
-
-    def verdict(self, ids: tuple[str, ...]) -> Verdict:
+    def verdict(self, ids: Sequence[str]) -> Verdict:
         """The verdict on chunks of these ids."""
         return Verdict(
             support=self.support,
@@ -145,25 +149,13 @@ class ReplyRow(Row):
     @classmethod
     def of(cls, reply: Reply, signature: str) -> Self:
         """The row of a reply that has just come."""
-        return cls(
-            text=reply.text,
-            model=reply.call.model,
-            prompt_tokens=reply.call.prompt_tokens,
-            reply_tokens=reply.call.reply_tokens,
-            seconds=reply.call.seconds,
-            signature=signature,
-            stored=datetime.now(UTC).replace(microsecond=0),
-        )
+        cost, now = reply.call.model_dump(include=_COST), datetime.now(UTC)
+        stored = now.replace(microsecond=0)
+        return cls(text=reply.text, signature=signature, stored=stored, **cost)
 
     def call(self) -> Call:
         """The call that was not made for it this time."""
-        return Call(
-            model=self.model,
-            prompt_tokens=self.prompt_tokens,
-            reply_tokens=self.reply_tokens,
-            seconds=self.seconds,
-            cached=True,
-        )
+        return Call(**self.model_dump(include=_COST), cached=True)
 
 
 class AskedRow(Row):
@@ -181,6 +173,92 @@ class AskedRow(Row):
     """Hash of the answer."""
     chunks: tuple[str, ...]
     """Hashes of the chunk texts, in order."""
+
+
+class AnswerKey:
+    """What the keys of one answer's sentences have in common, hashed once.
+
+    Every field is hashed behind its length in bytes, and every list behind its own, so that no
+    character can move from one to the next unnoticed.
+
+    Args:
+        request: chunk ids are no part of the key, chunk positions are.
+        signature: the judge's, of which all counts but the model that the server named.
+        url: base URL, kept as it is.
+        repeat: which of several askings of the same.
+    """
+
+    def __init__(self, request: JudgeRequest, signature: str, url: str, repeat: int) -> None:
+        self.request = request
+        # Which model stands behind a name shows in replies alone, and may change with each.
+        self._signature = str(Signature.parse(signature).requested())
+        self._url = url
+        self._repeat = repeat
+        texts = [chunk.text for chunk in request.chunks]
+        fields = (_EDITION, self._signature, url, request.query, request.answer)
+        framed = _framed((*fields, str(len(texts)), *texts, str(repeat)))
+        self._shared = hashlib.sha256(framed)
+        self.asked = ASKED + self._shared.hexdigest()
+        """Name of the row that tells what was asked."""
+
+    def verdicts(self) -> dict[int, str]:
+        """The keys of the asked sentences' verdicts, by index."""
+        return {index: self.verdict(index) for index in self.request.ask}
+
+    def verdict(self, index: int) -> str:
+        """The key of one sentence's verdict."""
+        cites = ",".join(map(str, self.request.cites.get(index, ())))
+        whole = self._shared.copy()
+        whole.update(_framed((str(index), self.request.sentences[index].text, cites)))
+        return whole.hexdigest()
+
+    def asked_row(self) -> AskedRow:
+        """What was asked, part by part, its texts by hash."""
+        return AskedRow(
+            signature=self._signature,
+            url=self._url,
+            repeat=self._repeat,
+            query=brief(self.request.query),
+            answer=brief(self.request.answer),
+            chunks=tuple(brief(chunk.text) for chunk in self.request.chunks),
+        )
+
+    def found(self, keys: Mapping[int, str], texts: Mapping[str, str]) -> dict[int, VerdictRow]:
+        """The stored verdicts that are about their sentence, and about no chunk that there is not.
+
+        Args:
+            keys: of the sentences looked for, by index.
+            texts: of the store, by key.
+        """
+        rows = {index: VerdictRow.read(texts[key]) for index, key in keys.items() if key in texts}
+        cites, chunks = self.request.cites, len(self.request.chunks)
+        return {
+            index: row
+            for index, row in rows.items()
+            if row
+            and (row.place.sentence, row.place.cites) == (index, cites.get(index, ()))
+            and all(position < chunks for position, _ in row.evidence)
+            and all(position < chunks for position in row.supporting)
+        }
+
+
+def digest(fields: Iterable[str]) -> str:
+    """SHA-256 over length-prefixed fields, in hex."""
+    return hashlib.sha256(_framed(fields)).hexdigest()
+
+
+def brief(text: str) -> str:
+    """Enough of a text's hash to tell it from others, in hex."""
+    return hashlib.sha256(_bytes(text)).hexdigest()[:16]
+
+
+def _framed(fields: Iterable[str]) -> bytes:
+    texts = map(_bytes, fields)
+    return b"".join(part for each in texts for part in (len(each).to_bytes(8, "big"), each))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")  # a sample may hold half a pair
 
 
 class Tally(Record):
@@ -208,38 +286,35 @@ class Contents(Record):
     other: int
     """Rows of another kind or shape."""
     signatures: dict[str, Tally]
-    """By signature, in the order they were first met."""
+    """By signature, in the order they were first met, those with verdicts first."""
 
 
 def contents(rows: Iterable[tuple[str, str]]) -> Contents:
-    """Count the rows of a store."""
-    verdicts: dict[str, int] = {}
-    replies: dict[str, int] = {}
-    times: dict[str, tuple[datetime, datetime]] = {}
+    """Count the rows of a store, given by name and text."""
+    verdicts, replies = Counter[str](), Counter[str]()
+    oldest: dict[str, datetime] = {}
+    newest: dict[str, datetime] = {}
     answers = other = 0
     for name, text in rows:
         if name.startswith(REPLY) and (reply := ReplyRow.read(text)):
-            first, last = times.get(reply.signature, (reply.stored, reply.stored))
-            times[reply.signature] = min(first, reply.stored), max(last, reply.stored)
-            replies[reply.signature] = replies.get(reply.signature, 0) + 1
+            maker, when = reply.signature, reply.stored
+            replies[maker] += 1
+            oldest[maker] = min(when, oldest.get(maker, when))
+            newest[maker] = max(when, newest.get(maker, when))
         elif name.startswith(ASKED) and AskedRow.read(text):
             answers += 1
         elif row := VerdictRow.read(text):
-            verdicts[row.signature] = verdicts.get(row.signature, 0) + 1
+            verdicts[row.signature] += 1
         else:
             other += 1
-    return Contents(
-        verdicts=sum(verdicts.values()),
-        replies=sum(replies.values()),
-        answers=answers,
-        other=other,
-        signatures={
-            signature: Tally(
-                verdicts=verdicts.get(signature, 0),
-                replies=replies.get(signature, 0),
-                oldest=times[signature][0] if signature in times else None,
-                newest=times[signature][1] if signature in times else None,
-            )
-            for signature in dict.fromkeys((*verdicts, *replies))
-        },
-    )
+    tallies = {
+        maker: Tally(
+            verdicts=verdicts[maker],
+            replies=replies[maker],
+            oldest=oldest.get(maker),
+            newest=newest.get(maker),
+        )
+        for maker in dict.fromkeys((*verdicts, *replies))
+    }
+    total = {"verdicts": verdicts.total(), "replies": replies.total()}
+    return Contents(**total, answers=answers, other=other, signatures=tallies)

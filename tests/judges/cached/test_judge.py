@@ -1,28 +1,28 @@
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pytest
 
 from judge.backends.fake import FakeStore
 from judge.errors import ConfigError, JudgeUnavailable
-from judge.judges.cached import CachedJudge, contents
+from judge.judges.cached import AnswerKey, CachedJudge, Difference, Explained, contents, explain
+from judge.judges.cached.rows import Place, VerdictRow, brief
 from judge.protocols import Judge
 from judge.records import (
     Call,
-    Chunk,
     Evidence,
     Flag,
     FlagName,
     JudgeOutcome,
     JudgeRequest,
     Judgment,
-    Sentence,
     Support,
     Unscored,
     UnscoredReason,
     Verdict,
 )
 from judge.records.exchange import Reply
+from tests.requests import request
 
 URL = "http://127.0.0.1:8000/v1"
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT, detail="after 5 s")
@@ -65,21 +65,11 @@ class Inner:
         )
 
 
-def request(
+def asked(
     ask: Sequence[int] = (0, 1, 2), ids: Sequence[str] = ("docA", "docB"), query: str = "住宿?"
 ) -> JudgeRequest:
     texts = ("住宿每晚500元。", "Two.", "Three.")
-    return JudgeRequest(
-        query=query,
-        answer=" ".join(texts),
-        sentences=tuple(
-            Sentence(index=index, start=0, end=len(text), text=text)
-            for index, text in enumerate(texts)
-        ),
-        ask=tuple(ask),
-        chunks=tuple(Chunk(chunk_id=name, text=f"text {at}") for at, name in enumerate(ids)),
-        cites={0: (0,)},
-    )
+    return request(texts, ["text 0", "text 1"], {0: (0,)}, ask, ids=ids, query=query)
 
 
 FULL = {0: verdict(Support.FULL, "0"), 1: verdict(Support.NONE), 2: verdict(Support.PARTIAL, "1")}
@@ -87,10 +77,10 @@ FULL = {0: verdict(Support.FULL, "0"), 1: verdict(Support.NONE), 2: verdict(Supp
 
 async def test_what_was_asked_is_not_asked_again() -> None:
     store = FakeStore()
-    first = await CachedJudge(Inner(FULL), store, URL).judge(request())
+    first = await CachedJudge(Inner(FULL), store, URL).judge(asked())
     inner = Inner({})
     cached: Judge = CachedJudge(inner, store, URL)
-    second = await cached.judge(request())
+    second = await cached.judge(asked())
     assert inner.requests == []
     assert cached.signature == "llm:m"
     assert second.outcomes == first.outcomes
@@ -103,11 +93,11 @@ async def test_what_was_asked_is_not_asked_again() -> None:
 
 async def test_the_judge_within_sees_positions_and_nothing_else_is_changed() -> None:
     inner = Inner(FULL)
-    asked = request((0, 2))
-    await CachedJudge(inner, FakeStore(), URL).judge(asked)
+    some = asked((0, 2))
+    await CachedJudge(inner, FakeStore(), URL).judge(some)
     (seen,) = inner.requests
     assert [chunk.chunk_id for chunk in seen.chunks] == ["0", "1"]
-    assert seen == asked.model_copy(update={"chunks": seen.chunks})
+    assert seen == some.model_copy(update={"chunks": seen.chunks})
     assert [chunk.text for chunk in seen.chunks] == ["text 0", "text 1"]
 
 
@@ -115,13 +105,13 @@ async def test_only_the_rest_is_asked() -> None:
     store = FakeStore()
     inner = Inner(FULL)
     judge = CachedJudge(inner, store, URL)
-    await judge.judge(request((1,)))
-    judgment = await judge.judge(request())
+    await judge.judge(asked((1,)))
+    judgment = await judge.judge(asked())
     assert inner.asked == [(1,), (0, 2)]
     assert list(judgment.outcomes) == [0, 1, 2]
     assert judgment.calls == (HIT, CALL)
     assert [reply.sentences for reply in judgment.replies] == [(0, 2)]
-    again = await judge.judge(request())
+    again = await judge.judge(asked())
     assert again.outcomes == judgment.outcomes
     assert again.calls == (HIT, HIT), "one for each stored reply"
     assert len(inner.requests) == 2
@@ -131,33 +121,28 @@ async def test_a_failure_is_never_stored() -> None:
     store = FakeStore()
     inner = Inner(FULL | {1: TIMEOUT})
     judge = CachedJudge(inner, store, URL)
-    judgment = await judge.judge(request())
+    judgment = await judge.judge(asked())
     assert judgment.outcomes[1] == TIMEOUT
     inner.outcomes[1] = verdict(Support.CONTRADICTED)
-    assert (await judge.judge(request())).outcomes[1] == verdict(Support.CONTRADICTED)
+    assert (await judge.judge(asked())).outcomes[1] == verdict(Support.CONTRADICTED)
     assert inner.asked == [(0, 1, 2), (1,)]
     failing = FakeStore()
     everything = Inner(dict.fromkeys(range(3), TIMEOUT))
-    await CachedJudge(everything, failing, URL).judge(request())
+    await CachedJudge(everything, failing, URL).judge(asked())
     assert failing.texts == {}
 
 
-@pytest.mark.parametrize(
-    "outcome",
-    [
+async def test_what_is_not_the_models_own_is_never_stored() -> None:
+    for outcome in (
         verdict().model_copy(update={"source": "similarity", "score": 0.7}),
         verdict().model_copy(update={"fallback_from": TIMEOUT}),
         verdict(Support.FULL, "no position"),
-    ],
-)
-async def test_what_is_not_the_models_own_is_never_stored(outcome: Verdict) -> None:
-    store = FakeStore()
-    inner = Inner({0: outcome})
-    for _ in range(2):
-        judgment = await CachedJudge(inner, store, URL).judge(request((0,)))
-        assert judgment.outcomes == {0: outcome}
-    assert store.texts == {}
-    assert inner.asked == [(0,), (0,)]
+    ):
+        store, inner = FakeStore(), Inner({0: outcome})
+        for _ in range(2):
+            judgment = await CachedJudge(inner, store, URL).judge(asked((0,)))
+            assert judgment.outcomes == {0: outcome}
+        assert (store.texts, inner.asked) == ({}, [(0,), (0,)])
 
 
 async def test_the_flags_of_a_sentence_come_back_with_its_verdict() -> None:
@@ -165,9 +150,9 @@ async def test_the_flags_of_a_sentence_come_back_with_its_verdict() -> None:
     flag = Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=2)
     early = Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=0)
     judge = CachedJudge(Inner(FULL, flag, early), store, URL)
-    assert (await judge.judge(request((1, 2)))).flags == (flag,)
-    assert (await judge.judge(request())).flags == (early, flag)
-    assert (await CachedJudge(Inner({}), store, URL).judge(request())).flags == (early, flag)
+    assert (await judge.judge(asked((1, 2)))).flags == (flag,)
+    assert (await judge.judge(asked())).flags == (early, flag)
+    assert (await CachedJudge(Inner({}), store, URL).judge(asked())).flags == (early, flag)
 
 
 class Torn(FakeStore):
@@ -184,38 +169,36 @@ class Torn(FakeStore):
 
 async def test_an_answer_without_groups_is_one_transaction() -> None:
     store = Torn()
-    await CachedJudge(Inner(FULL), store, URL).judge(request())
+    await CachedJudge(Inner(FULL), store, URL).judge(asked())
     (names,) = store.puts
     kinds = sorted(name.partition(":")[0] if ":" in name else "verdict" for name in names)
     assert kinds == ["asked", "reply", "verdict", "verdict", "verdict"]
     assert not any("docA" in text for text in store.texts.values())
 
 
-@pytest.mark.parametrize("spoilt", ["", "null", '{"support":"full"}', "\ufffd", "swap"])
-async def test_a_broken_row_is_a_miss(spoilt: str) -> None:
-    store = FakeStore()
-    await CachedJudge(Inner(FULL), store, URL).judge(request())
-    keys = [name for name in store.texts if ":" not in name]
-    texts = [store.texts[key] for key in keys]
-    swapped = texts[1:] + texts[:1]
-    await store.put(
-        dict(zip(keys, swapped, strict=True)) if spoilt == "swap" else {keys[1]: spoilt}
-    )
-    inner = Inner(FULL)
-    judge = CachedJudge(inner, store, URL)
-    judgment = await judge.judge(request())
-    assert inner.asked == [(0, 1, 2) if spoilt == "swap" else (1,)]
-    assert judgment.outcomes[1] == verdict(Support.NONE)
-    await judge.judge(request())
-    assert len(inner.requests) == 1, "the fresh verdict stands in its place"
+async def test_a_broken_row_is_a_miss() -> None:
+    for spoilt in ("", "null", '{"support":"full"}', "\ufffd", "swap"):
+        store = FakeStore()
+        await CachedJudge(Inner(FULL), store, URL).judge(asked())
+        keys = [name for name in store.texts if ":" not in name]
+        texts = [store.texts[key] for key in keys]
+        swapped = dict(zip(keys, texts[1:] + texts[:1], strict=True))
+        await store.put(swapped if spoilt == "swap" else {keys[1]: spoilt})
+        inner = Inner(FULL)
+        judge = CachedJudge(inner, store, URL)
+        judgment = await judge.judge(asked())
+        assert inner.asked == [(0, 1, 2) if spoilt == "swap" else (1,)]
+        assert judgment.outcomes[1] == verdict(Support.NONE)
+        await judge.judge(asked())
+        assert len(inner.requests) == 1, "the fresh verdict stands in its place"
 
 
 async def test_a_verdict_stands_without_its_reply() -> None:
     store = FakeStore()
-    await CachedJudge(Inner(FULL), store, URL).judge(request())
+    await CachedJudge(Inner(FULL), store, URL).judge(asked())
     (name,) = (name for name in store.texts if name.startswith("reply:"))
     store.texts[name] = "no reply of ours"
-    judgment = await CachedJudge(Inner({}), store, URL).judge(request())
+    judgment = await CachedJudge(Inner({}), store, URL).judge(asked())
     assert len(judgment.outcomes) == 3
     assert judgment.calls == ()
 
@@ -232,16 +215,16 @@ class Windows(Inner):
 
 async def test_every_reply_of_a_verdict_counts_as_a_hit() -> None:
     store = FakeStore()
-    await CachedJudge(Windows(FULL), store, URL).judge(request())
-    judgment = await CachedJudge(Inner({}), store, URL).judge(request())
+    await CachedJudge(Windows(FULL), store, URL).judge(asked())
+    judgment = await CachedJudge(Inner({}), store, URL).judge(asked())
     assert judgment.calls == (HIT, HIT)
 
 
 async def test_answers_alike_in_flight_are_asked_once() -> None:
     inner = Inner(FULL)
     judge = CachedJudge(inner, FakeStore(), URL)
-    asked = [request(), request((1, 2), ids=("x", "y")), request(), request(query="another")]
-    judgments = await asyncio.gather(*(judge.judge(each) for each in asked))
+    four = [asked(), asked((1, 2), ids=("x", "y")), asked(), asked(query="another")]
+    judgments = await asyncio.gather(*(judge.judge(each) for each in four))
     assert inner.asked == [(0, 1, 2), (0, 1, 2)]
     assert judgments[1].outcomes[2] == verdict(Support.PARTIAL, "y")
     assert [judgment.calls for judgment in judgments] == [(CALL,), (HIT,), (HIT,), (CALL,)]
@@ -251,12 +234,12 @@ async def test_a_failure_is_shared_by_all_who_ask_alike() -> None:
     flag = Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=1)
     inner = Inner(dict.fromkeys(range(3), TIMEOUT), flag)
     judge = CachedJudge(inner, FakeStore(), URL)
-    judgments = await asyncio.gather(*(judge.judge(request()) for _ in range(10)))
+    judgments = await asyncio.gather(*(judge.judge(asked()) for _ in range(10)))
     assert inner.asked == [(0, 1, 2)]
     assert all(judgment.outcomes == inner.outcomes for judgment in judgments)
     assert [judgment.calls for judgment in judgments] == [(CALL,), *[()] * 9]
     assert {judgment.flags for judgment in judgments} == {(flag,)}
-    await judge.judge(request((1,)))
+    await judge.judge(asked((1,)))
     assert inner.asked == [(0, 1, 2), (1,)], "later it is asked again"
 
 
@@ -264,8 +247,8 @@ async def test_a_verdict_that_is_not_stored_is_shared_under_the_other_s_ids() ->
     stand_in = verdict(Support.FULL, "1").model_copy(update={"source": "similarity"})
     inner = Inner({0: stand_in, 1: TIMEOUT, 2: verdict(Support.PARTIAL, "0")})
     judge = CachedJudge(inner, FakeStore(), URL)
-    other = request(ids=("x", "y"))
-    _, shared = await asyncio.gather(judge.judge(request()), judge.judge(other))
+    other = asked(ids=("x", "y"))
+    _, shared = await asyncio.gather(judge.judge(asked()), judge.judge(other))
     outcomes = [shared.outcomes[index] for index in (0, 2)]
     assert [each.supporting for each in outcomes if isinstance(each, Verdict)] == [("y",), ("x",)]
     assert (shared.calls, inner.asked) == ((HIT,), [(0, 1, 2)])
@@ -283,9 +266,7 @@ class Slow(Inner):
 async def test_what_lands_while_one_asks_for_the_rest_is_shared() -> None:
     inner = Slow(FULL | {1: TIMEOUT})
     judge = CachedJudge(inner, FakeStore(), URL)
-    first, second = await asyncio.gather(
-        judge.judge(request((0, 1))), judge.judge(request((0, 1, 2)))
-    )
+    first, second = await asyncio.gather(judge.judge(asked((0, 1))), judge.judge(asked((0, 1, 2))))
     assert inner.asked == [(0, 1), (2,)]
     assert first.outcomes[1] == second.outcomes[1] == TIMEOUT
     assert list(second.outcomes) == [0, 1, 2]
@@ -312,7 +293,7 @@ class Stuck(Inner):
 async def test_where_the_first_is_cancelled_one_of_the_others_asks(outcome: JudgeOutcome) -> None:
     inner = Stuck({0: outcome})
     judge = CachedJudge(inner, FakeStore(), URL)
-    first, *others = (asyncio.create_task(judge.judge(request((0,)))) for _ in range(5))
+    first, *others = (asyncio.create_task(judge.judge(asked((0,)))) for _ in range(5))
     await asyncio.sleep(0)
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -329,9 +310,9 @@ async def test_where_the_first_meets_an_error_one_of_the_others_asks() -> None:
     inner = Stuck(FULL | {2: TIMEOUT})
     inner.error = JudgeUnavailable("quota")
     judge = CachedJudge(inner, FakeStore(), URL)
-    asked = [judge.judge(request()) for _ in range(5)]
+    five = [judge.judge(asked()) for _ in range(5)]
     async with asyncio.timeout(60):
-        first, *others = await asyncio.gather(*asked, return_exceptions=True)
+        first, *others = await asyncio.gather(*five, return_exceptions=True)
     assert isinstance(first, JudgeUnavailable)
     assert all(isinstance(other, Judgment) and len(other.outcomes) == 3 for other in others)
     assert len(inner.requests) == 2
@@ -340,11 +321,11 @@ async def test_where_the_first_meets_an_error_one_of_the_others_asks() -> None:
 async def test_nobody_waits_for_another_past_the_deadline() -> None:
     inner = Stuck(FULL)
     judge = CachedJudge(inner, FakeStore(), URL)
-    first = asyncio.create_task(judge.judge(request()))
+    first = asyncio.create_task(judge.judge(asked()))
     await asyncio.sleep(0)
     deadline = asyncio.get_running_loop().time() + 0.005
     async with asyncio.timeout(60):
-        late = await judge.judge(request((0, 1)).model_copy(update={"deadline": deadline}))
+        late = await judge.judge(asked((0, 1)).model_copy(update={"deadline": deadline}))
     assert [type(late.outcomes[index]) for index in (0, 1)] == [Unscored, Unscored]
     assert {each.reason for each in late.outcomes.values() if isinstance(each, Unscored)} == {
         UnscoredReason.TIMEOUT
@@ -359,14 +340,14 @@ async def test_groups_are_asked_and_stored_one_after_the_other() -> None:
     store = Torn()
     flags = [Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index) for index in (0, 2)]
     inner = Inner(FULL, *flags)
-    judgment = await CachedJudge(inner, store, URL, group=2).judge(request())
+    judgment = await CachedJudge(inner, store, URL, group=2).judge(asked())
     assert inner.asked == [(0, 1), (2,)]
     assert [sum(":" not in name for name in names) for names in store.puts] == [2, 1]
     assert list(judgment.outcomes) == [0, 1, 2]
     assert judgment.calls == (CALL, CALL)
     assert [reply.sentences for reply in judgment.replies] == [(0, 1), (2,)]
     assert judgment.flags == tuple(flags)
-    again = await CachedJudge(Inner({}), store, URL).judge(request())
+    again = await CachedJudge(Inner({}), store, URL).judge(asked())
     assert (again.outcomes, again.calls) == (judgment.outcomes, (HIT, HIT))
 
 
@@ -387,18 +368,18 @@ async def test_what_earlier_groups_gave_is_kept_where_a_later_one_fails() -> Non
     inner = Quota(FULL)
     judge = CachedJudge(inner, store, URL, group=1)
     with pytest.raises(JudgeUnavailable):
-        await judge.judge(request())
+        await judge.judge(asked())
     inner.left = 2
-    judgment = await judge.judge(request())
+    judgment = await judge.judge(asked())
     assert inner.asked == [(0,), (1,), (2,)], "nothing is asked twice"
     assert judgment.calls == (HIT, CALL, CALL)
-    assert (await judge.judge(request())).calls == (HIT, HIT, HIT)
+    assert (await judge.judge(asked())).calls == (HIT, HIT, HIT)
 
 
-@pytest.mark.parametrize("group", [0, -1])
-def test_a_group_holds_at_least_one(group: int) -> None:
-    with pytest.raises(ConfigError, match=f"at least 1, not {group}"):
-        CachedJudge(Inner({}), FakeStore(), URL, group=group)
+def test_a_group_holds_at_least_one() -> None:
+    for group in (0, -1):
+        with pytest.raises(ConfigError, match=f"at least 1, not {group}"):
+            CachedJudge(Inner({}), FakeStore(), URL, group=group)
 
 
 async def test_a_verdict_keeps_the_signature_it_was_made_under() -> None:
@@ -408,9 +389,9 @@ async def test_a_verdict_keeps_the_signature_it_was_made_under() -> None:
     inner = Inner({0: one, 1: two})
     inner.signature = "llm:m|served:m-1"
     judge = CachedJudge(inner, store, URL, group=1)
-    first = await judge.judge(request((0, 1)))
+    first = await judge.judge(asked((0, 1)))
     inner.signature = "llm:m|served:m-2"
-    again = await judge.judge(request((0, 1)))
+    again = await judge.judge(asked((0, 1)))
     assert inner.asked == [(0,), (1,)], "which model stands behind the name is no part of the key"
     assert first.outcomes == again.outcomes == {0: one, 1: two}
     tallies = contents(store.texts.items()).signatures
@@ -431,10 +412,146 @@ class Careless(Inner):
 async def test_a_gap_is_missing_and_a_surplus_is_left_out() -> None:
     inner = Careless(FULL)
     judge = CachedJudge(inner, FakeStore(), URL)
-    first, second = await asyncio.gather(*(judge.judge(request((0, 1))) for _ in range(2)))
+    first, second = await asyncio.gather(*(judge.judge(asked((0, 1))) for _ in range(2)))
     assert first.outcomes == second.outcomes
     assert list(first.outcomes) == [0, 1]
     missing = first.outcomes[0]
     assert isinstance(missing, Unscored)
     assert missing.reason is UnscoredReason.MISSING
     assert len(inner.requests) == 1
+
+
+# Why a sentence is asked again.
+
+SERVER = "https://api.example.com/v1"
+SIGNATURE = "llm:m@host|served:m-1|prompt:faithfulness-v1@a77cf08f|json_schema|t:0|max_tokens"
+
+
+def about(
+    chunks: Sequence[str] = ("甲", "b", "c"),
+    cites: Mapping[int, tuple[int, ...]] | None = None,
+    ask: Sequence[int] = (0, 1),
+    query: str = "问",
+    answer: str = "One. Two.",
+) -> JudgeRequest:
+    return request(["One.", "Two."], chunks, cites, ask, query=query, answer=answer)
+
+
+def its_key(
+    what: JudgeRequest, signature: str = SIGNATURE, url: str = SERVER, repeat: int = 0
+) -> AnswerKey:
+    return AnswerKey(what, signature, url, repeat)
+
+
+def rows(key: AnswerKey, kept: Iterable[int] = (0, 1)) -> dict[str, str]:
+    texts = {key.asked: key.asked_row().write()}
+    for index in kept:
+        cites = key.request.cites.get(index, ())
+        place = Place(sentence=index, cites=cites, flags=(), replies=(), asked=key.asked)
+        texts[key.verdict(index)] = VerdictRow.text(verdict(Support.NONE), place, {}) or ""
+    return texts
+
+
+class Kept:
+    """What is stored."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+
+    def get(self, keys: Sequence[str]) -> Mapping[str, str]:
+        return {key: self._texts[key] for key in keys if key in self._texts}
+
+    def rows(self) -> Iterable[tuple[str, str]]:
+        return self._texts.items()
+
+
+def why(key: AnswerKey, stored: Mapping[str, str]) -> list[Explained]:
+    return explain(key, Kept(stored))
+
+
+STORED = rows(its_key(about()))
+
+
+def apart(part: str, stored: str, now: str) -> Difference:
+    return Difference(part=part, stored=stored, now=now)
+
+
+def test_a_stored_sentence_is_a_hit_and_another_was_not_kept() -> None:
+    half = rows(its_key(about()), kept=[1])
+    # Another model behind the same name makes no difference.
+    for served in ("m-1", "m-2"):
+        key = its_key(about(), SIGNATURE.replace("m-1", served))
+        assert [each.found for each in why(key, STORED)] == ["hit", "hit"]
+        first, second = why(key, half)
+        assert first == Explained(sentence=0, found="not kept")
+        assert second == Explained(sentence=1, found="hit")
+    assert why(its_key(about(ask=())), {}) == []
+
+
+APART = [
+    (its_key(about(), SIGNATURE.replace("m@host", "m2@host")), apart("model", "m@host", "m2@host")),
+    (
+        its_key(about(), SIGNATURE.replace("v1@a77cf08f", "v2@00000000")),
+        apart("prompt", "faithfulness-v1@a77cf08f", "faithfulness-v2@00000000"),
+    ),
+    (its_key(about(), SIGNATURE + "|seed:7"), apart("seed", "none", "7")),
+    (
+        its_key(about(), SIGNATURE.replace("json_schema", "text")),
+        apart("options", "json_schema max_tokens", "text max_tokens"),
+    ),
+    (its_key(about(), url="http://here:8000/v1"), apart("url", SERVER, "http://here:8000/v1")),
+    (its_key(about(), repeat=2), apart("repeat", "0", "2")),
+    (its_key(about(query="问?")), apart("query", brief("问"), brief("问?"))),
+    (its_key(about(answer="One. 2.")), apart("answer", brief("One. Two."), brief("One. 2."))),
+    (its_key(about("甲Bc")), apart("chunk 2", brief("b"), brief("B"))),
+    (its_key(about("甲b")), apart("chunk 3", brief("c"), "none")),
+    (its_key(about("甲bcd")), apart("chunk 4", "none", brief("d"))),
+    (
+        its_key(about("b甲c")),
+        apart("order of chunks", " ".join(map(brief, "甲bc")), " ".join(map(brief, "b甲c"))),
+    ),
+]
+
+
+def test_the_part_that_differs_is_named_and_a_text_by_its_hash() -> None:
+    for key, difference in APART:
+        differs = {"found": "differs", "differences": (difference,)}
+        assert why(key, STORED) == [
+            Explained.model_validate({"sentence": index, **differs}) for index in (0, 1)
+        ]
+
+
+def test_citations_differ_for_their_sentence_alone() -> None:
+    stored = rows(its_key(about(cites={1: (1,)})))
+    for cites, now in (({1: (0, 2)}, "chunk 1, chunk 3"), ({}, "none")):
+        first, second = why(its_key(about(cites=cites)), stored)
+        assert first.found == "hit"
+        assert second.differences == (apart("cites", "chunk 2", now),)
+
+
+def test_a_row_that_is_there_and_does_not_serve_is_told() -> None:
+    key = its_key(about())
+    stored = {"f" * 64 if name == key.verdict(1) else name: text for name, text in STORED.items()}
+    _, second = why(key, stored)
+    assert [each.part for each in second.differences] == ["sentence"]
+
+
+def test_the_nearest_is_the_one_that_differs_least_and_last() -> None:
+    stored = {
+        **rows(its_key(about("甲b", answer="Other."))),
+        **rows(its_key(about(), signature="llm:far|t:1", url="http://far/v1")),
+        **rows(its_key(about(), url="http://near/v1")),
+        **rows(its_key(about(), url="http://later/v1")),
+        **rows(its_key(about(query=""))),
+    }
+    first, _ = why(its_key(about()), stored)
+    assert first.differences == (apart("url", "http://later/v1", SERVER),)
+
+
+def test_of_something_else_there_is_nothing_to_tell() -> None:
+    unread = {"asked:1": "{}", "probe:1": "x", "f" * 64: "[]"}
+    for query, other in (("问", "other"), ("", "")):
+        stored = rows(its_key(about("yz", query=other, answer="Else."))) | unread
+        assert why(its_key(about(query=query)), stored) == [
+            Explained(sentence=index, found="nothing") for index in (0, 1)
+        ]

@@ -1,20 +1,122 @@
 import json
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.judges.cached.rows import (
+    AnswerKey,
     AskedRow,
     Contents,
     Place,
     ReplyRow,
     Tally,
     VerdictRow,
+    brief,
     contents,
 )
-from judge.records import Call, Evidence, Support, Unscored, UnscoredReason, Verdict
+from judge.records import (
+    Call,
+    Evidence,
+    JudgeRequest,
+    Support,
+    Unscored,
+    UnscoredReason,
+    Verdict,
+)
 from judge.records.exchange import Reply
+from tests.requests import request
+
+URL = "https://api.example.com/v1"
+SIGNATURE = "llm:m@host|served:m-1|prompt:faithfulness-v1@a77cf08f|json_schema|t:0|max_tokens"
+
+
+# Keys.
+
+
+def asked(
+    chunks: Sequence[str] = ("甲", "b", "c"),
+    cites: Mapping[int, tuple[int, ...]] | None = None,
+    second: str = "Two.",
+    query: str = "问",
+    answer: str = "One. Two.",
+) -> JudgeRequest:
+    return request(["One.", second], chunks, cites, query=query, answer=answer)
+
+
+def its_key(
+    about: JudgeRequest, signature: str = SIGNATURE, url: str = URL, repeat: int = 0
+) -> AnswerKey:
+    return AnswerKey(about, signature, url, repeat)
+
+
+def key(about: JudgeRequest, signature: str = SIGNATURE, url: str = URL, index: int = 1) -> str:
+    return its_key(about, signature, url).verdict(index)
+
+
+KEY = key(asked())
+
+OTHERS = {
+    "model": key(asked(), signature=SIGNATURE.replace("m@host", "m2@host")),
+    "prompt": key(asked(), signature=SIGNATURE.replace("-v1@a", "-v2@a")),
+    "server": key(asked(), url="https://other.example.com/v1"),
+    "port": key(asked(), url="https://api.example.com:8443/v1"),
+    "scheme": key(asked(), url="http://api.example.com/v1"),
+    "path": key(asked(), url="https://api.example.com/v2"),
+    "query": key(asked(query="q?")),
+    "answer": key(asked(answer="One.  Two.")),
+    "chunk text": key(asked("甲Bc")),
+    "chunk order": key(asked("b甲c")),
+    "chunk count": key(asked("甲b")),
+    "empty chunk": key(asked(("甲", "b", "c", ""))),
+    "index": key(asked(), index=0),
+    "sentence": key(asked(second="Three.")),
+    "cites": key(asked(cites={1: (1,)})),
+    "cites more": key(asked(cites={1: (1, 2)})),
+    "repeat": its_key(asked(), repeat=1).verdict(1),
+    "a character from query to answer": key(asked(query="问O", answer="ne. Two.")),
+    "a character from chunk to chunk": key(asked(("甲b", "", "c"))),
+    "a chunk joined to the answer": key(asked("bc", answer="One. Two.甲")),
+    "a field joined to the next": key(asked(query="", answer="问One. Two.")),
+}
+
+
+def test_every_part_of_what_is_asked_makes_another_key_and_nothing_else_does() -> None:
+    assert len({KEY, *OTHERS.values()}) == 1 + len(OTHERS)
+    chunks = request([], "甲bc", ids=["renamed"] * 3).chunks
+    for unseen in ({"chunks": chunks}, {"ask": (1,)}, {"deadline": 5.0}):
+        assert key(asked().model_copy(update=unseen)) == KEY, unseen
+
+
+def test_the_model_that_the_server_named_is_no_part_of_it() -> None:
+    named = SIGNATURE.replace("m-1", "m-2026-05")
+    assert key(asked(), signature=named) == KEY
+    assert "served" not in its_key(asked(), named).asked_row().signature
+
+
+def test_the_asked_row_tells_the_parts_and_no_text() -> None:
+    whole = its_key(asked(), repeat=2)
+    row = whole.asked_row()
+    assert (row.signature, row.url, row.repeat) == (SIGNATURE.replace("|served:m-1", ""), URL, 2)
+    assert (row.query, row.answer) == (brief("问"), brief("One. Two."))
+    assert row.chunks == tuple(map(brief, "甲bc"))
+    assert not any(text in row.write() for text in ("Two", "甲"))
+    assert whole.asked.startswith("asked:")
+    assert whole.asked == its_key(asked(cites={1: (0,)}), repeat=2).asked
+    assert whole.asked != its_key(asked(), repeat=1).asked
+
+
+def test_a_brief_hash_is_the_beginning_of_the_texts_sha256() -> None:
+    # From `printf 二 | sha256sum` and `printf '' | sha256sum`.
+    assert brief("") == "e3b0c44298fc1c14"
+    assert brief("二") == "084b42f6e95e4e65"
+    # Half a surrogate pair has a hash of its own.
+    assert len({brief("\ud800"), brief("\udc00"), brief("?")}) == 3
+    assert len({key(asked(("\ud800",))), key(asked(("?",)))}) == 2
+
+
+# Rows.
 
 PLACE = Place(sentence=3, cites=(0, 2), flags=(), replies=("reply:1",), asked="asked:1")
 VERDICT = Verdict(
@@ -26,7 +128,6 @@ VERDICT = Verdict(
     source="llm",
     signature="llm:m",
 )
-IDS = tuple("abcde")
 CALL = Call(model="m-1", prompt_tokens=7, reply_tokens=3, seconds=1.5, retries=2)
 
 
@@ -61,16 +162,16 @@ def test_a_verdict_comes_back_equal(verdict: Verdict) -> None:
     made = row(verdict)
     assert made is not None
     assert VerdictRow.read(made.write()) == made
-    assert made.verdict(tuple("01234")) == verdict
+    assert made.verdict("01234") == verdict
 
 
 def test_positions_stand_for_ids() -> None:
     made = row()
     assert made is not None
     assert json.loads(written() or "")["evidence"] == [[1, "每晚500元"]]
-    renamed = made.verdict(IDS)
+    renamed = made.verdict("abcde")
     assert (renamed.evidence[0].chunk_id, renamed.supporting) == ("b", ("b", "a"))
-    same = made.verdict(("x", "x", "x", "x", "x"))
+    same = made.verdict("xxxxx")
     assert (same.evidence[0].chunk_id, same.supporting) == ("x", ("x",))
 
 
@@ -155,24 +256,20 @@ def test_a_reply_keeps_what_it_cost() -> None:
     )
 
 
-def stored_verdict(signature: str) -> str:
-    return json.dumps(GOOD | {"signature": signature})
-
-
 def stored_reply(signature: str, day: int) -> str:
     made = ReplyRow.of(Reply(text="{}", call=CALL, sentences=()), signature)
     return made.model_copy(update={"stored": datetime(2026, 5, day, tzinfo=UTC)}).write()
 
 
 def test_rows_are_counted_by_kind_and_signature() -> None:
-    asked = AskedRow(signature="a", url="u", repeat=0, query="", answer="", chunks=()).write()
+    row = AskedRow(signature="a", url="u", repeat=0, query="", answer="", chunks=()).write()
     counted = contents(
         [
-            ("k1", stored_verdict("a")),
+            ("k1", json.dumps(GOOD | {"signature": "a"})),
             ("reply:1", stored_reply("a", 3)),
-            ("asked:1", asked),
-            ("k2", stored_verdict("b")),
-            ("k3", stored_verdict("a")),
+            ("asked:1", row),
+            ("k2", json.dumps(GOOD | {"signature": "b"})),
+            ("k3", json.dumps(GOOD | {"signature": "a"})),
             ("reply:2", stored_reply("a", 1)),
             ("reply:3", stored_reply("a", 2)),
             ("probe:1", "remembered"),
