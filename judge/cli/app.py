@@ -1,18 +1,33 @@
-"""The door of the command line: every command, and what becomes of errors."""
+"""The door of the command line: `judge` itself, its commands, and what becomes of errors."""
 
+import logging
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from importlib import import_module
+from importlib.metadata import version
+from typing import Annotated, Final, NoReturn
 
 import typer
 
-from judge.cli.root import app, debugging, listen
 from judge.errors import JudgeError
 from judge.text.visible import visible
 
+LOGGER: Final = logging.getLogger("judge")
 WRONG_USE: Final = 2
 OUR_BUG: Final = 70
+# In the order of `judge --help`, which lists single commands before groups of them.
+_COMMANDS: Final = ["overlap", "recommend", "retrieval", "score", "show"]
+_GROUPS: Final = ["cache", "review", "prompts"]
+
+app = typer.Typer(
+    name="judge",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -40,20 +55,58 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def register() -> None:
     """Add every command to `app`, which importing it does."""
-    from judge.cli import (  # noqa: PLC0415
-        cache,  # noqa: F401
-        golden,  # noqa: F401
-        labels,  # noqa: F401
-        overlap,  # noqa: F401
-        prompts,  # noqa: F401
-        recommend,  # noqa: F401
-        retrieval,  # noqa: F401
-        review,  # noqa: F401
-        score,  # noqa: F401
-        show,  # noqa: F401
-    )
+    for name in _COMMANDS + _GROUPS:
+        import_module(f"judge.cli.{name}")
 
 
 def _stop(message: str, code: int) -> NoReturn:
     typer.echo(visible(message), err=True)
     sys.exit(code)
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
+    if wanted:
+        typer.echo(f"judge {version('judge')}")
+        raise typer.Exit
+
+
+@app.callback()
+def judge(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Which sentences of a RAG answer its chunks support, and how far to trust that verdict.
+
+    Exit codes: 0 fine; 1 a --fail-under gate failed; 2 bad usage, input, setting, key or model;
+    3 the judge is unhealthy, or a gate found nothing to measure; 70 a bug of ours; 130 stopped by
+    Ctrl-C.
+    """
+
+
+class _Notes(logging.Handler):
+    """Prints to whatever standard error is by then: a progress bar takes its place."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        typer.echo(visible(f"judge: {record.getMessage()}"), err=True)
+
+
+_NOTES: Final = _Notes()
+
+
+def listen() -> None:
+    """Print what the package logs from now on: each once, however often this is called."""
+    LOGGER.setLevel(logging.INFO)
+    LOGGER.addHandler(_NOTES)
+
+
+def debug(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
+    """Say more, until `listen` is called again."""
+    if wanted:
+        LOGGER.setLevel(logging.DEBUG)
+
+
+def debugging() -> bool:
+    """Whether `--debug` was given."""
+    return LOGGER.level == logging.DEBUG

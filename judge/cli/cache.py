@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from judge.cli.app import app
 from judge.cli.options import takes_settings
-from judge.cli.root import app
+from judge.cli.terminal import say
 from judge.errors import ConfigError, InputError
 from judge.text.visible import clip, counted, flat, visible
 
 if TYPE_CHECKING:
     from judge.config import Config
-    from judge.judges.cached import Explained, Tally
-    from judge.records import JudgeRequest, Sample
+    from judge.judges.cached import Contents, Explained, Tally
+    from judge.records import JudgeRequest
 
 _WIDTH: Final = 60
 """Characters of a sentence that are enough to know it by."""
@@ -45,7 +46,6 @@ def stats(cache_dir: CacheFolder = None) -> None:
     Example: judge cache stats
     """
     from judge.backends.store import DiskStore  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
     from judge.judges.cached import contents  # noqa: PLC0415  likewise
 
     folder = _folder(cache_dir)
@@ -53,11 +53,13 @@ def stats(cache_dir: CacheFolder = None) -> None:
         return
     with DiskStore(folder) as store:
         kept, size = contents(store.rows()), store.size
-    counts = f"{counted(kept.verdicts, 'verdict')}, {counted(kept.replies, 'reply')}"
     say(
         f"{folder}  {size / _MEGA:.1f} MB",
-        f"{counts}, {counted(kept.answers, 'answer')}",
-        *(f"\n{flat(name)}\n  {_told(tally)}" for name, tally in kept.signatures.items()),
+        f"{_counts(kept)}, {counted(kept.answers, 'answer')}",
+        *(
+            f"\n{flat(name)}\n  {_counts(tally)}{_when(tally)}"
+            for name, tally in kept.signatures.items()
+        ),
     )
 
 
@@ -76,22 +78,26 @@ def explain(
 
     Example: judge cache explain samples.jsonl q_001 --model gpt-4.1-mini
     """
-    from judge.backends.store import DiskStore  # noqa: PLC0415  likewise
-    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.compose import cache_folder  # noqa: PLC0415  likewise
-    from judge.compose import explain as explained_by  # noqa: PLC0415  likewise
-    from judge.pipeline import asked  # noqa: PLC0415  likewise
+    # Heavy, and --help stays quick without them.
+    from judge import compose  # noqa: PLC0415
+    from judge.backends.store import DiskStore  # noqa: PLC0415
+    from judge.files.samples import read_samples  # noqa: PLC0415
+    from judge.pipeline import asked  # noqa: PLC0415
 
     if not settings.asks_model:
         raise ConfigError("only a language model's verdicts are kept; name one with --model")
     if str(source) == "-":
         raise ConfigError("explain reads a file, not standard input; name one")
-    would = asked(_sample(source, qid), settings.rules)
-    folder = cache_folder(settings)
+    samples = read_samples(source, on_bad=lambda _: None)
+    sample = next((each for each in samples if each.qid == qid), None)
+    if sample is None:
+        raise InputError(f"no answer {qid!r}; name a qid of this file", path=str(source))
+    would = asked(sample, settings.rules)
+    folder = compose.cache_folder(settings)
     if not _kept(folder):
         return
     with DiskStore(folder) as store:
-        explained = explained_by(settings, store, would)
+        explained = compose.explain(settings, store, would)
     hits = sum(each.found == "hit" for each in explained)
     say(f"{flat(qid)}: {counted(len(explained), 'claim')}, {hits} kept", *_listed(explained, would))
 
@@ -107,7 +113,6 @@ def clear(
     Example: judge cache clear --yes
     """
     from judge.backends.store import empty  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
 
     folder = _folder(cache_dir)
     if not _kept(folder):
@@ -133,21 +138,11 @@ def _folder(given: Path | None) -> Path:
 def _kept(folder: Path) -> bool:
     """Whether anything is kept there; where not, nothing is made, and it is said."""
     from judge.backends.store import DATABASE  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
 
     there = os.path.exists(folder / DATABASE)  # noqa: PTH110  False, too, where one may not look
     if not there:
         say(f"nothing is kept in {folder}")
     return there
-
-
-def _sample(source: Path, qid: str) -> "Sample":
-    from judge.files.samples import read_samples  # noqa: PLC0415  heavy, and --help stays quick
-
-    for sample in read_samples(source, on_bad=lambda _: None):
-        if sample.qid == qid:
-            return sample
-    raise InputError(f"no answer {qid!r}; name a qid of this file", path=str(source))
 
 
 def _listed(explained: Sequence["Explained"], would: "JudgeRequest") -> Iterable[str]:
@@ -161,9 +156,12 @@ def _listed(explained: Sequence["Explained"], would: "JudgeRequest") -> Iterable
             yield f"  {each.sentence + 1:>3}  {clip(text, _WIDTH)}"
 
 
-def _told(tally: "Tally") -> str:
-    told = f"{counted(tally.verdicts, 'verdict')}, {counted(tally.replies, 'reply')}"
+def _counts(kept: "Contents | Tally") -> str:
+    return f"{counted(kept.verdicts, 'verdict')}, {counted(kept.replies, 'reply')}"
+
+
+def _when(tally: "Tally") -> str:
     if tally.oldest is None or tally.newest is None:
-        return told
+        return ""
     first, last = (f"{when:%Y-%m-%d %H:%M}" for when in (tally.oldest, tally.newest))
-    return f"{told}, {first} UTC" if first == last else f"{told}, {first} to {last} UTC"
+    return f", {first} UTC" if first == last else f", {first} to {last} UTC"

@@ -1,4 +1,4 @@
-"""Options: those that are settings, which win over environment and file, and choices of words."""
+"""Options: those of several commands, those that are settings, and choices of words."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
-from judge.cli.root import debug
+from judge.cli.app import debug
 from judge.errors import ConfigError
 from judge.messages import LANGS, Lang
 from judge.text.visible import clip
@@ -25,6 +25,12 @@ def _switch(name: str, help_: str) -> Any:  # noqa: ANN401  likewise
     # Both ways: whatever the file says, the command line can say otherwise.
     return _option(bool, help_, None, f"--{name}/--no-{name}")
 
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
+SAMPLES: Final = typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.")
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Seed = Annotated[int, typer.Option(min=0, help="Of the bootstrap intervals.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad-lines", help="Tell of bad lines, and go on.")]
 
 # The defaults are those of `Config`: here None means "not given".
 SETTINGS: Final = {

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -28,22 +28,28 @@ _WHOLE: Final = 10
 """Answers a second from which on a fraction says nothing."""
 
 
-class Told(NamedTuple):
-    """How a run is told of."""
+def score_into(
+    folder: Path,
+    job: Job,
+    gates: Sequence[Gate],
+    most: int = 5,
+    lang: Lang = "en",
+    *,
+    strict: bool = False,
+    cached: bool = False,
+) -> int:
+    """Run the job, print what came of it, and return the exit code.
 
-    strict: bool = False
-    """Whether gates are held against the lower limits."""
-    worst: int = 5
-    """How many of the worst sentences to print."""
-    cached: bool = False
-    """Whether verdicts are kept, so that another run asks only for what failed."""
-    lang: Lang = "en"
-    """Of the table of quadrants."""
-
-
-def score_into(folder: Path, job: Job, gates: Sequence[Gate], told: Told) -> int:
-    """Run the job, print what came of it, and return the exit code."""
-    worst, failures = Worst(told.worst), Failures()
+    Args:
+        folder: of the run.
+        job: what to run.
+        gates: to be held against the totals.
+        most: how many of the worst sentences to print.
+        lang: of the table of quadrants.
+        strict: whether gates are held against the lower limits.
+        cached: whether verdicts are kept, so that another run asks only for what failed.
+    """
+    worst, failures = Worst(most), Failures()
 
     def keep(result: SampleResult) -> None:
         worst.add(result)
@@ -58,10 +64,10 @@ def score_into(folder: Path, job: Job, gates: Sequence[Gate], told: Told) -> int
     except KeyboardInterrupt:
         progress.say(f"interrupted; {progress.said}")
         return INTERRUPTED
-    results = [hold(gate, summary, strict=told.strict) for gate in gates]
-    with output() as console:
-        ended = Ended(worst.sentences(), failures.first, results, told.cached, told.lang)
-        print_totals(summary, ended, folder, console)
+    results = [hold(gate, summary, strict=strict) for gate in gates]
+    with output() as page:
+        ended = Ended(worst.sentences(), failures.first, results, cached, lang)
+        print_totals(summary, ended, folder, page)
     return exit_code(summary, results)
 
 

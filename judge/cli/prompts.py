@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.root import app
+from judge.cli.app import app
+from judge.cli.terminal import say
 from judge.prompt import load_prompt, newest, prompts_folder, verify_prompts
 
 prompts = typer.Typer(no_args_is_help=True, help="The pinned prompts: list, verify, show.")
@@ -17,8 +18,6 @@ def list_() -> None:
 
     Example: judge prompts list
     """
-    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
-
     names = (file.removesuffix(".toml").rpartition("/") for file in verify_prompts())
     say(*(load_prompt(name, version).reference for name, _, version in names))
 
@@ -29,8 +28,6 @@ def verify() -> None:
 
     Example: judge prompts verify
     """
-    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
-
     count = len(verify_prompts())
     noun = "prompt has" if count == 1 else "prompts have"
     say(f"{count} {noun} the pinned bytes, in {prompts_folder()}")
@@ -47,8 +44,6 @@ def show(
 
     Example: judge prompts show faithfulness v1
     """
-    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
-
     prompt = load_prompt(name, version or newest(name))
     user, again = prompt.user.template, prompt.again.template
     parts = (("system", prompt.system), ("user", user), ("again", again))

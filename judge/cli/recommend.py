@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 
 import typer
 
-from judge.cli.options import chosen, language
-from judge.cli.root import app
+from judge.cli.app import app
+from judge.cli.options import SAMPLES, SkipBad, chosen, language
+from judge.cli.terminal import output, say
 from judge.errors import ConfigError
 from judge.files.tables import page_file
 from judge.text.visible import clip
@@ -20,44 +21,35 @@ _Task = Literal["qa", "passage"]
 STDOUT: Final = "-"
 """In place of a file's name."""
 
-Samples = Annotated[
-    str, typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.")
-]
-# All are texts, numbers too: what is wrong is told in a line of ours and not in typer's four.
-MissedCost = Annotated[
-    str, typer.Option(metavar="normal|high", help="What a relevant one missed costs.")
-]
-NoiseCost = Annotated[
-    str, typer.Option(metavar="normal|high", help="What an irrelevant one shown costs.")
-]
-Depth = Annotated[str | None, typer.Option(metavar="N", help="Only the first N are read.")]
-CorpusSize = Annotated[
-    str | None, typer.Option(metavar="N", help="Chunks there are to search [those of the ranking].")
-]
-TaskName = Annotated[
-    str | None, typer.Option(metavar="qa|passage", help="Name the practice of SQuAD, MS MARCO.")
-]
-Language = Annotated[str, typer.Option(metavar="en|zh", help="Language of the advice.")]
-Markdown = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Write the decision down; - prints it.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Skip = Annotated[bool, typer.Option("--skip-bad-lines", help="Tell of bad lines, and go on.")]
-
 
 @app.command()
 def recommend(  # noqa: PLR0913  each is an option of the command line
-    samples: Samples,
+    samples: Annotated[str, SAMPLES],
     *,
-    missed_cost: MissedCost = "normal",
-    noise_cost: NoiseCost = "normal",
-    depth: Depth = None,
-    corpus_size: CorpusSize = None,
-    task: TaskName = None,
-    lang: Language = "en",
-    markdown: Markdown = None,
-    as_json: Json = False,
-    skip_bad_lines: Skip = False,
+    # All are texts, numbers too: what is wrong is told in a line of ours and not in typer's four.
+    missed_cost: Annotated[
+        str, typer.Option(metavar="normal|high", help="What a relevant one missed costs.")
+    ] = "normal",
+    noise_cost: Annotated[
+        str, typer.Option(metavar="normal|high", help="What an irrelevant one shown costs.")
+    ] = "normal",
+    depth: Annotated[
+        str | None, typer.Option(metavar="N", help="Only the first N are read.")
+    ] = None,
+    corpus_size: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Chunks there are to search [those of the ranking]."),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(metavar="qa|passage", help="Name the practice of SQuAD, MS MARCO."),
+    ] = None,
+    lang: Annotated[str, typer.Option(metavar="en|zh", help="Language of the advice.")] = "en",
+    markdown: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the decision down; - prints it.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    skip_bad_lines: SkipBad = False,
 ) -> None:
     """Say which measures fit the data, which mislead on it, and why.
 
@@ -72,8 +64,7 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
         raise ConfigError("--json and --markdown - both print; give --markdown a file's name")
     # Heavy, and --help stays quick without them.
     from judge.advice.recommend import recommend_measures  # noqa: PLC0415
-    from judge.cli.render.advice import page, print_advice  # noqa: PLC0415
-    from judge.cli.terminal import output, say  # noqa: PLC0415
+    from judge.cli.render.advice import markdown_page, print_advice  # noqa: PLC0415
     from judge.files.samples import Source  # noqa: PLC0415
 
     source = Source(samples, (), skip_bad_lines=skip_bad_lines)
@@ -81,14 +72,14 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     with source.samples() as read, page_file(written, samples) as write:
         advice, name = recommend_measures(read, wishes, spoken), shlex.quote(samples)
         if write is not None:
-            write(page(advice, name))
+            write(markdown_page(advice, name))
     if as_json:
         say(advice.model_dump_json())
     elif markdown == STDOUT:
-        say(page(advice, name))
+        say(markdown_page(advice, name))
     else:
-        with output() as console:
-            print_advice(advice, name, console, written)
+        with output() as page:
+            print_advice(advice, name, page, written)
 
 
 def _wishes(
@@ -103,13 +94,13 @@ def _wishes(
     if missed == noise == "high":
         message = "--missed-cost high --noise-cost high: what serves the one harms the other"
         raise ConfigError(f"{message}; say which of the two costs more")
-    named = None if task is None else chosen("--task", task, get_args(_Task))
+    tasks: tuple[_Task, ...] = get_args(_Task)
     return Wishes(
         missed_cost=missed,
         noise_cost=noise,
         depth=_count("--depth", depth, DEEPEST // POOL),
         corpus_size=_count("--corpus-size", corpus_size, MOST_CHUNKS),
-        task=named,
+        task=None if task is None else chosen("--task", task, tasks),
     )
 
 

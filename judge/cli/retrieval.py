@@ -9,110 +9,96 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
-from judge.cli.options import chosen, language
-from judge.cli.root import app
+from judge.cli.app import app
+from judge.cli.options import SAMPLES, Json, Seed, SkipBad, chosen, language
+from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, InputError
 from judge.files.source import PIPED, placed, readable, spoken
 from judge.files.tables import Write, row_file
-from judge.messages import Lang
 
 if TYPE_CHECKING:
-    from judge.cli.render.diagnosis import Reading
+    from judge.cli.render.ranking import Reading
     from judge.retrieval.ranking import Block
     from judge.retrieval.records import QueryRanks, RankingReport, RankRules
-
-_Gain = Literal["linear", "exp2"]
-_GoldMatch = Literal["exact", "prefix"]
-_NoRelevant = Literal["skip", "zero"]
-_NoRanking = Literal["zero", "skip"]
-_USES = "<faq|documents|scholarly|knowledge_base|monitoring>"
 
 
 def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
     if wanted:
-        from judge.cli.render.measures import print_measures  # noqa: PLC0415
-        from judge.cli.terminal import output  # noqa: PLC0415
+        from judge.cli.render.ranking import print_measures  # noqa: PLC0415
 
-        with output() as console:
-            print_measures(console)
+        with output() as page:
+            print_measures(page)
         raise typer.Exit
-
-
-Samples = Annotated[
-    str | None, typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.")
-]
-Cutoffs = Annotated[
-    str, typer.Option("-k", metavar="K,…", help="Ranks to look at, whole numbers from 1.")
-]
-Qrels = Annotated[
-    str | None, typer.Option(metavar="FILE", help="TREC qrels, instead of SAMPLES; with --run.")
-]
-Run = Annotated[str | None, typer.Option(metavar="FILE", help="TREC run, with --qrels.")]
-Gain = Annotated[_Gain, typer.Option(help="DCG's gain: relevance, or 2^relevance - 1.")]
-Level = Annotated[
-    float | None,
-    typer.Option(metavar="X", help="Least relevance that counts as relevant [any above 0]."),
-]
-GoldMatch = Annotated[
-    _GoldMatch | None,
-    typer.Option(
-        help="prefix: gold names documents; a chunk's id goes on with no letter or digit [exact]."
-    ),
-]
-NoRelevant = Annotated[_NoRelevant, typer.Option(help="A query with nothing relevant.")]
-NoRanking = Annotated[_NoRanking, typer.Option(help="A query for which nothing was ranked.")]
-Worst = Annotated[int, typer.Option(metavar="N", min=0, help="How long each list may be.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-Output = Annotated[
-    str | None,
-    typer.Option("-o", "--output", metavar="FILE", help="Each query's measures: .jsonl or .csv."),
-]
-Skip = Annotated[bool, typer.Option("--skip-bad-lines", help="Tell of bad lines, and go on.")]
-UseName = Annotated[
-    str | None,
-    typer.Option(
-        metavar=_USES, help="Read the means, by rules of thumb: bands, and this use's targets."
-    ),
-]
-Before = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Read the means beside those of an earlier --json."),
-]
-Answers = Annotated[
-    Path | None,
-    typer.Option(metavar="RUN", help="Read the means beside what judge score said of the answers."),
-]
-Language = Annotated[
-    str | None, typer.Option(metavar="<en|zh>", help="Language of the reading [en].")
-]
-Catalog = Annotated[
-    bool,
-    typer.Option("--list", callback=_list, is_eager=True, help="Print the table of all measures."),
-]
 
 
 @app.command()
 def retrieval(  # noqa: PLR0913  each is an option of the command line
-    samples: Samples = None,
+    samples: Annotated[str | None, SAMPLES] = None,
     *,
-    k: Cutoffs = "1,3,5,10,20",
-    qrels: Qrels = None,
-    run: Run = None,
-    gain: Gain = "linear",
-    relevance_level: Level = None,
-    gold_match: GoldMatch = None,
-    no_relevant: NoRelevant = "skip",
-    no_ranking: NoRanking = "zero",
-    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap intervals.")] = 0,
-    worst: Worst = 5,
+    k: Annotated[
+        str, typer.Option("-k", metavar="K,…", help="Ranks to look at, whole numbers from 1.")
+    ] = "1,3,5,10,20",
+    qrels: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="TREC qrels, instead of SAMPLES; with --run."),
+    ] = None,
+    run: Annotated[str | None, typer.Option(metavar="FILE", help="TREC run, with --qrels.")] = None,
+    gain: Annotated[
+        Literal["linear", "exp2"], typer.Option(help="DCG's gain: relevance, or 2^relevance - 1.")
+    ] = "linear",
+    relevance_level: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="Least relevance that counts as relevant [any above 0]."),
+    ] = None,
+    gold_match: Annotated[
+        Literal["exact", "prefix"] | None,
+        typer.Option(
+            help="prefix: gold names documents; a chunk's id goes on with no letter or digit "
+            "[exact]."
+        ),
+    ] = None,
+    no_relevant: Annotated[
+        Literal["skip", "zero"], typer.Option(help="A query with nothing relevant.")
+    ] = "skip",
+    no_ranking: Annotated[
+        Literal["zero", "skip"], typer.Option(help="A query for which nothing was ranked.")
+    ] = "zero",
+    seed: Seed = 0,
+    worst: Annotated[int, typer.Option(metavar="N", min=0, help="How long each list may be.")] = 5,
     as_json: Json = False,
-    rows: Output = None,
-    skip_bad_lines: Skip = False,
-    use: UseName = None,
-    before: Before = None,
-    answers: Answers = None,
-    lang: Language = None,
-    catalog: Catalog = False,  # noqa: ARG001  its callback has seen to it
+    rows: Annotated[
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Each query's measures: .jsonl or .csv."
+        ),
+    ] = None,
+    skip_bad_lines: SkipBad = False,
+    use: Annotated[
+        str | None,
+        typer.Option(
+            metavar="<faq|documents|scholarly|knowledge_base|monitoring>",
+            help="Read the means, by rules of thumb: bands, and this use's targets.",
+        ),
+    ] = None,
+    before: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Read the means beside those of an earlier --json."),
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RUN", help="Read the means beside what judge score said of the answers."
+        ),
+    ] = None,
+    lang: Annotated[
+        str | None, typer.Option(metavar="<en|zh>", help="Language of the reading [en].")
+    ] = None,
+    catalog: Annotated[  # noqa: ARG001  its callback has seen to it
+        bool,
+        typer.Option(
+            "--list", callback=_list, is_eager=True, help="Print the table of all measures."
+        ),
+    ] = False,
 ) -> None:
     """Measure rankings against gold: hit, recall, precision, MRR, MAP, nDCG and more.
 
@@ -137,7 +123,7 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
         no_ranking=no_ranking,
         seed=seed,
     )
-    asked = _reading(use, before, answers, lang, (samples, qrels, run), as_json=as_json)
+    reading = _reading(use, before, answers, lang, (samples, qrels, run), as_json=as_json)
     if samples is not None and qrels is None and run is None:
         report = _of_samples(samples, rules, worst, rows, skip_bad_lines=skip_bad_lines)
     elif samples is not None:
@@ -151,7 +137,28 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
         raise ConfigError(message)
     else:
         report = _of_run(qrels, run, rules, worst, rows)
-    _print(report, asked, as_json=as_json)
+    if as_json:
+        say_json(report.model_dump_json())
+        return
+    from judge.cli.render.ranking import print_ranked, print_reading  # noqa: PLC0415
+
+    with output() as page:
+        print_ranked(report, page)
+        if reading is not None:
+            print_reading(report, reading, page)
+
+
+def _cutoffs(text: str) -> tuple[int, ...]:
+    from judge.retrieval.records import DEEPEST  # noqa: PLC0415
+
+    try:
+        ks = tuple(int(part) for part in text.replace("，", ",").split(","))
+    except ValueError:
+        ks = ()
+    if not ks or min(ks) < 1 or max(ks) > DEEPEST:
+        message = f"-k {text!r}: give whole numbers from 1 to {DEEPEST}, with commas between"
+        raise ConfigError(f"{message}, such as -k 1,5,10")
+    return ks
 
 
 def _of_samples(
@@ -198,9 +205,7 @@ def _of_run(
 
 
 def _each(write: Write | None) -> "Callable[[QueryRanks], None] | None":
-    if write is None:
-        return None
-    return lambda ranks: write(ranks.model_dump(exclude={"measures"}) | ranks.measures)
+    return write and (lambda ranks: write(ranks.model_dump(exclude={"measures"}) | ranks.measures))
 
 
 def _reading(
@@ -214,7 +219,7 @@ def _reading(
 ) -> "Reading | None":
     given = {"--before": before, "--answers": answers, "--use": use}
     options = [option for option, value in given.items() if value is not None]
-    spoken_in: Lang = "en" if lang is None else language(lang)
+    spoken_in = language("en" if lang is None else lang)
     if not options and lang is None:
         return None
     if not options:
@@ -222,19 +227,18 @@ def _reading(
     if before == PIPED and PIPED in files:
         raise ConfigError("--before - beside another -: standard input is one file; name the other")
     from judge.advice.records import Use  # noqa: PLC0415
-    from judge.cli.render.diagnosis import Reading  # noqa: PLC0415
+    from judge.cli.render.ranking import Reading  # noqa: PLC0415
     from judge.files.runs import read_summary  # noqa: PLC0415
 
-    wanted: Use | None = None if use is None else chosen("--use", use, get_args(Use))
+    uses: tuple[Use, ...] = get_args(Use)
+    wanted = None if use is None else chosen("--use", use, uses)
     if as_json:
         raise ConfigError(f"{options[0]} and --json: a reading is for people; leave out one")
-    return Reading(
-        wanted,
-        None if before is None else _earlier(before),
-        None if answers is None else read_summary(answers),
-        None if answers is None else _elsewhere(answers, files[0]),
-        spoken_in,
-    )
+    earlier = None if before is None else _earlier(before)
+    if answers is None:
+        return Reading(wanted, earlier, lang=spoken_in)
+    summary, elsewhere = read_summary(answers), _elsewhere(answers, files[0])
+    return Reading(wanted, earlier, summary, elsewhere, spoken_in)
 
 
 def _elsewhere(run: Path, samples: str | None) -> str | None:
@@ -259,31 +263,3 @@ def _earlier(name: str) -> "RankingReport":
         except ValueError:
             wanted = "what judge retrieval SAMPLES --json prints"
             raise InputError(f"is no earlier report; --before takes {wanted}") from None
-
-
-def _print(report: "RankingReport", reading: "Reading | None", *, as_json: bool) -> None:
-    from judge.cli.render.ranking import print_ranked  # noqa: PLC0415
-    from judge.cli.terminal import output, say_json  # noqa: PLC0415
-
-    if as_json:
-        say_json(report.model_dump_json())
-        return
-    with output() as console:
-        print_ranked(report, console)
-        if reading is not None:
-            from judge.cli.render.diagnosis import print_reading  # noqa: PLC0415
-
-            print_reading(report, reading, console)
-
-
-def _cutoffs(text: str) -> tuple[int, ...]:
-    from judge.retrieval.records import DEEPEST  # noqa: PLC0415
-
-    try:
-        ks = tuple(int(part) for part in text.replace("，", ",").split(","))
-    except ValueError:
-        ks = ()
-    if not ks or min(ks) < 1 or max(ks) > DEEPEST:
-        message = f"-k {text!r}: give whole numbers from 1 to {DEEPEST}, with commas between"
-        raise ConfigError(f"{message}, such as -k 1,5,10")
-    return ks

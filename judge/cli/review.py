@@ -1,40 +1,42 @@
-"""`judge review draw` and `judge review plan`: verdicts sampled for people."""
+"""`judge review`: verdicts sampled for people, their answers, and golden sets made of these."""
 
-from enum import StrEnum
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from judge.cli.root import app
+from judge import review
+from judge.cli.app import app
+from judge.cli.options import Run, takes_settings
+from judge.cli.terminal import output, say
 from judge.errors import ConfigError
-from judge.messages import Lang
-from judge.text.visible import flat
+from judge.messages import Lang, Messages
+from judge.text.visible import clip, counted, flat
 
 if TYPE_CHECKING:
-    from judge.review import Drawn
+    from judge.config import Config
+    from judge.review.records import Drift, Flip, LostSentence
 
-review = typer.Typer(
+commands = typer.Typer(
     no_args_is_help=True, help="Spot-check by people: draw, import, plan, promote, drift."
 )
-app.add_typer(review, name="review")
+app.add_typer(commands, name="review")
 
 _MOST_REVIEWERS: Final = 50
+_WIDTH: Final = 60
+"""How many characters of a sentence are printed."""
 
-
-class By(StrEnum):
-    """The unit of a draw."""
-
-    SENTENCE = "sentence"
-    ANSWER = "answer"
-
-
-Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
 Language = Annotated[Lang, typer.Option("--lang", help="Language of the sheet or page.")]
-DrawnBy = Annotated[By, typer.Option("--by", help="Draw sentences, or whole answers.")]
+DrawnBy = Annotated[
+    Literal["sentence", "answer"],
+    typer.Option("--by", help="Draw sentences, or whole answers."),
+]
+ForceFile = Annotated[bool, typer.Option("--force", help="Replace the file that -o names.")]
 
 
-@review.command()
+@commands.command()
 def draw(  # noqa: PLR0913  each is an option of the command line
     run: Run,
     size: Annotated[
@@ -44,7 +46,7 @@ def draw(  # noqa: PLR0913  each is an option of the command line
         Path, typer.Option("-o", "--output", metavar="SHEET", help="CSV, or XLSX by its name.")
     ] = Path("review.csv"),
     *,
-    by: DrawnBy = By.SENTENCE,
+    by: DrawnBy = "sentence",
     seed: Annotated[int, typer.Option(min=0, help="Another seed draws others.")] = 0,
     reviewers: Annotated[
         str, typer.Option(metavar="N|NAMES", help="A sheet each: how many, or names with commas.")
@@ -60,15 +62,13 @@ def draw(  # noqa: PLR0913  each is an option of the command line
 
     Example: judge review draw runs/today -n 60 -o review.csv
     """
-    # Heavy, and --help stays quick without them.
-    from judge.cli.terminal import say  # noqa: PLC0415
-    from judge.review import draw as drawn  # noqa: PLC0415
+    from judge.review.sheet import choices, header  # noqa: PLC0415  heavy, and --help stays quick
 
-    made = drawn(
+    made = review.draw(
         run,
         output,
         size=size,
-        by=by.value,
+        by=by,
         seed=seed,
         reviewers=_reviewers(reviewers, overlap),
         overlap=overlap,
@@ -76,42 +76,174 @@ def draw(  # noqa: PLR0913  each is an option of the command line
         lang=lang,
         force=force,
     )
-    say(*_told(made), *_next(run, made, lang))
+    strata = made.draw.strata
+    drawn, of = sum(stratum.drawn for stratum in strata), sum(stratum.units for stratum in strata)
+    rows = f", {len(made.draw.sentences)} sentences" if by == "answer" else ""
+    labels = f"{', '.join(choices(lang))}; {Messages.of('sheet')('yes_or_no', lang)}"
+    sheets = list(map(str, made.sheets))
+    say(
+        f"draw {made.draw.draw}: {drawn} of {of} {by}s{rows}, seed {seed}",
+        *(f"  {s.drawn:>4} of {s.units:>7}  {_named(s.names)}" for s in strata),
+        *([f"filled in with earlier labels: {made.filled}"] * bool(made.filled)),
+        f"to label: {', '.join(sheets)} (column {header('human_support', lang)}: {labels})",
+        f"kept from reviewers: {made.kept}",
+        f"then: judge review import {run} {' '.join(sheets)}",
+    )
 
 
-@review.command()
+@commands.command()
 def plan(
     run: Run,
     width: Annotated[
         float, typer.Option(min=0.001, max=0.5, help="Half the 95 % interval: 0.03 is ±0.03.")
     ] = 0.03,
     *,
-    by: DrawnBy = By.SENTENCE,
+    by: DrawnBy = "sentence",
 ) -> None:
     """Say how many labels the corrected score needs to be known to ± WIDTH.
 
     Example: judge review plan runs/today --width 0.03
     """
-    from judge.cli.terminal import say  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.review import plan as planned  # noqa: PLC0415  likewise
-
-    found = planned(run, width, by.value)
-    noun = by.value if found.total == 1 else f"{by.value}s"
-    told = (
-        f"spread learnt from {found.learnt} labelled {by.value}s"
-        if found.learnt
-        else f"spread as expected, for no {by.value}s are labelled yet"
-    )
+    found = review.plan(run, width, by)
+    noun = by if found.total == 1 else f"{by}s"
+    spread = f"spread as expected, for no {by}s are labelled yet"
+    if found.learnt:
+        spread = f"spread learnt from {found.learnt} labelled {by}s"
     say(
-        f"{found.total} {noun} for ±{width:g} ({told})",
+        f"{found.total} {noun} for ±{width:g} ({spread})",
         *(
-            f"  {quota.labels:>6} of {quota.units:>7}  {_named(quota.names)}  "
-            f"(spread {quota.spread:.2f})"
-            for quota in found.quotas
+            f"  {each.labels:>6} of {each.units:>7}  {_named(each.names)}  "
+            f"(spread {each.spread:.2f})"
+            for each in found.quotas
         ),
-        f"then: judge review draw {run} -n {found.total}" + f" --by {by.value}" * (by is By.ANSWER),
+        f"then: judge review draw {run} -n {found.total}" + " --by answer" * (by == "answer"),
         *(["labels there are count: the new sheet comes filled in with them"] * bool(found.learnt)),
     )
+
+
+@commands.command()
+def promote(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder with imported labels.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="The golden set, JSONL.")
+    ],
+    *,
+    min_reviewers: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many must say the same of a sentence.")
+    ] = 1,
+    force: ForceFile = False,
+) -> None:
+    """Make a golden set of the sentences on which all reviewers agree.
+
+    It is a samples file, and `judge score` reads it. Each answer bears its labels under `labels`,
+    with what the judge said. Sentences on which reviewers disagree are listed and left out.
+
+    Example: judge review promote runs/today -o golden.jsonl
+    """
+    found = review.promote(run, output, min_reviewers=min_reviewers, force=force)
+    labels = [label for each in found.golden for label in each.labels]
+    lines = [f"{counted(len(labels), 'label')} on {counted(len(found.golden), 'answer')}"]
+    if bare := sum(label.support is None for label in labels):
+        told = f"{counted(bare, 'label')} of these a bare yes or no"
+        lines.append(f"{told}: full support against the rest")
+    if found.replaced:
+        told = counted(found.replaced, "label")
+        lines.append(f"replaced: {told} of the golden set that was scored")
+    if found.few:
+        told = counted(found.few, "sentence")
+        lines.append(f"left out: {told} with under {min_reviewers} reviewers")
+    if found.stale:
+        lines.append(f"left out: labels of earlier results, draws {', '.join(found.stale)}")
+    say(
+        *lines,
+        f"{counted(len(found.disagreed), 'sentence')} disagreed on",
+        *(
+            f"  {flat(each.review_id)}  {flat(each.qid)}, sentence {each.sentence + 1}"
+            for each in found.disagreed
+        ),
+        f"written to {output}",
+    )
+
+
+@commands.command()
+@takes_settings
+def drift(
+    golden: Annotated[
+        Path, typer.Argument(metavar="GOLDEN", help="What judge review promote made.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Keep what is found, as JSON."),
+    ] = None,
+    *,
+    fail_worse: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ALPHA",
+            min=0,
+            max=1,
+            help="Exit 1 if more sentences got worse than better, and p is under ALPHA.",
+        ),
+    ] = None,
+    force: ForceFile = False,
+    settings: "Config",
+) -> None:
+    """Judge a golden set again: which verdicts flipped, and whether by more than chance.
+
+    Takes the settings of `judge score`. What the judge said when the set was made and what it says
+    now is held against what people say; p is McNemar's, exact, two-sided.
+
+    Exit codes: 0 fine; 1 the --fail-worse gate failed; 3 too many labels have no verdict now (three
+    at least, and over --max-unscored), or the gate found nothing to compare.
+
+    Example: judge review drift golden.jsonl --model gpt-4.1-mini --fail-worse 0.05
+    """
+    # Heavy, and --help stays quick without them.
+    from judge.reports.gate import FINE, GATE_FAILED, UNTRUSTED  # noqa: PLC0415
+    from judge.review.folder import as_json, check_output, write_whole  # noqa: PLC0415
+    from judge.review.golden import unjudged, untrusted  # noqa: PLC0415
+
+    if output is not None:
+        check_output(output, [golden], force=force)
+    answers = review.read_golden(golden)
+    found = review.drift(answers, settings)
+    unhealthy = untrusted(found, settings.max_unscored)
+    say(*_drifted(found, len(answers)))
+    if unhealthy:
+        say("", f"untrusted: {100 * unjudged(found):.1f} % of the labels have no verdict now")
+    if output is not None:
+        write_whole(output, [as_json(found)])
+        say("", f"written to {output}")
+    if unhealthy or (fail_worse is not None and not found.compared):
+        raise typer.Exit(UNTRUSTED)
+    failed = fail_worse is not None and found.worse > found.better and found.p < fail_worse
+    raise typer.Exit(GATE_FAILED if failed else FINE)
+
+
+@commands.command("import")
+def import_(
+    run: Run,
+    sheets: Annotated[list[Path], typer.Argument(metavar="SHEET...", help="CSV or XLSX.")],
+    *,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Let go of earlier labels that these do not have.")
+    ] = False,
+    lang: Language = "en",
+) -> None:
+    """Read labelled sheets: how good the judge is, and the score with its errors accounted for.
+
+    Example: judge review import runs/today review.csv
+    """
+    # Heavy, and --help stays quick without them.
+    from judge.cli.render.agreement import print_agreement  # noqa: PLC0415
+    from judge.pages.agreement import page as written  # noqa: PLC0415
+
+    page = partial(written, lang=lang)
+    found = review.import_labels(run, sheets, replace=replace, page=page)
+    with output() as shown:
+        print_agreement(found.agreement, found.summary, run, shown)
+    if found.noted:
+        say(f"{found.noted} rows have a note and no label: nothing was made of them")
 
 
 def _reviewers(given: str, overlap: int) -> list[str]:
@@ -133,31 +265,35 @@ def _reviewers(given: str, overlap: int) -> list[str]:
     return [""] if names == ["1"] else names
 
 
-def _told(made: "Drawn") -> list[str]:
-    draw = made.draw
-    noun = "sentences" if draw.by == "sentence" else "answers"
-    drawn = sum(stratum.drawn for stratum in draw.strata)
-    of = sum(stratum.units for stratum in draw.strata)
-    rows = "" if draw.by == "sentence" else f", {len(draw.sentences)} sentences"
-    return [
-        f"draw {draw.draw}: {drawn} of {of} {noun}{rows}, seed {draw.seed}",
-        *(f"  {s.drawn:>4} of {s.units:>7}  {_named(s.names)}" for s in draw.strata),
-        *([f"filled in with earlier labels: {made.filled}"] * bool(made.filled)),
-    ]
-
-
-def _next(run: Path, made: "Drawn", lang: Lang) -> list[str]:
-    from judge.messages import Messages  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.review.sheet import choices, header  # noqa: PLC0415  likewise
-
-    words = f"{', '.join(choices(lang))}; {Messages.of('sheet')('yes_or_no', lang)}"
-    column = header("human_support", lang)
-    return [
-        f"to label: {', '.join(map(str, made.sheets))} (column {column}: {words})",
-        f"kept from reviewers: {made.kept}",
-        f"then: judge review import {run} {' '.join(map(str, made.sheets))}",
-    ]
-
-
 def _named(names: tuple[str, ...]) -> str:
     return flat(" + ".join(name.replace("_", ", ") for name in names))
+
+
+def _drifted(drift: "Drift", answers: int) -> Iterable[str]:
+    right = {"labels": "label for label", "full_or_rest": "full support against the rest"}
+    yield f"{counted(drift.labels, 'label')} on {counted(answers, 'answer')}, {right[drift.scale]}"
+    for name, signatures in (("then", drift.signatures_then), ("now", drift.signatures_now)):
+        for signature, count in signatures.items():
+            several = f" ({counted(count, 'label')})" if len(signatures) > 1 else ""
+            yield f"{name:<12}{flat(signature)}{several}"
+    if drift.unscored_then or drift.unscored_now:
+        yield f"no verdict  {drift.unscored_then:,} then, {drift.unscored_now:,} now"
+    yield f"compared    {counted(drift.compared, 'label')}"
+    then, now = drift.agreement_then, drift.agreement_now
+    if then is not None and now is not None:
+        yield f"right       {100 * then:.1f} % then, {100 * now:.1f} % now"
+    others = len(drift.flips) - drift.better - drift.worse
+    counts = f"{drift.worse:,} worse, {drift.better:,} better, {others:,} other"
+    yield f"flipped     {counts}; McNemar's exact p = {drift.p:.3g}"
+    for flip in drift.flips:
+        people = flip.support or ("supported" if flip.supported else "not supported")
+        yield from _listed(flip.change, flip, f"{flip.then} → {flip.now}, people: {people}")
+    for lost in drift.lost:
+        why = f"counts as {lost.kind} now" if lost.kind else "is no sentence of its own now"
+        yield from _listed("lost", lost, why)
+
+
+def _listed(what: str, each: "Flip | LostSentence", why: str) -> Iterable[str]:
+    yield ""
+    yield flat(f"{what}: {each.qid}, sentence {each.sentence + 1}: {why}")
+    yield f"  {clip(flat(each.text), _WIDTH)}"

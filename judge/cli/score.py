@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from judge.cli.app import app
 from judge.cli.options import language, takes_settings
-from judge.cli.root import app
 from judge.files.source import PIPED, is_fifo, standard_input
 
 if TYPE_CHECKING:
@@ -20,63 +20,53 @@ def _named(value: str | None) -> str | None:
     return value
 
 
-Source = Annotated[
-    str,
-    typer.Argument(
-        metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.", callback=_named
-    ),
-]
-Output = Annotated[
-    str | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="RUN",
-        help="Run folder [runs/<name of SAMPLES>].",
-        callback=_named,
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace a finished run.")]
-SkipBadLines = Annotated[
-    bool, typer.Option("--skip-bad-lines", help="Write bad lines to rejected.jsonl and go on.")
-]
-FailUnder = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME=X", help="Exit 1 if a score is under X; may be repeated."),
-]
-StrictGate = Annotated[
-    bool,
-    typer.Option("--strict-gate", help="Gate on the lower 95 % limit, failures counted 0."),
-]
-WorstCount = Annotated[
-    int, typer.Option(metavar="N", min=0, help="How many worst sentences to print.")
-]
-Lang = Annotated[
-    str, typer.Option(metavar="en|zh", help="Language of the table of retrieval and generation.")
-]
-ReviewHookName = Annotated[
-    str | None,
-    typer.Option(
-        "--review-hook",
-        metavar="NAME",
-        help="Hand a share of the answers to module:object, an http address or a .csv file.",
-    ),
-]
-
-
 @app.command()
 @takes_settings
 def score(  # noqa: PLR0913  each is an option of the command line
-    source: Source,
-    output: Output = None,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.", callback=_named
+        ),
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="RUN",
+            help="Run folder [runs/<name of SAMPLES>].",
+            callback=_named,
+        ),
+    ] = None,
     *,
-    force: Force = False,
-    skip_bad_lines: SkipBadLines = False,
-    fail_under: FailUnder = None,
-    strict_gate: StrictGate = False,
-    worst: WorstCount = 5,
-    review_hook: ReviewHookName = None,
-    lang: Lang = "en",
+    force: Annotated[bool, typer.Option("--force", help="Replace a finished run.")] = False,
+    skip_bad_lines: Annotated[
+        bool, typer.Option("--skip-bad-lines", help="Write bad lines to rejected.jsonl and go on.")
+    ] = False,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=X", help="Exit 1 if a score is under X; may be repeated."),
+    ] = None,
+    strict_gate: Annotated[
+        bool,
+        typer.Option("--strict-gate", help="Gate on the lower 95 % limit, failures counted 0."),
+    ] = False,
+    worst: Annotated[
+        int, typer.Option(metavar="N", min=0, help="How many worst sentences to print.")
+    ] = 5,
+    review_hook: Annotated[
+        str | None,
+        typer.Option(
+            "--review-hook",
+            metavar="NAME",
+            help="Hand a share of the answers to module:object, an http address or a .csv file.",
+        ),
+    ] = None,
+    lang: Annotated[
+        str,
+        typer.Option(metavar="en|zh", help="Language of the table of retrieval and generation."),
+    ] = "en",
     settings: "Config",
 ) -> None:
     """Score a file of answers into a run folder; an interrupted run is taken up.
@@ -87,7 +77,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
     Example: judge score samples.jsonl -o runs/today --fail-under faithfulness=0.9
     """
     # Heavy, and --help stays quick without them.
-    from judge.cli.progress import Told, score_into  # noqa: PLC0415
+    from judge.cli.progress import score_into  # noqa: PLC0415
     from judge.evaluator import Evaluator  # noqa: PLC0415
     from judge.job import Job  # noqa: PLC0415
     from judge.reports.gate import check_gates, parse_gate  # noqa: PLC0415
@@ -102,8 +92,8 @@ def score(  # noqa: PLR0913  each is an option of the command line
     how = {"force": force, "skip_bad_lines": skip_bad_lines}
     job = Job(stream, folder, settings, evaluator=evaluator, **how)
     kept = settings.cache and settings.asks_model
-    told = Told(strict_gate, worst, kept, language(lang))
-    raise typer.Exit(score_into(folder, job, gates, told))
+    told = {"strict": strict_gate, "cached": kept}
+    raise typer.Exit(score_into(folder, job, gates, worst, language(lang), **told))
 
 
 def _default_folder(source: str) -> Path:

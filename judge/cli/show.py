@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Final, get_args
 
 import typer
 
-from judge.cli.options import language
-from judge.cli.root import app
+from judge.cli.app import app
+from judge.cli.options import Run, language
+from judge.cli.terminal import output
 from judge.errors import ConfigError, RunError
+from judge.text.visible import counted
 
 if TYPE_CHECKING:
     from judge.messages import Lang
@@ -24,33 +26,27 @@ _UNPLACED: Final = (
     "or the run is older: score again with --force"
 )
 
-Words = Annotated[
-    str | None,
-    typer.Option(
-        "--cell",
-        metavar="WORDS",
-        help=f"Answers of a cell: words such as retrieved,wrong; all hold. {_WORDS}",
-    ),
-]
-Count = Annotated[
-    int | None, typer.Option("-n", metavar="N", min=1, help="With --cell: how many [1].")
-]
-Skip = Annotated[
-    int | None,
-    typer.Option("--skip", metavar="N", min=0, help="With --cell: how many to pass over [0]."),
-]
-
 
 @app.command()
 def show(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    run: Run,
     qid: Annotated[
         str | None, typer.Argument(metavar="[QID]", help="Which answer; the worst where left out.")
     ] = None,
     *,
-    cell: Words = None,
-    count: Count = None,
-    skip: Skip = None,
+    cell: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORDS",
+            help=f"Answers of a cell: words such as retrieved,wrong; all hold. {_WORDS}",
+        ),
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option("-n", metavar="N", min=1, help="With --cell: how many [1].")
+    ] = None,
+    skip: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="With --cell: how many to pass over [0].")
+    ] = None,
     lang: Annotated[
         str, typer.Option(metavar="en|zh", help="Language in which a cell is read.")
     ] = "en",
@@ -64,30 +60,25 @@ def show(
 
     Example: judge show runs/today --cell retrieved,wrong
     """
+    from judge.scores.quadrants import read_words  # noqa: PLC0415  heavy, and --help stays quick
+
     if (cell is None or qid is not None) and (count is not None or skip is not None):
         raise ConfigError("-n and --skip go with --cell, and without a QID")
-    words = None if cell is None else _words(cell)
-    if words is None or qid is not None:
-        _show_answer(run, qid, words or frozenset(), language(lang))
+    try:
+        words = frozenset() if cell is None else read_words(cell)
+    except ValueError as error:
+        raise ConfigError(f"--cell {cell!r} {error}") from None
+    if qid is not None or not words:
+        _show_answer(run, qid, words, language(lang))
     else:
         _show_cell(run, words, count or 1, skip or 0, language(lang))
-
-
-def _words(text: str) -> "frozenset[QuadrantWord]":
-    from judge.scores.quadrants import read_words  # noqa: PLC0415  --help stays quick
-
-    try:
-        return read_words(text)
-    except ValueError as error:
-        raise ConfigError(f"--cell {text!r} {error}") from None
 
 
 def _show_answer(
     run: Path, qid: str | None, words: "Collection[QuadrantWord]", lang: "Lang"
 ) -> None:
     from judge.cli.render.answer import print_answer  # noqa: PLC0415  likewise
-    from judge.cli.render.quadrants import conflicts, print_grounds, say  # noqa: PLC0415
-    from judge.cli.terminal import output  # noqa: PLC0415
+    from judge.cli.render.quadrants import print_grounds, unplaced  # noqa: PLC0415
     from judge.files.runs import Origins, read_results  # noqa: PLC0415
     from judge.reports.worst import worst_answer  # noqa: PLC0415
 
@@ -99,15 +90,15 @@ def _show_answer(
     if result is None:
         raise RunError(f"{run}: no answer {qid!r}; without one, the worst is shown")
     if words and result.cell is None:
-        why = say("conflicting_one", "en") if conflicts(result) else _UNPLACED
+        why = unplaced(result, "en") or _UNPLACED
         raise RunError(f"{run}: answer {result.qid!r} is in no cell: {why}")
     if result.cell is not None and not set(words).issubset(result.cell.words):
         where = ", ".join(result.cell.words)
         raise RunError(f"{run}: answer {result.qid!r} is not in that cell; it is {where}")
     sample = Origins(run).of(result)
-    with output() as console:
-        print_answer(result, sample, console)
-        print_grounds(result, sample, console, lang)
+    with output() as page:
+        print_answer(result, sample, page)
+        print_grounds(result, sample, page, lang)
 
 
 def _show_cell(
@@ -115,26 +106,22 @@ def _show_cell(
 ) -> None:
     """Show `count` answers with all these words, in input order, and say how to go on."""
     from judge.cli.render.answer import print_answer  # noqa: PLC0415  likewise
-    from judge.cli.render.page import Page  # noqa: PLC0415
     from judge.cli.render.quadrants import print_grounds  # noqa: PLC0415
-    from judge.cli.terminal import output  # noqa: PLC0415
     from judge.files.runs import Origins, read_results  # noqa: PLC0415
     from judge.records.quadrant import QuadrantWord  # noqa: PLC0415
-    from judge.text.visible import counted  # noqa: PLC0415
 
     found = 0
     samples = Origins(run)
     asked = ",".join(word for word in get_args(QuadrantWord) if word in words)
-    with output() as console:
-        page = Page(console)
+    with output() as page:
         for result in read_results(run):
             if result.cell is None or not set(words).issubset(result.cell.words):
                 continue
             found += 1
             if skip < found <= skip + count:
                 sample = samples.of(result)
-                print_answer(result, sample, console)
-                print_grounds(result, sample, console, lang)
+                print_answer(result, sample, page)
+                print_grounds(result, sample, page, lang)
                 page.blank()
         if not found:
             raise RunError(f"{run}: {_none(run, words, asked)}")
@@ -154,7 +141,7 @@ def _show_cell(
 
 def _none(run: Path, words: "Collection[QuadrantWord]", asked: str) -> str:
     """Why no answer of a run has these words."""
-    from judge.files.runs import read_results  # noqa: PLC0415
+    from judge.files.runs import read_results  # noqa: PLC0415  likewise
 
     if all(result.cell is None for result in read_results(run)):
         return f"no answer is in a cell: {_UNPLACED}"

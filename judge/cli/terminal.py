@@ -1,21 +1,79 @@
-"""Standard output: a terminal, a file, or a pipe whose reader may have gone."""
+"""Standard output, whose reader may have gone: lines broken at its width, tables, figures."""
 
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from judge.errors import RunError
+from judge.messages import Lang, Messages
+from judge.text.fold import CJK
 from judge.text.visible import escaped, visible
 
-_NARROWEST: Final = 20
-_WIDEST: Final = 500
+_LEAST_TERMINAL: Final = 20
+_WIDEST_TABLE: Final = 500
+# Rich breaks lines at spaces only: Chinese would begin on a line of its own, and be cut before a
+# full stop.
+_OPENING: Final = "（《“「『【［([«"
+_CLOSING: Final = "，。、；：！？）》”」』】］)\\]»…%％"
+_TAB: Final = 4
+_LEAST_LINE: Final = 10
+_PIECE: Final = re.compile(
+    rf"\n|[^\S\n]+|[{re.escape(_OPENING)}]*[{CJK}][{_CLOSING}]*|(?:(?![{CJK}])\S)+"
+)
+
+
+class Page:
+    """What is said on a console, line by line."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+
+    def say(self, text: Text | str, indent: int = 0, hang: int = 0, style: str = "") -> None:
+        """Say a text in lines that fit; arguments as of `wrap`. `style` is of a plain string."""
+        whole = Text(text, style=style) if isinstance(text, str) else text
+        self.whole(wrap(whole, self.console.width, indent, hang))
+
+    def copied(self, text: str, style: str = "") -> None:
+        """Say what people copy, such as a command or a signature: it is not broken into lines."""
+        self.whole(Text(visible(text), style=style))
+
+    def whole(self, line: Text) -> None:
+        """Print a line as wide as it is: a narrow terminal breaks it, and nothing is cut."""
+        self.console.print(line, soft_wrap=True)
+
+    def blank(self) -> None:
+        """Leave a line free."""
+        self.console.print()
+
+    def table(self, table: Table) -> None:
+        """Print a table as wide as it is."""
+        for line in self.rows(table):
+            self.whole(line)
+
+    def rows(self, table: Table) -> Iterator[Text]:
+        """The lines of a table, without the spaces that rich fills them up with."""
+        wide = self.console.options.update(width=_WIDEST_TABLE)
+        options = wide.update(width=self.console.measure(table, options=wide).maximum)
+        for line in self.console.render_lines(table, options, pad=False):
+            text = Text.assemble(*((segment.text, segment.style or "") for segment in line))
+            text.rstrip()
+            yield text
+
+    def made_by(self, signatures: Iterable[str], correctness: Iterable[str] = ()) -> None:
+        """Say which judges were asked, about faithfulness and about correctness."""
+        for signature in signatures:
+            self.copied(f"made by {signature}", "dim")
+        for signature in correctness:
+            self.copied(f"correctness made by {signature}", "dim")
 
 
 class _Output(Console):
@@ -28,17 +86,17 @@ class _Output(Console):
 
 
 @contextmanager
-def output() -> Iterator[Console]:
-    """A console on standard output.
+def output() -> Iterator[Page]:
+    """A page on standard output.
 
     Raises:
         RunError: it cannot be written, for another reason than that its reader has gone.
     """
     console = _Output(highlight=False)
-    if console.width < _NARROWEST:  # an emulator that does not know its size says 0
+    if console.width < _LEAST_TERMINAL:  # an emulator that does not know its size says 0
         console = _Output(highlight=False, width=80)
     try:
-        yield console
+        yield Page(console)
         if sys.stdout is not None:  # closed by `>&-`
             sys.stdout.flush()
     except BrokenPipeError:
@@ -50,62 +108,103 @@ def output() -> Iterator[Console]:
 
 
 def say(*lines: str) -> None:
-    """Print lines as they are, however wide.
-
-    Raises:
-        RunError: as of `output`.
-    """
-    with output() as console:
+    """Print lines as they are, however wide; RunError as of `output`."""
+    with output() as page:
         for line in lines:
-            console.print(Text(visible(line)), soft_wrap=True)
+            page.copied(line)
 
 
 def say_json(line: str) -> None:
-    """Print one JSON document, on a line, so that a reader gets every character back.
+    """Print one JSON document on a line, so that a reader gets every character back.
 
-    Raises:
-        RunError: as of `output`.
+    RunError as of `output`.
     """
-    with output() as console:
-        console.print(Text(escaped(line)), soft_wrap=True)
+    say(escaped(line))
 
 
-def titled_table(title: str) -> Table:
-    """A table under its title, whose first column names the rows."""
-    table = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
-    table.add_column("", no_wrap=True)
-    return table
+def words(room: str, group: str, lang: Lang) -> Callable[..., str]:
+    """What fills in the texts of one group of a room's, in one language, by their keys."""
+    texts = Messages.of(room)
+    return lambda key, **values: texts(f"{group}.{key}", lang, **values)
 
 
-def figure_table(*headers: str) -> Table:
+def figures(*headers: str, title: str | None = None) -> Table:
     """A table whose first column names the rows, and the others hold figures."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
+    table.title_justify, table.title_style = "left", "bold"
+    if title is not None:
+        table.padding = (0, 1, 0, 0)
     for number, header in enumerate(headers):
         table.add_column(header, justify="right" if number else "left")
     return table
 
 
-def print_table(table: Table, console: Console) -> None:
-    """Print a table as wide as it is: a narrow terminal breaks its lines, and no figure is cut."""
-    for line in table_lines(table, console):
-        console.print(line, soft_wrap=True)
+def number(value: float | None) -> str:
+    """A score to three digits; a dash where there is none, for none is not zero."""
+    return "–" if value is None else f"{value:.3f}"
 
 
-def table_lines(table: Table, console: Console) -> Iterator[Text]:
-    """The lines of a table, however narrow the terminal.
+def between(low: float, high: float) -> str:
+    """An interval of scores."""
+    return f"{number(low)}–{number(high)}"
 
-    Rich fills them up with spaces, which a log or a mail would keep.
+
+def wrap(text: Text, width: int, indent: int = 0, hang: int = 0) -> Text:
+    """Break a text into lines; control characters in it are made visible.
+
+    Args:
+        text: what to break; its styles are kept, its own line breaks too.
+        width: columns of the terminal.
+        indent: columns left free before each line.
+        hang: columns left free on top of that before each line but the first.
     """
-    wide = console.options.update(width=_WIDEST)
-    options = wide.update(width=console.measure(table, options=wide).maximum)
-    for line in console.render_lines(table, options, pad=False):
-        text = Text.assemble(*((segment.text, segment.style or "") for segment in line))
-        text.rstrip()
-        yield text
+    shown = text.copy()
+    shown.plain = visible(shown.plain)
+    shown.expand_tabs(_TAB)
+    # All cuts at once: one slice after the other would copy a long text for each of its lines.
+    cuts = [c for line in _lines(shown.plain, max(_LEAST_LINE, width - indent), hang) for c in line]
+    broken = Text()
+    for number, line in enumerate(shown.divide(cuts)[1::2]):
+        line.rstrip()
+        broken.append("\n" if number else "")
+        if line:
+            broken.append(" " * (indent + hang if number else indent)).append_text(line)
+    return broken
+
+
+def _lines(plain: str, width: int, hang: int) -> Iterator[tuple[int, int]]:
+    """Where each line begins and ends."""
+    hanging = max(_LEAST_LINE, width - hang)
+    start = end = column = 0
+    for piece in _PIECE.finditer(plain):
+        word = piece[0]
+        room = hanging if start else width
+        if word == "\n":
+            yield start, end
+            start = end = piece.end()
+            column = 0
+            continue
+        size = cell_len(word)
+        if column and column + size > room and not word.isspace():
+            yield start, end
+            start, column, room = piece.start(), 0, hanging
+        for position in _folds(word, room - column, hanging):
+            yield start, piece.start() + position
+            start = piece.start() + position
+            size = cell_len(plain[start : piece.end()])
+            column = 0
+        column += size
+        end = piece.end()
+    yield start, end
+
+
+def _folds(word: str, room: int, then: int) -> Iterator[int]:
+    """Where a word wider than a line is cut: `room` columns are left here, `then` on the next."""
+    if word.isspace():
+        return
+    column = 0
+    for position, character in enumerate(word):
+        column += cell_len(character)
+        if column > room and position:
+            yield position
+            column, room = cell_len(character), then

@@ -1,12 +1,10 @@
-import logging
 import subprocess
 import sys
 from importlib.metadata import version
 
 import pytest
 
-from judge.cli.app import main
-from judge.cli.root import LOGGER, app, debug, debugging, listen
+from judge.cli.app import LOGGER, app, debug, debugging, listen, main
 
 
 def call(*words: str) -> int:
@@ -67,8 +65,7 @@ def test_an_error_message_steers_nothing_either(capsys: pytest.CaptureFixture[st
 def test_help_of_all_commands_loads_nothing_heavy() -> None:
     code = (
         "import contextlib, io, sys\n"
-        "from judge.cli.app import main\n"
-        "from judge.cli.root import app\n"
+        "from judge.cli.app import app, main\n"
         "def ask(*words):\n"
         "    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
         "        main([*words, '--help'])\n"
@@ -76,7 +73,7 @@ def test_help_of_all_commands_loads_nothing_heavy() -> None:
         "assert 'pydantic' not in sys.modules\n"  # typer itself asks for it to read options
         "for command in app.registered_commands:\n"
         "    ask(command.name or command.callback.__name__)\n"
-        "heavy = {'rich', 'numpy', 'nltk', 'openai', 'sacrebleu', 'diskcache'}\n"
+        "heavy = {'numpy', 'nltk', 'openai', 'sacrebleu', 'diskcache'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -86,8 +83,8 @@ def test_help_of_all_commands_loads_nothing_heavy() -> None:
 def test_notes_go_to_standard_error_once(capsys: pytest.CaptureFixture[str]) -> None:
     listen()
     listen()
-    logging.getLogger(f"{LOGGER}.backends").warning("the cache holds %d odd rows\x1b[2J", 3)
-    logging.getLogger(LOGGER).debug("not asked for")
+    LOGGER.getChild("backends").warning("the cache holds %d odd rows\x1b[2J", 3)
+    LOGGER.debug("not asked for")
     out, err = capsys.readouterr()
     assert out == ""
     assert err == "judge: the cache holds 3 odd rows␛[2J\n"
@@ -99,7 +96,7 @@ def test_debug_says_more(capsys: pytest.CaptureFixture[str]) -> None:
     assert not debugging()
     debug(wanted=True)
     assert debugging()
-    logging.getLogger(LOGGER).debug("asked for")
+    LOGGER.debug("asked for")
     assert capsys.readouterr().err == "judge: asked for\n"
     listen()
     assert not debugging()

@@ -7,7 +7,7 @@ import pytest
 from pydantic import JsonValue
 from rich.console import Console
 
-from judge.cli.progress import Progress, Told, score_into
+from judge.cli.progress import Progress, score_into
 from judge.config import Config
 from judge.evaluator import Evaluator
 from judge.files.runs import read_results
@@ -211,7 +211,7 @@ def job(folder: Path, *answers: str, gold: str | None = None) -> Job:
 
 def score(job: Job, folder: Path, *gates: str, strict: bool = False, worst: int = 5) -> int:
     parsed = [parse_gate(gate) for gate in gates]
-    return score_into(folder / "run", job, parsed, Told(strict=strict, worst=worst))
+    return score_into(folder / "run", job, parsed, worst, strict=strict)
 
 
 TRUE, FALSE = "It is paid.", "It is false."

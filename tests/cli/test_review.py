@@ -1,13 +1,20 @@
+import csv
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
-from judge.review.folder import read_agreement
+from judge.files.folder import hold
+from judge.review.draws import take
+from judge.review.folder import read_agreement, write_draw, write_labels
+from judge.review.records import Drift, Label
 from judge.review.sheet import BLIND
-from tests.commands import judge
+from tests.commands import judge, line, write
+from tests.drawn import label
 from tests.reviewed import cells, fill, score
 
 ANSWERS = [["supported", "unsupported", "partial"]] * 6 + [["supported_doubtful"]] * 6
@@ -96,3 +103,238 @@ def test_the_sheet_is_the_same_in_every_process(run: Path, tmp_path: Path) -> No
     env = os.environ | {"PYTHONHASHSEED": "1"}
     subprocess.run(command, check=True, env=env, capture_output=True)
     assert here.read_bytes() == there.read_bytes()
+
+
+def test_the_loop_closes(run: Path, tmp_path: Path) -> None:
+    drawn = judge("review", "draw", run, "-n", 24, "-o", tmp_path / "review.csv")
+    assert drawn.code == 0, drawn.err
+    assert "24 of 24 sentences" in drawn.out
+    fill(tmp_path / "review.csv", "full")
+    ran = judge("review", "import", run, tmp_path / "review.csv")
+    assert ran.code == 0, ran.err
+    agreement = read_agreement(run)
+    assert {score.corrected for score in agreement.corrected} == {1.0}
+    assert agreement.labels == 24
+    assert "100" in ran.out or "1.000" in ran.out
+    assert "<html" in (run / "agreement.html").read_text(encoding="utf-8")
+
+
+def test_a_new_run_discards_what_came_of_the_old_and_keeps_what_people_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = {
+        "qid": "1",
+        "answer": "It opens at seven.",
+        "chunks": [{"chunk_id": "a", "text": "It opens at seven."}],
+    }
+    (tmp_path / "in.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    assert judge("score", "in.jsonl", "-o", "run").code == 0
+    assert judge("review", "draw", "run", "-o", "review.csv").code == 0
+    fill(tmp_path / "review.csv", "full")
+    assert judge("review", "import", "run", "review.csv").code == 0
+    assert (tmp_path / "run" / "agreement.json").exists()
+    assert judge("score", "in.jsonl", "-o", "run", "--force").code == 0
+    assert not (tmp_path / "run" / "agreement.json").exists()
+    assert not (tmp_path / "run" / "agreement.html").exists()
+    assert len(list((tmp_path / "run" / "review").glob("*.labels.jsonl"))) == 1
+
+
+def test_import_tells_of_notes_without_a_label(run: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "review.csv"
+    judge("review", "draw", run, "-o", sheet)
+    rows = cells(sheet)
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(row | {"human_support": "full"} for row in rows[:-2])
+        writer.writerows(row | {"human_note": "none - see page 3"} for row in rows[-2:])
+    ran = judge("review", "import", run, sheet)
+    assert ran.code == 0
+    assert "2 rows have a note and no label" in ran.out
+
+
+def test_findings_of_other_labels_do_not_outlive_them(run: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "review.csv"
+    judge("review", "draw", run, "-o", sheet)
+    fill(sheet, "full")
+    assert judge("review", "import", run, sheet).code == 0
+    (labels,) = (run / "review").glob("*.labels.jsonl")
+    labels.unlink()
+    labels.mkdir()  # nothing can be written there
+    fill(sheet, "none")
+    assert judge("review", "import", run, sheet).code == 2
+    labels.rmdir()
+    labels.with_name("x").write_text("")
+    assert judge("review", "import", run, sheet).code == 0
+
+
+def test_a_run_being_written_is_left_alone(run: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "review.csv"
+    with hold(run):
+        ran = judge("review", "draw", run, "-o", sheet)
+    assert ran.code == 2
+    assert "another command is writing here" in ran.err
+
+
+FIRST = "The canteen opens at seven."
+SECOND = "Visitors pay twenty euros."
+SIMILAR = "similarity:lexical-v1"
+
+
+@pytest.fixture(autouse=True)
+def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "JUDGE_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def reviewed(tmp_path: Path) -> Path:
+    """Two answers; two reviewers agree on the first sentences, and disagree on a second one."""
+    source = write(
+        tmp_path / "in.jsonl", [line("一\x1b[1m", f"{FIRST} {SECOND}"), line("b", FIRST)]
+    )
+    assert judge("score", source, "-o", tmp_path / "run").code == 0
+    draw = take(tmp_path / "run", size=100).draw
+    write_draw(tmp_path / "run", draw)
+    labels = [
+        label(each, "full" if each.sentence == 0 or reviewer == "x" else "none", reviewer)
+        for each in draw.sentences
+        for reviewer in "xy"
+    ]
+    write_labels(tmp_path / "run", draw.draw, labels)
+    return tmp_path / "run"
+
+
+def labelled(
+    start: int, text: str, judged: str | None = "full", **more: JsonValue
+) -> dict[str, JsonValue]:
+    label: dict[str, JsonValue] = {
+        "sentence": 0,
+        "start": start,
+        "end": start + len(text),
+        "text": text,
+        "support": "full",
+        "supported": True,
+        "reviewers": 1,
+        "judged": judged,
+        "signature": SIMILAR,
+    }
+    return label | more
+
+
+def test_what_is_agreed_is_written_and_the_rest_is_named(reviewed: Path, tmp_path: Path) -> None:
+    ran = judge("review", "promote", reviewed, "-o", "golden.jsonl")
+    assert (ran.code, ran.err) == (0, "")
+    first, second, third, last = ran.out.splitlines()
+    assert (first, second) == ("2 labels on 2 answers", "1 sentence disagreed on")
+    assert third.endswith("  一␛[1m, sentence 2")
+    assert third.startswith("  r")
+    assert SECOND not in ran.out
+    assert last == "written to golden.jsonl"
+    read = [
+        json.loads(each) for each in (tmp_path / "golden.jsonl").read_text("utf-8").splitlines()
+    ]
+    assert [answer["qid"] for answer in read] == ["一\x1b[1m", "b"]
+    assert [[each["text"] for each in answer["labels"]] for answer in read] == [[FIRST], [FIRST]]
+    assert judge("score", "golden.jsonl", "-o", "again").code == 0
+
+
+def test_what_is_left_out_is_counted(reviewed: Path, tmp_path: Path) -> None:
+    draw = take(reviewed, size=100, seed=1).draw
+    old = take(reviewed, size=100, seed=2).draw.model_copy(update={"results": "0" * 64})
+    said = next(each for each in draw.sentences if each.qid == "b")
+    for name, reviewer in ((draw, "z"), (old, "old")):
+        write_draw(reviewed, name)
+        bare = Label(
+            review_id=said.review_id, qid="b", sentence=0, supported=True, reviewer=reviewer
+        )
+        write_labels(reviewed, name.draw, [bare])
+    ran = judge(
+        "review", "promote", reviewed, "-o", tmp_path / "new" / "g.jsonl", "--min-reviewers", 3
+    )
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[:5] == [
+        "1 label on 1 answer",
+        "1 label of these a bare yes or no: full support against the rest",
+        "left out: 1 sentence with under 3 reviewers",
+        f"left out: labels of earlier results, draws {old.draw}",
+        "1 sentence disagreed on",
+    ]
+
+
+def test_what_flipped_is_told_worst_first(tmp_path: Path) -> None:
+    # The similarity judge says full of the first and none of the second.
+    answer = f"{FIRST} {SECOND} What does it cost?"
+    labels = [
+        labelled(0, FIRST, "none", support="partial", supported=False),
+        labelled(28, SECOND, sentence=1),
+        labelled(55, "What does it cost?", sentence=2),
+    ]
+    other = line("b", FIRST) | {"labels": [labelled(0, FIRST, None), labelled(4, "canteen\x1b")]}
+    other["answer"] = "The canteen\x1b opens at seven."
+    other["labels"] = [labelled(4, "canteen\x1b")]
+    write(tmp_path / "golden.jsonl", [line("a\x1b[1m", answer) | {"labels": list(labels)}, other])
+    ran = judge("review", "drift", "golden.jsonl", "-o", "drift.json")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[0] == "4 labels on 2 answers, full support against the rest"
+    assert lines[1] == f"then        {SIMILAR}"
+    assert lines[2].startswith(f"now         {SIMILAR}|")
+    assert lines[3:] == [
+        "compared    2 labels",
+        "right       100.0 % then, 0.0 % now",
+        "flipped     2 worse, 0 better, 0 other; McNemar's exact p = 0.5",
+        "",
+        "worse: a␛[1m, sentence 2: full → none, people: full",
+        f"  {SECOND}",
+        "",
+        "worse: a␛[1m, sentence 1: none → full, people: partial",
+        f"  {FIRST}",
+        "",
+        "lost: a␛[1m, sentence 3: counts as question now",
+        "  What does it cost?",
+        "",
+        "lost: b, sentence 1: is no sentence of its own now",
+        "  canteen␛",
+        "",
+        "written to drift.json",
+    ]
+    kept = Drift.model_validate_json((tmp_path / "drift.json").read_bytes())
+    assert (kept.worse, kept.p, kept.scale) == (2, 0.5, "full_or_rest")
+
+
+def test_the_gate(tmp_path: Path) -> None:
+    # Two worse and none better: p = 2 · ½² = .5.
+    answer = f"{SECOND} {SECOND}"
+    labels: list[JsonValue] = [labelled(0, SECOND), labelled(27, SECOND)]
+    write(tmp_path / "golden.jsonl", [line("a", answer) | {"labels": labels}])
+    assert judge("review", "drift", "golden.jsonl").code == 0
+    for alpha, code in {"0.5": 0, "0.51": 1, "1.01": 2, "much": 2}.items():
+        assert judge("review", "drift", "golden.jsonl", "--fail-worse", alpha).code == code
+
+
+def test_a_gate_on_nothing_is_no_pass(tmp_path: Path) -> None:
+    write(tmp_path / "golden.jsonl", [line("a", SECOND) | {"labels": [labelled(0, SECOND, None)]}])
+    ran = judge("review", "drift", "golden.jsonl")
+    assert ran.code == 0
+    assert "no verdict  1 then, 0 now\ncompared    0 labels\nflipped     0 worse" in ran.out
+    assert judge("review", "drift", "golden.jsonl", "--fail-worse", 0.05).code == 3
+
+
+def test_the_report_takes_no_other_file_s_place(tmp_path: Path) -> None:
+    source = write(
+        tmp_path / "golden.jsonl", [line("a", SECOND) | {"labels": [labelled(0, SECOND)]}]
+    )
+    (tmp_path / "there.json").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    for words in (
+        ("-o", "there.json"),
+        ("-o", "golden.jsonl", "--force"),
+        ("-o", "folder", "--force"),
+    ):
+        ran = judge("review", "drift", source, *words)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert (tmp_path / "there.json").read_text() == "mine"
+    assert judge("review", "drift", source, "-o", "there.json", "--force").code == 0

@@ -5,9 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
 from rich.table import Table
+from rich.text import Text
 
-from judge.cli.terminal import output, print_table, say, say_json
+from judge.cli.terminal import output, say, say_json, wrap
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SCORE = "from judge.cli.app import main; main()"
@@ -15,8 +19,8 @@ SCORE = "from judge.cli.app import main; main()"
 
 def test_a_terminal_without_a_size_is_given_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "0")
-    with output() as console:
-        assert console.width == 80
+    with output() as page:
+        assert page.console.width == 80
 
 
 def buffered() -> dict[str, str]:
@@ -89,8 +93,45 @@ def test_a_table_is_as_wide_as_it_is(
         table.add_column(header)
     table.add_row("差旅住宿标准怎么规定", "0.123", "0.111–0.999")
     table.add_row("x", "", "")
-    with output() as console:
-        print_table(table, console)
+    with output() as page:
+        page.table(table)
     lines = capsys.readouterr().out.splitlines()
     assert any("差旅住宿标准怎么规定" in line and "0.111–0.999" in line for line in lines)
     assert all(line == line.rstrip() for line in lines)
+
+
+WORDS = st.text(st.sampled_from("ab 中文，。（）「」é1.\n"), max_size=80)
+
+
+def lines(text: str, width: int, indent: int = 0) -> list[str]:
+    return wrap(Text(text), width, indent).plain.split("\n")
+
+
+def test_chinese_breaks_anywhere_but_before_a_stop() -> None:
+    assert lines("差旅住宿每晚不超过，六百元。", 19) == ["差旅住宿每晚不超", "过，六百元。"]
+
+
+def test_english_breaks_at_spaces() -> None:
+    assert lines("one two three four", 13) == ["one two three", "four"]
+
+
+def test_an_indent_and_the_text_s_own_breaks() -> None:
+    assert lines("a\n\nb", 20, 2) == ["  a", "", "  b"]
+
+
+def test_a_long_word_is_cut() -> None:
+    assert lines("x" * 25, 10) == ["x" * 10, "x" * 10, "x" * 5]
+
+
+def test_styles_survive() -> None:
+    text = Text("中文" * 10)
+    text.stylize("red", 0, 40)
+    assert all(str(span.style) == "red" for span in wrap(text, 12).spans)
+
+
+@settings(deadline=None)
+@given(WORDS, st.integers(10, 30))
+def test_no_line_is_too_wide_and_no_character_is_lost(text: str, width: int) -> None:
+    found = lines(text, width)
+    assert all(cell_len(line) <= width for line in found)
+    assert "".join("".join(found).split()) == "".join(text.split())

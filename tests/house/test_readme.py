@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge import Evaluator
-from judge.cli.app import register
-from judge.cli.root import app
+from judge.cli.app import app, register
 from judge.config import Config
 from tests.commands import judge
 from tests.reviewed import fill

@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Final, TypeAlias, get_args
 
-from rich.console import Console
 from rich.text import Text
 
 from judge.advice.recommend import HELD, cutoff, figure
 from judge.advice.records import Advice, AdvisedMeasure, Role
-from judge.cli.render.page import Page
-from judge.messages import Messages
+from judge.cli.terminal import Page, words
 from judge.text.visible import flat
 
 _COLON: Final = {"en": ": ", "zh": "："}
@@ -22,16 +20,16 @@ _Item: TypeAlias = tuple[str, str]
 _MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
-def print_advice(advice: Advice, source: str, console: Console, written: str | None) -> None:
+def print_advice(advice: Advice, source: str, page: Page, written: str | None) -> None:
     """Print the scenario, the measures, and why.
 
     Args:
         advice: what was found.
         source: a shell's word for the samples.
-        console: where to.
+        page: where to.
         written: name of the page that was written, if one was.
     """
-    layout, page = _Layout(advice), Page(console)
+    layout = _Layout(advice)
     for number, (title, items) in enumerate(layout.sections()):
         if number:
             page.blank()
@@ -47,7 +45,7 @@ def print_advice(advice: Advice, source: str, console: Console, written: str | N
         page.copied(layout.word("written", name=written))
 
 
-def page(advice: Advice, source: str) -> str:
+def markdown_page(advice: Advice, source: str) -> str:
     """The whole advice as a Markdown page, to be kept beside what was decided on.
 
     Args:
@@ -85,9 +83,7 @@ class _Layout:
     def __init__(self, advice: Advice) -> None:
         self._advice = advice
         self._lang = advice.lang
-
-    def word(self, key: str, /, **values: object) -> str:
-        return Messages.of("recommend")(f"words.{key}", self._lang, **values)
+        self.word = words("recommend", "words", advice.lang)
 
     def sections(self) -> Iterator[tuple[str, list[_Item]]]:
         """Headings with their items in the order to be read; what has no items is left out."""

@@ -4,15 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from rich.console import Console
 from rich.text import Text
 
-from judge.cli.render.page import number, wrap
+from judge.cli.terminal import Page, between, number
 from judge.files.runs import AGREEMENT, PAGE
 from judge.pages.agreement import Bias, Findings, Words, bias, stratum_bias
 from judge.records import Summary
 from judge.review.records import Agreement, CorrectedScore, Share
-from judge.text.visible import counted, flat, visible
+from judge.text.visible import counted, flat
 
 _WORDS: Final = Words("en")
 _NAMES: Final = {"faithfulness": "partial counts half", "faithfulness_strict": "full support only"}
@@ -23,28 +22,21 @@ _LEAST: Final = 20
 """The fewest columns of a sentence that are shown."""
 
 
-def print_agreement(agreement: Agreement, summary: Summary, folder: Path, console: Console) -> None:
+def print_agreement(agreement: Agreement, summary: Summary, folder: Path, page: Page) -> None:
     """Print the corrected score, how good the judge is, where it errs, and where the files lie."""
-
-    def say(line: Text, hang: int = 4) -> None:
-        console.print(wrap(line, console.width, hang=hang), soft_wrap=True)
-
     findings = Findings(agreement, summary, _WORDS)
-    say(Text(findings.title, style="bold"))
-    say(Text(findings.headline()), hang=0)
+    page.say(findings.title, hang=4, style="bold")
+    page.say(findings.headline())
     for caution in findings.cautions():
-        say(Text(caution, style="yellow"), hang=0)
+        page.say(caution, style="yellow")
     for note in findings.notes():
-        say(Text(note), hang=0)
+        page.say(note)
     for line in _quality(agreement, findings):
-        say(line)
-    # No figure is cut: where a row is too wide, the terminal breaks it.
+        page.say(line, hang=4)
     rows = (*_scores(agreement, findings), *_labels(agreement), *_strata(agreement))
-    for row in (*rows, *_disagreements(agreement, console)):
-        console.print(row, soft_wrap=True)
-    # A path is copied: it is not broken into lines.
-    written = f"written to {folder / AGREEMENT} and {folder / PAGE}"
-    console.print(Text(visible(written)), soft_wrap=True)
+    for row in (*rows, *_disagreements(agreement, page.console.width)):
+        page.whole(row)
+    page.copied(f"written to {folder / AGREEMENT} and {folder / PAGE}")
 
 
 def _scores(agreement: Agreement, findings: Findings) -> Iterator[Text]:
@@ -59,8 +51,7 @@ def _scores(agreement: Agreement, findings: Findings) -> Iterator[Text]:
         macro, micro = scores.get("macro"), scores.get("micro")
         span = off = ""
         if macro:
-            limits = f"{number(macro.low)}–{number(macro.high)}"
-            span = "all labelled" if findings.whole else limits
+            span = "all labelled" if findings.whole else between(macro.low, macro.high)
             off = _off(bias(macro), (macro.raw or 0.0) - macro.corrected, "no difference")
         line = f"  {words:<19} {_pair(macro)}  {span:<13}"
         line += f"  {_pair(micro)}" if pooled else ""
@@ -78,13 +69,13 @@ def _pair(score: CorrectedScore | None) -> str:
     return f"{number(raw):>5}   {number(corrected):>5}"
 
 
-def _quality(agreement: Agreement, findings: Findings) -> Iterator[Text]:
+def _quality(agreement: Agreement, findings: Findings) -> Iterator[str]:
     line = f"agreement {_share(agreement.agreement, 'compared')}"
     if agreement.compared:
         line += f" over {counted(agreement.compared, 'label')}"
     if agreement.brier is not None:
         line += f"; Brier {number(agreement.brier)}, ECE {number(agreement.calibration_error)}"
-    yield Text(line)
+    yield line
     rate = agreement.base_rate
     kappa = _figure(agreement.kappa, findings.no_kappa)
     if rate is not None:
@@ -92,7 +83,7 @@ def _quality(agreement: Agreement, findings: Findings) -> Iterator[Text]:
     alpha = _figure(agreement.alpha, findings.no_alpha)
     if agreement.shared:
         alpha += f" (of {counted(agreement.shared, 'sentence')})"
-    yield Text(f"kappa {kappa}, alpha {alpha}")
+    yield f"kappa {kappa}, alpha {alpha}"
 
 
 def _labels(agreement: Agreement) -> Iterator[Text]:
@@ -121,7 +112,7 @@ def _strata(agreement: Agreement) -> Iterator[Text]:
         yield Text(f"  {name:<{wide}} {stratum.units:>8} {labelled:>8}  {off}")
 
 
-def _disagreements(agreement: Agreement, console: Console) -> Iterator[Text]:
+def _disagreements(agreement: Agreement, width: int) -> Iterator[Text]:
     found = agreement.disagreements
     if not found:
         return
@@ -133,14 +124,14 @@ def _disagreements(agreement: Agreement, console: Console) -> Iterator[Text]:
         line = Text(f"  {flat(said)} ")
         line.append(f"{flat(item.qid)} ", style="bold").append(flat(item.text))
         # As many lines as were promised, however wide the letters are.
-        line.truncate(max(console.width, _LEAST), overflow="ellipsis")
+        line.truncate(max(width, _LEAST), overflow="ellipsis")
         yield line
 
 
 def _share(share: Share | None, why: str = "") -> str:
     if share is None:
         return _WORDS.unmeasured(why) if why else _WORDS("unmeasured.plain")
-    return f"{number(share.value)} ({number(share.low)}–{number(share.high)})"
+    return f"{number(share.value)} ({between(share.low, share.high)})"
 
 
 def _figure(value: float | None, why: str) -> str:

@@ -20,7 +20,7 @@ from judge.cli.render.looks import (
     quoted,
     threshold,
 )
-from judge.cli.render.page import Page, number
+from judge.cli.terminal import Page, number
 from judge.records import (
     Correctness,
     CorrectnessStatus,
@@ -52,22 +52,22 @@ _NOT_COMPARED: Final = {
 }
 
 
-def print_answer(result: SampleResult, sample: Sample | None, console: Console) -> None:
+def print_answer(result: SampleResult, sample: Sample | None, page: Page) -> None:
     """Print a result.
 
     Args:
         result: what to show.
         sample: the sample it was made from; without it, quotes stand without their surroundings.
-        console: where to.
+        page: where to.
     """
-    page = _Answer(result, sample, console)
-    for part in (page.head, page.text, page.claims):
+    answer = _Answer(result, sample, page.console)
+    for part in (answer.head, answer.text, answer.claims):
         part()
         page.blank()
     if result.correctness is not None:
-        page.reference(result.correctness)
+        answer.reference(result.correctness)
         page.blank()
-    page.say(legend(console))
+    page.say(legend(page))
     page.made_by([result.signature], [result.correctness.signature] if result.correctness else [])
 
 
@@ -105,7 +105,7 @@ class _Answer(Page):
                 text.append("\n")
             look = look_of(sentence.outcome)
             if not isinstance(sentence.outcome, Excluded):
-                label = f"{mark(look, self.console)}{sentence.index + 1} "
+                label = f"{mark(look, self)}{sentence.index + 1} "
                 text.append(label, style=f"bold {look.style}")
             text.append(sentence.text, style=look.style)
             position = sentence.end
@@ -124,14 +124,14 @@ class _Answer(Page):
                 notes[citation.sentence].append(line)
                 continue
             # In a sentence that is no claim: listed, never counted.
-            place = f"{mark(EXCLUDED_LOOK, self.console)}{citation.sentence + 1:<3} "
+            place = f"{mark(EXCLUDED_LOOK, self)}{citation.sentence + 1:<3} "
             elsewhere.append(Text(place, style="dim").append_text(line))
         for flag in self._result.flags:
             if flag.sentence is not None:
                 notes[flag.sentence].append(flag_line(flag))
         for sentence in self._result.sentences:
             if not isinstance(sentence.outcome, Excluded):
-                heading = _heading(sentence.index, sentence.outcome, self.console)
+                heading = _heading(sentence.index, sentence.outcome, self)
                 self.say(heading, hang=_INDENT)
                 self._under(sentence.outcome, chunks, notes[sentence.index])
         for line in elsewhere:
@@ -161,7 +161,7 @@ class _Answer(Page):
     def _compared(
         self, index: int, outcome: Outcome, text: str, other: str, flags: Sequence[Flag]
     ) -> None:
-        self.say(_heading(index, outcome, self.console), hang=_INDENT)
+        self.say(_heading(index, outcome, self), hang=_INDENT)
         self.say(text, _INDENT, style=look_of(outcome).style)
         # All its evidence stands in the one other text.
         evidence = outcome.evidence if isinstance(outcome, Verdict) else ()
@@ -176,7 +176,7 @@ class _Answer(Page):
             if outcome.reason:
                 self.say(flat(outcome.reason), _INDENT)
             for evidence in outcome.evidence:
-                quote = _quote(evidence, texts.get(evidence.chunk_id, []), self.console)
+                quote = _quote(evidence, texts.get(evidence.chunk_id, []), self)
                 self.say(quote, _INDENT)
         for line in notes:
             self.say(line, _INDENT)
@@ -232,10 +232,10 @@ def _is_said(outcome: Outcome) -> bool:
     return verdict is not None and not verdict.fallback_from and verdict.support in _SAID
 
 
-def _heading(index: int, outcome: Outcome, console: Console) -> Text:
+def _heading(index: int, outcome: Outcome, page: Page) -> Text:
     """The line above what is known of a sentence: its mark, number, label, and who gave that."""
     look = look_of(outcome)
-    line = Text(f"{mark(look, console)}{index + 1:<3} {look.word}", style=look.style)
+    line = Text(f"{mark(look, page)}{index + 1:<3} {look.word}", style=look.style)
     if isinstance(outcome, Verdict):
         if outcome.score is not None:
             line.append(f", P(supported) {number(outcome.score)}")
@@ -254,9 +254,9 @@ def _failure(failure: Unscored) -> str:
     return detail if detail.startswith(name) else f"{name}: {detail}" if detail else name
 
 
-def _quote(evidence: Evidence, texts: Sequence[str], console: Console) -> Text:
+def _quote(evidence: Evidence, texts: Sequence[str], page: Page) -> Text:
     line = Text(f"{flat(evidence.chunk_id)}  ", style="bold")
-    quote = Text(quoted(_spaced(evidence.quote), console), style="not bold")
+    quote = Text(quoted(_spaced(evidence.quote), page), style="not bold")
     start, end = evidence.start, evidence.end
     if not evidence.verified or start is None or end is None:
         return line.append("not found there: ", "not bold yellow").append_text(quote)

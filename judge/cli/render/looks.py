@@ -2,9 +2,9 @@
 
 from typing import Final, NamedTuple
 
-from rich.console import Console
 from rich.text import Text
 
+from judge.cli.terminal import Page
 from judge.records import (
     Citation,
     CitationStatus,
@@ -65,21 +65,21 @@ def look_of(outcome: Outcome) -> Look:
     return SUPPORT_LOOKS[outcome.support]
 
 
-def mark(look: Look, console: Console) -> str:
+def mark(look: Look, page: Page) -> str:
     """Its mark, or the plain stand-in on a terminal that is not UTF."""
-    return look.mark if _speaks_utf(console) else look.plain
+    return look.mark if _speaks_utf(page) else look.plain
 
 
-def quoted(text: str, console: Console) -> str:
+def quoted(text: str, page: Page) -> str:
     """A passage in quotation marks; the angled ones are in no Chinese code page but GB 18030."""
-    return f"«{text}»" if _speaks_utf(console) else f'"{text}"'
+    return f"«{text}»" if _speaks_utf(page) else f'"{text}"'
 
 
-def legend(console: Console) -> Text:
+def legend(page: Page) -> Text:
     """One line that explains the marks."""
     looks = (*SUPPORT_LOOKS.values(), UNSCORED_LOOK, EXCLUDED_LOOK)
     shown = [look for look in looks if look.word != "no claim"]
-    return Text("  ").join(Text(f"{mark(k, console)} {k.word}", style=k.style) for k in shown)
+    return Text("  ").join(Text(f"{mark(k, page)} {k.word}", style=k.style) for k in shown)
 
 
 def threshold(signature: str) -> str | None:
@@ -120,5 +120,5 @@ def citation_line(citation: Citation) -> Text:
     return line
 
 
-def _speaks_utf(console: Console) -> bool:
-    return console.encoding.lower().startswith("utf")
+def _speaks_utf(page: Page) -> bool:
+    return page.console.encoding.lower().startswith("utf")

@@ -2,12 +2,10 @@
 
 from typing import Final
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.render.page import Page, between, number
-from judge.cli.terminal import print_table, titled_table
+from judge.cli.terminal import Page, between, figures, number
 from judge.overlap.evaluate import LANGUAGE_NAMES
 from judge.overlap.measures import TOKENIZERS
 from judge.overlap.records import LanguageBleu, OverlapReport
@@ -31,11 +29,10 @@ _UNSEEN: Final = (
 _CLIPPED: Final = 120
 
 
-def print_overlap(report: OverlapReport, console: Console, rows: str | None) -> None:
+def print_overlap(report: OverlapReport, page: Page, rows: str | None) -> None:
     """Print the tables, the counts, the lowest answers, the signatures."""
-    page = Page(console)
-    print_table(_means(report), console)
-    print_table(_bleu(report.bleu), console)
+    page.table(_means(report))
+    page.table(_bleu(report.bleu))
     page.say(_AS_IT_IS)
     page.say(_UNSEEN)
     for line in _notes(report):
@@ -51,15 +48,14 @@ def print_overlap(report: OverlapReport, console: Console, rows: str | None) -> 
     page.blank()
     for found in report.bleu:
         page.copied(f"BLEU, {LANGUAGE_NAMES[found.language]}: {found.signature}", style="dim")
-    page.copied(f"made by {report.signature}", style="dim")
+    page.made_by([report.signature])
     if rows is not None:
         page.copied(f"written to {rows}")
 
 
 def _means(report: OverlapReport) -> Table:
-    table = titled_table("Overlap with the gold answers")
-    for name in ("mean", "95 % interval", "precision", "recall", "answers"):
-        table.add_column(name, justify="right", no_wrap=True)
+    headers = ("", "mean", "95 % interval", "precision", "recall", "answers")
+    table = figures(*headers, title="Overlap with the gold answers")
     for name, words in _SHOWN.items():
         interval = report.interval[name]
         limits = between(interval.low, interval.high) if interval else ""
@@ -71,9 +67,7 @@ def _means(report: OverlapReport) -> Table:
 
 
 def _bleu(found: tuple[LanguageBleu, ...]) -> Table:
-    table = titled_table("Corpus BLEU, 0 to 100")
-    for name in ("BLEU", "tokenizer", "answers"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = figures("", "BLEU", "tokenizer", "answers", title="Corpus BLEU, 0 to 100")
     for item in found:
         score, answers = f"{item.score:.2f}", f"{item.answers:,}"
         table.add_row(LANGUAGE_NAMES[item.language], score, TOKENIZERS[item.language], answers)

@@ -10,9 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.cli.render.looks import Look, mark
-from judge.cli.render.page import Page
-from judge.cli.terminal import table_lines
-from judge.messages import Lang, Messages
+from judge.cli.terminal import Page, words
+from judge.messages import Lang
 from judge.records import (
     FlagName,
     Quadrant,
@@ -65,64 +64,58 @@ _INDENT: Final = 4
 _COLUMN: Final = 11
 
 
-def print_quadrants(summary: Summary, folder: Path, console: Console, *, lang: Lang = "en") -> None:
+def print_quadrants(summary: Summary, folder: Path, page: Page, *, lang: Lang = "en") -> None:
     """Print the table of quadrants, what it adds up to, and how it was made.
 
     Args:
         summary: of the run; nothing is printed where it has no such table.
         folder: of the run, for the command that looks closer.
-        console: where to.
+        page: where to.
         lang: of the table.
     """
     if summary.breakdown is None:
         return
-    page = _Table(summary, summary.breakdown, lang, console)
     page.blank()
+    table = _Table(summary, summary.breakdown, lang, page.console)
     if summary.breakdown.counted:
-        page.table()
-    for line in page.notes():
+        table.print()
+    for line in table.notes():
         page.say(line, hang=2)
     broken = [cell for cell in summary.breakdown.cells if cell.half in _BROKEN]
     if broken:
         largest = max(broken, key=lambda cell: cell.answers)
-        page.copied(page.walk(folder, largest.words))
+        page.copied(table.walk(folder, largest.words))
 
 
-def print_grounds(
-    result: SampleResult, sample: Sample | None, console: Console, lang: Lang
-) -> None:
+def print_grounds(result: SampleResult, sample: Sample | None, page: Page, lang: Lang) -> None:
     """Print why an answer stands in its quadrant, or why in none; nothing where nobody said."""
-    page = Page(console)
     for name, told in _grounds(result, sample, lang):
         line = Text(f"{name:<{_COLUMN}}", style="bold").append(told, style="not bold")
         page.say(line, hang=_COLUMN)
 
 
-def conflicts(result: SampleResult) -> bool:
-    """Whether gold contradicts itself, so that the answer stands in no quadrant."""
-    return any(flag.name is FlagName.CONFLICTING_GOLD for flag in result.flags)
+def unplaced(result: SampleResult, lang: Lang) -> str | None:
+    """Why gold that contradicts itself puts an answer in no quadrant; None where it does not."""
+    if all(flag.name is not FlagName.CONFLICTING_GOLD for flag in result.flags):
+        return None
+    return words("quadrants", "say", lang)("conflicting_one")
 
 
-def say(key: str, lang: Lang, **values: str) -> str:
-    """The words of the table that stand under `key`, filled in."""
-    return Messages.of("quadrants")(f"say.{key}", lang, **values)
-
-
-def _reading(words: Collection[QuadrantWord], lang: Lang) -> str:
-    return Messages.of("quadrants")(f"reading.{row_of(words).reading}", lang)
+def _reading(said: Collection[QuadrantWord], lang: Lang) -> str:
+    return words("quadrants", "reading", lang)(row_of(said).reading)
 
 
 def _grounds(result: SampleResult, sample: Sample | None, lang: Lang) -> Iterator[tuple[str, str]]:
     """The lines that tell why, each with its name."""
-    cell = result.cell
+    cell, say = result.cell, words("quadrants", "say", lang)
     if cell is None:
-        if conflicts(result):
-            yield "no cell", say("conflicting_one", lang)
+        if why := unplaced(result, lang):
+            yield "no cell", why
         return
     half = row_of(cell.words).half
-    told = say("told", lang, reading=_reading(cell.words, lang), half=say(f"broken_{half}", lang))
+    told = say("told", reading=_reading(cell.words, lang), half=say(f"broken_{half}"))
     if cell.partly and half in _IN_PART:
-        told = say("partly_one", lang, told=told)
+        told = say("partly_one", told=told)
     yield "cell", f"{', '.join(cell.words)}: {told}"
     if sample is None:
         return
@@ -131,7 +124,7 @@ def _grounds(result: SampleResult, sample: Sample | None, lang: Lang) -> Iterato
     by_document = Signature.parse(cell.signature).part("gold") == "prefix"
     found, missed = look_up(sample, "prefix" if by_document else "exact")
     if _changed(cell, found, missed, sample.gold_answer):
-        yield "gold", say("changed", lang)
+        yield "gold", say("changed")
         return
     for name, ids in (("found", found), ("missed", missed)):
         if ids:
@@ -161,15 +154,16 @@ class _Table(Page):
     ) -> None:
         super().__init__(console)
         self._found, self._lang = found, lang
-        words = {word for cell in self._found.cells for word in cell.words}
-        told = not words.isdisjoint({"correct", "wrong"})
+        self._words = words("quadrants", "say", lang)
+        there = {word for cell in self._found.cells for word in cell.words}
+        told = not there.isdisjoint({"correct", "wrong"})
         self._compared = told or summary.correctness is not None
         correct = ["correct"] if self._compared else []
         self._columns = ["retrieved", "faithful", *correct, "abstained"]
         self._by_similarity = summary.by_similarity
-        self._unfound = "answerable" in words and "retrieved" not in words
+        self._unfound = "answerable" in there and "retrieved" not in there
 
-    def table(self) -> None:
+    def print(self) -> None:
         """A row for each quadrant, and under it what it means and who stands in it."""
         rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         for name in (*self._columns, "answers", "share", "half"):
@@ -183,22 +177,22 @@ class _Table(Page):
         if self._lang == "en":
             counts = counted(self._found.counted, "answer")
         self.say(self._words("title", counted=counts), style="bold")
-        head, *lines = table_lines(rows, self.console)
-        self.console.print(head, soft_wrap=True)
+        head, *lines = self.rows(rows)
+        self.whole(head)
         for line, cell in zip(lines, self._found.cells, strict=True):
-            self.console.print(line, soft_wrap=True)
+            self.whole(line)
             self.say(self._means(cell), _INDENT, style="dim")
 
     def _answered(self, cell: QuadrantCount) -> Iterator[str]:
         """What stands in its columns."""
         said = dict(_SAID[word] for word in cell.words if word in _SAID)
         for name in self._columns:
-            yield self._words(said[name]) if name in said else mark(_NOT_ASKED, self.console)
+            yield self._words(said[name]) if name in said else mark(_NOT_ASKED, self)
 
     def _legend(self) -> str:
         """What the marks mean that stand in the columns."""
         shown = {sign for cell in self._found.cells for sign in self._answered(cell)}
-        marks = {self._words(_OPEN): "not_known", mark(_NOT_ASKED, self.console): "not_asked"}
+        marks = {self._words(_OPEN): "not_known", mark(_NOT_ASKED, self): "not_asked"}
         return "  ".join(f"{s} {self._words(key)}" for s, key in marks.items() if s in shown)
 
     def _means(self, cell: QuadrantCount) -> str:
@@ -238,13 +232,10 @@ class _Table(Page):
             by_document = all(made.part("gold") == "prefix" for made in signatures)
             yield Text(self._words("unfound_prefix" if by_document else "unfound"), style="yellow")
 
-    def walk(self, folder: Path, words: Sequence[QuadrantWord]) -> str:
+    def walk(self, folder: Path, said: Sequence[QuadrantWord]) -> str:
         """The command that shows the answers of a quadrant."""
         implied = _IMPLIED if self._compared else _IMPLIED | {"uncompared"}
-        asked = ",".join(word for word in words if word not in implied)
+        asked = ",".join(word for word in said if word not in implied)
         command = f"judge show {shlex.quote(str(folder))} --cell {asked}"
         command += "" if self._lang == "en" else f" --lang {self._lang}"
         return self._words("walk", command=command)
-
-    def _words(self, key: str, **values: str) -> str:
-        return say(key, self._lang, **values)

@@ -1,14 +1,20 @@
-"""Rank measures, printed: the table, the lists for a person, and what the numbers mean."""
+"""Rank measures, printed: the tables, the lists for a person, their reading, the catalogue."""
 
-from collections.abc import Iterator
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.render.page import Page, number
-from judge.cli.terminal import figure_table, print_table
+from judge.advice.diagnose import bands, diagnose, targets
+from judge.advice.records import Band, Bands, Diagnoses, Diagnosis, Figure, Ground, Targets, Use
+from judge.advice.rules import measures
+from judge.cli.terminal import Page, between, figures, number, words
+from judge.messages import Lang
+from judge.records import Summary
 from judge.retrieval.records import (
     IrrelevantTop,
     MissedGold,
@@ -16,9 +22,7 @@ from judge.retrieval.records import (
     QueryRanks,
     RankingReport,
 )
-from judge.text.visible import clip, flat
-
-_Listed: TypeAlias = QueryRanks | MissedGold | IrrelevantTop | PairedChunks
+from judge.text.visible import clip, flat, visible
 
 _LONGEST: Final = 60
 _NAMED: Final = 5
@@ -26,24 +30,30 @@ _LABEL: Final = 9
 """Columns of the terminal that the longest name of a measure takes."""
 _BETWEEN: Final = 3
 _HUGE: Final = 1e6
+_STYLES: Final = {"poor": "red", "below": "red", "good": "green", "excellent": "green"}
+_DIRECTIONS: Final = {
+    "higher": "higher is better",
+    "lower": "lower is better",
+    "none": "neither end is better",
+}
 
 
-def print_ranked(report: RankingReport, console: Console) -> None:
+def print_ranked(report: RankingReport, page: Page) -> None:
     """Print the means, the lists, and the notes."""
-    page = Page(console)
-    whole = figure_table("whole ranking", "mean", "95 % interval", "queries")
+    whole = figures("whole ranking", "mean", "95 % interval", "queries")
     for name, mean in report.mean.items():
         if "@" not in name:
             limits = _limits(report, name) or "–"
             whole.add_row(name, number(mean), limits, str(report.defined[name]))
-    for table in (whole, *_at_cutoffs(report, console.width)):
-        print_table(table, console)
+    for table in (whole, *_at_cutoffs(report, page.console.width)):
+        page.table(table)
     page.say(_counts(report), hang=2)
-    for title, items in _lists(report):
-        page.blank()
-        page.say(title, hang=2, style="bold")
-        for item, said in items:
-            page.say(_line(item, said), hang=4)
+    for title, lines in _lists(report).items():
+        if lines:
+            page.blank()
+            page.say(title, hang=2, style="bold")
+        for line in lines:
+            page.say(line, hang=4)
     page.blank()
     for warning in report.warnings:
         page.say(f"warning: {warning}", hang=2, style="yellow")
@@ -51,20 +61,20 @@ def print_ranked(report: RankingReport, console: Console) -> None:
         page.say(f"{status.replace('_', ' ')}: {_some(qids, report.statuses[status])}", hang=2)
     for note in report.notes:
         page.say(note, hang=2, style="dim")
-    page.copied(f"made by {report.signature}", style="dim")
+    page.made_by([report.signature])
 
 
 def _at_cutoffs(report: RankingReport, width: int) -> Iterator[Table]:
     """Measures by k, the interval below the mean; as many tables as that width asks for."""
     names = [name for name in report.mean if "@" in name]
-    measures = dict.fromkeys(name.partition("@")[0] for name in names)
+    rows = dict.fromkeys(name.partition("@")[0] for name in names)
     ks = list(dict.fromkeys(name.partition("@")[2] for name in names))
     cells = [_figure(report.mean[name]) for name in names] + [_limits(report, n) for n in names]
     beside = max(1, (width - _LABEL) // (max(map(len, cells)) + _BETWEEN))
     for start in range(0, len(ks), beside):
         some = ks[start : start + beside]
-        table = figure_table("first k", *(f"@{k}" for k in some))
-        for measure in measures:
+        table = figures("first k", *(f"@{k}" for k in some))
+        for measure in rows:
             row = [f"{measure}@{k}" for k in some]
             table.add_row(measure, *(_figure(report.mean[name]) for name in row))
             limits = [_limits(report, name) for name in row]
@@ -85,10 +95,10 @@ def _limits(report: RankingReport, name: str) -> str:
 
 def _counts(report: RankingReport) -> str:
     queries = "query" if report.topped_total == 1 else "queries"
+    missed = f"{report.missed_total} of {report.relevant_total} relevant"
     said = [
         f"{report.averaged} of {report.queries} queries in the means",
-        f"{report.missed_total} of {report.relevant_total} relevant not in the first "
-        + _last(report),
+        f"{missed} not in the first {_last(report)}",
         f"{report.topped_total} {queries} with something irrelevant on top",
     ]
     if count := report.pairs_total.get("duplicate"):
@@ -101,45 +111,42 @@ def _last(report: RankingReport) -> str:
     return next(reversed(report.mean), "").rpartition("@")[2]
 
 
-def _lists(report: RankingReport) -> Iterator[tuple[str, list[tuple[_Listed, str]]]]:
-    lists: tuple[tuple[str, list[tuple[_Listed, str]]], ...] = (
-        ("Worst queries, by average precision", [(item, _worst(item)) for item in report.worst]),
-        (
-            f"Relevant, and not in the first {_last(report)}",
-            [(item, _missed(item)) for item in report.missed],
-        ),
-        ("Irrelevant on top", [(item, _topped(item)) for item in report.topped]),
-        (f"Alike in the first {report.compared}", [(item, _paired(item)) for item in report.pairs]),
-    )
-    return ((title, items) for title, items in lists if items)
+def _lists(report: RankingReport) -> dict[str, list[Text]]:
+    """What to look at, a line each under its title."""
+    return {
+        "Worst queries, by average precision": list(map(_worst, report.worst)),
+        f"Relevant, and not in the first {_last(report)}": list(map(_missed, report.missed)),
+        "Irrelevant on top": list(map(_topped, report.topped)),
+        f"Alike in the first {report.compared}": list(map(_paired, report.pairs)),
+    }
 
 
-def _worst(item: QueryRanks) -> str:
+def _worst(item: QueryRanks) -> Text:
     first = item.measures["rr"]
     said = f"ap {number(item.measures['ap'])}, {item.found} of {item.relevant} relevant"
     said += f" among {item.ranked} ranked" if item.ranked else ", nothing is ranked"
-    return said + (f", the first at rank {round(1 / first)}" if first else "")
+    return _line(item, said + (f", the first at rank {round(1 / first)}" if first else ""))
 
 
-def _missed(item: MissedGold) -> str:
+def _missed(item: MissedGold) -> Text:
     where = "is not ranked at all" if item.rank is None else f"stands at rank {item.rank}"
     grade = "" if item.relevance == 1 else f" (relevance {item.relevance:g})"
-    return f"{_short(item.chunk_id)}{grade} {where}"
+    return _line(item, f"{_short(item.chunk_id)}{grade} {where}")
 
 
-def _topped(item: IrrelevantTop) -> str:
+def _topped(item: IrrelevantTop) -> Text:
     first = item.first_relevant
     where = "nothing relevant is ranked" if first is None else f"the first relevant is at {first}"
-    return f"{_some(item.chunk_ids, len(item.chunk_ids))} above; {where}"
+    return _line(item, f"{_some(item.chunk_ids, len(item.chunk_ids))} above; {where}")
 
 
-def _paired(item: PairedChunks) -> str:
+def _paired(item: PairedChunks) -> Text:
     one, other = item.ranks
     ids = f"{_short(item.first)} (rank {one}) and {_short(item.second)} (rank {other})"
-    return f"{ids} are near-duplicates, {item.similarity:.0%} shared"
+    return _line(item, f"{ids} are near-duplicates, {item.similarity:.0%} shared")
 
 
-def _line(item: _Listed, said: str) -> Text:
+def _line(item: QueryRanks | MissedGold | IrrelevantTop | PairedChunks, said: str) -> Text:
     line = Text("  ").append(_short(item.qid), style="bold").append(f"  {said}")
     query = getattr(item, "query", "")
     return line.append(f"  {_short(query)}", style="dim") if query else line
@@ -152,3 +159,169 @@ def _some(names: tuple[str, ...], count: int) -> str:
 
 def _short(name: str) -> str:
     return clip(flat(name), _LONGEST)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a report is to be read."""
+
+    use: Use | None = None
+    """Whose targets to hold it against."""
+    before: RankingReport | None = None
+    """An earlier report to compare with."""
+    answers: Summary | None = None
+    """What became of the same questions' answers."""
+    elsewhere: str | None = None
+    """The file they were scored from, where it is not the one that is measured."""
+    lang: Lang = "en"
+    """Language of the reading."""
+
+
+def print_reading(report: RankingReport, asked: Reading, page: Page) -> None:
+    """Print bands, production levels, targets, and what the numbers point to."""
+    reader = _Reader(page.console, asked.lang)
+    reader.bands(bands(report, asked.lang))
+    if asked.use is not None:
+        reader.targets(targets(report, asked.use, asked.lang))
+    if asked.elsewhere is not None:
+        reader.blank()
+        reader.cautions([reader.words("elsewhere", path=visible(asked.elsewhere))])
+    found = diagnose(report, before=asked.before, answers=asked.answers, lang=asked.lang)
+    reader.diagnoses(found)
+
+
+class _Reader(Page):
+    def __init__(self, console: Console, lang: Lang) -> None:
+        super().__init__(console)
+        self.words = words("diagnosis", "say", lang)
+
+    def bands(self, found: Bands) -> None:
+        self._title("title", source=found.source)
+        if found.bands:
+            self.table(self._by_cutoff(found.bands))
+        if found.production:
+            table = figures(*map(self.words, ("production", "mean", "interval", "level")))
+            for band in found.production:
+                table.add_row(band.figure.measure, *_mean(band.figure), self._level(band))
+            self.table(table)
+        if found.not_measured:
+            self.say(self.words("not_measured", measures=", ".join(found.not_measured)), hang=2)
+        doubt = any(map(_doubtful, (*found.bands, *found.production)))
+        self._noted(found.cautions, doubt=doubt)
+
+    def targets(self, found: Targets) -> None:
+        self._title("use", use=found.name)
+        headers = ("measure", "mean", "interval", "target", "reached")
+        table = figures(*map(self.words, headers))
+        for each in found.targets:
+            target = self.words("none") if each.target is None else number(each.target)
+            verdict = Text("–")
+            if each.figure is None:
+                verdict = Text(self.words("unmeasured"))
+            elif each.met is not None:
+                word, style = ("met", "green") if each.met else ("missed", "red")
+                verdict = self._verdict(word, style, doubtful=each.sure is False)
+            table.add_row(each.measure, *_mean(each.figure), target, verdict)
+        self.table(table)
+        self._noted(found.cautions, doubt=any(each.sure is False for each in found.targets))
+
+    def diagnoses(self, found: Diagnoses) -> None:
+        self._title("diagnoses")
+        for each in found.found:
+            self._diagnosis(each)
+        if not found.found:
+            self.say(self.words("nothing"), hang=2)
+        for rule in found.unjudged:
+            why = [self.words("one_of", measures=", ".join(names)) for names in rule.missing]
+            why += [
+                self.words("capped", measure=low.measure, ceiling=number(low.ceiling))
+                for low in rule.capped
+            ]
+            self.say(self.words("unjudged", finding=rule.finding, why="; ".join(why)), hang=2)
+        self.cautions(found.cautions)
+
+    def _diagnosis(self, found: Diagnosis) -> None:
+        self.say(f"- {found.finding}", hang=2, style="bold")
+        for ground in found.grounds:
+            self.say("  " + self.words("because", ground=self._ground(ground)), hang=4)
+        for advice in found.advice:
+            self.say("  " + self.words("next", advice=advice), hang=4)
+        if found.sure is not True:
+            doubt = "unspanned" if found.sure is None else "unsure"
+            self.say("  " + self.words(doubt), hang=4, style="yellow")
+
+    def _ground(self, ground: Ground) -> str:
+        found, interval = ground.figure, ground.figure.interval
+        span = change = ""
+        if interval is not None:
+            span = self.words("span", low=number(interval.low), high=number(interval.high))
+        if ground.change is not None:
+            signed = (f"{each:+.3f}".replace("-", "\N{MINUS SIGN}") for each in ground.change)
+            change = self.words("change", **dict(zip(("low", "high"), signed, strict=True)))
+        return self.words(
+            ground.op,
+            measure=found.measure,
+            value=number(found.value),
+            span=span,
+            than=number(ground.than),
+            before=number(None if ground.before is None else ground.before.value),
+            change=change,
+        )
+
+    def _by_cutoff(self, found: tuple[Band, ...]) -> Table:
+        """A row for each measure, a column for each k, as in the table of means."""
+        cells: dict[str, dict[str, Text]] = {}
+        for band in found:
+            measure, _, k = band.figure.measure.partition("@")
+            cells.setdefault(measure, {})[k] = self._level(band)
+        ks = sorted({k for row in cells.values() for k in row}, key=lambda k: (len(k), k))
+        table = figures(self.words("band"), *(f"@{k}" if k else self.words("whole") for k in ks))
+        for measure, row in cells.items():
+            table.add_row(measure, *(row.get(k, Text()) for k in ks))
+        return table
+
+    def _level(self, band: Band) -> Text:
+        style = _STYLES.get(band.level, "")
+        return self._verdict(f"level_{band.level}", style, doubtful=_doubtful(band))
+
+    def _verdict(self, key: str, style: str, *, doubtful: bool) -> Text:
+        word = self.words(key)
+        return Text(self.words("doubtful", verdict=word) if doubtful else word, style=style)
+
+    def _title(self, key: str, **values: str) -> None:
+        self.blank()
+        self.say(self.words(key, **values), hang=2, style="bold")
+
+    def _noted(self, cautions: Iterable[str], *, doubt: bool) -> None:
+        self.cautions(cautions)
+        if doubt:
+            self.say(self.words("doubt"), hang=2, style="dim")
+
+    def cautions(self, cautions: Iterable[str]) -> None:
+        for caution in cautions:
+            self.say(caution, hang=2, style="yellow")
+
+
+def _mean(found: Figure | None) -> tuple[str, str]:
+    if found is None:
+        return number(None), "–"
+    interval = found.interval
+    return number(found.value), between(interval.low, interval.high) if interval else "–"
+
+
+def _doubtful(band: Band) -> bool:
+    return band.span is not None and set(band.span) != {band.level}
+
+
+def print_measures(page: Page) -> None:
+    """Print every measure, family by family: a block each, for no terminal is wide enough."""
+    for family, group in groupby(measures(), key=lambda measure: measure.family):
+        page.console.print(Text(f"\n{family}", style="bold underline"))
+        for each in group:
+            facts = f"  {each.range}; {_DIRECTIONS[each.direction]}; needs {', '.join(each.needs)}"
+            unsaid = [name for name in each.also if name.partition("@")[0] not in each.meaning]
+            also = f" Also called {', '.join(unsaid)}." if unsaid else ""
+            page.say(Text(each.name, style="bold").append(facts, style="not bold"), hang=2)
+            page.say(f"= {each.formula}  [{each.source}]", indent=2, hang=2)
+            page.say(each.meaning + also, indent=2, hang=2, style="dim")
+            page.say(each.meaning_zh, indent=2, hang=2, style="dim")

@@ -5,14 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from judge.cli.render.looks import look_of, mark, meaning, threshold
-from judge.cli.render.page import Page, between, number
 from judge.cli.render.quadrants import print_quadrants
-from judge.cli.terminal import print_table, titled_table
+from judge.cli.terminal import Page, between, figures, number
 from judge.messages import Lang
 from judge.records import (
     CorpusBounds,
@@ -72,23 +70,22 @@ class Ended(NamedTuple):
     """Of the table of cells."""
 
 
-def print_totals(summary: Summary, ended: Ended, folder: Path, console: Console) -> None:
+def print_totals(summary: Summary, ended: Ended, folder: Path, page: Page) -> None:
     """Print the tables, the counts, the worst sentences, the gates, and where to look next."""
-    page = Page(console)
     offline = summary.by_similarity
-    print_table(_scores(summary, offline=offline), console)
+    page.table(_scores(summary, offline=offline))
     own = {reason: each for reason, each in ended.failures.items() if reason in summary.unscored}
     _counts(summary, own).print_on(page)
     if summary.correctness is not None:
         others = {reason: each for reason, each in ended.failures.items() if reason not in own}
         _print_correctness(summary.correctness, others, page, offline=offline)
-    print_quadrants(summary, folder, console, lang=ended.lang)
+    print_quadrants(summary, folder, page, lang=ended.lang)
     if ended.worst:
         page.blank()
         title = Text(f"{_title(ended.worst, offline=offline)}, worst first", style="bold")
         page.say(title.append(_full_from(summary), "not bold dim"))
         for item in ended.worst:
-            page.say(_sentence(item, console), hang=2)
+            page.say(_sentence(item, page), hang=2)
     page.blank()
     for gate in ended.gates:
         page.say(_gate(gate), hang=2)
@@ -120,7 +117,7 @@ def _print_correctness(
         label = "looks correct (F1)" if offline and name == "f1" else words
         if score is not None or name != "f1_with_fallback":
             _add_score(table, label, score, getattr(totals, f"{name}_bounds", None))
-    print_table(table, page.console)
+    page.table(table)
     if offline:
         page.say(_SHORT, hang=2, style="dim")
     counts = _Counts(len("verdicts on references"))
@@ -150,12 +147,8 @@ def _scores(summary: Summary, *, offline: bool) -> Table:
 
 
 def _score_table(title: str) -> Table:
-    table = titled_table(title)
-    table.add_column("mean", justify="right")
-    table.add_column("95 % interval", no_wrap=True)
-    table.add_column("pooled", justify="right")
-    table.add_column("answers", justify="right")
-    table.add_column("of", justify="right", no_wrap=True)
+    table = figures("", "mean", "95 % interval", "pooled", "answers", "of", title=title)
+    table.columns[2].justify = "left"
     return table
 
 
@@ -257,11 +250,11 @@ def _full_from(summary: Summary) -> str:
     return f" (full from {', '.join(least)})" if least else ""
 
 
-def _sentence(item: WorstSentence, console: Console) -> Text:
+def _sentence(item: WorstSentence, page: Page) -> Text:
     look = look_of(item.sentence.outcome)
     score = "" if item.verdict.score is None else f" {number(item.verdict.score)}"
     stand_in = f" (fallback: {item.verdict.source})" if item.verdict.fallback_from else ""
-    line = Text(f"{mark(look, console)} {look.word}{score}{stand_in}", style=look.style)
+    line = Text(f"{mark(look, page)} {look.word}{score}{stand_in}", style=look.style)
     line.append(f"  {flat(item.qid)} ", style="bold")
     line.append(clip(flat(item.sentence.text), _LONGEST), style="default")
     for flag in item.flags:

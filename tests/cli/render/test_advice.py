@@ -1,15 +1,14 @@
-import io
 import re
 from importlib.metadata import version
 
 import pytest
-from rich.console import Console
 
 from judge.advice.recommend import recommend_measures
 from judge.advice.records import Advice, Wishes
-from judge.cli.render.advice import command, page, print_advice
+from judge.cli.render.advice import command, markdown_page, print_advice
 from judge.messages import Lang
 from judge.records import Sample
+from tests.paged import paged
 
 RANKED = tuple(f"x{number}" for number in range(9))
 ONE = Sample(qid="q", retrieved=RANKED, gold_evidence=("x3",))
@@ -18,7 +17,7 @@ MANY = Sample(qid="m", retrieved=RANKED, gold_evidence=RANKED[:8])
 
 def sections(advice: Advice) -> dict[str, list[str]]:
     """By heading, the items of the page."""
-    found = re.split(r"^## ", page(advice, "in.jsonl"), flags=re.MULTILINE)[1:]
+    found = re.split(r"^## ", markdown_page(advice, "in.jsonl"), flags=re.MULTILINE)[1:]
     parted = (section.splitlines() for section in found)
     return {head: [line[2:] for line in rest if line[:2] == "- "] for head, *rest in parted}
 
@@ -28,14 +27,12 @@ def read(sample: Sample, lang: Lang = "en", **wishes: object) -> dict[str, list[
 
 
 def printed(lang: Lang = "en", width: int = 60, written: str | None = None) -> str:
-    console = Console(file=io.StringIO(), width=width, highlight=False)
-    print_advice(recommend_measures([ONE], lang=lang), "'a b.jsonl'", console, written)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    advice = recommend_measures([ONE], lang=lang)
+    return paged(lambda page: print_advice(advice, "'a b.jsonl'", page, written), width)
 
 
 def test_the_page_in_english() -> None:
-    text = page(recommend_measures([ONE]), "samples.jsonl")
+    text = markdown_page(recommend_measures([ONE]), "samples.jsonl")
     lines = text.splitlines()
     assert lines[0] == "# Which measures fit this data"
     assert lines[2] == f"for samples.jsonl, by judge {version('judge')}"
@@ -72,7 +69,7 @@ def test_the_page_in_chinese() -> None:
     assert found["主要指标"][0] == "**hit@3** 究竟有没有找到相关片段（depth-missed-one）"
     asked = "要求：漏检代价高；只看前 3 个结果；待检索片段 1,000 个；--task qa"
     assert asked in found["数据概况"]
-    assert page(recommend_measures([ONE], lang="zh"), "样本.jsonl").startswith(
+    assert markdown_page(recommend_measures([ONE], lang="zh"), "样本.jsonl").startswith(
         "# 哪些指标适合这份数据\n\n数据：样本.jsonl；"
     )
 
@@ -82,7 +79,7 @@ def test_what_depends_on_the_data() -> None:
     twenty = Sample(qid="m", retrieved=RANKED, gold_evidence=[f"y{n}" for n in range(20)])
     for lang, said in (("en", "at most 0.2 for the median query"), ("zh", "中位数问题至多 0.2")):
         advice = recommend_measures([ONE] * 31 + [twenty] * 29, lang="zh" if lang == "zh" else "en")
-        assert page(advice, "a").count(said) == 1
+        assert markdown_page(advice, "a").count(said) == 1
     left_out = "queries of which gold says that nothing is relevant (left out): 1"
     none = Sample(qid="n", retrieved=RANKED, gold_evidence=())
     assert left_out in sections(recommend_measures([ONE, none]))["The data"]
@@ -98,12 +95,12 @@ def test_without_a_scenario_the_reader_is_sent_on() -> None:
     assert "Primary" not in found
     assert found["Worth knowing"][0].startswith("Nothing says what is relevant")
     assert "asked for: noise cost high" in found["The data"]
-    assert "```" not in page(recommend_measures([Sample(qid="q")]), "a")
+    assert "```" not in markdown_page(recommend_measures([Sample(qid="q")]), "a")
     assert command(recommend_measures([Sample(qid="q")]), "a") is None
 
 
 def test_a_name_makes_no_markup_of_its_own() -> None:
-    text = page(recommend_measures([ONE]), "'a_b*\n```\n# <b>|.jsonl'")
+    text = markdown_page(recommend_measures([ONE]), "'a_b*\n```\n# <b>|.jsonl'")
     assert "for 'a\\_b\\* \\`\\`\\` \\# \\<b\\>\\|.jsonl', by" in text
     assert text.count("\n```") == 2
     assert len([line for line in text.splitlines() if line.startswith("# ")]) == 1

@@ -1,13 +1,12 @@
-import io
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from judge.cli.render.agreement import print_agreement
 from judge.records import Summary
 from judge.review.records import Agreement
+from tests.paged import paged
 from tests.pages.agreements import (
     BARE,
     FAITHFULNESS,
@@ -20,10 +19,9 @@ from tests.pages.agreements import (
 
 
 def printed(agreement: Agreement, summary: Summary | None = None, width: int = 80) -> list[str]:
-    file = io.StringIO()
-    console = Console(file=file, width=width, force_terminal=False, no_color=True)
-    print_agreement(agreement, summary or of_run(), Path("runs/today"), console)
-    return file.getvalue().splitlines()
+    run, folder = summary or of_run(), Path("runs/today")
+    text = paged(lambda page: print_agreement(agreement, run, folder, page), width)
+    return text.splitlines()
 
 
 def row(lines: list[str], name: str) -> list[str]:

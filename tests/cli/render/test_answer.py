@@ -1,11 +1,9 @@
-import io
 import re
 from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from rich.console import Console
 
 from judge.cli.render.answer import print_answer
 from judge.records import (
@@ -27,6 +25,7 @@ from judge.records import (
     Verdict,
 )
 from judge.scores.answer import aggregate
+from tests.paged import paged
 
 TIMEOUT = Unscored(reason=UnscoredReason.RATE_LIMITED, detail="gave up\nafter 60 s")
 SIGNATURE = "llm:some-model@api.example.org|prompt:faithfulness-v1@b90c7437|json_schema|t:0|seed:7"
@@ -73,19 +72,11 @@ def made(
 
 
 def shown(result: SampleResult, sample: Sample | None, width: int = 80) -> str:
-    console = Console(file=io.StringIO(), width=width, force_terminal=False, no_color=True)
-    print_answer(result, sample, console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return paged(lambda page: print_answer(result, sample, page), width)
 
 
 def tinted(result: SampleResult, sample: Sample | None) -> str:
-    file = io.StringIO()
-    console = Console(
-        file=file, width=80, force_terminal=True, color_system="standard", no_color=False
-    )
-    print_answer(result, sample, console)
-    return file.getvalue()
+    return paged(lambda page: print_answer(result, sample, page), colour=True)
 
 
 EVERY: list[tuple[str, JudgeOutcome | Excluded]] = [
@@ -377,16 +368,13 @@ def test_a_signature_is_never_broken() -> None:
 
 
 def test_a_terminal_that_is_not_utf_gets_plain_marks() -> None:
-    file = io.TextIOWrapper(io.BytesIO(), encoding="gbk")
     result, sample = made(
         [*EVERY, ("十元。", verdict(Support.FULL, "", quote("共十元。", "十元")))],
         citations=[cited(0, "[1]", "a")],
         chunks=[Chunk(chunk_id="a#1", text="共十元。")],
         between="\n",
     )
-    print_answer(result, sample, Console(file=file, width=80, no_color=True))
-    file.seek(0)
-    lines = file.read().splitlines()
+    lines = paged(lambda page: print_answer(result, sample, page), encoding="gbk").splitlines()
     for line in ("+2   full", "~3   partial", "!4   contradicted", "x5   none", ".6   no claim"):
         assert line in lines
     assert '     a#1  共"十元"。' in lines

@@ -3,6 +3,7 @@ import io
 from rich.console import Console
 
 from judge.cli.render.looks import legend, look_of, mark, quoted, threshold
+from judge.cli.terminal import Page
 from judge.records import (
     Excluded,
     Outcome,
@@ -13,8 +14,8 @@ from judge.records import (
 )
 
 
-def encoded(encoding: str) -> Console:
-    return Console(file=io.TextIOWrapper(io.BytesIO(), encoding=encoding), no_color=True)
+def encoded(encoding: str) -> Page:
+    return Page(Console(file=io.TextIOWrapper(io.BytesIO(), encoding=encoding), no_color=True))
 
 
 def verdict(support: Support) -> Verdict:

@@ -1,13 +1,11 @@
-import io
-
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from judge.cli.render.overlap import print_overlap
 from judge.overlap import measure_overlap
 from judge.overlap.records import OverlapReport
 from judge.records import Sample
+from tests.paged import paged
 
 
 def printed(samples: list[Sample], width: int = 80, rows: str | None = None) -> str:
@@ -15,10 +13,7 @@ def printed(samples: list[Sample], width: int = 80, rows: str | None = None) -> 
 
 
 def shown(report: OverlapReport, width: int = 80, rows: str | None = None) -> str:
-    out = io.StringIO()
-    console = Console(file=out, width=width, highlight=False, color_system=None)
-    print_overlap(report, console, rows)
-    return out.getvalue()
+    return paged(lambda page: print_overlap(report, page, rows), width)
 
 
 def sample(qid: str, answer: str, gold: str | None) -> Sample:

@@ -1,11 +1,9 @@
-import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from judge.cli.render.quadrants import print_quadrants
 from judge.messages import Lang
@@ -14,6 +12,7 @@ from judge.scores.answer import aggregate
 from judge.scores.correctness import correctness
 from judge.scores.totals import summarize
 from tests.commands import judge, results
+from tests.paged import paged
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 SIGNATURE: Final = "cells:1|faithful:0.8|correct:0.75|gold:exact"
@@ -55,10 +54,8 @@ def printed(
     signature: str = "llm:m",
 ) -> str:
     made = [result(names.format(i), cell, signature) for i, cell in enumerate(cells)]
-    out = io.StringIO()
-    console = Console(file=out, width=width, highlight=False)
-    print_quadrants(summarize(made), Path(folder), console, lang=lang)
-    return out.getvalue()
+    summary = summarize(made)
+    return paged(lambda page: print_quadrants(summary, Path(folder), page, lang=lang), width)
 
 
 def rows(text: str, header: str = "retrieved?") -> list[str]:
@@ -188,10 +185,9 @@ def test_what_was_not_asked_has_no_column() -> None:
 def test_what_was_asked_and_not_found_out_has_its_column() -> None:
     compared = correctness([], [], Judgment(), Judgment(), signature="s")
     one = result("q", UNCOMPARED).model_copy(update={"correctness": compared})
-    out = io.StringIO()
-    print_quadrants(summarize([one]), Path("r"), Console(file=out, width=100, highlight=False))
-    assert rows(out.getvalue())[1] == "yes yes ? no 1 100.0 % unknown"
-    assert "--correctness" not in out.getvalue()
+    text = paged(lambda page: print_quadrants(summarize([one]), Path("r"), page), 100)
+    assert rows(text)[1] == "yes yes ? no 1 100.0 % unknown"
+    assert "--correctness" not in text
 
 
 def test_of_equal_cells_the_first_is_walked_through_and_of_good_ones_none() -> None:
@@ -252,12 +248,9 @@ def test_a_folder_is_quoted_for_the_shell() -> None:
 
 @pytest.mark.parametrize("encoding", ["latin-1", "gbk"])
 def test_what_is_not_asked_is_told_from_what_is_not_known(encoding: str) -> None:
-    raw = io.BytesIO()
-    file = io.TextIOWrapper(raw, encoding=encoding, errors="replace")
-    made = [result("q", CAUTIOUS), result("r", UNJUDGED)]
-    print_quadrants(summarize(made), Path("r"), Console(file=file, width=80))
-    file.flush()
-    assert rows(raw.getvalue().decode(encoding))[1:] == [
+    summary = summarize([result("q", CAUTIOUS), result("r", UNJUDGED)])
+    text = paged(lambda page: print_quadrants(summary, Path("r"), page), encoding=encoding)
+    assert rows(text)[1:] == [
         "yes - - yes 1 50.0 % generation",
         "yes ? no no 1 50.0 % generation",
     ]

@@ -1,10 +1,8 @@
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from judge.cli.render.quadrants import print_quadrants
 from judge.cli.render.totals import Ended, print_totals
@@ -31,6 +29,7 @@ from judge.reports.worst import Failures, Worst
 from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
 from tests.compared import compared, comparison
+from tests.paged import paged
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
 LLM = "llm:some-model@api.example.org|prompt:faithfulness-v1@b90c7437|json_schema|t:0|seed:7|n:16"
@@ -99,12 +98,10 @@ def printed(
     gates: Sequence[str] = (),
     strict: bool = False,
     folder: Path = Path("runs/today"),
-    console: Console | None = None,
     width: int = 80,
+    colour: bool = False,
     cached: bool = False,
 ) -> str:
-    file = io.StringIO()
-    console = console or Console(file=file, width=width, force_terminal=False, no_color=True)
     worst, failures = Worst(5), Failures()
     for result in results:
         worst.add(result)
@@ -112,8 +109,7 @@ def printed(
     summary: Summary = summarize(results)
     held = [hold(parse_gate(gate), summary, strict=strict) for gate in gates]
     ended = Ended(worst.sentences(), failures.first, held, cached)
-    print_totals(summary, ended, folder, console)
-    return file.getvalue()
+    return paged(lambda page: print_totals(summary, ended, folder, page), width, colour=colour)
 
 
 def row(text: str, name: str) -> list[str]:
@@ -303,13 +299,9 @@ def test_text_from_outside_is_printed_as_it_is_and_steers_nothing() -> None:
 
 
 def test_tints() -> None:
-    file = io.StringIO()
-    console = Console(
-        file=file, width=80, force_terminal=True, color_system="standard", no_color=False
-    )
     outcomes = (NONE, llm(Support.CONTRADICTED), llm(Support.PARTIAL), TIMEOUT, TIMEOUT, TIMEOUT)
-    printed(answer(*outcomes), gates=["faithfulness=0.1", "faithfulness=0.9"], console=console)
-    text = file.getvalue()
+    gates = ["faithfulness=0.1", "faithfulness=0.9"]
+    text = printed(answer(*outcomes), gates=gates, colour=True)
     for tint, words in {
         "31": "✗ none",
         "1;35": "≠ contradicted",
@@ -429,9 +421,8 @@ def test_the_table_of_cells_stands_before_the_worst_sentences() -> None:
         signature="cells:1|faithful:0.8|correct:0.8|gold:exact",
     )
     result = answer(NONE).model_copy(update={"cell": cell})
-    file = io.StringIO()
-    print_quadrants(summarize([result]), Path("runs/today"), Console(file=file, width=80))
+    table = paged(lambda page: print_quadrants(summarize([result]), Path("runs/today"), page))
     text = printed(result)
-    assert file.getvalue()
-    assert file.getvalue() in text
-    assert text.index(file.getvalue()) < text.index("Unsupported sentences")
+    assert table
+    assert table in text
+    assert text.index(table) < text.index("Unsupported sentences")

@@ -1,0 +1,30 @@
+"""What a terminal would show."""
+
+import io
+from collections.abc import Callable
+
+from rich.console import Console
+
+from judge.cli.terminal import Page
+
+
+def paged(
+    show: Callable[[Page], None], width: int = 80, *, colour: bool = False, encoding: str = "utf-8"
+) -> str:
+    """What is said on a page of this width, with or without escape sequences."""
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding, errors="replace")
+    system = "standard" if colour else None
+    show(
+        Page(
+            Console(
+                file=file,
+                width=width,
+                highlight=False,
+                force_terminal=colour,
+                color_system=system,  # type: ignore[arg-type]
+            )
+        )
+    )
+    file.flush()
+    return raw.getvalue().decode(encoding)
