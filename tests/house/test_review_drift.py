@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from judge.cli import golden  # noqa: F401  importing adds the commands
 from judge.review.records import Drift
 from judge.review.sheet import BLIND, read_sheet, write_sheet
 from tests.asked import Asked

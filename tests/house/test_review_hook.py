@@ -11,7 +11,7 @@ import pytest
 
 from judge.backends.hook import chosen
 from judge.files.runs import read_record
-from tests.commands import judge, line, results, start, write
+from tests.commands import Ran, judge, line, results, start, write
 from tests.posted import PostServer, Reply
 
 MODULE = """
@@ -50,11 +50,17 @@ N = 30
 
 @pytest.fixture
 def samples(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.delenv("JUDGE_REVIEW_TOKEN", raising=False)
     monkeypatch.setattr(sys, "path", list(sys.path))
     (place / "our_hooks.py").write_text(MODULE, encoding="utf-8")
     yield write(place / "in.jsonl", [line(f"问题{n}", f"第{n}室九点开放。") for n in range(N)])
     sys.modules.pop("our_hooks", None)
+
+
+def hooked(samples: Path, name: str, rate: float = 1.0, *more: str) -> Ran:
+    """The command with a hook, run in this process."""
+    run = samples.with_name("run")
+    words = ("-o", run, "--review-hook", name, "--review-rate", rate, "--force", *more)
+    return judge("score", samples, *words)
 
 
 def kept(place: Path) -> list[str]:
@@ -66,8 +72,7 @@ def test_a_function_is_handed_those_drawn_and_the_run_is_the_same(
     samples: Path, place: Path
 ) -> None:
     bare = judge("score", samples, "-o", place / "bare")
-    words = ("--review-hook", "our_hooks:keep", "--review-rate", "0.3")
-    ran = judge("score", samples, "-o", place / "run", *words)
+    ran = hooked(samples, "our_hooks:keep", 0.3)
     assert (ran.code, ran.err) == (bare.code, bare.err)
     assert results(place / "run") == results(place / "bare")
     drawn = [f"问题{n}" for n in range(N) if chosen(f"问题{n}", 0, 0.3)]
@@ -79,59 +84,44 @@ def test_a_function_is_handed_those_drawn_and_the_run_is_the_same(
     assert "our_hooks" not in (place / "run" / "run.json").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("name", "first"),
-    [("fail", "ValueError at our_hooks.py:11 ("), ("leave", "SystemExit at our_hooks.py:14 (")],
-)
-def test_a_hook_that_fails_costs_two_lines(
-    samples: Path, place: Path, name: str, first: str
-) -> None:
-    words = ("--review-hook", f"our_hooks:{name}", "--review-rate", "1")
-    ran = judge("score", samples, "-o", place / "run", *words)
-    assert ran.code == 0
-    one, last = ran.err.splitlines()
-    assert one.startswith(f"judge: review hook {name} failed for '问题")
-    assert first in one
-    assert last == f"judge: review hook {name}: of {N} calls, {N} failed"
-    assert len(results(place / "run")) == N
-
-
-def test_a_text_in_a_message_is_told_with_debug_only(samples: Path, place: Path) -> None:
-    words = ("--review-hook", "our_hooks:fail", "--review-rate", "1", "--force")
-    assert "开放" not in judge("score", samples, "-o", place / "run", *words).err
-    ran = judge("score", samples, "-o", place / "run", *words, "--debug")
+def test_a_hook_that_fails_costs_two_lines(samples: Path, place: Path) -> None:
+    for name, first in (
+        ("fail", "ValueError at our_hooks.py:11 ("),
+        ("leave", "SystemExit at our_hooks.py:14 ("),
+    ):
+        ran = hooked(samples, f"our_hooks:{name}")
+        assert ran.code == 0
+        one, last = ran.err.splitlines()
+        assert one.startswith(f"judge: review hook {name} failed for '问题")
+        assert first in one
+        assert last == f"judge: review hook {name}: of {N} calls, {N} failed"
+        assert len(results(place / "run")) == N
+        assert "开放" not in ran.err
+    # A text in a message is told with --debug only.
+    ran = hooked(samples, "our_hooks:fail", 1.0, "--debug")
     assert "judge: review hook fail: ValueError: no room for 第0室九点开放。" in ran.err
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "our_hooks:none",
-        "nowhere_hooks:keep",
-        "our_hooks",
-        "our_hooks:MODULE",
-        "",
-        "ftp://host/path",
-        "https://",
-    ],
+NO_HOOKS = (
+    *("our_hooks:none", "nowhere_hooks:keep", "our_hooks", "our_hooks:MODULE", ""),
+    *("ftp://host/path", "https://"),
 )
-def test_what_is_no_hook_is_one_line_before_anything_is_scored(
-    samples: Path, place: Path, name: str
-) -> None:
-    ran = judge("score", samples, "-o", place / "run", "--review-hook", name)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert "review hook" in ran.err
-    assert not (place / "run").exists()
 
 
-def test_a_settings_file_names_no_hook(samples: Path, place: Path) -> None:
+def test_what_is_no_hook_is_one_line_before_anything_is_scored(samples: Path, place: Path) -> None:
+    for name in NO_HOOKS:
+        ran = hooked(samples, name)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), name
+        assert "review hook" in ran.err
+    # A settings file names none.
     (place / "judge.toml").write_text('review_hook = "our_hooks:keep"\n')
     ran = judge("score", samples, "-o", place / "run")
     assert ran.code == 2
     assert "unknown setting 'review_hook'" in ran.err
+    assert not (place / "run").exists()
     (place / "judge.toml").write_text("review_rate = 1\n")
-    words = ("--review-hook", "our_hooks:keep")
-    assert judge("score", samples, "-o", place / "run", *words).code == 0
+    words = ("-o", place / "run", "--review-hook", "our_hooks:keep")
+    assert judge("score", samples, *words).code == 0
     assert len(kept(place)) == N
 
 
@@ -140,8 +130,7 @@ def test_a_webhook_gets_each_once(
 ) -> None:
     monkeypatch.setenv("JUDGE_REVIEW_TOKEN", "t0ken-t0ken")
     with PostServer() as server:
-        words = ("--review-hook", server.url, "--review-rate", "1", "--debug")
-        ran = judge("score", samples, "-o", place / "run", *words)
+        ran = hooked(samples, server.url, 1.0, "--debug")
     assert (ran.code, ran.err) == (0, "")
     made = {r.qid: json.loads(r.model_dump_json()) for r in results(place / "run")}
     assert {str(p.body["qid"]): p.body["result"] for p in server.posted} == made
@@ -151,15 +140,12 @@ def test_a_webhook_gets_each_once(
 
 def test_a_webhook_that_refuses_tells_no_secret(samples: Path, place: Path) -> None:
     with PostServer(Reply(403)) as server:
-        words = ("--review-hook", server.url, "--review-rate", "1", "--debug")
-        ran = judge("score", samples, "-o", place / "run", *words)
+        ran = hooked(samples, server.url, 1.0, "--debug")
     assert ran.code == 0
     assert "WebhookError: http://127.0.0.1: HTTP 403" in ran.err
     assert f"of {N} calls, {N} failed" in ran.err
-    everything = ran.out + ran.err
-    for path in (place / "run").rglob("*"):
-        everything += path.read_text(encoding="utf-8")
-    assert "s3cret" not in everything
+    files = "".join(path.read_text(encoding="utf-8") for path in (place / "run").rglob("*"))
+    assert "s3cret" not in ran.out + ran.err + files
 
 
 @pytest.mark.parametrize("name", ["hang", "stay"])

@@ -11,7 +11,7 @@ from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import error
 from tests.replies import Answer, Script, Status, right
-from tests.server import JudgeServer, refused_url
+from tests.server import JudgeServer
 
 ANSWERS = 12
 CONCURRENCY = 2
@@ -35,16 +35,15 @@ def samples(place: Path) -> Path:
     return write(place / "in.jsonl", lines)
 
 
-def score(samples: Path, url: str, *more: object) -> Ran:
-    run = samples.with_name("run")
-    return judge("score", samples, "-o", run, "--model", "tiny", "--base-url", url, *more)
+def score(samples: Path, server: JudgeServer, *more: object) -> Ran:
+    return judge("score", samples, "-o", samples.with_name("run"), *server.words, *more)
 
 
-def is_told(ran: Ran, url: str, step: str) -> None:
+def is_told(ran: Ran, server: JudgeServer, step: str) -> None:
     """In one line, that names the model, the server and the next step."""
     assert (ran.code, ran.out) == (2, "")
     told = ran.err.splitlines()[-1]
-    assert told.startswith(f"judge: model 'tiny' at {url} cannot be asked: ")
+    assert told.startswith(f"judge: model 'tiny' at {server.base_url} cannot be asked: ")
     assert step in told
     assert "Traceback" not in ran.err
 
@@ -57,9 +56,9 @@ def say(answer: Answer | Script, asked: Asked) -> Answer:
 def test_before_the_first_answer(samples: Path, name: str) -> None:
     answer, step = REFUSALS[name]
     with JudgeServer(lambda asked: say(answer, asked)) as server:
-        ran = score(samples, server.base_url)
+        ran = score(samples, server)
         assert (server.probes, server.calls) == (1, 0)
-    is_told(ran, server.base_url, step)
+    is_told(ran, server, step)
     assert ran.err.count("\n") == 1
     assert not samples.with_name("run").exists()
 
@@ -88,8 +87,8 @@ def test_in_mid_run(samples: Path, name: str) -> None:
     script = Failing(5, answer)
     run = samples.with_name("run")
     with JudgeServer(script) as server:
-        ran = score(samples, server.base_url)
-        is_told(ran, server.base_url, step)
+        ran = score(samples, server)
+        is_told(ran, server, step)
         assert ran.err.count("\n") == 2  # and the line about what the server takes
         asked = [tuple(asked.sentences.values()) for asked in server.requests if asked.ids]
         assert 6 <= len(asked) <= 5 + 2 * CONCURRENCY  # the first that is refused stops all
@@ -98,7 +97,7 @@ def test_in_mid_run(samples: Path, name: str) -> None:
         assert not (run / "summary.json").exists()
 
         script.mended = True
-        again = score(samples, server.base_url)
+        again = score(samples, server)
         assert again.code == 0
         assert f"taking up an unfinished run: {kept} of 12 answers" in again.err
         later = [tuple(asked.sentences.values()) for asked in server.requests if asked.ids]
@@ -118,25 +117,26 @@ def test_an_option_that_is_no_longer_taken(samples: Path) -> None:
         return refusing(asked)
 
     with JudgeServer(script) as server:
-        ran = score(samples, server.base_url)
-        is_told(ran, server.base_url, "the same command will find out anew")
+        ran = score(samples, server)
+        is_told(ran, server, "the same command will find out anew")
         assert "no longer takes 'temperature'" in ran.err
         refusing.mended = True
         # Numbers made otherwise are no part of that run.
-        other = score(samples, server.base_url)
+        other = score(samples, server)
         assert (other.code, other.out) == (2, "")
         assert "unfinished run with another signature" in other.err
         assert is_about_five(len(results(samples.with_name("run"))))
-        assert score(samples, server.base_url, "--force").code == 0
+        assert score(samples, server, "--force").code == 0
     signatures = read_summary(samples.with_name("run")).signatures
     assert list(signatures.values()) == [ANSWERS]
     assert all("|t:default|" in signature for signature in signatures)
 
 
 def test_nobody_is_there(samples: Path) -> None:
-    url = refused_url()
-    ran = score(samples, url)
-    is_told(ran, url, "is the server running? is --base-url right?")
+    with JudgeServer() as server:
+        pass
+    ran = score(samples, server)
+    is_told(ran, server, "is the server running? is --base-url right?")
     assert ran.err.count("\n") == 1
     assert not samples.with_name("run").exists()
 
@@ -144,16 +144,16 @@ def test_nobody_is_there(samples: Path) -> None:
 def test_a_finished_run_outlives_a_server_that_is_gone(samples: Path) -> None:
     run = samples.with_name("run")
     with JudgeServer() as server:
-        assert score(samples, server.base_url, "--no-cache").code == 0
+        assert score(samples, server, "--no-cache").code == 0
     before = {path.name: path.read_bytes() for path in run.iterdir()}
-    ran = score(samples, server.base_url, "--no-cache", "--force")
-    is_told(ran, server.base_url, "is the server running?")
+    ran = score(samples, server, "--no-cache", "--force")
+    is_told(ran, server, "is the server running?")
     assert {path.name: path.read_bytes() for path in run.iterdir()} == before
     assert judge("show", run, "q3").code == 0
 
 
 def test_a_run_all_of_which_is_kept_needs_no_server(samples: Path) -> None:
     with JudgeServer() as server:
-        assert score(samples, server.base_url).code == 0
-    ran = score(samples, server.base_url, "--force")
+        assert score(samples, server).code == 0
+    ran = score(samples, server, "--force")
     assert (ran.code, len(results(samples.with_name("run")))) == (0, ANSWERS)
