@@ -241,10 +241,7 @@ def drawing_of(
     """A draw with its sentences, and its rows: answers in random order, sentences in their own.
 
     `picked` is by the answer's position in the run. Of a `live` draw, which a hook made, ids hold a
-    hash of what the sheet shows: a hook knows no run.
-
-    Raises:
-        RunError: nothing was picked, or the run's samples have changed.
+    hash of what the sheet shows: a hook knows no run. RunError where nothing was picked.
     """
     if not picked:
         raise RunError(f"{folder}: no answer claims anything; there is nothing to review")

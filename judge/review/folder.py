@@ -64,13 +64,7 @@ def read_labels(run: Path, draw: str) -> list[Label]:
 
 
 def labelled_draws(run: Path) -> tuple[list[tuple[Draw, list[Label]]], list[str]]:
-    """The draws of these results that have labels, with them, and the names of stale ones.
-
-    A stale draw has labels, too, and is of earlier results of this folder.
-
-    Raises:
-        RunError: no finished run, or what it keeps of reviews is damaged.
-    """
+    """The draws of these results that have labels, with them; and those of earlier results."""
     results = fingerprint(run)
     current, stale = [], []
     for name in draw_names(run):
@@ -107,24 +101,10 @@ def discard_findings(run: Path) -> None:
             raise RunError(f"{run / name}: cannot be removed ({error.strerror})") from None
 
 
-def read_agreement(run: Path) -> Agreement:
-    """What the labels said when they were imported last; RunError where that is not to be had."""
-    path = run / AGREEMENT
-    try:
-        return parse(path.read_bytes(), Agreement, str(path), "import the labels again")
-    except OSError:
-        message = f"{run}: no labels were imported; judge review import {run} SHEET does that"
-        raise RunError(message) from None
-
-
 def check_output(path: Path, spared: Iterable[Path], *, force: bool) -> None:
-    """See that a file may be written before anything is paid for.
+    """See that a file may be written before anything is paid for; RunError where it may not.
 
     Files that are `spared` are not written over, nor folders written into, even with `force`.
-
-    Raises:
-        RunError: it is or would be one of them, is no file, stands there already, or has no name
-            that a file can have.
     """
     try:
         real = path.resolve()

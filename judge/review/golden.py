@@ -98,6 +98,9 @@ def promote(
 ) -> Promotion:
     """Write a golden set of the sentences of a run on which all reviewers agree.
 
+    Labels agree where all are equal; where one of them is a bare yes or no, where all say the same
+    of full support.
+
     Args:
         run: folder of a finished run with imported labels.
         output: the golden set, JSONL: samples, each with its labels under `labels`.
@@ -105,11 +108,36 @@ def promote(
         force: whether a file that is there is replaced.
 
     Raises:
-        RunError: as of `promotion`, or the file is there already or cannot be written.
+        RunError: nothing is agreed, the run is unfinished or its samples have changed, an answer
+            has a key `labels` that is no golden set's, or the file is there already or cannot be
+            written.
     """
     run, output = Path(run), Path(output)
     check_output(output, made_from(run), force=force)
-    found = promotion(run, reviewers=min_reviewers)
+    found = Promotion()
+    draws, found.stale = labelled_draws(run)
+    votes: dict[str, dict[int, list[Label]]] = defaultdict(lambda: defaultdict(list))
+    for label in (label for _, labels in draws for label in labels):
+        votes[label.qid][label.sentence].append(label)
+    any_cast = bool(votes)
+    for sample, result in origins(run):
+        if not votes:
+            break
+        if cast := votes.pop(sample.qid, None):
+            if not cast.keys() <= {sentence.index for sentence in result.sentences}:
+                raise _foreign(run, sample.qid)
+            _add(found, sample, result, cast, min_reviewers)
+    if votes:
+        raise _foreign(run, next(iter(votes)))
+    if any_cast and not found.golden:
+        raise RunError(
+            f"{run}: no label is agreed (sentences disagreed on: {len(found.disagreed)}, "
+            f"agreed on by under {min_reviewers} reviewers: {found.few}); nothing was written"
+        )
+    if not found.golden:
+        stale = f" of its results ({len(found.stale)} with labels of earlier ones)"
+        what = f"no draw{stale if found.stale else ''} has labels"
+        raise RunError(f"{run}: {what}; judge review import {run} SHEET brings them")
     write_whole(output, golden_lines(found.golden))
     return found
 
@@ -135,43 +163,6 @@ def drift(
 
     answers = read_golden(golden) if isinstance(golden, str | Path) else golden
     return compare(answers, evaluate([each.sample for each in answers], config, judge=judge))
-
-
-def promotion(folder: Path, *, reviewers: int = 1) -> Promotion:
-    """The labels of a run's draws that people agree on, at least `reviewers` of them.
-
-    A sentence's labels agree where all are equal; where one of them is a bare yes or no, where all
-    say the same of full support.
-
-    Raises:
-        RunError: nothing is agreed, the run is unfinished or its samples have changed, or an answer
-            has a key `labels` that is no golden set's.
-    """
-    found = Promotion()
-    draws, found.stale = labelled_draws(folder)
-    votes: dict[str, dict[int, list[Label]]] = defaultdict(lambda: defaultdict(list))
-    for label in (label for _, labels in draws for label in labels):
-        votes[label.qid][label.sentence].append(label)
-    any_cast = bool(votes)
-    for sample, result in origins(folder):
-        if not votes:
-            break
-        if cast := votes.pop(sample.qid, None):
-            if not cast.keys() <= {sentence.index for sentence in result.sentences}:
-                raise _foreign(folder, sample.qid)
-            _add(found, sample, result, cast, reviewers)
-    if votes:
-        raise _foreign(folder, next(iter(votes)))
-    if found.golden:
-        return found
-    if any_cast:
-        raise RunError(
-            f"{folder}: no label is agreed (sentences disagreed on: {len(found.disagreed)}, "
-            f"agreed on by under {reviewers} reviewers: {found.few}); nothing was written"
-        )
-    stale = f" of its results ({len(found.stale)} with labels of earlier ones)"
-    what = f"no draw{stale if found.stale else ''} has labels"
-    raise RunError(f"{folder}: {what}; judge review import {folder} SHEET brings them")
 
 
 def read_golden(path: str | Path) -> list[Golden]:
@@ -209,11 +200,7 @@ def golden_lines(golden: Iterable[Golden]) -> Iterator[str]:
 
 
 def labels_of(sample: Sample) -> tuple[GoldenLabel, ...]:
-    """The labels that an answer of a golden set bears; none where it has no such key.
-
-    Raises:
-        InputError: one is damaged, or what stands there is no golden set's.
-    """
+    """The labels that an answer of a golden set bears; InputError where one is damaged."""
     value, answer = sample.metadata.get(KEY), sample.answer
     if value is None:
         return ()
@@ -252,9 +239,6 @@ def compare(golden: Sequence[Golden], results: Iterable[SampleResult]) -> Drift:
 
     A sentence is known by where it begins and ends in its answer. Without a verdict of the run's
     own judge, then or now, it is counted and compared with nothing.
-
-    Raises:
-        ValueError: there are more or fewer results than answers in the set.
     """
     labels = list(_found(golden, results))
     signatures = {s for each in labels for s in (each.label.signature, each.signature)}

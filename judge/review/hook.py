@@ -49,14 +49,7 @@ class LiveSheet:
 
     `judge review import` reads that sheet as a draw of whole answers, each with the same chance.
     The judge's verdicts are not in it. An answer whose rows are there already is left out.
-
-    Args:
-        path: of the sheet; a new one, or one that this hook began.
-        seed: of the run.
-
-    Raises:
-        ConfigError: there is no folder for it.
-        InputError: a file of that name is there, and is no such sheet.
+    ConfigError where there is no folder for it, InputError where another file is in its place.
     """
 
     def __init__(self, path: Path, seed: int) -> None:
@@ -84,11 +77,7 @@ class LiveSheet:
 
 
 def take_live(folder: Path) -> Drawing:
-    """The draw of the answers that a review hook got during the run.
-
-    Raises:
-        RunError: no finished run, no answer claims anything, or the run's samples have changed.
-    """
+    """The draw of the answers that a review hook got during the run; RunError as of `draw`."""
     record = read_record(folder)
     seed, rate = int(str(record.config["seed"])), float(str(record.config["review_rate"]))
     census = Census("answer", seed, 0)

@@ -90,12 +90,7 @@ def import_labels(
 
 
 def join(run: Path, paths: Sequence[str | Path]) -> tuple[Draw, list[Row]]:
-    """The rows of filled-in sheets, and the one draw of the run that they are of.
-
-    Raises:
-        InputError: a sheet cannot be read, or the rows are of several draws or of none.
-        RunError: the rows are of another run, or the run was scored again since.
-    """
+    """The rows of filled-in sheets, and the one draw of the run that they are of."""
     results = fingerprint(run)
     rows = [row for path in paths for row in read_sheet(path)]
     firsts: dict[str, Row] = {}
@@ -125,11 +120,7 @@ def join(run: Path, paths: Sequence[str | Path]) -> tuple[Draw, list[Row]]:
 
 
 def labels_of(draw: Draw, rows: Sequence[Row]) -> list[Label]:
-    """One label a reviewer and row.
-
-    Raises:
-        InputError: rows cannot be right; all are named.
-    """
+    """One label a reviewer and row; InputError names all rows that cannot be right."""
     sentences = {sentence.review_id: sentence for sentence in draw.sentences}
     found: dict[tuple[str, str], tuple[Label, Row]] = {}
     problems: list[str] = []

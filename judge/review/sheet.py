@@ -91,11 +91,7 @@ class Row(NamedTuple):
 
 
 def header(column: str, lang: Lang) -> str:
-    """The header of a column, given its canonical name.
-
-    >>> header("human_support", "en"), header("human_support", "zh")
-    ('human_support', '人工判断')
-    """
+    """The header of a column, given its canonical name."""
     return Messages.of("sheet")(_COLUMN + column, lang)
 
 
@@ -109,11 +105,7 @@ def column_of(text: str) -> str | None:
 
 
 def word_for(support: Support | None, lang: Lang) -> str:
-    """The word a drop-down offers for a label; for None, a bare no.
-
-    >>> word_for(Support.PARTIAL, "zh"), word_for(None, "en")
-    ('部分支持', 'no')
-    """
+    """The word a drop-down offers for a label; for None, a bare no."""
     return _labels()[0][support, lang]
 
 
@@ -123,10 +115,7 @@ def choices(lang: Lang) -> tuple[str, ...]:
 
 
 def read_label(text: str) -> Reading | None:
-    """The meaning of what a reviewer wrote; None where the cell is blank.
-
-    Raises:
-        ValueError: it is no label; the message names it and the words there are.
+    """The meaning of what a reviewer wrote: None of a blank cell, ValueError of any other word.
 
     >>> read_label("部分。")
     Reading(support=<Support.PARTIAL: 'partial'>, supported=False)
@@ -200,12 +189,8 @@ def ranked(sample: Sample, sentence: SentenceResult) -> list[int]:
 def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lang) -> None:
     """Write a sheet, whole or not at all, over what is there: XLSX where the name says so, or CSV.
 
-    A spreadsheet that opens CSV makes numbers and dates of what looks so: ids must not, `r_7f3a`
-    does not. `lang` is that of the headers and the drop-down.
-
-    Raises:
-        RunError: it cannot be written.
-        ConfigError: XLSX, and openpyxl is not installed.
+    RunError where it cannot be written. A spreadsheet that opens CSV makes numbers and dates of
+    what looks so: ids must not, `r_7f3a` does not.
     """
     path = Path(path)
     with replacing(path, _STEP) as part:
@@ -220,12 +205,8 @@ def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lan
 def append_rows(path: str | Path, rows: _Rows, columns: Sequence[str]) -> None:
     """Add rows to a CSV that one process writes over time; its header is made where there is none.
 
-    All of the rows, or none where the disk is full. In English; a Chinese header that is there
-    stays.
-
-    Raises:
-        InputError: the file is not one of these columns, or ends in half a row.
-        RunError: it cannot be written.
+    All of the rows, or none and RunError where the disk is full. A Chinese header that is there
+    stays; InputError where the file has other columns, or ends in half a row.
     """
     path = Path(path)
     lines = map(csv_row, _table(rows, columns, "en"))
@@ -254,11 +235,8 @@ def read_sheet(path: str | Path) -> Iterator[Row]:
 
     Rows and columns may stand in any order, among others; headers in either language. CSV may be
     UTF-8, UTF-16 or GB18030, with commas, semicolons or tabs. Cells come restored and `legible`.
-
-    Raises:
-        InputError: it cannot be read, lacks review ids or labels, has a column of ours twice, or a
-            cell or the sheet has more text than any that people fill in.
-        ConfigError: XLSX, and openpyxl is not installed.
+    InputError where it cannot be read, lacks review ids or labels, has a column of ours twice, or
+    has more text than people fill in.
     """
     path = Path(path)
     try:

@@ -41,29 +41,27 @@ _ESCAPED: Final = re.compile(r"_x(00[01][0-9A-Fa-f]|005[Ff])_")
 def write_workbook(
     path: Path, table: Iterable[Sequence[str]], columns: Sequence[str], choices: Sequence[str]
 ) -> None:
-    """Write a workbook of one sheet, every cell of it text, and a drop-down for the label.
+    """Write a workbook of one sheet, every cell of it text, with `choices` to label from.
 
-    Args:
-        path: where; its suffix does not matter.
-        table: the headers, then the rows, cells as `judge.files.tables.cell` makes them.
-        columns: canonical names.
-        choices: the words of the drop-down.
-
-    Raises:
-        ConfigError: openpyxl is not installed.
-        OSError: the file cannot be written.
+    `table` is the headers, then the rows, cells as `judge.files.tables.cell` makes them; `columns`
+    are the canonical names. ConfigError where openpyxl is not installed.
     """
     with _openpyxl():
         from openpyxl import Workbook  # noqa: PLC0415  an extra, and slow to load
-        from openpyxl.styles import Font  # noqa: PLC0415
+        from openpyxl.styles import Alignment, Font  # noqa: PLC0415
         from openpyxl.utils import get_column_letter  # noqa: PLC0415
         from openpyxl.worksheet.datavalidation import DataValidation  # noqa: PLC0415
     book = Workbook()
     sheet = book.active
     sheet.title = "review"
-    number = 1
-    for number, cells in enumerate(table, 1):
-        _write_row(sheet, number, cells)
+    for number, texts in enumerate(table, 1):
+        for place, text in enumerate(texts, 1):
+            written = sheet.cell(number, place)
+            if text:
+                written.value = _BY_CHANCE.sub("_x005F_", text)
+                written.data_type = "s"  # and not what openpyxl makes of `#N/A`
+            written.number_format = "@"
+            written.alignment = Alignment(wrap_text=True, vertical="top")
         if number > 1:
             sheet.row_dimensions[number].height = _HEIGHT
     for written in sheet[1]:
@@ -76,7 +74,7 @@ def write_workbook(
             # Offered, not imposed: yes and no are labels, too.
             words = f'"{",".join(choices)}"'
             offer = DataValidation("list", words, allow_blank=True, showErrorMessage=False)
-            offer.add(f"{letter}2:{letter}{max(number, 2)}")
+            offer.add(f"{letter}2:{letter}{max(sheet.max_row, 2)}")
             sheet.add_data_validation(offer)
     # Opened here, for openpyxl leaves a file that it cannot write to the end open.
     with path.open("wb") as file:
@@ -92,14 +90,8 @@ def workbook_rows(
     the first holds it. Line ends and control characters come as they are. One row is held at a
     time, for a small workbook can name one long text in any number of cells.
 
-    Args:
-        data: the file.
-        name: of the column of review ids, for messages.
-        is_id: whether a header is that of review ids.
-
-    Raises:
-        InputError: it is damaged, locked, of another kind, too large, or has no such sheet, or two.
-        ConfigError: openpyxl is not installed.
+    `is_id` knows the header of the review ids, which messages call `name`. InputError where the
+    file is damaged, locked, of another kind, too large, or has no such sheet, or two.
     """
     with _openpyxl():
         from openpyxl import load_workbook  # noqa: PLC0415  an extra, and slow to load
@@ -131,18 +123,6 @@ def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-def _write_row(sheet: "Worksheet", number: int, texts: Sequence[str]) -> None:
-    from openpyxl.styles import Alignment  # noqa: PLC0415
-
-    for place, text in enumerate(texts, 1):
-        written = sheet.cell(number, place)
-        if text:
-            written.value = _BY_CHANCE.sub("_x005F_", text)
-            written.data_type = "s"  # and not what openpyxl makes of `#N/A`
-        written.number_format = "@"
-        written.alignment = Alignment(wrap_text=True, vertical="top")
 
 
 def _refuse_other(data: bytes) -> None:

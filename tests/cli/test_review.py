@@ -10,8 +10,8 @@ from pydantic import JsonValue
 
 from judge.files.folder import hold
 from judge.review.draws import take
-from judge.review.folder import read_agreement, write_draw, write_labels
-from judge.review.records import Drift, Label
+from judge.review.folder import write_draw, write_labels
+from judge.review.records import Agreement, Drift, Label
 from judge.review.sheet import BLIND
 from tests.commands import judge, line, write
 from tests.drawn import label
@@ -50,7 +50,7 @@ def test_several_reviewers_share_rows(run: Path, tmp_path: Path) -> None:
     fill(first, "full")
     fill(second, "none")
     assert judge("review", "import", run, first, second).code == 0
-    found = read_agreement(run)
+    found = Agreement.model_validate_json((run / "agreement.json").read_bytes())
     assert (found.shared, found.reviewers) == (4, ("Ann", "李雷"))
 
 
@@ -112,7 +112,7 @@ def test_the_loop_closes(run: Path, tmp_path: Path) -> None:
     fill(tmp_path / "review.csv", "full")
     ran = judge("review", "import", run, tmp_path / "review.csv")
     assert ran.code == 0, ran.err
-    agreement = read_agreement(run)
+    agreement = Agreement.model_validate_json((run / "agreement.json").read_bytes())
     assert {score.corrected for score in agreement.corrected} == {1.0}
     assert agreement.labels == 24
     assert "100" in ran.out or "1.000" in ran.out

@@ -14,24 +14,14 @@ from judge.errors import InputError, RunError
 from judge.evaluator import Evaluator
 from judge.files.samples import read_samples
 from judge.job import Job
-from judge.records import (
-    Chunk,
-    JudgeOutcome,
-    Sample,
-    SentenceKind,
-    Support,
-    Unscored,
-    UnscoredReason,
-    Verdict,
-)
-from judge.review import promote
+from judge.records import Chunk, JudgeOutcome, Sample, SentenceKind, Support, Verdict
+from judge.review import Promotion, promote
 from judge.review.draws import take
 from judge.review.folder import write_draw, write_labels, write_whole
 from judge.review.golden import (
     Golden,
     compare,
     golden_lines,
-    promotion,
     read_golden,
     unjudged,
     untrusted,
@@ -47,19 +37,23 @@ from judge.review.records import (
 )
 from tests.commands import line
 from tests.commands import write as write_lines
+from tests.drawn import FAILED, fallen_back, label, verdict
 from tests.reviewed import Quiet
 
+FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
+CONTRADICTED, NO_CLAIM = Support.CONTRADICTED, Support.NO_CLAIM
+LLM = "llm:m@host|t:0"
 ANSWER = "七点开门。 It closes at three."
 LABEL = GoldenLabel(
     sentence=1,
     start=6,
     end=25,
     text="It closes at three.",
-    support=Support.NONE,
+    support=NONE,
     supported=False,
     reviewers=2,
-    judged=Support.FULL,
-    signature="llm:m@host|t:0",
+    judged=FULL,
+    signature=LLM,
 )
 SAMPLE = Sample(
     qid="问题 1",
@@ -80,32 +74,24 @@ def write(path: Path, *golden: Golden) -> Path:
     return path
 
 
-def damaged(path: Path, labels: JsonValue, answer: str = ANSWER) -> Path:
+def damaged(path: Path, labels: JsonValue) -> Path:
     plain = {"qid": "one", "answer": "Yes.", "chunks": []}
-    bad = {"qid": "two", "answer": answer, "chunks": [], "labels": labels}
+    bad = {"qid": "two", "answer": ANSWER, "chunks": [], "labels": labels}
     path.write_text(f"{json.dumps(plain)}\n\n{json.dumps(bad)}\n", encoding="utf-8")
     return path
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
-    bare = Golden(Sample(qid="2", answer=ANSWER), (LABEL.model_copy(update={"support": None}),))
-    path = write(tmp_path / "new" / "golden.jsonl", Golden(SAMPLE, (LABEL,)), bare)
-    read = read_golden(path)
-    assert [each.labels for each in read] == [(LABEL,), bare.labels]
-    assert [path.name for path in path.parent.iterdir()] == ["golden.jsonl"]
-
-
-def test_it_is_a_samples_file_and_keeps_every_field(tmp_path: Path) -> None:
-    (sample,) = read_samples(write(tmp_path / "golden.jsonl", Golden(SAMPLE, (LABEL,))))
-    labels = {"labels": [JSON_LABEL]}
-    assert sample == SAMPLE.model_copy(update={"metadata": {**SAMPLE.metadata, **labels}})
-
-
-def test_a_key_of_the_input_hides_no_field(tmp_path: Path) -> None:
+def test_a_golden_set_is_a_samples_file_and_keeps_every_field(tmp_path: Path) -> None:
     # `{"qid": null, "id": "x"}` is read as the qid x, and the null stays behind.
     odd = Sample(qid="x", answer=ANSWER, metadata={"qid": None, "reference": None})
-    (sample,) = read_samples(write(tmp_path / "golden.jsonl", Golden(odd, (LABEL,))))
-    assert (sample.qid, sample.answer, sample.gold_answer) == ("x", ANSWER, None)
+    bare = LABEL.model_copy(update={"support": None})
+    path = write(tmp_path / "new" / "g.jsonl", Golden(SAMPLE, (LABEL,)), Golden(odd, (bare,)))
+    assert [path.name for path in path.parent.iterdir()] == ["g.jsonl"]
+    assert [each.labels for each in read_golden(path)] == [(LABEL,), (bare,)]
+    first, second = read_samples(path)
+    labels = {"labels": [JSON_LABEL]}
+    assert first == SAMPLE.model_copy(update={"metadata": {**SAMPLE.metadata, **labels}})
+    assert (second.qid, second.answer, second.gold_answer) == ("x", ANSWER, None)
 
 
 @settings(deadline=None)
@@ -113,21 +99,17 @@ def test_a_key_of_the_input_hides_no_field(tmp_path: Path) -> None:
 def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     label = LABEL.model_copy(update={"start": 1, "end": 1 + len(text), "text": text})
     golden = Golden(Sample(qid="q", query=text, answer=f"“{text}”"), (label,))
-    path = write(tmp_path_factory.getbasetemp() / "any.jsonl", golden)
-    (read,) = read_golden(path)
+    (read,) = read_golden(write(tmp_path_factory.getbasetemp() / "any.jsonl", golden))
     assert (read.sample.query, read.sample.answer) == (text, f"“{text}”")
     assert read.labels == (label,)
 
 
-def test_nothing_labelled_is_no_golden_set(tmp_path: Path) -> None:
+def test_damaged_labels_are_named_with_their_line(tmp_path: Path) -> None:
     nothing: list[JsonValue] = [None, []]
     for labels in nothing:
         path = damaged(tmp_path / "golden.jsonl", labels)
         with pytest.raises(InputError, match=r"golden\.jsonl: no answer has 'labels'; .* promote"):
             read_golden(path)
-
-
-def test_damaged_labels_are_named_with_their_line(tmp_path: Path) -> None:
     table: list[tuple[JsonValue, str, str]] = [
         ("good", "labels", "is no list"),
         ({"sentence": 1}, "labels", "is no list"),
@@ -155,20 +137,10 @@ def test_damaged_labels_are_named_with_their_line(tmp_path: Path) -> None:
 FIRST = "The canteen opens at seven."
 SECOND = "It closes at three."
 THIRD = "周末不营业。"
-FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
-CONTRADICTED, NO_CLAIM = Support.CONTRADICTED, Support.NO_CLAIM
-LLM = "llm:m@host|t:0"
-
-
-def verdict(support: Support, failure: Unscored | None = None) -> Verdict:
-    return Verdict(support=support, source="llm", signature="v", fallback_from=failure)
-
-
-TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
 SAID: dict[str, JudgeOutcome] = {
-    FIRST: verdict(FULL),
-    SECOND: verdict(NONE, TIMEOUT),
-    THIRD: TIMEOUT,
+    FIRST: verdict("full"),
+    SECOND: fallen_back("none"),
+    THIRD: FAILED,
 }
 
 
@@ -194,27 +166,17 @@ def row(draw: Draw, qid: str, sentence: int) -> DrawnSentence:
     return next(s for s in draw.sentences if (s.qid, s.sentence) == (qid, sentence))
 
 
-Said = tuple[str, int, Support | bool, str]
-"""qid, sentence, the label or a bare yes or no, reviewer"""
+Said = tuple[str, int, str, str]
+"""qid, sentence, what a person said, the person"""
 
 
-def label(run: Path, draw: Draw, said: Sequence[Said]) -> None:
-    write_labels(
-        run,
-        draw.draw,
-        [
-            Label(
-                review_id=row(draw, qid, sentence).review_id,
-                qid=qid,
-                sentence=sentence,
-                support=given if isinstance(given, Support) else None,
-                supported=given in (True, FULL),
-                reviewer=reviewer,
-                note="a secret",
-            )
-            for qid, sentence, given, reviewer in said
-        ],
-    )
+def say(run: Path, draw: Draw, *said: Said) -> None:
+    labels = [label(row(draw, qid, k), word, who, "a secret") for qid, k, word, who in said]
+    write_labels(run, draw.draw, labels)
+
+
+def promoted(run: Path, reviewers: int = 1) -> Promotion:
+    return promote(run, run.parent / "golden.jsonl", min_reviewers=reviewers, force=True)
 
 
 @pytest.fixture
@@ -223,128 +185,114 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_agreed_labels_stand_in_run_order_with_what_the_judge_said(run: Path) -> None:
-    draw = drawn(run)
     told: list[Said] = [
-        ("q3", 0, NONE, "a"),
-        ("q2", 0, PARTIAL, ""),
-        ("问题1", 2, FULL, "a"),
-        ("问题1", 0, FULL, "a"),
-        ("问题1", 0, FULL, "b"),
+        ("q3", 0, "none", "a"),
+        ("q2", 0, "partial", ""),
+        ("问题1", 2, "full", "a"),
+        ("问题1", 0, "full", "a"),
+        ("问题1", 0, "full", "b"),
     ]
-    label(run, draw, told)
-    found = promotion(run)
+    say(run, drawn(run), *told)
+    found = promoted(run)
     assert (found.disagreed, found.few, found.stale) == ([], 0, [])
     assert [each.sample.qid for each in found.golden] == ["问题1", "q2", "q3"]
     assert found.golden[1].sample.metadata == {"lang": "en"}
-    both, failed = found.golden[0].labels
+    common = {"signature": "llm:m", "supported": True, "support": FULL}
+    first = {"sentence": 0, "start": 0, "end": 27, "text": FIRST, "reviewers": 2, "judged": FULL}
     # 27 characters, a blank, 19, a blank, 6.
-    assert (both.sentence, both.start, both.end, both.text) == (0, 0, 27, FIRST)
-    assert (both.support, both.supported, both.reviewers) == (FULL, True, 2)
-    assert (both.judged, both.signature) == (FULL, "llm:m")
-    assert (failed.sentence, failed.start, failed.end, failed.text) == (2, 48, 54, THIRD)
-    assert (failed.support, failed.judged, failed.reviewers) == (FULL, None, 1)
+    last = {"sentence": 2, "start": 48, "end": 54, "text": THIRD, "reviewers": 1, "judged": None}
+    assert found.golden[0].labels == (
+        GoldenLabel.model_validate(common | first),
+        GoldenLabel.model_validate(common | last),
+    )
     (stood_in,) = found.golden[1].labels
     assert (stood_in.support, stood_in.supported, stood_in.judged) == (PARTIAL, False, None)
 
 
 def test_all_who_labelled_it_say_the_same(run: Path) -> None:
-    table: list[tuple[tuple[Support | bool, ...], tuple[Support | None, bool] | None]] = [
-        ((FULL, FULL), (FULL, True)),
-        ((FULL, PARTIAL), None),
-        ((NONE, PARTIAL), None),
-        ((Support.CONTRADICTED, NONE), None),
-        ((False, False), (None, False)),
-        ((False, PARTIAL), (None, False)),
-        ((NONE, False, PARTIAL), (None, False)),
-        ((False, FULL), None),
-        ((True, FULL), (None, True)),
-        ((NONE, NONE, NONE), (NONE, False)),
-        ((NONE, NONE, FULL), None),
-    ]
+    table: dict[str, tuple[Support | None, bool] | None] = {
+        "full full": (FULL, True),
+        "full partial": None,
+        "none partial": None,
+        "contradicted none": None,
+        "no no": (None, False),
+        "no partial": (None, False),
+        "none no partial": (None, False),
+        "no full": None,
+        "none none none": (NONE, False),
+        "none none full": None,
+    }
     draw = drawn(run)
-    others: list[Said] = [("q3", 0, FULL, "a")]
-    for said, agreed in table:
-        label(run, draw, others + [("q2", 0, each, f"r{n}") for n, each in enumerate(said)])
-        found = promotion(run)
+    for words, agreed in table.items():
+        said: list[Said] = [("q2", 0, word, f"r{n}") for n, word in enumerate(words.split())]
+        say(run, draw, ("q3", 0, "full", "a"), *said)
+        found = promoted(run)
         labels = {each.sample.qid: each.labels for each in found.golden}
         if agreed is None:
-            assert list(labels) == ["q3"]
+            assert list(labels) == ["q3"], words
             assert found.disagreed == [(row(draw, "q2", 0).review_id, "q2", 0)]
         else:
             (only,) = labels["q2"]
-            assert (only.support, only.supported) == agreed
+            assert (only.support, only.supported) == agreed, words
             assert (only.reviewers, found.disagreed) == (len(said), [])
 
 
 def test_labels_of_several_draws_count_together(run: Path) -> None:
     one, two = drawn(run, seed=1), drawn(run, seed=2)
-    label(run, one, [("q3", 0, FULL, "a"), ("q2", 0, NONE, "a"), ("问题1", 0, FULL, "a")])
-    label(run, two, [("q3", 0, FULL, "b"), ("q2", 0, FULL, "b"), ("问题1", 0, FULL, "a")])
-    found = promotion(run, reviewers=2)
+    say(run, one, ("q3", 0, "full", "a"), ("q2", 0, "none", "a"), ("问题1", 0, "full", "a"))
+    say(run, two, ("q3", 0, "full", "b"), ("q2", 0, "full", "b"), ("问题1", 0, "full", "a"))
+    found = promoted(run, reviewers=2)
     assert [each.sample.qid for each in found.golden] == ["q3"]
     assert found.golden[0].labels[0].reviewers == 2
     assert [each.qid for each in found.disagreed] == ["q2"]
     assert found.few == 1  # one person, asked twice, is one
 
 
-def test_labels_of_earlier_results_are_left_out(run: Path) -> None:
-    label(run, drawn(run), [("q3", 0, FULL, "a")])
-    old = drawn(run, seed=7, results="0" * 64)
-    label(run, old, [("q2", 0, FULL, "a")])
-    drawn(run, seed=8, results="1" * 64)  # without labels there is nothing to leave out
-    found = promotion(run)
-    assert [each.sample.qid for each in found.golden] == ["q3"]
-    assert found.stale == [old.draw]
-
-
-def test_without_labels_there_is_nothing_to_promote(run: Path) -> None:
+def test_what_nothing_can_be_promoted_of(run: Path) -> None:
     with pytest.raises(RunError, match="no draw has labels; judge review import"):
-        promotion(run)
-    label(run, drawn(run, results="0" * 64), [("q2", 0, FULL, "a")])
+        promoted(run)
+    # Labels of earlier results are left out.
+    old = drawn(run, seed=7, results="0" * 64)
+    say(run, old, ("q2", 0, "full", "a"))
     with pytest.raises(RunError, match=r"no draw of its results \(1 with labels of earlier"):
-        promotion(run)
-
-
-def test_where_nothing_is_agreed_the_counts_are_told(run: Path) -> None:
-    told: list[Said] = [("q2", 0, FULL, "a"), ("q2", 0, NONE, "b"), ("q3", 0, FULL, "a")]
-    label(run, drawn(run), told)
+        promoted(run)
+    draw = drawn(run)
+    say(run, draw, ("q2", 0, "full", "a"), ("q2", 0, "none", "b"), ("q3", 0, "full", "a"))
     wanted = r"disagreed on: 1, agreed on by under 2 reviewers: 1\); nothing was written"
     with pytest.raises(RunError, match=wanted):
-        promotion(run, reviewers=2)
+        promoted(run, reviewers=2)
+    drawn(run, seed=8, results="1" * 64)  # without labels there is nothing to leave out
+    found = promoted(run)
+    assert ([each.sample.qid for each in found.golden], found.stale) == (["q3"], [old.draw])
+    for qid, sentence in (("no such", 0), ("q2", 9)):
+        stray = Label(review_id="r", qid=qid, sentence=sentence, supported=True)
+        write_labels(run, draw.draw, [stray])
+        with pytest.raises(RunError, match="a sentence it has not; import the sheet again"):
+            promoted(run)
 
 
 def test_a_key_labels_of_the_input_is_not_written_over(tmp_path: Path) -> None:
     run = scored(tmp_path, labels=["mine"])
     draw = drawn(run)
-    label(run, draw, [("q2", 0, FULL, "a")])
-    assert len(promotion(run).golden) == 1  # in the other answer it is in nobody's way
-    label(run, draw, [("问题1", 0, FULL, "a")])
+    say(run, draw, ("q2", 0, "full", "a"))
+    assert len(promoted(run).golden) == 1  # in the other answer it is in nobody's way
+    say(run, draw, ("问题1", 0, "full", "a"))
     wanted = r"'问题1' bears a key 'labels' in the input that is no .*'labels\[0\]'.*; rename it"
     with pytest.raises(RunError, match=wanted):
-        promotion(run)
+        promoted(run)
 
 
 def test_labels_of_an_earlier_golden_set_make_way(tmp_path: Path) -> None:
     old = LABEL.model_copy(update={"sentence": 0, "start": 0, "end": 27, "text": FIRST})
     run = scored(tmp_path, labels=[json.loads(old.model_dump_json())])
-    label(run, drawn(run), [("问题1", 0, FULL, "a"), ("q3", 0, FULL, "a")])
-    found = promotion(run)
-    assert found.replaced == 1
-    (first, _) = read_golden(write(tmp_path / "golden.jsonl", *found.golden))
+    say(run, drawn(run), ("问题1", 0, "full", "a"), ("q3", 0, "full", "a"))
+    assert promoted(run).replaced == 1
+    (first, _) = read_golden(tmp_path / "golden.jsonl")
     assert [each.support for each in first.labels] == [FULL]
 
 
-def test_labels_of_no_sentence_are_refused(run: Path) -> None:
-    draw = drawn(run)
-    for qid, sentence in (("no such", 0), ("q2", 9)):
-        stray = Label(review_id="r", qid=qid, sentence=sentence, supported=True)
-        write_labels(run, draw.draw, [stray])
-        with pytest.raises(RunError, match="a sentence it has not; import the sheet again"):
-            promotion(run)
-
-
 def test_promote_writes_the_set_and_no_more(run: Path, tmp_path: Path) -> None:
-    label(run, drawn(run), [("q2", 0, FULL, "a")])
+    say(run, drawn(run), ("q2", 0, "full", "a"))
     before = {path.name for path in tmp_path.iterdir()}
     found = promote(run, tmp_path / "golden.jsonl")
     assert {path.name for path in tmp_path.iterdir()} == before | {"golden.jsonl"}
@@ -369,19 +317,17 @@ def golden_of(rows: Sequence[Row], signature: str = LLM) -> Golden:
     answer, labels = "", []
     for number, (then, _, people) in enumerate(rows):
         text = text_of(number)
-        labels.append(
-            GoldenLabel(
-                sentence=number,
-                start=len(answer),
-                end=len(answer) + len(text),
-                text=text,
-                support=people if isinstance(people, Support) else None,
-                supported=people in (True, FULL),
-                reviewers=1,
-                judged=then,
-                signature=signature,
-            )
-        )
+        changes = {
+            "sentence": number,
+            "start": len(answer),
+            "end": len(answer) + len(text),
+            "text": text,
+            "support": people if isinstance(people, Support) else None,
+            "supported": people in (True, FULL),
+            "judged": then,
+            "signature": signature,
+        }
+        labels.append(LABEL.model_copy(update=changes))
         answer += f"{text} "
     return Golden(Sample(qid="问题", answer=answer), tuple(labels))
 
@@ -389,52 +335,47 @@ def golden_of(rows: Sequence[Row], signature: str = LLM) -> Golden:
 def drift(rows: Sequence[Row], *, then: str = LLM, now: str = LLM) -> Drift:
     golden = golden_of(rows, then)
     said: Mapping[str, JudgeOutcome] = {
-        text_of(number): verdict(now) if isinstance(now, Support) else now
+        text_of(number): verdict(now.value) if isinstance(now, Support) else now
         for number, (_, now, _) in enumerate(rows)
     }
     return compare([golden], evaluate([golden.sample], judge=FakeJudge(said, signature=now)))
 
 
-def test_where_nothing_flips_nothing_drifted() -> None:
-    found = drift([(FULL, FULL, FULL), (NONE, NONE, FULL), (PARTIAL, PARTIAL, PARTIAL)])
-    assert (found.labels, found.compared, found.scale) == (3, 3, "labels")
-    assert (found.agreement_then, found.agreement_now) == (2 / 3, 2 / 3)
-    assert (found.better, found.worse, found.p, found.flips) == (0, 0, 1.0, ())
-    assert (found.lost, found.unscored_then, found.unscored_now) == ((), 0, 0)
-
-
 def test_better_and_worse_by_hand() -> None:
-    found = drift([(FULL, NONE, NONE)] * 6 + [(FULL, FULL, FULL)] * 6)
-    assert (found.better, found.worse) == (6, 0)
-    # 2 · ½⁶
-    assert found.p == pytest.approx(0.03125, abs=1e-12)
-    assert (found.agreement_then, found.agreement_now) == (0.5, 1.0)
-    found = drift([(FULL, NONE, NONE)] + [(FULL, NONE, FULL)] * 5 + [(NONE, NONE, NONE)] * 4)
-    assert (found.better, found.worse) == (1, 5)
-    # 2 · (C(6, 0) + C(6, 1)) / 2⁶ = 14 / 64
-    assert found.p == pytest.approx(0.21875, abs=1e-12)
-    assert (found.agreement_then, found.agreement_now) == (0.9, 0.5)
+    same: list[Row] = [(FULL, FULL, FULL), (NONE, NONE, FULL), (PARTIAL, PARTIAL, PARTIAL)]
+    up: list[Row] = [(FULL, NONE, NONE)]
+    down: list[Row] = [(FULL, NONE, FULL)]
+    table: list[tuple[list[Row], tuple[int, int, float, float | None, float | None]]] = [
+        # Better, worse, p, right then, right now.
+        (same, (0, 0, 1.0, 2 / 3, 2 / 3)),
+        # 2 · ½⁶
+        (up * 6 + same[:1] * 6, (6, 0, 0.03125, 0.5, 1.0)),
+        # 2 · (C(6, 0) + C(6, 1)) / 2⁶ = 14 / 64
+        (up + down * 5 + [(NONE, NONE, NONE)] * 4, (1, 5, 0.21875, 0.9, 0.5)),
+        ([(None, FULL, FULL)], (0, 0, 1, None, None)),
+    ]
+    for rows, (better, worse, p, then, now) in table:
+        found = drift(rows)
+        assert (found.better, found.worse, found.scale) == (better, worse, "labels")
+        assert found.p == pytest.approx(p, abs=1e-12)
+        assert (found.agreement_then, found.agreement_now) == (then, now)
+        assert len(found.flips) == better + worse
+        assert (found.labels, found.lost) == (len(rows), ())
 
 
 def test_the_worst_flip_comes_first() -> None:
-    found = drift(
-        [
-            (NONE, FULL, FULL),  # better
-            (NONE, PARTIAL, PARTIAL),  # better, by half
-            (NONE, CONTRADICTED, FULL),  # wrong as before
-            (FULL, PARTIAL, FULL),  # worse, by half
-            (NONE, FULL, NONE),  # worse
-            (PARTIAL, FULL, NONE),  # more wrong than before
-        ]
-    )
-    assert [(flip.change, flip.sentence) for flip in found.flips] == [
-        ("worse", 4),
-        ("worse", 3),
-        ("other", 5),
-        ("other", 2),
-        ("better", 1),
-        ("better", 0),
+    rows: list[Row] = [
+        (NONE, FULL, FULL),  # better
+        (NONE, PARTIAL, PARTIAL),  # better, by half
+        (NONE, CONTRADICTED, FULL),  # wrong as before
+        (FULL, PARTIAL, FULL),  # worse, by half
+        (NONE, FULL, NONE),  # worse
+        (PARTIAL, FULL, NONE),  # more wrong than before
     ]
+    found = drift(rows)
+    assert [flip.sentence for flip in found.flips] == [4, 3, 5, 2, 1, 0]
+    changes = "worse worse other other better better"
+    assert " ".join(flip.change for flip in found.flips) == changes
     assert found.flips[0] == Flip(
         qid="问题",
         sentence=4,
@@ -461,9 +402,7 @@ def test_one_bare_answer_makes_it_full_against_rest() -> None:
     # Right then: all but 1; right now: 0, 1 and 2.
     assert (found.agreement_then, found.agreement_now) == (4 / 5, 3 / 5)
     assert (found.flips[0].support, found.flips[0].supported) == (None, True)
-
-
-def test_a_judge_that_never_says_partial_makes_it_so_too() -> None:
+    # So does a judge that never says partial.
     similar = "similarity:lexical|t:0.87"
     table = [
         (LLM, LLM, "labels"),
@@ -475,47 +414,37 @@ def test_a_judge_that_never_says_partial_makes_it_so_too() -> None:
     ]
     for then, now, scale in table:
         found = drift([(FULL, NONE, PARTIAL)], then=then, now=now)
-        assert found.scale == scale
-        assert found.better == (scale == "full_or_rest")
+        assert found.scale == scale, (then, now)
         assert (found.signatures_then, found.signatures_now) == ({then: 1}, {now: 1})
 
 
 def test_no_verdict_is_no_flip() -> None:
-    found = drift(
-        [
-            (FULL, TIMEOUT, FULL),
-            (FULL, verdict(NONE, TIMEOUT), FULL),
-            (None, FULL, FULL),
-            (None, TIMEOUT, FULL),
-            (FULL, FULL, FULL),
-        ]
-    )
+    rows: list[Row] = [
+        (FULL, FAILED, FULL),
+        (FULL, fallen_back("none"), FULL),
+        (None, FULL, FULL),
+        (None, FAILED, FULL),
+        (FULL, FULL, FULL),
+    ]
+    found = drift(rows)
     assert (found.labels, found.compared, found.flips) == (5, 1, ())
     assert (found.unscored_then, found.unscored_now) == (2, 3)
     assert (found.agreement_then, found.agreement_now, found.p) == (1.0, 1.0, 1.0)
-    found = drift([(None, FULL, FULL)])
-    assert (found.compared, found.agreement_then, found.agreement_now, found.p) == (
-        0,
-        None,
-        None,
-        1,
-    )
 
 
 def test_a_sentence_is_known_by_where_it_stands() -> None:
     answer = "It opens at seven. It opens at seven. Is it large? 周末不营业。"
     said: dict[str, JudgeOutcome] = {
-        "It opens at seven.": verdict(NONE),
-        "周末不营业。": verdict(FULL),
+        "It opens at seven.": verdict("none"),
+        "周末不营业。": verdict("full"),
     }
-
-    def label(index: int, start: int, end: int) -> GoldenLabel:
-        (made,) = golden_of([(FULL, FULL, FULL)]).labels
-        place = {"sentence": index, "start": start, "end": end, "text": answer[start:end]}
-        return made.model_copy(update=place)
-
     # The splitter of then: the first two as one, the question taken for a claim, 周末 the seventh.
-    labels = (label(0, 0, 37), label(1, 38, 50), label(6, 51, 57), label(9, 19, 37))
+    places = [(0, 0, 37), (1, 38, 50), (6, 51, 57), (9, 19, 37)]
+    (full,) = golden_of([(FULL, FULL, FULL)]).labels
+    labels = tuple(
+        full.model_copy(update={"sentence": k, "start": a, "end": b, "text": answer[a:b]})
+        for k, a, b in places
+    )
     sample = Sample(qid="q", answer=answer)
     results = evaluate([sample], judge=FakeJudge(said, signature=LLM))
     found = compare([Golden(sample, labels)], results)
@@ -527,11 +456,12 @@ def test_a_sentence_is_known_by_where_it_stands() -> None:
     assert [(flip.sentence, flip.change) for flip in found.flips] == [(9, "worse")]
 
 
-def test_a_file_is_judged_again_and_what_flipped_is_kept(tmp_path: Path) -> None:
-    golden = golden_of([(FULL, NONE, NONE), (None, TIMEOUT, True), *[(FULL, TIMEOUT, FULL)] * 3])
-    write_whole(tmp_path / "golden.jsonl", golden_lines([golden]))
-    judge = FakeJudge({text_of(0): verdict(NONE)} | {text_of(n): TIMEOUT for n in range(1, 5)})
-    found = review.drift(tmp_path / "golden.jsonl", judge=judge)
+def test_a_file_is_judged_again(tmp_path: Path) -> None:
+    golden = golden_of([(FULL, NONE, NONE), (None, FAILED, True), *[(FULL, FAILED, FULL)] * 3])
+    path = write(tmp_path / "golden.jsonl", golden)
+    said: dict[str, Verdict] = {text_of(0): verdict("none")}
+    judge = FakeJudge(said | {text_of(n): FAILED for n in range(1, 5)})
+    found = review.drift(path, judge=judge)
     assert found == review.drift([golden], judge=judge)
     assert [path.name for path in tmp_path.iterdir()] == ["golden.jsonl"]
     assert (found.labels, found.compared, found.unscored_now) == (5, 1, 4)

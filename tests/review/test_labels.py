@@ -10,10 +10,10 @@ from judge.files.runs import read_summary
 from judge.records import Support
 from judge.review import import_labels
 from judge.review.draws import Drawing, take
-from judge.review.folder import read_agreement, read_draw, read_labels, write_draw
+from judge.review.folder import read_draw, read_labels, write_draw
 from judge.review.hook import take_live
 from judge.review.labels import folded, labels_of
-from judge.review.records import Draw, Label
+from judge.review.records import Agreement, Draw, Label
 from judge.review.sheet import BLIND, Row, write_sheet
 from tests.drawn import DRAW, draw, row, stratum, sums, verdict
 from tests.reviewed import score
@@ -65,7 +65,8 @@ def test_rows_in_any_order_come_back_to_their_sentences(
     rows[6]["human_note"] = "cannot tell"
     found = import_labels(run, [sheet(tmp_path, reversed(rows))], page=lambda *_: "<p>")
     assert (found.summary, found.noted) == (read_summary(run), 1)
-    assert read_agreement(run) == found.agreement
+    written = (run / "agreement.json").read_bytes()
+    assert Agreement.model_validate_json(written) == found.agreement
     assert (run / "agreement.html").read_text() == "<p>"
     kept = {label.review_id: label for label in read_labels(run, found.agreement.draw)}
     said = [kept.get(row["review_id"]) for row in rows]
