@@ -7,7 +7,6 @@ from importlib.metadata import version
 from typing import Final, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from judge.errors import InputError
 from judge.records import Interval, Sample
@@ -99,11 +98,6 @@ def measure_run(
     return _report(run_queries(qrels, run, rules), rules, "score", most, each)
 
 
-def _mean_name(name: str) -> str:
-    measure, at, k = name.partition("@")
-    return _MEANS.get(measure, measure) + at + k
-
-
 def _report(
     queries: Iterable[RankedQuery], rules: RankRules, order: str, most: int, each: Each | None
 ) -> RankingReport:
@@ -121,22 +115,18 @@ def batches(queries: Iterable[RankedQuery], rules: RankRules) -> Iterator["Batch
     rows: list[RankedQuery] = []
     width = 1
     for query in queries:
-        width = max(width, len(query.ids), len(query.relevance or ()))
-        if rows and (len(rows) == _ROWS or width * (len(rows) + 1) > _CELLS):
+        own = max(1, len(query.ids), len(query.relevance or ()))
+        if rows and (len(rows) == _ROWS or max(width, own) * (len(rows) + 1) > _CELLS):
             yield Batch(rows, rules)
-            rows = []
-            width = max(1, len(query.ids), len(query.relevance or ()))
+            rows, width = [], 1
         rows.append(query)
+        width = max(width, own)
     if rows:
         yield Batch(rows, rules)
 
 
 class Batch:
-    """Queries side by side: relevance as a matrix, each measure a column.
-
-    Args:
-        queries: at least one.
-        rules: what is relevant, and at which cut-offs to measure.
+    """Queries side by side, at least one: relevance as a matrix, each measure a column.
 
     Raises:
         InputError: a relevance is so large that gains could not be summed.
@@ -147,35 +137,26 @@ class Batch:
         self._rules = rules
         self.order = Order(queries)
         self.gold = Relevant(queries, self.order)
-        self._grades = self.gold.falling()
+        self._grades = self.gold.falling
         row = int(np.argmax(self._grades[:, 0]))
         if problem := too_much(float(self._grades[row, 0]), rules):
             message = f"a grade of query {queries[row].qid!r} is {problem}"
             raise InputError(message, field="relevance")
-        gains = self.gold.by_rank()
+        self._gains = self.gold.by_rank
         self.least = rules.relevance_level or 0.0
         """Relevance under which nothing counts as relevant."""
-        self.hits = gains * (gains >= self.least)
+        self.hits = self._gains * (self._gains >= self.least)
         """Relevance by rank, 0 for what does not count as relevant: (queries, longest ranking)."""
-        self._gains = gains
         graded = (self._grades > 0) & (self._grades >= self.least)
         self.relevant = np.count_nonzero(graded, axis=1)
         """How many relevant chunks each query has, ranked or not."""
-
-    @cached_property
-    def statuses(self) -> list[QueryStatus]:
-        """Of each query."""
-        return [
+        self.statuses = [
             _status(query, int(relevant))
-            for query, relevant in zip(self.queries, self.relevant, strict=True)
+            for query, relevant in zip(queries, self.relevant, strict=True)
         ]
-
-    @cached_property
-    def averaged(self) -> npt.NDArray[np.bool_]:
-        """Which queries count in the means."""
-        rules = self._rules
         ways = {"no_relevant": rules.no_relevant, "no_ranking": rules.no_ranking, "no_gold": "skip"}
-        return np.array([ways.get(status) != "skip" for status in self.statuses])
+        self.averaged = np.array([ways.get(status) != "skip" for status in self.statuses])
+        """Which queries count in the means."""
 
     @cached_property
     def columns(self) -> dict[str, ranks.Floats]:
@@ -215,8 +196,7 @@ class Batch:
 
     def row(self, row: int) -> QueryRanks:
         """A query with its measures."""
-        query = self.queries[row]
-        values = self.table[row].tolist() if self.averaged[row] else [math.nan] * len(self.columns)
+        query, averaged = self.queries[row], bool(self.averaged[row])
         return QueryRanks(
             qid=query.qid,
             query=query.query,
@@ -225,8 +205,8 @@ class Batch:
             relevant=int(self.relevant[row]),
             found=int(np.count_nonzero(self.hits[row])),
             measures={
-                name: None if math.isnan(value) else value
-                for name, value in zip(self.columns, values, strict=True)
+                name: value if averaged and not math.isnan(value) else None
+                for name, value in zip(self.columns, self.table[row].tolist(), strict=True)
             },
         )
 
@@ -242,7 +222,7 @@ def _status(query: RankedQuery, relevant: int) -> QueryStatus:
 class _Totals:
     def __init__(self, rules: RankRules, most: int) -> None:
         self._rules = rules
-        self._means: StreamedMeans | None = None
+        self._means = StreamedMeans((), rules.seed)
         self._lists = Lists(rules.ks[-1], most)
         self._statuses: dict[QueryStatus, int] = dict.fromkeys(get_args(QueryStatus), 0)
         self._listed: dict[QueryStatus, list[str]] = {status: [] for status in self._statuses}
@@ -251,16 +231,20 @@ class _Totals:
         self._reach = np.zeros((2, len(rules.ks)))
 
     def add(self, batch: Batch) -> None:
-        if self._means is None:
-            self._means = StreamedMeans(map(_mean_name, batch.columns), self._rules.seed)
+        if not self._means.names:
+            names = (name.partition("@") for name in batch.columns)
+            means = (_MEANS.get(measure, measure) + at + k for measure, at, k in names)
+            self._means = StreamedMeans(means, self._rules.seed)
         qids = []
-        for row, (query, status) in enumerate(zip(batch.queries, batch.statuses, strict=True)):
+        for query, status, averaged in zip(
+            batch.queries, batch.statuses, batch.averaged, strict=True
+        ):
             self._statuses[status] += 1
             self._repeated += query.repeated
             self._named += query.named
             if status != "measured" and len(self._listed[status]) < LISTED:
                 self._listed[status].append(query.qid)
-            if batch.averaged[row]:
+            if averaged:
                 qids.append(query.qid)
         self._averaged += len(qids)
         self._means.add_rows(qids, batch.table[batch.averaged])
@@ -270,9 +254,8 @@ class _Totals:
         self._reach += (most / np.maximum(relevant, 1)).sum(axis=0), (most / self._ks).sum(axis=0)
 
     def report(self, order: str) -> RankingReport:
-        lists = self._lists
+        lists, means = self._lists, self._means
         _refuse_nothing(self._statuses, self._named, self._rules)
-        means = self._means or StreamedMeans((), self._rules.seed)
         return RankingReport(
             signature=str(_signature(self._rules, order)),
             queries=sum(self._statuses.values()),
@@ -302,19 +285,20 @@ class _Totals:
         )
 
     def _warnings(self) -> Iterator[str]:
-        rules, lists = self._rules, self._lists
+        rules, lists, statuses = self._rules, self._lists, self._statuses
         ways = {"zero": "counted 0 in each mean but roc_auc's", "skip": "in no mean"}
-        said: tuple[tuple[QueryStatus, str], ...] = (
-            ("no_gold", "without gold: left out, for nobody said what is relevant"),
-            ("no_relevant", f"with nothing relevant: {ways[rules.no_relevant]}"),
-            ("no_ranking", f"without a ranking: {ways[rules.no_ranking]}"),
+        said = (
+            (statuses["no_gold"], "without gold: left out, for nobody said what is relevant"),
+            (statuses["no_relevant"], f"with nothing relevant: {ways[rules.no_relevant]}"),
+            (statuses["no_ranking"], f"without a ranking: {ways[rules.no_ranking]}"),
+            (
+                self._repeated,
+                "whose ranking names a chunk twice: it counts once, at its first place",
+            ),
         )
-        for status, what in said:
-            if count := self._statuses[status]:
+        for count, what in said:
+            if count:
                 yield f"{_queries(count)} {what}"
-        if self._repeated:
-            what = "whose ranking names a chunk twice: it counts once, at its first place"
-            yield f"{_queries(self._repeated)} {what}"
         if rules.gold_match == "prefix":
             yield (
                 "gold is matched by document: any chunk of it counts as found, which flatters "
@@ -327,29 +311,29 @@ class _Totals:
 
 def _refuse_nothing(statuses: Mapping[QueryStatus, int], named: int, rules: RankRules) -> None:
     """Refuse to give means of nothing; `named` queries have a ranked id that gold names."""
-    queries = sum(statuses.values())
+    queries, measured = sum(statuses.values()), statuses["measured"]
     with_gold = queries - statuses["no_gold"]
     if not queries:
-        raise InputError(
-            "holds no sample; one JSON object a line, or CSV under a header, is needed"
-        )
+        message = "holds no sample; one JSON object a line, or CSV under a header, is needed"
+        raise InputError(message)
     if not with_gold:
         message = f"nothing says what is relevant ({_queries(queries)}); give each gold_evidence, "
         message += "the ids of the chunks that hold its answer, or relevance, a grade by id"
         raise InputError(message, field="gold_evidence")
-    if not with_gold - statuses["no_relevant"] and rules.no_relevant == "skip":
+    if with_gold == statuses["no_relevant"] and rules.no_relevant == "skip":
         level = rules.relevance_level
-        least = "" if level is None else f" from {level:g} on"
+        least, option = (
+            ("", "") if level is None else (f" from {level:g} on", " and --relevance-level")
+        )
         message = f"nothing is relevant{least} ({_queries(with_gold)} with gold), so there is "
-        message += "nothing to find; check the grades"
-        message += f"{' and --relevance-level' * (level is not None)}, or pass --no-relevant zero"
+        message += f"nothing to find; check the grades{option}, or pass --no-relevant zero"
         raise InputError(message, field="relevance")
-    if statuses["no_ranking"] and not statuses["measured"]:
+    if statuses["no_ranking"] and not measured:
         message = f"nothing is ranked ({_queries(statuses['no_ranking'])} with gold); "
         message += "a sample's ranking is retrieved, a list of ids, or else its chunks; a run's "
         raise InputError(message + "queries must bear the names that the qrels give them")
-    if statuses["measured"] and not named and rules.gold_match is None:
-        message = f"no ranking holds an id that its gold names ({_queries(statuses['measured'])}), "
+    if measured and not named and rules.gold_match is None:
+        message = f"no ranking holds an id that its gold names ({_queries(measured)}), "
         message += "so the two are likely of different naming; if gold names documents (a chunk's "
         message += "id is a document's id, then a character that is no letter or digit), pass "
         message += "--gold-match prefix; if the ids are right, --gold-match exact"

@@ -39,11 +39,7 @@ _Item = TypeVar("_Item")
 
 
 class Foremost(Generic[_Item]):
-    """Keeps the items with the largest keys; of equal keys those that came first.
-
-    Args:
-        most: how many, 0 and up.
-    """
+    """Keeps so many items with the largest keys; of equal keys those that came first."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -89,27 +85,26 @@ class Lists:
         missed = batch.relevant - np.count_nonzero(batch.hits[:, : self._k], axis=1)
         # Rank of the first hit, or how many ranks were looked at.
         first = np.where(found > 0, np.argmax(batch.hits > 0, axis=1), batch.order.lengths)
-        above = np.minimum(first, self._k)
+        above = np.where(looked, np.minimum(first, self._k), 0)
         self.relevant_total += int(batch.relevant[looked].sum())
         self.found_total += int(found[looked].sum())
         self.missed_total += int(missed[looked].sum())
-        self.topped_total += int((above[looked] > 0).sum())
+        self.topped_total += int((above > 0).sum())
         # Of a batch only those that can be among the foremost are looked at one by one.
         worst = np.where(looked, -batch.columns["ap"], -np.inf)
         for row in _foremost(self._most, worst):
             if looked[row]:
                 self.worst.add((worst[row],), batch.row(row))
-        deep = np.where(looked, above, 0)
-        for row in _foremost(self._most, deep):
-            if deep[row]:
+        for row in _foremost(self._most, above):
+            if above[row]:
                 query = batch.queries[row]
                 top = IrrelevantTop(
                     qid=query.qid,
                     query=query.query,
                     first_relevant=int(first[row]) + 1 if found[row] else None,
-                    chunk_ids=tuple(batch.order.ids(row)[: int(deep[row])]),
+                    chunk_ids=tuple(batch.order.ids(row)[: int(above[row])]),
                 )
-                self.topped.add((deep[row],), top)
+                self.topped.add((above[row],), top)
         self._miss(batch, looked)
 
     def _miss(self, batch: "Batch", looked: npt.NDArray[np.bool_]) -> None:

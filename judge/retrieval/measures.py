@@ -4,11 +4,9 @@ What holds for all of them:
 
 - The last axis is the rank, the axes before it are queries: (n,) is one query, (q, n) are q of
   them. The result is a float64 array of the leading shape, for one query a numpy float64.
-- `gains` (..., n): relevance of what stands at ranks 1…n. Above 0 is relevant, fractions too; 0
-  or less is not, and fills up the ranking that is shorter than its neighbours. The caller sees to
-  it that nothing stands in a ranking twice.
-- `relevant` (...): R, how many relevant chunks the query has in all, found or not. The caller sees
-  to it that R is no less than what `gains` shows.
+- `gains` (..., n): relevance of what stands at ranks 1…n, nothing twice. Above 0 is relevant,
+  fractions too; 0 or less is not, and fills up the ranking that is shorter than its neighbours.
+- `relevant` (...): R, how many relevant chunks the query has in all, no less than `gains` shows.
 - `judged` (..., m): relevance of every relevant chunk the query has, in any order, then 0.
 - `length` (...): places of the ranking; those beyond only fill it up.
 - `k`: how many ranks are looked at, from 1, also beyond n; None is all. Anything else: ValueError.
@@ -37,18 +35,17 @@ _TOO_MUCH: Final = 1000
 def hit_at_k(gains: npt.ArrayLike, k: int) -> Values:
     """Whether anything relevant is among the first k.
 
-    Also called hit rate and success@k. Some authors call it Recall@k: with one relevant chunk a
-    query it is the same as `recall_at_k`, with more it is not.
+    Some authors call it Recall@k: with one relevant chunk a query it is `recall_at_k`, with more
+    it is not.
 
     Formula: 1 if found(k) ≥ 1, else 0
     Range: 0 or 1; its mean 0 to 1
-    Zero: where nothing is relevant
     Source: trec_eval, success
 
     >>> hit_at_k([[0, 1, 0], [0, 0, 1]], 2).tolist()
     [1.0, 0.0]
     """
-    return _values(np.asarray(_hits(gains, k).any(axis=-1), dtype=np.float64))
+    return _share(_hits(gains, k).any(axis=-1), 1)
 
 
 def recall_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike) -> Values:
@@ -56,7 +53,6 @@ def recall_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike) -> Values
 
     Formula: found(k) ÷ R
     Range: 0 to 1
-    Zero: where nothing is relevant
     Source: Kent et al. 1955; trec_eval, recall
 
     >>> recall_at_k([[0, 1, 0], [1, 1, 0]], 2, relevant=[1, 4]).tolist()
@@ -70,7 +66,6 @@ def precision_at_k(gains: npt.ArrayLike, k: int) -> Values:
 
     Formula: found(k) ÷ k
     Range: 0 to 1
-    Zero: where nothing is relevant; it is R ÷ k at most
     Source: Kent et al. 1955; trec_eval, P
 
     >>> precision_at_k([[0, 1, 0], [1, 1, 0]], 2).tolist()
@@ -84,7 +79,6 @@ def f1_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike) -> Values:
 
     Formula: 2·found(k) ÷ (k + R)
     Range: 0 to 1
-    Zero: where nothing is relevant or found; it is 1 only where k is R
     Source: van Rijsbergen 1979
 
     >>> f1_at_k([0, 1, 1, 0], 4, relevant=4).tolist()
@@ -98,7 +92,6 @@ def r_precision(gains: npt.ArrayLike, relevant: npt.ArrayLike) -> Values:
 
     Formula: found(R) ÷ R
     Range: 0 to 1
-    Zero: where nothing is relevant
     Source: Buckley and Voorhees 2005; trec_eval, Rprec
 
     >>> r_precision([[1, 0, 1], [1, 0, 1]], relevant=[2, 3]).round(4).tolist()
@@ -115,18 +108,14 @@ def reciprocal_rank(gains: npt.ArrayLike, k: int | None = None) -> Values:
 
     Formula: 1 ÷ rank of the first relevant chunk, 0 if none
     Range: 0 to 1
-    Zero: where nothing relevant is among the first k; else it is 1 ÷ k or more
     Source: Voorhees 1999; trec_eval, recip_rank
 
     >>> reciprocal_rank([[0, 1, 1], [1, 0, 0], [0, 0, 0]]).tolist()
     [0.5, 1.0, 0.0]
     """
     relevant = _hits(gains, k)
-    if relevant.shape[-1] == 0:
-        return _values(np.zeros(relevant.shape[:-1]))
-    place = relevant.argmax(axis=-1)
-    found = np.take_along_axis(relevant, place[..., np.newaxis], axis=-1)[..., 0]
-    return _values(np.asarray(found / (place + 1)))
+    by_rank = relevant / np.arange(1, relevant.shape[-1] + 1)
+    return _values(np.asarray(by_rank.max(axis=-1, initial=0.0)))
 
 
 def average_precision(
@@ -139,7 +128,6 @@ def average_precision(
 
     Formula: Σ precision@i over the ranks i of relevant chunks, ÷ R
     Range: 0 to 1
-    Zero: where nothing is relevant; it is k ÷ R at most
     Source: Buckley and Voorhees 2000; trec_eval, map
 
     >>> average_precision([0, 1, 0, 1], relevant=4).tolist()
@@ -160,7 +148,6 @@ def dcg(gains: npt.ArrayLike, k: int | None = None, *, gain: Gain = "linear") ->
 
     Formula: Σ_{i ≤ k} gain(rel_i) ÷ log2(i + 1), gain(r) = r or 2^r − 1
     Range: 0 and up
-    Zero: where nothing relevant is among the first k; a relevance under 0 gains nothing
     Source: Järvelin and Kekäläinen 2002; gain 2^r − 1: Burges et al. 2005
 
     Raises:
@@ -184,7 +171,6 @@ def ndcg(
 
     Formula: dcg@k ÷ dcg@k of the best ranking of all that is relevant
     Range: 0 to 1
-    Zero: where nothing is relevant; it is exactly 1 for a best ranking
     Source: Järvelin and Kekäläinen 2002; trec_eval, ndcg_cut
 
     Raises:
@@ -207,13 +193,12 @@ def roc_auc(
     """How well the ranking keeps relevant and irrelevant chunks apart, within what was ranked.
 
     What was never ranked is not in it: a ranking that misses much can have 1. `scores` (..., n),
-    what the ranking was sorted by, fall. The area is computed from ranks, as Mann and Whitney do:
-    1 - (S - P(P + 1)/2) ÷ (P·N), of P relevant and N irrelevant chunks, S the sum of the ranks of
-    the relevant.
+    what the ranking was sorted by, fall. Computed as Mann and Whitney do, 1 - (S - P(P + 1)/2) ÷
+    (P·N), of P relevant and N irrelevant chunks, S the sum of the ranks of the relevant.
 
     Formula: share of pairs of a relevant and an irrelevant chunk ranked in that order, ties ½
     Range: 0 to 1; .5 by chance
-    Zero: where every relevant chunk stands below all others; NaN where either kind is missing
+    Undefined: NaN where either kind is missing
     Ties: equal scores count one half, by the mean of their ranks; without scores the order decides
     Source: Hanley and McNeil 1982
 
@@ -249,7 +234,7 @@ def accuracy_at_k(
 
     Formula: (found(k) + irrelevant ones ranked beyond k) ÷ (ranked + relevant ones never ranked)
     Range: 0 to 1
-    Zero: where nothing is relevant; NaN where nothing is ranked either
+    Undefined: NaN where nothing is relevant and nothing is ranked
     Source: Manning, Raghavan and Schütze 2008, section 8.3, which warns of it
 
     >>> accuracy_at_k([0, 1, 0, 0], 2, length=4, relevant=2).tolist()

@@ -52,9 +52,6 @@ class RankedQuery:
 def sample_queries(samples: Iterable[Sample], rules: RankRules) -> Iterator[RankedQuery]:
     """The query of each sample: `retrieved` is the ranking, or else the order of `chunks`.
 
-    Relevant is what `relevance` grades above 0 and what `gold_evidence` names, with relevance 1
-    where it has no grade.
-
     Raises:
         InputError: `gold_evidence` names what `relevance` says is not relevant.
     """
@@ -73,11 +70,6 @@ def run_queries(
     qrels: Mapping[str, Grades], rankings: Iterable[Block], rules: RankRules
 ) -> Iterator[RankedQuery]:
     """The queries of a run, then those of the qrels for which it ranks nothing.
-
-    Args:
-        qrels: relevance by document id by qid.
-        rankings: in any order, each qid once.
-        rules: how gold is matched.
 
     Raises:
         ValueError: a ranking has not as many scores as ids, or a query has two rankings.
@@ -116,6 +108,7 @@ def too_much(grade: float, rules: RankRules) -> str:
 
 
 def _relevance(sample: Sample) -> Grades | None:
+    """What `relevance` grades, and what `gold_evidence` names, with 1 where it has no grade."""
     if sample.gold_evidence is None:
         return sample.relevance
     graded = sample.relevance or {}
@@ -134,9 +127,10 @@ def _matched(
     relevant = grades and {name: grade for name, grade in grades.items() if grade > 0}
     places = {name: place for place, name in enumerate(ids)}
     repeated = len(places) < len(ids)
-    if repeated or (grades and rules.gold_match == "prefix"):
-        if grades and rules.gold_match == "prefix":
-            documents = Documents(grades)
+    by_document = bool(grades) and rules.gold_match == "prefix"
+    if repeated or by_document:
+        if by_document:
+            documents = Documents(grades or ())
             ids = [documents.of(name) for name in ids]
         order: Iterable[int] = range(len(ids))
         if scores:  # best first, so that of what stands twice the better place is taken
@@ -151,14 +145,11 @@ def _matched(
 
 
 class Order:
-    """Which of a query's ids stands at which rank, for many queries side by side.
+    """Which of a query's ids stands at which rank, for one query or more side by side.
 
     A run is ordered by score, equal scores by id, both descending, whatever ranks it states. So
     does trec_eval, which holds scores in single precision, where more of them are equal, and
     compares ids by their bytes: for UTF-8 that is the order of code points (D54).
-
-    Args:
-        queries: at least one; of each ranking either all scores are known or none.
 
     Raises:
         InputError: a score is NaN.
@@ -168,13 +159,12 @@ class Order:
         self._queries = queries
         self._ranks: Places | None = None
         self.lengths: Places = np.array([len(query.ids) for query in queries])
-        """How many ids each ranking holds."""
         self.width = max(1, int(self.lengths.max()))
         """Of the longest ranking, at least 1."""
         self.scores: npt.NDArray[np.float64] | None = None
         """Falling with the rank; None where no two scores of a query are equal."""
         if any(query.scores is not None for query in queries):
-            self._sort(queries)
+            self._sort()
 
     def ranks(self, rows: Places, places: Places) -> Places:
         """Ranks, from 0, of what was given at these places of these rows."""
@@ -188,7 +178,8 @@ class Order:
         ranks = self._ranks[row].tolist()
         return sorted(given, key=lambda name: ranks[given[name]])
 
-    def _sort(self, queries: Sequence[RankedQuery]) -> None:
+    def _sort(self) -> None:
+        queries = self._queries
         given = [range(0, -len(q.ids), -1) if q.scores is None else q.scores for q in queries]
         scores = np.full((len(queries), self.width), -np.inf, dtype=np.float32)
         there = np.arange(self.width) < self.lengths[:, None]
@@ -213,42 +204,29 @@ class Order:
 class Relevant:
     """Every chunk with a relevance above 0, query by query: one entry a chunk, and where it ranks.
 
-    Args:
-        queries: at least one.
-        order: of their rankings.
+    `rows` say of which query each is; `ranks` count from 1, infinite for what is not ranked.
     """
 
     def __init__(self, queries: Sequence[RankedQuery], order: Order) -> None:
         graded = [query.relevance or {} for query in queries]
-        counts = [len(each) for each in graded]
+        counts = np.array([len(each) for each in graded], dtype=np.intp)
         self.names = list(chain.from_iterable(graded))
-        """As gold names them."""
         self.rows = np.repeat(np.arange(len(queries)), counts)
-        """Which query each belongs to."""
-        grades = [grade for each in graded for grade in each.values()]
-        self.grades = np.array(grades, dtype=np.float64)
+        grades = chain.from_iterable(each.values() for each in graded)
+        self.grades = np.fromiter(grades, dtype=np.float64)
         places = np.array(
             [q.ids.get(name, -1) for q, each in zip(queries, graded, strict=True) for name in each],
             dtype=np.intp,
         )
         found = places >= 0
+        ranks = order.ranks(self.rows[found], places[found])
         self.ranks = np.full(len(self.names), np.inf)
-        """From 1; infinite for what is not ranked."""
-        self.ranks[found] = order.ranks(self.rows[found], places[found]) + 1
-        self._shape = (len(queries), order.width)
-        self._counts = np.array(counts, dtype=np.intp)
-
-    def by_rank(self) -> npt.NDArray[np.float64]:
+        self.ranks[found] = ranks + 1
+        self.by_rank = np.zeros((len(queries), order.width))
         """The relevance of what stands at each rank: shape (queries, longest ranking)."""
-        table = np.zeros(self._shape)
-        found = np.isfinite(self.ranks)
-        table[self.rows[found], self.ranks[found].astype(np.intp) - 1] = self.grades[found]
-        return table
-
-    def falling(self) -> npt.NDArray[np.float64]:
+        self.by_rank[self.rows[found], ranks] = self.grades[found]
+        self.falling = np.zeros((len(queries), max(1, int(counts.max()))))
         """What an ideal ranking would show: each query's relevances, the largest first, then 0."""
-        table = np.zeros((self._shape[0], max(1, int(self._counts.max()))))
-        begin = np.repeat(np.cumsum(self._counts) - self._counts, self._counts)
-        table[self.rows, np.arange(len(self.rows)) - begin] = self.grades
-        table[:, ::-1].sort(axis=1)
-        return table
+        begin = np.repeat(np.cumsum(counts) - counts, counts)
+        self.falling[self.rows, np.arange(len(self.rows)) - begin] = self.grades
+        self.falling[:, ::-1].sort(axis=1)

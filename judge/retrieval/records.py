@@ -27,14 +27,11 @@ class RankRules(Record):
     notice of it; but a query without anything so relevant has status `no_relevant`."""
     gold_match: Literal["exact", "prefix"] | None = None
     """`prefix`: gold names documents, and a chunk matches whose id goes on behind the name of one.
-    Null: exact, and refused where no gold id stands in any ranking, for then the two are likely
-    not of one naming."""
+    Null: exact, and refused where no gold id stands in any ranking: of another naming, likely."""
     no_relevant: Literal["skip", "zero"] = "skip"
-    """A query with nothing relevant: left out of every mean, or 0 in each. ROC-AUC is not defined
-    for it either way."""
+    """A query with nothing relevant: in no mean, or 0 in each but ROC-AUC's."""
     no_ranking: Literal["zero", "skip"] = "zero"
-    """A query with something relevant for which nothing was ranked: 0 in each mean, or left out.
-    ROC-AUC is not defined for it either way."""
+    """A query with something relevant, and nothing ranked: likewise."""
     seed: int = Field(default=0, ge=0)
     """Of the bootstrap intervals."""
 
@@ -76,8 +73,7 @@ class MissedGold(_OfQuery):
     relevance: float
     """Its grade, above 0."""
     rank: int | None
-    """Where it stands beyond k; null where it is not ranked at all. Under `prefix`, among
-    documents: later chunks of one that gold names are not counted."""
+    """Where it stands beyond k, under `prefix` among documents; null where it is not ranked."""
 
 
 class IrrelevantTop(_OfQuery):
@@ -110,8 +106,7 @@ class RankingReport(Record):
     """Rank measures of a whole file. A null mean was measured on nothing; it is never 0."""
 
     schema_: Literal[2] = Field(default=2, alias="schema")
-    """Version of this layout. A report of schema 1 is read without its pairs, for some of these
-    were of chunks that disagree."""
+    """Version of this layout. Of schema 1 pairs are not read: some were of chunks that disagree."""
     signature: str
     """How the numbers were made; equal signatures mean comparable numbers."""
     queries: int
@@ -123,12 +118,10 @@ class RankingReport(Record):
     mean: dict[str, float | None]
     """Means over the averaged queries for which the measure is defined."""
     ceiling: dict[str, float] = Field(default_factory=dict)
-    """The highest mean that any ranking could give: of recall@k, min(R, k) / R over the averaged
-    queries, of precision@k min(R, k) / k, where R is how many chunks are relevant; a query without
-    any gives 0. Empty in a report made before there was one."""
+    """The highest mean that any ranking could give of recall@k, by min(R, k) / R, and precision@k,
+    by min(R, k) / k, with R relevant chunks. Empty in a report made before there was one."""
     interval: dict[str, Interval | None]
-    """95 % interval of each mean. Null for a DCG under 50 queries or without variance: Wilson's,
-    which then takes the bootstrap's place, ends at 1, and a DCG does not."""
+    """95 % interval of each mean. Null for a DCG where it would be Wilson's, which ends at 1."""
     defined: dict[str, int]
     """How many queries each mean is over."""
     listed: dict[QueryStatus, tuple[str, ...]]

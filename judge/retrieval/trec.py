@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -34,10 +34,7 @@ class _Lines(NamedTuple):
 
 
 def read_qrels(path: Path | str) -> dict[str, dict[str, float]]:
-    """Relevance by document id by qid: four columns, white space between them.
-
-    Args:
-        path: plain or gzip.
+    """Relevance by document id by qid: four columns, white space between them; plain or gzip.
 
     Raises:
         InputError: names file and line: a column too few or too many, a relevance that is no
@@ -61,13 +58,10 @@ def read_qrels(path: Path | str) -> dict[str, dict[str, float]]:
 
 
 def read_run(path: Path | str, *, whole: bool = False) -> Iterator[Block]:
-    """Each query's documents and scores: six columns, white space between them.
+    """Each query's documents and scores: six columns, white space between them; plain or gzip.
 
-    The stated ranks are not looked at: the score orders a run, as it does in trec_eval.
-
-    Args:
-        path: plain or gzip.
-        whole: hold the file in memory, so that a query's lines may stand anywhere.
+    The stated ranks are not looked at: the score orders a run, as it does in trec_eval. `whole`
+    holds the file in memory, so that a query's lines may stand anywhere.
 
     Raises:
         ScatteredError: a query's lines do not stand together, and `whole` is not set.
@@ -75,27 +69,23 @@ def read_run(path: Path | str, *, whole: bool = False) -> Iterator[Block]:
             or no line at all.
     """
     path = Path(path)
-    done: set[str] = set()
+    finished: set[str] = set()
     held: dict[str, tuple[list[str], list[float]]] = {}
     for lines in _lines(path, _RUN):
         qids, docs, written = lines.columns
         scores = _numbers(lines, written, "score", path)
         for qid, start, end in _stretches(qids):
-            if qid in done:
+            if qid in finished:
                 message = f"query {qid!r} goes on here, and others stand between"
                 raise ScatteredError(message, path=str(path), line=lines.numbers[start])
             if not whole and qid not in held:
-                yield from _blocks(held)
-                done.update(held)
+                yield from ((earlier, *lists) for earlier, lists in held.items())
+                finished.update(held)
                 held.clear()
             kept = held.setdefault(qid, ([], []))
             kept[0].extend(docs[start:end])
             kept[1].extend(scores[start:end])
-    yield from _blocks(held)
-
-
-def _blocks(held: Mapping[str, tuple[list[str], list[float]]]) -> Iterator[Block]:
-    return ((qid, docs, scores) for qid, (docs, scores) in held.items())
+    yield from ((qid, *lists) for qid, lists in held.items())
 
 
 def _stretches(qids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
