@@ -1,8 +1,7 @@
 """Gates on a run's totals, and the exit code they lead to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from judge.errors import ConfigError
 from judge.records import CorpusBounds, CorpusScore, Summary
@@ -32,16 +31,14 @@ GATED: Final = (
 _ROUNDING: Final = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(NamedTuple):
     """A score and the least it may be."""
 
     name: str
     least: float
 
 
-@dataclass(frozen=True, slots=True)
-class GateResult:
+class GateResult(NamedTuple):
     """A gate and what was held against it; `value` is None where there was nothing to measure."""
 
     gate: Gate
@@ -75,11 +72,6 @@ def parse_gate(text: str) -> Gate:
 def check_gates(gates: Sequence[Gate], *, strict: bool, correctness: bool) -> None:
     """Refuse a gate on what a run is not going to measure, and strictness without a gate.
 
-    Args:
-        gates: to be held later.
-        strict: whether they are held against lower limits.
-        correctness: whether answers are compared with their references.
-
     Raises:
         ConfigError: there is nothing that could fail, or that could be measured.
     """
@@ -112,10 +104,7 @@ def hold(gate: Gate, summary: Summary, *, strict: bool = False) -> GateResult:
 
 
 def exit_code(summary: Summary, gates: list[GateResult]) -> int:
-    """3 for untrusted faithfulness or correctness or a gate on nothing, 1 for a failed gate, or 0.
-
-    3 comes first.
-    """
+    """3 for an untrusted run or a gate on nothing, else 1 for a failed gate, or 0."""
     compared = summary.correctness
     untrusted = summary.untrusted or (compared is not None and compared.untrusted)
     if untrusted or any(result.value is None for result in gates):

@@ -1,5 +1,6 @@
 """Results as flat rows, for pandas, a notebook or a spreadsheet."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from judge.records import Excluded, Flag, SampleResult, SentenceResult, Unscored, Verdict
@@ -23,17 +24,22 @@ def to_rows(results: Iterable[SampleResult]) -> list[dict[str, Cell]]:
 
 
 def _rows(result: SampleResult) -> Iterator[dict[str, Cell]]:
-    citations: dict[int, list[str]] = {}
+    citations: defaultdict[int, list[str]] = defaultdict(list)
     for citation in result.citations:
         status = f"={citation.status.value}" if citation.status else ""
-        citations.setdefault(citation.sentence, []).append(citation.marker + status)
-    flags: dict[int | None, list[Flag]] = {}
+        citations[citation.sentence].append(citation.marker + status)
+    flags: defaultdict[int | None, list[Flag]] = defaultdict(list)
     for flag in result.flags:
-        flags.setdefault(flag.sentence, []).append(flag)
+        flags[flag.sentence].append(flag)
     found = result.correctness
-    compared = _compared(result)
+    # By sentence, the label that the run's own judge gave it against the reference.
+    compared = {
+        each.index: each.outcome.support.value
+        for each in (found.answer if found else ())
+        if isinstance(each.outcome, Verdict) and each.outcome.fallback_from is None
+    }
     for sentence in result.sentences:
-        own = flags.get(sentence.index, [])
+        own = flags[sentence.index]
         yield {
             "qid": result.qid,
             "status": result.status.value,
@@ -48,22 +54,11 @@ def _rows(result: SampleResult) -> Iterator[dict[str, Cell]]:
             "kind": sentence.kind.value,
             **_outcome(sentence),
             "reference_support": compared.get(sentence.index),
-            "citations": " ".join(citations.get(sentence.index, ())),
+            "citations": " ".join(citations[sentence.index]),
             "flags": " ".join(flag.name.value for flag in own),
             "missing": "; ".join(flag.detail for flag in own if flag.detail),
             "signature": result.signature,
         }
-
-
-def _compared(result: SampleResult) -> dict[int, str]:
-    """By sentence, the label that the run's own judge gave it against the reference."""
-    each = result.correctness.answer if result.correctness else ()
-    outcomes = ((sentence.index, sentence.outcome) for sentence in each)
-    return {
-        index: outcome.support.value
-        for index, outcome in outcomes
-        if isinstance(outcome, Verdict) and outcome.fallback_from is None
-    }
 
 
 def _outcome(sentence: SentenceResult) -> dict[str, Cell]:
@@ -71,8 +66,9 @@ def _outcome(sentence: SentenceResult) -> dict[str, Cell]:
     verdict = outcome if isinstance(outcome, Verdict) else None
     failure = verdict.fallback_from if verdict else outcome
     failure = failure if isinstance(failure, Unscored) else None
-    evidence = verdict.evidence if verdict else ()
-    best = next((item for item in evidence if item.verified), next(iter(evidence), None))
+    # The first that is verified, or else the first.
+    evidence = sorted(verdict.evidence if verdict else (), key=lambda item: not item.verified)
+    best = evidence[0] if evidence else None
     cited = verdict.cited_support if verdict else None
     return {
         "judged": not isinstance(outcome, Excluded),

@@ -1,7 +1,8 @@
 """What to look at first: the worst sentences, and an example of each failure."""
 
-import heapq
-from collections.abc import Iterable, Iterator
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,14 +24,12 @@ _FLAGGED: Final = 4
 """Only its quote is in doubt, or another chunk says otherwise: nothing speaks against the label."""
 _STAND_IN: Final = 5
 _SHARE: Final = 3
-_MISMATCHES: Final = frozenset(
-    {
-        FlagName.MISMATCH_NUMBER,
-        FlagName.MISMATCH_DATE,
-        FlagName.MISMATCH_UNIT,
-        FlagName.MISMATCH_NAME,
-    }
-)
+_MISMATCHES: Final = {
+    FlagName.MISMATCH_NUMBER,
+    FlagName.MISMATCH_DATE,
+    FlagName.MISMATCH_UNIT,
+    FlagName.MISMATCH_NAME,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +42,8 @@ class WorstSentence:
     flags: tuple[Flag, ...] = ()
 
 
-# In a heap the best of the worst is on top: negated rank, negated score, negated place.
 _Ranked = tuple[int, float, int, WorstSentence]
+"""Its rank, its score, its place in the stream: no two sentences are compared."""
 
 
 class Worst:
@@ -71,21 +70,18 @@ class Worst:
             if not isinstance(sentence.outcome, Verdict):
                 continue
             self._seen += 1
-            worst = WorstSentence(result.qid, sentence, sentence.outcome, flags.get(index, ()))
-            item = (-_rank(worst), -(worst.verdict.score or 0.0), -self._seen, worst)
-            heap = self._unsupported if index in unsupported else self._flagged
-            if len(heap) < self._size:
-                heapq.heappush(heap, item)
-            elif heap:
-                heapq.heappushpop(heap, item)
+            worst = WorstSentence(
+                result.qid, sentence, sentence.outcome, tuple(flags.get(index, ()))
+            )
+            kept = self._unsupported if index in unsupported else self._flagged
+            insort(kept, (_rank(worst), worst.verdict.score or 0.0, self._seen, worst))
+            del kept[self._size :]
 
     def sentences(self) -> list[WorstSentence]:
         """The worst, worst first."""
-        unsupported = sorted(self._unsupported, reverse=True)
-        flagged = sorted(self._flagged, reverse=True)
-        flagged = flagged[: max(self._size - len(unsupported), self._size // _SHARE)]
-        kept = [*unsupported[: self._size - len(flagged)], *flagged]
-        return [item[-1] for item in sorted(kept, reverse=True)]
+        flagged = self._flagged[: max(self._size - len(self._unsupported), self._size // _SHARE)]
+        kept = [*self._unsupported[: self._size - len(flagged)], *flagged]
+        return [worst for *_, worst in sorted(kept)]
 
 
 def _rank(worst: WorstSentence) -> int:
@@ -113,11 +109,11 @@ def worst_answer(results: Iterable[SampleResult]) -> SampleResult | None:
     )
 
 
-def _flags(result: SampleResult) -> dict[int, tuple[Flag, ...]]:
-    flags: dict[int, tuple[Flag, ...]] = {}
+def _flags(result: SampleResult) -> dict[int, list[Flag]]:
+    flags: defaultdict[int, list[Flag]] = defaultdict(list)
     for flag in result.flags:
         if flag.sentence is not None:
-            flags[flag.sentence] = (*flags.get(flag.sentence, ()), flag)
+            flags[flag.sentence].append(flag)
     return flags
 
 
@@ -137,16 +133,12 @@ class Failures:
         """By reason, in the order they were first met."""
 
     def add(self, result: SampleResult) -> None:
-        """Take in one answer."""
-        for outcome in _outcomes(result):
+        """Take in one answer: what the chunks say of it, then what the reference does."""
+        judged: list[Outcome] = [sentence.outcome for sentence in result.sentences]
+        if found := result.correctness:
+            judged += [compared.outcome for compared in found.answer]
+            judged += [compared.outcome for compared in found.reference]
+        for outcome in judged:
             failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
             if isinstance(failure, Unscored):
                 self.first.setdefault(failure.reason, Example(result.qid, failure))
-
-
-def _outcomes(result: SampleResult) -> Iterator[Outcome]:
-    """Those by the chunks, then those of the comparison with the reference."""
-    yield from (sentence.outcome for sentence in result.sentences)
-    if result.correctness is not None:
-        yield from (compared.outcome for compared in result.correctness.answer)
-        yield from (compared.outcome for compared in result.correctness.reference)
