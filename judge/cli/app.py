@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated, Final, NoReturn
+from typing import Final, NoReturn
 
 import typer
 
@@ -73,9 +73,9 @@ def _version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
 @app.callback()
 def judge(
     *,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
 ) -> None:
     """Which sentences of a RAG answer its chunks support, and how far to trust that verdict.
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -33,14 +33,13 @@ _FOUND: Final = {
 cache = typer.Typer(no_args_is_help=True, help="The verdicts that are kept: stats, explain, clear.")
 app.add_typer(cache, name="cache")
 
-CacheFolder = Annotated[
-    Path | None,
-    typer.Option(metavar="FOLDER", help="Where verdicts are kept [~/.cache/judge]."),
-]
+_CACHE_DIR: Final = typer.Option(
+    None, metavar="FOLDER", help="Where verdicts are kept [~/.cache/judge]."
+)
 
 
 @cache.command()
-def stats(cache_dir: CacheFolder = None) -> None:
+def stats(cache_dir: Path | None = _CACHE_DIR) -> None:
     """Count what is kept, by the signature of the judge that made it.
 
     Example: judge cache stats
@@ -66,8 +65,8 @@ def stats(cache_dir: CacheFolder = None) -> None:
 @cache.command()
 @takes_settings
 def explain(
-    source: Annotated[Path, typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz.")],
-    qid: Annotated[str, typer.Argument(metavar="QID", help="Which answer.")],
+    source: Path = typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz."),
+    qid: str = typer.Argument(metavar="QID", help="Which answer."),
     *,
     settings: "Config",
 ) -> None:
@@ -104,9 +103,9 @@ def explain(
 
 @cache.command()
 def clear(
-    cache_dir: CacheFolder = None,
+    cache_dir: Path | None = _CACHE_DIR,
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+    yes: bool = typer.Option(False, "--yes", help="Do not ask first."),
 ) -> None:
     """Remove every verdict that is kept; the next run pays for them again.
 

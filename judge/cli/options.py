@@ -26,11 +26,11 @@ def _switch(name: str, help_: str) -> Any:  # noqa: ANN401  likewise
     return _option(bool, help_, None, f"--{name}/--no-{name}")
 
 
-Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
+RUN: Final = typer.Argument(metavar="RUN", help="Run folder.")
 SAMPLES: Final = typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.")
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-Seed = Annotated[int, typer.Option(min=0, help="Of the bootstrap intervals.")]
-SkipBad = Annotated[bool, typer.Option("--skip-bad-lines", help="Tell of bad lines, and go on.")]
+JSON: Final = typer.Option(False, "--json", help="Print one JSON object instead of tables.")
+SEED: Final = typer.Option(0, min=0, help="Of the bootstrap intervals.")
+SKIP_BAD: Final = typer.Option(False, "--skip-bad-lines", help="Tell of bad lines, and go on.")
 
 # The defaults are those of `Config`: here None means "not given".
 SETTINGS: Final = {

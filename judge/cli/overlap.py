@@ -1,11 +1,11 @@
 """`judge overlap`: answers against gold answers, word by word."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import SAMPLES, Json, Seed, SkipBad
+from judge.cli.options import JSON, SAMPLES, SEED, SKIP_BAD
 from judge.cli.terminal import output, say_json
 from judge.files.tables import row_file
 
@@ -15,23 +15,18 @@ if TYPE_CHECKING:
 
 @app.command()
 def overlap(
-    samples: Annotated[str, SAMPLES],
+    samples: str = SAMPLES,
     *,
-    worst: Annotated[
-        int, typer.Option(metavar="N", min=0, help="How many of the lowest answers to print.")
-    ] = 5,
-    stem: Annotated[
-        bool, typer.Option("--stem", help="ROUGE of English stems (not ROUGE-W).")
-    ] = False,
-    seed: Seed = 0,
-    as_json: Json = False,
-    rows: Annotated[
-        str | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="Each answer's figures: .jsonl or .csv."
-        ),
-    ] = None,
-    skip_bad_lines: SkipBad = False,
+    worst: int = typer.Option(
+        5, metavar="N", min=0, help="How many of the lowest answers to print."
+    ),
+    stem: bool = typer.Option(False, "--stem", help="ROUGE of English stems (not ROUGE-W)."),
+    seed: int = SEED,
+    as_json: bool = JSON,
+    rows: str | None = typer.Option(
+        None, "-o", "--output", metavar="FILE", help="Each answer's figures: .jsonl or .csv."
+    ),
+    skip_bad_lines: bool = SKIP_BAD,
 ) -> None:
     """Hold answers against gold answers: BLEU, ROUGE, exact match, token F1; Chinese too.
 

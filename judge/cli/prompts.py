@@ -1,7 +1,5 @@
 """`judge prompts`: the pinned words the judge is asked with."""
 
-from typing import Annotated
-
 import typer
 
 from judge.cli.app import app
@@ -35,10 +33,10 @@ def verify() -> None:
 
 @prompts.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Such as faithfulness.")],
-    version: Annotated[
-        str | None, typer.Argument(metavar="[VERSION]", help="Such as v1 [the newest].")
-    ] = None,
+    name: str = typer.Argument(metavar="NAME", help="Such as faithfulness."),
+    version: str | None = typer.Argument(
+        None, metavar="[VERSION]", help="Such as v1 [the newest]."
+    ),
 ) -> None:
     """Print a prompt as it is sent, its placeholders unfilled.
 

@@ -1,12 +1,12 @@
 """`judge recommend`: which measures fit the data, and why."""
 
 import shlex
-from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import SAMPLES, SkipBad, chosen, language
+from judge.cli.options import SAMPLES, SKIP_BAD, chosen, language
 from judge.cli.terminal import output, say
 from judge.errors import ConfigError
 from judge.files.tables import page_file
@@ -24,32 +24,28 @@ STDOUT: Final = "-"
 
 @app.command()
 def recommend(  # noqa: PLR0913  each is an option of the command line
-    samples: Annotated[str, SAMPLES],
+    samples: str = SAMPLES,
     *,
     # All are texts, numbers too: what is wrong is told in a line of ours and not in typer's four.
-    missed_cost: Annotated[
-        str, typer.Option(metavar="normal|high", help="What a relevant one missed costs.")
-    ] = "normal",
-    noise_cost: Annotated[
-        str, typer.Option(metavar="normal|high", help="What an irrelevant one shown costs.")
-    ] = "normal",
-    depth: Annotated[
-        str | None, typer.Option(metavar="N", help="Only the first N are read.")
-    ] = None,
-    corpus_size: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="Chunks there are to search [those of the ranking]."),
-    ] = None,
-    task: Annotated[
-        str | None,
-        typer.Option(metavar="qa|passage", help="Name the practice of SQuAD, MS MARCO."),
-    ] = None,
-    lang: Annotated[str, typer.Option(metavar="en|zh", help="Language of the advice.")] = "en",
-    markdown: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the decision down; - prints it.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    skip_bad_lines: SkipBad = False,
+    missed_cost: str = typer.Option(
+        "normal", metavar="normal|high", help="What a relevant one missed costs."
+    ),
+    noise_cost: str = typer.Option(
+        "normal", metavar="normal|high", help="What an irrelevant one shown costs."
+    ),
+    depth: str | None = typer.Option(None, metavar="N", help="Only the first N are read."),
+    corpus_size: str | None = typer.Option(
+        None, metavar="N", help="Chunks there are to search [those of the ranking]."
+    ),
+    task: str | None = typer.Option(
+        None, metavar="qa|passage", help="Name the practice of SQuAD, MS MARCO."
+    ),
+    lang: str = typer.Option("en", metavar="en|zh", help="Language of the advice."),
+    markdown: str | None = typer.Option(
+        None, metavar="FILE", help="Write the decision down; - prints it."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+    skip_bad_lines: bool = SKIP_BAD,
 ) -> None:
     """Say which measures fit the data, which mislead on it, and why.
 

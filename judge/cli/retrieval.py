@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import SAMPLES, Json, Seed, SkipBad, chosen, language
+from judge.cli.options import JSON, SEED, SKIP_BAD, chosen, language
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, InputError
 from judge.files.source import PIPED, placed, readable, spoken
@@ -33,72 +33,55 @@ def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
 
 @app.command()
 def retrieval(  # noqa: PLR0913  each is an option of the command line
-    samples: Annotated[str | None, SAMPLES] = None,
+    samples: str | None = typer.Argument(
+        None, metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin."
+    ),
     *,
-    k: Annotated[
-        str, typer.Option("-k", metavar="K,…", help="Ranks to look at, whole numbers from 1.")
-    ] = "1,3,5,10,20",
-    qrels: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="TREC qrels, instead of SAMPLES; with --run."),
-    ] = None,
-    run: Annotated[str | None, typer.Option(metavar="FILE", help="TREC run, with --qrels.")] = None,
-    gain: Annotated[
-        Literal["linear", "exp2"], typer.Option(help="DCG's gain: relevance, or 2^relevance - 1.")
-    ] = "linear",
-    relevance_level: Annotated[
-        float | None,
-        typer.Option(metavar="X", help="Least relevance that counts as relevant [any above 0]."),
-    ] = None,
-    gold_match: Annotated[
-        Literal["exact", "prefix"] | None,
-        typer.Option(
-            help="prefix: gold names documents; a chunk's id goes on with no letter or digit "
-            "[exact]."
-        ),
-    ] = None,
-    no_relevant: Annotated[
-        Literal["skip", "zero"], typer.Option(help="A query with nothing relevant.")
-    ] = "skip",
-    no_ranking: Annotated[
-        Literal["zero", "skip"], typer.Option(help="A query for which nothing was ranked.")
-    ] = "zero",
-    seed: Seed = 0,
-    worst: Annotated[int, typer.Option(metavar="N", min=0, help="How long each list may be.")] = 5,
-    as_json: Json = False,
-    rows: Annotated[
-        str | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="Each query's measures: .jsonl or .csv."
-        ),
-    ] = None,
-    skip_bad_lines: SkipBad = False,
-    use: Annotated[
-        str | None,
-        typer.Option(
-            metavar="<faq|documents|scholarly|knowledge_base|monitoring>",
-            help="Read the means, by rules of thumb: bands, and this use's targets.",
-        ),
-    ] = None,
-    before: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Read the means beside those of an earlier --json."),
-    ] = None,
-    answers: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="RUN", help="Read the means beside what judge score said of the answers."
-        ),
-    ] = None,
-    lang: Annotated[
-        str | None, typer.Option(metavar="<en|zh>", help="Language of the reading [en].")
-    ] = None,
-    catalog: Annotated[  # noqa: ARG001  its callback has seen to it
-        bool,
-        typer.Option(
-            "--list", callback=_list, is_eager=True, help="Print the table of all measures."
-        ),
-    ] = False,
+    k: str = typer.Option(
+        "1,3,5,10,20", "-k", metavar="K,…", help="Ranks to look at, whole numbers from 1."
+    ),
+    qrels: str | None = typer.Option(
+        None, metavar="FILE", help="TREC qrels, instead of SAMPLES; with --run."
+    ),
+    run: str | None = typer.Option(None, metavar="FILE", help="TREC run, with --qrels."),
+    gain: Literal["linear", "exp2"] = typer.Option(
+        "linear", help="DCG's gain: relevance, or 2^relevance - 1."
+    ),
+    relevance_level: float | None = typer.Option(
+        None, metavar="X", help="Least relevance that counts as relevant [any above 0]."
+    ),
+    gold_match: Literal["exact", "prefix"] | None = typer.Option(
+        None,
+        help="prefix: gold names documents; a chunk's id goes on with no letter or digit [exact].",
+    ),
+    no_relevant: Literal["skip", "zero"] = typer.Option(
+        "skip", help="A query with nothing relevant."
+    ),
+    no_ranking: Literal["zero", "skip"] = typer.Option(
+        "zero", help="A query for which nothing was ranked."
+    ),
+    seed: int = SEED,
+    worst: int = typer.Option(5, metavar="N", min=0, help="How long each list may be."),
+    as_json: bool = JSON,
+    rows: str | None = typer.Option(
+        None, "-o", "--output", metavar="FILE", help="Each query's measures: .jsonl or .csv."
+    ),
+    skip_bad_lines: bool = SKIP_BAD,
+    use: str | None = typer.Option(
+        None,
+        metavar="<faq|documents|scholarly|knowledge_base|monitoring>",
+        help="Read the means, by rules of thumb: bands, and this use's targets.",
+    ),
+    before: str | None = typer.Option(
+        None, metavar="FILE", help="Read the means beside those of an earlier --json."
+    ),
+    answers: Path | None = typer.Option(
+        None, metavar="RUN", help="Read the means beside what judge score said of the answers."
+    ),
+    lang: str | None = typer.Option(None, metavar="<en|zh>", help="Language of the reading [en]."),
+    catalog: bool = typer.Option(  # noqa: ARG001  its callback has seen to it
+        False, "--list", callback=_list, is_eager=True, help="Print the table of all measures."
+    ),
 ) -> None:
     """Measure rankings against gold: hit, recall, precision, MRR, MAP, nDCG and more.
 

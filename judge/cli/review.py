@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import typer
 
 from judge import review
 from judge.cli.app import app
-from judge.cli.options import Run, takes_settings
+from judge.cli.options import RUN, takes_settings
 from judge.cli.terminal import output, say
 from judge.errors import ConfigError
 from judge.messages import Lang, Messages
@@ -24,39 +24,34 @@ commands = typer.Typer(
 )
 app.add_typer(commands, name="review")
 
+By = Literal["sentence", "answer"]
+
 _MOST_REVIEWERS: Final = 50
 _WIDTH: Final = 60
 """How many characters of a sentence are printed."""
 
-Language = Annotated[Lang, typer.Option("--lang", help="Language of the sheet or page.")]
-DrawnBy = Annotated[
-    Literal["sentence", "answer"],
-    typer.Option("--by", help="Draw sentences, or whole answers."),
-]
-ForceFile = Annotated[bool, typer.Option("--force", help="Replace the file that -o names.")]
+_LANGUAGE: Final = typer.Option("en", "--lang", help="Language of the sheet or page.")
+_BY: Final = typer.Option("sentence", "--by", help="Draw sentences, or whole answers.")
+_FORCE: Final = typer.Option(False, "--force", help="Replace the file that -o names.")
 
 
 @commands.command()
 def draw(  # noqa: PLR0913  each is an option of the command line
-    run: Run,
-    size: Annotated[
-        int, typer.Option("-n", "--size", min=1, help="Sentences (or answers) to draw.")
-    ] = 60,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="SHEET", help="CSV, or XLSX by its name.")
-    ] = Path("review.csv"),
+    run: Path = RUN,
+    size: int = typer.Option(60, "-n", "--size", min=1, help="Sentences (or answers) to draw."),
+    output: Path = typer.Option(
+        Path("review.csv"), "-o", "--output", metavar="SHEET", help="CSV, or XLSX by its name."
+    ),
     *,
-    by: DrawnBy = "sentence",
-    seed: Annotated[int, typer.Option(min=0, help="Another seed draws others.")] = 0,
-    reviewers: Annotated[
-        str, typer.Option(metavar="N|NAMES", help="A sheet each: how many, or names with commas.")
-    ] = "1",
-    overlap: Annotated[
-        int, typer.Option(min=0, metavar="N", help="How many of them all reviewers get.")
-    ] = 0,
-    open_: Annotated[bool, typer.Option("--open", help="Show the judge's verdict.")] = False,
-    lang: Language = "en",
-    force: Annotated[bool, typer.Option("--force", help="Replace sheets that are there.")] = False,
+    by: By = _BY,
+    seed: int = typer.Option(0, min=0, help="Another seed draws others."),
+    reviewers: str = typer.Option(
+        "1", metavar="N|NAMES", help="A sheet each: how many, or names with commas."
+    ),
+    overlap: int = typer.Option(0, min=0, metavar="N", help="How many of them all reviewers get."),
+    open_: bool = typer.Option(False, "--open", help="Show the judge's verdict."),
+    lang: Lang = _LANGUAGE,
+    force: bool = typer.Option(False, "--force", help="Replace sheets that are there."),
 ) -> None:
     """Draw sentences for people to label, more of the doubtful, into a sheet.
 
@@ -93,12 +88,12 @@ def draw(  # noqa: PLR0913  each is an option of the command line
 
 @commands.command()
 def plan(
-    run: Run,
-    width: Annotated[
-        float, typer.Option(min=0.001, max=0.5, help="Half the 95 % interval: 0.03 is ±0.03.")
-    ] = 0.03,
+    run: Path = RUN,
+    width: float = typer.Option(
+        0.03, min=0.001, max=0.5, help="Half the 95 % interval: 0.03 is ±0.03."
+    ),
     *,
-    by: DrawnBy = "sentence",
+    by: By = _BY,
 ) -> None:
     """Say how many labels the corrected score needs to be known to ± WIDTH.
 
@@ -123,15 +118,15 @@ def plan(
 
 @commands.command()
 def promote(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder with imported labels.")],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help="The golden set, JSONL.")
-    ],
+    run: Path = typer.Argument(metavar="RUN", help="Run folder with imported labels."),
+    output: Path = typer.Option(
+        ..., "-o", "--output", metavar="FILE", help="The golden set, JSONL."
+    ),
     *,
-    min_reviewers: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many must say the same of a sentence.")
-    ] = 1,
-    force: ForceFile = False,
+    min_reviewers: int = typer.Option(
+        1, metavar="N", min=1, help="How many must say the same of a sentence."
+    ),
+    force: bool = _FORCE,
 ) -> None:
     """Make a golden set of the sentences on which all reviewers agree.
 
@@ -168,24 +163,19 @@ def promote(
 @commands.command()
 @takes_settings
 def drift(
-    golden: Annotated[
-        Path, typer.Argument(metavar="GOLDEN", help="What judge review promote made.")
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Keep what is found, as JSON."),
-    ] = None,
+    golden: Path = typer.Argument(metavar="GOLDEN", help="What judge review promote made."),
+    output: Path | None = typer.Option(
+        None, "-o", "--output", metavar="FILE", help="Keep what is found, as JSON."
+    ),
     *,
-    fail_worse: Annotated[
-        float | None,
-        typer.Option(
-            metavar="ALPHA",
-            min=0,
-            max=1,
-            help="Exit 1 if more sentences got worse than better, and p is under ALPHA.",
-        ),
-    ] = None,
-    force: ForceFile = False,
+    fail_worse: float | None = typer.Option(
+        None,
+        metavar="ALPHA",
+        min=0,
+        max=1,
+        help="Exit 1 if more sentences got worse than better, and p is under ALPHA.",
+    ),
+    force: bool = _FORCE,
     settings: "Config",
 ) -> None:
     """Judge a golden set again: which verdicts flipped, and whether by more than chance.
@@ -222,13 +212,13 @@ def drift(
 
 @commands.command("import")
 def import_(
-    run: Run,
-    sheets: Annotated[list[Path], typer.Argument(metavar="SHEET...", help="CSV or XLSX.")],
+    run: Path = RUN,
+    sheets: list[Path] = typer.Argument(metavar="SHEET...", help="CSV or XLSX."),
     *,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Let go of earlier labels that these do not have.")
-    ] = False,
-    lang: Language = "en",
+    replace: bool = typer.Option(
+        False, "--replace", help="Let go of earlier labels that these do not have."
+    ),
+    lang: Lang = _LANGUAGE,
 ) -> None:
     """Read labelled sheets: how good the judge is, and the score with its errors accounted for.
 

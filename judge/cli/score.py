@@ -1,7 +1,7 @@
 """`judge score`: the batch job."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -23,50 +23,38 @@ def _named(value: str | None) -> str | None:
 @app.command()
 @takes_settings
 def score(  # noqa: PLR0913  each is an option of the command line
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.", callback=_named
-        ),
-    ],
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="RUN",
-            help="Run folder [runs/<name of SAMPLES>].",
-            callback=_named,
-        ),
-    ] = None,
+    source: str = typer.Argument(
+        metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.", callback=_named
+    ),
+    output: str | None = typer.Option(
+        None,
+        "-o",
+        "--output",
+        metavar="RUN",
+        help="Run folder [runs/<name of SAMPLES>].",
+        callback=_named,
+    ),
     *,
-    force: Annotated[bool, typer.Option("--force", help="Replace a finished run.")] = False,
-    skip_bad_lines: Annotated[
-        bool, typer.Option("--skip-bad-lines", help="Write bad lines to rejected.jsonl and go on.")
-    ] = False,
-    fail_under: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=X", help="Exit 1 if a score is under X; may be repeated."),
-    ] = None,
-    strict_gate: Annotated[
-        bool,
-        typer.Option("--strict-gate", help="Gate on the lower 95 % limit, failures counted 0."),
-    ] = False,
-    worst: Annotated[
-        int, typer.Option(metavar="N", min=0, help="How many worst sentences to print.")
-    ] = 5,
-    review_hook: Annotated[
-        str | None,
-        typer.Option(
-            "--review-hook",
-            metavar="NAME",
-            help="Hand a share of the answers to module:object, an http address or a .csv file.",
-        ),
-    ] = None,
-    lang: Annotated[
-        str,
-        typer.Option(metavar="en|zh", help="Language of the table of retrieval and generation."),
-    ] = "en",
+    force: bool = typer.Option(False, "--force", help="Replace a finished run."),
+    skip_bad_lines: bool = typer.Option(
+        False, "--skip-bad-lines", help="Write bad lines to rejected.jsonl and go on."
+    ),
+    fail_under: list[str] | None = typer.Option(
+        None, metavar="NAME=X", help="Exit 1 if a score is under X; may be repeated."
+    ),
+    strict_gate: bool = typer.Option(
+        False, "--strict-gate", help="Gate on the lower 95 % limit, failures counted 0."
+    ),
+    worst: int = typer.Option(5, metavar="N", min=0, help="How many worst sentences to print."),
+    review_hook: str | None = typer.Option(
+        None,
+        "--review-hook",
+        metavar="NAME",
+        help="Hand a share of the answers to module:object, an http address or a .csv file.",
+    ),
+    lang: str = typer.Option(
+        "en", metavar="en|zh", help="Language of the table of retrieval and generation."
+    ),
     settings: "Config",
 ) -> None:
     """Score a file of answers into a run folder; an interrupted run is taken up.

@@ -3,12 +3,12 @@
 import shlex
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import Run, language
+from judge.cli.options import RUN, language
 from judge.cli.terminal import output
 from judge.errors import ConfigError, RunError
 from judge.text.visible import counted
@@ -29,27 +29,23 @@ _UNPLACED: Final = (
 
 @app.command()
 def show(
-    run: Run,
-    qid: Annotated[
-        str | None, typer.Argument(metavar="[QID]", help="Which answer; the worst where left out.")
-    ] = None,
+    run: Path = RUN,
+    qid: str | None = typer.Argument(
+        None, metavar="[QID]", help="Which answer; the worst where left out."
+    ),
     *,
-    cell: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WORDS",
-            help=f"Answers of a cell: words such as retrieved,wrong; all hold. {_WORDS}",
-        ),
-    ] = None,
-    count: Annotated[
-        int | None, typer.Option("-n", metavar="N", min=1, help="With --cell: how many [1].")
-    ] = None,
-    skip: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="With --cell: how many to pass over [0].")
-    ] = None,
-    lang: Annotated[
-        str, typer.Option(metavar="en|zh", help="Language in which a cell is read.")
-    ] = "en",
+    cell: str | None = typer.Option(
+        None,
+        metavar="WORDS",
+        help=f"Answers of a cell: words such as retrieved,wrong; all hold. {_WORDS}",
+    ),
+    count: int | None = typer.Option(
+        None, "-n", metavar="N", min=1, help="With --cell: how many [1]."
+    ),
+    skip: int | None = typer.Option(
+        None, metavar="N", min=0, help="With --cell: how many to pass over [0]."
+    ),
+    lang: str = typer.Option("en", metavar="en|zh", help="Language in which a cell is read."),
 ) -> None:
     """Show one answer: each sentence's support, the evidence, the citations.
 
