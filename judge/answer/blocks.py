@@ -61,14 +61,7 @@ _NARROWEST_CJK = 16
 
 
 def blocks(text: str) -> tuple[Block, ...]:
-    """Cut a text at its layout.
-
-    Args:
-        text: any text; every line break Unicode knows is one.
-
-    Returns:
-        Blocks in order, not overlapping, which together hold every non-blank character.
-    """
+    """Cut a text at its layout into blocks that together hold every non-blank character."""
     found: list[Block] = []
     paragraph: list[_Line] = []
     fence = ""
@@ -80,19 +73,20 @@ def blocks(text: str) -> tuple[Block, ...]:
                 fence = ""
             continue
         opening = FENCE.match(line.text)
-        if opening or not line.text:
-            found.extend(_paragraph(paragraph))
-            paragraph = []
+        if line.text and not opening:
+            paragraph.append(line)
+            continue
+        found.extend(_paragraph(paragraph))
+        paragraph = []
         if opening:
             fence = opening[1]
             found.append(Block(line.start, line.end, whole=True))
-        elif line.text:
-            paragraph.append(line)
     found.extend(_paragraph(paragraph))
     return tuple(found)
 
 
 def _lines(text: str) -> Iterator[_Line]:
+    """The lines without white space at their ends; every line break Unicode knows is one."""
     place = 0
     for raw in text.splitlines(keepends=True):
         stripped = raw.strip()
@@ -106,16 +100,14 @@ def _paragraph(lines: list[_Line]) -> Iterator[Block]:
     table = _in_table(lines)
     run: list[_Line] = []
     for number, line in enumerate(lines):
-        if number not in table and _underlines(line, run):
-            yield from _running(run[:-1])
-            yield Block(run[-1].start, line.end, whole=True)
-            run = []
-        elif number in table or _stands_alone(line.text):
-            yield from _running(run)
-            run = []
-            yield Block(line.start, line.end, whole=True)
-        else:
+        underlined = number not in table and _underlines(line, run)
+        if not (underlined or number in table or _stands_alone(line.text)):
             run.append(line)
+            continue
+        start = run.pop().start if underlined else line.start
+        yield from _running(run)
+        yield Block(start, line.end, whole=True)
+        run = []
     yield from _running(run)
 
 
@@ -159,32 +151,26 @@ def _running(lines: list[_Line]) -> Iterator[Block]:
     """Blocks of running text, wrapped lines joined."""
     if not lines:
         return
-    wrapped = _is_wrapped(lines)
-    start, above = lines[0].start, lines[0]
-    for line in lines[1:]:
-        if not (_full(above, line, wrapped) or _continues(above.text, line.text)):
+    # Lines were wrapped to some width where one plainly goes on in the next.
+    width = max(len(line.text) for line in lines)
+    wrapped = width <= _WIDEST and any(_goes_on(one.text, two.text) for one, two in pairwise(lines))
+    start = lines[0].start
+    for above, line in pairwise(lines):
+        joined = wrapped and _full(above.text, line.text, width)
+        if not (joined or _continues(above.text, line.text)):
             yield Block(start, above.end, whole=False)
             start = line.start
-        above = line
-    yield Block(start, above.end, whole=False)
+    yield Block(start, lines[-1].end, whole=False)
 
 
-def _is_wrapped(lines: list[_Line]) -> int:
-    """Width to which these lines were wrapped, or 0: one must plainly go on in the next."""
-    width = max(len(line.text) for line in lines)
-
-    plain = any(_goes_on(above.text, line.text) for above, line in pairwise(lines))
-    return width if plain and width <= _WIDEST else 0
-
-
-def _full(above: _Line, line: _Line, width: int) -> bool:
-    """Whether `line` could not have begun on the line above it, and is no new structure."""
-    if not width or list_marker(line.text) or line.text.startswith((">", "[^")):
+def _full(above: str, text: str, width: int) -> bool:
+    """Whether `text` could not have begun on the line above it, and is no new structure."""
+    if list_marker(text) or text.startswith((">", "[^")):
         return False
-    if CJK_CHAR.match(line.text):
-        return len(above.text) >= max(_NARROWEST_CJK, width - 2)
-    word = line.text.split(maxsplit=1)[0]
-    return len(above.text) >= _NARROWEST and len(above.text) + 1 + len(word) > width
+    if CJK_CHAR.match(text):
+        return len(above) >= max(_NARROWEST_CJK, width - 2)
+    word = text.split(maxsplit=1)[0]
+    return len(above) >= _NARROWEST and len(above) + 1 + len(word) > width
 
 
 def _ends(text: str) -> bool:
@@ -197,11 +183,10 @@ def _goes_on(above: str, text: str) -> bool:
         return False
     if text[0].islower():
         return len(above) >= _NARROWEST
-    if CJK_CHAR.match(text):
-        # Lines without any comma or stop are a list, however long they are.
-        prose = _CJK_PROSE.search(above) or _CJK_PROSE.search(text)
-        return len(above) >= _NARROWEST_CJK and bool(CJK_CHAR.match(above[-1]) and prose)
-    return False
+    # Lines without any comma or stop are a list, however long they are.
+    prose = _CJK_PROSE.search(above) or _CJK_PROSE.search(text)
+    joined = CJK_CHAR.match(text) and CJK_CHAR.match(above[-1]) and prose
+    return len(above) >= _NARROWEST_CJK and bool(joined)
 
 
 def _continues(above: str, text: str) -> bool:

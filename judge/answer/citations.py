@@ -4,6 +4,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from judge.answer.markers import (
@@ -44,11 +45,6 @@ def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> tuple[C
     is an id if it equals one that was retrieved, or has the shape of one; it dangles unless it is
     among `sample.chunks`. A marker belongs to the sentence it starts in, else to the one before.
     One that the reader's own pattern finds is read that way only; brackets come before phrases.
-
-    Args:
-        sample: the answer and its chunks.
-        sentences: its sentences, ascending; where there are none, nothing can be cited.
-        rules: `prose_citations` and `citation_pattern` widen what counts.
 
     Returns:
         One entry per cited chunk, with status null: `[1, 2]` gives two with the same marker.
@@ -103,13 +99,8 @@ def audit(
     resolves to no chunk, whatever the verdict. `unjudged`: no verdict, or that of a fallback.
     Else `unsupported`. `suggested` is the first supporting chunk that the sentence does not cite.
 
-    Args:
-        citations: as found, in any order.
-        outcomes: by sentence index. A sentence that is absent is no claim, one with `no_claim`
-            asserts nothing: their citations keep status null, listed and never counted.
-
-    Returns:
-        The same citations in the same order.
+    A sentence that has no outcome is no claim, one with `no_claim` asserts nothing: their citations
+    keep status null, listed and never counted.
     """
     cited: dict[int, set[str]] = {}
     for citation in citations:
@@ -138,10 +129,8 @@ def _held(outcome: JudgeOutcome | None, cited: set[str]) -> _Held | None:
         return None
     if not isinstance(outcome, Verdict) or outcome.fallback_from is not None:
         return _Held(None, None)
-    if outcome.support is Support.NO_CLAIM:
-        return None
     if outcome.support not in SUPPORTED:
-        return _Held(frozenset(), None)
+        return None if outcome.support is Support.NO_CLAIM else _Held(frozenset(), None)
     # What the judge says of "the cited chunks" says it of this one only where there is no other.
     alone = len(cited) == 1 and outcome.cited_support in SUPPORTED
     better = next((chunk for chunk in outcome.supporting if chunk not in cited), None)
@@ -185,26 +174,20 @@ class Identifiers:
         shown_ids = set(shown)
         self._shown = list(shown)
         self._exact: Mapping[str, str | None] = {i: i if i in shown_ids else None for i in ids}
-        self._folded: dict[str, set[str]] = {}
+        self._folded: dict[str, list[str]] = {}
         for chunk_id in named:
-            self._folded.setdefault(_fold(chunk_id), set()).add(chunk_id)
+            self._folded.setdefault(_fold(chunk_id), []).append(chunk_id)
         self._shapes = {_shape(chunk_id) for chunk_id in named}
         self._skeletons = {_skeleton(chunk_id) for chunk_id in named}
         self.longest = min(_LONGEST_ID, max(map(len, ids), default=0))
         """Characters of the longest id, for the reach of a bracket."""
         self.bracketed = any(map(_BRACKET.search, ids))
         """True where some id has brackets in it."""
-        self._known: dict[tuple[str, Form, bool], Targets | None] = {}
-
-    def read(self, content: str, form: Form, *, numeric: bool) -> Targets | None:
-        """What the content of a marker names, in order and each once; null for text."""
         # An answer repeats its markers.
-        key = (content, form, numeric)
-        if key not in self._known:
-            self._known[key] = self._read(content, form, numeric=numeric)
-        return self._known[key]
+        self.read = cache(self._read)
 
     def _read(self, content: str, form: Form, *, numeric: bool) -> Targets | None:
+        """What the content of a marker names, in order and each once; null for text."""
         whole = self.id(content)
         if whole or form is Form.TARGET:
             return whole
@@ -217,8 +200,11 @@ class Identifiers:
         return tuple(targets)
 
     def _part(self, part: str, form: Form, *, numeric: bool) -> Targets | None:
-        strict = form is Form.ROUND
-        find = self.id if form is Form.LINK else lambda token: self.name(token, strict=strict)
+        def find(token: str) -> Targets | None:
+            if form is Form.LINK:
+                return self.id(token)
+            return self.name(token, strict=form is Form.ROUND)
+
         label = _LABEL.match(part)
         bare = part[label.end() :] if label else part
         numbers = read_numbers(bare)
@@ -232,17 +218,13 @@ class Identifiers:
             return None
         if token in self._exact:
             return ((token, self._exact[token]),)
-        folded = self._folded.get(_fold(token), set())
-        if len(folded) != 1:
-            return None
-        (found,) = folded
-        return ((found, self._exact[found]),)
+        folded = self._folded.get(_fold(token), [])
+        return ((folded[0], self._exact[folded[0]]),) if len(folded) == 1 else None
 
     def numbers(self, numbers: Sequence[str]) -> Targets | None:
         """The chunk of each number: the one that bears it, else the one at that place from 1.
 
-        Returns:
-            Null where a number of four or more digits is neither: a year, not a citation.
+        Null where a number of four or more digits is neither: a year, not a citation.
         """
         targets: list[tuple[str, str | None]] = []
         for number in numbers:
@@ -330,23 +312,23 @@ def _bracketed(text: str, known: Identifiers) -> Iterator[_Span]:
 
 
 def _resolve(text: str, marker: Marker, known: Identifiers) -> Targets | None:
-    if marker.form is Form.NEVER or not marker.content:
+    start, end, content, form, *_ = marker
+    if form is Form.NEVER or not content:
         return None
-    if known.bracketed and (found := known.id(text[marker.start : marker.end])):
+    if known.bracketed and (found := known.id(text[start:end])):
         return found
-    if not known.bracketed and any(sign in marker.content for sign in "[(【（［"):
-        return None
-    line = text[max(0, marker.start - 20) : marker.start]
-    if marker.content in {"x", "X"} and _TASK.search(line):
+    nested = not known.bracketed and any(sign in content for sign in "[(【（［")
+    done = content in {"x", "X"} and _TASK.search(text[max(0, start - 20) : start])
+    if nested or done:
         return None
     return known.read(marker.content, marker.form, numeric=marker.numeric)
 
 
 def _worded(text: str, known: Identifiers) -> Iterator[_Span]:
-    for phrase in find_phrases(text):
-        found = known.name(text[phrase.start : phrase.end])
-        each = (known.numbers((number,)) or () for number in phrase.numbers)
-        yield _Span(phrase.start, phrase.end, found or tuple(t for one in each for t in one))
+    for start, end, numbers in find_phrases(text):
+        each = (known.numbers((number,)) or () for number in numbers)
+        named = known.name(text[start:end])
+        yield _Span(start, end, named or tuple(target for one in each for target in one))
 
 
 def _without(code: Sequence[tuple[int, int]], spans: Iterable[_Span]) -> Iterator[_Span]:

@@ -5,23 +5,24 @@ import tomllib
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import zip_longest
 
 from judge.answer.blocks import FENCE, SEPARATOR_ROW, list_marker
 from judge.answer.markers import MARKER, unmarked
 from judge.records import Sentence, SentenceKind
-from judge.text.fold import CJK_CHAR
+from judge.text.fold import count_cjk
 
 _LONGEST = 400
 """No lead-in or refusal is longer; a longer sentence is not held against the patterns."""
 _LONGEST_TITLE = 80
-_MOST_TITLE_WORDS = 10
-_MOST_PLAIN_WORDS = 6
-_MOST_TITLE_CJK = 24
-_MOST_PLAIN_CJK = 12
+# Words and CJK characters of a title, marked as one and plain.
+_MOST_DRESSED = (10, 24)
+_MOST_PLAIN = (6, 12)
 _HASH = re.compile(r"#{1,6}(?:\s|$)")
 _SETEXT = re.compile(r"[\n\r\u2028]\s*+(?:=++|-++)$")
 _BOLD = re.compile(r"(\*\*|__)([^*_]{1,200})\1[:：]?$")
 _TITLE_COLON = re.compile(r"[^.!?。！？；;:：\n]{1,80}[:：]$")
+_FRAGMENT = re.compile(r"<(\w+)>")
 _FIRST_FRAGMENT = re.compile(r"\^(?:<\w+>)?")
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,40}\][:：]")
 _CONTENT = re.compile(r"\w")
@@ -40,36 +41,35 @@ _DENIALS = (
 
 
 def classify(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
-    """Set the kind of every sentence.
+    """Set the kind of every sentence of an answer; what no rule claims is a claim.
 
-    Args:
-        sentences: all sentences of one answer, in order: a table's header is known by the row
-            below it, a reference list by the heading above it, a bare value or a bare refusal by
-            standing alone.
-
-    Returns:
-        The same sentences with `kind` set; what no rule claims is a claim.
+    A table's header is known by the row below it, a reference list by the heading above it, a bare
+    value or a bare refusal by standing alone.
     """
-    kinds = _in_place(sentences)
+    kinds = _in_place([sentence.text for sentence in sentences])
     said = [n for n, kind in enumerate(kinds) if kind not in _SAYS_NOTHING]
     if [kinds[n] for n in said] == [SentenceKind.CLAIM] and _refuses(sentences[said[0]].text):
         kinds[said[0]] = SentenceKind.ABSTENTION
-    return tuple(map(_with, sentences, kinds))
+    return tuple(
+        sentence.model_copy(update={"kind": kind})
+        for sentence, kind in zip(sentences, kinds, strict=True)
+    )
 
 
-def _in_place(sentences: Sequence[Sentence]) -> list[SentenceKind]:
+def _in_place(texts: Sequence[str]) -> list[SentenceKind]:
     """Kind of every sentence by its own words and by the lines next to it."""
-    if len(sentences) == 1:
-        return [_alone(sentences[0].text)]
     kinds: list[SentenceKind] = []
     listing = False
-    for number, sentence in enumerate(sentences):
-        below = sentences[number + 1].text if number + 1 < len(sentences) else ""
-        kind = _kind(sentence.text, below)
-        if _heads_references(sentence.text):
+    for text, below in zip_longest(texts, texts[1:], fillvalue=""):
+        kind = _kind(text, below)
+        if len(texts) == 1:
+            # A bare value in bold is no heading where it is the whole answer, nor a sign a rule.
+            sign = kind is SentenceKind.META and len(text) == 1
+            kind = SentenceKind.CLAIM if sign or kind is SentenceKind.HEADING else kind
+        elif len(text) <= _LONGEST_TITLE and _patterns()["references.heading"].match(_bare(text)):
             kind, listing = SentenceKind.HEADING, True
         elif listing:
-            listing = _is_entry(sentence.text, behind_entry=kinds[-1] is SentenceKind.META)
+            listing = _is_entry(text, behind_entry=kinds[-1] is SentenceKind.META)
             kind = SentenceKind.META if listing else kind
         kinds.append(kind)
     return kinds
@@ -82,17 +82,6 @@ def _refuses(text: str) -> bool:
     bare, patterns = _bare(text), _patterns()
     alone = patterns["abstention.alone"].match(bare)
     return bool(alone) and not patterns["abstention.unless"].search(bare)
-
-
-def _with(sentence: Sentence, kind: SentenceKind) -> Sentence:
-    return sentence.model_copy(update={"kind": kind})
-
-
-def _alone(text: str) -> SentenceKind:
-    """Kind of a whole answer: a bare value in bold is no heading there, nor a sign a rule."""
-    kind = _kind(text, "")
-    value = kind is SentenceKind.HEADING or (kind is SentenceKind.META and len(text) == 1)
-    return SentenceKind.CLAIM if value else kind
 
 
 def _kind(text: str, below: str) -> SentenceKind:
@@ -141,27 +130,17 @@ def _is_title(text: str, bare: str) -> bool:
     dressed = bool(_HASH.match(line) or _SETEXT.search(line) or _BOLD.match(line))
     if not (dressed or _TITLE_COLON.match(bare)) or len(bare) > _LONGEST_TITLE:
         return False
-    words, ideographs = (
-        (_MOST_TITLE_WORDS, _MOST_TITLE_CJK) if dressed else (_MOST_PLAIN_WORDS, _MOST_PLAIN_CJK)
-    )
-    if len(bare.split()) > words or len(CJK_CHAR.findall(bare)) > ideographs:
+    words, ideographs = _MOST_DRESSED if dressed else _MOST_PLAIN
+    if len(bare.split()) > words or count_cjk(bare) > ideographs:
         return False
     patterns = _patterns()
     title = patterns["heading.enumerator"].sub("", bare, count=1)
-    if bare.endswith((".", "!", "。", "！")) or patterns["heading.value"].search(title):
+    if bare.endswith((".", "!", "。", "！")) or (not dressed and _COMMA.search(title)):
         return False
-    if not dressed and _COMMA.search(title):
+    if patterns["heading.value"].search(title) or patterns["heading.figure"].search(title):
         return False
     asks = dressed and patterns["heading.asks"].match(title)
-    return not patterns["heading.figure"].search(title) and bool(
-        asks or not patterns["heading.verb"].search(title)
-    )
-
-
-def _heads_references(text: str) -> bool:
-    return len(text) <= _LONGEST_TITLE and bool(
-        _patterns()["references.heading"].match(_bare(text))
-    )
+    return bool(asks or not patterns["heading.verb"].search(title))
 
 
 def _is_entry(text: str, *, behind_entry: bool) -> bool:
@@ -195,7 +174,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
             alternatives = [entry] if isinstance(entry, str) else entry
             if name in {"wordings", "alone"}:
                 alternatives = _joined(alternatives)
-            filled = "|".join(_filled(pattern, fragments) for pattern in alternatives)
+            filled = _filled("|".join(alternatives), fragments)
             found[f"{section}.{name}"] = re.compile(filled, re.IGNORECASE)
     return found
 
@@ -211,9 +190,5 @@ def _joined(patterns: Sequence[str]) -> list[str]:
 
 
 def _filled(pattern: str, fragments: dict[str, str]) -> str:
-    """A pattern with the fragments it names put in."""
-    for name, fragment in fragments.items():
-        if f"<{name}>" in pattern:
-            inner = fragment if "<" not in fragment else _filled(fragment, fragments)
-            pattern = pattern.replace(f"<{name}>", inner)
-    return pattern
+    """A pattern with the fragments it names put in, and those that these name."""
+    return _FRAGMENT.sub(lambda found: _filled(fragments[found[1]], fragments), pattern)

@@ -63,23 +63,8 @@ class Marker(NamedTuple):
     """True where brackets inside are text too, unless the whole is a citation."""
 
 
-class Phrase(NamedTuple):
-    """A citation in words, as in `passages 1 and 3`."""
-
-    start: int
-    """First character, into the text."""
-    end: int
-    """One past the last."""
-    numbers: tuple[str, ...]
-    """The digits of each number it names."""
-
-
 def unmarked(text: str, fill: str = "") -> str:
-    """The text without what has the look of a marker, each of its characters replaced by `fill`.
-
-    >>> unmarked("It rained [1].", " ")
-    'It rained    .'
-    """
+    """The text without what has the look of a marker, each of its characters replaced by `fill`."""
     if not any(sign in text for sign in _MARKER_BEGINS):
         return text
     return MARKER.sub(lambda found: fill * len(found[0]), text)
@@ -93,9 +78,7 @@ def split_parts(content: str) -> list[str]:
 def read_numbers(part: str) -> tuple[str, ...] | None:
     """Read a number or a range as the digit strings it stands for, full-width digits included.
 
-    Returns:
-        The digits as written, one entry a number; null for anything else, a reversed range, or
-        one of more than `RANGE_LIMIT` numbers.
+    Null for anything else, a reversed range, or one of more than `RANGE_LIMIT` numbers.
 
     >>> read_numbers("１"), read_numbers("2–4"), read_numbers("4-2"), read_numbers("1.5")
     (('1',), ('2', '3', '4'), None, None)
@@ -138,6 +121,7 @@ _INTERVAL = re.compile(
     r"(?:∈|\b(?:intervals?|ranges?)(?:\s++of)?+|区间|范围)\s*+(?:[为是在:：]\s*+)?$",
     re.IGNORECASE,
 )
+_NAME = re.compile(r"[A-Za-z0-9_]*+\Z")
 _NAME_LIMIT: Final = 64
 
 
@@ -150,11 +134,7 @@ class _Pair(NamedTuple):
 def find_markers(text: str, limit: int = CONTENT_LIMIT) -> Iterator[Marker]:
     """Yield every pair of brackets that may cite, by start: an outer pair before an inner.
 
-    Code spans, fenced blocks, `$…$` and addresses are passed over.
-
-    Args:
-        text: any text; offsets are characters into it.
-        limit: longest content, in characters.
+    Code spans, fenced blocks, `$…$` and addresses are passed over, and what is longer than `limit`.
     """
     pairs = _pairs(text)
     ends = {pair.start: pair.end for pair in pairs if pair.family == "("}
@@ -212,9 +192,9 @@ def _form(text: str, pair: _Pair, ends: Mapping[int, int]) -> tuple[Form, int]:
 
 def _is_interval(text: str, start: int, content: str) -> bool:
     """`∈ [0, 1]`, `range [1-3]`, `区间[0, 1]`: two bounds behind a word that announces them."""
-    if not content[:1].isdigit() or len(_SEPARATOR.split(content)) > 2:  # noqa: PLR2004 - bounds
-        return False
-    return not content.isdigit() and bool(_INTERVAL.search(text[max(0, start - 20) : start]))
+    bounds = content[:1].isdigit() and not content.isdigit()
+    few = bounds and len(_SEPARATOR.split(content)) <= 2  # noqa: PLR2004 - bounds
+    return few and bool(_INTERVAL.search(text[max(0, start - 20) : start]))
 
 
 def _is_index(text: str, pair: _Pair, indexed: Container[int], calls: Mapping[int, int]) -> bool:
@@ -244,13 +224,8 @@ def _is_index(text: str, pair: _Pair, indexed: Container[int], calls: Mapping[in
 
 def _name(text: str, end: int) -> str:
     """The run of ASCII letters, digits and underscores that ends at `end`, or nothing."""
-    start = end
-    while start > max(0, end - _NAME_LIMIT):
-        char = text[start - 1]
-        if not (char == "_" or (char.isascii() and char.isalnum())):
-            break
-        start -= 1
-    return text[start:end]
+    found = _NAME.search(text, max(0, end - _NAME_LIMIT), end)
+    return found[0] if found else ""
 
 
 # Citations in words.
@@ -270,13 +245,13 @@ _PHRASE = re.compile(
 _PHRASE_NUMBER = re.compile(rf"[0-9]++(?:\s*+{_RANGE}\s*+[0-9]++)?")
 
 
-def find_phrases(text: str) -> Iterator[Phrase]:
-    """Yield citations in words: `passage 2`, `passages 1, 2 and 3`, `文档1和3`; code is skipped."""
+def find_phrases(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Yield start, end and numbers of citations in words: `passages 1 and 3`; code is skipped."""
     for match in _unshielded(text, _PHRASE):
         listed = unicodedata.normalize("NFKC", match[match.lastindex or 0])
         parts = _PHRASE_NUMBER.findall(listed)
         numbers = tuple(number for part in parts for number in read_numbers(part) or ())
-        yield Phrase(match.start(), match.end(), numbers)
+        yield *match.span(), numbers
 
 
 # Shields: code, formulas and addresses, in which nothing cites.

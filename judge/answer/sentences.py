@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
@@ -24,18 +24,12 @@ _QUOTE_BEHIND = re.compile("(?<=[.!?])['’]")
 
 
 def split(answer: str) -> tuple[Sentence, ...]:
-    """Cut an answer into sentences.
+    """Cut an answer into sentences, in time linear in its length.
 
     Layout is obeyed first (lines, list items, table rows, headings, code fences), then Latin
     script is cut by Punkt (Kiss and Strunk 2006) with this package's abbreviations, and CJK
-    script at its stops. Time is linear in the length of the answer.
-
-    Args:
-        answer: any text.
-
-    Returns:
-        Sentences in order, not overlapping, without white space at their ends; together they hold
-        every non-blank character. Their kind is left at claim.
+    script at its stops. The sentences do not overlap, have no white space at their ends, and
+    together hold every non-blank character; their kind is left at claim.
 
     >>> [s.text for s in split("Paris is big. [1] 人口为210万。面积不大。")]
     ['Paris is big. [1]', '人口为210万。', '面积不大。']
@@ -65,7 +59,7 @@ def _ends(text: str) -> Iterator[int]:
     listed = inline_items(text)
     forced = sorted({*listed.begin, *letter_lines(text)})
     closed = list(enclosed(text))
-    punkt = _Punkt(text)
+    punkt = cache(lambda: frozenset(_punkt(text)))
     since = closing = item = 0
     for candidate in candidates(text, spaced_marks=not MARKER.match(text)):
         while item < len(forced) and forced[item] <= candidate.start:
@@ -95,30 +89,19 @@ def _tokenizer() -> PunktSentenceTokenizer:
     return PunktSentenceTokenizer(parameters)
 
 
-class _Punkt:
-    """Where Punkt ends sentences in a text; not asked before it is needed.
+def _punkt(text: str) -> Iterator[int]:
+    """Where Punkt ends sentences in a text.
 
     Quotes, brackets and markers are blanked first, so that it sees the words on either side. It
     works under a clock of five seconds and is given pieces: cut at white space, a cut is no end.
     """
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._ends: set[int] | None = None
-
-    def __contains__(self, place: object) -> bool:
-        if self._ends is None:
-            self._ends = set(self._find())
-        return place in self._ends
-
-    def _find(self) -> Iterator[int]:
-        masked = _QUOTE_BEHIND.sub(" ", unmarked(self._text, " ").translate(_MASKED))
-        start = 0
-        while start < len(masked):
-            stop = _cut(masked, start)
-            spans = _tokenizer().span_tokenize(masked[start:stop], realign_boundaries=False)
-            yield from [start + end for _, end in spans][:-1]
-            start = stop
+    masked = _QUOTE_BEHIND.sub(" ", unmarked(text, " ").translate(_MASKED))
+    start = 0
+    while start < len(masked):
+        stop = _cut(masked, start)
+        spans = _tokenizer().span_tokenize(masked[start:stop], realign_boundaries=False)
+        yield from [start + end for _, end in spans][:-1]
+        start = stop
 
 
 def _cut(text: str, start: int) -> int:
@@ -173,17 +156,13 @@ def inline_items(text: str) -> Items:
     "and", they count the parts of one sentence, which begin no item. A row of signs is an item,
     and so is what follows it.
 
-    Args:
-        text: running text without white space at its ends.
-
     >>> inline_items("Steps: 1. Wash it. 2. Dry it.")
     Items(begin=[7, 19], stops=frozenset({8, 20}))
     """
     if not _WORTH_A_LOOK.search(text):
         return Items([], frozenset())
     places = {found.start() for found in _BULLET.finditer(text)}
-    for found in _RULE.finditer(text):
-        places.update(found.span())
+    places.update(place for found in _RULE.finditer(text) for place in found.span())
     stops: set[int] = set()
     for pattern, first in ((_NUMBERED, "1"), (_LETTERED, "a"), (_CAPITALS, "A")):
         run = _sequence(text, pattern, first)
@@ -191,8 +170,8 @@ def inline_items(text: str) -> Items:
         starts = [enumerator.start() for enumerator in run]
         if not any(_SAME_SENTENCE.search(text[max(0, at - 5) : at]) for at in starts):
             places.update(starts)
-    places.update(found.end() for found in _URL_BEFORE_URL.finditer(text))
-    places.update(found.end() for found in _FACE_BEFORE_SENTENCE.finditer(text))
+    for pattern in (_URL_BEFORE_URL, _FACE_BEFORE_SENTENCE):
+        places.update(found.end() for found in pattern.finditer(text))
     return Items(sorted(place for place in places if 0 < place < len(text)), frozenset(stops))
 
 
@@ -209,21 +188,21 @@ def _sequence(text: str, pattern: re.Pattern[str], first: str) -> Sequence[re.Ma
 
 def _opens(text: str, found: re.Match[str], first: str) -> bool:
     at_start = not found.start()
-    counted = found["number"] == first or bool(at_start and found.groupdict().get("bullet"))
+    if found["number"] != first and not (at_start and found.groupdict().get("bullet")):
+        return False
     before = text[max(0, found.start() - 3) : found.start()].rstrip()
     if found["style"] == "." or first == "A":
-        apart = before.endswith((":", "："))
-    else:
-        # Behind a comma the numbers only count the parts of one sentence: 1) this, 2) that.
-        apart = not before.endswith((",", "("))
-    return counted and (at_start or apart)
+        return at_start or before.endswith((":", "："))
+    # Behind a comma the numbers only count the parts of one sentence: 1) this, 2) that.
+    return at_start or not before.endswith((",", "("))
 
 
 def _follows(one: re.Match[str], other: re.Match[str]) -> bool:
-    same = one["style"] == other["style"]
-    if one["number"].isdigit():
-        return same and int(other["number"]) == int(one["number"]) + 1
-    return same and ord(other["number"]) == ord(one["number"]) + 1
+    rank, next_rank = (
+        int(each["number"]) if each["number"].isdigit() else ord(each["number"])
+        for each in (one, other)
+    )
+    return one["style"] == other["style"] and next_rank == rank + 1
 
 
 # Letters and e-mails whose line breaks were lost: headers, greetings, attachments.
@@ -301,27 +280,21 @@ def letter_lines(text: str) -> set[int]:
     farewell, a postscript, a banner between two rows of signs, and an address before a word that
     begins a sentence.
 
-    Args:
-        text: running text without white space at its ends.
-
-    Returns:
-        Places, 0 and the end of the text left out.
-
     >>> sorted(letter_lines("Ann Lee 08/16/2000 12:05 PM Can you come?"))
     [8, 27]
     """
     labelled = text.count(": ") + text.count("：") > 1
     if not labelled and not any(sign in text for sign in _SIGNS):
         return set()
-    places = {*_stamped(text), *_fields(text), *_salutations(text)}
-    for found in _BANNER.finditer(text):
-        places.update(found.span())
+    places = {*_stamped(text), *_labelled(text), *_salutations(text)}
+    places.update(place for found in _BANNER.finditer(text) for place in found.span())
+    for pattern in (_ADDRESS_FIELD, _INCLUDED):
+        places.update(found.end() for found in pattern.finditer(text))
     starters = abbreviations().starters
     places.update(found.end() for found in _LINK.finditer(text) if found[1].lower() in starters)
     attached = [found.start() for found in _ATTACHMENT.finditer(text)]
     # One file behind a dash may be an apposition, several are a list.
     places.update(attached if len(attached) > 1 else ())
-    places.update(found.end() for found in _INCLUDED.finditer(text))
     return {place for place in places if 0 < place < len(text)}
 
 
@@ -332,17 +305,13 @@ def _stamped(text: str) -> Iterator[int]:
         before = text[max(since, stamp.start() - _SENDER_WIDTH) : stamp.start()]
         sender = _SENDER.fullmatch(_SENTENCE_BEFORE.sub("", before)) or _SENDER.fullmatch(before)
         if sender and (not sender["name"] or _MESSAGE.match(text, stamp.end())):
-            yield stamp.end()
-            if not sender["at"]:
-                yield stamp.start()
+            yield from stamp.span()[1 if sender["at"] else 0 :]
         since = stamp.end()
 
 
-def _fields(text: str) -> Iterator[int]:
-    """Behind an address that a label announces, and before every label but the first."""
-    yield from (found.end() for found in _ADDRESS_FIELD.finditer(text))
-    labels = list(_FIELD.finditer(text))
-    for label in labels[1:]:
+def _labelled(text: str) -> Iterator[int]:
+    """Before every label but the first that stands behind the value of another."""
+    for label in islice(_FIELD.finditer(text), 1, None):
         before = text[max(0, label.start() - _VALUE_WIDTH) : label.start()]
         if _VALUE.search(before) and not before.rstrip().endswith((",", "，", "、")):
             yield label.start()
@@ -350,9 +319,10 @@ def _fields(text: str) -> Iterator[int]:
 
 def _salutations(text: str) -> Iterator[int]:
     """Behind greetings and farewells, before postscripts."""
+    words = abbreviations()
     for found in _GREETING.finditer(text):
         # "Hi, Ann" and "Hi, I am" go on; "Hi, There is" is a new line.
-        new = found[2].lower() in abbreviations().starters
+        new = found[2].lower() in words.starters
         new = new and (found[2] != "I" or found[0].lstrip().startswith("Dear"))
         if found["dash"] or (new and not _BETWEEN_COMMAS.match(text, found.end())):
             yield found.end()
@@ -362,5 +332,5 @@ def _salutations(text: str) -> Iterator[int]:
     for found in _POSTSCRIPT.finditer(text):
         signed = _SIGNED.search(text[max(0, found.start() - _SIGNED_WIDTH) : found.start()])
         word = (signed["word"] or "").lower() if signed else ""
-        if signed and word not in abbreviations().never_end and len(word) != 1:
+        if signed and word not in words.never_end and len(word) != 1:
             yield found.start()

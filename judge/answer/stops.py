@@ -1,8 +1,7 @@
 """Stops: where a sentence may end, and whether it does, in CJK and in Latin script."""
 
 import re
-from collections.abc import Container, Iterator
-from functools import cache
+from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
 from judge.answer.markers import MARKER
@@ -49,7 +48,7 @@ class Candidate(NamedTuple):
 
 
 def candidates(text: str, *, spaced_marks: bool) -> Iterator[Candidate]:
-    """Yield every stop of a text, in order and apart.
+    """Yield every stop of running text, in order and apart.
 
     Args:
         text: running text.
@@ -76,18 +75,13 @@ def candidates(text: str, *, spaced_marks: bool) -> Iterator[Candidate]:
 
 def _note_end(text: str, stop: int, end: int) -> int:
     """`end`, or behind it the end of a footnote's number: `It was late. 4 Even so they left`."""
-    note = _NOTE_NUMBER.match(text, end)
-    if not note or note[1].lower() not in abbreviations().starters:
+    note, words = _NOTE_NUMBER.match(text, end), abbreviations()
+    if not note or note[1].lower() not in words.starters:
         return end
     before = _WORD_BEFORE.search(text[max(0, stop - 40) : stop])
     word = before[0].rstrip(".").lower() if before else ""
-    return note.end() if len(word) > 1 and word not in _shortened() else end
-
-
-@cache
-def _shortened() -> frozenset[str]:
-    words = abbreviations()
-    return words.before_number | words.never_end | words.may_end
+    shortened = any(word in each for each in (words.before_number, words.never_end, words.may_end))
+    return note.end() if len(word) > 1 and not shortened else end
 
 
 def enclosed(text: str) -> Iterator[tuple[int, int]]:
@@ -116,15 +110,6 @@ class Place(NamedTuple):
         return self.text[self.since : min(self.candidate.start, self.since + _HEAD)].lstrip()
 
     @property
-    def leads_in(self) -> bool:
-        """Whether the stop closes a list marker (`1.`, `PS.`) or a bold title (`**Note.**`)."""
-        head, candidate = self.head, self.candidate
-        if candidate.stop == "." and _ENUMERATOR.fullmatch(head):
-            return True
-        bold = head.startswith("**") and candidate.close.startswith("**")
-        return bold and len(head.split()) <= _LEAD_IN_WORDS
-
-    @property
     def word(self) -> str:
         """The word before the stop."""
         start = self.candidate.start
@@ -132,19 +117,18 @@ class Place(NamedTuple):
         return found[0] if found else ""
 
     @property
-    def next_word(self) -> str:
-        """The word behind it, opening quotes and brackets left out."""
-        end = self.candidate.end
-        found = _NEXT_WORD.match(self.text[end : end + 60])
-        return found[1] if found else ""
+    def behind(self) -> str:
+        """The first characters behind the stop."""
+        return self.text[self.candidate.end : self.candidate.end + 60]
 
 
-def ends_sentence(place: Place, punkt: Container[int]) -> bool:
+def ends_sentence(place: Place, punkt: Callable[[], Container[int]]) -> bool:
     """Whether a sentence ends at a candidate that is not the end of the text.
 
     Args:
         place: the candidate and its surroundings.
-        punkt: places behind the full stops at which Punkt ends a sentence of Latin script.
+        punkt: gives the places behind the full stops at which Punkt ends a sentence of Latin
+            script; called only where no word tells.
     """
     return _ends_cjk(*place) if _full_width(*place[:2]) else _ends_latin(place, punkt)
 
@@ -152,7 +136,7 @@ def ends_sentence(place: Place, punkt: Container[int]) -> bool:
 # CJK script: punctuation tells, and no word does.
 
 _FULL_WIDTH = re.compile("[。！？｡]")
-_GOES_ON = tuple("，、：；,:;)）》」』”’]】-–—～~·%％")
+_GOES_ON = tuple("，、：；,:;)）》」』”’】]-–—～~·%％")
 _TITLE = ("》", "〉")
 _OPENERS = tuple('“「『"‘《（(【[')
 _SPEECH = re.compile(
@@ -185,32 +169,30 @@ def _ends_cjk(text: str, candidate: Candidate, since: int) -> bool:
     A quotation that is followed by who said it goes on; a semicolon ends a sentence before the
     next item of a list, or between two clauses of 60 characters.
     """
-    following = text[candidate.end]
-    if not candidate.stop:
-        long = candidate.start - since >= _LONG and _LONG_CLAUSE.match(text, candidate.end)
-        return bool(long or _NEXT_ITEM.match(text, candidate.end))
+    _, end, stop, close = candidate
+    following, length = text[end], candidate.start - since
+    if not stop:
+        long = length >= _LONG and _LONG_CLAUSE.match(text, end)
+        return bool(long or _NEXT_ITEM.match(text, end))
     if following in _GOES_ON:
         return False
-    if candidate.close.strip("*_`"):
-        return _ends_behind_closing(text, candidate, following)
+    if close.strip("*_`"):
+        return close[-1] in _STOPS or _ends_behind_closing(text, candidate)
     # 约翰.史密斯 is a name; the point is a full stop only where the text ends in one.
-    if candidate.stop == ".":
+    if stop == ".":
         return text.endswith(".") and bool(CJK_CHAR.match(text[-2:-1]))
-    pause = candidate.stop[0] in "…." and not _FULL_WIDTH.search(candidate.stop)
-    return not pause or candidate.start - since >= _PAUSE or following.isspace()
+    pause = stop[0] in "…." and not _FULL_WIDTH.search(stop)
+    return not pause or length >= _PAUSE or following.isspace()
 
 
-def _ends_behind_closing(text: str, candidate: Candidate, following: str) -> bool:
-    close = candidate.close
-    if close[-1] in _STOPS:
-        return True
+def _ends_behind_closing(text: str, candidate: Candidate) -> bool:
+    following = text[candidate.end]
     if _SPEECH.match(text, candidate.end):
         return False
     if following.isspace() or following in _OPENERS:
         return True
-    if close.startswith(_TITLE) or following in _PARTICLE:
-        return False
-    return "。" in candidate.stop
+    goes_on = candidate.close.startswith(_TITLE) or following in _PARTICLE
+    return "。" in candidate.stop and not goes_on
 
 
 # Latin script: the words on both sides tell, and Punkt where they do not.
@@ -235,58 +217,69 @@ _BRAND = re.compile(r"[a-z]{1,2}[A-Z]")
 _GLUED = re.compile(r"(?:I|[A-Z][a-z]+)(?=[\s,'’])")
 
 
-def _ends_latin(place: Place, punkt: Container[int]) -> bool:
-    candidate = place.candidate
-    following = place.text[candidate.end]
-    if place.leads_in:
+def _ends_latin(place: Place, punkt: Callable[[], Container[int]]) -> bool:
+    _, end, stop, close = place.candidate
+    if _leads_in(place):
         return False
-    if not following.isspace():
-        return _ends_unspaced(place, following)
-    word = place.next_word
+    if not place.text[end].isspace():
+        return _ends_unspaced(place)
+    next_word = _NEXT_WORD.match(place.behind)
+    word = next_word[1] if next_word else ""
     lower = word[:1].islower() and not _BRAND.match(word)
-    if candidate.stop == ".":
-        quoted = bool(candidate.close.strip("*_`"))
+    if stop == ".":
+        quoted = bool(close.strip("*_`"))
         return not (quoted and lower) and _full_stop(place, word, lower=lower, punkt=punkt)
-    if candidate.stop[0] == "…" or ".." in candidate.stop or ". ." in candidate.stop:
+    if stop[0] == "…" or ".." in stop or ". ." in stop:
         return not lower or word.startswith("http")
     # Yahoo! in mid-sentence is a name, and so may be any capitalised word there; where the
     # sentence begins with it, only before a predicate.
-    subject = candidate.stop == "!" and _PREDICATE.fullmatch(word)
+    subject = stop == "!" and _PREDICATE.fullmatch(word)
     named = place.word[:1].isupper() and (" " in place.head or subject)
-    return not (lower and (candidate.close or named))
+    return not (lower and (close or named))
 
 
-def _ends_unspaced(place: Place, following: str) -> bool:
+def _leads_in(place: Place) -> bool:
+    """Whether the stop closes a list marker (`1.`, `PS.`) or a bold title (`**Note.**`)."""
+    head, candidate = place.head, place.candidate
+    if candidate.stop == "." and _ENUMERATOR.fullmatch(head):
+        return True
+    bold = head.startswith("**") and candidate.close.startswith("**")
+    return bold and len(head.split()) <= _LEAD_IN_WORDS
+
+
+def _ends_unspaced(place: Place) -> bool:
     """The same where no white space follows: a new sentence only if it plainly is one."""
-    text, candidate, _ = place
-    before = text[max(0, candidate.start - 2) : candidate.start]
-    if MARKER.search(text[candidate.start : candidate.end]):
-        return not following.islower() and following.isalpha()
-    if CJK_CHAR.match(following):
+    text, (start, end, *_), _ = place
+    before = text[max(0, start - 2) : start]
+    if MARKER.search(text[start:end]):
+        return not text[end].islower() and text[end].isalpha()
+    if CJK_CHAR.match(text[end]):
         return not before[-1:].isdigit()
-    found = _GLUED.match(text[candidate.end : candidate.end + 30])
+    found = _GLUED.match(text[end : end + 30])
     plain = before.isalpha() and before.islower()
     return bool(plain and found and found[0].lower() in abbreviations().starters)
 
 
-def _full_stop(place: Place, following: str, *, lower: bool, punkt: Container[int]) -> bool:
+def _full_stop(
+    place: Place, following: str, *, lower: bool, punkt: Callable[[], Container[int]]
+) -> bool:
     """A single full stop with white space behind it: the one case that abbreviations decide."""
-    word = place.word.lower()
-    words = abbreviations()
-    starter = not lower and following.lower() in words.starters and following[:1].isupper()
+    word, words = place.word.lower(), abbreviations()
+    capital = following[:1].isupper()
     numbered = word in words.before_number and _NUMERAL.match(following)
     counts = lower and (word == "in" or _COUNT.fullmatch(word))
     if numbered or counts or word in words.never_end:
         return False
     if word in words.closes_list:
-        return following[:1].isupper()
+        return capital
     if _HOUR.search(word):
-        bracket = place.text[place.candidate.end : place.candidate.end + 2].strip() in {"(", "["}
-        return following[:1].isupper() and not bracket and len(place.head.split()) >= _CLAUSE_WORDS
+        bracket = place.behind[:2].strip() in {"(", "["}
+        return capital and not bracket and len(place.head.split()) >= _CLAUSE_WORDS
     if _ACRONYM.match(word) or (len(word) == 1 and word.isalpha()):
-        return starter
+        return capital and not lower and following.lower() in words.starters
     # Between plain words, the first no abbreviation, Punkt ends every sentence: it is not asked.
     bare = place.candidate.end == place.candidate.start + 1
-    behind = place.text[place.candidate.end : place.candidate.end + 60].lstrip()
-    plain = bare and behind[:1].isalpha() and word.isalpha() and word not in words.may_end
-    return plain or word[-1:].isdigit() or place.candidate.start + 1 in punkt
+    plain = bare and place.behind.lstrip()[:1].isalpha() and word.isalpha()
+    if (plain and word not in words.may_end) or word[-1:].isdigit():
+        return True
+    return place.candidate.start + 1 in punkt()

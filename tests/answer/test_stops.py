@@ -51,7 +51,7 @@ def test_a_quotation_that_is_the_whole_text_encloses_nothing() -> None:
 def cut(text: str, punkt: set[int]) -> list[str]:
     """The text cut where its candidates end sentences, each taken to be the first."""
     found = [c for c in candidates(text, spaced_marks=True) if c.end < len(text)]
-    ends = [c.end for c in found if ends_sentence(Place(text, c, 0), punkt)]
+    ends = [c.end for c in found if ends_sentence(Place(text, c, 0), lambda: punkt)]
     return [text[a:b] for a, b in pairwise([0, *ends, len(text)])]
 
 
