@@ -3,7 +3,6 @@ import gc
 import hashlib
 import json
 import logging
-import math
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -54,14 +53,6 @@ def test_the_number_is_the_hash_that_the_docstring_says() -> None:
 def test_other_parts_other_number(seed: int, one: list[str | int], two: list[str | int]) -> None:
     assert 0 <= uniform(seed, *one) < 1
     assert (uniform(seed, *one) == uniform(seed, *two)) is (one == two)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_numbers_spread_evenly(seed: int) -> None:
-    # Kolmogorov's distance stays under 1.95 / √n but once in a thousand even draws.
-    n = 2000
-    drawn = sorted(uniform(seed, "answer", f"q{i}") for i in range(n))
-    assert max(abs(u - (i + 0.5) / n) for i, u in enumerate(drawn)) < 1.95 / math.sqrt(n)
 
 
 @settings(deadline=None)
@@ -121,28 +112,27 @@ class CalledLater(Kept):
     __call__ = Kept.later
 
 
-WAYS: dict[str, Callable[[Called], ReviewHook]] = {
+WAYS: dict[str, Callable[[Kept], Any]] = {
     "function": lambda kept: kept.plain,
     "object": lambda kept: kept,
     "coroutine function": lambda kept: kept.later,
     "partial": lambda kept: partial(kept.later),
     "function of an awaitable": lambda kept: kept.lazily,
+    "asynchronous object": lambda kept: kept,
 }
 
 
-@pytest.mark.parametrize("way", [*WAYS, "asynchronous object"])
 async def test_however_it_is_written_each_call_arrives_on_one_thread_that_is_not_the_runs(
-    way: str, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    kept: Any = CalledLater() if way == "asynchronous object" else Called()
-    hook: ReviewHook = WAYS[way](kept) if way in WAYS else kept
-    async with Calls(hook, 0, 0.25, QUICK) as calls:
-        for number in range(40):
-            calls.offer(*named(f"q{number}"))
-    assert sorted(kept.given) == sorted((f"q{n}", f"q{n}", 0.25) for n in range(40))
-    (thread,) = kept.threads
-    assert thread is not threading.current_thread()
-    assert thread.daemon
+    for way, of in WAYS.items():
+        kept = CalledLater() if way == "asynchronous object" else Called()
+        async with Calls(of(kept), 0, 0.25, QUICK) as calls:
+            for number in range(40):
+                calls.offer(*named(f"q{number}"))
+        assert sorted(kept.given) == sorted((f"q{n}", f"q{n}", 0.25) for n in range(40)), way
+        (thread,) = kept.threads
+        assert (thread.daemon, thread is threading.current_thread()) == (True, False), way
     assert warnings(caplog) == []
 
 
@@ -163,10 +153,10 @@ async def test_after_a_result_those_that_are_chosen_are_offered() -> None:
 
 
 def failing(error: BaseException) -> tuple[ReviewHook, ReviewHook]:
-    def plain(_sample: Sample, _result: SampleResult, _probability: float) -> NoReturn:
+    def plain(*_: object) -> NoReturn:
         raise error
 
-    async def later(_sample: Sample, _result: SampleResult, _probability: float) -> NoReturn:
+    async def later(*_: object) -> NoReturn:
         raise error
 
     return plain, later
@@ -177,32 +167,21 @@ class Odd(BaseException):
 
 
 @pytest.mark.parametrize("way", [0, 1], ids=["blocking", "awaited"])
-@pytest.mark.parametrize(
-    "kind",
-    [
-        ValueError,
-        SystemExit,
-        KeyboardInterrupt,
-        asyncio.CancelledError,
-        StopIteration,
-        TimeoutError,
-        Odd,
-        GeneratorExit,
-    ],
-)
 async def test_what_it_raises_is_said_once_without_its_message_and_counted(
-    way: int, kind: type[BaseException], caplog: pytest.LogCaptureFixture
+    way: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    hook = failing(kind("s3cret\ntext"))[way]
-    line = hook.__code__.co_firstlineno + 1  # type: ignore[attr-defined]
-    await offered(hook, 5)
-    first, last = warnings(caplog)
-    name = f"review hook {hook.__qualname__}"  # type: ignore[attr-defined]
-    place = f"{kind.__name__} at test_hook.py:{line}"
-    if way and kind is StopIteration:
-        place = "RuntimeError"  # which Python makes of it where it is awaited, and without a place
-    assert first == f"{name} failed for 'q0': {place} (others like it are only counted)"
-    assert last == f"{name}: of 5 calls, 5 failed"
+    stopping = (SystemExit, KeyboardInterrupt, asyncio.CancelledError, StopIteration, GeneratorExit)
+    for kind in (ValueError, TimeoutError, Odd, *stopping):
+        caplog.clear()
+        hook: Any = failing(kind("s3cret\ntext"))[way]
+        await offered(hook, 5)
+        first, last = warnings(caplog)
+        name = f"review hook {hook.__qualname__}"
+        place = f"{kind.__name__} at test_hook.py:{hook.__code__.co_firstlineno + 1}"
+        if way and kind is StopIteration:
+            place = "RuntimeError"  # as Python makes of it where it is awaited, without a place
+        assert first == f"{name} failed for 'q0': {place} (others like it are only counted)"
+        assert last == f"{name}: of 5 calls, 5 failed"
 
 
 async def test_what_an_error_of_ours_says_is_said(caplog: pytest.LogCaptureFixture) -> None:
@@ -245,11 +224,11 @@ async def test_a_call_may_run_a_loop_of_its_own(caplog: pytest.LogCaptureFixture
 async def test_no_more_at_once_than_allowed() -> None:
     flying = most = 0
 
-    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+    async def hook(*_: object) -> None:
         nonlocal flying, most
         flying += 1
         most = max(most, flying)
-        for _ in range(5):
+        for _turn in range(5):
             await asyncio.sleep(0)
         flying -= 1
 
@@ -284,7 +263,7 @@ async def test_what_does_not_fit_is_dropped_and_said(
 async def test_a_call_that_takes_too_long_is_a_failure(caplog: pytest.LogCaptureFixture) -> None:
     cancelled = []
 
-    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+    async def hook(*_: object) -> None:
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -322,50 +301,12 @@ class Boom(Exception):
 
 
 @pytest.mark.parametrize("error", [Boom(), asyncio.CancelledError(), GeneratorExit()], ids=repr)
-async def test_after_an_error_of_the_run_nobody_is_waited_for(
+async def test_after_an_error_of_the_run_those_under_way_have_a_moment_to_clean_up(
     error: BaseException, caplog: pytest.LogCaptureFixture
 ) -> None:
-    began, ended = threading.Event(), []
-
-    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
-        try:
-            began.set()
-            await asyncio.Event().wait()
-        finally:
-            ended.append(True)
-
-    async def run() -> None:
-        async with Calls(hook, 0, 1.0) as calls:  # whose grace is half a minute
-            calls.offer(SAMPLE, RESULT)
-            await asyncio.to_thread(began.wait, 60)
-            raise error
-
-    with pytest.raises(type(error)):
-        await asyncio.wait_for(run(), 60)
-    assert ended == [True]
-    (said,) = warnings(caplog)
-    assert "1 were given up" in said
-
-
-async def test_cancelled_during_the_grace_it_waits_no_longer() -> None:
-    began = threading.Event()
-
-    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
-        began.set()
-        await asyncio.Event().wait()
-
-    task = asyncio.create_task(offered(hook, 1, Limits()))
-    await asyncio.to_thread(began.wait, 60)
-    task.cancel()
-    async with asyncio.timeout(60):
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-
-async def test_a_call_given_up_has_a_moment_to_clean_up() -> None:
     began, go, cleaned = threading.Event(), threading.Event(), []
 
-    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+    async def hook(*_: object) -> None:
         try:
             began.set()
             await asyncio.Event().wait()
@@ -373,16 +314,32 @@ async def test_a_call_given_up_has_a_moment_to_clean_up() -> None:
             cleaned.append(await asyncio.to_thread(go.wait, 60))
 
     async def run() -> None:
-        async with Calls(hook, 0, 1.0) as calls:
+        async with Calls(hook, 0, 1.0) as calls:  # whose grace is half a minute
             calls.offer(SAMPLE, RESULT)
             await asyncio.to_thread(began.wait, 60)
             # The run's loop has to turn for that: it must be waiting.
             asyncio.get_running_loop().call_later(0.02, go.set)
-            raise Boom
+            raise error
 
-    with pytest.raises(Boom):
-        await run()
+    with pytest.raises(type(error)):
+        await asyncio.wait_for(run(), 60)
     assert cleaned == [True]
+    (said,) = warnings(caplog)
+    assert "1 were given up" in said
+
+
+async def test_cancelled_during_the_grace_it_waits_no_longer() -> None:
+    began = threading.Event()
+
+    async def hook(*_: object) -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    task = asyncio.create_task(offered(hook, 1, Limits()))
+    await asyncio.to_thread(began.wait, 60)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 60)
 
 
 class Hostile:
@@ -394,7 +351,7 @@ class Hostile:
         self.threads: set[threading.Thread] = set()
 
     def __call__(self, name: str) -> ReviewHook:
-        async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+        async def hook(*_: object) -> None:
             self.threads.add(threading.current_thread())
             self.began.set()
             await getattr(self, name)()
@@ -428,12 +385,15 @@ class Hostile:
         await asyncio.sleep(0)
 
 
+GIVEN_UP = ["5 were given up before they had ended"]
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("swallow", ["5 were given up before they had ended"]),
-        ("block", ["5 were given up before they had ended"]),
-        ("thread", ["5 were given up before they had ended"]),
+        ("swallow", GIVEN_UP),
+        ("block", GIVEN_UP),
+        ("thread", GIVEN_UP),
         ("stop", []),
         ("cancel_all", ["CancelledError", "5 failed"]),
         ("cancel_itself", ["CancelledError at test_hook.py:", "5 failed"]),
@@ -443,7 +403,7 @@ async def test_nothing_that_it_does_touches_the_run(
     name: str, said: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     hostile = Hostile()
-    limits = replace(QUICK, farewell=0.02, grace=0.05 if "given up" in str(said) else 60)
+    limits = replace(QUICK, farewell=0.02, grace=0.05 if said is GIVEN_UP else 60)
     bystander = asyncio.create_task(asyncio.to_thread(hostile.began.wait, 60))
     async with asyncio.timeout(60):
         await offered(hostile(name), 5, limits)
@@ -463,7 +423,7 @@ async def test_what_fails_beside_its_calls_is_said_without_its_message(
     async def failing_task() -> NoReturn:
         raise ValueError("s3cret")
 
-    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+    async def hook(*_: object) -> None:
         task = asyncio.create_task(failing_task())
         await asyncio.wait((task,))
         del task
@@ -511,7 +471,7 @@ async def test_threads_of_a_call_keep_no_process_and_tell_its_errors(
         threads.append(threading.current_thread())
         return 1 // number
 
-    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+    async def hook(*_: object) -> None:
         assert await asyncio.to_thread(work, 1) == 1
         await asyncio.to_thread(work, 0)
 
@@ -541,7 +501,7 @@ async def test_what_a_call_left_unread_or_untidy_is_closed(
 
     unread, left = numbers(), []
 
-    async def hook(_sample: Sample, _result: SampleResult, _probability: float) -> None:
+    async def hook(*_: object) -> None:
         await anext(unread)
         left.append(asyncio.create_task(rude()))
         await asyncio.sleep(0)
@@ -559,34 +519,18 @@ class Mute(Exception):
         raise ValueError("no words")
 
 
+SAID = {
+    KeyError("表"): "KeyError: '表'",
+    SystemExit(3): "SystemExit: 3",
+    OSError(): "OSError",
+    Mute(): "Mute",
+    ValueError("a\r\n\tb\x1b[31m\u202ec"): "ValueError: a b [31m c",
+    ValueError("字" * 100_000): f"ValueError: {'字' * 199}…",
+}
+
+
 def test_an_error_is_its_kind_and_its_words_on_one_line_that_does_not_run_on() -> None:
-    errors = (
-        KeyError("表"),
-        SystemExit(3),
-        OSError(),
-        Mute(),
-        ValueError("a\r\n\tb\x1b[31m\u202ec"),
-    )
-    assert [described(error) for error in errors] == [
-        "KeyError: '表'",
-        "SystemExit: 3",
-        "OSError",
-        "Mute",
-        "ValueError: a b [31m c",
-    ]
-    assert described(ValueError("字" * 100_000)) == f"ValueError: {'字' * 199}…"
-
-
-def raised(by: Callable[[], object]) -> Exception:
-    try:
-        by()
-    except Exception as error:  # noqa: BLE001  whichever it is
-        return error
-    raise AssertionError
-
-
-def outer() -> None:
-    inner()
+    assert [described(error) for error in SAID] == list(SAID.values())
 
 
 def inner() -> None:
@@ -594,10 +538,14 @@ def inner() -> None:
 
 
 def test_the_place_is_the_innermost_line_of_the_file_that_was_called() -> None:
+    try:
+        inner()
+    except ValueError as caught:
+        error = caught
     place = f"at test_hook.py:{inner.__code__.co_firstlineno + 1}"
-    assert placed(raised(outer)) == f"JSONDecodeError {place}"
+    assert placed(error) == f"JSONDecodeError {place}"
     # Where this file is the caller, it is the library that was called.
-    assert placed(raised(outer), __name__).startswith("JSONDecodeError at __init__.py:")
+    assert placed(error, __name__).startswith("JSONDecodeError at __init__.py:")
 
 
 # By its name.
@@ -605,39 +553,24 @@ def test_the_place_is_the_innermost_line_of_the_file_that_was_called() -> None:
 MODULE = """
 import sibling_of_hooks
 
-def keep(sample, result, probability):
-    pass
-
-async def later(sample, result, probability):
-    pass
+def keep(sample, result, probability): ...
+async def later(sample, result, probability): ...
+def few(sample): ...
+def yields(sample, result, probability): yield sample
+async def yields_later(sample, result, probability): yield sample
 
 class Box:
-    def __call__(self, sample, result, probability):
-        pass
-
+    def __call__(self, sample, result, probability): ...
     class Inner:
-        def __call__(self, *given):
-            pass
+        def __call__(self, *given): ...
 
 class Closed:
-    def __init__(self, path):
-        pass
-
-def yields(sample, result, probability):
-    yield sample
-
-async def yields_later(sample, result, probability):
-    yield sample
+    def __init__(self, path): ...
 
 class Yields:
-    def __call__(self, sample, result, probability):
-        yield sample
+    def __call__(self, sample, result, probability): yield sample
 
-class Silent:
-    pass
-
-def few(sample):
-    pass
+class Silent: ...
 
 number = 3
 """
@@ -648,22 +581,28 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     known = set(sys.modules)
-    (tmp_path / "some_hooks.py").write_text(MODULE, encoding="utf-8")
+    files = {
+        "some": MODULE,
+        "broken": "raise ValueError('first line\\nsecond')\n",
+        "ending": "raise SystemExit(0)\n",
+        "stopped": "raise KeyboardInterrupt\n",
+        "misspelt": "def keep(:\n",
+    }
+    for name, text in files.items():
+        (tmp_path / f"{name}_hooks.py").write_text(text, encoding="utf-8")
     (tmp_path / "sibling_of_hooks.py").write_text("")
-    (tmp_path / "broken_hooks.py").write_text("raise ValueError('first line\\nsecond')\n")
-    (tmp_path / "ending_hooks.py").write_text("raise SystemExit(0)\n")
-    (tmp_path / "stopped_hooks.py").write_text("raise KeyboardInterrupt\n")
-    (tmp_path / "misspelt_hooks.py").write_text("def keep(:\n")
     yield
     for name in set(sys.modules) - known:
         del sys.modules[name]
 
 
 @pytest.mark.usefixtures("modules")
-def test_a_function_of_a_module_in_the_working_folder() -> None:
-    hook = load_hook("some_hooks:keep")
-    assert hook is sys.modules["some_hooks"].keep
+def test_an_object_of_a_module_in_the_working_folder() -> None:
+    assert load_hook("some_hooks:keep") is sys.modules["some_hooks"].keep
     assert load_hook("some_hooks:later") is sys.modules["some_hooks"].later
+    # Of a class an object is made.
+    assert type(load_hook("some_hooks:Box")).__name__ == "Box"
+    assert type(load_hook("some_hooks:Box.Inner")).__name__ == "Inner"
 
 
 @pytest.mark.usefixtures("modules")
@@ -685,12 +624,6 @@ def test_a_file_beside_it_takes_the_place_of_no_library(tmp_path: Path) -> None:
     assert load_hook("importing_hooks:keep") is sys.modules["some_hooks"].keep
     assert sys.path[0] != str(tmp_path)
     assert sys.path.index(str(tmp_path)) == len(sys.path) - 1
-
-
-@pytest.mark.usefixtures("modules")
-def test_of_a_class_an_object_is_made() -> None:
-    assert type(load_hook("some_hooks:Box")).__name__ == "Box"
-    assert type(load_hook("some_hooks:Box.Inner")).__name__ == "Inner"
 
 
 NO_HOOKS = [
