@@ -39,9 +39,9 @@ Ask = Callable[..., Exchange[str]]
 def ask(key: str, quick: Policy) -> Ask:
     """One request from a loop of its own."""
 
-    def asked(url: str, patience: float | None = None, policy: Policy = quick) -> Exchange[str]:
+    def asked(url: str, patience: float | None = None) -> Exchange[str]:
         async def main() -> Exchange[str]:
-            async with Connection(url, key, policy=policy) as connection:
+            async with Connection(url, key, policy=quick) as connection:
                 deadline = None if patience is None else now() + patience
                 return await connection.ask("/chat/completions", BODY, words, deadline=deadline)
 
