@@ -67,7 +67,7 @@ def pragma(store: DiskStore, name: str) -> object:
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+    return [path.name for path in folder.iterdir()]
 
 
 def writer(folder: Path, name: str, count: int) -> subprocess.Popen[str]:
@@ -175,42 +175,33 @@ def test_a_planted_pickle_is_not_unpickled(
     assert crater.exists(), "the bomb was armed: diskcache by itself sets it off"
 
 
-@pytest.mark.parametrize("mode", [1, 2, 3, 4])
 def test_a_row_that_names_a_file_is_not_read_and_the_file_not_removed(
-    folder: Path, mode: int, caplog: pytest.LogCaptureFixture
+    folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     DiskStore(folder).close()
     victim = folder.with_name("victim")
     victim.write_text("secret")
-    for key in ("a", "b"):
-        plant(
-            folder,
-            "INSERT INTO Cache(key, raw, mode, filename) VALUES (?, 1, ?, '../victim')",
-            key,
-            mode,
-        )
+    row = "INSERT INTO Cache(key, raw, mode, filename) VALUES (?, 1, ?, '../victim')"
+    for mode in range(1, 5):
+        plant(folder, row, f"{mode}", mode)
     with DiskStore(folder) as store:
-        assert store.get(["a", "b"]) == {}
-        store.put({"a": "ours"})
-        assert list(store.rows()) == [("a", "ours")]
-        assert store.clear() == 2
+        assert store.get(["1", "2", "3", "4"]) == {}
+        store.put({"1": "ours"})
+        assert list(store.rows()) == [("1", "ours")]
+        assert store.clear() == 4
     assert victim.read_text() == "secret"
     assert len(caplog.records) == 1
     assert "secret" not in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("raw", "mode", "value"),
-    [(1, 1, b"text"), (1, 1, 7), (1, 1, None), (1, 2, "text"), (0, 1, "text"), ("x", 1, "text")],
-)
-def test_what_is_no_text_of_ours_is_absent(
-    folder: Path, raw: object, mode: int, value: object
-) -> None:
+def test_what_is_no_text_of_ours_is_absent(folder: Path) -> None:
     DiskStore(folder).close()
-    row = "INSERT INTO Cache(key, raw, mode, value) VALUES ('k', ?, ?, ?)"
-    plant(folder, row, raw, mode, value)
+    row = "INSERT INTO Cache(key, raw, mode, value) VALUES (?, ?, ?, ?)"
+    odd = [(1, 1, b"text"), (1, 1, 7), (1, 1, None), (1, 2, "text"), (0, 1, "text"), ("x", 1, "t")]
+    for number, values in enumerate(odd):
+        plant(folder, row, f"{number}", *values)
     with DiskStore(folder) as store:
-        assert store.get(["k"]) == {}
+        assert store.get([f"{number}" for number in range(len(odd))]) == {}
         assert list(store.rows()) == []
 
 
@@ -237,7 +228,7 @@ def test_a_broken_database_is_named_and_can_be_emptied(folder: Path, how: str) -
     with pytest.raises(JudgeError, match=clear), DiskStore(folder) as store:
         list(store.rows())
     assert empty(folder) is None
-    assert [path.name for path in folder.iterdir()] == ["notes"]
+    assert names(folder) == ["notes"]
     with DiskStore(folder) as store:
         store.put({"k": "v"})
     assert empty(folder) == 1
@@ -269,12 +260,26 @@ with DiskStore(Path(sys.argv[1])) as store:
     except RunError as error:
         print(number, error)
 """
+WITHOUT_USERS = """
+import os, sys
+from pathlib import Path
+del os.geteuid
+from judge.backends.store import DiskStore
+with DiskStore(Path(sys.argv[1])) as store:
+    store.put({"k": "v"})
+    print(store.get(["k"]))
+"""
+
+
+def printed(program: str, folder: Path) -> str:
+    command = [sys.executable, "-c", program, str(folder)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ran.stderr == ""
+    return ran.stdout
 
 
 def test_a_full_disk_ends_the_run_and_keeps_what_is_there(folder: Path) -> None:
-    command = [sys.executable, "-c", FILLER, str(folder)]
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    count, message = output.split(" ", 1)
+    count, message = printed(FILLER, folder).split(" ", 1)
     assert str(folder) in message
     assert "what is there stays: mend that, then run it again" in message
     assert "--cache-dir" in message
@@ -284,15 +289,15 @@ def test_a_full_disk_ends_the_run_and_keeps_what_is_there(folder: Path) -> None:
         assert [key for key, _ in store.rows()] == [str(number) for number in range(int(count))]
 
 
+def test_a_system_that_knows_no_users_has_a_cache(folder: Path) -> None:
+    assert printed(WITHOUT_USERS, folder) == "{'k': 'v'}\n"
+
+
 def test_errors_in_mid_run_are_translated_and_quote_no_text(store: DiskStore) -> None:
     store.put({"k": "secret"})
     plant(store.directory, "DROP TABLE Cache")
-    for use in (
-        lambda: store.get(["k"]),
-        lambda: store.put({"k": "secret"}),
-        lambda: list(store.rows()),
-        store.clear,
-    ):
+    uses = (lambda: store.get(["k"]), lambda: store.put({"k": "secret"}), store.clear)
+    for use in (*uses, lambda: list(store.rows())):
         with pytest.raises(RunError, match="no such table") as caught:
             use()
         assert str(store.directory) in str(caught.value)
@@ -304,19 +309,15 @@ def test_a_closed_store_is_the_caller_s_mistake_and_stays_closed(folder: Path) -
         store.put({str(number): "" for number in range(600)})
         rows = store.rows()
         next(rows)
-    for use in (
-        lambda: store.get(["1"]),
-        lambda: store.put({"k": "v"}),
-        lambda: list(rows),
-        store.clear,
-    ):
+    uses = (lambda: store.get(["1"]), lambda: store.put({"k": "v"}), store.clear)
+    for use in (*uses, lambda: list(rows)):
         with pytest.raises(UsageError, match="closed; ask while its `with` is open") as caught:
             use()
         assert not isinstance(caught.value, ConfigError | RunError)
         assert str(folder) in str(caught.value)
     with DiskStore(folder) as again:
         assert len(list(again.rows())) == 600
-    assert [path.name for path in folder.iterdir()] == ["cache.db"], "nobody has it open"
+    assert names(folder) == ["cache.db"], "nobody has it open"
 
 
 def test_a_text_that_sqlite_cannot_hold_is_refused_unquoted(store: DiskStore) -> None:
@@ -387,7 +388,7 @@ def test_a_folder_of_other_things_stays_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"project.*holds other things.*another cache directory"):
         DiskStore(shared)
     assert mode(shared) == 0o755
-    assert [path.name for path in shared.iterdir()] == ["file"]
+    assert names(shared) == ["file"]
 
 
 def somebody_elses(tmp_path: Path) -> Path:
@@ -417,23 +418,6 @@ def test_places_that_cannot_be_trusted_are_refused(tmp_path: Path) -> None:
             assert why in str(caught.value)
             assert str(place) in str(caught.value)
     assert (tmp_path / "file").read_text() == "mine"
-
-
-WITHOUT_USERS = """
-import os, sys
-from pathlib import Path
-del os.geteuid
-from judge.backends.store import DiskStore
-with DiskStore(Path(sys.argv[1])) as store:
-    store.put({"k": "v"})
-    print(store.get(["k"]))
-"""
-
-
-def test_a_system_that_knows_no_users_has_a_cache(folder: Path) -> None:
-    command = [sys.executable, "-c", WITHOUT_USERS, str(folder)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (ran.stderr, ran.stdout) == ("", "{'k': 'v'}\n")
 
 
 async def test_many_callers_are_answered_each_with_its_own(folder: Path) -> None:

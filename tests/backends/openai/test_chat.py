@@ -31,24 +31,24 @@ def test_the_shape_is_asked_for_ever_less_strictly(question: ChatRequest) -> Non
     ]
 
 
-@pytest.mark.parametrize(
-    ("settled", "signature"),
-    [
-        (Capabilities(), "llm:m@h:1|json_schema|t:0|seed:7|max_tokens"),
-        (Capabilities(served="m"), "llm:m@h:1|json_schema|t:0|seed:7|max_tokens"),
-        (Capabilities(served="m|t:1"), "llm:m@h:1|served:m/t:1|json_schema|t:0|seed:7|max_tokens"),
-        (
-            Capabilities(served="m-2024", temperature=False, limit="max_completion_tokens"),
-            "llm:m@h:1|served:m-2024|json_schema|t:default|seed:7|max_completion_tokens",
-        ),
-        (
-            Capabilities(response_format="json_object+schema", seed=False),
-            "llm:m@h:1|json_object+schema|t:0|seed:none|max_tokens",
-        ),
-    ],
-)
-def test_the_signature_holds_what_was_settled(settled: Capabilities, signature: str) -> None:
-    assert settled.signature("m", "h:1") == signature
+SIGNATURES = [
+    (Capabilities(), "json_schema|t:0|seed:7|max_tokens"),
+    (Capabilities(served="m"), "json_schema|t:0|seed:7|max_tokens"),
+    (Capabilities(served="m|t:1"), "served:m/t:1|json_schema|t:0|seed:7|max_tokens"),
+    (
+        Capabilities(served="m-2024", temperature=False, limit="max_completion_tokens"),
+        "served:m-2024|json_schema|t:default|seed:7|max_completion_tokens",
+    ),
+    (
+        Capabilities(response_format="json_object+schema", seed=False),
+        "json_object+schema|t:0|seed:none|max_tokens",
+    ),
+]
+
+
+def test_the_signature_holds_what_was_settled() -> None:
+    found = [settled.signature("m", "h:1") for settled, _ in SIGNATURES]
+    assert found == [f"llm:m@h:1|{parts}" for _, parts in SIGNATURES]
 
 
 async def test_what_was_settled_is_remembered_for_its_server_and_model_alone() -> None:
@@ -64,12 +64,12 @@ async def test_what_was_settled_is_remembered_for_its_server_and_model_alone() -
     assert await recall(memory, URL, "m") is None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"temperature": "odd"}', '{"of": "tomorrow"}'])
-async def test_what_cannot_be_read_is_not_remembered(text: str) -> None:
-    memory = FakeStore()
-    await remember(memory, URL, "m", Capabilities())
-    await memory.put(dict.fromkeys(memory.texts, text))
-    assert await recall(memory, URL, "m") is None
+async def test_what_cannot_be_read_is_not_remembered() -> None:
+    for text in ("", "{", "[]", '{"temperature": "odd"}', '{"of": "tomorrow"}'):
+        memory = FakeStore()
+        await remember(memory, URL, "m", Capabilities())
+        await memory.put(dict.fromkeys(memory.texts, text))
+        assert await recall(memory, URL, "m") is None, text
     await remember(None, URL, "m", Capabilities())
     assert await recall(None, URL, "m") is None
 
@@ -127,12 +127,11 @@ def test_half_a_surrogate_pair_is_no_reason_to_lose_a_reply() -> None:
     assert (read.text, read.model) == ("a\ud83d", "m")
 
 
-@pytest.mark.parametrize(
-    "usage", [None, {}, [], "x", {"prompt_tokens": None, "completion_tokens": -1}]
-)
-def test_an_odd_count_is_no_count(usage: JsonValue) -> None:
-    read = read_completion(body({"content": "x"}, usage=usage))
-    assert (read.text, read.prompt_tokens, read.reply_tokens) == ("x", None, None)
+def test_an_odd_count_is_no_count() -> None:
+    odd: list[JsonValue] = [None, {}, [], "x", {"prompt_tokens": None, "completion_tokens": -1}]
+    for usage in odd:
+        read = read_completion(body({"content": "x"}, usage=usage))
+        assert (read.text, read.prompt_tokens, read.reply_tokens) == ("x", None, None)
 
 
 NO_REPLIES = [

@@ -9,7 +9,7 @@ from judge.backends.openai import Connection, OpenAIEmbedder, Policy
 from judge.errors import JudgeUnavailable
 from judge.protocols import Embedder
 from judge.records import Unscored
-from tests.replies import Answer, Body, Hang, Reset, Status
+from tests.replies import Answer, Body, Hang, Reset, Status, too_many
 from tests.server import JudgeServer
 
 Rows = npt.NDArray[np.float32]
@@ -35,6 +35,10 @@ def embed(key: str, quick: Policy) -> Embed:
 def by_length(texts: Sequence[str]) -> list[list[float]]:
     """3-4-5 triangles and their multiples."""
     return [[3.0 * len(text), 4.0 * len(text)] for text in texts]
+
+
+def always(answer: Answer) -> Callable[[Sequence[str]], Answer]:
+    return lambda _: answer
 
 
 def only(outcomes: list[Rows | Unscored]) -> Rows:
@@ -74,34 +78,36 @@ def test_many_texts_go_in_batches(embed: Embed) -> None:
 
 def test_rows_are_put_in_the_order_that_their_numbers_say(embed: Embed) -> None:
     body = '{"data": [{"index": 1, "embedding": [0, 2]}, {"index": 0, "embedding": [5, 0]}]}'
-    with JudgeServer(embedding=lambda _: Body(body)) as server:
+    with JudgeServer(embedding=always(Body(body))) as server:
         assert only(embed(server.base_url, ["a", "b"])).tolist() == [[1, 0], [0, 1]]
     # Without numbers the order is theirs, and a row of zeros stays one.
     body = '{"data": [{"embedding": [0, 0]}, {"embedding": [5, 0]}]}'
-    with JudgeServer(embedding=lambda _: Body(body)) as server:
+    with JudgeServer(embedding=always(Body(body))) as server:
         assert only(embed(server.base_url, ["a", "b"])).tolist() == [[0, 0], [1, 0]]
 
 
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        (Body('{"data": [{"embedding": [1]}]}'), "server_error"),
-        (Body('{"data": [{"embedding": [1]}, {"embedding": [1, 2]}]}'), "server_error"),
-        (Body('{"data": [{"embedding": []}, {"embedding": []}]}'), "server_error"),
-        (Body('{"data": [{"embedding": [1]}, {"embedding": [NaN]}]}'), "server_error"),
-        (Body('{"data": [{"embedding": "AAAA"}, {"embedding": "AAAA"}]}'), "server_error"),
-        (Body("<html></html>", "text/html"), "server_error"),
-        (Status(400, {"error": "too long"}), "server_error"),
-        (Status(429, {"error": "slow down"}), "rate_limited"),
-        (Reset(), "connection"),
-    ],
-)
-def test_a_failure_is_a_value(embed: Embed, answer: Answer, reason: str) -> None:
-    with JudgeServer(embedding=lambda _: answer) as server:
-        (outcome,) = embed(server.base_url, ["a", "b"])
-    assert isinstance(outcome, Unscored)
-    assert outcome.reason == reason
-    assert outcome.detail
+FAILURES: list[tuple[Answer, str]] = [
+    (Body('{"data": [{"embedding": [1]}]}'), "server_error"),
+    (Body('{"data": [{"embedding": [1]}, {"embedding": [1, 2]}]}'), "server_error"),
+    (Body('{"data": [{"embedding": []}, {"embedding": []}]}'), "server_error"),
+    (Body('{"data": [{"embedding": [1]}, {"embedding": [NaN]}]}'), "server_error"),
+    (Body('{"data": [{"embedding": "AAAA"}, {"embedding": "AAAA"}]}'), "server_error"),
+    (Body("<html></html>", "text/html"), "server_error"),
+    (Status(400, {"error": "too long"}), "server_error"),
+    (Status(429, {"error": "slow down"}), "rate_limited"),
+    (Reset(), "connection"),
+]
+
+
+def test_a_failure_is_a_value(embed: Embed) -> None:
+    found = []
+    for answer, _ in FAILURES:
+        with JudgeServer(embedding=always(answer)) as server:
+            (outcome,) = embed(server.base_url, ["a", "b"])
+        assert isinstance(outcome, Unscored)
+        assert outcome.detail
+        found.append((answer, outcome.reason))
+    assert found == FAILURES
 
 
 def test_rows_of_another_width_than_before_are_refused(embed: Embed) -> None:
@@ -115,40 +121,32 @@ def test_rows_of_another_width_than_before_are_refused(embed: Embed) -> None:
     assert second.reason == "server_error"
 
 
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [(Hang(), "timeout"), (Status(429, {"error": "x"}, {"Retry-After": "9"}), "rate_limited")],
-)
-async def test_the_deadline_is_kept(key: str, quick: Policy, answer: Answer, reason: str) -> None:
+async def test_the_deadline_is_kept(key: str, quick: Policy) -> None:
     clock = asyncio.get_running_loop().time
-    with JudgeServer(embedding=lambda _: answer) as server:
-        async with Connection(server.base_url, key, policy=quick) as connection:
-            outcome = await OpenAIEmbedder(connection, "e").embed(["a"], clock() + 0.05)
-    assert isinstance(outcome, Unscored)
-    assert outcome.reason == reason
+    answers: dict[str, Answer] = {"timeout": Hang(), "rate_limited": too_many("9")}
+    for reason, answer in answers.items():
+        with JudgeServer(embedding=always(answer)) as server:
+            async with Connection(server.base_url, key, policy=quick) as connection:
+                outcome = await OpenAIEmbedder(connection, "e").embed(["a"], clock() + 0.05)
+        assert isinstance(outcome, Unscored)
+        assert outcome.reason == reason
 
 
-async def check(url: str, key: str, policy: Policy) -> None:
-    async with Connection(url, key, policy=policy) as connection:
-        await OpenAIEmbedder(connection, "e").check()
+HOPELESS: dict[str, Answer] = {
+    "can this model embed (--embedding-model)?": Status(400, {"error": "no embeddings here"}),
+    "is --base-url right?": Body("<html>Sign in</html>", "text/html"),
+    "check --embedding-model": Status(404, {"error": "no such model"}),
+    "is the server running?": Reset(),
+}
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        (Status(400, {"error": "no embeddings here"}), "can this model embed (--embedding-model)?"),
-        (Body("<html>Sign in</html>", "text/html"), "is --base-url right?"),
-        (Status(404, {"error": "no such model"}), "check --embedding-model"),
-        (Reset(), "is the server running?"),
-    ],
-)
-async def test_a_check_that_fails_ends_the_run_with_the_next_step(
-    key: str, quick: Policy, answer: Answer, said: str
-) -> None:
-    with JudgeServer(embedding=lambda _: answer) as server:
-        with pytest.raises(JudgeUnavailable) as caught:
-            await check(server.base_url, key, quick)
-        assert server.base_url in str(caught.value)
-    assert said in str(caught.value)
-    assert "'e'" in str(caught.value)
-    assert "--model" not in str(caught.value)
+async def test_a_check_that_fails_ends_the_run_with_the_next_step(key: str, quick: Policy) -> None:
+    for said, answer in HOPELESS.items():
+        with JudgeServer(embedding=always(answer)) as server:
+            async with Connection(server.base_url, key, policy=quick) as connection:
+                with pytest.raises(JudgeUnavailable) as caught:
+                    await OpenAIEmbedder(connection, "e").check()
+        message = str(caught.value)
+        assert message.startswith(f"model 'e' at {server.base_url} ")
+        assert said in message
+        assert "--model" not in message

@@ -1,11 +1,9 @@
 import json
 import ssl
-from itertools import pairwise
 
 import aiohttp
 import httpx2
 import openai
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
@@ -65,52 +63,48 @@ def test_what_a_status_means() -> None:
     assert wrong == []
 
 
-def caused(*chain: BaseException) -> Exception:
-    """The first, caused by the second, and so on."""
-    for error, cause in pairwise(chain):
-        error.__cause__ = cause
-    first = chain[0]
-    assert isinstance(first, Exception)
-    return first
+ROOTS: list[tuple[Exception, str]] = [
+    (ConnectionRefusedError(111, "refused"), "connection"),
+    (ssl.SSLError(1, "bad certificate"), "connection"),
+    (aiohttp.ServerDisconnectedError(), "connection"),
+    (aiohttp.http_exceptions.ContentLengthError("short"), "connection"),
+    (TimeoutError(), "timeout"),
+    (aiohttp.SocketTimeoutError("slow"), "timeout"),
+    (aiohttp.http_exceptions.BadStatusLine("HTTQ"), "server_error"),
+    (TooLargeError("a body of over 16 MiB"), "server_error"),
+    (RuntimeError("never seen"), "server_error"),
+]
 
 
-@pytest.mark.parametrize(
-    ("root", "reason"),
-    [
-        (ConnectionRefusedError(111, "refused"), "connection"),
-        (ssl.SSLError(1, "bad certificate"), "connection"),
-        (aiohttp.ServerDisconnectedError(), "connection"),
-        (aiohttp.http_exceptions.ContentLengthError("short"), "connection"),
-        (TimeoutError(), "timeout"),
-        (aiohttp.SocketTimeoutError("slow"), "timeout"),
-        (aiohttp.http_exceptions.BadStatusLine("HTTQ"), "server_error"),
-        (TooLargeError("a body of over 16 MiB"), "server_error"),
-        (RuntimeError("never seen"), "server_error"),
-    ],
-)
-def test_the_root_of_the_chain_decides_and_not_the_outermost(root: Exception, reason: str) -> None:
-    outer = caused(openai.APITimeoutError(REQUEST), httpx2.ConnectTimeout("x"), root)
-    failure = from_error(outer, hide)
-    assert (failure.reason, failure.again) == (reason, True)
-    assert "\n" not in failure.detail
-    # A cause that Python noted by itself counts as well.
-    outer.__cause__ = None
-    outer.__context__ = root
-    assert from_error(outer, hide).reason == reason
+def test_the_root_of_the_chain_decides_and_not_the_outermost() -> None:
+    found = []
+    for root, _ in ROOTS:
+        outer = openai.APITimeoutError(REQUEST)
+        outer.__cause__ = inner = httpx2.ConnectTimeout("x")
+        inner.__cause__ = root
+        failure = from_error(outer, hide)
+        assert failure.again
+        assert "\n" not in failure.detail
+        # A cause that Python noted by itself counts as well.
+        outer.__cause__ = None
+        outer.__context__ = root
+        assert from_error(outer, hide).reason == failure.reason
+        found.append((root, failure.reason))
+    assert found == ROOTS
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ("", "an empty body"),
-        ("<html><b>Welcome</b></html>", "Welcome"),
-        ('{"error": {"message": "upstream broke off", "code": 502}}', "upstream broke off"),
-    ],
-)
-def test_a_broken_reply_says_what_came_instead(body: str, said: str) -> None:
-    failure = broken(httpx2.Response(200, text=body), hide)
-    assert (failure.reason, failure.again) == ("server_error", True)
-    assert failure.detail == f"HTTP 200, but no reply in it: {said}"
+BROKEN = {
+    "": "an empty body",
+    "<html><b>Welcome</b></html>": "Welcome",
+    '{"error": {"message": "upstream broke off", "code": 502}}': "upstream broke off",
+}
+
+
+def test_a_broken_reply_says_what_came_instead() -> None:
+    for body, said in BROKEN.items():
+        failure = broken(httpx2.Response(200, text=body), hide)
+        assert (failure.reason, failure.again) == ("server_error", True)
+        assert failure.detail == f"HTTP 200, but no reply in it: {said}"
 
 
 SENT: dict[str, JsonValue] = {

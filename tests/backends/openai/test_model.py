@@ -13,7 +13,6 @@ from judge.backends.openai.chat import recall, remember
 from judge.errors import JudgeUnavailable
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest
-from tests.asked import Asked
 from tests.replies import Answer, Body, Hang, Reset, Says, Script, Status, calls, picky
 from tests.server import JudgeServer
 
@@ -48,8 +47,11 @@ def refuses(message: str, param: str | None = None, code: int = 400) -> Status:
     return Status(code, {"error": {"message": message, "param": param}})
 
 
-def fine(_: Asked) -> Answer:
-    return Says('{"verdicts": []}')
+def always(answer: Answer) -> Script:
+    return lambda _: answer
+
+
+fine = always(Says('{"verdicts": []}'))
 
 
 TEMPERATURE = refuses(
@@ -103,7 +105,7 @@ def test_a_model_that_thinks_beyond_the_limit_has_taken_the_options(probe: Settl
     cut = refuses(
         "Could not finish the message because max_tokens or model output limit was reached."
     )
-    script = picky({"max_tokens": LIMIT, "temperature": TEMPERATURE}, lambda _: cut)
+    script = picky({"max_tokens": LIMIT, "temperature": TEMPERATURE}, always(cut))
     with JudgeServer(script) as server:
         settled = probe(server.base_url)
     assert settled == Capabilities(temperature=False, limit="max_completion_tokens")
@@ -111,46 +113,40 @@ def test_a_model_that_thinks_beyond_the_limit_has_taken_the_options(probe: Settl
 
 def test_a_passing_fault_is_tried_again_and_steps_nothing_down(probe: Settle) -> None:
     faults: list[Answer] = [Status(500, {"error": "oops"}), Body("<html>", "text/html")]
-
-    def script(asked: Asked) -> Answer:
-        return faults[asked.number] if asked.number < len(faults) else fine(asked)
-
-    with JudgeServer(script) as server:
+    with JudgeServer(lambda asked: (*faults, Says("{}"))[min(asked.number, 2)]) as server:
         assert probe(server.base_url) == Capabilities(served="m")
 
 
-@pytest.mark.parametrize(
-    ("script", "said"),
-    [
-        (lambda _: refuses("The sky is falling"), "The sky is falling"),
-        (lambda _: Status(500, {"error": "CUDA out of memory"}), "CUDA out of memory"),
-        (lambda _: refuses("max_completion_tokens: nor that", code=422), "nor that"),
-        (lambda _: refuses("temperature must not be set at all"), "at all"),
-        (lambda _: Body("<html>Welcome to nginx</html>", "text/html"), "Welcome to nginx"),
-        (lambda _: Status(401, {"error": "no such key"}), "OPENAI_API_KEY"),
-        (lambda _: Status(404, {"error": "model 'm' not found"}), "model 'm' not found"),
-    ],
-)
-def test_a_refusal_that_no_option_explains_ends_it(
-    probe: Settle, script: Script, said: str
-) -> None:
-    memory = FakeStore()
-    with JudgeServer(script) as server, pytest.raises(JudgeUnavailable) as caught:
-        probe(server.base_url, memory)
-    message = str(caught.value)
-    assert said in message
-    assert server.base_url in message
+REFUSALS: dict[str, Answer] = {
+    "The sky is falling": refuses("The sky is falling"),
+    "CUDA out of memory": Status(500, {"error": "CUDA out of memory"}),
+    "nor that": refuses("max_completion_tokens: nor that", code=422),
+    "at all": refuses("temperature must not be set at all"),
+    "Welcome to nginx": Body("<html>Welcome to nginx</html>", "text/html"),
+    "OPENAI_API_KEY": Status(401, {"error": "no such key"}),
+    "model 'm' not found": Status(404, {"error": "model 'm' not found"}),
+}
+
+
+def test_a_refusal_that_no_option_explains_ends_it(probe: Settle) -> None:
     steps = ("--base-url", "OPENAI_API_KEY", "the server has trouble of its own")
-    assert any(step in message for step in steps)
-    assert len(server.requests) <= 6
-    assert not memory.texts
+    for said, answer in REFUSALS.items():
+        memory = FakeStore()
+        with JudgeServer(always(answer)) as server, pytest.raises(JudgeUnavailable) as caught:
+            probe(server.base_url, memory)
+        message = str(caught.value)
+        assert said in message
+        assert server.base_url in message
+        assert any(step in message for step in steps), message
+        assert len(server.requests) <= 6
+        assert not memory.texts
 
 
 def test_who_does_not_answer_is_asked_three_times_and_it_is_said_once(
     probe: Settle, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "judge")
-    with JudgeServer(lambda _: Reset()) as server:
+    with JudgeServer(always(Reset())) as server:
         with pytest.raises(JudgeUnavailable, match=r"is the server running\?"):
             probe(server.base_url, attempts=6)
         assert len(server.requests) == 3
@@ -160,7 +156,7 @@ def test_who_does_not_answer_is_asked_three_times_and_it_is_said_once(
 
 
 def test_a_server_that_hangs_gets_the_time_of_one_attempt(probe: Settle) -> None:
-    with JudgeServer(lambda _: Hang()) as server:
+    with JudgeServer(always(Hang())) as server:
         with pytest.raises(JudgeUnavailable, match=r"no whole answer.*is the server running\?"):
             probe(server.base_url, timeout=0.2)
         assert len(server.requests) == 1
@@ -222,56 +218,41 @@ def test_tokens_that_are_not_counted_are_estimated(question: ChatRequest) -> Non
     assert reply.model == "m"
 
 
-@pytest.mark.parametrize(
-    ("answer", "reason", "retries"),
-    [
-        (Status(400, {"error": {"message": "max_tokens, maximum context length"}}), "truncated", 0),
-        (Status(400, {"error": {"message": "odd", "param": "messages"}}), "server_error", 0),
-        (Status(500, {"error": "seed: the sampler failed"}), "server_error", 2),
-    ],
-)
-def test_a_failure_is_a_value(
-    question: ChatRequest, answer: Answer, reason: str, retries: int
-) -> None:
-    with JudgeServer(calls(answer)) as server:
-        failure = chat(server.base_url, question)
-    assert isinstance(failure, ChatFailure)
-    assert (failure.reason, failure.retries) == (reason, retries)
-    assert failure.detail
-    assert failure.seconds > 0
+FAILURES: list[tuple[Answer, str, int]] = [
+    (Status(400, {"error": {"message": "max_tokens, maximum context length"}}), "truncated", 0),
+    (Status(400, {"error": {"message": "odd", "param": "messages"}}), "server_error", 0),
+    (Status(500, {"error": "seed: the sampler failed"}), "server_error", 2),
+]
 
 
-@pytest.mark.parametrize(
-    ("error", "field"),
-    [
-        ({"message": "no", "param": "temperature"}, "temperature"),
-        ({"message": "no", "param": "response_format.type"}, "response_format"),
-    ],
-)
-def test_nothing_steps_down_in_the_middle_of_a_run(
-    question: ChatRequest, error: JsonValue, field: str
-) -> None:
-    memory = FakeStore()
-    with JudgeServer(calls(Status(400, {"error": error}))) as server:
-        asyncio.run(remember(memory, server.base_url, "m", Capabilities()))
-        with pytest.raises(JudgeUnavailable, match=f"no longer takes '{field}'") as caught:
-            chat(server.base_url, question, memory=memory)
-        assert known(memory, server.base_url) is None
-    assert server.base_url in str(caught.value)
-    assert "the same command" in str(caught.value)
-    assert "--max-reply-tokens" not in str(caught.value)
-    assert len(server.requests) == 1
+def test_a_failure_is_a_value(question: ChatRequest) -> None:
+    for answer, reason, retries in FAILURES:
+        with JudgeServer(calls(answer)) as server:
+            failure = chat(server.base_url, question)
+        assert isinstance(failure, ChatFailure)
+        assert (failure.reason, failure.retries) == (reason, retries)
+        assert failure.detail
+        assert failure.seconds > 0
 
 
-def test_a_limit_too_high_for_the_model_names_the_option_that_lowers_it(
-    question: ChatRequest,
-) -> None:
-    error: JsonValue = {"message": "max_tokens is too large: 9999", "param": "max_tokens"}
-    with (
-        JudgeServer(calls(Status(400, {"error": error}))) as server,
-        pytest.raises(JudgeUnavailable, match="--max-reply-tokens"),
+def test_nothing_steps_down_in_the_middle_of_a_run(question: ChatRequest) -> None:
+    for param, message in (
+        ("temperature", "no"),
+        ("response_format.type", "no"),
+        ("max_tokens", "max_tokens is too large: 9999"),
     ):
-        chat(server.base_url, question)
+        memory, field = FakeStore(), param.partition(".")[0]
+        error: JsonValue = {"message": message, "param": param}
+        with JudgeServer(calls(Status(400, {"error": error}))) as server:
+            asyncio.run(remember(memory, server.base_url, "m", Capabilities()))
+            with pytest.raises(JudgeUnavailable, match=f"no longer takes '{field}'") as caught:
+                chat(server.base_url, question, memory=memory)
+            assert known(memory, server.base_url) is None
+        assert server.base_url in str(caught.value)
+        assert "the same command" in str(caught.value)
+        # A limit may be taken, and only be too high for the model.
+        assert ("--max-reply-tokens" in str(caught.value)) == (field == "max_tokens")
+        assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("code", [400, 422])
