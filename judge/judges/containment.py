@@ -3,15 +3,16 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from judge.checks.denials import REACH, denies
 from judge.checks.mismatch import mismatches
+from judge.judges import reason
 from judge.protocols import Judge
-from judge.records import Evidence, JudgeOutcome, JudgeRequest, Judgment, Support, Verdict
+from judge.records import Evidence, JudgeRequest, Judgment, Support, Verdict
 from judge.signature import Signature
 from judge.text.fold import CJK, CJK_CHAR
 from judge.text.words import CONTENT, grammar, negation, no_negations, stems, weight, words
@@ -51,10 +52,6 @@ _NO: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_REASONS: Final = {
-    "opposite": {"en": "one says yes, the other no", "zh": "是与否相反"},
-    "denied": {"en": "one denies what the other says", "zh": "一方否定，另一方肯定"},
-}
 
 
 class _Token(NamedTuple):
@@ -67,8 +64,8 @@ class _Token(NamedTuple):
 
 class _Assent(NamedTuple):
     yes: bool
-    span: tuple[int, int]
-    """Where it says so."""
+    end: int
+    """One past the word that says so."""
     bare: bool
     """Whether that is all the text says."""
 
@@ -76,8 +73,9 @@ class _Assent(NamedTuple):
 class _Text:
     """A sentence or a chunk, each of its readings made when it is asked for."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, name: str = "") -> None:
         self.text = text
+        self.name = name
 
     @cached_property
     def tokens(self) -> list[_Token]:
@@ -89,6 +87,11 @@ class _Text:
             key = key.replace(",", "").replace("−", "-") if figure else key
             tokens.append(_Token(key, *match.span(), figure))
         return [token for token in tokens if token.key not in _ARTICLES] or tokens
+
+    @cached_property
+    def lines(self) -> str:
+        """The keys of the tokens, each on a line, with a line break before the first."""
+        return "".join(["\n", *(f"{token.key}\n" for token in self.tokens)])
 
     @cached_property
     def figures(self) -> dict[str, str]:
@@ -106,28 +109,16 @@ class _Text:
         found = yes or _NO.match(self.text)
         if not found:
             return None
-        bare = not re.search(r"\w", self.text[found.end() :])
-        return _Assent(yes is not None, found.span(), bare)
-
-    @cached_property
-    def places(self) -> defaultdict[str, list[int]]:
-        """By key, which of the tokens bear it."""
-        found: defaultdict[str, list[int]] = defaultdict(list)
-        for at, token in enumerate(self.tokens):
-            found[token.key].append(at)
-        return found
+        return _Assent(yes is not None, found.end(), not re.search(r"\w", self.text[found.end() :]))
 
     def find(self, short: "_Text") -> Iterator[tuple[int, int]]:
         """Where its tokens have all those of another in a row."""
-        keys = [token.key for token in short.tokens]
-        if len(short.text) > _LONGEST or not keys:
-            return
-        # Only where the rarest word stands the others may.
-        rarest = min(range(len(keys)), key=lambda at: len(self.places.get(keys[at], ())))
-        for at in self.places.get(keys[rarest], ()):
-            part = self.tokens[max(at - rarest, 0) : at - rarest + len(keys)]
-            if [token.key for token in part] == keys:
-                yield part[0].start, part[-1].end
+        many = len(short.tokens) if len(short.text) <= _LONGEST else 0
+        at = self.lines.find(short.lines) if many else -1
+        while at >= 0:
+            first = self.lines.count("\n", 0, at)
+            yield self.tokens[first].start, self.tokens[first + many - 1].end
+            at = self.lines.find(short.lines, at + 1)
 
     def denies_there(self, span: tuple[int, int], asked: str) -> bool:
         """Whether a negation stands right before a place, or its clause denies the question."""
@@ -181,71 +172,53 @@ class ContainmentJudge:
         """
         judgment = await self._inner.judge(request)
         asked = _Text(request.query)
-        chunks = [(chunk.chunk_id, _Text(chunk.text)) for chunk in request.chunks]
-        missing = _missing(request, judgment.outcomes)
+        chunks = [_Text(chunk.text, chunk.chunk_id) for chunk in request.chunks]
+        missing: dict[int | None, dict[str, None]] = defaultdict(dict)
+        for flag in mismatches(request, judgment.outcomes):
+            missing[flag.sentence][flag.detail] = None
         outcomes = dict(judgment.outcomes)
         for index, outcome in judgment.outcomes.items():
             if isinstance(outcome, Verdict):
                 claim = _Text(request.claim(index))
-                read = _read(claim, chunks, asked, outcome, first=index == request.ask[0])
-                outcomes[index] = read or _checked(claim, chunks, asked, outcome, missing[index])
+                outcomes[index] = _read(
+                    claim, chunks, asked, outcome, first=index == request.ask[0]
+                ) or _checked(claim, chunks, asked, outcome, "; ".join(missing[index]))
         return judgment.model_copy(update={"outcomes": outcomes})
 
 
 def _read(
-    claim: _Text,
-    chunks: Sequence[tuple[str, _Text]],
-    asked: _Text,
-    verdict: Verdict,
-    *,
-    first: bool,
+    claim: _Text, chunks: Sequence[_Text], asked: _Text, verdict: Verdict, *, first: bool
 ) -> Verdict | None:
     """What yes, no or containment says of a claim; None where they say nothing."""
     own, denied = claim.assent if first else None, False
-    for chunk_id, text in chunks:
+    for text in chunks:
         whole, other = (0, len(text.text)), text.assent
         if own and other and own.yes != other.yes:
-            return _refused(verdict, Support.CONTRADICTED, _say("opposite", claim))
+            return _refused(verdict, reason("answer.opposite", claim.text), Support.CONTRADICTED)
         if own and other and (own.bare or other.bare):
-            return _granted(verdict, chunk_id, text, other.span)
+            return _granted(verdict, text, (0, other.end))
         if (own and own.bare) or (other and other.bare):  # a mere yes stands in many a text
             continue
         if claim.text.strip() == text.text.strip():
-            return _granted(verdict, chunk_id, text, whole)
+            return _granted(verdict, text, whole)
         for holder, spans in ((text, text.find(claim)), (claim, claim.find(text))):
             for span in islice(spans, _HITS):
                 if not holder.denies_there(span, asked.text):
-                    place = span if holder is text else whole
-                    return _granted(verdict, chunk_id, text, place)
+                    return _granted(verdict, text, span if holder is text else whole)
                 denied = True
-    return _refused(verdict, Support.NONE, _say("denied", claim)) if denied else None
+    return _refused(verdict, reason("answer.denied", claim.text)) if denied else None
 
 
 def _checked(
-    claim: _Text,
-    chunks: Sequence[tuple[str, _Text]],
-    asked: _Text,
-    verdict: Verdict,
-    missing: Sequence[str],
+    claim: _Text, chunks: Sequence[_Text], asked: _Text, verdict: Verdict, missing: str
 ) -> Verdict:
     """The verdict; a `full` that lacks something or is denied as `none`."""
     if verdict.support is not Support.FULL:
         return verdict
-    reason = "; ".join(missing) or _lacking(claim, asked, [text for _, text in chunks])
-    if not reason and denies(claim.text, [each.quote for each in verdict.evidence]):
-        reason = _say("denied", claim)
-    return _refused(verdict, Support.NONE, reason) if reason else verdict
-
-
-def _missing(
-    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]
-) -> defaultdict[int, list[str]]:
-    """By sentence what of each `full` the other text lacks: figures, dates, units, names."""
-    found: defaultdict[int, list[str]] = defaultdict(list)
-    for flag in mismatches(request, outcomes):
-        if flag.sentence is not None and flag.detail not in found[flag.sentence]:
-            found[flag.sentence].append(flag.detail)
-    return found
+    lacking = missing or _lacking(claim, asked, chunks)
+    if not lacking and denies(claim.text, [each.quote for each in verdict.evidence]):
+        lacking = reason("answer.denied", claim.text)
+    return _refused(verdict, lacking) if lacking else verdict
 
 
 def _lacking(claim: _Text, asked: _Text, texts: Sequence[_Text]) -> str:
@@ -273,16 +246,12 @@ def _lacking(claim: _Text, asked: _Text, texts: Sequence[_Text]) -> str:
     return " ".join(lacking) if 2 * len(lacking) > len(new) else ""
 
 
-def _say(what: Literal["opposite", "denied"], claim: _Text) -> str:
-    return _REASONS[what]["zh" if CJK_CHAR.search(claim.text) else "en"]
-
-
-def _granted(verdict: Verdict, chunk_id: str, text: _Text, span: tuple[int, int]) -> Verdict:
+def _granted(verdict: Verdict, text: _Text, span: tuple[int, int]) -> Verdict:
     start, end = span
-    quote = Evidence(chunk_id=chunk_id, quote=text.text[start:end], start=start, end=end)
-    full = {"support": Support.FULL, "supporting": (chunk_id,), "evidence": (quote,)}
+    quote = Evidence(chunk_id=text.name, quote=text.text[start:end], start=start, end=end)
+    full = {"support": Support.FULL, "supporting": (text.name,), "evidence": (quote,)}
     return verdict.model_copy(update={**full, "reason": "", "score": None})
 
 
-def _refused(verdict: Verdict, support: Support, reason: str) -> Verdict:
-    return verdict.model_copy(update={"support": support, "supporting": (), "reason": reason})
+def _refused(verdict: Verdict, why: str, support: Support = Support.NONE) -> Verdict:
+    return verdict.model_copy(update={"support": support, "supporting": (), "reason": why})

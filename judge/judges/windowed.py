@@ -1,7 +1,7 @@
 """The judge of more evidence than one request holds: window after window, nothing cut."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from judge.errors import ConfigError
 from judge.protocols import Judge
@@ -31,14 +31,6 @@ _DECIDES: Final = (
     Support.NO_CLAIM,
 )
 _BEST_CITED: Final = (Support.FULL, Support.PARTIAL, Support.CONTRADICTED, Support.NONE)
-
-
-class _Piece(NamedTuple):
-    """Some characters of a chunk, `text[start:end]`, most often all of them."""
-
-    position: int
-    start: int
-    end: int
 
 
 class WindowedJudge:
@@ -80,8 +72,22 @@ class WindowedJudge:
             return await self._inner.judge(request)
         if sum(estimate_tokens(chunk.text) for chunk in request.chunks) <= self._limit:
             return await self._inner.judge(request)
-        parts = [_narrowed(request, window) for window in _windows(request, self._limit)]
-        return _joined(request, parts, [await self._inner.judge(part) for part in parts])
+        parts = list(_windows(request, self._limit))
+        judgments = [await self._inner.judge(part) for part in parts]
+        outcomes: dict[int, JudgeOutcome] = {}
+        flags = [flag for judgment in judgments for flag in judgment.flags]
+        for index in request.ask:
+            found = [judgment.outcomes.get(index, _MISSING) for judgment in judgments]
+            outcomes[index] = merge(found, [index in part.cites for part in parts])
+            labels = {outcome.support for outcome in found if isinstance(outcome, Verdict)}
+            if {Support.FULL, Support.CONTRADICTED} <= labels:
+                flags.append(Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index))
+        return Judgment(
+            outcomes=outcomes,
+            calls=tuple(call for judgment in judgments for call in judgment.calls),
+            replies=tuple(reply for judgment in judgments for reply in judgment.replies),
+            flags=tuple(dict.fromkeys(flags)),
+        )
 
 
 def merge(outcomes: Sequence[JudgeOutcome], cited: Sequence[bool]) -> JudgeOutcome:
@@ -118,50 +124,27 @@ def merge(outcomes: Sequence[JudgeOutcome], cited: Sequence[bool]) -> JudgeOutco
     )
 
 
-def _joined(
-    request: JudgeRequest, parts: Sequence[JudgeRequest], judgments: Sequence[Judgment]
-) -> Judgment:
-    outcomes: dict[int, JudgeOutcome] = {}
-    flags = [flag for judgment in judgments for flag in judgment.flags]
-    for index in request.ask:
-        found = [judgment.outcomes.get(index, _MISSING) for judgment in judgments]
-        outcomes[index] = merge(found, [index in part.cites for part in parts])
-        labels = {outcome.support for outcome in found if isinstance(outcome, Verdict)}
-        if {Support.FULL, Support.CONTRADICTED} <= labels:
-            flags.append(Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index))
-    return Judgment(
-        outcomes=outcomes,
-        calls=tuple(call for judgment in judgments for call in judgment.calls),
-        replies=tuple(reply for judgment in judgments for reply in judgment.replies),
-        flags=tuple(dict.fromkeys(flags)),
-    )
-
-
-def _narrowed(request: JudgeRequest, window: Sequence[_Piece]) -> JudgeRequest:
-    """The request with the chunks of one window, and the citations that point into it."""
-    chunks = tuple(
-        Chunk(
-            chunk_id=request.chunks[piece.position].chunk_id,
-            text=request.chunks[piece.position].text[piece.start : piece.end],
-        )
-        for piece in window
-    )
-    cites = {}
-    for index, positions in request.cites.items():
-        here = tuple(n for n, piece in enumerate(window) if piece.position in positions)
-        if here:
-            cites[index] = here
-    return request.model_copy(update={"chunks": chunks, "cites": cites})
-
-
-def _windows(request: JudgeRequest, limit: int) -> Iterator[list[_Piece]]:
-    window: list[_Piece] = []
+def _windows(request: JudgeRequest, limit: int) -> Iterator[JudgeRequest]:
+    """The request with the chunks of one window after the other, or with pieces of them."""
+    window: list[tuple[int, Chunk]] = []
     held = 0
     for position, chunk in enumerate(request.chunks):
         for start, end, tokens in pieces(chunk.text, limit):
             if window and held + tokens > limit:
-                yield window
+                yield _narrowed(request, window)
                 window, held = [], 0
-            window.append(_Piece(position, start, end))
+            piece = Chunk(chunk_id=chunk.chunk_id, text=chunk.text[start:end])
+            window.append((position, piece))
             held += tokens
-    yield window
+    yield _narrowed(request, window)
+
+
+def _narrowed(request: JudgeRequest, window: Sequence[tuple[int, Chunk]]) -> JudgeRequest:
+    """The request with these chunks, and the citations that point to them."""
+    cites = {
+        index: tuple(at for at, (position, _) in enumerate(window) if position in cited)
+        for index, cited in request.cites.items()
+    }
+    kept = {index: here for index, here in cites.items() if here}
+    chunks = tuple(chunk for _, chunk in window)
+    return request.model_copy(update={"chunks": chunks, "cites": kept})

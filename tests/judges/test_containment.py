@@ -13,7 +13,6 @@ from judge.judges.containment import ContainmentJudge
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.protocols import Judge
 from judge.records import (
-    Chunk,
     Evidence,
     JudgeOutcome,
     JudgeRequest,
@@ -23,6 +22,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
+from tests.requests import request
 
 OFFICE = "How many people work in the Lisbon office?"
 OFFICE_ZH = "里斯本办事处有多少名员工？"
@@ -88,14 +88,8 @@ BOTH_WAYS = [
 
 
 def asked(query: str, said: str, reference: str) -> JudgeRequest:
-    sentences = split(said)
-    return JudgeRequest(
-        query=query,
-        answer=said,
-        sentences=sentences,
-        ask=tuple(range(len(sentences))),
-        chunks=(Chunk(chunk_id="reference", text=reference),),
-    )
+    texts = [sentence.text for sentence in split(said)]
+    return request(texts, [reference], ids=["reference"], query=query, answer=said)
 
 
 async def judged(judge: Judge, query: str, said: str, reference: str) -> list[JudgeOutcome]:
@@ -193,10 +187,10 @@ TEXTS = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(WORDS)).map("".
 def test_whatever_is_said_each_sentence_has_one_outcome_whose_quotes_stand_there(
     query: str, said: str, reference: str
 ) -> None:
-    request = asked(query, said, reference)
-    full = FakeJudge({each.text: verdict(Support.FULL) for each in request.sentences})
-    outcomes = asyncio.run(ContainmentJudge(full).judge(request)).outcomes
-    assert outcomes.keys() == set(request.ask)
+    about = asked(query, said, reference)
+    full = FakeJudge({each.text: verdict(Support.FULL) for each in about.sentences})
+    outcomes = asyncio.run(ContainmentJudge(full).judge(about)).outcomes
+    assert outcomes.keys() == set(about.ask)
     for outcome in outcomes.values():
         assert isinstance(outcome, Verdict)
         for quote in outcome.evidence:
@@ -207,6 +201,6 @@ async def test_long_texts_are_no_burden() -> None:
     for text in ("水质报告", "report ", "not 5, ", "\n", "不", "A1,", "not a. ", "不吃。"):
         long = text * (20_000 // len(text))
         for said, reference in ((text, long), (long, text), (long[:5_000], long)):
-            request = asked(WRITER, said, reference)
-            outcomes = {each.text: verdict(Support.NONE) for each in request.sentences}
-            await ContainmentJudge(FakeJudge(outcomes)).judge(request)
+            about = asked(WRITER, said, reference)
+            outcomes = {each.text: verdict(Support.NONE) for each in about.sentences}
+            await ContainmentJudge(FakeJudge(outcomes)).judge(about)

@@ -13,12 +13,12 @@ from judge.records import (
     JudgeRequest,
     Judgment,
     Reply,
-    Sentence,
     Support,
     Unscored,
     UnscoredReason,
     Verdict,
 )
+from tests.requests import request
 
 FULL = Verdict(support=Support.FULL, source="llm", signature="first")
 NONE = Verdict(support=Support.NONE, source="similarity", score=0.2, signature="second")
@@ -26,14 +26,7 @@ TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT, detail="one")
 DOWN = Unscored(reason=UnscoredReason.CONNECTION, detail="two")
 FINAL = {UnscoredReason.REFUSED, UnscoredReason.BUDGET}
 
-REQUEST = JudgeRequest(
-    query="",
-    answer="",
-    sentences=tuple(Sentence(index=i, start=0, end=1, text=t) for i, t in enumerate("abcd")),
-    ask=(0, 2, 3),
-    chunks=(),
-    deadline=1e9,
-)
+REQUEST = request("abcd", ask=(0, 2, 3)).model_copy(update={"deadline": 1e9})
 
 
 class Fixed:
@@ -66,11 +59,8 @@ async def test_what_the_first_could_not_judge_the_second_does_and_says_so() -> N
     assert two.requests == [REQUEST.model_copy(update={"ask": (2,)})]
 
 
-REASONS = list(UnscoredReason)
-
-
 async def test_all_but_refusals_and_a_spent_budget_fall_back() -> None:
-    for reason in REASONS:
+    for reason in UnscoredReason:
         failure = Unscored(reason=reason, detail="d")
         _, two, judge = fakes({"a": FULL, "c": FULL, "d": failure}, {"d": NONE})
         outcome = (await judge.judge(REQUEST)).outcomes[3]
@@ -103,13 +93,11 @@ async def test_what_both_brought_is_kept() -> None:
     assert found.flags == (*one.flags, *two.flags)
 
 
-@pytest.mark.parametrize("which", [0, 1])
-async def test_a_judge_that_cannot_be_asked_stops_everything(which: int) -> None:
-    works = Fixed(Judgment(outcomes={0: TIMEOUT}), "works")
-    judges = [works, works]
-    judges[which] = Fixed(None, "out")
-    with pytest.raises(JudgeUnavailable):
-        await FallbackJudge(*judges).judge(REQUEST)
+async def test_a_judge_that_cannot_be_asked_stops_everything() -> None:
+    works, out = Fixed(Judgment(outcomes={0: TIMEOUT}), "works"), Fixed(None, "out")
+    for judges in ((works, out), (out, works)):
+        with pytest.raises(JudgeUnavailable):
+            await FallbackJudge(*judges).judge(REQUEST)
 
 
 def test_the_signature_names_both() -> None:

@@ -9,43 +9,24 @@ from judge.backends.fake import FakePairScorer
 from judge.errors import ConfigError
 from judge.judges.nli import NliJudge
 from judge.records import (
-    Chunk,
     Evidence,
     Flag,
     FlagName,
     JudgeRequest,
     Judgment,
     Relation,
-    Sentence,
     Support,
     Unscored,
     UnscoredReason,
     Verdict,
 )
+from tests.requests import request
 
 YES = Relation(entailed=0.9, contradicted=0.05)
 NO = Relation(entailed=0.1, contradicted=0.8)
 NOTHING = Relation(entailed=0.2, contradicted=0.3)
 LONG = 200
 """Characters: with more, premise and hypothesis are too long for `short_sighted`."""
-
-
-def request(
-    texts: Sequence[str], chunks: Sequence[str], cites: dict[int, tuple[int, ...]] | None = None
-) -> JudgeRequest:
-    """One sentence a text, and chunks called a, b, …"""
-    sentences, start = [], 0
-    for index, text in enumerate(texts):
-        sentences.append(Sentence(index=index, start=start, end=start + len(text), text=text))
-        start += len(text)
-    return JudgeRequest(
-        query="",
-        answer="".join(texts),
-        sentences=tuple(sentences),
-        ask=tuple(range(len(texts))),
-        chunks=tuple(Chunk(chunk_id=chr(97 + i), text=text) for i, text in enumerate(chunks)),
-        cites=cites or {},
-    )
 
 
 def by_word(premise: str, _: str) -> Relation:
@@ -74,8 +55,8 @@ async def verdict(chunks: Sequence[str], *cited: int, text: str = "It is so.") -
 async def test_a_passage_that_entails_makes_it_full() -> None:
     assert await verdict(["maybe", " yes it is\n"]) == Verdict(
         support=Support.FULL,
-        evidence=(Evidence(chunk_id="b", quote="yes it is", start=1, end=10, verified=True),),
-        supporting=("b",),
+        evidence=(Evidence(chunk_id="c1", quote="yes it is", start=1, end=10, verified=True),),
+        supporting=("c1",),
         score=0.9,
         source="nli",
         signature="nli:fake|t:0.5|w:300",
@@ -85,8 +66,8 @@ async def test_a_passage_that_entails_makes_it_full() -> None:
 async def test_else_one_that_contradicts_makes_it_contradicted_and_else_it_is_none() -> None:
     # The evidence is the passage that contradicts, or the nearest; the score is that of the best.
     wanted = {
-        ("maybe", "no"): (Support.CONTRADICTED, "b: no", "a passage says otherwise"),
-        ("", "maybe"): (Support.NONE, "b: maybe", "follows from no passage"),
+        ("maybe", "no"): (Support.CONTRADICTED, "c1: no", "a passage says otherwise"),
+        ("", "maybe"): (Support.NONE, "c1: maybe", "follows from no passage"),
     }
     for chunks, told in wanted.items():
         found = await verdict(chunks)
@@ -101,17 +82,17 @@ async def test_reasons_are_in_the_language_of_the_sentence() -> None:
     assert told == wanted
 
 
-@pytest.mark.parametrize("chunks", [[], [""], [" \n", "\t"]])
-async def test_without_a_passage_nothing_is_supported(chunks: list[str]) -> None:
-    found = await verdict(chunks, *range(len(chunks)))
-    assert (found.support, found.score, found.evidence) == (Support.NONE, 0.0, ())
-    assert found.reason == "no chunks"
-    assert found.cited_support == (Support.NONE if chunks else None)
+async def test_without_a_passage_nothing_is_supported() -> None:
+    for chunks in ([], [""], [" \n", "\t"]):
+        found = await verdict(chunks, *range(len(chunks)))
+        assert (found.support, found.score, found.evidence) == (Support.NONE, 0.0, ())
+        assert found.reason == "no chunks"
+        assert found.cited_support == (Support.NONE if chunks else None)
 
 
 async def test_cited_support_is_that_of_the_cited_chunks() -> None:
     chunks = ["yes", "no", "maybe"]
-    assert (await verdict(["yes", "no", "maybe", "yes"])).supporting == ("a", "d")
+    assert (await verdict(["yes", "no", "maybe", "yes"])).supporting == ("c0", "c3")
     assert (await verdict(chunks)).cited_support is None
     assert (await verdict(chunks, 0)).cited_support is Support.FULL
     assert (await verdict(chunks, 1)).cited_support is Support.CONTRADICTED
@@ -131,15 +112,12 @@ async def test_full_beside_contradicted_is_flagged() -> None:
 
 
 async def test_the_threshold_decides_and_is_in_the_signature() -> None:
-    judge = NliJudge(FakePairScorer(by_word), threshold=0.95, edition=("split:1",))
-    outcome = (await judge.judge(request(["A."], ["yes"]))).outcomes[0]
-    assert isinstance(outcome, Verdict)
-    assert outcome.support is Support.NONE
-    assert judge.signature == outcome.signature == "nli:fake|t:0.95|w:300|split:1"
-    even = NliJudge(FakePairScorer(by_word), threshold=0.9)
-    outcome = (await even.judge(request(["A."], ["yes"]))).outcomes[0]
-    assert isinstance(outcome, Verdict)
-    assert outcome.support is Support.FULL
+    for threshold, support in ((0.95, Support.NONE), (0.9, Support.FULL)):
+        judge = NliJudge(FakePairScorer(by_word), threshold=threshold, edition=("split:1",))
+        outcome = (await judge.judge(request(["A."], ["yes"]))).outcomes[0]
+        assert isinstance(outcome, Verdict)
+        assert outcome.support is support
+        assert judge.signature == outcome.signature == f"nli:fake|t:{threshold}|w:300|split:1"
 
 
 async def test_of_one_passage_entailment_is_the_label_and_no_conflict() -> None:
@@ -150,10 +128,10 @@ async def test_of_one_passage_entailment_is_the_label_and_no_conflict() -> None:
     assert judgment.flags == ()
 
 
-@pytest.mark.parametrize("threshold", [0, 1, -0.1, float("nan")])
-def test_a_threshold_that_is_no_probability_is_refused(threshold: float) -> None:
-    with pytest.raises(ConfigError, match="threshold"):
-        NliJudge(FakePairScorer(by_word), threshold=threshold)
+def test_a_threshold_that_is_no_probability_is_refused() -> None:
+    for threshold in (0, 1, -0.1, float("nan")):
+        with pytest.raises(ConfigError, match="threshold"):
+            NliJudge(FakePairScorer(by_word), threshold=threshold)
     with pytest.raises(ConfigError, match="window must be at least 16, not 15"):
         NliJudge(FakePairScorer(by_word), window=15)
 
@@ -230,31 +208,26 @@ DAZED = "下" * 185
 UNREAD = "雨" * 25
 
 
-@pytest.mark.parametrize(
-    ("chunks", "cited", "expected"),
-    [
-        (["是", UNREAD], (), (Support.FULL, None)),
-        ([UNREAD, "是"], (1,), (Support.FULL, Support.FULL)),
-        (["是", UNREAD], (0, 1), (Support.FULL, Support.FULL)),
+async def test_what_entails_it_counts_though_another_passage_does_not_fit() -> None:
+    full = Support.FULL
+    rows: list[tuple[list[str], tuple[int, ...], tuple[Support, Support | None] | None]] = [
+        (["是", UNREAD], (), (full, None)),
+        ([UNREAD, "是"], (1,), (full, full)),
+        (["是", UNREAD], (0, 1), (full, full)),
         # Whether the cited chunk entails it nobody knows; nor whether another than these does.
         (["是", UNREAD], (1,), None),
         (["是", "否", UNREAD], (1, 2), None),
         (["否", UNREAD], (), None),
         (["否", UNREAD], (0,), None),
-    ],
-)
-async def test_what_entails_it_counts_though_another_passage_does_not_fit(
-    chunks: list[str], cited: tuple[int, ...], expected: tuple[Support, Support | None] | None
-) -> None:
-    asked = request([DAZED], chunks, {0: cited} if cited else {})
-    outcome = (await judged(asked, short_sighted)).outcomes[0]
-    if expected is None:
-        assert isinstance(outcome, Unscored)
-        assert outcome.reason is UnscoredReason.TRUNCATED
-        assert outcome.detail.startswith("some passages do not fit beside the sentence")
-    else:
-        assert isinstance(outcome, Verdict)
-        assert (outcome.support, outcome.cited_support) == expected
+    ]
+    for chunks, cited, expected in rows:
+        asked = request([DAZED], chunks, {0: cited} if cited else {})
+        outcome = (await judged(asked, short_sighted)).outcomes[0]
+        if isinstance(outcome, Verdict):
+            assert (outcome.support, outcome.cited_support) == expected, (chunks, cited)
+        else:
+            assert (outcome.reason, expected) == (UnscoredReason.TRUNCATED, None), (chunks, cited)
+            assert outcome.detail.startswith("some passages do not fit beside the sentence")
 
 
 async def test_one_answer_is_done_before_the_next_is_begun() -> None:

@@ -1,13 +1,10 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, permutations, product
 
-import pytest
-
 from judge.backends.fake import FakeJudge
 from judge.judges.windowed import WindowedJudge, merge
 from judge.records import (
     Call,
-    Chunk,
     Evidence,
     Flag,
     FlagName,
@@ -15,13 +12,13 @@ from judge.records import (
     JudgeRequest,
     Judgment,
     Reply,
-    Sentence,
     Support,
     Unscored,
     UnscoredReason,
     Verdict,
 )
 from judge.text.fold import estimate_tokens
+from tests.requests import request
 
 LOST = Unscored(reason=UnscoredReason.TIMEOUT, detail="window")
 
@@ -128,18 +125,9 @@ def test_a_full_does_not_hide_that_what_is_cited_was_not_judged() -> None:
 
 
 def asked(
-    chunks: Sequence[str], cites: Mapping[int, tuple[int, ...]] | None = None, sentences: str = "xy"
+    chunks: Sequence[str], cites: Mapping[int, tuple[int, ...]] | None = None
 ) -> JudgeRequest:
-    return JudgeRequest(
-        query="q",
-        answer=sentences,
-        sentences=tuple(
-            Sentence(index=i, start=i, end=i + 1, text=text) for i, text in enumerate(sentences)
-        ),
-        ask=tuple(range(len(sentences))),
-        chunks=tuple(Chunk(chunk_id=f"c{i}", text=text) for i, text in enumerate(chunks)),
-        cites=cites or {},
-    )
+    return request("xy", chunks, cites, query="q")
 
 
 def always(label: str = "none") -> FakeJudge:
@@ -159,34 +147,34 @@ class InTurn:
         return self.judgments.pop(0)
 
 
-@pytest.mark.parametrize("count", [0, 1, 10])
-async def test_what_fits_is_one_request_unchanged(count: int) -> None:
-    # Ten chunks of ten tokens: 100, the limit.
-    request = asked(["说" * 10] * count, {0: (0,)} if count else {})
-    inner = always()
-    judgment = await WindowedJudge(inner, max_evidence_tokens=100).judge(request)
-    assert [each is request for each in inner.requests] == [True]
-    assert len(judgment.outcomes) == 2
+async def test_what_fits_is_one_request_unchanged() -> None:
+    for count in (0, 1, 10):
+        # Ten chunks of ten tokens: 100, the limit.
+        whole = asked(["说" * 10] * count, {0: (0,)} if count else {})
+        inner = always()
+        judgment = await WindowedJudge(inner, max_evidence_tokens=100).judge(whole)
+        assert [each is whole for each in inner.requests] == [True]
+        assert len(judgment.outcomes) == 2
 
 
 async def test_what_does_not_fit_is_packed_in_order() -> None:
     sizes = [60, 40, 30, 80, 10, 10, 90, 20]
-    request = asked([str(i) + "说" * (size - 1) for i, size in enumerate(sizes)])
+    whole = asked([str(i) + "说" * (size - 1) for i, size in enumerate(sizes)])
     inner = always()
-    await WindowedJudge(inner, max_evidence_tokens=100).judge(request)
+    await WindowedJudge(inner, max_evidence_tokens=100).judge(whole)
     windows = [[chunk.chunk_id for chunk in each.chunks] for each in inner.requests]
     assert windows == [["c0", "c1"], ["c2"], ["c3", "c4", "c5"], ["c6"], ["c7"]]
-    assert [c for each in inner.requests for c in each.chunks] == list(request.chunks)
+    assert [c for each in inner.requests for c in each.chunks] == list(whole.chunks)
     for each in inner.requests:
         rest: dict[str, object] = {"chunks": (), "cites": {}}
-        assert each.model_copy(update=rest) == request.model_copy(update=rest)
+        assert each.model_copy(update=rest) == whole.model_copy(update=rest)
 
 
 async def test_citations_point_into_their_window() -> None:
     # Windows: (0, 1), (2, 3), (4,).
-    request = asked(["说" * 50] * 5, {0: (1, 2, 4), 1: (3,)})
     inner = always()
-    await WindowedJudge(inner, max_evidence_tokens=100).judge(request)
+    whole = asked(["说" * 50] * 5, {0: (1, 2, 4), 1: (3,)})
+    await WindowedJudge(inner, max_evidence_tokens=100).judge(whole)
     assert [each.cites for each in inner.requests] == [{0: (1,)}, {0: (0,), 1: (1,)}, {0: (0,)}]
 
 
@@ -197,40 +185,37 @@ LONG = (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "blanks"),
-    [
-        (LONG, False),
-        ("".join(HAN), False),
-        ("".join(f"{i:04d}" for i in range(1000)), False),
-        ("。".join(HAN[:300]), False),
-        (" " * 5000, True),
-        ("a. " + " " * 3000 + "B. " + "".join(HAN[:900]), True),
-    ],
-    ids=["sentences", "one long", "one word", "short", "blank", "gaps"],
-)
-@pytest.mark.parametrize("limit", [100, 101, 250])
-async def test_an_over_long_chunk_is_cut_with_overlap_and_nothing_left_out(
-    text: str, limit: int, *, blanks: bool
-) -> None:
-    request = asked(["Before.", text, "After."], {0: (1,)})
-    inner = always()
-    await WindowedJudge(inner, max_evidence_tokens=limit).judge(request)
-    pieces = []
-    for each in inner.requests:
-        assert sum(estimate_tokens(chunk.text) for chunk in each.chunks) <= limit
-        assert [c.chunk_id for c in each.chunks].count("c1") <= 1
-        pieces += [c.text for c in each.chunks if c.chunk_id == "c1"]
-        assert bool(each.cites) == any(c.chunk_id == "c1" for c in each.chunks)
-    assert len(pieces) > 1
-    end = 0
-    for piece in pieces:
-        # One of many equal runs of blanks may be any of them; all else stands in one place.
-        start = text.rfind(piece, 0, end + len(piece))
-        assert start >= 0
-        assert blanks or end == 0 or (start < end and text.count(piece) == 1)
-        end = start + len(piece)
-    assert end == len(text)
+# A text that is too long, and whether it has long runs of blanks.
+TOO_LONG = {
+    LONG: False,
+    "".join(HAN): False,
+    "".join(f"{i:04d}" for i in range(1000)): False,
+    "。".join(HAN[:300]): False,
+    " " * 5000: True,
+    "a. " + " " * 3000 + "B. " + "".join(HAN[:900]): True,
+}
+
+
+async def test_an_over_long_chunk_is_cut_with_overlap_and_nothing_left_out() -> None:
+    for (text, blanks), limit in product(TOO_LONG.items(), (100, 101, 250)):
+        inner = always()
+        whole = asked(["Before.", text, "After."], {0: (1,)})
+        await WindowedJudge(inner, max_evidence_tokens=limit).judge(whole)
+        pieces = []
+        for each in inner.requests:
+            assert sum(estimate_tokens(chunk.text) for chunk in each.chunks) <= limit
+            own = [chunk.text for chunk in each.chunks if chunk.chunk_id == "c1"]
+            assert len(own) == bool(each.cites)
+            pieces += own
+        assert len(pieces) > 1
+        end = 0
+        for piece in pieces:
+            # One of many equal runs of blanks may be any of them; all else stands in one place.
+            start = text.rfind(piece, 0, end + len(piece))
+            assert start >= 0
+            assert blanks or end == 0 or (start < end and text.count(piece) == 1)
+            end = start + len(piece)
+        assert end == len(text)
 
 
 async def test_a_piece_ends_with_a_sentence_and_the_next_begins_with_it() -> None:

@@ -15,7 +15,6 @@ from judge.protocols import Model
 from judge.records import (
     Call,
     ChatFailure,
-    ChatReply,
     JudgeOutcome,
     JudgeRequest,
     Judgment,
@@ -31,6 +30,15 @@ MISSES: Final = 3
 FAULTS: Final = 2
 """A sentence with so many verdicts that cannot be used is `Unscored(malformed)`."""
 
+_STOPPED: Final = {
+    "refusal": (UnscoredReason.REFUSED, "the model refused"),
+    "content_filter": (
+        UnscoredReason.CONTENT_FILTER,
+        "the server's content filter stopped the reply",
+    ),
+}
+_COST: Final = {"model": "", "prompt_tokens": 0, "reply_tokens": 0, "seconds": 0.0, "retries": 0}
+"""What is known of a call, and what it is where no reply came."""
 _LATE: Final = "the time for this answer was up; see --deadline"
 
 
@@ -69,14 +77,7 @@ class _Hearing:
 
 @lru_cache
 def signed(model: str, prompt: Prompt, sentences_per_call: int, edition: tuple[str, ...]) -> str:
-    """A prompted judge's signature: model, prompt, the model's options, sentences a call, edition.
-
-    Args:
-        model: its signature.
-        prompt: its words.
-        sentences_per_call: as of `PromptedJudge`.
-        edition: likewise.
-    """
+    """A prompted judge's signature, from its model's and what else it is made of."""
     asked = Signature.parse(model)
     words, size = f"prompt:{prompt.reference}", f"n:{sentences_per_call}"
     return str(Signature(asked.maker).having(words, *asked.parts, size, *edition))
@@ -156,14 +157,12 @@ class PromptedJudge:
             asked, self._prompt, faults=question.told(), max_reply_tokens=self._max_reply_tokens
         )
         answer = await self._model.chat(chat)
-        hearing.calls.append(_call(answer))
+        cost = answer.model_dump(include=set(_COST))
+        hearing.calls.append(Call.model_validate(_COST | cost))
         if isinstance(answer, ChatFailure):
             hearing.give_up(question.ids, answer.reason, answer.detail)
-        elif answer.finish == "refusal":
-            hearing.give_up(question.ids, UnscoredReason.REFUSED, "the model refused")
-        elif answer.finish == "content_filter":
-            stopped = "the server's content filter stopped the reply"
-            hearing.give_up(question.ids, UnscoredReason.CONTENT_FILTER, stopped)
+        elif answer.finish in _STOPPED:
+            hearing.give_up(question.ids, *_STOPPED[answer.finish])
         elif answer.finish == "stop":
             return self._read(answer.text, asked, hearing)
         elif len(question.ids) > 1:
@@ -195,21 +194,3 @@ class PromptedJudge:
             else:
                 again[index] = fault
         return [_Question(tuple(again), again)] if again else []
-
-
-def _call(answer: ChatReply | ChatFailure) -> Call:
-    if isinstance(answer, ChatFailure):
-        return Call(
-            model="",
-            prompt_tokens=0,
-            reply_tokens=0,
-            seconds=answer.seconds,
-            retries=answer.retries,
-        )
-    return Call(
-        model=answer.model,
-        prompt_tokens=answer.prompt_tokens,
-        reply_tokens=answer.reply_tokens,
-        seconds=answer.seconds,
-        retries=answer.retries,
-    )

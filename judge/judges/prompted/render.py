@@ -29,7 +29,7 @@ _TAG: Final = re.compile(
 _LABELS: Final[JsonValue] = {"type": "string", "enum": [label.value for label in Support]}
 
 
-def _object(properties: dict[str, JsonValue]) -> JsonValue:
+def _object(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return {
         "type": "object",
         "properties": properties,
@@ -42,27 +42,17 @@ def _list(items: JsonValue) -> JsonValue:
     return {"type": "array", "items": items}
 
 
-REPLY_SCHEMA: Final[dict[str, JsonValue]] = {
-    "type": "object",
-    "properties": {
-        "verdicts": _list(
-            _object(
-                {
-                    "id": {"type": "string"},
-                    "evidence": _list(
-                        _object({"chunk": {"type": "integer"}, "quote": {"type": "string"}})
-                    ),
-                    "supporting": _list({"type": "integer"}),
-                    "support": _LABELS,
-                    "cited_support": {"anyOf": [_LABELS, {"type": "null"}]},
-                    "reason": {"type": "string"},
-                }
-            )
-        )
-    },
-    "required": ["verdicts"],
-    "additionalProperties": False,
-}
+_VERDICT: Final = _object(
+    {
+        "id": {"type": "string"},
+        "evidence": _list(_object({"chunk": {"type": "integer"}, "quote": {"type": "string"}})),
+        "supporting": _list({"type": "integer"}),
+        "support": _LABELS,
+        "cited_support": {"anyOf": [_LABELS, {"type": "null"}]},
+        "reason": {"type": "string"},
+    }
+)
+REPLY_SCHEMA: Final = _object({"verdicts": _list(_VERDICT)})
 """The shape of every reply. It is one for all requests, for servers compile a schema once and keep
 it: ids and chunk numbers are checked when the reply is read. In OpenAI's strict subset, and in what
 llama.cpp and xgrammar turn into a grammar."""
@@ -141,14 +131,14 @@ def _shown(request: JudgeRequest) -> list[int]:
 
 
 def _code(request: JudgeRequest) -> str:
+    """A hash of all material: each text behind its length, the end of each kind marked."""
     digest = hashlib.sha256()
-    groups = (
+    for texts in (
         (request.query,),
         (chunk.text for chunk in request.chunks),
         (sentence.text for sentence in request.sentences),
-    )
-    for group in groups:
-        for text in group:
+    ):
+        for text in texts:
             content = text.encode(errors="surrogatepass")
             digest.update(b"%d:" % len(content))
             digest.update(content)

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, TypeVar
 
 from judge.judges.prompted.render import sentence_id
 from judge.records import Evidence, JudgeRequest, Support, Verdict
@@ -23,6 +23,8 @@ _SAID: Final = 40
 _NUMBER_DIGITS: Final = 9
 _LABELS: Final = {label.value: label for label in Support}
 
+_T = TypeVar("_T", str, list[object])
+
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
@@ -36,8 +38,8 @@ class Parsed:
     """Sentences whose verdict cannot be used, and why; all where the reply is unreadable."""
 
 
-class _FaultError(Exception):
-    """A verdict cannot be used; the message says why."""
+class FaultError(Exception):
+    """A reply or a verdict in it cannot be used; the message says why, in a few words."""
 
 
 def parse(text: str, request: JudgeRequest, signature: str) -> Parsed:
@@ -51,16 +53,14 @@ def parse(text: str, request: JudgeRequest, signature: str) -> Parsed:
         request: what was asked, with the chunks in the order they were numbered.
         signature: put on every verdict.
     """
-    found = find_values(text)
-    entries = _entries(found.values)
-    if entries is None:
-        fault = found.fault or 'its JSON has no list named "verdicts"'
-        return Parsed({}, {}, dict.fromkeys(request.ask, fault))
     given: dict[str, list[Mapping[str, object]]] = {}
-    for entry in entries:
-        name = entry.get("id")
-        if isinstance(name, str):
-            given.setdefault(name.strip().lower(), []).append(entry)
+    try:
+        for entry in _entries(find_values(text)):
+            name = entry.get("id")
+            if isinstance(name, str):
+                given.setdefault(name.strip().lower(), []).append(entry)
+    except FaultError as fault:
+        return Parsed({}, {}, dict.fromkeys(request.ask, str(fault)))
     verdicts: dict[int, Verdict] = {}
     missing: dict[int, str] = {}
     faulty: dict[int, str] = {}
@@ -71,27 +71,23 @@ def parse(text: str, request: JudgeRequest, signature: str) -> Parsed:
             continue
         try:
             verdicts[index] = _verdict(mine[0], index, request, signature)
-        except _FaultError as fault:
+        except FaultError as fault:
             faulty[index] = str(fault)
     return Parsed(verdicts, missing, faulty)
 
 
-def _entries(values: Iterable[object]) -> list[Mapping[str, object]] | None:
-    """The objects that may be verdicts; null where no value is of a shape that holds them."""
-    entries: list[object] = []
-    recognised = False
-    for value in values:
-        for item in value if isinstance(value, list) else [value]:
-            if not isinstance(item, dict):
-                continue
-            listed = item.get("verdicts")
-            if isinstance(listed, list):
-                recognised = True
-                entries += listed
-            elif "id" in item:
-                recognised = True
-                entries.append(item)
-    return [entry for entry in entries if isinstance(entry, dict)] if recognised else None
+def _entries(values: Iterable[object]) -> list[Mapping[str, object]]:
+    """The objects that may be verdicts: those in lists named "verdicts", and those with an id."""
+    lists: list[list[object]] = []
+    for item in [item for each in values for item in (each if isinstance(each, list) else [each])]:
+        listed = item.get("verdicts") if isinstance(item, dict) else None
+        if isinstance(listed, list):
+            lists.append(listed)
+        elif isinstance(item, dict) and "id" in item:
+            lists.append([item])
+    if not lists:
+        raise FaultError('its JSON has no list named "verdicts"')
+    return [entry for listed in lists for entry in listed if isinstance(entry, dict)]
 
 
 def _verdict(
@@ -103,23 +99,22 @@ def _verdict(
         said = entry.get("cited_support")
         labels = {support} if said is None else {support, _label(said, "cited_support")}
         if labels != {Support.NONE}:
-            raise _FaultError("no chunk has any text, so nothing is supported or contradicted")
-    evidence = tuple(_evidence(entry.get("evidence"), request))
-    supporting = sorted(
-        {_chunk(n, request) for n in _listed(entry.get("supporting"), "supporting")}
-    )
-    ids = dict.fromkeys(request.chunks[position].chunk_id for position in supporting)
-    reason = _text(entry.get("reason"), "reason")
+            raise FaultError("no chunk has any text, so nothing is supported or contradicted")
+    evidence = tuple(_evidence(entry, request))
+    numbers = _given(entry, "supporting", list, "a list")
+    supporting = sorted({_chunk(number, request) for number in numbers})
+    reason = " ".join(_text(entry, "reason").split())
     cited = _cited(entry.get("cited_support"), support, cites=bool(request.cites.get(index)))
-    if ids and support is Support.NONE:
-        raise _FaultError("supporting names chunks, but support is none")
+    if supporting and support is Support.NONE:
+        raise FaultError("supporting names chunks, but support is none")
+    # What asserts nothing needs no support: there, the field has no meaning.
+    names = supporting if support is not Support.NO_CLAIM else []
     return Verdict(
         support=support,
         evidence=evidence,
-        # What asserts nothing needs no support: there, the field has no meaning.
-        supporting=() if support is Support.NO_CLAIM else tuple(ids),
+        supporting=tuple(dict.fromkeys(request.chunks[position].chunk_id for position in names)),
         cited_support=cited,
-        reason="" if support is Support.FULL else clip(" ".join(reason.split()), _LONGEST_REASON),
+        reason="" if support is Support.FULL else clip(reason, _LONGEST_REASON),
         source="llm",
         signature=signature,
     )
@@ -127,10 +122,10 @@ def _verdict(
 
 def _label(value: object, field: str) -> Support:
     if value is None:
-        raise _FaultError(f"{field} is absent")
+        raise FaultError(f"{field} is absent")
     label = _LABELS.get(value.strip().lower()) if isinstance(value, str) else None
     if label is None:
-        raise _FaultError(f"{field} is {_said(value)}, not one of {', '.join(_LABELS)}")
+        raise FaultError(f"{field} is {_said(value)}, not one of {', '.join(_LABELS)}")
     return label
 
 
@@ -147,15 +142,15 @@ def _cited(value: object, support: Support, *, cites: bool) -> Support | None:
         or (support is not Support.FULL and cited is Support.FULL)
     )
     if less_would_be_more:
-        raise _FaultError(f"cited_support {cited.value} does not go with support {support.value}")
+        raise FaultError(f"cited_support {cited.value} does not go with support {support.value}")
     return cited
 
 
-def _evidence(value: object, request: JudgeRequest) -> Iterable[Evidence]:
-    for item in _listed(value, "evidence"):
+def _evidence(entry: Mapping[str, object], request: JudgeRequest) -> Iterable[Evidence]:
+    for item in _given(entry, "evidence", list, "a list"):
         if not isinstance(item, dict):
-            raise _FaultError(f"evidence holds {_said(item)}, not objects")
-        quote = _text(item.get("quote"), "quote")
+            raise FaultError(f"evidence holds {_said(item)}, not objects")
+        quote = _text(item, "quote")
         # Dots alone are what stands for a quote in the example of the prompt.
         if quote.strip(" .…"):
             chunk = request.chunks[_chunk(item.get("chunk"), request)]
@@ -172,25 +167,23 @@ def _chunk(value: object, request: JudgeRequest) -> int:
     elif isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
         number = int(value) if abs(value) < 10**_NUMBER_DIGITS else None
     if number is None or not 1 <= number <= len(request.chunks):
-        raise _FaultError(f"there is no chunk {_said(value)}")
+        raise FaultError(f"there is no chunk {_said(value)}")
     return number - 1
 
 
-def _listed(value: object, field: str) -> list[object]:
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise _FaultError(f"{field} is {_said(value)}, not a list")
-    return value
-
-
-def _text(value: object, field: str) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise _FaultError(f"{field} is {_said(value)}, not text")
+def _text(entry: Mapping[str, object], field: str) -> str:
     # An escape can make half a character, which no file can hold.
-    return value.strip().encode(errors="replace").decode()
+    return _given(entry, field, str, "text").strip().encode(errors="replace").decode()
+
+
+def _given(entry: Mapping[str, object], field: str, kind: type[_T], called: str) -> _T:
+    """A field's value, which must be of this kind; an empty one where it is absent or null."""
+    value = entry.get(field)
+    if value is None:
+        return kind()
+    if not isinstance(value, kind):
+        raise FaultError(f"{field} is {_said(value)}, not {called}")
+    return value
 
 
 def _said(value: object) -> str:
@@ -202,16 +195,7 @@ def _said(value: object) -> str:
     return repr(value) if isinstance(value, int | float) else f"a {type(value).__name__}"
 
 
-class Found(NamedTuple):
-    """The JSON values in a text, or why there are none."""
-
-    values: tuple[object, ...]
-    """The outermost objects and lists of objects, in order; none where there is a fault."""
-    fault: str
-    """Why there are none, in a few words; empty where there are some."""
-
-
-def find_values(text: str) -> Found:
+def find_values(text: str) -> list[object]:
     r"""Find the JSON values in a text that may hold prose, code fences and `<think>…</think>` too.
 
     Values may be glued together. What stands before the end of a thought is a draft and does not
@@ -221,15 +205,21 @@ def find_values(text: str) -> Found:
 
     Takes time linear in the length of the text.
 
-    >>> find_values('Here: ```json\n{"a": "}[1]"}\n```').values
-    ({'a': '}[1]'},)
+    Returns:
+        The outermost objects and lists of objects, in order; at least one.
+
+    Raises:
+        FaultError: there are none.
+
+    >>> find_values('Here: ```json\n{"a": "}[1]"}\n```')
+    [{'a': '}[1]'}]
     """
     values: list[object] = []
     position = 0
     if text.lstrip().startswith(_THOUGHT_BEGINS):
         position = text.find(_THOUGHT_ENDS)
         if position < 0:
-            return Found((), "it ends inside its thoughts")
+            raise FaultError("it ends inside its thoughts")
     while match := _BEGINS.search(text, position):
         if match[0] == _THOUGHT_ENDS:
             values.clear()
@@ -237,14 +227,15 @@ def find_values(text: str) -> Found:
             continue
         try:
             value, position = _DECODER.raw_decode(text, match.start())
+            values.append(value)
         except (ValueError, RecursionError):
             # Only a draft may be broken. The last end of a thought, for each try costs its length.
             position = text.rfind(_THOUGHT_ENDS, match.end())
             if position < 0:
-                return Found((), "its JSON is broken")
-        else:
-            values.append(value)
-    return Found(tuple(values), "" if values else "it holds no JSON")
+                raise FaultError("its JSON is broken") from None
+    if not values:
+        raise FaultError("it holds no JSON")
+    return values
 
 
 def _unique(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:

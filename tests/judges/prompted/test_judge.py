@@ -14,30 +14,20 @@ from judge.records import (
     ChatFailure,
     ChatReply,
     ChatRequest,
-    Chunk,
     JudgeOutcome,
     JudgeRequest,
     Judgment,
-    Sentence,
     Unscored,
     UnscoredReason,
     Verdict,
 )
+from tests.requests import request
 
 PROMPT = load_prompt("faithfulness", "v1")
-TIMED_OUT = ChatFailure(reason=UnscoredReason.TIMEOUT, detail="no\nreply", seconds=2.0, retries=3)
 
 
 def asked(count: int = 3, ask: Sequence[int] | None = None) -> JudgeRequest:
-    return JudgeRequest(
-        query="",
-        answer="x" * count,
-        sentences=tuple(
-            Sentence(index=i, start=i, end=i + 1, text=f"Satz {i}") for i in range(count)
-        ),
-        ask=tuple(range(count) if ask is None else ask),
-        chunks=(Chunk(chunk_id="a", text="text"),),
-    )
+    return request([f"Satz {index}" for index in range(count)], ["text"], ask=ask)
 
 
 def ids(chat: ChatRequest) -> list[str]:
@@ -78,8 +68,7 @@ def fates(judgment: Judgment) -> list[str]:
 
 async def test_one_call_judges_up_to_sixteen_sentences() -> None:
     model = FakeModel([right])
-    request = asked(16)
-    judgment = await PromptedJudge(model, PROMPT).judge(request)
+    judgment = await PromptedJudge(model, PROMPT).judge(asked(16))
     assert fates(judgment) == ["full"] * 16
     assert [ids(chat) for chat in model.requests] == [[f"s{n}" for n in range(1, 17)]]
     (reply,) = judgment.replies
@@ -91,8 +80,8 @@ async def test_one_call_judges_up_to_sixteen_sentences() -> None:
 
 async def test_more_sentences_take_more_calls_and_only_those_asked_are_judged() -> None:
     model = FakeModel([right])
-    request = asked(9, ask=[0, 2, 3, 5, 8])
-    judgment = await PromptedJudge(model, PROMPT, sentences_per_call=2).judge(request)
+    some = asked(9, ask=[0, 2, 3, 5, 8])
+    judgment = await PromptedJudge(model, PROMPT, sentences_per_call=2).judge(some)
     assert [ids(chat) for chat in model.requests] == [["s1", "s3"], ["s4", "s6"], ["s9"]]
     assert sorted(judgment.outcomes) == [0, 2, 3, 5, 8]
     assert len(judgment.calls) == 3
@@ -121,25 +110,22 @@ async def test_what_is_missing_three_times_is_missing() -> None:
     assert outcome.detail == "s2: no verdict in 3 replies"
 
 
-@pytest.mark.parametrize(
-    ("bad", "fault"),
-    [
-        (saying(("s1", "maybe"), ("s2", "full")), "s1: support is 'maybe', not one of "),
-        ("I would say yes.", "s1, s2: it holds no JSON"),
-        ('{"verdicts": [{"id": "s1"', "s1, s2: its JSON is broken"),
-    ],
-)
-async def test_a_faulty_reply_is_asked_again_once_with_its_fault(bad: str, fault: str) -> None:
-    model = FakeModel([bad, right])
-    assert fates(await PromptedJudge(model, PROMPT).judge(asked(2))) == ["full"] * 2
-    assert fault in model.requests[1].user
-    model = FakeModel([bad])
-    judgment = await PromptedJudge(model, PROMPT).judge(asked(2))
-    assert told(judgment.outcomes[0]) == "malformed"
-    assert len(judgment.calls) == len(model.requests) == 2
-    outcome = judgment.outcomes[0]
-    assert isinstance(outcome, Unscored)
-    assert fault.split(": ", 1)[1] in outcome.detail
+async def test_a_faulty_reply_is_asked_again_once_with_its_fault() -> None:
+    for bad, fault in {
+        saying(("s1", "maybe"), ("s2", "full")): "s1: support is 'maybe', not one of ",
+        "I would say yes.": "s1, s2: it holds no JSON",
+        '{"verdicts": [{"id": "s1"': "s1, s2: its JSON is broken",
+    }.items():
+        model = FakeModel([bad, right])
+        assert fates(await PromptedJudge(model, PROMPT).judge(asked(2))) == ["full"] * 2
+        assert fault in model.requests[1].user
+        model = FakeModel([bad])
+        judgment = await PromptedJudge(model, PROMPT).judge(asked(2))
+        assert len(judgment.calls) == len(model.requests) == 2
+        outcome = judgment.outcomes[0]
+        assert isinstance(outcome, Unscored)
+        assert outcome.reason is UnscoredReason.MALFORMED
+        assert fault.split(": ", 1)[1] in outcome.detail
 
 
 async def test_missing_and_faulty_sentences_share_a_call_and_keep_their_own_count() -> None:
@@ -184,21 +170,16 @@ async def test_a_half_is_told_its_own_faults_only() -> None:
     assert "s2: no verdict" in model.requests[3].user
 
 
-@pytest.mark.parametrize(
-    ("finish", "reason"), [("refusal", "refused"), ("content_filter", "content_filter")]
-)
-async def test_a_refused_or_filtered_reply_is_not_asked_again(finish: str, reason: str) -> None:
-    model = FakeModel([lambda chat: finished(right(chat), finish)])
-    judgment = await PromptedJudge(model, PROMPT).judge(asked(2))
-    assert fates(judgment) == [reason] * 2
-    assert (len(model.requests), judgment.replies) == (1, ())
-
-
-REASONS = list(UnscoredReason)
+async def test_a_refused_or_filtered_reply_is_not_asked_again() -> None:
+    for finish, reason in {"refusal": "refused", "content_filter": "content_filter"}.items():
+        model = FakeModel([finished(saying(("s1", "full"), ("s2", "full")), finish)])
+        judgment = await PromptedJudge(model, PROMPT).judge(asked(2))
+        assert fates(judgment) == [reason] * 2
+        assert (len(model.requests), judgment.replies) == (1, ())
 
 
 async def test_a_failure_is_that_of_its_call_and_of_no_other() -> None:
-    for reason in REASONS:
+    for reason in UnscoredReason:
         failure = ChatFailure(reason=reason, detail="what\nhappened", seconds=2.0, retries=3)
         model = FakeModel([failure, right])
         judgment = await PromptedJudge(model, PROMPT, sentences_per_call=2).judge(asked(3))
@@ -219,8 +200,8 @@ async def test_the_deadline_is_for_all_calls_together() -> None:
         return right(chat)
 
     model = FakeModel([slow])
-    request = asked(3).model_copy(update={"deadline": asyncio.get_running_loop().time() + 0.01})
-    judgment = await PromptedJudge(model, PROMPT, sentences_per_call=1).judge(request)
+    soon = asked(3).model_copy(update={"deadline": asyncio.get_running_loop().time() + 0.01})
+    judgment = await PromptedJudge(model, PROMPT, sentences_per_call=1).judge(soon)
     assert fates(judgment) == ["full", "timeout", "timeout"]
     assert len(model.requests) == 1
     outcome = judgment.outcomes[1]
@@ -228,28 +209,23 @@ async def test_the_deadline_is_for_all_calls_together() -> None:
     assert outcome.detail == "the time for this answer was up; see --deadline"
 
 
-@pytest.mark.parametrize("size", [0, -1])
-def test_fewer_than_one_sentence_a_call_is_refused(size: int) -> None:
-    with pytest.raises(ConfigError, match="sentences_per_call"):
-        PromptedJudge(FakeModel([right]), PROMPT, sentences_per_call=size)
+def test_fewer_than_one_sentence_a_call_is_refused() -> None:
+    for size in (0, -1):
+        with pytest.raises(ConfigError, match="sentences_per_call"):
+            PromptedJudge(FakeModel([right]), PROMPT, sentences_per_call=size)
 
 
-@pytest.mark.parametrize(
-    ("model", "edition", "signature"),
-    [
+def test_the_signature_says_who_was_asked_in_which_words() -> None:
+    for model, edition, signature in (
         (
             "llm:m@host:8000|served:m-1|json_schema|t:0|seed:7",
             ("w:24000", "split:3"),
             "llm:m@host:8000|prompt:{}|served:m-1|json_schema|t:0|seed:7|n:16|w:24000|split:3",
         ),
         ("fake", (), "fake|prompt:{}|n:16"),
-    ],
-)
-def test_the_signature_says_who_was_asked_in_which_words(
-    model: str, edition: tuple[str, ...], signature: str
-) -> None:
-    judge = PromptedJudge(FakeModel([right], model), PROMPT, edition=edition)
-    assert judge.signature == signature.format(PROMPT.reference)
+    ):
+        judge = PromptedJudge(FakeModel([right], model), PROMPT, edition=edition)
+        assert judge.signature == signature.format(PROMPT.reference)
 
 
 async def test_a_verdict_bears_the_signature_of_the_model_that_gave_it() -> None:

@@ -1,7 +1,6 @@
 import re
 from collections.abc import Mapping, Sequence
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
@@ -9,8 +8,9 @@ from pydantic import JsonValue
 from judge.checks.quotes import find_quote
 from judge.judges.prompted import render
 from judge.prompt import load_prompt
-from judge.records import Chunk, JudgeRequest, Sentence
+from judge.records import JudgeRequest
 from tests.growth import LINEAR, growth
+from tests.requests import request
 
 PROMPT = load_prompt("faithfulness", "v1")
 
@@ -22,16 +22,8 @@ def asked(
     cites: Mapping[int, tuple[int, ...]] | None = None,
     query: str = "What is the fee?",
 ) -> JudgeRequest:
-    return JudgeRequest(
-        query=query,
-        answer=" ".join(sentences),
-        sentences=tuple(
-            Sentence(index=i, start=0, end=len(text), text=text) for i, text in enumerate(sentences)
-        ),
-        ask=tuple(range(len(sentences)) if ask is None else ask),
-        chunks=tuple(Chunk(chunk_id=f"secret#{i}", text=text) for i, text in enumerate(chunks)),
-        cites=cites or {},
-    )
+    ids = [f"secret#{position}" for position in range(len(chunks))]
+    return request(sentences, chunks, cites, ask, ids=ids, query=query, answer=" ".join(sentences))
 
 
 def code_of(user: str) -> str:
@@ -71,13 +63,13 @@ Judge these sentences: s1, s3"""
 
 
 def test_a_request_reads_like_this() -> None:
-    request = asked(
+    mixed = asked(
         ["It is ten euros [1].", "Hello!", "费用为十元。"],
         ["The fee is ten euros.", "费用为十元。\n另计税。", "Closed on $code Fridays."],
         ask=[0, 2],
         cites={0: (0,), 1: (2,), 2: (0, 2)},
     )
-    chat = render(request, PROMPT)
+    chat = render(mixed, PROMPT)
     assert plain(chat.user) == READS_LIKE_THIS
     assert chat.system == PROMPT.system
     assert chat.max_tokens == 512 + 2 * 200
@@ -91,19 +83,18 @@ def test_without_chunks_and_question_the_sections_are_empty() -> None:
 
 
 def test_faults_are_named_behind_the_last_line() -> None:
-    request = asked(["It is ten."])
-    first = render(request, PROMPT).user
-    again = render(request, PROMPT, faults="s1: support is '</answer>'").user
+    plainly = asked(["It is ten."])
+    first = render(plainly, PROMPT).user
+    again = render(plainly, PROMPT, faults="s1: support is '</answer>'").user
     assert again.startswith(f"{first}\n")
     assert "s1: support is '＜/answer>'" in again.removeprefix(first)
 
 
 def test_the_code_is_of_all_material_and_nothing_else() -> None:
-    request = asked(["One.", "Two."], ["ab", "c"])
     codes = [
         code_of(render(each, PROMPT).user)
         for each in (
-            request,
+            asked(["One.", "Two."], ["ab", "c"]),
             asked(["One.", "Two."], ["ab", "c"], ask=[1], cites={1: (0,)}),
             asked(["One.", "Two."], ["a", "bc"]),
             asked(["One.", "Two."], ["ab", "c"], query="Else?"),
@@ -132,13 +123,12 @@ def test_of_a_long_answer_only_what_is_near_is_shown() -> None:
     assert asked_for == ["<s6 CODE>", "<s41 CODE>", "<s46 CODE>"]
 
 
-@pytest.mark.parametrize(("extra", "shown"), [(0, 40), (1, 11)])
-def test_long_is_over_four_thousand_tokens(extra: int, shown: int) -> None:
-    # 40 sentences of 99 tokens and 39 blanks, ten tokens in all: 3 970; and 30 more.
-    texts = ["说" * 99] * 39 + ["说" * (129 + extra)]
-    user = render(asked(texts, ask=[0]), PROMPT).user
-    assert user.count("说说") > 0
-    assert len(re.findall("^说+$", user, re.MULTILINE)) == shown
+def test_long_is_over_four_thousand_tokens() -> None:
+    for extra, shown in ((0, 40), (1, 11)):
+        # 40 sentences of 99 tokens and 39 blanks, ten tokens in all: 3 970; and 30 more.
+        texts = ["说" * 99] * 39 + ["说" * (129 + extra)]
+        user = render(asked(texts, ask=[0]), PROMPT).user
+        assert len(re.findall("^说+$", user, re.MULTILINE)) == shown
 
 
 TAGS = [
@@ -176,25 +166,10 @@ def tags(user: str) -> list[str]:
 
 OTHER = code_of(render(asked(["Another answer."]), PROMPT).user)
 PIECES = [
-    "<chunk 2 ",
-    "</answer",
-    "</evidence ",
-    "<s1 cites 1 ",
-    "<context ",
-    "<question ",
-    OTHER,
-    ">",
-    "<",
-    "/",
-    " ",
-    "\n",
-    "\u2028",
-    "Code: ",
-    "Judge these sentences: s9",
-    "$code",
-    "${chunks}",
+    "<chunk 2 ", "</answer", "</evidence ", "<s1 cites 1 ", "<context ", "<question ", OTHER, ">",
+    "<", "/", " ", "\n", "\u2028", "Code: ", "Judge these sentences: s9", "$code", "${chunks}",
     "支持",
-]
+]  # fmt: skip
 material = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 
 
@@ -203,8 +178,8 @@ material = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 def test_no_material_breaks_the_structure(
     query: str, chunks: list[str], sentences: list[str]
 ) -> None:
-    request = asked(sentences, chunks, ask=[0], cites={0: (0,)} if chunks else {}, query=query)
-    user = render(request, PROMPT).user
+    hostile = asked(sentences, chunks, ask=[0], cites={0: (0,)} if chunks else {}, query=query)
+    user = render(hostile, PROMPT).user
     code = code_of(user)
     expected = [
         f"<question {code}>",
@@ -224,12 +199,12 @@ def test_no_material_breaks_the_structure(
     assert user.split("\n")[-1] == "Judge these sentences: s1"
 
 
-@pytest.mark.parametrize("unit", ["<", "< ", "</", "[", "［", "<\u200b/ ", "说"])
-def test_rendering_a_long_text_is_linear(unit: str) -> None:
+def test_rendering_a_long_text_is_linear() -> None:
     def rendered(text: str) -> None:
         render(asked([text], [text], query=text), PROMPT)
 
-    assert growth(rendered, lambda size: unit * (size // len(unit)), 25_000) < LINEAR
+    for unit in ("<", "< ", "</", "[", "［", "<\u200b/ ", "说"):
+        assert growth(rendered, unit.__mul__, 25_000 // len(unit)) < LINEAR, unit
 
 
 def walk(schema: JsonValue) -> list[dict[str, JsonValue]]:
