@@ -207,12 +207,8 @@ def calibration_error(
 def mcnemar(only_first: int, only_second: int) -> float:
     """McNemar's exact test, two-sided: min(1, 2 Σ_{i≤k} C(n, i) / 2ⁿ).
 
-    n = only_first + only_second, and k is the smaller of them: under no difference a row that only
-    one side has is as likely the first's as the second's.
-
-    Args:
-        only_first: rows that only the first side has (got right, called supported).
-        only_second: rows that only the second has.
+    n = only_first + only_second, the rows that only one side has (got right, called supported), and
+    k is the smaller of them: under no difference either side is as likely to have them.
 
     Returns:
         p, 0 to 1; 1 where no row differs. Under 10⁻²⁹⁰ it may be given too small, down to 0. The

@@ -1,6 +1,7 @@
 """The corrected scores of a run, and how many labels they need to be as sharp as one wants."""
 
 import math
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby, product
@@ -136,10 +137,15 @@ def units_of(draw: Draw, labels: Labels) -> list[Unit]:
 def error_of(sentence: DrawnSentence, labels: Sequence[Label], name: Name) -> Error:
     """The mean error of one sentence, over the people who labelled it."""
     strict = name == "faithfulness_strict"
-    counted = sum(label.support is not Support.NO_CLAIM for label in labels) / len(labels)
-    worth = sum(_worth(label, strict=strict) for label in labels) / len(labels)
+    counted = worth = 0.0
+    for label in labels:
+        counted += label.support is not Support.NO_CLAIM
+        if strict or label.support is None:
+            worth += label.supported
+        else:
+            worth += SUPPORT_WEIGHT.get(label.support, 0.0)
     judged = weight(sentence.outcome, strict=strict)
-    return Error(worth - judged, counted - counts(sentence.outcome))
+    return Error(worth / len(labels) - judged, counted / len(labels) - counts(sentence.outcome))
 
 
 def plan(run: str | Path, width: float = 0.03, by: By = "sentence") -> Plan:
@@ -195,14 +201,8 @@ def needed(sizes: Sequence[Size], spreads: Sequence[float], width: float) -> int
                 variance += (size.weight / whole * spread) ** 2 * (1 / n - 1 / size.units)
         return Z95 * math.sqrt(variance)
 
-    low, high = 1, sum(size.units for size in sizes)
-    while low < high:
-        middle = (low + high) // 2
-        if reach(middle) <= width:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    totals = range(1, sum(size.units for size in sizes))
+    return 1 + bisect_left(totals, -width, key=lambda total: -reach(total))
 
 
 def _unevenness(draw: Draw) -> float:
@@ -212,12 +212,6 @@ def _unevenness(draw: Draw) -> float:
     units = sum(stratum.micro.weight for stratum in open_)
     uneven = sum(stratum.unevenness * stratum.micro.weight for stratum in open_)
     return uneven / units if units else 1.0
-
-
-def _worth(label: Label, *, strict: bool) -> float:
-    if strict or label.support is None:
-        return float(label.supported)
-    return SUPPORT_WEIGHT.get(label.support, 0.0)
 
 
 def _sample(
@@ -279,11 +273,9 @@ def _errors(run: Path, by: By) -> Mapping[StratumName, list[float]]:
     errors: dict[StratumName, list[float]] = defaultdict(list)
     for draw, given in labelled_draws(run)[0]:
         labels = by_row(given)
-        units: list[Sequence[DrawnSentence]] = []
+        units = [unit.sentences for unit in units_of(draw, labels)] if by == draw.by else []
         if by == "sentence":
-            units = [[each] for each in draw.sentences if each.review_id in labels]
-        elif draw.by == "answer":
-            units = [unit.sentences for unit in units_of(draw, labels)]
+            units = [(each,) for each in draw.sentences if each.review_id in labels]
         for unit in units:
             worth = [error_of(s, labels[s.review_id], "faithfulness").worth for s in unit]
             strata = {

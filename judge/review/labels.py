@@ -71,7 +71,7 @@ def import_labels(
     """
     run = Path(run)
     with hold(run):
-        draw, rows = join(run, sheets)
+        draw, rows = join(run, list(map(Path, sheets)))
         labels = labels_of(draw, rows)
         if not labels:
             message = "no row has a label; fill in human_support"
@@ -89,7 +89,7 @@ def import_labels(
     return Imported(found, summary, noted)
 
 
-def join(run: Path, paths: Sequence[str | Path]) -> tuple[Draw, list[Row]]:
+def join(run: Path, paths: Sequence[Path]) -> tuple[Draw, list[Row]]:
     """The rows of filled-in sheets, and the one draw of the run that they are of."""
     results = fingerprint(run)
     rows = [row for path in paths for row in read_sheet(path)]

@@ -76,7 +76,6 @@ class Row(NamedTuple):
     """One row as it came back from people."""
 
     path: Path
-    """The sheet."""
     number: int
     """The number that a spreadsheet shows beside it; the header is mostly 1."""
     cells: dict[str, str]
