@@ -13,10 +13,9 @@ import json
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +32,6 @@ from judge.scores.intervals import wilson
 from tests.bench import splitting, throughput
 from tests.bench.figures import (
     Bools,
-    Floats,
     Resamples,
     Sheet,
     Target,
@@ -76,91 +74,70 @@ TARGETS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Sentences:
-    """Labelled sentences, and what the judge says of them, in one order."""
-
-    groups: npt.NDArray[np.str_]
-    labels: Bools
-    claims: Bools
-    """Which of them `classify` takes for claims."""
-    sources: npt.NDArray[np.str_]
-    lengths: npt.NDArray[np.int64]
-    """Characters of the answer each stands in."""
-    scores: Floats
-    full: Bools
-
-    @classmethod
-    async def judged(cls, data: Iterable[Row]) -> "Sentences":
-        """The labelled sentences of some rows; rows without one are left out."""
-        judge = offline(Config())
-        told: list[tuple[str, bool, bool, str, int, float, bool]] = []
-        for row in data:
-            asked, supported = request(row)
-            if not supported:
-                continue
-            claimed = set(request(row, claims=True)[0].ask)
-            outcomes = (await judge.judge(asked)).outcomes
-            about = (str(row["group"]), row["source"].rpartition("/")[2], len(row["answer"]))
-            for index, label in zip(asked.ask, supported, strict=True):
-                (found,) = verdicts([outcomes[index]])
-                group, source, length = about
-                score = found.score or 0.0
-                told.append((group, label, index in claimed, source, length, score, full(found)))
-        return cls(*(np.asarray(column) for column in zip(*told, strict=True)))
-
-    def at(self, these: Bools) -> "Sentences":
-        """Some of them."""
-        columns = (getattr(self, name) for name in self.__dataclass_fields__)
-        return Sentences(*(column[these] for column in columns))
+Table = Any
+"""A numpy record array: each column is an attribute, and a mask of rows an index."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """Labelled answers, and what the whole offline path says of their claims."""
+async def sentences(data: Iterable[Row]) -> Table:
+    """The labelled sentences of some rows, and what the judge says of them.
 
-    groups: npt.NDArray[np.str_]
-    labels: Bools
-    sources: npt.NDArray[np.str_]
-    kinds: npt.NDArray[np.str_]
-    """Of the error that a person put in."""
-    lengths: npt.NDArray[np.int64]
-    lowest: Floats
-    """The lowest score of a claim, 1 without claims."""
-    claims: npt.NDArray[np.int64]
-    alarmed: npt.NDArray[np.int64]
-    """How many of the claims are not full."""
-    mismatched: Bools
-    """Whether it bears a flag that tells of a mismatch."""
+    `claims`: whether `classify` takes it for one; `lengths`: characters of its answer.
+    """
+    judge = offline(Config())
+    told: list[tuple[str, bool, bool, str, int, float, bool]] = []
+    for row in data:
+        asked, supported = request(row)
+        if not supported:
+            continue
+        claimed = set(request(row, claims=True)[0].ask)
+        outcomes = (await judge.judge(asked)).outcomes
+        group, source, length = str(row["group"]), source_of(row), len(row["answer"])
+        for index, label in zip(asked.ask, supported, strict=True):
+            (found,) = verdicts([outcomes[index]])
+            score = found.score or 0.0
+            told.append((group, label, index in claimed, source, length, score, full(found)))
+    return table(told, "groups,labels,claims,sources,lengths,scores,full")
 
-    @property
-    def raised(self) -> Bools:
-        """Whether a claim is not full."""
-        return self.alarmed > 0
 
-    @classmethod
-    async def judged(cls, data: Iterable[Row]) -> "Answers":
-        """The answers of some rows."""
-        judge = offline(Config())
-        told = []
-        for row in data:
-            result = await evaluate_sample(sample(row), judge, Rules())
-            found = verdicts(each.outcome for each in result.sentences)
-            labels = row["labels"]
-            told.append(
-                (
-                    str(row["group"]),
-                    bool(labels["answer_supported"]),
-                    row["source"].rpartition("/")[2],
-                    str(labels.get("kind")),
-                    len(row["answer"]),
-                    min((each.score or 0.0 for each in found), default=1.0),
-                    len(found),
-                    sum(not full(each) for each in found),
-                    any(flag.name.startswith("mismatch") for flag in result.flags),
-                )
+async def answers(data: Iterable[Row]) -> Table:
+    """The answers of some rows, and what the whole offline path says of their claims.
+
+    `kinds`: of the error that a person put in; `lowest`: the lowest score of a claim, 1 without
+    claims; `alarmed`: how many claims are not full, and `raised` whether any is; `mismatched`:
+    whether it bears a flag that tells of a mismatch.
+    """
+    judge = offline(Config())
+    told = []
+    for row in data:
+        result = await evaluate_sample(sample(row), judge, Rules())
+        found = verdicts(each.outcome for each in result.sentences)
+        alarmed = sum(not full(each) for each in found)
+        told.append(
+            (
+                str(row["group"]),
+                bool(row["labels"]["answer_supported"]),
+                source_of(row),
+                str(row["labels"].get("kind")),
+                len(row["answer"]),
+                min((each.score or 0.0 for each in found), default=1.0),
+                len(found),
+                alarmed,
+                alarmed > 0,
+                any(flag.name.startswith("mismatch") for flag in result.flags),
             )
-        return cls(*(np.asarray(column) for column in zip(*told, strict=True)))
+        )
+    names = "groups,labels,sources,kinds,lengths,lowest,claims,alarmed,raised,mismatched"
+    return table(told, names)
+
+
+def table(told: Sequence[tuple[object, ...]], names: str) -> Table:
+    columns = [np.asarray(column) for column in zip(*told, strict=True)]
+    kinds = zip(names.split(","), (each.dtype for each in columns), strict=True)
+    return np.rec.fromarrays(columns, dtype=list(kinds))
+
+
+def source_of(row: Row) -> str:
+    return str(row["source"]).rpartition("/")[2]
 
 
 def verdicts(outcomes: Iterable[object]) -> list[Verdict]:
@@ -171,7 +148,7 @@ def full(verdict: Verdict) -> bool:
     return verdict.support is Support.FULL
 
 
-def measure(sheet: Sheet, said: Sentences) -> None:
+def measure(sheet: Sheet, said: Table) -> None:
     """All figures of some sentences."""
     drawn, labels, n = Resamples(said.groups.tolist()), said.labels, len(said.labels)
     sheet.put("share supported", float(labels.mean()), n=n)
@@ -188,7 +165,7 @@ def measure(sheet: Sheet, said: Sentences) -> None:
         sheet.add(f"Brier at {title}", drawn.brier(scores, labels), n)
 
 
-def part(sheet: Sheet, title: str, said: Sentences) -> None:
+def part(sheet: Sheet, title: str, said: Table) -> None:
     """Rank and balanced accuracy of some of the sentences."""
     drawn, n = Resamples(said.groups.tolist()), len(said.labels)
     sheet.add(f"AUROC, {title}", drawn.auroc(said.scores, said.labels), n)
@@ -209,7 +186,7 @@ def thirds(
 
 async def labelled_sentences(sheet: Sheet, name: str) -> None:
     """A set of labelled sentences."""
-    said = await Sentences.judged(rows(name))
+    said = await sentences(rows(name))
     about = f"{len(said.labels)} labelled sentences in {len(set(said.groups.tolist()))} groups"
     sheet.begin(name, about + " (trained on)" * (name in TRAINED))
     measure(sheet, said)
@@ -218,20 +195,20 @@ async def labelled_sentences(sheet: Sheet, name: str) -> None:
         sheet.add("AUROC of the answer's length alone", alone, len(said.labels))
         bounds = terciles([len(row["answer"]) for row in rows(name) if request(row)[1]])
         for title, these in thirds(said.lengths, bounds):
-            part(sheet, title, said.at(these))
+            part(sheet, title, said[these])
         print("  reliability at the declared prior: score, n, mean score, supported")
         for at, (n, mean, share) in enumerate(reliability(said.scores, said.labels)):
             print(f"    {at / 10:.1f}-{at / 10 + 0.1:.1f}{n:8}{mean or 0:8.3f}{share or 0:8.3f}")
         sheet.begin(f"{name}_claims", "those of them that `classify` takes for claims")
-        measure(sheet, said.at(said.claims))
+        measure(sheet, said[said.claims])
     if name == "attributionbench_dev":
         for source in np.unique(said.sources):
-            part(sheet, source, said.at(said.sources == source))
+            part(sheet, source, said[said.sources == source])
 
 
 async def single_chunks(sheet: Sheet) -> None:
     """Claims against one chunk each: what citation validity rests on."""
-    said = await Sentences.judged(piece for row in rows("factcheckgpt") for piece in apart(row))
+    said = await sentences(piece for row in rows("factcheckgpt") for piece in apart(row))
     about = f"{len(said.labels)} pairs of claim and chunk, supported where the chunk says all of it"
     sheet.begin("factcheckgpt_chunks", about + " (trained on)")
     measure(sheet, said)
@@ -252,7 +229,7 @@ async def single_chunks(sheet: Sheet) -> None:
 
 async def whole_answers(sheet: Sheet, name: str) -> None:
     """A set of answers, through the whole path."""
-    said = await Answers.judged(rows("ragtruth_qa_dev" if name == "ragtruth_answers" else name))
+    said = await answers(rows("ragtruth_qa_dev" if name == "ragtruth_answers" else name))
     drawn, labels, n = Resamples(said.groups.tolist()), said.labels, len(said.labels)
     sheet.begin(name, f"{n} answers in {len(set(said.groups.tolist()))} groups")
     if name == "clapnq":
@@ -298,9 +275,9 @@ async def human_errors(sheet: Sheet) -> None:
     the error has 0.5, however often it raises an alarm.
     """
     data = list(rows("bump"))
-    after = await Answers.judged(data)
+    after = await answers(data)
     unharmed = (row | {"answer": row["meta"]["reference_summary"]} for row in data)
-    before = await Answers.judged(unharmed)
+    before = await answers(unharmed)
     drawn, n = Resamples(after.groups.tolist()), len(data)
     about = f"{n} pairs of an answer with one error and without"
     sheet.begin("bump", f"{about}, in {len(set(after.groups.tolist()))} groups")

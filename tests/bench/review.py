@@ -10,7 +10,7 @@ import json
 import random
 import statistics
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,11 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from judge.evaluator import evaluate
 from judge.records import (
     SUPPORT_WEIGHT,
-    Chunk,
     Flag,
     FlagName,
     Outcome,
-    Sample,
     SampleResult,
     Scores,
     SentenceKind,
@@ -243,39 +241,62 @@ def corrected(population: Population, summary: Summary, draw: Draw) -> Found:
     return Found(score.corrected, score.low, score.high, score.raw or 0.0)
 
 
+def draws(
+    population: Population,
+    summary: Summary,
+    by: By,
+    size: int,
+    seeds: Iterable[int],
+    *,
+    uniform: bool = False,
+) -> list[Found]:
+    """The corrected faithfulness by the draw of each seed."""
+    found = []
+    for seed in seeds:
+        census = census_of(population, by, size, seed)
+        draw = draw_of(population, census, by, size, seed, uniform=uniform)
+        found.append(corrected(population, summary, draw))
+    return found
+
+
+def share_held(found: Sequence[Found], truth: float) -> float:
+    """How often the interval holds the truth."""
+    return statistics.fmean(each.low <= truth <= each.high for each in found)
+
+
+def width(found: Sequence[Found]) -> float:
+    """The mean width of the intervals."""
+    return statistics.fmean(each.high - each.low for each in found)
+
+
 def simulate(judge: str, size: int, by: By, seeds: int) -> None:
     """Print how often the interval holds the truth, beside the raw score and a uniform draw."""
-    held = uniform_held = raw_held = 0
-    widths, uniform_widths, raw_errors, errors = [], [], [], []
-    for number in range(seeds):
-        if number % _DRAWS == 0:
-            population = simulated(JUDGES[judge], 800, 5000, number)
-            summary = summarize(population.results)
-            truth = population.faithfulness
-            assert summary.faithfulness is not None
-            raw = summary.faithfulness.interval
-            raw_held += raw.low <= truth <= raw.high
-            raw_errors.append(summary.faithfulness.macro - truth)
-        census = census_of(population, by, size, number)
-        found = corrected(population, summary, draw_of(population, census, by, size, number))
-        held += found.low <= truth <= found.high
-        widths.append(found.high - found.low)
-        errors.append(found.corrected - truth)
+    raw, found, uniform = [], [], []
+    for start in range(0, seeds, _DRAWS):
+        population = simulated(JUDGES[judge], 800, 5000, start)
+        summary, truth = summarize(population.results), population.faithfulness
+        assert summary.faithfulness is not None
+        limits = summary.faithfulness.interval
+        raw.append((limits.low <= truth <= limits.high, summary.faithfulness.macro - truth))
+        numbers = range(start, min(start + _DRAWS, seeds))
+        found += off(draws(population, summary, by, size, numbers), truth)
         if by == "sentence":
-            draw = draw_of(population, census, by, size, number, uniform=True)
-            other = corrected(population, summary, draw)
-            uniform_held += other.low <= truth <= other.high
-            uniform_widths.append(other.high - other.low)
-    beside = (
-        f"uniform draw: {uniform_held / seeds:.1%}, width {statistics.fmean(uniform_widths):.3f}"
-        if uniform_widths
-        else ""
-    )
+            others = draws(population, summary, by, size, numbers, uniform=True)
+            uniform += off(others, truth)
+    beside = ""
+    if uniform:
+        beside = f"uniform draw: {share_held(uniform, 0):.1%}, width {width(uniform):.3f}"
     print(
-        f"{judge:5} {size:4} {by:9} holds {held / seeds:6.1%}  width {statistics.fmean(widths):.3f}"
-        f"  bias {statistics.fmean(errors):+.4f}  {beside}  raw: off by "
-        f"{statistics.fmean(raw_errors):+.3f}, holds in {raw_held} of {len(raw_errors)} runs"
+        f"{judge:5} {size:4} {by:9} holds {share_held(found, 0):6.1%}  width {width(found):.3f}"
+        f"  bias {statistics.fmean(each.corrected for each in found):+.4f}  {beside}  raw: off by "
+        f"{statistics.fmean(error for _, error in raw):+.3f}, holds in "
+        f"{sum(held for held, _ in raw)} of {len(raw)} runs"
     )
+
+
+def off(found: Sequence[Found], truth: float) -> list[Found]:
+    """How far each of them lies from the truth."""
+    return [Found(*(number - truth for number in each)) for each in found]
 
 
 def real(judge: str, size: int, seeds: int) -> None:
@@ -291,35 +312,21 @@ def real(judge: str, size: int, seeds: int) -> None:
 def beside(title: str, population: Population, size: int, seeds: int) -> None:
     """Print how near draws of `size` labels come to what people say of all."""
     summary = summarize(population.results)
-    found = []
-    for seed in range(seeds):
-        census = census_of(population, "sentence", size, seed)
-        draw = draw_of(population, census, "sentence", size, seed)
-        found.append(corrected(population, summary, draw))
+    found = draws(population, summary, "sentence", size, range(seeds))
     people = population.faithfulness
     nearer = sum(abs(each.corrected - people) < abs(each.raw - people) for each in found)
-    held = sum(each.low <= people <= each.high for each in found)
     off = statistics.fmean(abs(each.corrected - people) for each in found)
     print(
         f"{title}: {len(population.truth)} claims, people {people:.3f}, raw {found[0].raw:.3f}; "
         f"with {size} labels off by {off:.3f} in the mean, nearer than raw in {nearer} of {seeds} "
-        f"draws, interval holds people's in {held / seeds:.1%}"
+        f"draws, interval holds people's in {share_held(found, people):.1%}"
     )
 
 
 def offline(size: int, seeds: int) -> None:
     """Print the same of similarity, on the labelled answers of RAGTruth."""
     rows = list(labelled.rows("ragtruth_qa_dev"))
-    samples = [
-        Sample(
-            qid=row["id"],
-            query=row["query"],
-            answer=row["answer"],
-            chunks=[Chunk(chunk_id=each["id"], text=each["text"]) for each in row["chunks"]],
-        )
-        for row in rows
-    ]
-    results = evaluate(samples)
+    results = evaluate(map(labelled.sample, rows))
     truth = {
         (row["id"], claim.sentence): _people(row, result.sentences[claim.sentence])
         for row, result in zip(rows, results, strict=True)

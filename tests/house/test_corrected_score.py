@@ -14,15 +14,7 @@ import pytest
 from judge.records import Summary
 from judge.review.census import By
 from judge.scores.totals import summarize
-from tests.bench.review import (
-    JUDGES,
-    Found,
-    Population,
-    census_of,
-    corrected,
-    draw_of,
-    simulated,
-)
+from tests.bench.review import JUDGES, Found, Population, draws, share_held, simulated, width
 
 SIZE = 60
 
@@ -39,14 +31,9 @@ class Trial(NamedTuple):
 
 def tried(population: Population, by: By, seeds: int) -> Trial:
     summary = summarize(population.results)
-    found, uniform = [], []
-    for seed in range(seeds):
-        census = census_of(population, by, SIZE, seed)
-        draw = draw_of(population, census, by, SIZE, seed)
-        found.append(corrected(population, summary, draw))
-        if by == "sentence" and seed < 40:
-            draw = draw_of(population, census, by, SIZE, seed, uniform=True)
-            uniform.append(corrected(population, summary, draw))
+    found = draws(population, summary, by, SIZE, range(seeds))
+    few = range(40 if by == "sentence" else 0)
+    uniform = draws(population, summary, by, SIZE, few, uniform=True)
     return Trial(population.faithfulness, summary, found, uniform)
 
 
@@ -58,14 +45,6 @@ def population() -> Population:
 @pytest.fixture(scope="module")
 def trial(population: Population) -> Trial:
     return tried(population, "sentence", 200)
-
-
-def share_held(found: Sequence[Found], truth: float) -> float:
-    return statistics.fmean(each.low <= truth <= each.high for each in found)
-
-
-def width(found: Sequence[Found]) -> float:
-    return statistics.fmean(each.high - each.low for each in found)
 
 
 def test_the_interval_holds_the_truth_about_as_often_as_it_says(trial: Trial) -> None:
