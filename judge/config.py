@@ -188,10 +188,7 @@ class Config(Record):
 def load_config(given: Mapping[str, object], file: Path | None = None) -> Config:
     """The settings that are given, else in the environment, else in a file, else the defaults.
 
-    Args:
-        given: by name; wins over all else.
-        file: TOML with settings by name; where left out, `judge.toml` of the working folder if
-            there is one.
+    The file is TOML; where none is named, `judge.toml` of the working folder if there is one.
 
     Raises:
         ConfigError: the file cannot be read, or a setting is unknown or out of range.

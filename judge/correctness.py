@@ -44,24 +44,11 @@ async def compare(
     patience: float | None = None,
     gate: asyncio.Semaphore | None = None,
 ) -> SampleResult:
-    """Hold an answer against its gold: the same judge, the evidence swapped.
+    """The result with its correctness, and with its quadrant where the sample names gold evidence.
 
-    Args:
-        sample: what was judged.
-        result: what became of it by its chunks.
-        judge: says which claims of answer and reference the other supports; None leaves
-            correctness out.
-        rules: how its verdicts are read, and what counts as faithful and correct.
-        patience: seconds after which no more is asked, of each direction from when it is its
-            turn; None means that it never ends.
-        gate: of whose places the caller holds one; None means that there are always more.
-
-    Returns:
-        The result with its correctness, and with its quadrant where the sample names gold
-        evidence, or with a flag where that contradicts the reference.
-
-    Raises:
-        JudgeUnavailable: from the judge.
+    Gold evidence that contradicts the reference is flagged instead. Without a judge correctness is
+    left out. Of each direction no more is asked `patience` seconds after its turn has come; of the
+    places of `gate` the caller holds one.
     """
     if judge is None and not has_gold(sample):
         return result
@@ -84,7 +71,6 @@ async def _both_ways(
     patience: float | None,
     gate: asyncio.Semaphore | None,
 ) -> SampleResult:
-    """The result with the answer's claims judged by the reference, and the other way round."""
     forth = back = Judgment()
     claims = any(sentence.kind is SentenceKind.CLAIM for sentence in reference)
     if result.status is not Status.ABSTAINED and claims:
@@ -150,7 +136,6 @@ def _swapped(
 async def _held(
     judge: Judge, request: JudgeRequest, rules: Rules, patience: float | None
 ) -> Judgment:
-    """One text held against the other: what became of its claims, and what to look at."""
     if patience is not None:
         deadline = asyncio.get_running_loop().time() + patience
         request = request.model_copy(update={"deadline": deadline})

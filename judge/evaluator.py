@@ -226,7 +226,6 @@ class _Flight:
     """The error of the first answer that had one: it ends the run, whoever is still under way."""
 
     def begin(self, work: Coroutine[None, None, SampleResult]) -> None:
-        """Begin one more answer."""
         task = asyncio.create_task(work)
         task.add_done_callback(self._landed)
         self.begun.append(task)
@@ -238,11 +237,7 @@ class _Flight:
             self.broken.set_result(error)
 
     async def oldest(self) -> SampleResult:
-        """The result of the answer begun first, awaited; it stays in `begun`.
-
-        Raises:
-            Exception: the first error of any answer, while this one is under way.
-        """
+        """The result of the answer begun first; or the first error of any, while it is awaited."""
         head = self.begun[0]
         if not head.done():
             await asyncio.wait((head, self.broken), return_when=asyncio.FIRST_COMPLETED)

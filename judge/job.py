@@ -8,7 +8,7 @@ import platform
 import tempfile
 import time
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import islice
@@ -56,17 +56,8 @@ class Job:
     """Scores one file into one folder, from the start or from where it was cut off.
 
     The whole input is checked before the first answer is judged, so that a bad line at the end
-    costs nothing.
-
-    Args:
-        source: JSONL or CSV, or an open stream such as standard input, which is copied into the
-            run folder.
-        folder: where the run goes.
-        config: settings.
-        evaluator: what scores; the one `config` describes where left out.
-        force: replace a run that stands there.
-        skip_bad_lines: write bad lines to `rejected.jsonl` and go on.
-        beat: seconds between two calls of `Watcher.waiting`.
+    costs nothing; with `skip_bad_lines` it goes to `rejected.jsonl`. An open stream, such as
+    standard input, is copied into the run folder.
     """
 
     def __init__(
@@ -102,15 +93,14 @@ class Job:
         ):
             # Outside the loop, which would put off a Ctrl-C until a blocking read has ended.
             task = self._check(folder, bad)
-            summary, record, kept = asyncio.run(self._watched(folder, task, watcher))
+            summary, record, kept = asyncio.run(self._score(folder, task, watcher))
             seconds = round(time.monotonic() - clock, 3)
             whole = {"finished": _now(), "seconds": seconds, "resumed": kept}
             folder.finish(summary, record.model_copy(update=whole))
             return summary
 
-    async def _watched(
-        self, folder: RunFolder, task: _Task, watcher: Watcher
-    ) -> tuple[Summary, RunRecord, int]:
+    @asynccontextmanager
+    async def _beating(self, watcher: Watcher) -> AsyncGenerator[None]:
         async def beat() -> None:
             while True:
                 await asyncio.sleep(self._beat)
@@ -118,7 +108,7 @@ class Job:
 
         beating = asyncio.create_task(beat())
         try:
-            return await self._score(folder, task, watcher)
+            yield
         finally:
             beating.cancel()
 
@@ -126,7 +116,7 @@ class Job:
         self, folder: RunFolder, task: _Task, watcher: Watcher
     ) -> tuple[Summary, RunRecord, int]:
         # A judge that cannot be asked costs nothing that is in the folder, so it is opened first.
-        async with self._evaluator:
+        async with self._beating(watcher), self._evaluator:
             record = self._record(task)
             kept = folder.begin(record)
             if self._skip:
@@ -174,14 +164,12 @@ class Job:
             *(("openai",) if self._config.asks_server else ()),
             *(_LOADING if self._config.loads_model else ()),
         )
+        python = {"python": platform.python_version()}
         return RunRecord(
             signature=self._evaluator.signature,
             correctness=self._evaluator.correctness_signature,
             config=self._config.model_dump(mode="json"),
-            versions={
-                "python": platform.python_version(),
-                **{name: version(name) for name in libraries},
-            },
+            versions=python | {name: version(name) for name in libraries},
             input=RunInput(
                 # A file's name is bytes, and need not be text.
                 path=os.fsencode(task.path).decode(errors="backslashreplace"),

@@ -13,36 +13,24 @@ LANGS: Final[tuple[Lang, ...]] = get_args(Lang)
 
 
 class Messages:
-    """The texts of one room, each in both languages, with figures as `{name}` in them.
+    """The texts of one room by key, each in both languages, with figures as `{name}` in them.
 
     `judge/data/messages/ROOM.toml` holds them. An entry is a table of `en` and `zh`; entries may
-    stand in groups, and are then called `group.name`:
-
-        [title]
-        en = "{count} answers"
-        zh = "{count} 条答案"
-
-    Args:
-        texts: by key, then by language.
+    stand in groups, and are then called `group.name`.
     """
 
     def __init__(self, texts: Mapping[str, Mapping[Lang, str]]) -> None:
         self._texts = dict(texts)
 
     @classmethod
+    @cache
     def of(cls, room: str) -> "Messages":
-        """The texts that ship for a room, read once.
-
-        Raises:
-            FileNotFoundError: there are none.
-        """
-        return _shipped(room)
+        """The texts that ship for a room, read once."""
+        source = files("judge").joinpath("data", "messages", f"{room}.toml").read_text("utf-8")
+        return cls(dict(_entries(tomllib.loads(source))))
 
     def __call__(self, key: str, lang: Lang, **values: object) -> str:
         """The text under `key` in one language, filled in.
-
-        Raises:
-            KeyError: there is no such text, or a figure in it has no value.
 
         >>> texts = Messages({"title": {"en": "{count} answers", "zh": "{count} 条答案"}})
         >>> texts("title", "zh", count=3)
@@ -60,12 +48,6 @@ class Messages:
     def template(self, key: str, lang: Lang) -> str:
         """The text under `key` in one language, not filled in."""
         return self._texts[key][lang]
-
-
-@cache
-def _shipped(room: str) -> Messages:
-    source = files("judge").joinpath("data", "messages", f"{room}.toml").read_text("utf-8")
-    return Messages(dict(_entries(tomllib.loads(source))))
 
 
 def _entries(table: Mapping[str, object], *above: str) -> Iterable[tuple[str, dict[Lang, str]]]:

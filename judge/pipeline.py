@@ -32,14 +32,8 @@ async def evaluate_sample(
 ) -> SampleResult:
     """Take one answer through the whole path.
 
-    Args:
-        sample: what is judged.
-        judge: says which claims the chunks support.
-        rules: how its verdicts are read.
-        deadline: when no more is asked, on the event loop's clock; None means never.
-
-    Raises:
-        JudgeUnavailable: from the judge; the world's other failures are outcomes.
+    After `deadline`, on the event loop's clock, no more is asked. Only JudgeUnavailable is raised:
+    the world's other failures are outcomes.
     """
     sentences = classify(split(sample.answer))
     citations = find(sample, sentences, rules)
@@ -84,11 +78,7 @@ def asked(sample: Sample, rules: Rules) -> JudgeRequest:
 
 
 async def ask(judge: Judge, request: JudgeRequest) -> Judgment:
-    """One outcome per asked sentence, whatever came back: a gap would leave the denominator.
-
-    Raises:
-        JudgeUnavailable: from the judge.
-    """
+    """One outcome per asked sentence, whatever came back: a gap would leave the denominator."""
     if not request.ask:
         return Judgment()
     judgment = await judge.judge(request)

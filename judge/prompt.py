@@ -48,16 +48,7 @@ def prompts_folder() -> Path:
 
 
 def load_prompt(name: str, version: str, folder: Path | None = None) -> Prompt:
-    """Read one version of a prompt and check its hash.
-
-    Args:
-        name: such as `faithfulness`.
-        version: such as `v1`.
-        folder: where prompts and their `SHA256SUMS` lie; the shipped ones where left out.
-
-    Raises:
-        PromptMismatch: there is no such version, or its bytes are not the released ones.
-    """
+    """One version of a prompt; PromptMismatch where it is not there or not as it was released."""
     folder = folder or prompts_folder()
     file = f"{name}/{version}.toml"
     pinned = pins(folder)
@@ -74,11 +65,7 @@ def load_prompt(name: str, version: str, folder: Path | None = None) -> Prompt:
 
 
 def newest(name: str, folder: Path | None = None) -> str:
-    """The highest version of a prompt, such as `v2`.
-
-    Raises:
-        PromptMismatch: there is no prompt of that name.
-    """
+    """The highest version of a prompt, such as `v2`; PromptMismatch where there is none."""
     folder = folder or prompts_folder()
     pinned = pins(folder)
     released = re.compile(rf"{re.escape(name)}/v([1-9]\d*)\.toml")
@@ -90,10 +77,7 @@ def newest(name: str, folder: Path | None = None) -> str:
 
 
 def verify_prompts(folder: Path | None = None) -> list[str]:
-    """Check every pinned file, and that no file stands unpinned beside them.
-
-    Returns:
-        The names of the files, such as `faithfulness/v1.toml`, in order.
+    """The names of all pinned files, such as `faithfulness/v1.toml`, in order.
 
     Raises:
         PromptMismatch: naming the first file that is changed, absent or not pinned.
@@ -110,11 +94,7 @@ def verify_prompts(folder: Path | None = None) -> list[str]:
 
 
 def pins(folder: Path) -> Mapping[str, str]:
-    """The recorded hash of each prompt file, by its name relative to the folder.
-
-    Raises:
-        PromptMismatch: `SHA256SUMS` is absent or not in the form `sha256sum` writes.
-    """
+    """The recorded hash of each prompt file, by its name relative to the folder."""
     try:
         lines = (folder / SUMS).read_text("utf-8").splitlines()
     except OSError as error:

@@ -66,10 +66,9 @@ class PairScorer(Protocol):
         """`NAME@HASH`: which model, and which weights of it."""
 
     async def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Relation | None] | Unscored:
-        """One relation per pair (premise, hypothesis), in order.
+        """One relation per pair (premise, hypothesis), in order; None for one that is too long.
 
-        None stands for a pair that is longer than the model takes: nothing is ever cut off. A
-        failure of the world is a value, and concerns all pairs.
+        A failure of the world is a value, and concerns all pairs.
         """
 
 
