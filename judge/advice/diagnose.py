@@ -49,22 +49,21 @@ def bands(report: RankingReport, lang: Lang = "en") -> Bands:
     limit, so .6 of recall is fair.
     """
     rules, measured = diagnosis_table(), figures(report)
-    families = [name.partition("@")[0] for name in report.mean]
-    limited = [
-        (name, rules.band[family])
-        for name, family in zip(report.mean, families, strict=True)
-        if family in rules.band
-    ]
-    needed = list(rules.production.items())
-    asked = [name for name, _ in limited]
-    asked += [f"{family}@k" for family in rules.band if family not in families]
-    asked += rules.production
-    least = [(name, min(limits.values())) for name, limits in (*limited, *needed)]
+    limited = {
+        name: rules.band[family]
+        for name in report.mean
+        if (family := name.partition("@")[0]) in rules.band
+    }
+    families = {name.partition("@")[0] for name in limited}
+    absent = [f"{family}@k" for family in rules.band if family not in families]
+    asked = dict.fromkeys((*limited, *absent, *rules.production))
+    limits = (*limited.items(), *rules.production.items())
+    least = [(name, min(levels.values())) for name, levels in limits]
     return Bands(
         source=Messages.of("diagnosis")("source", lang),
         bands=tuple(_bands(limited, "poor", measured)),
-        production=tuple(_bands(needed, "below", measured)),
-        not_measured=tuple(name for name in dict.fromkeys(asked) if name not in measured),
+        production=tuple(_bands(rules.production, "below", measured)),
+        not_measured=tuple(name for name in asked if name not in measured),
         cautions=_out_of_reach(least, measured, lang),
     )
 
@@ -190,7 +189,7 @@ def _capped(found: Figure, limit: float) -> bool:
 
 
 def _bands(
-    rows: Iterable[tuple[str, dict[Level, float]]], lowest: Level, measured: _Figures
+    limited: Mapping[str, dict[Level, float]], lowest: Level, measured: _Figures
 ) -> Iterator[Band]:
     """The last of the levels whose limit each mean reaches, and those of its interval's ends."""
 
@@ -198,7 +197,7 @@ def _bands(
         reached = (name for name in reversed(limits) if _at_least(value, limits[name]))
         return next(reached, lowest)
 
-    for name, limits in rows:
+    for name, limits in limited.items():
         if found := measured.get(name):
             held = found.interval
             span = None if held is None else (level(held.low, limits), level(held.high, limits))

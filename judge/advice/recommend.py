@@ -234,19 +234,12 @@ def ceiling(name: str, relevant: float | None) -> float | None:
 
 
 def _facts(found: Profile, wishes: Wishes) -> dict[str, Fact]:
+    """What conditions are about, by the names of the fields where it is a field."""
     return {
-        "relevant": found.relevant,
-        "irrelevant": found.irrelevant,
+        **found.model_dump(exclude={"share", "fitting"}),
+        **wishes.model_dump(),
         "ratio": found.ratio,
-        "missed": wishes.missed_cost,
-        "noise": wishes.noise_cost,
-        "depth": wishes.depth,
-        "task": wishes.task,
-        "counted": found.counted,
         "graded": None if found.graded is None else "yes" if found.graded else "no",
-        "queries": found.queries,
-        "corpus": wishes.corpus_size,
-        "ranked": found.longest,
         "gold": found.share["gold"],
         "rankings": found.share["retrieved"],
         "references": found.fitting.get("correctness") or None,

@@ -168,8 +168,7 @@ class Figure(Record):
     interval: Interval | None = None
     """Its 95 % interval; null where the report has none."""
     ceiling: float | None = None
-    """No ranking could bring a recall@k or precision@k above this, given how many chunks are
-    relevant to each query; null where it could reach 1, and of other measures."""
+    """No ranking could bring a recall@k or precision@k above this; null where it could reach 1."""
 
 
 class Band(Record):
@@ -259,7 +258,7 @@ class Diagnosis(Record):
 
 
 class Unjudged(Record):
-    """A diagnosis that could neither be made nor ruled out, for a number is missing or capped."""
+    """A diagnosis that could neither be made nor ruled out."""
 
     name: str
     """Of the rule."""
