@@ -217,8 +217,10 @@ def cutoff(name: str) -> int | None:
 def ceiling(name: str, relevant: float | None) -> float | None:
     """The highest value at a cut-off with so many relevant; None where that is 1.
 
-    >>> ceiling("recall@10", 40.0), ceiling("precision@10", 2.0), ceiling("f1@10", 30.0)
-    (0.25, 0.2, 0.5)
+    >>> [ceiling(f"{name}@10", 40.0) for name in ("recall", "map", "precision", "f1", "ndcg")]
+    [0.25, 0.25, None, 0.4, None]
+    >>> ceiling("precision@10", 2.0), ceiling("recall@10", None), ceiling("mrr", 40.0)
+    (0.2, None, None)
     """
     k = cutoff(name)
     if k is None or not relevant:

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from judge.advice.recommend import (
     HELD,
     advise,
-    ceiling,
     family_needs,
-    figure,
     median,
     profile,
     recommend_measures,
@@ -20,12 +18,11 @@ from judge.advice.recommend import (
 from judge.advice.records import Advice, Profile, Wishes
 from judge.errors import ConfigError, InputError
 from judge.files.samples import read_samples
-from judge.messages import Lang
+from judge.messages import LANGS, Lang
 from judge.records import Chunk, Sample
 from tests.advised import avoided, counted, roles
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
-LANGS = pytest.mark.parametrize("lang", ["en", "zh"])
 
 
 def queries(*relevant: int) -> list[Sample]:
@@ -84,20 +81,19 @@ CASES: dict[str, tuple[tuple[int, ...], dict[str, object], str, str, str, str]] 
 }
 
 
-@LANGS
-def test_the_cases_that_the_table_must_meet(lang: Lang) -> None:
+def test_the_cases_that_the_table_must_meet() -> None:
     for case, (relevant, wishes, scenario, measures, avoid, fired) in CASES.items():
-        advice = recommend_measures(queries(*relevant), Wishes.model_validate(wishes), lang)
+        advice = recommend_measures(queries(*relevant), Wishes.model_validate(wishes))
         assert advice.scenario == scenario, case
         assert " | ".join(" ".join(each) for each in roles(advice).values()) == measures, case
         assert " ".join(sorted(avoided(advice))) == avoid, case
         assert " ".join(each.rule for each in advice.fired) == fired, case
     # 100 of 5 000 at best.
-    shop = recommend_measures(queries(5000), Wishes(corpus_size=10_000_000, depth=10), lang)
+    shop = recommend_measures(queries(5000), Wishes(corpus_size=10_000_000, depth=10))
     assert shop.measures[-1].most == pytest.approx(0.02)
     for name in ("sparse", "dense", "balanced", "imbalanced"):
         samples = read_samples(FIXTURES / f"recommend_{name}.jsonl", needs=())
-        advice = recommend_measures(samples, lang=lang)
+        advice = recommend_measures(samples)
         assert advice.scenario == name
         assert advice.fired[0].rule.startswith(name)
 
@@ -213,18 +209,12 @@ def test_accuracy_is_called_near_1_only_where_it_is() -> None:
     near = advise(counted(6, 120), Wishes()).avoided
     assert [(each.name, each.rule) for each in near] == [("accuracy@k", "imbalanced-rare")]
     assert near[0].why.startswith("near 1 ")
-
-
-@pytest.mark.parametrize(
-    ("lang", "near", "more"), [("en", "near 1", "far more"), ("zh", "接近 1", "多得多")]
-)
-def test_what_is_not_rare_is_not_called_so(lang: Lang, near: str, more: str) -> None:
-    told = advise(counted(1, 2), Wishes(), lang).avoided
-    assert "accuracy@k" in {each.name for each in told}
-    assert not any(near in each.why for each in told)
-    advice = advise(counted(6, 6), Wishes(), lang)
-    assert advice.scenario == "imbalanced"
-    assert not any(more in each.why for each in advice.fired)
+    for lang, called, more in zip(LANGS, ("near 1", "接近 1"), ("far more", "多得多"), strict=True):
+        told = advise(counted(1, 2), Wishes(), lang).avoided
+        assert "accuracy@k" in {each.name for each in told}
+        assert not any(called in each.why for each in told)
+        fired = advise(counted(6, 6), Wishes(), lang).fired
+        assert not any(more in each.why for each in fired)
 
 
 halves = st.integers(2, 4000).map(lambda twice: twice / 2)
@@ -283,57 +273,43 @@ def test_the_other_families_fit_by_what_they_need() -> None:
     assert families["citation"].measures == ("coverage", "citation_validity", "citation_recall")
 
 
-CEILINGS = [
-    ("recall@100", 5000.0, 0.02),
-    ("precision@5", 1.5, 0.3),
-    ("f1@10", 30.0, 0.5),
-    ("map@10", 40.0, 0.25),
-    *((name, 10.0, None) for name in ("map@10", "recall@10", "ndcg@10", "mrr")),
-    ("recall@10", None, None),
-]
-
-
-def test_the_highest_value_there_can_be() -> None:
-    assert [(name, relevant, ceiling(name, relevant)) for name, relevant, _ in CEILINGS] == CEILINGS
-
-
 def noted(found: Profile, **wishes: object) -> str:
     return "\n".join(advise(found, Wishes.model_validate(wishes)).notes)
 
 
+NOTHING = dict.fromkeys(HELD, 0.0)
+# Counts, what is asked for, and what is noted; what stands behind a bar is not.
+NOTES: list[tuple[Profile, dict[str, object], str]] = [
+    (counted(9, 90, graded=True), {}, "Some queries have degrees of relevance: nDCG weighs them"),
+    (counted(9, 90), {}, "No query has two degrees|BEIR|retrieve|something relevant: only"),
+    (counted(9, 90), {"task": "qa"}, "SQuAD"),
+    (counted(9, 90), {"task": "qa"}, "long answers want correctness and faithfulness"),
+    (counted(9, 90), {"task": "passage"}, "MS MARCO"),
+    (counted(30, 60), {}, "ndcg@10 is the measure they report"),
+    (counted(9, 90, counted="ranking"), {}, "may be cut"),
+    (counted(9, 90, longest=20), {}, "retrieve 100 "),
+    (counted(9, 90, longest=100, queries=50), {}, "|retrieve|something relevant: only"),
+    (counted(9, 31), {"corpus_size": 40}, "Chunks to search: only 40;"),
+    (counted(9, 90, queries=49), {}, "something relevant: only 49; differences"),
+    (counted(9, None), {}, "--corpus-size N"),
+    (counted(None, None, share=NOTHING), {}, "Nothing says what is relevant"),
+    (counted(None, None, share=NOTHING), {}, "There is no ranking"),
+    (counted(None, None), {}, "Gold says of every query"),
+    # A cut-off of 100 and 15 chunks in all, of which 12 or all are ranked.
+    (counted(4, 11, longest=12), {"corpus_size": 15}, "retrieve 15 to measure|retrieve 100"),
+    (counted(4, 11, longest=12), {"corpus_size": 15}, "Chunks to search: only 15;"),
+    (counted(4, 11, longest=15), {"corpus_size": 15}, "Chunks to search: only 15;|retrieve"),
+    (counted(4, 96), {"corpus_size": 100}, "|Chunks to search"),
+]
+
+
 def test_notes() -> None:
-    assert "Some queries have degrees of relevance: nDCG weighs them" in noted(
-        counted(9, 90, graded=True)
-    )
-    assert "No query has two degrees" in noted(counted(9, 90))
-    assert "SQuAD" in noted(counted(9, 90), task="qa")
-    assert "MS MARCO" in noted(counted(9, 90), task="passage")
-    assert "ndcg@10 is the measure they report" in noted(counted(30, 60))
-    assert "BEIR" not in noted(counted(9, 90))
-    assert "may be cut" in noted(counted(9, 90, counted="ranking"))
-    assert "retrieve 100 " in noted(counted(9, 90, longest=20))
-    assert "retrieve" not in noted(counted(9, 90, longest=100))
-    assert "Chunks to search: only 40;" in noted(counted(9, 31), corpus_size=40)
-    assert "something relevant: only 49; differences" in noted(counted(9, 90, queries=49))
-    assert "something relevant: only" not in noted(counted(9, 90, queries=50))
-    assert "--corpus-size N" in noted(counted(9, None))
-    nothing = dict.fromkeys(HELD, 0.0)
-    assert "Nothing says what is relevant" in noted(counted(None, None, share=nothing))
-    assert "There is no ranking" in noted(counted(None, None, share=nothing))
-    assert "Gold says of every query" in noted(counted(None, None))
-
-
-def test_no_more_is_to_be_retrieved_than_there_is() -> None:
-    # A cut-off of 100 and 15 chunks in all, of which 12 are ranked.
-    found = noted(counted(4, 11, longest=12), corpus_size=15, missed_cost="high")
-    assert "retrieve 15 to measure" in found
-    assert "retrieve 100" not in found
-    assert "Chunks to search: only 15;" in found
-    # All there is stands in the ranking.
-    found = noted(counted(4, 11, longest=15), corpus_size=15, missed_cost="high")
-    assert "retrieve" not in found
-    assert "Chunks to search: only 15;" in found
-    assert "Chunks to search" not in noted(counted(4, 96), corpus_size=100, missed_cost="high")
+    for found, asked, expected in NOTES:
+        dear = {"missed_cost": "high"} if "corpus_size" in asked else {}
+        said, *unsaid = expected.split("|")
+        told = noted(found, **asked, **dear)
+        assert said in told, expected
+        assert not any(each in told for each in unsaid), expected
 
 
 def test_correctness_is_explained_where_there_are_gold_answers() -> None:
@@ -347,21 +323,6 @@ def test_correctness_is_explained_where_there_are_gold_answers() -> None:
         assert "Take a language model as the judge of correctness: it sees meaning." in found
         few = f"Samples with an answer and a gold answer: only {count}; differences"
         assert (few in found) == (count < 50)
-    assert "long answers want correctness and faithfulness" in noted(counted(9, 90), task="qa")
-
-
-def test_a_figure_is_whole_or_of_three_digits() -> None:
-    table = [
-        (0, "0"),
-        (1.5, "1.5"),
-        (5_000_000.0, "5,000,000"),
-        (1_999.5, "2,000"),
-        (1 / 3, "0.333"),
-        (499_999.25, "499,999"),
-        (None, "–"),
-        ("high", "high"),
-    ]
-    assert [(value, figure(value)) for value, _ in table] == table
 
 
 def test_wishes_that_cannot_be() -> None:

@@ -90,49 +90,41 @@ def test_what_is_held_against_a_gate() -> None:
     assert found == rows
 
 
-def test_a_gate_is_passed_at_its_value_and_above() -> None:
+def test_a_gate_is_passed_at_its_value_and_above_rounding_errors_aside() -> None:
     passed = [hold(Gate("faithfulness", least), totals()).passed for least in (0.79, 0.8, 0.81)]
     assert passed == [True, True, False]
-
-
-def test_nothing_measured_passes_no_gate() -> None:
-    assert not hold(Gate("faithfulness", 0), NOTHING).passed
-
-
-def test_a_rounding_error_fails_no_gate_in_any_order() -> None:
     for values in permutations((0.6, 0.7, 0.8)):
-        mean = sum(values) / 3
-        summary = totals().model_copy(
-            update={"faithfulness": SCORE.model_copy(update={"macro": mean})}
-        )
+        score = SCORE.model_copy(update={"macro": sum(values) / 3})
+        summary = totals().model_copy(update={"faithfulness": score})
         assert hold(Gate("faithfulness", 0.7), summary).passed
 
 
 def test_three_comes_before_one() -> None:
-    rows: list[tuple[bool, list[bool | None], int]] = [
-        (False, [], 0),
-        (False, [True, True], 0),
-        (False, [True, False], 1),
-        (False, [False, None], 3),
-        (True, [], 3),
-        (True, [True], 3),
-        (True, [False], 3),
+    rows: list[tuple[Summary, list[bool | None], int]] = [
+        (totals(), [], 0),
+        (totals(), [True, True], 0),
+        (totals(), [True, False], 1),
+        (totals(), [False, None], 3),
+        (totals(untrusted=True), [], 3),
+        (totals(untrusted=True), [True], 3),
+        (totals(untrusted=True), [False], 3),
+        (with_correctness(), [True], 0),
+        (with_correctness(untrusted=True), [True], 3),
+        (with_correctness(untrusted=True), [False], 3),
     ]
-    for untrusted, passed, code in rows:
-        gates = [result(passed=one) for one in passed]
-        assert exit_code(totals(untrusted=untrusted), gates) == code
+    for summary, passed, code in rows:
+        assert exit_code(summary, [result(passed=one) for one in passed]) == code
 
 
-def test_a_run_without_claims_fails_no_run_but_any_gate() -> None:
-    summary = summarize([aggregate(Sample(qid="q"), [], {}, [], signature="s")])
-    assert exit_code(summary, []) == 0
-    assert exit_code(summary, [hold(Gate("faithfulness", 0.5), summary)]) == 3
-
-
-def test_a_gate_on_correctness_that_was_not_measured_is_no_pass() -> None:
-    found = hold(Gate("correctness", 0), totals())
-    assert (found.value, found.passed) == (None, False)
-    assert exit_code(totals(), [found]) == 3
+def test_nothing_measured_passes_no_gate() -> None:
+    assert not hold(Gate("faithfulness", 0), NOTHING).passed
+    # A run without claims fails no run but any gate.
+    claimless = summarize([aggregate(Sample(qid="q"), [], {}, [], signature="s")])
+    assert exit_code(claimless, []) == 0
+    assert exit_code(claimless, [hold(Gate("faithfulness", 0.5), claimless)]) == 3
+    unmeasured = hold(Gate("correctness", 0), totals())
+    assert (unmeasured.value, unmeasured.passed) == (None, False)
+    assert exit_code(totals(), [unmeasured]) == 3
 
 
 def test_a_gate_on_what_is_not_going_to_be_measured_is_refused() -> None:
@@ -142,15 +134,7 @@ def test_a_gate_on_what_is_not_going_to_be_measured_is_refused() -> None:
             check_gates(gates, strict=False, correctness=False)
         check_gates(gates, strict=True, correctness=True)
         check_gates(gates[:1], strict=False, correctness=False)
-
-
-def test_strictness_without_a_gate_would_pass_everything() -> None:
+    # Strictness without a gate would pass everything.
     check_gates([], strict=False, correctness=False)
     with pytest.raises(ConfigError, match="--strict-gate without a gate; add --fail-under"):
         check_gates([], strict=True, correctness=True)
-
-
-def test_untrusted_correctness_is_an_untrusted_run() -> None:
-    assert exit_code(with_correctness(), [result(passed=True)]) == 0
-    assert exit_code(with_correctness(untrusted=True), [result(passed=True)]) == 3
-    assert exit_code(with_correctness(untrusted=True), [result(passed=False)]) == 3

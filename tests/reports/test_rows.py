@@ -58,56 +58,39 @@ def result() -> SampleResult:
 
 
 def test_a_row_a_sentence_with_the_same_keys_throughout() -> None:
-    rows = to_rows([result(), result()])
-    assert len(rows) == 8
-    assert len({tuple(row) for row in rows}) == 1
-    assert [row["sentence"] for row in rows[:4]] == [0, 1, 2, 3]
-    assert {row["qid"] for row in rows} == {"q"}
-    assert {row["signature"] for row in rows} == {"whole"}
-    assert {row["faithfulness"] for row in rows} == {1.0}
-    assert all(isinstance(cell, str | int | float | None) for row in rows for cell in row.values())
+    without, with_it = to_rows([result(), result()]), to_rows([compared("q", "f", "f")])
+    assert len(without) == 8
+    assert len({tuple(row) for row in (*without, *with_it)}) == 1
+    assert [row["sentence"] for row in without[:4]] == [0, 1, 2, 3]
+    whole = {(row["qid"], row["signature"], row["faithfulness"]) for row in without}
+    assert whole == {("q", "whole", 1.0)}
+    assert all(isinstance(x, str | int | float | None) for row in without for x in row.values())
+    names = ("correctness", "correctness_precision", "correctness_recall", "reference_support")
+    assert {row[name] for row in without for name in names} == {None}
 
 
-def test_a_heading_is_there_and_not_judged() -> None:
-    row = to_rows([result()])[0]
-    assert (row["kind"], row["judged"], row["citations"], row["flags"]) == (
-        "heading",
-        False,
-        "[1]",
-        "",
-    )
-    assert row["support"] is row["unscored"] is row["quote"] is row["source"] is None
+# A heading, a verdict, a failure, and what stood in for one.
+CELLS: list[dict[str, object]] = [
+    {"kind": "heading", "judged": False, "citations": "[1]", "flags": "", "support": None}
+    | {"unscored": None, "quote": None, "source": None},
+    {"text": "一", "start": 2, "end": 3, "judged": True, "support": "full"}
+    | {"cited_support": "partial", "source": "llm", "score": None, "unscored": None}
+    | {"chunk_id": "a", "quote": "十元", "verified": True, "missing": ""}
+    | {"citations": "[1]=valid 【2】=dangling", "flags": "conflicting_evidence unverified_quote"},
+    {"judged": True, "support": None, "unscored": "timeout", "detail": "after 60 s"},
+    {"support": "none", "source": "similarity", "score": 0.2, "unscored": "timeout"}
+    | {"verified": None},
+]
 
 
-def test_a_verdict() -> None:
-    row = to_rows([result()])[1]
-    assert (row["text"], row["start"], row["end"]) == ("一", 2, 3)
-    assert (row["judged"], row["support"], row["cited_support"]) == (True, "full", "partial")
-    assert (row["source"], row["score"], row["unscored"]) == ("llm", None, None)
-    assert (row["chunk_id"], row["quote"], row["verified"]) == ("a", "十元", True)
-    assert row["citations"] == "[1]=valid 【2】=dangling"
-    assert row["flags"] == "conflicting_evidence unverified_quote"
-
-
-def test_what_the_evidence_lacks_stands_beside_the_flags() -> None:
+def test_what_stands_in_a_row() -> None:
+    for row, cells in zip(to_rows([result()]), CELLS, strict=True):
+        assert {name: row[name] for name in cells} == cells
     flag = Flag(name=FlagName.MISMATCH_NUMBER, sentence=1, detail="9.9 billion")
     made = result()
     row = to_rows([made.model_copy(update={"flags": (*made.flags, flag)})])[1]
     assert row["flags"] == "conflicting_evidence unverified_quote mismatch:number"
     assert row["missing"] == "9.9 billion"
-    assert to_rows([made])[1]["missing"] == ""
-
-
-def test_a_failure_is_no_verdict_and_a_fallback_shows_both() -> None:
-    failed, stood_in = to_rows([result()])[2:]
-    assert (failed["judged"], failed["support"], failed["score"]) == (True, None, None)
-    assert (failed["unscored"], failed["detail"]) == ("timeout", "after 60 s")
-    assert (stood_in["support"], stood_in["source"], stood_in["score"]) == (
-        "none",
-        "similarity",
-        0.2,
-    )
-    assert (stood_in["unscored"], stood_in["verified"]) == ("timeout", None)
 
 
 def test_correctness_stands_beside_faithfulness_and_support_by_the_reference_by_its_sentence() -> (
@@ -126,10 +109,3 @@ def test_correctness_stands_beside_faithfulness_and_support_by_the_reference_by_
     for row in rows:
         found = tuple(row[f"correctness{part}"] for part in ("", "_precision", "_recall"))
         assert found == (0.5, 0.5, 0.5)
-
-
-def test_the_keys_are_the_same_whether_correctness_was_asked_for_or_not() -> None:
-    without, with_it = to_rows([result()]), to_rows([compared("q", "f", "f")])
-    assert [*without[0]] == [*with_it[0]]
-    names = ("correctness", "correctness_precision", "correctness_recall", "reference_support")
-    assert {row[name] for row in without for name in names} == {None}

@@ -52,12 +52,9 @@ def test_contradicted_before_none_before_partial_and_the_first_among_equals() ->
         assert texts(size, *results) == everything[:size]
 
 
-def test_what_a_fallback_said_comes_after_the_run_s_own_verdicts() -> None:
+def test_fallbacks_come_after_and_among_equals_the_least_probable_first() -> None:
     stood_in = said("none", 0.01).model_copy(update={"fallback_from": TIMEOUT})
     assert texts(3, answer("a", stood_in, said("partial"), said("none"))) == ["a2", "a1", "a0"]
-
-
-def test_among_equals_the_least_probable_comes_first() -> None:
     scores = [0.4, 0.1, 0.3, 0.0, 0.2]
     result = answer("a", *(said("none", score) for score in scores))
     assert texts(3, result) == ["a3", "a1", "a4"]
@@ -82,6 +79,8 @@ def test_the_worst_answer_has_the_lowest_faithfulness_then_the_most_unsupported(
     assert worst_answer([failed, worse, worse.model_copy(update={"qid": "later"})]) == worse
     assert worst_answer([answer("says nothing")]) is None
     assert worst_answer([]) is None
+    one, two = answer("a", said("full")), answer("b", said("full"))
+    assert worst_answer([one, flagged(two, FlagName.MISMATCH_NUMBER, 0)]) is not one
 
 
 def flagged(result: SampleResult, name: FlagName, sentence: int) -> SampleResult:
@@ -95,18 +94,6 @@ def test_a_mismatch_comes_behind_a_contradiction_and_any_other_flag_last() -> No
     assert texts(5, flagged(result, FlagName.UNVERIFIED_QUOTE, 3)) == ["a2", "a0", "a1", "a3"]
 
 
-def test_a_flagged_sentence_brings_its_flags() -> None:
-    worst = Worst(1)
-    worst.add(flagged(answer("a", said("full")), FlagName.MISMATCH_NAME, 0))
-    (one,) = worst.sentences()
-    assert [flag.name for flag in one.flags] == [FlagName.MISMATCH_NAME]
-
-
-def test_among_faithful_answers_the_flagged_one_is_the_worst() -> None:
-    one, two = answer("a", said("full")), answer("b", said("full"))
-    assert worst_answer([one, flagged(two, FlagName.MISMATCH_NUMBER, 0)]) is not one
-
-
 def test_flagged_sentences_take_a_third_of_the_places_and_what_is_left() -> None:
     plain = answer("a", *[said("full")] * 4, *[said("none", 0.1)] * 4)
     result = plain
@@ -116,6 +103,11 @@ def test_flagged_sentences_take_a_third_of_the_places_and_what_is_left() -> None
     assert texts(6, result) == ["a0", "a1", "a4", "a5", "a6", "a7"]
     assert texts(7, result) == ["a0", "a1", "a2", "a4", "a5", "a6", "a7"]
     assert texts(1, result) == ["a4"]
+    worst = Worst(2)
+    worst.add(result)
+    assert [flag.name for flag in worst.sentences()[0].flags] == []
+    worst.add(flagged(answer("b", said("contradicted")), FlagName.MISMATCH_NAME, 0))
+    assert [flag.name for flag in worst.sentences()[0].flags] == [FlagName.MISMATCH_NAME]
 
 
 def test_the_first_failure_of_each_reason_is_kept_fallen_back_or_not() -> None:

@@ -148,13 +148,6 @@ def test_the_level_is_what_counts_as_relevant() -> None:
         assert report.mean["dcg@3"] == pytest.approx(2.511860, abs=1e-6)
 
 
-def test_a_level_that_nothing_ranked_reaches_is_no_other_naming() -> None:
-    qrels: Qrels = {"q": {"a": 1, "b": 2}}
-    report = measure_run(qrels, {"q": {"a": 1}}, RankRules(relevance_level=2))
-    assert report.mean["mrr"] == 0
-    assert any("not one relevant chunk is ranked" in said for said in report.warnings)
-
-
 def test_gold_of_another_naming_is_refused_and_can_be_insisted_on() -> None:
     strange = Sample(qid="q", retrieved=("docA#1", "docB#2"), gold_evidence=("docA",))
     with pytest.raises(InputError, match=r"--gold-match prefix.*--gold-match exact"):
@@ -175,43 +168,35 @@ def test_a_dcg_of_few_queries_has_no_interval() -> None:
 
 
 def test_numbers_are_made_alike_where_the_signatures_are() -> None:
-    def signature(rules: RankRules) -> str:
-        return measure_retrieval([sample("a", 3, 1)], rules).signature
+    def signature(**rules: object) -> str:
+        return measure_retrieval([sample("a", 3, 1)], RankRules.model_validate(rules)).signature
 
-    plain = signature(RankRules())
+    plain = signature()
     assert plain.startswith("retrieval|k:1,3,5,10,20|order:given|")
-    assert plain == signature(RankRules(gold_match="exact", ks=(20, 10, 5, 3, 1, 1)))
-    for other in (
-        RankRules(gain="exp2"),
-        RankRules(ks=(1,)),
-        RankRules(relevance_level=1),
-        RankRules(gold_match="prefix"),
-        RankRules(no_relevant="zero"),
-        RankRules(no_ranking="skip"),
-        RankRules(seed=1),
-    ):
-        assert signature(other) != plain
+    assert plain == signature(gold_match="exact", ks=(20, 10, 5, 3, 1, 1))
+    others: dict[str, object] = {"gain": "exp2", "ks": (1,), "relevance_level": 1, "seed": 1}
+    others |= {"gold_match": "prefix", "no_relevant": "zero", "no_ranking": "skip"}
+    assert [name for name, value in others.items() if signature(**{name: value}) == plain] == []
     assert "|order:score|" in measure_run({"q": {"a": 1.0}}, {"q": {"a": 1.0}}).signature
 
 
-@pytest.mark.parametrize(
-    ("samples", "says"),
-    [
-        ([], "holds no sample"),
-        ([Sample(qid="q", retrieved=("a",))], r"says what is relevant \(1 query\)"),
-        ([Sample(qid="q", retrieved=("a",), gold_evidence=())], "--no-relevant zero"),
-        ([Sample(qid="q", gold_evidence=("a",))], r"nothing is ranked \(1 query with gold\)"),
-    ],
-)
-def test_nothing_to_measure_by_is_refused(samples: list[Sample], says: str) -> None:
-    with pytest.raises(InputError, match=says) as caught:
-        measure_retrieval(samples)
-    assert "\n" not in str(caught.value)
+REFUSED: list[tuple[list[Sample], str]] = [
+    ([], "holds no sample"),
+    ([Sample(qid="q", retrieved=("a",))], r"says what is relevant \(1 query\)"),
+    ([Sample(qid="q", retrieved=("a",), gold_evidence=())], "--no-relevant zero"),
+    ([Sample(qid="q", gold_evidence=("a",))], r"nothing is ranked \(1 query with gold\)"),
+]
 
 
-def test_a_run_of_other_queries_is_refused() -> None:
+def test_nothing_to_measure_by_is_refused() -> None:
+    for samples, says in REFUSED:
+        with pytest.raises(InputError, match=says) as caught:
+            measure_retrieval(samples)
+        assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="must bear the names that the qrels give them"):
         measure_run({"q1": {"a": 1.0}}, {"q2": {"a": 1.0}})
+    with pytest.raises(InputError, match=r"from 3 on .*--relevance-level"):
+        measure_retrieval([sample("q", 3, 1)], RankRules(relevance_level=3))
 
 
 def test_relevance_without_measure_breaks_nothing() -> None:
@@ -248,9 +233,12 @@ def test_the_longest_lists() -> None:
     assert (none.worst, none.missed, none.topped, none.missed_total) == ((), (), (), 9)
 
 
-def test_gold_that_is_graded_nothing_is_named_all_the_same() -> None:
+def test_gold_that_is_ranked_and_counts_for_nothing_is_no_other_naming() -> None:
     qrels = {"q": {"seen": 0.0, "missed": 1.0}}
     assert measure_run(qrels, {"q": {"seen": 2.0, "other": 1.0}}).mean["mrr"] == 0
+    report = measure_run({"q": {"a": 1, "b": 2}}, {"q": {"a": 1}}, RankRules(relevance_level=2))
+    assert report.mean["mrr"] == 0
+    assert any("not one relevant chunk is ranked" in said for said in report.warnings)
 
 
 def test_a_document_graded_nothing_keeps_its_chunks() -> None:
@@ -311,50 +299,30 @@ def test_what_is_warned_of_and_noted() -> None:
         Sample(qid="nothing", retrieved=("a",), gold_evidence=()),
         *(Sample(qid=f"empty{n}", gold_evidence=("a",)) for n in range(3)),
     ]
-    table: list[tuple[RankRules, list[str]]] = [
-        (
-            RankRules(gold_match="exact"),
-            [
-                "2 queries without gold: left out, for nobody said what is relevant",
-                "1 query with nothing relevant: in no mean",
-                "3 queries without a ranking: counted 0 in each mean but roc_auc's",
-                "1 query whose ranking names a chunk twice: it counts once, at its first place",
-                "not one relevant chunk is ranked",
-            ],
-        ),
-        (
-            RankRules(no_relevant="zero", no_ranking="skip", gold_match="prefix"),
-            [
-                "2 queries without gold",
-                "1 query with nothing relevant: counted 0 in each mean but roc_auc's",
-                "3 queries without a ranking: in no mean",
-                "1 query whose ranking",
-                "gold is matched by document: any chunk of it counts as found, which flatters",
-                "not one relevant chunk is ranked",
-            ],
-        ),
-    ]
+    counted, none = "counted 0 in each mean but roc_auc's", "not one relevant chunk is ranked"
+    twice = "1 query whose ranking names a chunk twice: it counts once, at its first place"
+    bare = "2 queries without gold: left out, for nobody said what is relevant"
+    nothing, unranked = "1 query with nothing relevant: ", "3 queries without a ranking: "
+    exact = RankRules(gold_match="exact")
+    turned = RankRules(no_relevant="zero", no_ranking="skip", gold_match="prefix")
+    by_document = "gold is matched by document: any chunk of it counts as found, which flatters"
+    table = (
+        (exact, [bare, f"{nothing}in no mean", f"{unranked}{counted}", twice, none]),
+        (turned, [bare, nothing + counted, f"{unranked}in no mean", twice, by_document, none]),
+    )
     for rules, said in table:
         report = measure_retrieval(samples, rules)
         for warning, begin in zip(report.warnings, said, strict=True):
             assert warning.startswith(begin)
     assert report.notes == NOTES
-    assert any("Recall@k" in note and "hit@k" in note for note in NOTES)
     assert measure_retrieval([sample("good", 3, 1)]).warnings == ()
-    with pytest.raises(InputError, match=r"from 3 on .*--relevance-level"):
-        measure_retrieval([sample("q", 3, 1)], RankRules(relevance_level=3))
 
 
 def test_a_report_of_schema_1_is_read_without_its_pairs() -> None:
     report = measure_retrieval([sample("a", 3, 1)])
-    pair: dict[str, object] = {
-        "qid": "a",
-        "kind": "conflict",
-        "first": "x",
-        "second": "y",
-        "ranks": [1, 2],
-    }
-    pair |= {"similarity": 0.5, "detail": "5 / 6", "sentences": ["It is 5.", "It is 6."]}
+    pair: dict[str, object] = {"qid": "a", "kind": "conflict", "first": "x", "second": "y"}
+    pair |= {"ranks": [1, 2], "similarity": 0.5, "detail": "5 / 6"}
+    pair |= {"sentences": ["It is 5.", "It is 6."]}
     old = report.model_dump(mode="json") | {"schema": 1, "pairs": [pair]}
     old["pairs_total"] = {"duplicate": 0, "conflict": 1}
     read = RankingReport.model_validate(old)

@@ -207,17 +207,13 @@ def test_near_copies_stand_by_rank_and_only_the_first_k_are_looked_at() -> None:
     assert (alike.first, alike.second, alike.ranks, alike.similarity) == ("c0", "c2", (1, 3), 1)
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["a" * 2_000_000, "a" * 2_000_001],
-        ["e" + "\u0301" * 500_000] * 2,
-        ["1," * 500_000, "[" * 1_000_000],
-    ],
-    ids=["one word", "marks", "signs"],
-)
-def test_chunks_of_any_size_are_compared(texts: list[str]) -> None:
-    assert len(copies(*texts)) <= 1
+def test_chunks_of_any_size_are_compared() -> None:
+    for one, other in (
+        ("a" * 2_000_000, "a" * 2_000_001),
+        ("e" + "\u0301" * 500_000, "e" + "\u0301" * 500_000),
+        ("1," * 500_000, "[" * 1_000_000),
+    ):
+        assert len(copies(one, other)) <= 1
 
 
 def kept(most: int, keys: list[tuple[float, ...]]) -> list[int]:

@@ -1,5 +1,6 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -120,21 +121,16 @@ GAINS: tuple[Gain, ...] = ("linear", "exp2")
 
 
 def test_what_cannot_be_measured_is_said() -> None:
-    at_k: list[Callable[[int], object]] = [
-        lambda k: hit_at_k([1], k),
-        lambda k: recall_at_k([1], k, 1),
-        lambda k: precision_at_k([1], k),
-        lambda k: f1_at_k([1], k, 1),
-        lambda k: reciprocal_rank([1], k),
-        lambda k: average_precision([1], 1, k),
-        lambda k: dcg([1], k),
-        lambda k: ndcg([1], [1], k),
-        lambda k: accuracy_at_k([1], k, 1, 1),
+    at_k: list[Callable[..., object]] = [
+        *(partial(each, [1]) for each in (hit_at_k, precision_at_k, reciprocal_rank, dcg)),
+        *(partial(each, [1], relevant=1) for each in (recall_at_k, f1_at_k, average_precision)),
+        partial(ndcg, [1], [1]),
+        partial(accuracy_at_k, [1], length=1, relevant=1),
     ]
     for measure in at_k:
         for k in (0, -1, 2.5, 3.0, True, "3", math.nan):
             with pytest.raises(ValueError, match="k must be an int of at least 1, got "):
-                measure(k)  # type: ignore[arg-type]
+                measure(k=k)
     assert hit_at_k([0, 1], np.int64(9)) == 1  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"needs an axis of ranks, got 1; write \[1\]"):
         hit_at_k(1, 1)
