@@ -91,17 +91,13 @@ def _parts(text: str) -> Iterator[tuple[int, int, bool]]:
     Composing goes over such a span, so that a letter and its accent meet the letter with accent.
     """
     start = 0
-    size = len(text)
-    while start < size:
-        if run := _PLAIN.match(text, start):
-            yield start, run.end(), True
-            start = run.end()
-            continue
-        end = start + 1
-        limit = min(size, start + _LONGEST_CLUSTER)
+    while start < len(text):
+        run = _PLAIN.match(text, start)
+        end = run.end() if run else start + 1
+        limit = start if run else min(len(text), start + _LONGEST_CLUSTER)
         while end < limit and (unicodedata.combining(text[end]) or text[end] in _VOICED):
             end += 1
-        yield start, end, False
+        yield start, end, run is not None
         start = end
 
 
@@ -111,10 +107,6 @@ def count_cjk(text: str) -> int:
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens of a text to a language model: one per CJK character, one per four others, rounded up.
-
-    >>> estimate_tokens("差旅标准"), estimate_tokens("expenses"), estimate_tokens("")
-    (4, 2, 0)
-    """
+    """Tokens to a language model: one per CJK character, one per four others, rounded up."""
     wide = count_cjk(text)
     return wide + -(-(len(text) - wide) // 4)

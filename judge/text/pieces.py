@@ -28,9 +28,7 @@ _SOFT: Final = (" ", "，", "、", ",")
 
 
 def segments(text: str) -> list[tuple[int, int]]:
-    """Cut a chunk into segments: offsets into the text as given, no blanks at either end.
-
-    In order, without overlap, and together they hold every character that is not white space.
+    """Cut a chunk into segments that hold every character that is not white space, as offsets.
 
     >>> segments("It rained. 下雨了。我没带伞。")
     [(0, 10), (11, 15), (15, 20)]
@@ -38,26 +36,17 @@ def segments(text: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     start = 0
     for end in [*(match.end() for match in _END.finditer(text)), len(text)]:
-        while end - start > LONGEST:
-            middle = _soft_cut(text, start)
-            _keep(found, text, start, middle)
-            start = middle
-        _keep(found, text, start, end)
-        start = end
+        while start < end:
+            # A long sentence is cut at the last space or comma of its second half.
+            low, high = start + LONGEST // 2, start + LONGEST
+            near = max(text.rfind(mark, low, high) for mark in _SOFT) if high < end else -1
+            cut = near + 1 if near >= 0 else min(high, end)
+            piece = text[start:cut]
+            if stripped := piece.strip():
+                first = start + len(piece) - len(piece.lstrip())
+                found.append((first, first + len(stripped)))
+            start = cut
     return found
-
-
-def _soft_cut(text: str, start: int) -> int:
-    low, high = start + LONGEST // 2, start + LONGEST
-    near = max(text.rfind(mark, low, high) for mark in _SOFT)
-    return near + 1 if near >= 0 else high
-
-
-def _keep(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
-    piece = text[start:end]
-    lead = len(piece) - len(piece.lstrip())
-    if lead < len(piece):
-        found.append((start + lead, start + len(piece.rstrip())))
 
 
 def pieces(text: str, limit: int) -> Iterator[tuple[int, int, int]]:

@@ -67,15 +67,7 @@ def stems(text: str) -> list[str]:
 
 
 def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Overwrite spans of a text with spaces; every other character keeps its place.
-
-    Args:
-        text: any.
-        spans: (start, end), ascending and apart.
-
-    >>> blank("It rained [hr-7].", [(10, 16)])
-    'It rained       .'
-    """
+    """Overwrite spans of a text, ascending and apart, with spaces."""
     kept, last = [], 0
     for start, end in spans:
         kept += [text[last:start], " " * (end - start)]
@@ -84,11 +76,7 @@ def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def blank_markup(text: str) -> str:
-    """Overwrite citations, `passage 2` too, and the numbers of list items with spaces.
-
-    >>> blank_markup("1. It rained [2, 3].")
-    '   It rained       .'
-    """
+    """Overwrite citations, `passage 2` too, and the numbers of list items with spaces."""
     return _MARKUP.sub(lambda match: " " * len(match.group()), text)
 
 
@@ -120,10 +108,7 @@ def weight(stemmed: str) -> float:
     if stemmed in lists.light:
         return LIGHT
     if CJK_CHAR.match(stemmed):
-        rank = lists.rank.get(stemmed)
-        if rank is None:
-            return _UNLISTED
-        rarity = math.log1p(rank) / math.log1p(len(lists.rank))
+        rarity = math.log1p(lists.rank.get(stemmed, len(lists.rank))) / math.log1p(len(lists.rank))
         return LIGHT + (_UNLISTED - LIGHT) * rarity
     passages, counts = _background()
     return math.log((passages + 1) / (counts.get(stemmed, 0) + 0.5)) / math.log(2 * (passages + 1))
@@ -150,11 +135,7 @@ def no_negations(text: str) -> list[tuple[int, int]]:
 
 
 def grammar(text: str) -> list[tuple[int, int]]:
-    """Spans of Chinese words that say nothing of their own: `正在`, `这些`, `个` behind `三`.
-
-    >>> grammar("三个人正在跑，个人")
-    [(1, 2), (3, 5)]
-    """
+    """Spans of Chinese words that say nothing of their own: `正在`, `这些`, `个` behind `三`."""
     return [] if text.isascii() else [found.span() for found in _lists().grammar.finditer(text)]
 
 
@@ -178,8 +159,7 @@ def abbreviations() -> Abbreviations:
     """The word lists, read once."""
     sections: dict[str, set[str]] = {}
     section: set[str] = set()
-    for raw in _data("abbreviations.txt").splitlines():
-        line = raw.strip()
+    for line in map(str.strip, _data("abbreviations.txt").splitlines()):
         if line.startswith("["):
             section = sections.setdefault(line.strip("[]"), set())
         elif line and not line.startswith("#"):
@@ -207,19 +187,18 @@ class _Lists(NamedTuple):
 def _lists() -> _Lists:
     raw: dict[str, str] = json.loads(_data("words.json"))
     light = frozenset(map(stem, f"{raw['stop']} {raw['frame']}".split()))
+    grammar, no_negation = (
+        "|".join(sorted(raw[name].split(), key=len, reverse=True))
+        for name in ("grammar_zh", "no_negation_zh")
+    )
     return _Lists(
         light=light | frozenset(raw["stop_zh"] + raw["frame_zh"]),
         negation=frozenset(map(stem, raw["negation"].split())) | frozenset(raw["negation_zh"]),
         rank={char: rank for rank, char in enumerate(raw["common_zh"])},
         classifiers=frozenset(raw["classifiers_zh"]),
         auxiliaries=frozenset(raw["auxiliary_zh"]),
-        grammar=re.compile(
-            f"(?<=[{raw['counting_zh']}])[{raw['classifiers_zh']}]|"
-            + "|".join(sorted(raw["grammar_zh"].split(), key=len, reverse=True))
-        ),
-        no_negation=re.compile(
-            "|".join(sorted(raw["no_negation_zh"].split(), key=len, reverse=True))
-        ),
+        grammar=re.compile(f"(?<=[{raw['counting_zh']}])[{raw['classifiers_zh']}]|{grammar}"),
+        no_negation=re.compile(no_negation),
     )
 
 
