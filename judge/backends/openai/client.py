@@ -255,11 +255,7 @@ class Connection:
 class Watch:
     """The first question: it gives up sooner than one in a run, and says once that it tries again.
 
-    Args:
-        connection: to the server that is asked.
-        model: as the server knows it.
-        option: which option names the model.
-        purpose: what the model must be able to do, in words.
+    `option` names the model; `purpose` is what that must be able to do, in words.
     """
 
     def __init__(self, connection: Connection, model: str, option: str, purpose: str) -> None:

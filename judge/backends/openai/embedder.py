@@ -37,11 +37,7 @@ class OpenAIEmbedder:
         """Which embedding this is."""
 
     async def check(self) -> None:
-        """Embed one word, to learn now what would fail later.
-
-        Raises:
-            JudgeUnavailable: there is no such server or model, or it embeds nothing.
-        """
+        """Embed one word, to learn now what would fail later; raises `JudgeUnavailable`."""
         watch = Watch(self._connection, self._model, _OPTION, "embed")
         outcome = await self._ask(["word"], watch.start(), watch.gives_up)
         if isinstance(outcome, Failure):

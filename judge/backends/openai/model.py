@@ -41,12 +41,6 @@ async def settle(
     Starts with all options and steps down wherever the server refuses one by name. Each step
     leaves less to refuse, so that it ends after ten requests at most, retries aside.
 
-    Args:
-        connection: to the server.
-        model: as the server knows it.
-        schema: of the replies to come.
-        memory: where the result is kept; null asks each time.
-
     Raises:
         JudgeUnavailable: the server cannot be reached, or refuses what no option explains.
     """
@@ -96,13 +90,13 @@ def _refused(failure: Failure, body: Mapping[str, JsonValue]) -> str | None:
 
 
 class OpenAIModel:
-    """Asks one model with the options that `settle` found.
+    """Asks one model with the options that `settle` found; the connection outlives it.
 
     Args:
-        connection: to the server; outlives this object.
+        connection: to the server.
         model: as the server knows it.
-        capabilities: what the server takes.
-        memory: where `settle` remembered them, to be corrected once they no longer hold.
+        capabilities: what `settle` found.
+        memory: where that is remembered, to be corrected once it no longer holds.
         room: tokens for thinking, where the limit covers what a model thinks and what it says.
     """
 
@@ -125,11 +119,7 @@ class OpenAIModel:
 
     @property
     def signature(self) -> str:
-        """`llm:MODEL@HOST|…`: then the options that `settle` found.
-
-        Names the model that served last: another after a reply than before it, where the server
-        changed models in between.
-        """
+        """`llm:MODEL@HOST|…`, then the options; it names the model that served last."""
         return self._capabilities.signature(self._model, self._connection.host)
 
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
