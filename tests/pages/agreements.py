@@ -1,5 +1,9 @@
 """Agreements made up by hand: a rich one, one where next to nothing is measured, a hostile one."""
 
+from typing import TypeVar
+
+from pydantic import BaseModel
+
 from judge.records import Summary, UnscoredReason
 from judge.review.records import (
     Agreement,
@@ -13,6 +17,7 @@ from judge.review.records import (
 from judge.scores.totals import summarize
 
 LLM = "llm:some-model@api.example.org|prompt:faithfulness-v1@b90c7437|json_schema|t:0|seed:7|n:16"
+SUPPORTED = StratumName.SUPPORTED
 SIMILARITY = "similarity:lexical-v1|prior:0.9|t:0.87"
 
 
@@ -31,47 +36,21 @@ def of_run(signature: str = LLM, **changes: object) -> Summary:
     return summarize([]).model_copy(update=known | changes)
 
 
-def share(value: float, low: float, high: float, size: float = 40.0) -> Share:
-    return Share(value=value, low=low, high=high, size=size)
+_Kind = TypeVar("_Kind", bound=BaseModel)
 
 
-Limits = tuple[float, float, float] | None
-"""A share and its interval."""
-
-
-def accuracy(
-    label: str, judged: int, labelled: int, precision: Limits, recall: Limits
-) -> LabelAccuracy:
-    return LabelAccuracy(
-        label=label,
-        judged=judged,
-        labelled=labelled,
-        precision=precision and share(*precision),
-        recall=recall and share(*recall),
+def made(kind: type[_Kind], *rows: tuple[object, ...]) -> tuple[_Kind, ...]:
+    """Records of one kind, each from its fields in order."""
+    return tuple(
+        kind.model_validate(dict(zip(kind.model_fields, row, strict=True))) for row in rows
     )
 
 
-def stratum(
-    names: str, units: int, drawn: int, labelled: int, error: float | None
-) -> LabelledStratum:
-    return LabelledStratum(
-        names=tuple(map(StratumName, names.split())),
-        units=units,
-        drawn=drawn,
-        labelled=labelled,
-        error=error,
-    )
+def share(value: float, low: float, high: float) -> Share:
+    return Share(value=value, low=low, high=high, size=40.0)
 
 
-FAITHFULNESS = CorrectedScore(
-    name="faithfulness",
-    average="macro",
-    raw=0.824,
-    corrected=0.783,
-    low=0.741,
-    high=0.8199,
-    standard_error=0.02,
-)
+(FAITHFULNESS,) = made(CorrectedScore, ("faithfulness", "macro", 0.824, 0.783, 0.741, 0.8199, 0.02))
 STRICT = FAITHFULNESS.model_copy(
     update={"name": "faithfulness_strict", "raw": 0.7, "corrected": 0.71, "low": 0.66, "high": 0.76}
 )
@@ -100,12 +79,13 @@ RICH = Agreement(
     base_rate=0.612,
     alpha=0.812,
     shared=12,
-    accuracy=(
-        accuracy("full", 30, 27, (0.857, 0.7, 0.94), (0.963, 0.82, 0.99)),
-        accuracy("partial", 12, 11, (0.5, 0.25, 0.75), (0.545, 0.28, 0.79)),
-        accuracy("none", 20, 20, (0.9, 0.7, 0.97), (0.9, 0.7, 0.97)),
-        accuracy("contradicted", 0, 6, None, (0, 0, 0.39)),
-        accuracy("no_claim", 4, 0, (0, 0, 0.49), None),
+    accuracy=made(
+        LabelAccuracy,
+        ("full", 30, 27, share(0.857, 0.7, 0.94), share(0.963, 0.82, 0.99)),
+        ("partial", 12, 11, share(0.5, 0.25, 0.75), share(0.545, 0.28, 0.79)),
+        ("none", 20, 20, share(0.9, 0.7, 0.97), share(0.9, 0.7, 0.97)),
+        ("contradicted", 0, 6, None, share(0, 0, 0.39)),
+        ("no_claim", 4, 0, share(0, 0, 0.49), None),
     ),
     brier=0.081,
     calibration_error=0.032,
@@ -115,12 +95,13 @@ RICH = Agreement(
         STRICT,
         STRICT.model_copy(update={"average": "micro", "raw": None}),
     ),
-    strata=(
-        stratum("supported", 70, 15, 15, -0.033),
-        stratum("supported_doubtful", 14, 12, 12, -0.125),
-        stratum("partial", 11, 9, 9, 0.056),
-        stratum("unsupported_doubtful unsupported", 22, 21, 19, 0.0),
-        stratum("unscored", 3, 3, 0, None),
+    strata=made(
+        LabelledStratum,
+        ((SUPPORTED,), 70, 15, 15, -0.033),
+        ((StratumName.SUPPORTED_DOUBTFUL,), 14, 12, 12, -0.125),
+        ((StratumName.PARTIAL,), 11, 9, 9, 0.056),
+        ((StratumName.UNSUPPORTED_DOUBTFUL, StratumName.UNSUPPORTED), 22, 21, 19, 0.0),
+        ((StratumName.UNSCORED,), 3, 3, 0, None),
     ),
     disagreements=(
         DATE,
@@ -138,31 +119,16 @@ RICH = Agreement(
         ),
     ),
 )
-BARE = Agreement(
-    draw="empty",
-    by="answer",
-    signature=LLM,
-    drawn=5,
-    labelled=0,
-    labels=0,
-    reviewers=(),
-    scale="labels",
-    compared=0,
-    agreement=None,
-    kappa=None,
-    base_rate=None,
-    alpha=None,
-    shared=0,
-    accuracy=(),
-    brier=None,
-    calibration_error=None,
-    corrected=(),
-    strata=(stratum("supported", 9, 5, 0, None),),
-    disagreements=(),
+BARE = Agreement.model_validate(
+    dict.fromkeys(("agreement", "kappa", "base_rate", "alpha", "brier", "calibration_error"))
+    | dict.fromkeys(("labelled", "labels", "compared", "shared"), 0)
+    | dict.fromkeys(("reviewers", "accuracy", "corrected", "disagreements"), ())
+    | {"draw": "r1a2b3c4d", "by": "answer", "signature": LLM, "drawn": 5, "scale": "labels"}
+    | {"strata": made(LabelledStratum, ((SUPPORTED,), 9, 5, 0, None))}
 )
 WHOLE = RICH.model_copy(
     update={
-        "strata": (stratum("supported", 120, 120, 120, -0.041),),
+        "strata": made(LabelledStratum, ((SUPPORTED,), 120, 120, 120, -0.041)),
         "corrected": (FAITHFULNESS.model_copy(update={"low": 0.783, "high": 0.783}),),
     }
 )

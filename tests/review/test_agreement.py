@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, cohen_kappa_score
 
-from judge.records import Support
+from judge.records import Outcome, Support
 from judge.review.agreement import (
     brier,
     calibration_error,
@@ -87,17 +87,6 @@ def test_the_laws_of_kappa(rows: list[Row], names: list[str], unit: float) -> No
     assert cohen_kappa(*renamed, [row[2] * unit for row in rows]) == near(kappa)
     # A whole weight is a row repeated.
     assert kappa == near(kappa_of([(*row[:2], 1) for row in rows for _ in range(row[2])]))
-
-
-def test_kappa_is_scikit_learn_s() -> None:
-    for seed in SEEDS:
-        dice = random.Random(seed)  # noqa: S311  no secret
-        names = "abcdef"[: dice.randint(2, 6)]
-        first = dice.choices(names, k=dice.randint(5, 80))
-        second = [label if dice.random() < 0.6 else dice.choice(names) for label in first]
-        weights = [dice.choice((0.0, dice.random(), 100 * dice.random())) for _ in first]
-        weighted = cohen_kappa_score(first, second, sample_weight=weights)
-        assert cohen_kappa(first, second, weights) == near(weighted), seed
 
 
 def test_alpha_by_hand() -> None:
@@ -178,14 +167,19 @@ def test_the_laws_of_forecasts(rows: list[Forecast], unit: float) -> None:
         assert measure(*alike) == near(score)
 
 
-def test_brier_is_scikit_learn_s() -> None:
+def test_kappa_and_brier_are_scikit_learn_s() -> None:
     for seed in SEEDS:
         dice = random.Random(seed)  # noqa: S311  no secret
-        said = [dice.choice((0.0, 1.0, dice.random())) for _ in range(dice.randint(2, 80))]
+        names = "abcdef"[: dice.randint(2, 6)]
+        first = [*"ab", *dice.choices(names, k=dice.randint(3, 78))]
+        second = [*"ab", *(x if dice.random() < 0.6 else dice.choice(names) for x in first[2:])]
+        said = [dice.choice((0.0, 1.0, dice.random())) for _ in first]
         true = [True, False, *(dice.random() < p for p in said[2:])]
-        weights = [1.0, *(dice.choice((0.0, dice.random(), 100 * dice.random())) for _ in said[1:])]
-        weighted = brier_score_loss(true, said, sample_weight=weights)
-        assert brier(said, true, weights) == near(weighted), seed
+        weights = [1.0, 1.0, *(dice.choice((0.0, dice.random(), 99.0)) for _ in first[2:])]
+        kappa = cohen_kappa_score(first, second, sample_weight=weights)
+        assert cohen_kappa(first, second, weights) == near(kappa), seed
+        error = brier_score_loss(true, said, sample_weight=weights)
+        assert brier(said, true, weights) == near(error), seed
 
 
 def test_mcnemar_by_hand() -> None:
@@ -263,24 +257,23 @@ def test_each_label_weighs_one_over_its_chance() -> None:
     assert says.agreement.size == pytest.approx(14**2 / (64 + 4 + 4 + 4))
 
 
-def test_a_bare_no_makes_it_full_against_rest() -> None:
-    rows = [row("a", verdict("full")), row("b", verdict("partial")), row("c", verdict("none"))]
-    says = found(rows, ["full", "contradicted", "no"])
-    assert says.scale == "full_or_rest"
-    assert value(says.agreement) == 1
-    assert {score.name for score in says.corrected} == {"faithfulness_strict"}
-    assert says.disagreements == ()
-
-
-def test_similarity_is_not_told_off_for_words_it_lacks() -> None:
-    rows = [
-        row("a", verdict("full", 0.9, "similarity")),
-        row("b", verdict("none", 0.2, "similarity")),
+def test_full_against_rest_where_people_or_the_judge_say_no_more() -> None:
+    full, none = (verdict(said, 0.5, "similarity") for said in ("full", "none"))
+    both = {"faithfulness", "faithfulness_strict"}
+    llm = [verdict(said) for said in ("full", "partial", "none")]
+    table: list[tuple[list[Outcome], list[str], set[str]]] = [
+        # A bare no may be none or partial.
+        ([*llm], ["full", "contradicted", "no"], {"faithfulness_strict"}),
+        # Similarity is not told off for words it lacks; a failure is no other scale.
+        ([full, none], ["full", "contradicted"], both),
+        ([none, FAILED], ["contradicted", "partial"], both),
     ]
-    says = found(rows, ["full", "contradicted"])
-    assert says.scale == "full_or_rest"
-    assert value(says.agreement) == 1
-    assert "faithfulness" in {score.name for score in says.corrected}
+    for outcomes, said, names in table:
+        says = found([row(f"q{n}", outcome) for n, outcome in enumerate(outcomes)], said)
+        assert says.scale == "full_or_rest"
+        assert value(says.agreement) == 1
+        assert {score.name for score in says.corrected} == names
+        assert says.disagreements == ()
 
 
 def test_probabilities_are_held_against_labels() -> None:
@@ -348,10 +341,3 @@ def test_sentences_of_one_answer_tell_less_than_as_many_of_their_own() -> None:
     assert says.agreement is not None
     # Two answers all right and two all wrong: v = 4/3 · 4 · 2.5² / 20² = 1/12, and p(1 - p)/v = 3.
     assert says.agreement.size == pytest.approx(3)
-
-
-def test_a_failure_beside_similarity_is_no_other_scale() -> None:
-    rows = [row("a", verdict("none", 0.2, "similarity")), row("b", FAILED)]
-    says = found(rows, ["contradicted", "partial"])
-    assert says.scale == "full_or_rest"
-    assert value(says.agreement) == 1

@@ -18,6 +18,7 @@ from judge.review.folder import (
 )
 from judge.review.records import Agreement, Draw, DrawnSentence, Label
 from tests.drawn import stratum, sums
+from tests.pages.agreements import BARE
 
 TEXT = "周一 “开放” 😀\n=1+1\t\u2028\x85,;'"
 SENTENCE = DrawnSentence(
@@ -47,12 +48,7 @@ LABELS = [
     )
     for n in range(3)
 ]
-AGREEMENT = Agreement.model_validate(
-    dict.fromkeys(("agreement", "kappa", "base_rate", "alpha", "brier", "calibration_error"))
-    | dict.fromkeys(("drawn", "labelled", "partly", "labels", "compared", "shared"), 0)
-    | dict.fromkeys(("reviewers", "accuracy", "corrected", "strata", "disagreements"), ())
-    | {"draw": "r1a2b3c4d", "by": "sentence", "signature": TEXT, "scale": "labels"}
-)
+AGREEMENT = BARE.model_copy(update={"signature": TEXT})
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:

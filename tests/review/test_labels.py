@@ -110,6 +110,8 @@ def test_every_row_that_cannot_be_right_is_named(
     said = refused(run, sheet(tmp_path, bad)).splitlines()
     assert len(said) == 52
     assert said[-1].strip() == "… and 3 more"
+    assert "no row has a label" in refused(run, sheet(tmp_path, drawing.rows))
+    assert "no row has a review_id" in refused(run, sheet(tmp_path, [{"human_support": "full"}]))
 
 
 def test_reviewers_may_differ_and_one_may_not(run: Path, drawing: Drawing, tmp_path: Path) -> None:
@@ -143,14 +145,6 @@ def test_rows_of_another_run_or_draw(run: Path, drawing: Drawing, tmp_path: Path
     results = run / "results.jsonl"
     results.write_bytes(results.read_bytes().replace(b"0.99", b"0.98"))
     assert "was scored again after draw" in refused(run, path)
-
-
-def test_without_a_label_there_is_nothing_to_import(
-    run: Path, drawing: Drawing, tmp_path: Path
-) -> None:
-    assert "no row has a label" in refused(run, sheet(tmp_path, drawing.rows))
-    assert "no row has a review_id" in refused(run, sheet(tmp_path, [{"human_support": "full"}]))
-    assert "no such file" in refused(run, tmp_path / "none.csv")
 
 
 def test_labels_imported_earlier_are_not_lost_unasked(
