@@ -91,26 +91,25 @@ async def test_a_hook_that_is_an_address_posts_with_the_token_of_the_environment
     assert sent == [None, "Bearer t0ken"]
 
 
-def test_a_token_that_is_none_is_refused_unrepeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    for token in ("t0ken。", "t0\nken"):
+def test_what_is_no_hook_is_refused_and_no_secret_repeated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert open_hook("builtins:print", Config()) is print
+    table = [
+        ("t0ken。", "https://host/path", "JUDGE_REVIEW_TOKEN"),
+        ("t0\nken", "https://host/path", "JUDGE_REVIEW_TOKEN"),
+        ("", "http://", "no http address"),
+        ("", "https:s3cret", "no http address"),
+        ("", "http://[::1/s3cret", "no http address"),
+        ("", "ws://h/s3cret", "no http address"),
+        ("", "nowhere_at_all:hook", "No module named 'nowhere_at_all'"),
+    ]
+    for token, name, says in table:
         monkeypatch.setenv("JUDGE_REVIEW_TOKEN", token)
-        with pytest.raises(ConfigError, match="JUDGE_REVIEW_TOKEN") as caught:
-            open_hook("https://host/path", Config())
-        assert token not in str(caught.value)
-
-
-def test_an_address_that_is_none_is_refused_unrepeated() -> None:
-    for name in ("http://", "https:s3cret", "http://[::1/s3cret", "ws://h/s3cret"):
-        with pytest.raises(ConfigError, match="no http address") as caught:
+        with pytest.raises(ConfigError, match=says) as caught:
             open_hook(name, Config())
         assert "s3cret" not in str(caught.value), name
-
-
-def test_a_hook_by_its_module_is_loaded() -> None:
-    hook: object = open_hook("builtins:print", Config())
-    assert hook is print
-    with pytest.raises(ConfigError, match="No module named 'nowhere_at_all'"):
-        open_hook("nowhere_at_all:hook", Config())
+        assert not token or token not in str(caught.value), name
 
 
 def test_whom_the_hook_was_handed(tmp_path: Path) -> None:

@@ -81,16 +81,26 @@ def test_every_cell_is_text_the_header_stays_in_sight_and_a_drop_down_offers_the
 
 def test_values_come_as_text(tmp_path: Path) -> None:
     day = dt.datetime(2021, 5, 3)  # noqa: DTZ001  a cell has no time zone
-    noon = day.replace(hour=12)
-    row: list[object] = [7, 1.0, 0.5, True, False, None, day, noon, "x"]
-    path = saved(tmp_path / "a.xlsx", [["review_id"], row])
-    cells = ["7", "1", "0.5", "true", "false", "", "2021-05-03", "2021-05-03 12:00:00", "x"]
-    assert trimmed(path)[1] == (2, cells)
-
-
-def test_a_control_character_as_excel_writes_it(tmp_path: Path) -> None:
-    path = saved(tmp_path / "a.xlsx", [["review_id"], ["a_x000D_\nb_x005F_x0041_ _x0041_"]])
-    assert trimmed(path)[1] == (2, ["a\r\nb_x0041_ _x0041_"])
+    table: dict[str, object] = {
+        "7": 7,
+        "1": 1.0,
+        "0.5": 0.5,
+        "true": True,
+        "false": False,
+        "": None,
+        "2021-05-03": day,
+        "2021-05-03 12:00:00": day.replace(hour=12),
+        # As Excel writes a control character.
+        "a\r\nb_x0041_ _x0041_": "a_x000D_\nb_x005F_x0041_ _x0041_",
+        # A date that is none is no warning.
+        "#VALUE!": 1e300,
+    }
+    book = openpyxl.Workbook()
+    book.active.append(["review_id"])
+    book.active.append(list(table.values()))
+    book.active.cell(2, len(table)).number_format = "yyyy-mm-dd"
+    book.save(tmp_path / "a.xlsx")
+    assert trimmed(tmp_path / "a.xlsx")[1] == (2, list(table))
 
 
 def test_the_sheet_with_review_ids_is_found_and_its_rows_keep_their_numbers(
@@ -108,15 +118,6 @@ def test_review_ids_on_two_worksheets_are_refused(tmp_path: Path) -> None:
     says = "review ids on 2 worksheets, such as 'Sheet' and 'Sheet2'; keep one, or save each"
     with pytest.raises(InputError, match=says):
         trimmed(path)
-
-
-def test_a_date_that_is_none_is_no_warning(tmp_path: Path) -> None:
-    book = openpyxl.Workbook()
-    book.active.append(["review_id"])
-    book.active.append([1e300])
-    book.active["A2"].number_format = "yyyy-mm-dd"
-    book.save(tmp_path / "a.xlsx")
-    assert trimmed(tmp_path / "a.xlsx")[1] == (2, ["#VALUE!"])
 
 
 def test_one_row_is_held_at_a_time(tmp_path: Path) -> None:
