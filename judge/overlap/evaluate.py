@@ -136,7 +136,7 @@ class _LanguageBleus:
         counts = dict(self._counts)
 
         def most_first(language: Language) -> tuple[int, Language]:
-            return -counts[language].answers, language
+            return -counts[language]["answers"], language
 
         if self._letterless:
             most: Language = min(counts, key=most_first, default="other")
@@ -145,8 +145,8 @@ class _LanguageBleus:
             LanguageBleu(
                 language=language,
                 score=words.bleu(counts[language], language),
-                answers=counts[language].answers,
-                too_short=counts[language].given[-1] == 0,
+                answers=counts[language]["answers"],
+                too_short=not counts[language]["given4"],
                 signature=words.bleu_signature(language),
             )
             for language in sorted(counts, key=most_first)

@@ -9,9 +9,7 @@ import string
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from operator import add
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -23,6 +21,10 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
 
 Rouge = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]
+BleuCounts = Counter[str]
+"""All that BLEU is made of, over any number of `answers`: tokens of these (`length`) and of their
+references (`reference_length`); of n = 1 to 4 tokens the n-grams of the answers (`given1` …) and
+those of them that the references have (`right1` …). Counts of one tokenizer add up."""
 
 TOKENIZERS: Final[dict[Language, str]] = {
     "zh": "zh",
@@ -45,6 +47,7 @@ two texts of 2 000 tokens, where ROUGE-L and -W take about half a second each, -
 MOST_TOKENS: Final = 50_000
 """Tokens of one text over which none is sought either."""
 
+_ORDERS: Final = (1, 2, 3, 4)
 _COUNTED: Final[tuple[Rouge, ...]] = ("rouge1", "rouge2")
 _SOUGHT: Final[tuple[Rouge, ...]] = ("rougeL", "rougeLsum")
 _ARTICLE: Final = re.compile(r"\b(?:a|an|the)\b")
@@ -184,28 +187,6 @@ def wlcs(first: Sequence[str], second: Sequence[str], weight: float = WEIGHT) ->
     return scores[-1]
 
 
-@dataclass(frozen=True, slots=True)
-class BleuCounts:
-    """All that BLEU is made of, over any number of answers; counts of one tokenizer add up."""
-
-    right: tuple[int, ...] = (0, 0, 0, 0)
-    """n-grams of the answers that their references have, of 1 to 4 tokens."""
-    given: tuple[int, ...] = (0, 0, 0, 0)
-    """All n-grams of the answers. Without one of four tokens corpus BLEU is 0."""
-    length: int = 0
-    reference_length: int = 0
-    answers: int = 0
-
-    def __add__(self, other: "BleuCounts") -> "BleuCounts":
-        return BleuCounts(
-            tuple(map(add, self.right, other.right)),
-            tuple(map(add, self.given, other.given)),
-            self.length + other.length,
-            self.reference_length + other.reference_length,
-            self.answers + other.answers,
-        )
-
-
 def sentence_bleu(answer: str, reference: str, language: Language) -> tuple[float, BleuCounts]:
     """BLEU of one answer by itself, over the orders that it is long enough for, and its counts.
 
@@ -218,8 +199,8 @@ def sentence_bleu(answer: str, reference: str, language: Language) -> tuple[floa
     Source: Papineni et al. 2002; sacreBLEU, Post 2018, effective order
 
     >>> score, counts = sentence_bleu("the cat is on mat", "the cat is on the mat", "other")
-    >>> round(score, 2), counts.right
-    (57.89, (5, 3, 2, 1))
+    >>> round(score, 2), [counts[f"right{n}"] for n in _ORDERS]
+    (57.89, [5, 3, 2, 1])
     """
     from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp  # noqa: PLC0415  as below
 
@@ -229,7 +210,9 @@ def sentence_bleu(answer: str, reference: str, language: Language) -> tuple[floa
     caches: tuple[Any, ...] = (type(metric.tokenizer).__call__, TokenizerRegexp.__call__)
     for cache in caches:
         cache.cache_clear()
-    counts = BleuCounts(tuple(found.counts), tuple(found.totals), found.sys_len, found.ref_len, 1)
+    counts = Counter(answers=1, length=found.sys_len, reference_length=found.ref_len)
+    for n, (right, given) in enumerate(zip(found.counts, found.totals, strict=True), 1):
+        counts.update({f"right{n}": right, f"given{n}": given})
     return min(100.0, float(found.score)), counts
 
 
@@ -251,7 +234,10 @@ def bleu(counts: BleuCounts, language: Language) -> float:
     """
     metric = _metric(TOKENIZERS[language])
     found = metric.compute_bleu(
-        *(list(counts.right), list(counts.given), counts.length, counts.reference_length),
+        [counts[f"right{n}"] for n in _ORDERS],
+        [counts[f"given{n}"] for n in _ORDERS],
+        counts["length"],
+        counts["reference_length"],
         smooth_method=metric.smooth_method,
     )
     # A score of equal texts is 100.00000000000004 to sacrebleu, and reported as 100.00.

