@@ -135,10 +135,10 @@ class _Text:
 
 
 class ContainmentJudge:
-    """Judges an answer against a short reference by containment, and the rest by another judge.
+    """Judges an answer against a short reference by containment, and the rest by `inner`.
 
     An answer to a question is often a name or a figure, and a judge of similarity sees too little
-    in so few words. In this order:
+    in so few words. What `inner` could not judge stays unscored. Else, in this order:
 
     1. Where both texts begin with yes or no, and these differ, the first sentence is
        `contradicted`. Where they agree and one says no more than that, it is `full`.
@@ -151,9 +151,6 @@ class ContainmentJudge:
        "The capital of France is Lyon" is not "The capital of France is Paris".
 
     That compares short answers well. Long ones in other words want a language model.
-
-    Args:
-        inner: judges every sentence first; what it could not judge stays unscored.
     """
 
     def __init__(self, inner: Judge) -> None:
@@ -165,11 +162,7 @@ class ContainmentJudge:
         return str(Signature.parse(self._inner.signature).having("short:contained"))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """One outcome per asked sentence.
-
-        Raises:
-            JudgeUnavailable: from the inner judge.
-        """
+        """One outcome per asked sentence."""
         judgment = await self._inner.judge(request)
         asked = _Text(request.query)
         chunks = [_Text(chunk.text, chunk.chunk_id) for chunk in request.chunks]
@@ -224,14 +217,13 @@ def _checked(
 def _lacking(claim: _Text, asked: _Text, texts: Sequence[_Text]) -> str:
     """The figures in whose place the texts have others, or else new words that stand nowhere.
 
-    Small numbers, too: two answers to one question each give the number that was asked for. Of a
-    Chinese word or name, which the texts do not contain, some character may stand there all the
-    same.
+    Small numbers, too: two answers to one question each give the number that was asked for.
     """
     theirs = {key for text in (asked, *texts) for key in text.figures}
     figures = [written for key, written in claim.figures.items() if key not in theirs]
     if figures and theirs - claim.figures.keys():
         return "; ".join(figures)
+    # Of a Chinese word that the texts do not contain some character may stand there all the same.
     bare = "".join(token.key for token in claim.tokens)
     if len(bare) <= _SHORT and all(map(CJK_CHAR.match, bare)):
         return bare

@@ -15,10 +15,6 @@ class FallbackJudge:
 
     A verdict of the second bears the failure of the first in `fallback_from`. `refused` and
     `budget` do not fall back. Where the second fails too, the first failure stands.
-
-    Args:
-        first: the run's own judge.
-        second: asked only about what the first could not judge.
     """
 
     def __init__(self, first: Judge, second: Judge) -> None:
@@ -32,11 +28,7 @@ class FallbackJudge:
         return str(first.backed_by(second))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """One outcome per asked sentence.
-
-        Raises:
-            JudgeUnavailable: from either judge.
-        """
+        """One outcome per asked sentence; only what failed is asked of the second."""
         first = await self._first.judge(request)
         failed = {
             index: outcome

@@ -69,14 +69,9 @@ class NliJudge:
     else `none`; `score` is the best passage's P(entailment). What follows from two passages
     together, but from neither alone, is not seen to follow, and `partial` is never said.
 
-    Args:
-        scorer: the model.
-        threshold: the least probability that counts, within (0, 1); of two labels that reach it,
-            entailment is the one.
-        window: how much of a chunk is shown at once, in estimated tokens, 16 or more; a longer
-            chunk is shown in overlapping windows, cut at sentences. Where the model takes less, a
-            window is halved until it fits.
-        edition: what else the verdicts depend on, as the last parts of the signature.
+    `threshold` is the least probability that counts, within (0, 1); of two labels that reach it,
+    entailment is the one. A chunk of more than `window` estimated tokens, 16 or more, is shown in
+    overlapping windows, cut at sentences; where the model takes less, they are halved.
 
     Raises:
         ConfigError: `threshold` or `window` is out of range.
@@ -99,12 +94,7 @@ class NliJudge:
         self._window = window
         self._turn = asyncio.Lock()
         made = Signature.parse(f"nli:{scorer.signature}")
-        self._signature = str(made.having(f"t:{threshold:g}", f"w:{window}", *edition))
-
-    @property
-    def signature(self) -> str:
-        """Model, threshold, window, edition."""
-        return self._signature
+        self.signature = str(made.having(f"t:{threshold:g}", f"w:{window}", *edition))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence; without a passage nothing is supported.
@@ -112,10 +102,8 @@ class NliJudge:
         Where the model fails, its failure is the outcome of every asked sentence. Where a passage
         does not fit beside a sentence, and no other entails it, or none of the cited chunks does of
         which one was not read, that is `Unscored(truncated)`.
-
-        One answer is judged after the other: side by side they would share the one model, and
-        all end late.
         """
+        # Side by side, answers would share the one model, and all end late.
         async with self._turn:
             return await self._judged(request)
 
@@ -141,9 +129,12 @@ class NliJudge:
     async def _findings(
         self, cut: Sequence[_Passage], said: Mapping[int, str]
     ) -> dict[int, _Found] | Unscored:
-        lost = await self._unfit({i: text for i, text in said.items() if len(text) > _LONG})
-        if isinstance(lost, Unscored):
-            return lost
+        long = {i: text for i, text in said.items() if len(text) > _LONG}
+        alone = await self._scorer.score([("", text) for text in long.values()]) if long else []
+        if isinstance(alone, Unscored):
+            return alone
+        # What the model cannot take even alone: no passage needs to be tried.
+        lost = {i for i, relation in zip(long, alone, strict=True) if relation is None}
         everywhere = {passage.position for passage in cut}
         found = {i: _Found([], everywhere if i in lost else set()) for i in said}
         asked = [(index, passage) for index in said if index not in lost for passage in cut]
@@ -167,15 +158,6 @@ class NliJudge:
         for each in found.values():
             each.findings.sort(key=lambda finding: finding[0])
         return found
-
-    async def _unfit(self, long: Mapping[int, str]) -> set[int] | Unscored:
-        """Which of these the model cannot take even alone, so that no passage needs to be tried."""
-        if not long:
-            return set()
-        relations = await self._scorer.score([("", text) for text in long.values()])
-        if isinstance(relations, Unscored):
-            return relations
-        return {i for i, relation in zip(long, relations, strict=True) if relation is None}
 
     def _outcome(self, request: JudgeRequest, index: int, found: _Found) -> JudgeOutcome:
         findings, unread = found
@@ -201,7 +183,7 @@ class NliJudge:
             reason=reason(why, request.sentences[index].text) if why else "",
             score=round(best[1].entailed, 6) if best else 0.0,
             source="nli",
-            signature=self._signature,
+            signature=self.signature,
         )
 
     def _label(self, findings: Sequence[tuple[_Passage, Relation]]) -> Support:
@@ -216,10 +198,9 @@ class NliJudge:
 
 
 def _passages(position: int, text: str, limit: int, first: int = 0) -> list[_Passage]:
-    """The passages of a text, overlapping, cut at sentences; none of what is blank.
+    """The passages of a text that begins at character `first` of its chunk; none of what is blank.
 
-    A passage has at most `limit` estimated tokens, 2 or more; `first` is the character of the chunk
-    at which the text begins.
+    They overlap, are cut at sentences, and have at most `limit` estimated tokens, 2 or more.
     """
     cut = []
     for start, end, _ in pieces(text, limit):

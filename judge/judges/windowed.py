@@ -36,12 +36,8 @@ _BEST_CITED: Final = (Support.FULL, Support.PARTIAL, Support.CONTRADICTED, Suppo
 class WindowedJudge:
     """Shows another judge all chunks at once while they fit, else window by window.
 
-    Windows are asked one after the other, and their verdicts merged. What follows from two windows
-    together, but from neither alone, is not seen to follow.
-
-    Args:
-        inner: the judge of one window.
-        max_evidence_tokens: how much a window holds, in estimated tokens of the chunks' texts.
+    Windows of at most `max_evidence_tokens` (estimated) are asked one after the other, and their
+    verdicts merged. What follows from two together, but from neither alone, is not seen to follow.
 
     Raises:
         ConfigError: `max_evidence_tokens` is under 100.
@@ -62,11 +58,7 @@ class WindowedJudge:
         return self._inner.signature
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """One outcome per asked sentence; where there are windows, merged.
-
-        Raises:
-            JudgeUnavailable: from the inner judge.
-        """
+        """One outcome per asked sentence; where there are windows, merged."""
         # No text has more tokens than characters, and characters are counted at once.
         if sum(len(chunk.text) for chunk in request.chunks) <= self._limit:
             return await self._inner.judge(request)
@@ -98,11 +90,7 @@ def merge(outcomes: Sequence[JudgeOutcome], cited: Sequence[bool]) -> JudgeOutco
     chunk is Unscored, that comes before full: citations that were not judged would count as not
     supported. Evidence and reason are those of the windows that gave the label, `supporting` is
     what all windows found, and `cited_support` the best (full, partial, contradicted, none) of the
-    windows that hold a cited chunk.
-
-    Args:
-        outcomes: one a window.
-        cited: whether that window holds a chunk the sentence cites.
+    windows that hold a cited chunk, of which `cited` tells.
     """
     verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
     labels = {verdict.support for verdict in verdicts}

@@ -41,19 +41,14 @@ _LATE: Final = Unscored(
 class CachedJudge:
     """Gives the verdicts that are stored, and asks `inner` for the others alone.
 
-    Verdicts of `inner` are stored group by group, each in one transaction, before the next group
-    is asked: whatever becomes of that, and after a kill -9, the same command asks for nothing that
-    was stored. An `Unscored` is never stored. What is asked for two answers at once is asked once:
-    the second shares what the first gets, and looks again where the first was stopped.
+    Groups of at most `group` sentences are asked one after the other, and each group's verdicts
+    stored in one transaction before the next is asked: after a kill -9 the same command asks for
+    nothing that was stored. An `Unscored` is never stored. What is asked for two answers at once is
+    asked once: the second shares what the first gets, and looks again where the first was stopped.
 
-    Args:
-        inner: sees the chunks under their positions, "0" and up, for ids are no part of a key.
-        store: shared with other processes, and not trusted: what is no row of ours is a miss.
-        url: base URL of the server that `inner` asks, as its connection has it: without secrets,
-            and always written the same way.
-        group: how many sentences `inner` is asked about at a time, at least 1; as many as it sends
-            in one call, so that no call is added. None: all of an answer's.
-        repeat: which of several askings of the same this is.
+    `inner` sees the chunks under their positions, "0" and up, for ids are no part of a key. What
+    stands in the store and is no row of ours is a miss. `url` is the base URL of the server that is
+    asked, without secrets; `repeat` tells several askings of the same apart.
 
     Raises:
         ConfigError: `group` is under 1.
@@ -193,12 +188,7 @@ def _place(flag: Flag) -> int:
 
 
 class _Flight:
-    """Keys that one asker has taken upon itself, until it lands.
-
-    Args:
-        names: the keys; none of them is in flight.
-        board: where they stand while they are.
-    """
+    """Keys that one asker has taken upon itself; they stand on the board until it lands."""
 
     def __init__(self, names: Collection[str], board: "dict[str, _Flight]") -> None:
         self._names = names
@@ -219,14 +209,8 @@ class _Flight:
 async def _share(flights: Mapping[int, _Flight], deadline: float | None) -> Judgment:
     """What others get for these sentences: the failures, too, but not the calls, which are theirs.
 
-    A timeout is shared like any failure, though they began, and so ran out of time, earlier.
-
-    Args:
-        flights: by sentence index; at least one.
-        deadline: on the event loop's clock; None: for as long as it takes.
-
-    Returns:
-        No outcome where the asker was stopped; `Unscored(timeout)` where the time is up first.
+    A timeout is shared like any failure, though they began, and so ran out of time, earlier. There
+    is no outcome where the asker was stopped, and a timeout where the deadline comes first.
     """
     left = None if deadline is None else deadline - asyncio.get_running_loop().time()
     # Unlike `gather`, this leaves them alone where whoever waits is cancelled.
@@ -275,11 +259,9 @@ class Kept(Protocol):
 
 
 def explain(key: AnswerKey, store: Kept) -> list[Explained]:
-    """What is stored of each asked sentence, in order, or how it differs from what is.
+    """What is stored of each asked sentence, or how it differs from what is.
 
-    Args:
-        key: of what would be asked.
-        store: where its verdicts would stand; gone through twice where one is missing.
+    The store is gone through twice where a verdict is missing.
     """
     keys = key.verdicts()
     hits = key.found(keys, store.get(list(keys.values())))

@@ -179,13 +179,7 @@ class AnswerKey:
     """What the keys of one answer's sentences have in common, hashed once.
 
     Every field is hashed behind its length in bytes, and every list behind its own, so that no
-    character can move from one to the next unnoticed.
-
-    Args:
-        request: chunk ids are no part of the key, chunk positions are.
-        signature: the judge's, of which all counts but the model that the server named.
-        url: base URL, kept as it is.
-        repeat: which of several askings of the same.
+    character can move from one to the next unnoticed. Chunk positions are part of it, ids are not.
     """
 
     def __init__(self, request: JudgeRequest, signature: str, url: str, repeat: int) -> None:
@@ -224,12 +218,7 @@ class AnswerKey:
         )
 
     def found(self, keys: Mapping[int, str], texts: Mapping[str, str]) -> dict[int, VerdictRow]:
-        """The stored verdicts that are about their sentence, and about no chunk that there is not.
-
-        Args:
-            keys: of the sentences looked for, by index.
-            texts: of the store, by key.
-        """
+        """The stored verdicts about their own sentence, and about no chunk that there is not."""
         rows = {index: VerdictRow.read(texts[key]) for index, key in keys.items() if key in texts}
         cites, chunks = self.request.cites, len(self.request.chunks)
         return {

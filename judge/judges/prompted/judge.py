@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -42,22 +42,8 @@ _COST: Final = {"model": "", "prompt_tokens": 0, "reply_tokens": 0, "seconds": 0
 _LATE: Final = "the time for this answer was up; see --deadline"
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """Sentences to ask about in one call."""
-
-    ids: tuple[int, ...]
-    faults: Mapping[int, str] = field(default_factory=dict)
-
-    def part(self, ids: tuple[int, ...]) -> "_Question":
-        return _Question(ids, {index: self.faults[index] for index in ids if index in self.faults})
-
-    def told(self) -> str:
-        """The faults of the earlier replies, each with the sentences that had it."""
-        names: dict[str, list[str]] = {}
-        for index, fault in self.faults.items():
-            names.setdefault(fault, []).append(sentence_id(index))
-        return "; ".join(f"{', '.join(ids)}: {fault}" for fault, ids in names.items())
+_Question = dict[int, str]
+"""The sentences to ask about in one call, and what was wrong with the last verdict on each."""
 
 
 @dataclass(slots=True)
@@ -70,7 +56,7 @@ class _Hearing:
     misses: Counter[int] = field(default_factory=Counter)
     faults: Counter[int] = field(default_factory=Counter)
 
-    def give_up(self, ids: Sequence[int], reason: UnscoredReason, detail: str) -> None:
+    def give_up(self, ids: Iterable[int], reason: UnscoredReason, detail: str) -> None:
         line = " ".join(detail.split())
         self.outcomes.update(dict.fromkeys(ids, Unscored(reason=reason, detail=line)))
 
@@ -86,12 +72,8 @@ def signed(model: str, prompt: Prompt, sentences_per_call: int, edition: tuple[s
 class PromptedJudge:
     """Asks a model about up to `sentences_per_call` sentences at a time, one call after the other.
 
-    Args:
-        model: whom to ask.
-        prompt: in which words.
-        sentences_per_call: at least 1.
-        max_reply_tokens: limit on each reply; one made from the number of sentences unless given.
-        edition: what else the verdicts depend on, as the last parts of the signature.
+    `edition` is what else the verdicts depend on, as the last parts of the signature. Each reply
+    has a limit made from the number of sentences unless one is given.
 
     Raises:
         ConfigError: `sentences_per_call` is under 1.
@@ -118,28 +100,23 @@ class PromptedJudge:
 
     @property
     def signature(self) -> str:
-        """Model, prompt, the model's options, sentences a call, edition.
-
-        It follows the model's own signature, which changes when another model comes to answer.
-        """
+        """It follows the model's own, which changes when another model comes to answer."""
         return signed(self._model.signature, self._prompt, self._size, self._edition)
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence. Without chunks the model is asked all the same.
 
         After the request's deadline nothing more is asked: what is open then is a timeout.
-
-        Raises:
-            JudgeUnavailable: from the model.
         """
         clock = asyncio.get_running_loop().time
         hearing = _Hearing()
         starts = range(0, len(request.ask), self._size)
-        open_ones = [_Question(request.ask[low : low + self._size]) for low in reversed(starts)]
+        groups = [request.ask[low : low + self._size] for low in reversed(starts)]
+        open_ones: list[_Question] = [dict.fromkeys(group, "") for group in groups]
         while open_ones:
             question = open_ones.pop()
             if request.deadline is not None and clock() >= request.deadline:
-                hearing.give_up(question.ids, UnscoredReason.TIMEOUT, _LATE)
+                hearing.give_up(question, UnscoredReason.TIMEOUT, _LATE)
                 continue
             open_ones.extend(reversed(await self._ask(request, question, hearing)))
         outcomes = {index: hearing.outcomes[index] for index in request.ask}
@@ -151,27 +128,27 @@ class PromptedJudge:
         self, request: JudgeRequest, question: _Question, hearing: _Hearing
     ) -> list[_Question]:
         """Make one call; returns the questions that it leaves open."""
-        same = question.ids == request.ask
-        asked = request if same else request.model_copy(update={"ask": question.ids})
+        ids = tuple(question)
+        asked = request if ids == request.ask else request.model_copy(update={"ask": ids})
         chat = render(
-            asked, self._prompt, faults=question.told(), max_reply_tokens=self._max_reply_tokens
+            asked, self._prompt, faults=_told(question), max_reply_tokens=self._max_reply_tokens
         )
         answer = await self._model.chat(chat)
         cost = answer.model_dump(include=set(_COST))
         hearing.calls.append(Call.model_validate(_COST | cost))
         if isinstance(answer, ChatFailure):
-            hearing.give_up(question.ids, answer.reason, answer.detail)
+            hearing.give_up(ids, answer.reason, answer.detail)
         elif answer.finish in _STOPPED:
-            hearing.give_up(question.ids, *_STOPPED[answer.finish])
+            hearing.give_up(ids, *_STOPPED[answer.finish])
         elif answer.finish == "stop":
             return self._read(answer.text, asked, hearing)
-        elif len(question.ids) > 1:
-            half = len(question.ids) // 2
-            return [question.part(question.ids[:half]), question.part(question.ids[half:])]
+        elif len(ids) > 1:
+            half = len(ids) // 2
+            return [{index: question[index] for index in part} for part in (ids[:half], ids[half:])]
         else:
             cut = f"the reply was cut at {chat.max_tokens} tokens, for this sentence alone"
             hint = f"{cut}; see --max-reply-tokens"
-            hearing.give_up(question.ids, UnscoredReason.TRUNCATED, hint)
+            hearing.give_up(ids, UnscoredReason.TRUNCATED, hint)
         return []
 
     def _read(self, text: str, asked: JudgeRequest, hearing: _Hearing) -> list[_Question]:
@@ -193,4 +170,13 @@ class PromptedJudge:
                 hearing.give_up([index], UnscoredReason.MALFORMED, f"{name}: {fault}")
             else:
                 again[index] = fault
-        return [_Question(tuple(again), again)] if again else []
+        return [again] if again else []
+
+
+def _told(question: _Question) -> str:
+    """What was wrong with earlier verdicts, each fault with the sentences that had it."""
+    names: dict[str, list[str]] = {}
+    for index, fault in question.items():
+        if fault:
+            names.setdefault(fault, []).append(sentence_id(index))
+    return "; ".join(f"{', '.join(ids)}: {fault}" for fault, ids in names.items())

@@ -65,12 +65,8 @@ def render(
 
     Sentence `i` is `s(i+1)`, chunk `k` is number `k+1`; chunk ids are not shown. The material
     stands between tags that bear a code made of all of it, and holds nothing that looks like one.
-
-    Args:
-        request: with at most as many asked sentences as one reply can hold.
-        prompt: the pinned words.
-        faults: why an earlier reply could not be used.
-        max_reply_tokens: limit on the reply; 512 and 200 for each asked sentence unless given.
+    `faults` is why an earlier reply could not be used. The limit on the reply is 512 tokens and 200
+    for each asked sentence unless given.
     """
     code = _code(request)
     user = prompt.user.substitute(

@@ -47,11 +47,6 @@ def parse(text: str, request: JudgeRequest, signature: str) -> Parsed:
 
     Only `s3` (or `S3`) names a sentence: a bare 3 may as well count the sentences asked. An id
     that was not asked is ignored. A label is one of the five words or it is none.
-
-    Args:
-        text: as received; prose, code fences and thoughts around the JSON are passed over.
-        request: what was asked, with the chunks in the order they were numbered.
-        signature: put on every verdict.
     """
     given: dict[str, list[Mapping[str, object]]] = {}
     try:
@@ -198,15 +193,11 @@ def _said(value: object) -> str:
 def find_values(text: str) -> list[object]:
     r"""Find the JSON values in a text that may hold prose, code fences and `<think>…</think>` too.
 
-    Values may be glued together. What stands before the end of a thought is a draft and does not
-    count. One broken value spoils the whole text: what seems to be a value inside a broken one may
-    be part of a string, put there by whoever wrote the text that the model quotes. Broken are also
-    a key that stands twice and a number that is none; line breaks within strings are tolerated.
-
-    Takes time linear in the length of the text.
-
-    Returns:
-        The outermost objects and lists of objects, in order; at least one.
+    Found are the outermost objects and lists of objects, in order, even glued together. What stands
+    before the end of a thought is a draft and does not count. One broken value spoils the whole
+    text: what seems to be a value inside a broken one may be part of a string, put there by whoever
+    wrote the text that the model quotes. Broken are also a key that stands twice and a number that
+    is none; line breaks within strings are tolerated. Takes time linear in the length of the text.
 
     Raises:
         FaultError: there are none.

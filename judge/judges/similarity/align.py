@@ -286,14 +286,10 @@ def align(
     cosine: Floats,
     cited: Bools,
 ) -> Alignment:
-    """Find what of each sentence stands where.
+    """Find what of each sentence stands where, in passages located with the vocabulary.
 
-    Args:
-        sentences: their terms.
-        vocabulary: the one the passages were located with.
-        passages: at least one chunk.
-        cosine: of each sentence to the nearest segment of each chunk, shape (sentences, chunks).
-        cited: which chunks each sentence cites, same shape.
+    `cosine` is that of each sentence to the nearest segment of each chunk, of which there is one at
+    least, and `cited` which chunks it cites; both of shape (sentences, chunks).
     """
     rows = Rows.of(sentences, vocabulary)
     word = rows.shares(Kind.WORD)

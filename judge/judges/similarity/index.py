@@ -1,7 +1,8 @@
 """What some sentences say, looked up in passages all at once."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 from typing import Final
 
@@ -10,7 +11,6 @@ import numpy as np
 from judge.judges.similarity.model import Bools, Ints
 from judge.judges.similarity.terms import GAP, Kind, Sense, Term, senses, tokens
 from judge.text.pieces import segments
-from judge.text.words import Words
 
 SAID: Final = "@"
 """What the key of a meaning begins with, said in whatever word."""
@@ -181,7 +181,14 @@ def _occurrences(
     )
     hit, paired = vocabulary.pairs.find(ids[joint], ids[joint + 1])
     near, there = _skips(ids, segment, order, vocabulary.skips)
-    meant = np.asarray(list(_meanings(texts, read, vocabulary, bases)), np.int64).reshape(-1, 2)
+    posted = cache(vocabulary.posted)
+    meanings = [
+        (number, base + places[0])
+        for text, said, base in zip(texts, read, bases.tolist(), strict=False)
+        for sense, places in (senses(text, said) if vocabulary.meanings else ())
+        for number in posted(sense)
+    ]
+    meant = np.asarray(meanings, np.int64).reshape(-1, 2)
     within = np.searchsorted(begins, meant[:, 1], "right") - 1
     return (
         np.concatenate([ids, paired, near, meant[:, 0]]),
@@ -203,18 +210,3 @@ def _skips(ids: Ints, segment: Ints, order: Ints, wanted: Compounds) -> tuple[In
             found.append(number)
             where.append(segment[places[hit]])
     return np.concatenate(found), np.concatenate(where)
-
-
-def _meanings(
-    texts: Sequence[str], read: Sequence[Words], vocabulary: Vocabulary, bases: Ints
-) -> Iterator[tuple[int, int]]:
-    """Numbers of meanings and where the words stand that imply or exclude them."""
-    if not vocabulary.meanings:
-        return
-    posted: dict[str, list[int]] = {}
-    for text, said, base in zip(texts, read, bases.tolist(), strict=False):
-        for sense, places in senses(text, said):
-            if sense.concept not in posted:
-                posted[sense.concept] = vocabulary.posted(sense)
-            for number in posted[sense.concept]:
-                yield number, base + places[0]

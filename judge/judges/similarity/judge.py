@@ -47,12 +47,7 @@ _MEASURES: Final = frozenset("%％‰°年月日号岁天次人")
 async def aligned(
     request: JudgeRequest, indexes: Sequence[int], embedder: Embedder
 ) -> AsyncIterator[tuple[Sequence[int], Alignment] | Unscored]:
-    """Measure sentences against the chunks, of which there is at least one.
-
-    Args:
-        request: the answer, its citations and the chunks.
-        indexes: the sentences, by their index in the answer.
-        embedder: gives the cosine to the nearest segment.
+    """Measure sentences, given by index, against the chunks, of which there is at least one.
 
     Yields:
         The indexes of the next sentences, at most 64, and where what they say stands; or the
@@ -115,14 +110,9 @@ class SimilarityJudge:
     """Says `full` or `none`, with P(supported) at a declared prior; asks no language model.
 
     `full` needs a score of at least the threshold, and something of the sentence in the chunks.
-    A moved prior moves every score and the threshold alike: no label depends on it.
-
-    Args:
-        embedder: gives the cosine to the nearest segment.
-        prior: the share of sentences believed to be supported before any is looked at, within
-            (0, 1). Most sentences of real answers are.
-        model: the one that ships unless given.
-        edition: what else the verdicts depend on, as the last parts of the signature.
+    `prior` is the share of sentences believed to be supported before any is looked at. A moved
+    prior moves every score and the threshold alike: no label depends on it. `edition` is what else
+    the verdicts depend on, as the last parts of the signature.
 
     Raises:
         ConfigError: `prior` is not within (0, 1).
@@ -148,24 +138,21 @@ class SimilarityJudge:
         """The lowest score that is `full`, at this judge's prior."""
         settings = (f"model:{self._model.name}", f"prior:{prior:g}", f"t:{self.threshold:.4g}")
         made = Signature.parse(f"similarity:{embedder.signature}")
-        self._signature = str(made.having(*settings, *edition))
-
-    @property
-    def signature(self) -> str:
-        """Embedder, model, prior, threshold, edition."""
-        return self._signature
+        self.signature = str(made.having(*settings, *edition))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """One verdict per asked sentence; without chunks nothing is supported.
+        """One verdict per asked sentence; the embedder's failure is that of every one.
 
-        Where the embedder fails, its failure is the outcome of every asked sentence.
-
-        Raises:
-            JudgeUnavailable: from the embedder.
+        Without chunks nothing is supported.
         """
         if not any(chunk.text.strip() for chunk in request.chunks):
-            texts = {index: request.sentences[index].text for index in request.ask}
-            return Judgment(outcomes={i: self._unfounded(text) for i, text in texts.items()})
+            bare = Verdict(
+                support=Support.NONE, score=0.0, source="similarity", signature=self.signature
+            )
+            why = {i: reason("no_chunks", request.sentences[i].text) for i in request.ask}
+            return Judgment(
+                outcomes={i: bare.model_copy(update={"reason": each}) for i, each in why.items()}
+            )
         claims = {s.index for s in request.sentences if s.kind is SentenceKind.CLAIM}
         outcomes: dict[int, Verdict] = {}
         before: float | None = None
@@ -227,16 +214,7 @@ class SimilarityJudge:
             reason="" if whole is Support.FULL else _shortfall(sentence, weighed),
             score=round(expit(float(odds[0]) + self._shift), 6),
             source="similarity",
-            signature=self._signature,
-        )
-
-    def _unfounded(self, sentence: str) -> Verdict:
-        return Verdict(
-            support=Support.NONE,
-            reason=reason("no_chunks", sentence),
-            score=0.0,
-            source="similarity",
-            signature=self._signature,
+            signature=self.signature,
         )
 
 

@@ -37,10 +37,8 @@ class LexicalEmbedder:
     has the same vector in every process.
     """
 
-    @property
-    def signature(self) -> str:
-        """Bumped with every change that moves a vector, one of the word weights too."""
-        return "lexical-v1"
+    signature = "lexical-v1"
+    """Bumped with every change that moves a vector, one of the word weights too."""
 
     async def embed(
         self,
@@ -167,16 +165,11 @@ class ConjunctionModel:
         return cls(name, terms, mean=mean, scale=scale, coefficients=coefficients, **known)
 
     def logits(self, terms: Floats, owner: Ints, sentences: Floats) -> Floats:
-        """Log odds at the training base rate, of each sentence by itself.
+        """Log odds at the training base rate, of each sentence by itself: (sentences, columns).
 
-        Args:
-            terms: features of the items, shape (items, columns, term features); the first is 1 for
-                an item that counts, and 0 for one that does not.
-            owner: for each item its sentence, shape (items,).
-            sentences: features of the sentences, shape (sentences, columns, sentence features).
-
-        Returns:
-            Shape (sentences, columns).
+        `terms` are features of the items, shape (items, columns, term features), the first of them
+        1 for an item that counts and 0 for one that does not; `owner` is the sentence of each item;
+        `sentences` are features of sentences, shape (sentences, columns, sentence features).
         """
         kept, many = np.zeros((2, *sentences.shape[:2]))
         np.add.at(many, owner, terms[..., 0])

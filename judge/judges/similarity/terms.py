@@ -143,11 +143,8 @@ def senses(text: str, said: Words) -> list[tuple[Sense, Sequence[int]]]:
     """The senses of a text's words, each with the characters at which its words begin.
 
     Where a longer and a shorter spelling begin at one place, the longer is read; none overlap.
-    Every character of a Chinese word counts as a word. First come the alphabetic words.
-
-    Args:
-        text: any.
-        said: its tokens.
+    Every character of a Chinese word counts as a word. First come the alphabetic words. `said` are
+    the tokens of the text.
 
     >>> text = "The United States bought it, 两个男孩马上坐下"
     >>> [(sense.concept, *places) for sense, places in senses(text, tokens(text))]
