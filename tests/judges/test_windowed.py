@@ -1,5 +1,5 @@
 from collections.abc import Mapping, Sequence
-from itertools import pairwise, permutations, product
+from itertools import permutations, product
 
 from judge.backends.fake import FakeJudge
 from judge.judges.windowed import WindowedJudge, merge
@@ -18,6 +18,7 @@ from judge.records import (
     Verdict,
 )
 from judge.text.fold import estimate_tokens
+from judge.text.pieces import pieces
 from tests.requests import request
 
 LOST = Unscored(reason=UnscoredReason.TIMEOUT, detail="window")
@@ -178,64 +179,18 @@ async def test_citations_point_into_their_window() -> None:
     assert [each.cites for each in inner.requests] == [{0: (1,)}, {0: (0,), 1: (1,)}, {0: (0,)}]
 
 
-SENTENCE = "The hotel costs {} euros. "
-HAN = [chr(0x4E00 + i) for i in range(1000)]
-LONG = (
-    " \n" + "".join(SENTENCE.format(i) for i in range(100, 300)) + "\n\n 住".join(HAN[:300]) + " "
-)
-
-
-# A text that is too long, and whether it has long runs of blanks.
-TOO_LONG = {
-    LONG: False,
-    "".join(HAN): False,
-    "".join(f"{i:04d}" for i in range(1000)): False,
-    "。".join(HAN[:300]): False,
-    " " * 5000: True,
-    "a. " + " " * 3000 + "B. " + "".join(HAN[:900]): True,
-}
-
-
-async def test_an_over_long_chunk_is_cut_with_overlap_and_nothing_left_out() -> None:
-    for (text, blanks), limit in product(TOO_LONG.items(), (100, 101, 250)):
-        inner = always()
-        whole = asked(["Before.", text, "After."], {0: (1,)})
-        await WindowedJudge(inner, max_evidence_tokens=limit).judge(whole)
-        pieces = []
-        for each in inner.requests:
-            assert sum(estimate_tokens(chunk.text) for chunk in each.chunks) <= limit
-            own = [chunk.text for chunk in each.chunks if chunk.chunk_id == "c1"]
-            assert len(own) == bool(each.cites)
-            pieces += own
-        assert len(pieces) > 1
-        end = 0
-        for piece in pieces:
-            # One of many equal runs of blanks may be any of them; all else stands in one place.
-            start = text.rfind(piece, 0, end + len(piece))
-            assert start >= 0
-            assert blanks or end == 0 or (start < end and text.count(piece) == 1)
-            end = start + len(piece)
-        assert end == len(text)
-
-
-async def test_a_piece_ends_with_a_sentence_and_the_next_begins_with_it() -> None:
-    text = "".join(SENTENCE.format(i) for i in range(100, 130))  # 7 tokens each
+async def test_an_over_long_chunk_is_shown_in_pieces() -> None:
+    text = "".join(f"The hotel costs {price} euros. " for price in range(100, 300))
+    whole = asked(["Before.", text, "After."], {0: (1,)})
     inner = always()
-    await WindowedJudge(inner, max_evidence_tokens=100).judge(asked([text]))
-    pieces = [each.chunks[0].text for each in inner.requests]
-    for before, after in pairwise(pieces):
-        last = before.rstrip().rsplit(". ", 1)[-1]
-        assert last.endswith("euros.")
-        assert after.startswith(last)
-
-
-async def test_short_sentences_are_said_again_up_to_a_tenth() -> None:
-    text = "".join(f"{character}。" for character in HAN[:140])  # 2 tokens each
-    inner = always()
-    await WindowedJudge(inner, max_evidence_tokens=100).judge(asked([text]))
-    pieces = [each.chunks[0].text for each in inner.requests]
-    # 50 sentences a piece, the last 5 of them again.
-    assert pieces == [text[:100], text[90:190], text[180:]]
+    await WindowedJudge(inner, max_evidence_tokens=250).judge(whole)
+    shown = []
+    for each in inner.requests:
+        assert sum(estimate_tokens(chunk.text) for chunk in each.chunks) <= 250
+        own = [chunk.text for chunk in each.chunks if chunk.chunk_id == "c1"]
+        assert len(own) == bool(each.cites)
+        shown += own
+    assert shown == [text[start:end] for start, end, _ in pieces(text, 250)]
 
 
 def call(name: str) -> Call:

@@ -116,27 +116,20 @@ async def test_one_thing_changed_scores_lower() -> None:
     assert [row for row, (right, wrong) in zip(rows, scores, strict=True) if right <= wrong] == []
 
 
-async def test_reasons_name_what_is_missing() -> None:
-    found = await verdicts(
-        request(
-            [
-                "Mr Kowalski flies to Hamburg within 30 days.",
-                "经理须在30天内签字盖章并寄往汉堡。",
-                "Zebras, giraffes, penguins, elephants, walruses sang.",
-            ],
-            [TRAVEL, TRAVEL_ZH],
-        )
-    )
-    english = found[0].reason.removeprefix("not in the passage: ").split(", ")
-    assert {"30", "Kowalski", "Hamburg"} < set(english)
-    assert found[1].reason.startswith("段落中没有：")
-    assert "30天" in found[1].reason
-    assert found[2].reason.count(",") == 3
-    assert all(len(each.reason.split()) <= 12 for each in found.values())
+MANY = "Zebras, giraffes, penguins, elephants, walruses sang."
 
 
-async def test_reasons_beyond_missing_words() -> None:
+async def test_reasons_name_what_is_missing_or_not_in_one_place() -> None:
     wanted = {
+        (MANY, (TRAVEL,)): "not in the passage: Zebras, giraffes, elephants, walruses",
+        (
+            "Mr Kowalski flies to Hamburg within 30 days.",
+            (TRAVEL,),
+        ): "not in the passage: Kowalski, flies, Hamburg, 30",
+        (
+            "经理须在30天内签字盖章并寄往汉堡。",
+            (TRAVEL_ZH,),
+        ): "段落中没有：经理、30天、签字盖章并寄往汉堡",
         ("Prague, 45.", ("Vienna.", "Prague.", "45")): "not in one place: Prague",
         ("Vienna.", ("Vienna.",)): "too little in common with the passages",
         ("企鹅。", ("企鹅。",)): "与段落相似度低",
@@ -196,19 +189,6 @@ async def test_a_verdict_is_the_same_whichever_others_are_request() -> None:
         assert part == {index: whole[index] for index in ask}
 
 
-async def test_a_long_answer_is_judged_the_same_from_any_beginning() -> None:
-    sentences = [MIXED[i % 7].replace("45", str(40 + i % 9)) for i in range(300)]
-    # Ten sentences later the edges of all blocks lie elsewhere.
-    whole = await verdicts(request(sentences, CHUNKS))
-    later = await verdicts(request(sentences[10:], CHUNKS))
-    # The first sentence of the shorter answer has lost a neighbour.
-    for index in range(11, 300):
-        one, other = whole[index], later[index - 10]
-        assert one.score == pytest.approx(other.score, abs=2e-6)
-        same = {"score": None}
-        assert one.model_copy(update=same) == other.model_copy(update=same)
-
-
 async def test_every_chunk_that_suffices_supports_once() -> None:
     chunks = [CANTEEN, TRAVEL, CANTEEN]
     for ids, named in (("abc", ("a", "c")), ("aba", ("a",))):
@@ -229,7 +209,7 @@ async def test_what_is_no_claim_is_no_neighbour() -> None:
 
 async def test_nothing_found_is_not_full_between_well_supported_sentences() -> None:
     good = "Receipts are due within 45 days. "
-    for strange in ("It is so. ", "Zebras danced. ", "*** ", "企鹅。"):
+    for strange in ("It is so. ", "Zebras danced. ", "*** ", "企鹅。", "中", "Sure!", "…"):
         asked = request([good, strange, good], [TRAVEL], {1: (0,)})
         found = await verdicts(asked, model=made(5.0, -50.0))
         assert [found[i].support for i in range(3)] == [Support.FULL, Support.NONE, Support.FULL]
@@ -362,15 +342,6 @@ async def test_a_bare_number_must_be_found() -> None:
     found = {(answer, chunk): await verdict(answer, [chunk]) for answer, chunk in wanted}
     assert {row: each.support for row, each in found.items()} == wanted
     assert all(bool(each.evidence) is (each.reason == "") for each in found.values())
-
-
-async def test_nothing_found_is_never_full() -> None:
-    for sentence in ("中", "这是一个。", "Sure!", "It was so, and so it is.", "…"):
-        for chunk in ("Wien liegt an der Donau.", "It is so that 这是的 annual leave is 25."):
-            found = (await verdicts(request([sentence], [chunk], {0: (0,)})))[0]
-            assert (found.support, found.cited_support) == (Support.NONE, Support.NONE), sentence
-            assert found.supporting == ()
-            assert found.reason
 
 
 PARTS = [
