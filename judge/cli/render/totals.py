@@ -1,7 +1,7 @@
 """The totals of a run, printed: scores, counts, the worst sentences, gates, where to look next."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
@@ -72,13 +72,13 @@ class Ended(NamedTuple):
 
 def print_totals(summary: Summary, ended: Ended, folder: Path, page: Page) -> None:
     """Print the tables, the counts, the worst sentences, the gates, and where to look next."""
-    offline = summary.by_similarity
+    compared, offline = summary.correctness, summary.by_similarity
     page.table(_scores(summary, offline=offline))
     own = {reason: each for reason, each in ended.failures.items() if reason in summary.unscored}
-    _counts(summary, own).print_on(page)
-    if summary.correctness is not None:
+    _print_counts(_counts(summary, own), 11, page)
+    if compared is not None:
         others = {reason: each for reason, each in ended.failures.items() if reason not in own}
-        _print_correctness(summary.correctness, others, page, offline=offline)
+        _print_correctness(compared, others, page, offline=offline)
     print_quadrants(summary, folder, page, lang=ended.lang)
     if ended.worst:
         page.blank()
@@ -91,7 +91,7 @@ def print_totals(summary: Summary, ended: Ended, folder: Path, page: Page) -> No
         page.say(_gate(gate), hang=2)
     for line in _untrusted(summary, cached=ended.cached):
         page.say(line, hang=2, style="bold red")
-    page.made_by(summary.signatures, summary.correctness.signatures if summary.correctness else ())
+    page.made_by(summary.signatures, compared.signatures if compared else ())
     page.copied(f"written to {folder}")
     if ended.worst or summary.claims:
         qid = f" {shlex.quote(ended.worst[0].qid)}" if ended.worst else ""
@@ -110,130 +110,107 @@ def _print_correctness(
     if sum(totals.statuses.values()) == totals.statuses[CorrectnessStatus.NO_REFERENCE]:
         page.say(_NO_REFERENCE, hang=2, style="yellow")
         return
-    title = "How far answers look correct against the reference (similarity)"
-    table = _score_table(title if offline else "Correctness against the reference")
-    for name, words in _AGREEING.items():
-        score: CorpusScore | None = getattr(totals, name)
-        label = "looks correct (F1)" if offline and name == "f1" else words
-        if score is not None or name != "f1_with_fallback":
-            _add_score(table, label, score, getattr(totals, f"{name}_bounds", None))
-    page.table(table)
+    title, names = "Correctness against the reference", _AGREEING
+    if offline:
+        title = "How far answers look correct against the reference (similarity)"
+        names = names | {"f1": "looks correct (F1)"}
+    page.table(_score_table(title, totals, names))
     if offline:
         page.say(_SHORT, hang=2, style="dim")
-    counts = _Counts(len("verdicts on references"))
-    counts.parts("answers", totals.statuses)
-    counts.line("claims", f"{totals.claims}, of answers and references")
-    counts.parts("verdicts on answers", totals.answer_supports)
-    counts.parts("verdicts on references", totals.reference_supports)
-    counts.failures(totals.unscored, totals.fallen_back, failures)
-    counts.flags(totals.flags)
-    counts.print_on(page)
+    counts = [
+        ("answers", _parts(totals.statuses)),
+        ("claims", f"{totals.claims}, of answers and references"),
+        ("verdicts on answers", _parts(totals.answer_supports)),
+        ("verdicts on references", _parts(totals.reference_supports)),
+        *_failures(totals, failures),
+        *_flags(totals.flags),
+    ]
+    _print_counts(counts, len("verdicts on references"), page)
 
 
 def _scores(summary: Summary, *, offline: bool) -> Table:
-    title = "Share of sentences that look supported (similarity)" if offline else "Faithfulness"
-    table = _score_table(title)
-    cited = any(summary.citations.values())
-    for name, words in _SCORES.items():
-        score: CorpusScore | None = getattr(summary, name)
-        if name == "faithfulness_with_fallback" and score is None:
-            continue
-        if (offline and name in _LLM_ONLY) or (name in _CITING and not cited):
-            continue
-        label = "looks supported" if offline and name == "faithfulness" else words
-        item = "citation" if name == "citation_validity" else "sentence"
-        _add_score(table, label, score, getattr(summary, f"{name}_bounds", None), item)
-    return table
+    left_out = () if any(summary.citations.values()) else _CITING
+    title, names = "Faithfulness", _SCORES
+    if offline:
+        title = "Share of sentences that look supported (similarity)"
+        names, left_out = names | {"faithfulness": "looks supported"}, (*left_out, *_LLM_ONLY)
+    names = {name: label for name, label in names.items() if name not in left_out}
+    return _score_table(title, summary, names)
 
 
-def _score_table(title: str) -> Table:
+def _score_table(
+    title: str, totals: Summary | CorrectnessTotals, names: Mapping[str, str]
+) -> Table:
+    """A row for a score, a dash where there is none; and one where failures leave it open."""
     table = figures("", "mean", "95 % interval", "pooled", "answers", "of", title=title)
     table.columns[2].justify = "left"
+    for name, label in names.items():
+        score: CorpusScore | None = getattr(totals, name)
+        bounds: CorpusBounds | None = getattr(totals, f"{name}_bounds", None)
+        answers = score.answers if score else 0
+        if score is not None:
+            noun = "citation" if name == "citation_validity" else "sentence"
+            items = f"{score.items} {noun}{'' if score.items == 1 else 's'}"
+            interval = between(score.interval.low, score.interval.high)
+            pooled = number(score.micro)
+            table.add_row(label, number(score.macro), interval, pooled, str(answers), items)
+        elif not name.endswith("_with_fallback"):
+            table.add_row(label, number(None), "", "", "0", "")
+        if bounds is not None and (bounds.low < bounds.high or bounds.answers != answers):
+            limits = between(bounds.low, bounds.high)
+            table.add_row("  failures 0, then 1", "", limits, "", str(bounds.answers), "")
     return table
 
 
-def _add_score(
-    table: Table,
-    label: str,
-    score: CorpusScore | None,
-    bounds: CorpusBounds | None,
-    item: str = "sentence",
-) -> None:
-    """Add a row for a score, a dash where there is none; and one where failures leave it open."""
-    answers = 0
-    if score is None:
-        table.add_row(label, number(None), "", "", "0", "")
-    else:
-        answers = score.answers
-        items = f"{score.items} {item}{'' if score.items == 1 else 's'}"
-        interval = between(score.interval.low, score.interval.high)
-        pooled = number(score.micro)
-        table.add_row(label, number(score.macro), interval, pooled, str(answers), items)
-    if bounds is not None and (bounds.low < bounds.high or bounds.answers != answers):
-        limits = between(bounds.low, bounds.high)
-        table.add_row("  failures 0, then 1", "", limits, "", str(bounds.answers), "")
+def _print_counts(counts: Iterable[tuple[str, str]], wide: int, page: Page) -> None:
+    """Lines of counts, their names in a column of that width."""
+    for name, said in counts:
+        page.say(f"  {name:<{wide}} {said}", hang=wide + 3)
 
 
-class _Counts:
-    """Lines of counts, their names in a column that is `names` wide."""
-
-    def __init__(self, names: int = 11) -> None:
-        self._names = names
-        self._lines: list[str] = []
-
-    def line(self, name: str, said: str) -> None:
-        self._lines.append(f"  {name:<{self._names}} {said}")
-
-    def parts(
-        self, name: str, parts: Mapping[_Part, int], total: int | None = None, more: str = ""
-    ) -> None:
-        """Add a total, their sum unless given, and its parts but those of nothing."""
-        listed = ", ".join(f"{n} {part.replace('_', ' ')}" for part, n in parts.items() if n)
-        whole = sum(parts.values()) if total is None else total
-        self.line(name, f"{whole}" + (f": {listed}" if listed else "") + more)
-
-    def failures(
-        self,
-        unscored: Mapping[UnscoredReason, int],
-        fallen_back: int,
-        examples: Mapping[UnscoredReason, Example],
-    ) -> None:
-        """Add what went wrong, by reason, with an example of each; nothing where nothing did."""
-        if not unscored:
-            return
-        instead = f"; {fallen_back} of them answered by the fallback" if fallen_back else ""
-        self.parts("unscored", unscored, more=instead)
-        for reason, example in examples.items():
-            detail = f"{flat(example.qid)}: {flat(example.failure.detail)}"
-            text = f"{reason.value.replace('_', ' ')}, {detail}"
-            self.line("such as", clip(text, _LONGEST_DETAIL))
-
-    def flags(self, flags: Mapping[_Part, int]) -> None:
-        if any(flags.values()):
-            self.parts("flags", flags)
-
-    def print_on(self, page: Page) -> None:
-        for line in self._lines:
-            page.say(line, hang=self._names + 3)
-
-
-def _counts(summary: Summary, failures: Mapping[UnscoredReason, Example]) -> _Counts:
-    counts = _Counts()
-    counts.parts("answers", summary.statuses, summary.answers)
-    counts.parts("claims", summary.supports, summary.claims)
-    counts.failures(summary.unscored, summary.fallen_back, failures)
+def _counts(
+    summary: Summary, failures: Mapping[UnscoredReason, Example]
+) -> Iterator[tuple[str, str]]:
+    yield "answers", _parts(summary.statuses, summary.answers)
+    yield "claims", _parts(summary.supports, summary.claims)
+    yield from _failures(summary, failures)
     kinds = {kind: count for kind, count in summary.kinds.items() if kind.value != "claim"}
-    counts.parts("not claims", kinds)
-    counts.parts("citations", summary.citations)
-    counts.flags(summary.flags)
+    yield "not claims", _parts(kinds)
+    yield "citations", _parts(summary.citations)
+    yield from _flags(summary.flags)
     if summary.calls or summary.cache_hits:
         retries = f" (and {counted(summary.retries, 'retry')})" if summary.retries else ""
         tokens = f"{summary.prompt_tokens:,} tokens in, {summary.reply_tokens:,} out"
-        sent = f"{summary.calls} sent{retries}, {summary.cache_hits} from cache; {tokens}"
-        counts.line("calls", sent)
+        yield "calls", f"{summary.calls} sent{retries}, {summary.cache_hits} from cache; {tokens}"
         if len(summary.models) > 1:  # an alias that moved, or a gateway that picks
-            counts.parts("models", summary.models, len(summary.models))
-    return counts
+            yield "models", _parts(summary.models, len(summary.models))
+
+
+def _parts(parts: Mapping[_Part, int], total: int | None = None) -> str:
+    """A total, their sum unless given, and its parts but those of nothing."""
+    listed = ", ".join(f"{n} {part.replace('_', ' ')}" for part, n in parts.items() if n)
+    whole = sum(parts.values()) if total is None else total
+    return f"{whole}: {listed}" if listed else f"{whole}"
+
+
+def _failures(
+    totals: Summary | CorrectnessTotals, examples: Mapping[UnscoredReason, Example]
+) -> Iterator[tuple[str, str]]:
+    """What went wrong, by reason, with an example of each; nothing where nothing did."""
+    if not totals.unscored:
+        return
+    fallen = totals.fallen_back
+    instead = f"; {fallen} of them answered by the fallback" if fallen else ""
+    yield "unscored", _parts(totals.unscored) + instead
+    for reason, example in examples.items():
+        detail = f"{flat(example.qid)}: {flat(example.failure.detail)}"
+        text = f"{reason.value.replace('_', ' ')}, {detail}"
+        yield "such as", clip(text, _LONGEST_DETAIL)
+
+
+def _flags(flags: Mapping[_Part, int]) -> Iterator[tuple[str, str]]:
+    if any(flags.values()):
+        yield "flags", _parts(flags)
 
 
 def _title(worst: Sequence[WorstSentence], *, offline: bool) -> str:
