@@ -31,11 +31,7 @@ app = typer.Typer(
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line; a user's mistake is one line, never a traceback.
-
-    Args:
-        arguments: those of the process where left out.
-    """
+    """Run the command line; a user's mistake is one line, never a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # A terminal that cannot show a character shows a question mark, and the run goes on.

@@ -40,14 +40,8 @@ def score_into(
 ) -> int:
     """Run the job, print what came of it, and return the exit code.
 
-    Args:
-        folder: of the run.
-        job: what to run.
-        gates: to be held against the totals.
-        most: how many of the worst sentences to print.
-        lang: of the table of quadrants.
-        strict: whether gates are held against the lower limits.
-        cached: whether verdicts are kept, so that another run asks only for what failed.
+    `most` of the worst sentences are printed. Strict gates are held against the lower limits. Where
+    verdicts are `cached`, another run asks only for what failed.
     """
     worst, failures = Worst(most), Failures()
 
@@ -74,12 +68,7 @@ def score_into(
 class Progress:
     """A `judge.job.Watcher` that shows what it is told; use it as a context manager.
 
-    A bar on a terminal, plain lines elsewhere; both on standard error.
-
-    Args:
-        also: is given each result, too.
-        console: where to show; standard error where left out.
-        clock: seconds that never go back.
+    A bar on a terminal, plain lines elsewhere; both on standard error. `also` is given each result.
     """
 
     def __init__(

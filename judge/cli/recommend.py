@@ -1,7 +1,7 @@
 """`judge recommend`: which measures fit the data, and why."""
 
 import shlex
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 import typer
 
@@ -14,9 +14,6 @@ from judge.text.visible import clip
 
 if TYPE_CHECKING:
     from judge.advice.records import Wishes
-
-_Cost = Literal["normal", "high"]
-_Task = Literal["qa", "passage"]
 
 STDOUT: Final = "-"
 """In place of a file's name."""
@@ -81,21 +78,21 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
 def _wishes(
     missed_cost: str, noise_cost: str, depth: str | None, corpus_size: str | None, task: str | None
 ) -> "Wishes":
-    from judge.advice.records import MOST_CHUNKS, POOL, Wishes  # noqa: PLC0415  heavy, likewise
+    from judge.advice import records  # noqa: PLC0415  heavy, likewise
     from judge.retrieval.records import DEEPEST  # noqa: PLC0415
 
-    costs: tuple[_Cost, ...] = get_args(_Cost)
+    costs: tuple[records.Cost, ...] = get_args(records.Cost)
     missed = chosen("--missed-cost", missed_cost, costs)
     noise = chosen("--noise-cost", noise_cost, costs)
     if missed == noise == "high":
         message = "--missed-cost high --noise-cost high: what serves the one harms the other"
         raise ConfigError(f"{message}; say which of the two costs more")
-    tasks: tuple[_Task, ...] = get_args(_Task)
-    return Wishes(
+    tasks: tuple[records.Task, ...] = get_args(records.Task)
+    return records.Wishes(
         missed_cost=missed,
         noise_cost=noise,
-        depth=_count("--depth", depth, DEEPEST // POOL),
-        corpus_size=_count("--corpus-size", corpus_size, MOST_CHUNKS),
+        depth=_count("--depth", depth, DEEPEST // records.POOL),
+        corpus_size=_count("--corpus-size", corpus_size, records.MOST_CHUNKS),
         task=None if task is None else chosen("--task", task, tasks),
     )
 

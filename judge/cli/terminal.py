@@ -36,6 +36,7 @@ class Page:
 
     def __init__(self, console: Console) -> None:
         self.console = console
+        self.speaks_utf = console.encoding.lower().startswith("utf")
 
     def say(self, text: Text | str, indent: int = 0, hang: int = 0, style: str = "") -> None:
         """Say a text in lines that fit; arguments as of `wrap`. `style` is of a plain string."""

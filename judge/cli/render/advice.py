@@ -21,13 +21,9 @@ _MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 def print_advice(advice: Advice, source: str, page: Page, written: str | None) -> None:
-    """Print the scenario, the measures, and why.
+    """Print the scenario, the measures, why, and the name of the page if one was written.
 
-    Args:
-        advice: what was found.
-        source: a shell's word for the samples.
-        page: where to.
-        written: name of the page that was written, if one was.
+    The source is a shell's word for the samples, here and below.
     """
     layout = _Layout(advice)
     for number, (title, items) in enumerate(layout.sections()):
@@ -46,12 +42,7 @@ def print_advice(advice: Advice, source: str, page: Page, written: str | None) -
 
 
 def markdown_page(advice: Advice, source: str) -> str:
-    """The whole advice as a Markdown page, to be kept beside what was decided on.
-
-    Args:
-        advice: what was found.
-        source: a shell's word for the samples.
-    """
+    """The whole advice as a Markdown page, to be kept beside what was decided on."""
     layout = _Layout(advice)
     made = layout.word("made", source=source, version=version("judge"))
     lines = [f"# {_plain(layout.word('title'))}", "", _plain(made), ""]
@@ -67,7 +58,7 @@ def markdown_page(advice: Advice, source: str) -> str:
 
 
 def command(advice: Advice, source: str) -> str | None:
-    """What measures the advised, given a shell's word for the samples; None where nothing is."""
+    """What measures the advised; None where nothing is."""
     cuts = {cut for each in advice.measures if (cut := cutoff(each.name)) is not None}
     if not cuts:
         return None

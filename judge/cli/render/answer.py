@@ -13,10 +13,10 @@ from rich.text import Text
 from judge.cli.render.looks import (
     EXCLUDED_LOOK,
     citation_line,
-    flag_line,
     legend,
     look_of,
     mark,
+    meaning,
     quoted,
     threshold,
 )
@@ -53,13 +53,7 @@ _NOT_COMPARED: Final = {
 
 
 def print_answer(result: SampleResult, sample: Sample | None, page: Page) -> None:
-    """Print a result.
-
-    Args:
-        result: what to show.
-        sample: the sample it was made from; without it, quotes stand without their surroundings.
-        page: where to.
-    """
+    """Print a result; without its sample, quotes stand without their surroundings."""
     answer = _Answer(result, sample, page.console)
     for part in (answer.head, answer.text, answer.claims):
         part()
@@ -128,7 +122,7 @@ class _Answer(Page):
             elsewhere.append(Text(place, style="dim").append_text(line))
         for flag in self._result.flags:
             if flag.sentence is not None:
-                notes[flag.sentence].append(flag_line(flag))
+                notes[flag.sentence].append(_flag(flag))
         for sentence in self._result.sentences:
             if not isinstance(sentence.outcome, Excluded):
                 heading = _heading(sentence.index, sentence.outcome, self)
@@ -166,7 +160,7 @@ class _Answer(Page):
         # All its evidence stands in the one other text.
         evidence = outcome.evidence if isinstance(outcome, Verdict) else ()
         named = {each.chunk_id: [other] for each in evidence}
-        self._under(outcome, named, [flag_line(flag) for flag in flags if flag.sentence == index])
+        self._under(outcome, named, [_flag(flag) for flag in flags if flag.sentence == index])
 
     def _under(
         self, outcome: Outcome, texts: Mapping[str, Sequence[str]], notes: Iterable[Text]
@@ -180,6 +174,10 @@ class _Answer(Page):
                 self.say(quote, _INDENT)
         for line in notes:
             self.say(line, _INDENT)
+
+
+def _flag(flag: Flag) -> Text:
+    return Text(f"flag {flag.name.value}  {meaning(flag)}", style="yellow")
 
 
 def _scores(result: SampleResult) -> str:

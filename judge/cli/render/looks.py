@@ -67,12 +67,12 @@ def look_of(outcome: Outcome) -> Look:
 
 def mark(look: Look, page: Page) -> str:
     """Its mark, or the plain stand-in on a terminal that is not UTF."""
-    return look.mark if _speaks_utf(page) else look.plain
+    return look.mark if page.speaks_utf else look.plain
 
 
 def quoted(text: str, page: Page) -> str:
     """A passage in quotation marks; the angled ones are in no Chinese code page but GB 18030."""
-    return f"«{text}»" if _speaks_utf(page) else f'"{text}"'
+    return f"«{text}»" if page.speaks_utf else f'"{text}"'
 
 
 def legend(page: Page) -> Text:
@@ -102,11 +102,6 @@ def meaning(flag: Flag) -> str:
     return f"{flat(flag.detail)}: {means}" if flag.detail else means
 
 
-def flag_line(flag: Flag) -> Text:
-    """A flag under its sentence."""
-    return Text(f"flag {flag.name.value}  {meaning(flag)}", style="yellow")
-
-
 def citation_line(citation: Citation) -> Text:
     """A citation, and what became of it."""
     line = Text(f"cites {flat(citation.marker)} ")
@@ -118,7 +113,3 @@ def citation_line(citation: Citation) -> Text:
     if citation.suggested is not None:
         line.append(f", {flat(citation.suggested)} would hold")
     return line
-
-
-def _speaks_utf(page: Page) -> bool:
-    return page.console.encoding.lower().startswith("utf")

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -65,24 +64,26 @@ _COLUMN: Final = 11
 
 
 def print_quadrants(summary: Summary, folder: Path, page: Page, *, lang: Lang = "en") -> None:
-    """Print the table of quadrants, what it adds up to, and how it was made.
+    """Print the table of quadrants, what it adds up to, and how it was made; nothing without one.
 
-    Args:
-        summary: of the run; nothing is printed where it has no such table.
-        folder: of the run, for the command that looks closer.
-        page: where to.
-        lang: of the table.
+    The folder is that of the run, for the command that looks closer.
     """
-    if summary.breakdown is None:
+    found = summary.breakdown
+    if found is None:
         return
     page.blank()
-    table = _Table(summary, summary.breakdown, lang, page.console)
-    if summary.breakdown.counted:
+    table = _Table(summary, found, lang, page)
+    if found.counted:
         table.print()
-    for line in table.notes():
-        page.say(line, hang=2)
-    broken = [cell for cell in summary.breakdown.cells if cell.half in _BROKEN]
-    if broken:
+        table.print_notes(by_similarity=summary.by_similarity)
+    if found.without_gold:
+        answers = f"{found.without_gold:,}"
+        page.say(table.words("without_gold", answers=answers), hang=2, style="dim")
+    if found.conflicting:
+        answers = f"{found.conflicting:,}"
+        qids = _named(found.conflicting_qids, found.conflicting)
+        page.say(table.words("conflicting", answers=answers, qids=qids), hang=2, style="yellow")
+    if broken := [cell for cell in found.cells if cell.half in _BROKEN]:
         largest = max(broken, key=lambda cell: cell.answers)
         page.copied(table.walk(folder, largest.words))
 
@@ -148,89 +149,71 @@ def _named(qids: Sequence[str], answers: int) -> str:
     return ", ".join([*few, "…"] if answers > len(few) else few)
 
 
-class _Table(Page):
-    def __init__(
-        self, summary: Summary, found: QuadrantTable, lang: Lang, console: Console
-    ) -> None:
-        super().__init__(console)
-        self._found, self._lang = found, lang
-        self._words = words("quadrants", "say", lang)
-        there = {word for cell in self._found.cells for word in cell.words}
+class _Table:
+    def __init__(self, summary: Summary, found: QuadrantTable, lang: Lang, page: Page) -> None:
+        self._found, self._lang, self._page = found, lang, page
+        self.words = words("quadrants", "say", lang)
+        there = {word for cell in found.cells for word in cell.words}
         told = not there.isdisjoint({"correct", "wrong"})
         self._compared = told or summary.correctness is not None
-        correct = ["correct"] if self._compared else []
-        self._columns = ["retrieved", "faithful", *correct, "abstained"]
-        self._by_similarity = summary.by_similarity
+        self._columns = ["retrieved", "faithful", *["correct"] * self._compared, "abstained"]
         self._unfound = "answerable" in there and "retrieved" not in there
 
     def print(self) -> None:
         """A row for each quadrant, and under it what it means and who stands in it."""
+        found, page = self._found, self._page
         rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         for name in (*self._columns, "answers", "share", "half"):
             justify: Literal["left", "right"] = "right" if name in {"answers", "share"} else "left"
-            rows.add_column(self._words(name), justify=justify, no_wrap=True)
-        for cell in self._found.cells:
-            share = f"{100 * cell.answers / self._found.counted:.1f} %"
-            half = Text(self._words(cell.half), style=_STYLES[cell.half])
+            rows.add_column(self.words(name), justify=justify)
+        for cell in found.cells:
+            share = f"{100 * cell.answers / found.counted:.1f} %"
+            half = Text(self.words(cell.half), style=_STYLES[cell.half])
             rows.add_row(*self._answered(cell), f"{cell.answers:,}", share, half)
-        counts = f"{self._found.counted:,}"
-        if self._lang == "en":
-            counts = counted(self._found.counted, "answer")
-        self.say(self._words("title", counted=counts), style="bold")
-        head, *lines = self.rows(rows)
-        self.whole(head)
-        for line, cell in zip(lines, self._found.cells, strict=True):
-            self.whole(line)
-            self.say(self._means(cell), _INDENT, style="dim")
+        answers = counted(found.counted, "answer") if self._lang == "en" else f"{found.counted:,}"
+        page.say(self.words("title", counted=answers), style="bold")
+        head, *lines = page.rows(rows)
+        page.whole(head)
+        for line, cell in zip(lines, found.cells, strict=True):
+            page.whole(line)
+            page.say(self._means(cell), _INDENT, style="dim")
 
     def _answered(self, cell: QuadrantCount) -> Iterator[str]:
         """What stands in its columns."""
         said = dict(_SAID[word] for word in cell.words if word in _SAID)
         for name in self._columns:
-            yield self._words(said[name]) if name in said else mark(_NOT_ASKED, self)
-
-    def _legend(self) -> str:
-        """What the marks mean that stand in the columns."""
-        shown = {sign for cell in self._found.cells for sign in self._answered(cell)}
-        marks = {self._words(_OPEN): "not_known", mark(_NOT_ASKED, self): "not_asked"}
-        return "  ".join(f"{s} {self._words(key)}" for s, key in marks.items() if s in shown)
+            yield self.words(said[name]) if name in said else mark(_NOT_ASKED, self._page)
 
     def _means(self, cell: QuadrantCount) -> str:
         qids = _named(cell.qids, cell.answers)
-        means = self._words("means", reading=_reading(cell.words, self._lang), qids=qids)
+        means = self.words("means", reading=_reading(cell.words, self._lang), qids=qids)
         if cell.partly and cell.half in _IN_PART:
-            means = self._words("partly", means=means, partly=f"{cell.partly:,}")
+            means = self.words("partly", means=means, partly=f"{cell.partly:,}")
         return means
 
-    def notes(self) -> Iterator[Text]:
-        """What the table adds up to, what it rests on, and what it lacks."""
-        if self._found.counted:
-            yield from self._under()
-        if self._found.without_gold:
-            answers = f"{self._found.without_gold:,}"
-            yield Text(self._words("without_gold", answers=answers), style="dim")
-        if self._found.conflicting:
-            answers = f"{self._found.conflicting:,}"
-            qids = _named(self._found.conflicting_qids, self._found.conflicting)
-            yield Text(self._words("conflicting", answers=answers, qids=qids), style="yellow")
-
-    def _under(self) -> Iterator[Text]:
-        if legend := self._legend():
-            yield Text(legend, style="dim")
-        halves = {half: f"{count:,}" for half, count in self._found.halves.items()}
-        yield Text(self._words("total", **halves), style="bold")
-        signatures = list(map(Signature.parse, self._found.signatures))
+    def print_notes(self, *, by_similarity: bool) -> None:
+        """What the marks mean, what the table adds up to, what it rests on, and what it lacks."""
+        found, page = self._found, self._page
+        shown = {sign for cell in found.cells for sign in self._answered(cell)}
+        marks = {self.words(_OPEN): "not_known", mark(_NOT_ASKED, page): "not_asked"}
+        legend = (f"{sign} {self.words(key)}" for sign, key in marks.items() if sign in shown)
+        if text := "  ".join(legend):
+            page.say(text, hang=2, style="dim")
+        halves = {half: f"{count:,}" for half, count in found.halves.items()}
+        page.say(self.words("total", **halves), hang=2, style="bold")
+        signatures = list(map(Signature.parse, found.signatures))
         for made in signatures:
-            parts = {name: made.part(name) or self._words(_OPEN) for name in _LIMITS}
+            parts = {name: made.part(name) or self.words(_OPEN) for name in _LIMITS}
             key = "limits_compared" if self._compared else "limits"
-            yield Text(self._words(key, **parts), style="dim")
-        if self._by_similarity:
-            yield Text(self._words("similarity"), style="dim")
+            page.say(self.words(key, **parts), hang=2, style="dim")
+        if by_similarity:
+            page.say(self.words("similarity"), hang=2, style="dim")
         if not self._compared:
-            yield Text(self._words("uncompared"))
+            page.say(self.words("uncompared"), hang=2)
         if self._unfound:
             by_document = all(made.part("gold") == "prefix" for made in signatures)
-            yield Text(self._words("unfound_prefix" if by_document else "unfound"), style="yellow")
+            key = "unfound_prefix" if by_document else "unfound"
+            page.say(self.words(key), hang=2, style="yellow")
 
     def walk(self, folder: Path, said: Sequence[QuadrantWord]) -> str:
         """The command that shows the answers of a quadrant."""
@@ -238,4 +221,4 @@ class _Table(Page):
         asked = ",".join(word for word in said if word not in implied)
         command = f"judge show {shlex.quote(str(folder))} --cell {asked}"
         command += "" if self._lang == "en" else f" --lang {self._lang}"
-        return self._words("walk", command=command)
+        return self.words("walk", command=command)
