@@ -1,6 +1,7 @@
 import re
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -15,6 +16,7 @@ from judge.records import (
     Flag,
     FlagName,
     JudgeOutcome,
+    Judgment,
     Sample,
     SampleResult,
     Sentence,
@@ -25,18 +27,20 @@ from judge.records import (
     Verdict,
 )
 from judge.scores.answer import aggregate
+from judge.scores.correctness import correctness
 from tests.paged import paged
 
+Piece = tuple[str, JudgeOutcome | Excluded]
+LATE = Unscored(reason=UnscoredReason.TIMEOUT, detail="60 s")
 TIMEOUT = Unscored(reason=UnscoredReason.RATE_LIMITED, detail="gave up\nafter 60 s")
 SIGNATURE = "llm:some-model@api.example.org|prompt:faithfulness-v1@b90c7437|json_schema|t:0|seed:7"
 HOSTILE = "[bold]x[/bold] [red] [/] :smile: \x1b[31mred\x07\r\u202eabc\x9b2J"
 LITERAL = "[bold]x[/bold] [red] [/] :smile: ␛[31mred"
 
 
-def verdict(support: Support, reason: str = "", *evidence: Evidence) -> Verdict:
-    return Verdict(
-        support=support, reason=reason, evidence=evidence, source="llm", signature=SIGNATURE
-    )
+def verdict(support: str, reason: str = "", *evidence: Evidence, source: str = "llm") -> Verdict:
+    fields = {"support": support, "reason": reason, "evidence": evidence, "source": source}
+    return Verdict.model_validate(fields | {"signature": SIGNATURE})
 
 
 def similar(score: float, *, failure: Unscored | None = None) -> Verdict:
@@ -49,8 +53,23 @@ def similar(score: float, *, failure: Unscored | None = None) -> Verdict:
     )
 
 
+def cut(
+    pieces: Sequence[Piece], between: str = ""
+) -> tuple[str, list[Sentence], dict[int, JudgeOutcome]]:
+    """A text of these pieces, side by side, and what became of them."""
+    sentences: list[Sentence] = []
+    position = 0
+    for index, (text, outcome) in enumerate(pieces):
+        kind = SentenceKind.HEADING if isinstance(outcome, Excluded) else SentenceKind.CLAIM
+        end = position + len(text)
+        sentences.append(Sentence(index=index, start=position, end=end, text=text, kind=kind))
+        position = end + len(between)
+    outcomes = {i: o for i, (_, o) in enumerate(pieces) if not isinstance(o, Excluded)}
+    return between.join(text for text, _ in pieces), sentences, outcomes
+
+
 def made(
-    pieces: Sequence[tuple[str, JudgeOutcome | Excluded]],
+    pieces: Sequence[Piece],
     *,
     citations: Sequence[Citation] = (),
     flags: Sequence[Flag] = (),
@@ -58,17 +77,22 @@ def made(
     qid: str = "q_001",
     between: str = " ",
 ) -> tuple[SampleResult, Sample]:
-    answer = between.join(text for text, _ in pieces)
-    sentences, position = [], 0
-    for index, (text, outcome) in enumerate(pieces):
-        kind = SentenceKind.HEADING if isinstance(outcome, Excluded) else SentenceKind.CLAIM
-        end = position + len(text)
-        sentences.append(Sentence(index=index, start=position, end=end, text=text, kind=kind))
-        position = end + len(between)
+    answer, sentences, outcomes = cut(pieces, between)
     sample = Sample(qid=qid, query="How much?", answer=answer, chunks=tuple(chunks))
-    outcomes = {i: o for i, (_, o) in enumerate(pieces) if not isinstance(o, Excluded)}
     result = aggregate(sample, sentences, outcomes, citations, flags=flags, signature=SIGNATURE)
     return result, sample
+
+
+def referred(answer: list[Piece], reference: list[Piece]) -> tuple[SampleResult, Sample]:
+    """An answer that its chunks support, and what became of the comparison with its reference."""
+    text, sentences, outcomes = cut(answer)
+    gold, parts, covered = cut(reference)
+    sample = Sample(qid="q", query="?", answer=text, gold_answer=gold)
+    full = dict.fromkeys(outcomes, verdict("full"))
+    result = aggregate(sample, sentences, full, [], signature="whole")
+    both = Judgment(outcomes=outcomes), Judgment(outcomes=covered)
+    found = correctness(sentences, parts, *both, signature="other")
+    return result.model_copy(update={"correctness": found}), sample
 
 
 def shown(result: SampleResult, sample: Sample | None, width: int = 80) -> str:
@@ -79,13 +103,13 @@ def tinted(result: SampleResult, sample: Sample | None) -> str:
     return paged(lambda page: print_answer(result, sample, page), colour=True)
 
 
-EVERY: list[tuple[str, JudgeOutcome | Excluded]] = [
+EVERY: list[Piece] = [
     ("Rooms.", Excluded()),
-    ("Rooms cost 600.", verdict(Support.FULL)),
-    ("Suites cost 900 in May.", verdict(Support.PARTIAL, "no month given")),
-    ("早餐另付。", verdict(Support.CONTRADICTED, "早餐已含")),
-    ("Pets stay free.", verdict(Support.NONE, "not mentioned")),
-    ("So be it.", verdict(Support.NO_CLAIM)),
+    ("Rooms cost 600.", verdict("full")),
+    ("Suites cost 900 in May.", verdict("partial", "no month given")),
+    ("早餐另付。", verdict("contradicted", "早餐已含")),
+    ("Pets stay free.", verdict("none", "not mentioned")),
+    ("So be it.", verdict("no_claim")),
     ("Parking is free.", TIMEOUT),
     ("Towels are extra.", similar(0.25, failure=TIMEOUT)),
 ]
@@ -152,15 +176,15 @@ def test_an_answer_nobody_could_judge() -> None:
     assert "unscored · between 0.000 and 1.000: 2 unscored" in text
 
 
-def quote(text: str, part: str, *, verified: bool = True) -> Evidence:
+def quote(text: str, part: str, name: str = "a#1") -> Evidence:
     start = text.index(part)
     end = start + len(part)
-    return Evidence(chunk_id="a#1", quote=part, start=start, end=end, verified=verified)
+    return Evidence(chunk_id=name, quote=part, start=start, end=end, verified=True)
 
 
 def quoted(text: str, part: str) -> str:
     result, sample = made(
-        [("It is so.", verdict(Support.FULL, "", quote(text, part)))],
+        [("It is so.", verdict("full", "", quote(text, part)))],
         chunks=[Chunk(chunk_id="b", text="other"), Chunk(chunk_id="a#1", text=text)],
     )
     lines = shown(result, sample, width=400).splitlines()
@@ -191,7 +215,7 @@ def test_chinese_is_cut_between_any_two_characters() -> None:
 
 def test_chunks_that_share_an_id_are_told_apart_by_their_text() -> None:
     result, sample = made(
-        [("It is so.", verdict(Support.FULL, "", quote("Well. So it is.", "So it is.")))],
+        [("It is so.", verdict("full", "", quote("Well. So it is.", "So it is.")))],
         chunks=[
             Chunk(chunk_id="a#1", text="Not here."),
             Chunk(chunk_id="a#1", text="Well. So it is."),
@@ -201,7 +225,7 @@ def test_chunks_that_share_an_id_are_told_apart_by_their_text() -> None:
 
 
 def test_without_the_sample_a_quote_stands_alone() -> None:
-    full = verdict(Support.FULL, "", quote("So it is. Yes.", "So it is."))
+    full = verdict("full", "", quote("So it is. Yes.", "So it is."))
     result, _ = made([("It is so.", full), ("是。", TIMEOUT)])
     text = shown(result, None)
     assert "     a#1  «So it is.»\n" in text
@@ -212,7 +236,7 @@ def test_without_the_sample_a_quote_stands_alone() -> None:
 def test_a_quote_that_is_not_in_the_chunk_says_so() -> None:
     made_up = Evidence(chunk_id="a#1", quote="never said", verified=False)
     result, sample = made(
-        [("It is so.", verdict(Support.PARTIAL, "", made_up))],
+        [("It is so.", verdict("partial", "", made_up))],
         chunks=[Chunk(chunk_id="a#1", text="So it is.")],
         flags=[Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=0)],
     )
@@ -228,7 +252,7 @@ def cited(sentence: int, marker: str, chunk_id: str | None, **rest: object) -> C
 
 def test_citations_stand_with_their_sentence() -> None:
     result, sample = made(
-        [("Rooms", Excluded()), ("One.", verdict(Support.FULL)), ("二。", TIMEOUT)],
+        [("Rooms", Excluded()), ("One.", verdict("full")), ("二。", TIMEOUT)],
         citations=[
             cited(0, "[1]", "a"),
             cited(1, "[1]", "a", status=CitationStatus.VALID),
@@ -255,7 +279,7 @@ def test_citations_stand_with_their_sentence() -> None:
 
 def test_flags_stand_with_their_sentence_or_on_top() -> None:
     result, sample = made(
-        [("One.", verdict(Support.FULL)), ("Two.", verdict(Support.FULL))],
+        [("One.", verdict("full")), ("Two.", verdict("full"))],
         flags=[
             Flag(name=FlagName.INJECTION_SUSPECTED),
             Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=1),
@@ -277,7 +301,7 @@ def hostile() -> tuple[SampleResult, Sample]:
     failure = Unscored(reason=UnscoredReason.MALFORMED, detail=HOSTILE)
     citation = cited(0, f"[{HOSTILE}]", HOSTILE, status=CitationStatus.VALID, suggested=HOSTILE)
     result, sample = made(
-        [(HOSTILE, verdict(Support.NONE, HOSTILE, quote, lost)), (f"{HOSTILE}!", failure)],
+        [(HOSTILE, verdict("none", HOSTILE, quote, lost)), (f"{HOSTILE}!", failure)],
         qid=HOSTILE,
         chunks=[Chunk(chunk_id=HOSTILE, text=HOSTILE + HOSTILE)],
         citations=[citation],
@@ -305,7 +329,7 @@ def test_with_colour_too_the_only_escape_sequences_are_ours() -> None:
 def test_a_name_cannot_fake_a_line() -> None:
     fake = "a\n✓9   full"
     result, sample = made(
-        [("One.", verdict(Support.NONE, fake, Evidence(chunk_id=fake, quote=fake)))],
+        [("One.", verdict("none", fake, Evidence(chunk_id=fake, quote=fake)))],
         qid=fake,
         citations=[cited(0, fake, "b", status=CitationStatus.UNSUPPORTED, suggested=fake)],
     )
@@ -316,7 +340,7 @@ def test_a_name_cannot_fake_a_line() -> None:
 
 def test_a_long_name_is_not_cut() -> None:
     qid = "甲" * 100
-    text = shown(*made([("One.", verdict(Support.FULL))], qid=qid))
+    text = shown(*made([("One.", verdict("full"))], qid=qid))
     assert text.replace("\n", "").startswith(qid)
 
 
@@ -349,7 +373,7 @@ def test_no_line_is_too_wide_and_none_ends_in_a_space(text: str, width: int) -> 
     text = text.strip()
     evidence = quote(f"{text}. {text}", text)
     result, sample = made(
-        [(text, verdict(Support.PARTIAL, text, evidence)), ("…", Excluded()), (text, TIMEOUT)],
+        [(text, verdict("partial", text, evidence)), ("…", Excluded()), (text, TIMEOUT)],
         qid=text,
         chunks=[Chunk(chunk_id="a#1", text=f"{text}. {text}")],
         citations=[cited(0, "[1]", text, status=CitationStatus.DANGLING, suggested=text)],
@@ -362,14 +386,14 @@ def test_no_line_is_too_wide_and_none_ends_in_a_space(text: str, width: int) -> 
 
 
 def test_a_signature_is_never_broken() -> None:
-    result, sample = made([("One.", verdict(Support.FULL))])
+    result, sample = made([("One.", verdict("full"))])
     result = result.model_copy(update={"signature": "llm:" + "word " * 60 + "end"})
     assert shown(result, sample).splitlines()[-1] == f"made by {result.signature}"
 
 
 def test_a_terminal_that_is_not_utf_gets_plain_marks() -> None:
     result, sample = made(
-        [*EVERY, ("十元。", verdict(Support.FULL, "", quote("共十元。", "十元")))],
+        [*EVERY, ("十元。", verdict("full", "", quote("共十元。", "十元")))],
         citations=[cited(0, "[1]", "a")],
         chunks=[Chunk(chunk_id="a#1", text="共十元。")],
         between="\n",
@@ -384,3 +408,146 @@ def test_a_terminal_that_is_not_utf_gets_plain_marks() -> None:
 
 def test_an_empty_answer() -> None:
     assert "(an empty answer)" in shown(*made([]))
+
+
+GOLD = "# 保修保修期为36个月。电池另计。"
+ANSWER = "保修期为24个月。可以退货。"
+WARRANTY = referred(
+    [
+        (
+            "保修期为24个月。",
+            verdict("contradicted", "月数不同", quote(GOLD, "36个月", "gold_answer")),
+        ),
+        ("可以退货。", verdict("full")),
+    ],
+    [
+        ("# 保修", Excluded()),
+        (
+            "保修期为36个月。",
+            verdict("contradicted", "月数不同", quote(ANSWER, "24个月", "answer")),
+        ),
+        ("电池另计。", LATE),
+    ],
+)
+
+
+def test_the_reference_stands_sentence_by_sentence_with_what_the_answer_says_of_it() -> None:
+    lines = shown(*WARRANTY).splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("reference: "))
+    # Precision ½, recall 0 of 1, or 0 to 1 of 2: F1 0, at most 2 · ½ · ½.
+    assert lines[first : first + 2] == [
+        "reference: scored · correctness 0.000 · precision 0.500 · recall 0.000 · between",
+        "     0.000 and 0.500: 1 unscored",
+    ]
+    assert lines[first + 2 : first + 16] == [
+        "the reference, by what the answer says of it",
+        "·1   not a claim",
+        "     # 保修",
+        "≠2   contradicted",
+        "     保修期为36个月。",
+        "     月数不同",
+        "     answer  保修期为«24»个月。可以退货。",
+        "?3   unscored: timeout: 60 s",
+        "     电池另计。",
+        "in the answer, and not, not wholly or not surely in the reference",
+        "≠1   contradicted",
+        "     保修期为24个月。",
+        "     月数不同",
+        "     gold_answer  # 保修保修期为«36个月»。电池另计。",
+    ]
+    assert lines[-2:] == ["made by whole", "correctness made by other"]
+
+
+def test_without_the_sample_quotes_of_a_comparison_stand_alone() -> None:
+    text = shown(WARRANTY[0], None)
+    assert "     answer  «24»\n" in text
+    assert "     gold_answer  «36个月»\n" in text
+
+
+def test_what_both_say_is_listed_once() -> None:
+    text = shown(
+        *referred(
+            [("A.", verdict("full")), ("So.", verdict("no_claim"))], [("B.", verdict("full"))]
+        )
+    )
+    assert "scored · correctness 1.000 · precision 1.000 · recall 1.000\n" in text
+    assert "✓1   full\n     B.\n" in text
+    assert "in the answer, and not" not in text
+
+
+def test_what_failed_is_no_agreement_whatever_the_fallback_says() -> None:
+    stood_in = verdict("full", source="similarity").model_copy(update={"fallback_from": LATE})
+    text = " ".join(shown(*referred([("A.", stood_in)], [("B.", verdict("full"))])).split())
+    # No verdict of its own on the answer, and so no precision and no F1.
+    assert "scored · recall 1.000 · between 0.000 and 1.000: 1 unscored" in text
+    assert "with fallback 1.000" in text
+    assert "or not surely in the reference ✓1 full, by similarity: timeout: 60 s A." in text
+
+
+def test_what_similarity_compared_only_looks_correct() -> None:
+    alike = verdict("full", source="similarity")
+    text = shown(*referred([("A.", alike)], [("B.", alike)]))
+    assert "looks correct 1.000" in text
+    assert "scored · correctness" not in text
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "line"),
+    [
+        ([("A.", Excluded())], [], "reference: none; the sample has no gold_answer"),
+        ([], [("甲。", Excluded())], "the answer or the reference claims nothing"),
+    ],
+)
+def test_where_nothing_was_compared_it_says_why(
+    answer: list[Piece], reference: list[Piece], line: str
+) -> None:
+    text = shown(*referred(answer, reference))
+    assert line in " ".join(text.split())
+    assert "not a claim\n     " not in text
+    assert ("     甲。\n" in text) == bool(reference)
+
+
+def test_where_correctness_was_not_asked_for_nothing_is_said() -> None:
+    result, sample = WARRANTY
+    text = shown(result.model_copy(update={"correctness": None}), sample)
+    assert "reference" not in text
+    assert "correctness" not in text
+
+
+def test_text_in_a_comparison_steers_nothing_either() -> None:
+    lost = Evidence(chunk_id=HOSTILE, quote=HOSTILE)
+    result, sample = referred(
+        [(HOSTILE, verdict("none", HOSTILE, lost))], [(HOSTILE, verdict("partial", HOSTILE, lost))]
+    )
+    assert result.correctness is not None
+    found = result.correctness.model_copy(update={"signature": HOSTILE})
+    text = shown(result.model_copy(update={"correctness": found}), sample, width=300)
+    # The answer on top; twice text, reason, quote's id and quote; the signature.
+    assert text.count(LITERAL) == 10
+    assert not set(text) & set("\x1b\x07\r\u202e\x9b")
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_no_line_of_a_comparison_is_too_wide(width: int) -> None:
+    text = "报销须在十五天内提交，" * 20 + "under the rules " * 12
+    both: list[Piece] = [(text, verdict("partial", text, quote(text, text.strip(), "answer")))]
+    *lines, _, _ = shown(*referred(both, both), width=width).splitlines()
+    for line in lines:
+        assert cell_len(line) <= width
+        assert not re.search(r"\s$", line)
+
+
+def test_flags_stand_beside_what_they_are_about() -> None:
+    result, sample = WARRANTY
+    assert result.correctness is not None
+    unread = Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=1)
+    other = Flag(name=FlagName.MISMATCH_NUMBER, sentence=1, detail="36")
+    flagged = result.correctness.model_copy(
+        update={"answer_flags": (unread,), "reference_flags": (other,)}
+    )
+    text = " ".join(shown(result.model_copy(update={"correctness": flagged}), sample).split())
+    covered, _, beyond = text.partition("in the answer, and not,")
+    assert "flag mismatch:number" in covered
+    assert "flag mismatch:number" not in beyond
+    # The reference says it all, and the judge's quote is nowhere to be found.
+    assert "可以退货。 flag unverified_quote" in beyond
