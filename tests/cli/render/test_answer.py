@@ -446,7 +446,7 @@ def test_the_reference_stands_sentence_by_sentence_with_what_the_answer_says_of_
         "≠2   contradicted",
         "     保修期为36个月。",
         "     月数不同",
-        "     answer  保修期为«24»个月。可以退货。",
+        "     answer  保修期为«24个月»。可以退货。",
         "?3   unscored: timeout: 60 s",
         "     电池另计。",
         "in the answer, and not, not wholly or not surely in the reference",
@@ -460,7 +460,7 @@ def test_the_reference_stands_sentence_by_sentence_with_what_the_answer_says_of_
 
 def test_without_the_sample_quotes_of_a_comparison_stand_alone() -> None:
     text = shown(WARRANTY[0], None)
-    assert "     answer  «24»\n" in text
+    assert "     answer  «24个月»\n" in text
     assert "     gold_answer  «36个月»\n" in text
 
 

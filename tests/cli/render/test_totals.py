@@ -117,93 +117,115 @@ def row(text: str, name: str) -> list[str]:
     return line.strip().removeprefix(name).split()
 
 
-def test_what_a_language_model_measured_is_faithfulness() -> None:
-    text = printed(
-        answer(FULL, NONE, qid="a"), answer(llm(Support.PARTIAL), qid="b"), answer(qid="c")
-    )
-    assert text.startswith("Faithfulness\n")
-    # Answers: 1/2 and 1/2, strictly 1/2 and 0. Pooled: 1, 0 and 1/2, strictly 1, 0 and 0.
-    assert [row(text, "faithfulness")[i] for i in (0, -4, -3, -2)] == ["0.500", "0.500", "2", "3"]
-    assert [row(text, "strict (full only)")[i] for i in (0, -4)] == ["0.250", "0.333"]
-    assert row(text, "contradicted")[0] == "0.000"
-    assert "Unsupported sentences, worst first" in text
-    assert "similar" not in text
+CALL = Call(model="m-1", prompt_tokens=1, reply_tokens=1, seconds=0.1)
+OTHER = CALL.model_copy(update={"model": "m-2"})
+LIMITED = Unscored(reason=UnscoredReason.RATE_LIMITED, detail="gave up\nafter 60 s")
+KINDS = [kind for kind in SentenceKind if kind is not SentenceKind.CLAIM]
+UNTRUSTED = answer(*[FULL] * 5, *[TIMEOUT] * 3)
+FALLEN = answer(FULL, NONE, similar(0.9, TIMEOUT))
+MIXED = answer(signature="llm:m@h|t:0|fallback:similarity:x|prior:0.9|t:0.8712|judge:1")
+# What is printed of some results: what stands there, white space squeezed, and what does not.
+PRINTED: list[tuple[str, list[SampleResult], list[str], list[str]]] = [
+    (
+        "what a language model measured is faithfulness",
+        # Answers: 1/2 and 1/2, strictly 1/2 and 0. Pooled: 1, 0 and 1/2, strictly 1, 0 and 0.
+        [answer(FULL, NONE, qid="a"), answer(llm(Support.PARTIAL), qid="b"), answer(qid="c")],
+        [
+            *("Faithfulness", "faithfulness 0.500", "0.500 2 3 sentences"),
+            *("strict (full only) 0.250", "0.333 2 3 sentences", "contradicted 0.000"),
+            "Unsupported sentences, worst first",
+        ],
+        ["similar"],
+    ),
+    (
+        "what similarity measured is not",
+        [answer(similar(0.9), similar(0.25), signature=SIMILARITY)],
+        [
+            *(SIMILARITY_TITLE, "looks supported 0.500", "✗ none 0.250 q A."),
+            "Sentences that look unsupported, worst first",
+        ],
+        ["aithful", "contradicted"],
+    ),
+    ("failures by a model", [answer(TIMEOUT, TIMEOUT)], ["Faithfulness"], [SIMILARITY_TITLE]),
+    (
+        "a fallback alone",
+        [answer(similar(0.9, TIMEOUT), similar(0.2, TIMEOUT))],
+        ["Faithfulness"],
+        [SIMILARITY_TITLE],
+    ),
+    ("similarity, and no claims", [answer(signature=SIMILARITY)], [SIMILARITY_TITLE], []),
+    (
+        "bounds by hand; one failure is an accident",
+        [answer(FULL, llm(Support.PARTIAL), NONE, TIMEOUT)],
+        [
+            *("faithfulness 0.500", "strict (full only) 0.333", "unscored 1: 1 timeout such"),
+            "failures 0, then 1 0.375–0.625 1",
+        ],
+        ["untrusted"],
+    ),
+    (
+        "a fallback is a row of its own",
+        [FALLEN],
+        [
+            *("faithfulness 0.500", "with fallback 0.667"),
+            "unscored 1: 1 timeout; 1 of them answered by the fallback",
+        ],
+        [],
+    ),
+    ("no fallback", [answer(FULL, NONE)], ["faithfulness 0.500"], ["with fallback"]),
+    (
+        "an untrusted run, of which nothing was kept",
+        [UNTRUSTED],
+        ["untrusted: 37.5 % of the claims have no verdict"],
+        ["--force"],
+    ),
+    (
+        "a failure of each reason",
+        [answer(FULL, LIMITED, TIMEOUT), answer(LIMITED, qid="b")],
+        [
+            "unscored 3: 2 rate limited, 1 timeout such as rate limited, q: gave up",
+            "after 60 s such as timeout, q: not claims",
+        ],
+        [],
+    ),
+    (
+        "a fallback's verdict is named in the list",
+        [answer(NONE, similar(0.1, TIMEOUT))],
+        ["✗ none q", "✗ none 0.100 (fallback: similarity) q"],
+        [],
+    ),
+    (
+        "nothing to measure is no zero, and what went wrong is there to be seen",
+        [answer(TIMEOUT)],
+        ["faithfulness – 0", "look closer: judge show runs/today"],
+        [],
+    ),
+    ("no claims", [answer(others=[SentenceKind.HEADING])], [], ["look closer"]),
+    (
+        "one of a kind",
+        [answer(FULL, citations=[CitationStatus.VALID])],
+        ["1 1 sentence strict", "1 1 citation citation"],
+        [],
+    ),
+    ("no citations", [answer(FULL)], ["citations 0"], ["citation recall"]),
+    ("one model", [answer(FULL, calls=[CALL, CALL])], ["calls 2 sent, 0"], ["models"]),
+    ("two models", [answer(FULL, calls=[CALL, OTHER, CALL])], ["models 2: 2 m-1, 1 m-2"], []),
+    ("a fallback's threshold", [MIXED], ["Faithfulness"], ["full from"]),
+]
 
 
-def test_what_similarity_measured_is_not() -> None:
-    text = printed(answer(similar(0.9), similar(0.25), signature=SIMILARITY))
-    assert text.startswith(f"{SIMILARITY_TITLE}\n")
-    assert row(text, "looks supported")[0] == "0.500"
-    assert "aithful" not in text
-    assert "contradicted" not in text
-    assert "✗ none 0.250  q A." in text
-    assert "Sentences that look unsupported, worst first" in text
-
-
-@pytest.mark.parametrize(
-    ("result", "title"),
-    [
-        (answer(TIMEOUT, TIMEOUT), "Faithfulness"),
-        (answer(similar(0.9, TIMEOUT), similar(0.2, TIMEOUT)), "Faithfulness"),
-        (answer(FULL, similar(0.2, TIMEOUT)), "Faithfulness"),
-        (answer(signature=SIMILARITY), SIMILARITY_TITLE),
-    ],
-)
-def test_a_failing_model_is_not_mistaken_for_similarity(result: SampleResult, title: str) -> None:
-    assert printed(result).startswith(f"{title}\n")
-
-
-def test_the_worked_example_with_its_bounds() -> None:
-    text = printed(answer(FULL, llm(Support.PARTIAL), NONE, TIMEOUT))
-    assert row(text, "faithfulness")[0] == "0.500"
-    assert row(text, "strict (full only)")[0] == "0.333"
-    assert " ".join(row(text, "failures 0, then 1")).replace(" to ", "–") == "0.375–0.625 1"
-    assert "  unscored    1: 1 timeout\n" in text
-    assert "untrusted" not in text  # one failure is an accident
-
-
-def test_fallback_is_a_row_of_its_own() -> None:
-    text = printed(answer(FULL, NONE, similar(0.9, TIMEOUT)))
-    assert row(text, "faithfulness")[0] == "0.500"
-    assert row(text, "with fallback")[0] == "0.667"
-    assert "  unscored    1: 1 timeout; 1 of them answered by the fallback\n" in text
-    assert "with fallback" not in printed(answer(FULL, NONE))
-
-
-def test_an_untrusted_run_says_so() -> None:
-    text = printed(answer(*[FULL] * 5, *[TIMEOUT] * 3))
-    assert "untrusted: 37.5 % of the claims have no verdict" in text
-    assert "--force" not in text  # nothing of it was kept
-    text = printed(answer(*[FULL] * 5, *[TIMEOUT] * 3), cached=True)
-    assert "--force the same command asks again only for what failed" in " ".join(text.split())
-
-
-def test_a_failure_of_each_reason_is_shown() -> None:
-    late = Unscored(reason=UnscoredReason.RATE_LIMITED, detail="gave up\nafter 60 s")
-    text = printed(answer(FULL, late, TIMEOUT), answer(late, qid="b"))
-    assert "  unscored    3: 2 rate limited, 1 timeout\n" in text
-    assert "  such as     rate limited, q: gave up after 60 s\n" in text
-    assert "  such as     timeout, q: \n".rstrip() in text
-
-
-def test_a_fallback_s_verdict_is_named_in_the_list() -> None:
-    text = printed(answer(NONE, similar(0.1, TIMEOUT)))
-    assert "✗ none  q" in text
-    assert "✗ none 0.100 (fallback: similarity)  q" in text
-
-
-def test_nothing_to_measure_is_a_dash_and_no_zero() -> None:
-    text = printed(answer(TIMEOUT))
-    assert row(text, "faithfulness") == ["–", "0"]
-    # What went wrong is there to be seen; where nothing was claimed, nothing is.
-    assert "look closer: judge show runs/today\n" in text
-    assert "look closer" not in printed(answer(others=[SentenceKind.HEADING]))
-
-
-def test_one_of_a_kind_is_singular() -> None:
-    text = printed(answer(FULL, citations=[CitationStatus.VALID]))
-    assert row(text, "faithfulness")[-2:] == ["1", "sentence"]
-    assert row(text, "citation validity")[-2:] == ["1", "citation"]
+def test_what_is_printed_of_results() -> None:
+    wrong = []
+    for label, results, says, lacks in PRINTED:
+        text = " ".join(printed(*results).split())
+        wrong += [(label, said) for said in says if said not in text]
+        wrong += [(label, said) for said in lacks if said in text]
+    assert wrong == []
+    kept = " ".join(printed(UNTRUSTED, cached=True).split())
+    assert "--force the same command asks again only for what failed" in kept
+    wide = printed(answer(FULL, others=KINDS), width=70)
+    assert "  not claims  6: 1 question, 1 heading, 1 abstention, 1 pleasantry, 1\n" in wide
+    assert "              meta, 1 code\n" in wide
 
 
 def test_gates() -> None:
@@ -247,35 +269,6 @@ def test_the_counts() -> None:
     assert row(text, "citation validity")[0] == "0.667"
 
 
-def test_several_models_are_named_for_one_run() -> None:
-    one = Call(model="m-1", prompt_tokens=1, reply_tokens=1, seconds=0.1)
-    other = one.model_copy(update={"model": "m-2"})
-    assert "models" not in printed(answer(FULL, calls=[one, one]))
-    assert "  models      2: 2 m-1, 1 m-2\n" in printed(answer(FULL, calls=[one, other, one]))
-
-
-def test_a_fallback_s_threshold_is_not_the_run_s() -> None:
-    result = answer(NONE).model_copy(
-        update={"signature": "llm:m@h|t:0|fallback:similarity:x|prior:0.9|t:0.8712|judge:1"}
-    )
-    assert "full from" not in printed(result)
-
-
-def test_a_count_that_does_not_fit_hangs() -> None:
-    kinds = [kind for kind in SentenceKind if kind is not SentenceKind.CLAIM]
-    text = printed(answer(FULL, others=kinds), width=70)
-    assert (
-        "  not claims  6: 1 question, 1 heading, 1 abstention, 1 pleasantry, 1\n"
-        "              meta, 1 code\n"
-    ) in text
-
-
-def test_without_citations_there_are_no_citation_scores() -> None:
-    text = printed(answer(FULL))
-    assert "citation recall" not in text
-    assert "  citations   0\n" in text
-
-
 def test_the_worst_come_first_with_their_reasons() -> None:
     texts = {0: "房费\n六百。", 1: "B.", 2: "x" * 200}
     outcomes = (NONE, llm(Support.CONTRADICTED, "it says\nC"), llm(Support.PARTIAL))
@@ -317,7 +310,6 @@ def test_tints() -> None:
 def test_no_line_is_too_wide_and_none_ends_in_a_space(width: int) -> None:
     texts = {0: "差旅住宿每晚不超过六百元，" * 12, 1: "Rooms cost at most 600 yuan a night " * 5}
     long = "第" * 50 + " because the passage says nothing about it " * 3
-    kinds = [kind for kind in SentenceKind if kind is not SentenceKind.CLAIM]
     text = printed(
         answer(
             llm(Support.NONE, long),
@@ -327,7 +319,7 @@ def test_no_line_is_too_wide_and_none_ends_in_a_space(width: int) -> None:
             *[similar(0.2, TIMEOUT)] * 1000,
             texts=texts,
             qid="zh-very-long-name-of-an-answer-" * 4,
-            others=kinds,
+            others=KINDS,
             citations=[status for status in CitationStatus for _ in range(9)],
             flags=list(FlagName),
         ),
