@@ -25,6 +25,7 @@ from judge.records import Sample
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 GOOD = '{"answer": "a", "chunks": ["c"]}\n'
+PATH = Path("samples.txt")
 
 
 def written(folder: Path, text: str | bytes, name: str = "samples.jsonl") -> Path:
@@ -33,81 +34,65 @@ def written(folder: Path, text: str | bytes, name: str = "samples.jsonl") -> Pat
     return path
 
 
-def test_aliases() -> None:
-    first, second, third = read_samples(FIXTURES / "aliases.jsonl")
-    assert (first.qid, first.query) == ("alias-id", "年会在哪天举行？")
-    assert [chunk.chunk_id for chunk in first.chunks] == ["memo#1", "memo#2"]
-    assert first.relevance == {"memo#1": 2, "memo#2": 0}
-    assert second.qid == "alias-contexts"
-    assert [chunk.chunk_id for chunk in second.chunks] == ["1", "2"]
-    assert third.qid == "3"
-    assert third.chunks[0].text == "There is no dress code on Fridays."
-
-
-def test_ragas() -> None:
-    first, second = read_samples(FIXTURES / "ragas.jsonl")
-    assert (first.qid, second.qid) == ("1", "2")
-    assert first.query == "打印机卡纸了怎么办？"
-    assert first.answer.startswith("请先关闭电源")
-    assert len(second.chunks) == 2
-    assert second.gold_answer == "At 6:30 on working days."
-    assert first.metadata == {}
-
-
-def test_csv_with_a_json_column() -> None:
+def test_what_the_fixtures_hold() -> None:
+    read = {
+        name: [
+            (sample.qid, [chunk.chunk_id for chunk in sample.chunks], [*sample.metadata])
+            for sample in read_samples(FIXTURES / name)
+        ]
+        for name in ("aliases.jsonl", "ragas.jsonl", "samples.csv", "samples_columns.csv")
+    }
+    assert read == {
+        "aliases.jsonl": [
+            ("alias-id", ["memo#1", "memo#2"], []),
+            ("alias-contexts", ["1", "2"], []),
+            ("3", ["1"], []),
+        ],
+        "ragas.jsonl": [("1", ["1", "2"], []), ("2", ["1", "2"], [])],
+        # The BOM is no part of the header.
+        "samples.csv": [
+            ("csv-zh", ["canteen#1", "canteen#2"], ["department"]),
+            ("csv-en", ["rooms#1"], ["department"]),
+        ],
+        "samples_columns.csv": [("cols-zh", ["1", "2", "3"], []), ("cols-en", ["1", "2"], [])],
+    }
     chinese, english = read_samples(FIXTURES / "samples.csv")
-    assert chinese.qid == "csv-zh"  # the BOM is no part of the header
     assert chinese.answer == "有。\n晚上8点以后下班的，每次餐补30元[canteen#1]。"
-    assert [chunk.chunk_id for chunk in chinese.chunks] == ["canteen#1", "canteen#2"]
-    assert chinese.metadata == {"department": "行政部"}
     assert '"Slate" calendar' in english.answer
     assert '"Slate" calendar' in english.chunks[0].text
 
 
-def test_csv_with_a_column_a_chunk() -> None:
-    chinese, english = read_samples(FIXTURES / "samples_columns.csv")
-    assert [chunk.chunk_id for chunk in chinese.chunks] == ["1", "2", "3"]
-    assert [chunk.chunk_id for chunk in english.chunks] == ["1", "2"]
-
-
-@pytest.mark.parametrize(
-    ("name", "qids", "line"),
-    [
+def test_bad_lines_can_be_set_aside() -> None:
+    rows = [
         ("broken.jsonl", ["bad-json-1", "bad-json-2", "bad-json-4"], 3),
         ("wrong_types.jsonl", ["types-1", "types-3"], 2),
         ("duplicate_qid.jsonl", ["twice", "once"], 3),
-    ],
-)
-def test_bad_lines_can_be_set_aside(name: str, qids: list[str], line: int) -> None:
-    bad: list[Rejected] = []
-    samples = read_samples(FIXTURES / name, on_bad=bad.append)
-    assert [sample.qid for sample in samples] == qids
-    (rejected,) = bad
-    assert rejected.line == line
-    assert rejected.text.rstrip() == (FIXTURES / name).read_text("utf-8").splitlines()[line - 1]
-    checked = check_samples(FIXTURES / name, on_bad=bad.append)
-    assert (checked.samples, checked.rejected) == (len(qids), 1)
+    ]
+    for name, qids, line in rows:
+        bad: list[Rejected] = []
+        samples = read_samples(FIXTURES / name, on_bad=bad.append)
+        assert [sample.qid for sample in samples] == qids
+        text = (FIXTURES / name).read_text("utf-8").splitlines()[line - 1]
+        assert [(each.line, each.text.rstrip()) for each in bad] == [(line, text)]
+        checked = check_samples(FIXTURES / name, on_bad=bad.append)
+        assert (checked.samples, checked.rejected) == (len(qids), 1)
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("a.jsonl", '\ufeff{"qid": "q", "answer": "答", "chunks": ["c"]}'),
-        ("a.ndjson", '{"qid": "q", "answer": "答", "chunks": ["c"]}\r\n'),
-        ("a.csv", "\ufeffqid,answer,chunk_1\nq,答,c\n"),
-        ("a.TSV", "qid\tanswer\tchunk_1\r\nq\t答\tc\r\n"),
-        ("jsonl", '\n{"qid": "q", "answer": "答", "chunks": ["c"]}'),
-        ("csv", "qid;answer;chunk_1\nq;答;c"),
-    ],
-)
-@pytest.mark.parametrize("zipped", [False, True])
-def test_the_name_or_the_first_line_tells_the_format(
-    tmp_path: Path, name: str, text: str, *, zipped: bool
-) -> None:
-    data = text.encode()
-    path = written(tmp_path, gzip.compress(data) if zipped else data, name + ".gz" * zipped)
-    (sample,) = read_samples(str(path))
-    assert (sample.qid, sample.answer, sample.chunks[0].text) == ("q", "答", "c")
+def test_the_name_or_the_first_line_tells_the_format(tmp_path: Path) -> None:
+    texts = {
+        "a.jsonl": '\ufeff{"qid": "q", "answer": "答", "chunks": ["c"]}',
+        "a.ndjson": '{"qid": "q", "answer": "答", "chunks": ["c"]}\r\n',
+        "a.csv": "\ufeffqid,answer,chunk_1\nq,答,c\n",
+        "a.TSV": "qid\tanswer\tchunk_1\r\nq\t答\tc\r\n",
+        "jsonl": '\n{"qid": "q", "answer": "答", "chunks": ["c"]}',
+        "csv": "qid;answer;chunk_1\nq;答;c",
+    }
+    for name, text in texts.items():
+        plain = written(tmp_path, text, name)
+        zipped = written(tmp_path, gzip.compress(text.encode()), f"{name}.gz")
+        for path in (plain, zipped):
+            (sample,) = read_samples(str(path))
+            assert (sample.qid, sample.answer, sample.chunks[0].text) == ("q", "答", "c"), path
 
 
 def test_a_duplicate_counts_the_line_number_too(tmp_path: Path) -> None:
@@ -117,28 +102,19 @@ def test_a_duplicate_counts_the_line_number_too(tmp_path: Path) -> None:
 
 
 def test_nothing_to_read_is_no_sample_and_an_error_where_a_run_is_meant(tmp_path: Path) -> None:
-    for text in ("", "\n \n"):
-        path = written(tmp_path, text)
+    for name, text in (("a", ""), ("a.jsonl", "\n \n"), ("a.csv", "")):
+        path = written(tmp_path, text, name)
         assert list(read_samples(path)) == []
         with pytest.raises(InputError, match="holds no sample"):
             check_samples(path)
-    path = written(tmp_path, "nothing\ngood\n")
     with pytest.raises(InputError, match="all 2 lines are bad"):
-        check_samples(path, on_bad=lambda _: None)
+        check_samples(written(tmp_path, "nothing\ngood\n"), on_bad=lambda _: None)
 
 
 def test_a_check_counts_and_hashes_the_bytes_as_they_lie(tmp_path: Path) -> None:
     data = gzip.compress((GOOD * 3).encode())
-    checked = check_samples(written(tmp_path, data))
-    assert (checked.samples, checked.rejected) == (3, 0)
-    assert checked.sha256 == hashlib.sha256(data).hexdigest()
-
-
-def test_an_answer_of_megabytes_is_one_sample(tmp_path: Path) -> None:
-    answer = "很长的回答。" * 300_000
-    path = written(tmp_path, json.dumps({"answer": answer, "chunks": []}, ensure_ascii=False))
-    (sample,) = read_samples(path)
-    assert sample.answer == answer
+    found = check_samples(written(tmp_path, data))
+    assert found == (3, 0, hashlib.sha256(data).hexdigest())
 
 
 def test_samples_come_one_at_a_time_whatever_stands_behind_them(tmp_path: Path) -> None:
@@ -147,10 +123,7 @@ def test_samples_come_one_at_a_time_whatever_stands_behind_them(tmp_path: Path) 
     assert [next(samples).qid, next(samples).qid] == ["1", "2"]
     with pytest.raises(InputError):
         next(samples)
-
-
-def test_nothing_is_opened_before_the_first_sample_is_asked_for() -> None:
-    samples = read_samples("no/such/file.jsonl")
+    samples = read_samples("no/such/file.jsonl")  # nothing is opened before it is asked for
     with pytest.raises(InputError, match="no such file"):
         next(samples)
 
@@ -164,33 +137,28 @@ def test_another_thread_may_read_on(tmp_path: Path) -> None:
     assert [sample.qid for sample in read] == ["1", "2", "3"]
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
-def test_one_line_in_another_encoding_is_set_aside_alone(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    if name.endswith("csv"):
-        lines = ["qid,answer,chunks", 'a,好,"[]"', '坏,坏,"[]"', 'c,好,"[]"']
-    else:
-        lines = [f'{{"qid": "{qid}", "answer": "好", "chunks": []}}' for qid in "a坏c"]
-    path.write_bytes(
-        b"".join(line.encode("gb18030" if "坏" in line else "utf-8") + b"\n" for line in lines)
-    )
-    bad: list[Rejected] = []
-    assert [sample.qid for sample in read_samples(path, on_bad=bad.append)] == ["a", "c"]
-    (rejected,) = bad
-    assert "not UTF-8" in str(rejected.error)
-    assert "\ufffd" in rejected.text
+def test_one_line_in_another_encoding_is_set_aside_alone(tmp_path: Path) -> None:
+    lines = {
+        "a.jsonl": [f'{{"qid": "{qid}", "answer": "好", "chunks": []}}' for qid in "a坏c"],
+        "a.csv": ["qid,answer,chunks", 'a,好,"[]"', '坏,坏,"[]"', 'c,好,"[]"'],
+    }
+    for name, texts in lines.items():
+        data = [text.encode("gb18030" if "坏" in text else "utf-8") + b"\n" for text in texts]
+        path = written(tmp_path, b"".join(data), name)
+        bad: list[Rejected] = []
+        assert [sample.qid for sample in read_samples(path, on_bad=bad.append)] == ["a", "c"]
+        (rejected,) = bad
+        assert "not UTF-8" in str(rejected.error)
+        assert "\ufffd" in rejected.text
 
 
-PATH = Path("samples.txt")
-
-
-def numbered(text: str) -> Iterator[tuple[int, str]]:
-    return iter(list(enumerate(text.splitlines(keepends=True), 1)))
+def from_jsonl(text: str) -> list[Row]:
+    return list(jsonl_rows(iter(list(enumerate(text.splitlines(keepends=True), 1))), PATH))
 
 
 def from_csv(text: str) -> list[Row]:
-    lines = iter(list(enumerate((line + "\n" for line in text.split("\n")), 1)))
-    return list(csv_rows(lines, PATH))
+    lines = enumerate((line + "\n" for line in text.split("\n")), 1)
+    return list(csv_rows(iter(list(lines)), PATH))
 
 
 def problem(row: Row) -> str:
@@ -200,7 +168,7 @@ def problem(row: Row) -> str:
 
 
 def test_a_json_object_a_line_and_blank_lines_between() -> None:
-    rows = list(jsonl_rows(numbered('{"a": 1}\n\n  \n{"b": "十"}'), PATH))
+    rows = from_jsonl('{"a": 1}\n\n  \n{"b": "十"}')
     assert [(row.line, row.fields) for row in rows] == [(1, {"a": 1}), (4, {"b": "十"})]
 
 
@@ -219,7 +187,7 @@ def test_a_bad_line_is_named_and_the_next_is_read() -> None:
         ('{"n": ' + "9" * 5000 + "}", "too many digits"),
     ]
     text = "\n".join(f'{{"a": 1}}\n{line}' for line, _ in bad) + '\n{"a": 4}'
-    rows = list(jsonl_rows(numbered(text), PATH))
+    rows = from_jsonl(text)
     assert rows[-1].fields == {"a": 4}
     assert [row.text for row in rows[1:-1:2]] == [line + "\n" for line, _ in bad]
     told = [problem(row) for row in rows[1:-1:2]]
@@ -228,12 +196,9 @@ def test_a_bad_line_is_named_and_the_next_is_read() -> None:
     assert max(map(len, told)) < 300
 
 
-@pytest.mark.parametrize(
-    ("text", "step"), [("[\n{}\n]", "jq -c '.[]'"), ('{\n"a": 1\n}', "jq -c .")]
-)
-def test_a_json_document_over_many_lines_is_told_how_to_become_lines(text: str, step: str) -> None:
-    first = next(jsonl_rows(numbered(text), PATH))
-    assert step in problem(first)
+def test_a_json_document_over_many_lines_is_told_how_to_become_lines() -> None:
+    assert "jq -c '.[]'" in problem(from_jsonl("[\n{}\n]")[0])
+    assert "jq -c ." in problem(from_jsonl('{\n"a": 1\n}')[0])
 
 
 def test_csv_with_line_breaks_quotes_and_delimiters_in_cells() -> None:
@@ -243,6 +208,11 @@ def test_csv_with_line_breaks_quotes_and_delimiters_in_cells() -> None:
         (5, {"qid": "q2", "answer": "one"}),
     ]
     assert rows[0].text == 'q1,"two\nlines, ""quoted""",x;y\n'
+    # So it is in the header. And an empty cell is an absent field, but an empty answer an answer.
+    rows = from_csv('qid,"answer\n(final)",answer,query\n1,x,,')
+    assert [(row.line, row.fields) for row in rows] == [
+        (3, {"qid": "1", "answer\n(final)": "x", "answer": ""})
+    ]
 
 
 def test_chunks_are_a_json_cell_or_numbered_columns() -> None:
@@ -257,51 +227,33 @@ def test_chunks_are_a_json_cell_or_numbered_columns() -> None:
     assert texts == [[("1", "one"), ("2", "two")], [("10", "ten")], []]
 
 
-def test_an_empty_cell_is_an_absent_field_but_an_empty_answer_is_an_answer() -> None:
-    assert from_csv("qid,answer,query\nq,,")[0].fields == {"qid": "q", "answer": ""}
-
-
 def test_a_bad_csv_record_is_named_and_the_next_is_read() -> None:
-    rows = from_csv('qid,answer\nq1,a\nq2,"x"y\nq3,c\nq4,d,e\nq5,f')
-    assert "line 3: bad CSV" in problem(rows[1])
-    assert "line 5: 3 cells under 2 columns" in problem(rows[3])
-    assert [row.fields for row in rows[::2]] == [
-        {"qid": f"q{i}", "answer": text} for i, text in ((1, "a"), (3, "c"), (5, "f"))
+    rows = from_csv('qid,answer,chunks\nq1,a\nq2,"x"y\nq3,c\nq4,d,,e\nq5,f,text\nq6,"never\nclosed')
+    says = {
+        1: "line 3: bad CSV",
+        3: "line 5: 4 cells under 3 columns",
+        4: "'text'; write the cell with json.dumps",
+        5: "line 7: bad CSV: unexpected end of data; close the quotation mark",
+    }
+    assert [number for number, text in says.items() if text not in problem(rows[number])] == []
+    assert "line 6, field 'chunks': not JSON" in problem(rows[4])
+    assert [rows[number].fields for number in (0, 2)] == [
+        {"qid": "q1", "answer": "a"},
+        {"qid": "q3", "answer": "c"},
     ]
+    assert len(rows) == 6
 
 
-def test_an_open_quotation_mark_is_named_by_the_line_it_opens_on() -> None:
-    rows = from_csv('qid,answer\nq1,a\nq2,"never closed\nq3,c')
-    assert "line 3: bad CSV" in problem(rows[1])
-    assert "close the quotation mark" in problem(rows[1])
-    assert len(rows) == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("qid,answer,qid\n1,a,2", "'qid' stands twice"),
-        ("qid,answer\r1,a\r2,b", "carriage return"),
-        ('"qid,answer\n1,a', "close the quotation mark"),
-    ],
-)
-def test_a_bad_header_is_an_error_on_line_one(text: str, says: str) -> None:
-    with pytest.raises(InputError, match=says) as caught:
-        from_csv(text)
-    assert caught.value.line == 1
-
-
-def test_a_header_cell_may_hold_a_line_break() -> None:
-    rows = from_csv('qid,"answer\n(final)",answer\n1,x,a')
-    assert [(row.line, row.fields) for row in rows] == [
-        (3, {"qid": "1", "answer\n(final)": "x", "answer": "a"})
-    ]
-
-
-def test_a_cell_that_should_be_json_and_is_not_names_the_field() -> None:
-    (row,) = from_csv("answer,chunks\na,just text")
-    assert "field 'chunks': not JSON" in problem(row)
-    assert "'just text'; write the cell with json.dumps" in problem(row)
+def test_a_bad_header_is_an_error_on_line_one() -> None:
+    table = {
+        "qid,answer,qid\n1,a,2": "'qid' stands twice",
+        "qid,answer\r1,a\r2,b": "carriage return",
+        '"qid,answer\n1,a': "close the quotation mark",
+    }
+    for text, says in table.items():
+        with pytest.raises(InputError, match=says) as caught:
+            from_csv(text)
+        assert caught.value.line == 1
 
 
 def test_a_cell_of_a_megabyte_is_read_and_the_limit_of_others_stays() -> None:
@@ -333,59 +285,41 @@ async def test_a_list_and_what_waits_give_the_same() -> None:
 
     assert [sample async for sample in each(SAMPLES)] == SAMPLES
     assert [sample async for sample in each(waiting())] == SAMPLES
-    assert [sample async for sample in each([])] == []
 
 
 async def test_no_more_is_read_than_is_asked_for() -> None:
-    read = []
-
-    def source() -> Iterator[Sample]:
-        for sample in SAMPLES:
-            read.append(sample.qid)
-            yield sample
-
-    stream = each(source())
-    assert (await anext(stream)).qid == "a"
-    assert read == ["a"]
+    source = iter(SAMPLES)
+    stream = each(source)
+    assert await anext(stream) == SAMPLES[0]
+    assert next(source) == SAMPLES[1]
     await stream.aclose()
 
 
-BAD_LINES = b'{"qid":"a","answer":"x"}\n{"answer":\n{"qid":"c"}\n'
-
-
-def test_samples_with_a_bad_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "in.jsonl"
-    path.write_bytes(BAD_LINES)
+def test_a_source_raises_at_a_bad_line_or_tells_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, '{"qid":"a","answer":"x"}\n{"answer":\n{"qid":"c"}\n')
     strict = Source(str(path), ("answer",), skip_bad_lines=False)
-    with pytest.raises(InputError, match=r"in\.jsonl, line 2"), strict.samples() as samples:
+    with pytest.raises(InputError, match=r"samples\.jsonl, line 2"), strict.samples() as samples:
         list(samples)
+    # What is done with the samples is placed as well.
+    with pytest.raises(InputError, match=r"samples\.jsonl: holds no query"), strict.samples():
+        raise InputError("holds no query")
     lenient = Source(str(path), ("answer",), skip_bad_lines=True)
     for _ in range(2):
-        lenient.rejected = 0
         with lenient.samples() as samples:
             assert [sample.qid for sample in samples] == ["a"]
-        assert lenient.rejected == 2
+    assert lenient.rejected == 4
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 4
     assert told[0].startswith(f"judge: left out: {path}, line 2: bad JSON")
     assert "line 3, field 'answer': is missing" in told[1]
-
-
-def test_bad_lines_that_are_piped_in(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
     piped = io.BytesIO(b'{"qid":"\x1b[31m\n{"qid":"b"}\n')
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(piped))
     source = Source("-", (), skip_bad_lines=True)
     with source.samples() as samples:
         assert [sample.qid for sample in samples] == ["b"]
     assert source.name == "standard input"
-    told = capsys.readouterr().err
-    assert told.startswith("judge: left out: standard input, line 1: bad JSON")
-    assert "\x1b" not in told
-
-
-def test_what_is_done_with_samples_is_placed_as_well(tmp_path: Path) -> None:
-    source = Source(str(tmp_path / "in.jsonl"), (), skip_bad_lines=False)
-    with pytest.raises(InputError, match=r"in\.jsonl: holds no query"), source.samples():
-        raise InputError("holds no query")
+    line = capsys.readouterr().err
+    assert line.startswith("judge: left out: standard input, line 1: bad JSON")
+    assert "\x1b" not in line

@@ -19,55 +19,63 @@ from judge.files.source import (
     presentable,
     readable,
     spoken,
-    standard_input,
     text_lines,
 )
 
 LINES = '{"answer": "十元"}\r\n\n{"answer": "ten"}'
+PIPE = b'{"qid":"a"}\n{"qid":"b"}\n'
 
 
-def read(path: Path) -> list[tuple[int, str]]:
+def read(path: Path, size: int = 0) -> list[tuple[int, str]]:
     with open_source(path) as stream:
-        return list(text_lines(stream, path))
+        found = list(text_lines(stream, path, size))
+        assert not stream.closed
+    return found
 
 
-@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
-@pytest.mark.parametrize("zipped", [False, True])
-def test_numbered_lines_of_a_file_gzipped_or_not(
-    tmp_path: Path, bom: bytes, *, zipped: bool
-) -> None:
+def test_numbered_lines_of_a_file_gzipped_or_not(tmp_path: Path) -> None:
     path = tmp_path / "samples.jsonl"  # gzip is told by its bytes, not by its name
-    data = bom + LINES.encode()
-    path.write_bytes(gzip.compress(data) if zipped else data)
-    assert read(path) == [(1, '{"answer": "十元"}\r\n'), (2, "\n"), (3, '{"answer": "ten"}')]
+    for bom in (b"", b"\xef\xbb\xbf"):
+        data = bom + LINES.encode()
+        for bytes_ in (data, gzip.compress(data)):
+            path.write_bytes(bytes_)
+            expected = [(1, '{"answer": "十元"}\r\n'), (2, "\n"), (3, '{"answer": "ten"}')]
+            assert read(path) == expected
+    # Only a BOM at the start is one, and only a line feed ends a line.
+    path.write_text("\ufeffa\n\ufeffb\rc\u2028d\x85e\x0cf", "utf-8", newline="")
+    assert read(path) == [(1, "a\n"), (2, "\ufeffb\rc\u2028d\x85e\x0cf")]
 
 
-def test_only_a_bom_at_the_start_is_one(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text("\ufeffa\n\ufeffb", "utf-8")
-    assert read(path) == [(1, "a\n"), (2, "\ufeffb")]
+@pytest.mark.parametrize("size", [1, 100, 1 << 15])
+def test_many_lines_together_are_the_same_lines(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "a.txt"
+    text = "\ufeff" + "".join(f"行{number}\r\n\n" for number in range(500)) + "end"
+    for data in (text.encode(), gzip.compress(text.encode())):
+        path.write_bytes(data)
+        lines = [
+            (first + i, line)
+            for first, text in read(path, size)
+            for i, line in enumerate(text.splitlines(keepends=True))
+        ]
+        assert lines == read(path)
 
 
-@pytest.mark.parametrize(
-    ("data", "says"),
-    [
-        ("差旅".encode("utf-16"), "is UTF-16; convert it"),
-        ("abc".encode("utf-16-le"), "is a binary file"),
-        (b"PK\x03\x04\0\0\0", "is a binary file"),
-        (gzip.compress(b"\0\1\2", mtime=0), "is a binary file"),
-        (b"\x1f\x8b", "gzip data is damaged"),
-        (b"\x1f\x8b\x08\x00not gzip", "gzip data is damaged"),
-    ],
-)
-def test_what_is_no_text_is_refused_with_the_next_step(
-    tmp_path: Path, data: bytes, says: str
-) -> None:
+def test_what_is_no_text_is_refused_with_the_next_step(tmp_path: Path) -> None:
+    table = {
+        "差旅".encode("utf-16"): "is UTF-16; convert it",
+        "abc".encode("utf-16-le"): "is a binary file",
+        b"PK\x03\x04\0\0\0": "is a binary file",
+        gzip.compress(b"\0\1\2", mtime=0): "is a binary file",
+        b"\x1f\x8b": "the gzip data is damaged (",
+        b"\x1f\x8b\x08\x00not gzip": "the gzip data is damaged (",
+    }
     path = tmp_path / "bad.jsonl"
-    path.write_bytes(data)
-    with pytest.raises(InputError, match=says) as caught:
-        read(path)
-    assert str(caught.value).startswith(f"{path}: ")
-    assert "\n" not in str(caught.value)
+    for data, says in table.items():
+        path.write_bytes(data)
+        with pytest.raises(InputError) as caught:
+            read(path)
+        assert str(caught.value).startswith(f"{path}: {says}")
+        assert "\n" not in str(caught.value)
 
 
 def test_another_encoding_is_named_by_line_byte_and_column(tmp_path: Path) -> None:
@@ -83,91 +91,54 @@ def test_another_encoding_is_named_by_line_byte_and_column(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("size", [0, 10, 1_000_000])
-@pytest.mark.parametrize("zipped", [False, True])
-def test_a_digest_is_fed_the_very_bytes_of_the_file(
-    tmp_path: Path, size: int, *, zipped: bool
-) -> None:
+def test_a_digest_is_fed_the_very_bytes_of_the_file(tmp_path: Path, size: int) -> None:
     path = tmp_path / "a.jsonl"
     data = b"0123456789\n" * (size // 11)
-    path.write_bytes(gzip.compress(data) if zipped else data)
-    digest = hashlib.sha256()
-    with open_source(path, digest) as stream:
-        assert b"".join(stream) == data
-    assert digest.hexdigest() == hashlib.sha256(path.read_bytes()).hexdigest()
+    for stored in (data, gzip.compress(data)):
+        path.write_bytes(stored)
+        digest = hashlib.sha256()
+        with open_source(path, digest) as stream:
+            assert b"".join(stream) == data
+        assert digest.hexdigest() == hashlib.sha256(stored).hexdigest()
 
 
-@pytest.mark.parametrize("cut", ["tail", "checksum", "junk"])
-def test_gzip_that_breaks_off_names_the_line(tmp_path: Path, cut: str) -> None:
+@pytest.mark.parametrize("cut", ["tail", "checksum", "junk", "middle"])
+def test_gzip_that_is_damaged_names_the_line(tmp_path: Path, cut: str) -> None:
     data = gzip.compress(b"x\n" * 100_000)
-    spoilt = {"tail": data[:-20], "checksum": data[:-8] + b"\0" * 8, "junk": data + b"junk"}[cut]
-    path = tmp_path / "a.jsonl.gz"
-    path.write_bytes(spoilt)
-    with pytest.raises(InputError, match="gzip data is damaged here") as caught:
-        read(path)
-    assert caught.value.line is not None
-    assert caught.value.line > 1
-
-
-def test_what_is_no_file_is_an_input_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
-        read(tmp_path / "missing.jsonl")
-    with pytest.raises(InputError, match="is a folder"):
-        read(tmp_path)
-    with pytest.raises(InputError, match="cannot be read"):
-        read(tmp_path / ("x" * 5000))
-    with pytest.raises(InputError, match="cannot be read"):
-        read(tmp_path / "a\0b")
-
-
-def test_a_pipe_is_refused_for_it_is_read_twice() -> None:
-    end, write = os.pipe()
-    os.close(write)
-    try:
-        with pytest.raises(InputError, match=r"is a pipe.*standard input"):
-            read(Path(f"/dev/fd/{end}"))
-    finally:
-        os.close(end)
-
-
-@pytest.mark.parametrize("size", [1, 100, 1 << 15])
-@pytest.mark.parametrize("zipped", [False, True])
-def test_blocks_are_the_same_lines(tmp_path: Path, size: int, *, zipped: bool) -> None:
-    path = tmp_path / "a.txt"
-    text = "\ufeff" + "".join(f"行{number}\r\n\n" for number in range(500)) + "end"
-    path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
-    with open_source(path) as stream:
-        blocks = list(text_lines(stream, path, size))
-        assert not stream.closed
-    lines = [
-        (first + i, line)
-        for first, text in blocks
-        for i, line in enumerate(text.splitlines(keepends=True))
-    ]
-    assert lines == read(path)
-    assert [line for _, line in lines][:2] == ["行0\r\n", "\n"]
-
-
-def test_gzip_whose_middle_is_damaged_names_the_line(tmp_path: Path) -> None:
     # Whole lines, flushed to a full byte; then a block of a kind that there is none of.
     packed = zlib.compressobj(wbits=31)
-    data = packed.compress(b"x\n" * 100_000) + packed.flush(zlib.Z_FULL_FLUSH) + b"\xff" * 9
-    path = tmp_path / "a.gz"
-    path.write_bytes(data)
-    with open_source(path) as stream, pytest.raises(InputError) as lines:
-        list(text_lines(stream, path))
-    with open_source(path) as stream, pytest.raises(InputError) as blocks:
-        list(text_lines(stream, path, 1000))
-    for caught in (lines, blocks):
-        assert "gzip data is damaged here" in str(caught.value)
+    flushed = packed.compress(b"x\n" * 100_000) + packed.flush(zlib.Z_FULL_FLUSH)
+    spoilt = {
+        "tail": data[:-20],
+        "checksum": data[:-8] + b"\0" * 8,
+        "junk": data + b"junk",
+        "middle": flushed + b"\xff" * 9,
+    }
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(spoilt[cut])
+    for size in (0, 1000):
+        with pytest.raises(InputError, match="gzip data is damaged here") as caught:
+            read(path, size)
         assert caught.value.line is not None
         assert 1 < caught.value.line <= 100_001
 
 
-def test_what_no_line_ends_is_one_line(tmp_path: Path) -> None:
-    # Only a line feed ends one; what other programs take for line ends stands in texts.
-    path = tmp_path / "a.jsonl"
-    path.write_text("a\rb\u2028c\x85d\x0ce", "utf-8", newline="")
-    assert read(path) == [(1, "a\rb\u2028c\x85d\x0ce")]
+def test_what_is_no_file_is_an_input_error(tmp_path: Path) -> None:
+    table = {
+        "missing.jsonl": "no such file",
+        "": "is a folder",
+        "x" * 5000: "cannot be read",
+        "a\0b": "cannot be read",
+    }
+    for name, says in table.items():
+        with pytest.raises(InputError, match=says):
+            read(tmp_path / name)
+    end, write = os.pipe()
+    os.close(write)
+    # A pipe is read only once.
+    with pytest.raises(InputError, match=r"is a pipe.*standard input"):
+        read(Path(f"/dev/fd/{end}"))
+    os.close(end)
 
 
 def test_a_bad_record_is_not_the_last() -> None:
@@ -178,42 +149,25 @@ def test_a_bad_record_is_not_the_last() -> None:
     assert list(reader) == [["f", "g"]]
 
 
-PIPE = b'{"qid":"a","answer":"x"}\n{"answer":\n{"qid":"c"}\n'
-
-
-def pipe(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-
-
 def test_a_file_is_read_where_it_is(tmp_path: Path) -> None:
     for name in (str(tmp_path / "a"), str(tmp_path), "x" * 5000):
         with readable(name) as path:
             assert path == Path(name)
 
 
-def test_what_is_piped_in_can_be_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    pipe(monkeypatch, PIPE)
-    with readable("-") as path:
-        assert path.read_bytes() == path.read_bytes() == PIPE
-    assert not path.exists()
-
-
-def test_a_named_pipe_can_be_read_again(tmp_path: Path) -> None:
+def test_what_is_piped_in_can_be_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PIPE)))
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     writer = threading.Thread(target=fifo.write_bytes, args=(PIPE,))
     writer.start()
-    with readable(str(fifo)) as path:
-        assert path.read_bytes() == path.read_bytes() == PIPE
+    for name in ("-", str(fifo)):
+        with readable(name) as path:
+            assert path.read_bytes() == path.read_bytes() == PIPE
+        assert not path.exists()
     writer.join()
-
-
-def test_standard_input_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(ConfigError, match="standard input is closed; pipe the samples in"):
-        standard_input()
-    with pytest.raises(ConfigError, match="standard input is closed"), readable("-"):
-        pass
 
 
 class Broken(io.RawIOBase):
@@ -224,15 +178,21 @@ class Broken(io.RawIOBase):
         raise OSError(5, "Input/output error")
 
 
-def test_a_pipe_that_breaks_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_that_breaks_or_is_closed_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Broken())))
     said = r"^standard input: cannot be copied \(Input/output error\); save it to a file"
     with pytest.raises(RunError, match=said), readable("-"):
         pass
+    monkeypatch.setattr(sys, "stdin", None)
+    with (
+        pytest.raises(ConfigError, match="standard input is closed; pipe the samples in"),
+        readable("-"),
+    ):
+        pass
 
 
 def test_what_is_wrong_names_the_source_and_keeps_its_line() -> None:
-    with pytest.raises(InputError) as caught, placed("standard input"):
+    with pytest.raises(InputError) as caught, placed(spoken("-")):
         raise InputError("is wrong", path="copy", line=7, field="qid")
     assert str(caught.value) == "standard input, line 7, field 'qid': is wrong"
-    assert (spoken("-"), spoken("a")) == ("standard input", "a")
+    assert spoken("a") == "a"

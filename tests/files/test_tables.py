@@ -204,15 +204,6 @@ def test_what_is_no_csv_is_refused_with_its_place() -> None:
         assert "\n" not in str(error.value)
 
 
-def test_a_long_cell_is_read_and_the_limit_of_the_process_stays() -> None:
-    limit = csv.field_size_limit()
-    found = csv_rows(b"review_id\n" + b"a" * 10_000_000, PATH, "review_id".__eq__)
-    assert next(found) == (1, ["review_id"])
-    assert csv.field_size_limit() == limit
-    assert next(found) == (2, ["a" * 10_000_000])
-    assert csv.field_size_limit() == limit
-
-
 @settings(deadline=None)
 @given(st.binary() | st.text().map(str.encode))
 def test_any_bytes_are_rows_or_refused(data: bytes) -> None:
@@ -269,87 +260,9 @@ def test_csv_for_a_spreadsheet(tmp_path: Path) -> None:
     assert (float(rows[1][2]), rows[1][3:]) == (1 / 3, ["7", ""])
     # A number is no formula, though it begins with a sign.
     assert rows[2] == ["'-x", "", "-0.5", "0", "1.0"]
-
-
-@pytest.mark.parametrize("name", ["rows", "rows.txt", "rows.csv.gz", ".csv", "", "rows.jsonl "])
-def test_a_name_of_no_known_kind(tmp_path: Path, name: str) -> None:
-    with (
-        pytest.raises(ConfigError, match=r"ends in neither \.jsonl nor \.csv"),
-        row_file(str(tmp_path / name) if name else ""),
-    ):
+    with row_file(str(tmp_path / "none.csv")):
         pass
-    assert not list(tmp_path.iterdir())
-
-
-def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
-    source = tmp_path / "in.jsonl"
-    source.write_text("x")
-    for link in (tmp_path / "soft.jsonl", tmp_path / "hard.jsonl"):
-        (link.symlink_to if link.stem == "soft" else link.hardlink_to)(source)
-    for name in ("in.jsonl", "soft.jsonl", "hard.jsonl", f"../{tmp_path.name}/in.jsonl"):
-        with (
-            pytest.raises(ConfigError, match="is the file that is read"),
-            row_file(str(tmp_path / name), "elsewhere", str(source)),
-        ):
-            pass
-    assert source.read_text() == "x"
-
-
-def test_what_is_read_through_a_redirection_is_not_written_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    samples = tmp_path / "samples.jsonl"
-    samples.write_text("{}\n")
-    with samples.open() as redirected:
-        monkeypatch.setattr(sys, "stdin", redirected)
-        with (
-            pytest.raises(ConfigError, match="is the file that is read"),
-            row_file(str(samples), "-"),
-        ):
-            pass
-        with row_file(str(tmp_path / "other.jsonl"), "-") as write:
-            assert write is not None
-    assert samples.read_text() == "{}\n"
-
-
-def test_sources_that_are_no_files_stand_in_nobodys_way(tmp_path: Path) -> None:
-    out = tmp_path / "rows.csv"
-    with row_file(str(out), "standard input", "-", "x" * 5000, "") as write:
-        assert write is not None
-    assert out.exists()
-
-
-def test_what_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "folder.csv").mkdir()
-    names = (tmp_path / "no" / "r.csv", tmp_path / "folder.csv", tmp_path / ("x" * 5000 + ".csv"))
-    for name in names:
-        with pytest.raises(RunError) as caught, row_file(str(name)):
-            pass
-        assert "\n" not in str(caught.value)
-    assert [path.name for path in tmp_path.iterdir()] == ["folder.csv"]
-
-
-def breaking_off(out: Path) -> None:
-    with row_file(str(out)) as write:
-        assert write is not None
-        write(ROWS[0])
-        raise ZeroDivisionError
-
-
-@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl"])
-def test_what_breaks_off_leaves_what_was_there(tmp_path: Path, name: str) -> None:
-    out = tmp_path / name
-    out.write_text("before")
-    with pytest.raises(ZeroDivisionError):
-        breaking_off(out)
-    assert out.read_text() == "before"
-    assert len(list(tmp_path.iterdir())) == 1
-
-
-def test_no_rows_are_an_empty_file(tmp_path: Path) -> None:
-    with row_file(str(tmp_path / "rows.csv")):
-        pass
-    assert (tmp_path / "rows.csv").read_bytes() == b""
+    assert (tmp_path / "none.csv").read_bytes() == b""
 
 
 def test_large_numbers_come_back_the_same(tmp_path: Path) -> None:
@@ -363,20 +276,55 @@ def test_large_numbers_come_back_the_same(tmp_path: Path) -> None:
     assert [float(row["value"]) for row in rows] == values
 
 
+def test_a_name_of_no_known_kind(tmp_path: Path) -> None:
+    for name in ("rows", "rows.txt", "rows.csv.gz", ".csv", "", "rows.jsonl "):
+        with (
+            pytest.raises(ConfigError, match=r"ends in neither \.jsonl nor \.csv"),
+            row_file(str(tmp_path / name) if name else ""),
+        ):
+            pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_read_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text("x")
+    (tmp_path / "soft.jsonl").symlink_to(source)
+    (tmp_path / "hard.jsonl").hardlink_to(source)
+    names = ["in.jsonl", "soft.jsonl", "hard.jsonl", f"../{tmp_path.name}/in.jsonl"]
+    with source.open() as redirected:
+        monkeypatch.setattr(sys, "stdin", redirected)  # `< in.jsonl`: no name, and yet a file
+        for name, read, file in product(names, (str(source), "-"), (row_file, page_file)):
+            with (
+                pytest.raises(ConfigError, match="is the file that is read; name another"),
+                file(str(tmp_path / name), "elsewhere", read),
+            ):
+                pass
+        # What is no file stands in nobody's way.
+        with row_file(str(tmp_path / "out.csv"), "standard input", "-", "x" * 5000, ""):
+            pass
+    assert source.read_text() == "x"
+    assert (tmp_path / "out.csv").exists()
+
+
+def test_what_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    names = (tmp_path / "no" / "r.csv", tmp_path / "folder.csv", tmp_path / ("x" * 5000 + ".csv"))
+    for name in names:
+        with pytest.raises(RunError) as caught, row_file(str(name)):
+            pass
+        assert "\n" not in str(caught.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.csv"]
+
+
 def test_a_page_is_written_whole(tmp_path: Path) -> None:
     with page_file(str(tmp_path / "a.md"), "in.jsonl") as write:
         assert write is not None
         write("一\n二\n")
     assert (tmp_path / "a.md").read_bytes() == "一\n二\n".encode()
-    with page_file(None) as write:
-        assert write is None
-
-
-@pytest.mark.parametrize("name", ["", "same"])
-def test_a_page_of_no_name_or_over_its_source_is_refused(tmp_path: Path, name: str) -> None:
-    source = tmp_path / "same"
-    source.touch()
-    with pytest.raises(ConfigError), page_file(name and str(source), str(source)):
+    with page_file(None) as page, row_file(None) as row:
+        assert (page, row) == (None, None)
+    with pytest.raises(ConfigError, match="name of the file to write is empty"), page_file(""):
         pass
 
 
@@ -385,43 +333,26 @@ def put(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
 
 
-def test_the_file_is_there_and_nothing_beside_it(tmp_path: Path) -> None:
+def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "a")
     put(tmp_path / "a", "一")
-    put(tmp_path / "a", "二")
-    assert [path.name for path in tmp_path.iterdir()] == ["a"]
-    assert (tmp_path / "a").read_text(encoding="utf-8") == "二"
-
-
-def test_what_fails_halfway_leaves_what_was_there(tmp_path: Path) -> None:
-    put(tmp_path / "a", "old")
-    with pytest.raises(UnicodeEncodeError), replacing(tmp_path / "a") as part:
-        part.write_text("half \ud800", encoding="utf-8")
-    assert [path.name for path in tmp_path.iterdir()] == ["a"]
-    assert (tmp_path / "a").read_text(encoding="utf-8") == "old"
-
-
-def test_who_may_read_it_stays(tmp_path: Path) -> None:
-    put(tmp_path / "a", "old")
     (tmp_path / "a").chmod(0o600)
-    put(tmp_path / "a", "new")
+    for name, text in (("a", "二"), ("link", "三")):
+        put(tmp_path / name, text)
+        assert (tmp_path / "a").read_text(encoding="utf-8") == text
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "link"}
+    assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_link_stays_one(tmp_path: Path) -> None:
+def test_what_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
     put(tmp_path / "a", "old")
-    (tmp_path / "link").symlink_to(tmp_path / "a")
-    put(tmp_path / "link", "new")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "a").read_text(encoding="utf-8") == "new"
-
-
-@pytest.mark.parametrize("place", ["folder", os.devnull])
-def test_no_folder_and_no_device_is_replaced(tmp_path: Path, place: str) -> None:
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(RunError, match="is no file that could be replaced; mend that"):
-        put(tmp_path / place, "x")
-
-
-def test_a_name_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        put(tmp_path / "a", "half \ud800")
     with pytest.raises(RunError, match="cannot be written"):
         put(tmp_path / ("x" * 300), "x")
+    for place in (tmp_path, Path(os.devnull)):
+        with pytest.raises(RunError, match="is no file that could be replaced; mend that"):
+            put(place, "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_text(encoding="utf-8") == "old"
