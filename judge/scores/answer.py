@@ -30,6 +30,8 @@ from judge.records import (
 
 Limits = tuple[float, float]
 """A score with every failure counted 0, then 1."""
+Rate = tuple[float | None, int]
+"""A score, None where there was nothing to measure, and how many items it is over."""
 
 _UNSUPPORTED: Final = frozenset({Support.NONE, Support.CONTRADICTED, Support.PARTIAL})
 _HALVES: Final = {support: round(2 * weight) for support, weight in SUPPORT_WEIGHT.items()}
@@ -74,6 +76,8 @@ class Counts:
     """Claims with a citation that resolves, those found to assert nothing left out."""
     cited_fully: int = 0
     """Judged claims that their own citations support fully."""
+    citations: Counter[CitationStatus] = field(default_factory=Counter)
+    """Citations in claims, by what an audit says of them."""
 
     def add(self, outcome: Outcome, *, cites: bool = False) -> None:
         """Count what became of a sentence, and whether it has a citation that resolves."""
@@ -98,9 +102,13 @@ class Counts:
         sentences: Iterable[SentenceResult | ComparedSentence],
         citations: Iterable[Citation] = (),
     ) -> Self:
-        """The counts of these sentences, of which those of `citations` cite a chunk."""
-        resolving = {citation.sentence for citation in citations if citation.chunk_id is not None}
-        counts = cls()
+        """The counts of an answer's sentences and citations."""
+        counts, resolving = cls(), set[int]()
+        for citation in citations:
+            if citation.status is not None:
+                counts.citations[citation.status] += 1
+            if citation.chunk_id is not None:
+                resolving.add(citation.sentence)
         for sentence in sentences:
             counts.add(sentence.outcome, cites=sentence.index in resolving)
         return counts
@@ -113,6 +121,7 @@ class Counts:
         self.unscored.update(other.unscored)
         self.cited += other.cited
         self.cited_fully += other.cited_fully
+        self.citations.update(other.citations)
 
     @property
     def claims(self) -> int:
@@ -128,6 +137,11 @@ class Counts:
     def no_claim(self) -> int:
         """Claims that the run's own judge found to assert nothing."""
         return self.own[Support.NO_CLAIM]
+
+    @property
+    def asserting(self) -> int:
+        """Claims but those that the run's own judge found to assert nothing."""
+        return self.claims - self.no_claim
 
     @property
     def judged(self) -> int:
@@ -155,23 +169,43 @@ class Counts:
         return bounds(_weight(self.own), self.judged, self.failed)
 
     @property
-    def coverage(self) -> float | None:
-        """The part of the claims that cite what resolves, `no_claim` left out."""
-        return share(self.cited, self.claims - self.no_claim)
-
-    @property
-    def citation_recall(self) -> float | None:
-        """The part of the judged that their own citations support fully."""
-        return share(self.cited_fully, self.judged)
-
-    @property
     def unscored_share(self) -> float | None:
         """The part of the claims without a verdict of the run's own judge."""
         return share(self.failed, self.claims)
 
-    def share(self, support: Support) -> float | None:
-        """The part of the judged that was found so; None where nothing was judged."""
-        return share(self.own[support], self.judged)
+    @property
+    def settled(self) -> int:
+        """Citations whose status no failure leaves open."""
+        return self.citations.total() - self.citations[CitationStatus.UNJUDGED]
+
+    def rates(self) -> dict[str, Rate]:
+        """The scores by name, as of `Scores`."""
+        judged, valid = self.judged, self.citations[CitationStatus.VALID]
+        return {
+            "faithfulness": (self.mean, judged),
+            "faithfulness_strict": (share(self.own[Support.FULL], judged), judged),
+            "faithfulness_with_fallback": (
+                self.mean_with_fallback if self.fallen_back else None,
+                self.judged_by_any,
+            ),
+            "contradiction_rate": (share(self.own[Support.CONTRADICTED], judged), judged),
+            "coverage": (share(self.cited, self.asserting), self.asserting),
+            "citation_validity": (share(valid, self.settled), self.settled),
+            "citation_recall": (share(self.cited_fully, judged), judged),
+        }
+
+    def limits(self) -> dict[str, Limits | None]:
+        """The bounds of those scores that have any."""
+        valid, unjudged = (
+            self.citations[CitationStatus.VALID],
+            self.citations.total() - self.settled,
+        )
+        return {
+            "faithfulness": self.bounds,
+            "faithfulness_strict": bounds(self.own[Support.FULL], self.judged, self.failed),
+            "citation_recall": bounds(self.cited_fully, self.judged, self.failed),
+            "citation_validity": bounds(valid, self.settled, unjudged),
+        }
 
 
 def _asserting(supports: Counter[Support]) -> int:
@@ -229,23 +263,15 @@ def _status(scores: Scores, sentences: Sequence[Sentence]) -> Status:
 
 def _scores(sentences: Sequence[SentenceResult], citations: Sequence[Citation]) -> Scores:
     counts = Counts.of(sentences, citations)
-    status = Counter(citation.status for citation in citations)
-    valid = status[CitationStatus.VALID]
-    settled = valid + status[CitationStatus.UNSUPPORTED] + status[CitationStatus.DANGLING]
+    sides = counts.limits()
     return Scores(
         claims=counts.claims,
         judged=counts.judged,
         unscored=counts.failed,
         no_claim=counts.no_claim,
-        faithfulness=counts.mean,
-        faithfulness_strict=counts.share(Support.FULL),
-        faithfulness_bounds=counts.bounds,
-        faithfulness_with_fallback=counts.mean_with_fallback if counts.fallen_back else None,
-        contradiction_rate=counts.share(Support.CONTRADICTED),
-        coverage=counts.coverage,
-        citation_validity=share(valid, settled),
-        citation_validity_bounds=bounds(valid, settled, status[CitationStatus.UNJUDGED]),
-        citation_recall=counts.citation_recall,
+        **{name: value for name, (value, _) in counts.rates().items()},
+        faithfulness_bounds=sides["faithfulness"],
+        citation_validity_bounds=sides["citation_validity"],
         unsupported=tuple(
             sentence.index
             for sentence in sentences

@@ -6,9 +6,8 @@ those of the whole.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
-from typing import Final, Self, get_args
+from typing import Final, Literal, Self, get_args
 
 from judge.records import (
     CitationStatus,
@@ -27,7 +26,7 @@ from judge.records import (
     Support,
 )
 from judge.records.quadrant import Half, QuadrantWord
-from judge.scores.answer import Counts, Limits, bounds, share
+from judge.scores.answer import Counts, Limits, Rate, share
 from judge.scores.correctness import f1
 from judge.scores.intervals import StreamedMeans
 from judge.scores.quadrants import row_of, table
@@ -51,16 +50,8 @@ _SCORES: Final = (
     "citation_validity",
     "citation_recall",
 )
-_BOUNDED: Final = (
-    "faithfulness",
-    "faithfulness_strict",
-    "citation_recall",
-    "citation_validity",
-)
+_BOUNDED: Final = ("faithfulness", "faithfulness_strict", "citation_recall", "citation_validity")
 _COMPARED: Final = ("f1", "precision", "recall")
-
-_Pooled = tuple[float | None, int]
-"""A score over the items of all answers, and how many these are."""
 
 
 def summarize(
@@ -104,20 +95,12 @@ class Totals:
         found["signatures"][result.signature] += 1
         found["statuses"][result.status] += 1
         found["kinds"].update(sentence.kind for sentence in result.sentences)
-        found["citations"].update(c.status for c in result.citations if c.status is not None)
         found["flags"].update(flag.name for flag in result.flags)
         values = {name: getattr(scores, name) for name in _SCORES}
         if scores.faithfulness_with_fallback is None:
             # An answer in which nothing fell back counts here with the faithfulness it has.
             values["faithfulness_with_fallback"] = scores.faithfulness
-        judged, failed = outcomes.judged, outcomes.failed
-        limits = {
-            "faithfulness": scores.faithfulness_bounds,
-            "faithfulness_strict": bounds(outcomes.own[Support.FULL], judged, failed),
-            "citation_recall": bounds(outcomes.cited_fully, judged, failed),
-            "citation_validity": scores.citation_validity_bounds,
-        }
-        self._tally.add(result.qid, values, limits)
+        self._tally.add(result.qid, values, outcomes.limits())
         self._correctness.add(result.qid, result.correctness)
         self._quadrants.add(result, position)
         spent = found["spent"]
@@ -152,20 +135,7 @@ class Totals:
     def summary(self) -> Summary:
         """The totals of what was added so far."""
         outcomes, found = self._outcomes, self._tally.counted
-        answers, spent, judged = found["statuses"].total(), found["spent"], outcomes.judged
-        citations = found["citations"]
-        settled = citations.total() - citations[CitationStatus.UNJUDGED]
-        pooled: dict[str, _Pooled] = {
-            "faithfulness": (outcomes.mean, judged),
-            "faithfulness_strict": (outcomes.share(Support.FULL), judged),
-            "contradiction_rate": (outcomes.share(Support.CONTRADICTED), judged),
-            "coverage": (outcomes.coverage, outcomes.claims - outcomes.no_claim),
-            "citation_validity": (share(citations[CitationStatus.VALID], settled), settled),
-            "citation_recall": (outcomes.citation_recall, judged),
-        }
-        if outcomes.fallen_back:
-            pair = outcomes.mean_with_fallback, outcomes.judged_by_any
-            pooled["faithfulness_with_fallback"] = pair
+        answers, spent = found["statuses"].total(), found["spent"]
         return Summary(
             signatures=dict(found["signatures"]),
             answers=answers,
@@ -173,7 +143,7 @@ class Totals:
             abstention_rate=share(found["statuses"][Status.ABSTAINED], answers),
             kinds={kind: found["kinds"][kind] for kind in SentenceKind},
             claims=outcomes.claims,
-            judged=judged,
+            judged=outcomes.judged,
             supports={support: outcomes.own[support] for support in Support},
             sources=dict(outcomes.sources),
             unscored=dict(outcomes.unscored),
@@ -182,7 +152,7 @@ class Totals:
             untrusted=_untrusted(outcomes, self._max_unscored),
             correctness=self._correctness.totals(self._max_unscored),
             breakdown=self._quadrants.totals(),
-            citations={status: citations[status] for status in CitationStatus},
+            citations={status: outcomes.citations[status] for status in CitationStatus},
             flags={name: found["flags"][name] for name in FlagName},
             models=dict(found["models"]),
             calls=spent["calls"],
@@ -192,7 +162,7 @@ class Totals:
             reply_tokens=spent["reply_tokens"],
             seconds=spent["ticks"] / _TICKS,
             **self._tally.bounds(),
-            **self._tally.scores(pooled),
+            **self._tally.scores(outcomes.rates()),
         )
 
 
@@ -231,7 +201,7 @@ class _Tally:
         for name, counts in other.counted.items():
             self.counted[name].update(counts)
 
-    def scores(self, pooled: Mapping[str, _Pooled]) -> dict[str, CorpusScore | None]:
+    def scores(self, pooled: Mapping[str, Rate]) -> dict[str, CorpusScore | None]:
         """By name; None where no answer has it."""
         return {name: self._score(name, *pool) for name, pool in pooled.items()}
 
@@ -297,7 +267,7 @@ class _CorrectnessTotals:
         answers, references, both = self._answers, self._references, Counts()
         both.merge(answers)
         both.merge(references)
-        pooled: dict[str, _Pooled] = {
+        pooled: dict[str, Rate] = {
             "f1": (f1(answers.mean, references.mean), both.judged),
             "precision": (answers.mean, answers.judged),
             "recall": (references.mean, references.judged),
@@ -323,77 +293,69 @@ class _CorrectnessTotals:
         )
 
 
-@dataclass(slots=True)
-class _Group:
-    """Answers that have something in common."""
-
-    answers: int = 0
-    partly: int = 0
-    """How many did not see all that gold names."""
-    first: list[tuple[int, str]] = field(default_factory=list)
-    """Positions and qids of those that stand first in the input, 20 at most."""
-
-    @property
-    def qids(self) -> tuple[str, ...]:
-        return tuple(qid for _, qid in self.first)
-
-    def merge(self, other: Self) -> None:
-        self.answers += other.answers
-        self.partly += other.partly
-        self.first = sorted((*self.first, *other.first))[:_QIDS]
+_Key = tuple[QuadrantWord, ...] | Literal["conflicting", "without_gold"]
+"""The words of a quadrant, or why an answer stands in none."""
 
 
 class _QuadrantTotals:
     """The answers of each quadrant, in memory that does not grow with them."""
 
     def __init__(self) -> None:
-        self._placed: defaultdict[tuple[QuadrantWord, ...], _Group] = defaultdict(_Group)
-        self._conflicting, self._without_gold = _Group(), _Group()
+        self._answers: Counter[_Key] = Counter()
+        self._partly: Counter[_Key] = Counter()
         self._signatures: Counter[str] = Counter()
+        self._first: defaultdict[_Key, list[tuple[int, str]]] = defaultdict(list)
+        """Positions and qids of those that stand first in the input, 20 at most."""
 
     def add(self, result: SampleResult, position: int) -> None:
-        one = _Group(1, 0, [(position, result.qid)])
+        key: _Key = "without_gold"
         if result.cell is not None:
-            one.partly += result.cell.partly
-            self._placed[result.cell.words].merge(one)
+            key = result.cell.words
+            self._partly[key] += result.cell.partly
             self._signatures[result.cell.signature] += 1
         elif any(flag.name is FlagName.CONFLICTING_GOLD for flag in result.flags):
-            self._conflicting.merge(one)
-        else:
-            self._without_gold.merge(one)
+            key = "conflicting"
+        self._answers[key] += 1
+        self._name(key, [(position, result.qid)])
 
     def merge(self, other: Self) -> None:
-        for words, group in other._placed.items():
-            self._placed[words].merge(group)
-        self._conflicting.merge(other._conflicting)
-        self._without_gold.merge(other._without_gold)
+        self._answers.update(other._answers)
+        self._partly.update(other._partly)
         self._signatures.update(other._signatures)
+        for key, first in other._first.items():
+            self._name(key, first)
+
+    def _name(self, key: _Key, more: list[tuple[int, str]]) -> None:
+        self._first[key] = sorted((*self._first[key], *more))[:_QIDS]
+
+    def _qids(self, key: _Key) -> tuple[str, ...]:
+        return tuple(qid for _, qid in self._first.get(key, ()))
 
     def totals(self) -> QuadrantTable | None:
         """The table of what was added so far; None where no answer has gold evidence."""
-        if not self._placed and not self._conflicting.answers:
+        rows = {words: row_of(words) for words in self._answers if not isinstance(words, str)}
+        if not rows and not self._answers["conflicting"]:
             return None
-        rows = {words: row_of(words) for words in self._placed}
         halves: dict[Half, int] = dict.fromkeys(get_args(Half), 0)
         cells = []
         for words in sorted(rows, key=lambda words: (table().index(rows[words]), words)):
-            group, half = self._placed[words], rows[words].half
-            halves[half] += group.answers
+            half, answers = rows[words].half, self._answers[words]
+            halves[half] += answers
             cells.append(
                 QuadrantCount(
                     words=words,
                     half=half,
-                    answers=group.answers,
-                    partly=group.partly,
-                    qids=group.qids,
+                    answers=answers,
+                    partly=self._partly[words],
+                    qids=self._qids(words),
                 )
             )
         return QuadrantTable(
             cells=tuple(cells),
             halves=halves,
             counted=self._signatures.total(),
-            without_gold=self._without_gold.answers,
-            conflicting=self._conflicting.answers,
-            conflicting_qids=self._conflicting.qids,
+            without_gold=self._answers["without_gold"],
+            conflicting=self._answers["conflicting"],
+            conflicting_qids=self._qids("conflicting"),
             signatures=dict(self._signatures),
         )

@@ -10,7 +10,6 @@ from judge.records import (
     FlagName,
     Sample,
     SampleResult,
-    Status,
 )
 from judge.scores.answer import Counts, aggregate
 from tests.compared import outcome, outcomes, sentences
@@ -49,44 +48,46 @@ def answer(marks: str, citations: str = "") -> SampleResult:
     )
 
 
-def test_the_worked_example() -> None:
-    result = answer("fpn?")
-    scores = result.scores
-    assert (scores.claims, scores.judged, scores.unscored, scores.no_claim) == (4, 3, 1, 0)
-    assert (scores.faithfulness, scores.faithfulness_bounds) == (0.5, (0.375, 0.625))
-    assert scores.faithfulness_strict == pytest.approx(1 / 3)
-    assert (scores.faithfulness_with_fallback, scores.contradiction_rate) == (None, 0)
-    assert (scores.unsupported, result.status) == ((1, 2), Status.SCORED)
+ANSWERS = {
+    # Sentences: claims, judged, unscored, no claim; faithfulness, its bounds, and what it is with
+    # the verdicts of a fallback counted in; the status, and the sentences that are not supported.
+    "fpn?": ((4, 3, 1, 0), 0.5, (0.375, 0.625), None, "scored", (1, 2)),
+    # A fallback verdict is shown and enters no headline; where all fell back nothing is scored.
+    "fcyN": ((4, 2, 2, 0), 0.5, (0.25, 0.75), 0.5, "scored", (1, 3)),
+    "fpn-?y": ((6, 3, 2, 1), 0.5, (0.3, 0.7), 0.625, "scored", (1, 2)),
+    "yN": ((2, 0, 2, 0), None, (0, 1), 0.5, "unscored", (1,)),
+    # A sentence that asserts nothing is counted and left out.
+    "f--": ((3, 1, 0, 2), 1, (1, 1), None, "scored", ()),
+    "c-?": ((3, 1, 1, 1), 0, (0, 0.5), None, "scored", (0,)),
+    "-?": ((2, 0, 1, 1), None, (0, 1), None, "unscored", ()),
+    "-": ((1, 0, 0, 1), None, None, None, "no_claims", ()),
+    "??": ((2, 0, 2, 0), None, (0, 1), None, "unscored", ()),
+    "?a": ((1, 0, 1, 0), None, (0, 1), None, "unscored", ()),
+    # Nor is there anything to measure in what claims nothing.
+    "": ((0, 0, 0, 0), None, None, None, "no_claims", ()),
+    "h": ((0, 0, 0, 0), None, None, None, "no_claims", ()),
+    "ha": ((0, 0, 0, 0), None, None, None, "abstained", ()),
+    "fa": ((1, 1, 0, 0), 1, (1, 1), None, "scored", ()),
+}
 
 
-def test_a_fallback_verdict_is_shown_and_enters_no_headline() -> None:
-    scores = answer("fcyN").scores
-    assert (scores.judged, scores.unscored) == (2, 2)
-    assert (scores.faithfulness, scores.faithfulness_bounds) == (0.5, (0.25, 0.75))
-    assert (scores.faithfulness_with_fallback, scores.contradiction_rate) == (0.5, 0.5)
-    assert scores.unsupported == (1, 3)
-    # Where all fell back nothing is scored.
-    scores = answer("yNN").scores
-    assert (scores.faithfulness, scores.faithfulness_bounds) == (None, (0, 1))
-    assert scores.faithfulness_with_fallback == pytest.approx(1 / 3)
-
-
-def test_a_sentence_that_asserts_nothing_is_counted_and_left_out() -> None:
-    scores = answer("f-?", "v x").scores
-    assert (scores.claims, scores.judged, scores.no_claim, scores.unscored) == (3, 1, 1, 1)
-    assert (scores.faithfulness, scores.faithfulness_bounds) == (1, (0.5, 1))
-    assert scores.coverage == 0.5  # one of the two that are claims
-    assert (scores.citation_recall, scores.unsupported) == (1, ())
-
-
-STATUSES = {
-    "": "no_claims", "h": "no_claims", "-": "no_claims", "ha": "abstained", "fa": "scored",
-    "??": "unscored", "?a": "unscored", "-?": "unscored", "yNN": "unscored", "c-?": "scored",
-}  # fmt: skip
-
-
-def test_status() -> None:
-    assert {marks: answer(marks).status.value for marks in STATUSES} == STATUSES
+def test_the_scores_of_an_answer_by_hand() -> None:
+    found = {}
+    for marks in ANSWERS:
+        result = answer(marks)
+        scores = result.scores
+        found[marks] = (
+            (scores.claims, scores.judged, scores.unscored, scores.no_claim),
+            scores.faithfulness,
+            scores.faithfulness_bounds,
+            scores.faithfulness_with_fallback,
+            result.status.value,
+            scores.unsupported,
+        )
+    assert found == ANSWERS
+    assert answer("fpn?").scores.faithfulness_strict == pytest.approx(1 / 3)
+    assert answer("fpn?").scores.contradiction_rate == 0
+    assert answer("fcyN").scores.contradiction_rate == 0.5
 
 
 def test_nothing_measured_is_null_and_never_zero() -> None:
@@ -115,6 +116,9 @@ def test_citation_scores() -> None:
     assert scores.citation_validity_bounds == pytest.approx((3 / 7, 5 / 7))
     assert scores.citation_recall == pytest.approx(1 / 3)
     assert len(result.citations) == 8
+    # Of three one asserts nothing and one of the others cites.
+    scores = answer("f-?", "v x").scores
+    assert (scores.coverage, scores.citation_recall) == (0.5, 1)
 
 
 def test_a_result_holds_every_sentence_and_what_it_was_given() -> None:
@@ -137,30 +141,6 @@ def counts(marks: str) -> Counts:
         made.add(outcome(mark), cites=mark in "fy-")
     made.add(Excluded(), cites=True)
     return made
-
-
-@pytest.mark.parametrize(
-    ("marks", "judged", "mean", "limits", "with_fallback"),
-    [
-        ("fpn?", 3, 0.5, (0.375, 0.625), 0.5),
-        ("fcyN", 2, 0.5, (0.25, 0.75), 0.5),
-        ("f--", 1, 1, (1, 1), 1),
-        ("fpn-?y", 3, 0.5, (0.3, 0.7), 0.625),
-        ("--", 0, None, None, None),
-        ("", 0, None, None, None),
-        ("?y", 0, None, (0, 1), 1),
-    ],
-)
-def test_counts_by_hand(
-    marks: str,
-    judged: int,
-    mean: float | None,
-    limits: tuple[float, float] | None,
-    with_fallback: float | None,
-) -> None:
-    made = counts(marks)
-    assert (made.claims, made.judged) == (len(marks), judged)
-    assert (made.mean, made.bounds, made.mean_with_fallback) == (mean, limits, with_fallback)
 
 
 @settings(deadline=None)

@@ -10,43 +10,36 @@ Limits = tuple[float, float]
 SIDE = st.text(alphabet=MARKS, max_size=8)
 
 
-@pytest.mark.parametrize(
-    ("answer", "reference", "precision", "recall", "value", "limits"),
-    [
-        # (1 + ½ + 0)/3 and (1 + 0)/2.
-        ("fpn", "fn", 0.5, 0.5, 0.5, (0.5, 0.5)),
-        # All of the answer is right, and a quarter of the reference is said: 2 · ¼ / 1¼.
-        ("f", "fnnn", 1, 0.25, 0.4, (0.4, 0.4)),
-        ("fnnn", "f", 0.25, 1, 0.4, (0.4, 0.4)),
-        ("c", "nc", 0, 0, 0, (0, 0)),
-        # A failure: precision 1 of 1, or 1 to 2 of 2; recall ½ of 1, or ½ to 1½ of 2.
-        ("f?", "p?", 1, 0.5, 2 / 3, (1 / 3, 6 / 7)),
-        ("f", "??", 1, None, None, (0, 1)),
-        # What is not known could not change it: no recall could mend a precision of 0.
-        ("n", "?", 0, None, 0, (0, 0)),
-        ("?", "nn", None, 0, 0, (0, 0)),
-        ("h", "n", None, 0, 0, (0, 0)),
-        # It could: there is no precision; one more may be right, p up to ½ and r up to 1.
-        ("h", "p", None, 0.5, None, None),
-        ("n?", "?", 0, None, None, (0, 2 / 3)),
-        ("p", "?", 0.5, None, None, (0, 2 / 3)),
-        # An abstention has none of them.
-        ("a", "h", None, None, None, None),
-    ],
-)
-def test_precision_recall_and_f1_by_hand(
-    answer: str,
-    reference: str,
-    precision: float | None,
-    recall: float | None,
-    value: float | None,
-    limits: Limits | None,
-) -> None:
-    found = comparison(answer, reference)
-    assert (found.precision, found.recall) == (precision, recall)
-    assert found.f1 == (value and pytest.approx(value))
-    assert found.f1_bounds == (limits and pytest.approx(limits))
-    assert found.f1_with_fallback is None
+BY_HAND: list[tuple[str, str, float | None, float | None, float | None, Limits | None]] = [
+    # Answer and reference; precision, recall, F1 and its bounds. (1 + ½ + 0)/3 and (1 + 0)/2.
+    ("fpn", "fn", 0.5, 0.5, 0.5, (0.5, 0.5)),
+    # All of the answer is right, and a quarter of the reference is said: 2 · ¼ / 1¼.
+    ("f", "fnnn", 1, 0.25, 0.4, (0.4, 0.4)),
+    ("fnnn", "f", 0.25, 1, 0.4, (0.4, 0.4)),
+    ("c", "nc", 0, 0, 0, (0, 0)),
+    # A failure: precision 1 of 1, or 1 to 2 of 2; recall ½ of 1, or ½ to 1½ of 2.
+    ("f?", "p?", 1, 0.5, 2 / 3, (1 / 3, 6 / 7)),
+    ("f", "??", 1, None, None, (0, 1)),
+    # What is not known could not change it: no recall could mend a precision of 0.
+    ("n", "?", 0, None, 0, (0, 0)),
+    ("?", "nn", None, 0, 0, (0, 0)),
+    ("h", "n", None, 0, 0, (0, 0)),
+    # It could: there is no precision; one more may be right, p up to ½ and r up to 1.
+    ("h", "p", None, 0.5, None, None),
+    ("n?", "?", 0, None, None, (0, 2 / 3)),
+    ("p", "?", 0.5, None, None, (0, 2 / 3)),
+    # An abstention has none of them.
+    ("a", "h", None, None, None, None),
+]
+
+
+def test_precision_recall_and_f1_by_hand() -> None:
+    for answer, reference, precision, recall, value, limits in BY_HAND:
+        found = comparison(answer, reference)
+        assert (found.precision, found.recall) == (precision, recall)
+        assert found.f1 == (value and pytest.approx(value))
+        assert found.f1_bounds == (limits and pytest.approx(limits))
+        assert found.f1_with_fallback is None
 
 
 def test_what_is_behind_the_two_is_counted() -> None:
@@ -56,20 +49,15 @@ def test_what_is_behind_the_two_is_counted() -> None:
     assert (found.precision_bounds, found.recall_bounds) == ((0.25, 0.75), (0, 0.5))
 
 
-@pytest.mark.parametrize(
-    ("answer", "reference", "own", "with_fallback"),
-    [("fN", "ny", 0, 0.5), ("f", "y", None, 1), ("yy", "y", None, 1)],
-)
-def test_a_fallback_is_counted_in_only_where_it_is_said(
-    answer: str, reference: str, own: float | None, with_fallback: float
-) -> None:
-    found = comparison(answer, reference)
-    assert (found.f1, found.f1_with_fallback) == (own, with_fallback)
+def test_a_fallback_is_counted_in_only_where_it_is_said() -> None:
+    rows = [("fN", "ny", 0, 0.5), ("f", "y", None, 1), ("yy", "y", None, 1)]
+    for answer, reference, own, with_fallback in rows:
+        found = comparison(answer, reference)
+        assert (found.f1, found.f1_with_fallback) == (own, with_fallback)
 
 
-@pytest.mark.parametrize(
-    ("answer", "reference", "status"),
-    [
+def test_status() -> None:
+    rows = [
         ("f", "", "no_reference"),
         ("a", "", "no_reference"),
         ("", "", "no_reference"),
@@ -82,10 +70,9 @@ def test_a_fallback_is_counted_in_only_where_it_is_said(
         ("yy", "y", "unscored"),
         ("?", "f", "scored"),
         ("fa", "f", "scored"),
-    ],
-)
-def test_status(answer: str, reference: str, status: str) -> None:
-    assert comparison(answer, reference).status == status
+    ]
+    found = [(*pair, comparison(*pair).status.value) for *pair, _ in rows]
+    assert found == rows
 
 
 def test_every_sentence_of_the_reference_is_there_and_the_claims_of_the_answer() -> None:

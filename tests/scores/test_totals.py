@@ -169,31 +169,27 @@ def test_citations() -> None:
     assert summary.citations == dict(zip(CitationStatus, (1, 1, 1, 2), strict=True))
 
 
-@pytest.mark.parametrize(
-    ("failed", "claims", "limit", "untrusted"),
-    [
-        (0, 10, 0.05, False),
-        (2, 3, 0.05, False),  # an accident
-        (3, 59, 0.05, True),
-        (3, 60, 0.05, False),
-        (3, 3, 0.05, True),
-        (6, 100, 0.05, True),
-        (4, 40, 0.1, False),
-    ],
-)
-def test_untrusted_is_over_the_limit_and_at_least_three(
-    failed: int, claims: int, limit: float, *, untrusted: bool
-) -> None:
-    results = [answer(str(i), "?" if i < failed else "f") for i in range(claims)]
-    assert summarize(results, max_unscored=limit).untrusted is untrusted
-    # The trust in the comparison is its own.
-    results = [
-        answer(str(i), "f", reference="?" if i < failed else "f")
-        for i in range(claims - claims // 2)
+def test_untrusted_is_over_the_limit_and_at_least_three() -> None:
+    rows = [
+        # Of so many claims so many failed. The trust in the comparison is its own: where the same
+        # failed of as many in the references, twice the claims were compared.
+        (0, 10, 0.05, False, False),
+        (2, 3, 0.05, False, False),  # an accident
+        (3, 59, 0.05, True, False),
+        (3, 60, 0.05, False, False),
+        (3, 3, 0.05, True, True),
+        (6, 100, 0.05, True, False),
+        (4, 40, 0.1, False, False),
+        (4, 39, 0.05, True, True),
     ]
-    summary = summarize(results, max_unscored=limit)
-    assert summary.correctness is not None
-    assert not summary.untrusted
+    for failed, claims, limit, untrusted, other in rows:
+        marks = "?" * failed + "f" * (claims - failed)
+        results = [answer(str(i), mark) for i, mark in enumerate(marks)]
+        assert summarize(results, max_unscored=limit).untrusted is untrusted
+        results = [compared(str(i), "f", mark) for i, mark in enumerate(marks)]
+        summary = summarize(results, max_unscored=limit)
+        assert summary.correctness is not None
+        assert (summary.untrusted, summary.correctness.untrusted) == (False, other)
 
 
 def test_nothing_at_all_is_null() -> None:
