@@ -199,10 +199,7 @@ def _label(draw: Draw, sentence: DrawnSentence | None, row: Row) -> Label | None
         raise ValueError(
             f"holds another sentence than {name!r} was drawn for; put its own text back"
         )
-    try:
-        reading = read_label(row.cell("human_support"))
-    except ValueError as error:
-        raise ValueError(f"human_support {error}") from None
+    reading = read_label(row.cell("human_support"))
     if reading is None:
         return None
     return Label(

@@ -126,7 +126,8 @@ def read_label(text: str) -> Reading | None:
     if found is None:
         offered = " or ".join(", ".join(choices(lang)) for lang in LANGS)
         shown = clip(text.strip(), _LONGEST_SHOWN)
-        raise ValueError(f"{shown!r} is no label; write {offered}, yes or no, 是 or 否")
+        said = f"human_support {shown!r} is no label"
+        raise ValueError(f"{said}; write {offered}, yes or no, 是 or 否")
     return found
 
 
