@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -58,22 +59,8 @@ asyncio.run(start())
 """
 
 
-@dataclass(frozen=True)
-class Stats:
-    """What a server has seen, in all or between two looks."""
-
-    calls: int
-    probes: int
-    prompt_tokens: int
-    reply_tokens: int
-
-    def __sub__(self, before: "Stats") -> "Stats":
-        return Stats(
-            self.calls - before.calls,
-            self.probes - before.probes,
-            self.prompt_tokens - before.prompt_tokens,
-            self.reply_tokens - before.reply_tokens,
-        )
+Stats = Counter[str]
+"""What a server has seen: `calls`, `probes`, `prompt_tokens` and `reply_tokens`."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +90,7 @@ def served(delay: float) -> Iterator[str]:
 
 def stats(url: str) -> Stats:
     with urlopen(url.removesuffix("/v1") + "/stats") as page:  # noqa: S310  our own server
-        return Stats(**json.load(page))
+        return Stats(json.load(page))
 
 
 def settings(url: str, in_flight: int, cache: Path | None) -> Config:
@@ -188,8 +175,9 @@ async def with_delay(samples: Sequence[Sample], folder: Path) -> None:
 def tell(ran: Ran, answers: int) -> None:
     saw = ran.saw
     print(
-        f"  {saw.calls} calls ({saw.calls / answers:.3f} an answer), {saw.probes} probes, "
-        f"{saw.prompt_tokens / answers:.0f} + {saw.reply_tokens / answers:.0f} tokens an answer, "
+        f"  {saw['calls']} calls ({saw['calls'] / answers:.3f} an answer), {saw['probes']} probes, "
+        f"{saw['prompt_tokens'] / answers:.0f} + {saw['reply_tokens'] / answers:.0f} tokens "
+        f"an answer, "
         f"{ran.judged} sentences judged"
     )
 
@@ -214,7 +202,7 @@ async def without_delay(samples: Sequence[Sample], folder: Path) -> None:
             before = stats(url)
             took["judge, warm cache"] = await alone(requests, nested)
             took["whole path, warm cache"] = (await judged(samples, whole)).seconds
-            again += (stats(url) - before).calls
+            again += (stats(url) - before)["calls"]
             best = {name: min(best.get(name, math.inf), took[name]) for name in took}
     print(f"{len(samples)} answers, no delay, {MANY_IN_FLIGHT} in flight, best of {ROUNDS}")
     print(f"  {'':24}{'answers/s':>10}{'× bare':>8}")

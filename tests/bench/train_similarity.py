@@ -11,7 +11,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -94,28 +94,22 @@ class Rows:
     def __getitem__(self, kept: npt.NDArray[np.bool_]) -> "Rows":
         inside = kept[self.owner]
         renumbered = np.cumsum(kept) - 1
+        own = ("sentences", "supported", "weight", "group", "answer")
         return Rows(
-            self.terms[inside],
-            renumbered[self.owner[inside]],
-            self.sentences[kept],
-            self.supported[kept],
-            self.weight[kept],
-            self.group[kept],
-            self.answer[kept],
+            terms=self.terms[inside],
+            owner=renumbered[self.owner[inside]],
+            **{name: getattr(self, name)[kept] for name in own},
         )
 
     @classmethod
     def joined(cls, parts: Sequence["Rows"]) -> "Rows":
         sizes = np.cumsum([0, *(len(part.supported) for part in parts)])
-        return cls(
-            np.concatenate([part.terms for part in parts]),
-            np.concatenate([p.owner + size for p, size in zip(parts, sizes, strict=False)]),
-            np.concatenate([part.sentences for part in parts]),
-            np.concatenate([part.supported for part in parts]),
-            np.concatenate([part.weight for part in parts]),
-            np.concatenate([part.group for part in parts]),
-            np.concatenate([p.answer + 10**6 * i for i, p in enumerate(parts)]),
-        )
+        moved = [
+            replace(part, owner=part.owner + size, answer=part.answer + 10**6 * number)
+            for number, (part, size) in enumerate(zip(parts, sizes, strict=False))
+        ]
+        names = [field.name for field in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in moved]) for name in names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +342,7 @@ def settled(odds: Floats, rows: Rows, pull: float, centre: float) -> Floats:
 
 
 def model(rows: Rows, fitted: Fit, pull: float, centre: float, least: float) -> dict[str, Any]:
-    many = len(TERM_FEATURES)
+    many, columns = len(TERM_FEATURES), ("mean", "scale", "coefficient")
     sentences = zip(
         SENTENCE_FEATURES, fitted.mean, fitted.scale, fitted.beta[many + 1 :], strict=True
     )
@@ -364,15 +358,11 @@ def model(rows: Rows, fitted: Fit, pull: float, centre: float, least: float) -> 
         "intercept": round(float(fitted.beta[many]), 6),
         "terms": {
             name: round(float(value), 6)
-            for name, value in zip(TERM_FEATURES, fitted.beta[:many], strict=True)
+            for name, value in zip(TERM_FEATURES, fitted.beta, strict=False)
         },
         "sentences": {
-            name: {
-                "mean": round(float(mean), 6),
-                "scale": round(float(scale), 6),
-                "coefficient": round(float(value), 6),
-            }
-            for name, mean, scale, value in sentences
+            name: dict(zip(columns, (round(float(value), 6) for value in values), strict=True))
+            for name, *values in sentences
         },
         "neighbours": round(pull, 6),
         "centre": round(centre, 6),
@@ -396,11 +386,7 @@ def train() -> None:
     print(told)
 
 
-def main() -> None:
+if __name__ == "__main__":
     if not labelled.FAITHFULNESS.is_dir():
         sys.exit(f"no data at {labelled.FAITHFULNESS}")
     train()
-
-
-if __name__ == "__main__":
-    main()
