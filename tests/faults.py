@@ -79,9 +79,15 @@ EMPTY_CHOICES: Final = Body('{"id": "chatcmpl-1", "object": "chat.completion", "
 # Errors: a status, and a body in the manner of the server named.
 
 
-def error(code: int, message: str, param: str | None = None, name: str | None = None) -> Status:
+def error(
+    code: int,
+    message: str,
+    param: str | None = None,
+    name: str | None = None,
+    kind: str | None = None,
+) -> Status:
     """An error as OpenAI words it."""
-    kind = "invalid_request_error" if code < 500 else "server_error"
+    kind = kind or ("invalid_request_error" if code < 500 else "server_error")
     return Status(code, {"error": {"message": message, "type": kind, "param": param, "code": name}})
 
 
@@ -146,41 +152,16 @@ def unprocessable(*place: str, message: str = _SHAPE_FAULT) -> Status:
 
 NO_JSON_SCHEMA_422: Final = unprocessable("response_format", "type")
 NO_SEED_422: Final = unprocessable("seed", message="Extra inputs are not permitted")
-NO_JSON_SCHEMA_VLLM: Final = Status(
-    400,
-    {
-        "object": "error",
-        "message": "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), "
-        f"'msg': \"{_SHAPE_FAULT}\", 'input': 'json_schema'}}]",
-        "type": "BadRequestError",
-        "param": None,
-        "code": 400,
-    },
+_LITERAL_ERROR: Final = (
+    "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), "
+    f"'msg': \"{_SHAPE_FAULT}\", 'input': 'json_schema'}}]"
 )
-NO_JSON_SCHEMA_500: Final = Status(
-    500,
-    {
-        "error": {
-            "message": "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), "
-            f"'msg': \"{_SHAPE_FAULT}\", 'input': 'json_schema'}}]",
-            "type": "internal_server_error",
-            "param": None,
-            "code": None,
-        }
-    },
-)
+_VLLM: Final[dict[str, JsonValue]] = {"object": "error", "type": "BadRequestError", "param": None}
+NO_JSON_SCHEMA_VLLM: Final = Status(400, _VLLM | {"message": _LITERAL_ERROR, "code": 400})
+NO_JSON_SCHEMA_500: Final = error(500, _LITERAL_ERROR, kind="internal_server_error")
 
-QUOTA: Final = Status(
-    429,
-    {
-        "error": {
-            "message": "You exceeded your current quota, please check your plan and billing.",
-            "type": "insufficient_quota",
-            "param": None,
-            "code": "insufficient_quota",
-        }
-    },
-)
+_NO_QUOTA: Final = "You exceeded your current quota, please check your plan and billing."
+QUOTA: Final = error(429, _NO_QUOTA, None, "insufficient_quota", "insufficient_quota")
 
 
 def wrong_key(asked: Asked) -> Answer:
