@@ -61,11 +61,10 @@ class Calls:
     """The calls of one hook in one run, an asynchronous context manager.
 
     They are made one after another on a daemonic thread, outside of any event loop; what a call
-    returns to be awaited is awaited in a loop of that thread, many at once. The run's loop only
-    queues the calls and counts how they end; nothing raised, stopped or cancelled there ends
-    another call. Leaving waits for those that are left, but not for ever; after an error or a
-    cancellation, only for those under way to clean up. What a call raises is counted, and logged
-    once per kind of error, without its message, which may hold texts.
+    returns to be awaited is awaited in a loop of that thread, many at once. Nothing raised, stopped
+    or cancelled there ends another call. Leaving waits for those that are left, but not for ever;
+    after an error or a cancellation, only for those under way to clean up. What a call raises is
+    counted, and logged once per kind of error, without its message, which may hold texts.
     """
 
     def __init__(
@@ -76,8 +75,7 @@ class Calls:
         self._rate = rate
         self._limits = limits or Limits()
         self._name = _line(getattr(hook, "__qualname__", type(hook).__qualname__))
-        self._run: asyncio.AbstractEventLoop
-        """The run's loop; the other one is the thread's."""
+        self._run: asyncio.AbstractEventLoop  # the run's loop; the other one is the thread's
         self._loop: asyncio.AbstractEventLoop
         self._waiting: deque[tuple[Sample, SampleResult]] = deque()
         self._awaited: set[asyncio.Task[None]] = set()
@@ -338,18 +336,18 @@ def load_hook(name: str) -> ReviewHook:
         raise
     except BaseException as error:  # noqa: BLE001  another's code, which may even call exit()
         raise ConfigError(f"review hook {name!r}: {described(error)}") from None
+    problem = ""
     if not _takes_three(hook):
-        raise ConfigError(
-            f"review hook {name!r}: cannot be called with (sample, result, probability)"
-        )
-    if any(
+        problem = "cannot be called with (sample, result, probability)"
+    elif any(
         inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called)
         for called in (hook, type(hook).__call__)
     ):
-        raise ConfigError(
-            f"review hook {name!r}: is a generator function, which does nothing when it is called; "
-            "take the yield out"
+        problem = (
+            "is a generator function, which does nothing when it is called; take the yield out"
         )
+    if problem:
+        raise ConfigError(f"review hook {name!r}: {problem}")
     return cast(ReviewHook, hook)
 
 

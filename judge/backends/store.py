@@ -237,8 +237,7 @@ class _Lane(Generic[Given, Made]):
     def _drain(self, loop: asyncio.AbstractEventLoop) -> None:
         """On the thread. It finds nothing where an earlier one took all that waited."""
         while self._waiting:
-            some = range(min(len(self._waiting), _AT_ONCE))
-            taken = [self._waiting.popleft() for _ in some]
+            taken = [self._waiting.popleft() for _ in range(min(len(self._waiting), _AT_ONCE))]
             made: Sequence[Made] | Exception
             try:
                 made = self._work([given for given, _ in taken])
@@ -261,8 +260,7 @@ def _settle(futures: Sequence["asyncio.Future[Made]"], made: Sequence[Made] | Ex
 def empty(directory: Path) -> int | None:
     """Remove all that is stored, and a database in which SQLite finds no sense.
 
-    Returns:
-        How many rows there were; None where that cannot be told.
+    Tells how many rows there were; None where there is no telling.
 
     Raises:
         ConfigError: the folder is not ours to change.

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge import InputError, Sample, SampleResult, evaluate
+from judge import Sample, SampleResult, evaluate
 from judge.backends.hook import Calls, Limits, chosen, described, load_hook, placed, uniform
 from judge.errors import ConfigError
 from judge.protocols import ReviewHook
@@ -136,22 +136,6 @@ async def test_however_it_is_written_each_call_arrives_on_one_thread_that_is_not
     assert warnings(caplog) == []
 
 
-async def test_after_a_result_those_that_are_chosen_are_offered() -> None:
-    kept = Kept()
-    qids = [f"问题{n}" for n in range(60)]
-
-    async def score(sample: Sample) -> SampleResult:
-        return named(sample.qid)[1]
-
-    async with Calls(kept.later, 3, 0.3, QUICK) as calls:
-        scored = calls.after(score)
-        results = [await scored(named(qid)[0]) for qid in qids]
-    assert [result.qid for result in results] == qids
-    expected = {qid for qid in qids if chosen(qid, 3, 0.3)}
-    assert 0 < len(expected) < 60
-    assert {qid for qid, _, _ in kept.given} == expected
-
-
 def failing(error: BaseException) -> tuple[ReviewHook, ReviewHook]:
     def plain(*_: object) -> NoReturn:
         raise error
@@ -182,11 +166,6 @@ async def test_what_it_raises_is_said_once_without_its_message_and_counted(
             place = "RuntimeError"  # as Python makes of it where it is awaited, without a place
         assert first == f"{name} failed for 'q0': {place} (others like it are only counted)"
         assert last == f"{name}: of 5 calls, 5 failed"
-
-
-async def test_what_an_error_of_ours_says_is_said(caplog: pytest.LogCaptureFixture) -> None:
-    await offered(failing(InputError("is no sheet", path="a.csv"))[0])
-    assert "failed for 'q0': InputError: a.csv: is no sheet (" in warnings(caplog)[0]
 
 
 async def test_what_is_no_hook_is_a_failure(caplog: pytest.LogCaptureFixture) -> None:
