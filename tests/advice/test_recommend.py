@@ -336,84 +336,60 @@ def test_wishes_that_cannot_be() -> None:
 CHUNK = Chunk(chunk_id="a", text="住宿费每晚500元。")
 
 
-def test_relevant_are_those_graded_above_0_and_those_that_gold_names() -> None:
-    sample = Sample(
-        qid="q",
-        retrieved=("a", "x", "y", "x"),
-        gold_evidence=("a", "b"),
-        relevance={"c": 2, "x": 0},
-    )
-    found = profile([sample], {})
+def one(ranked: str | None, gold: str | None = None, **grades: float) -> Sample:
+    """A query whose chunks are letters."""
+    retrieved = None if ranked is None else tuple(ranked)
+    evidence = None if gold is None else tuple(gold)
+    return Sample(qid="问1", retrieved=retrieved, gold_evidence=evidence, relevance=grades or None)
+
+
+# Samples, the corpus, and what is counted.
+PROFILES: list[tuple[list[Sample], int | None, dict[str, object]]] = [
     # a, b and c are relevant; x (twice) and y are not.
-    assert (found.relevant, found.irrelevant, found.counted) == (3, 2, "ranking")
-    assert found.longest == 3
-    assert found.graded is True
-
-
-def test_medians_are_over_queries_with_something_relevant() -> None:
-    samples = [
-        Sample(qid="1", retrieved=("x",), gold_evidence=()),
-        Sample(qid="2", retrieved=("x",)),
-        Sample(qid="3", retrieved=("a", "x"), gold_evidence=("a",)),
-        Sample(qid="4", retrieved=("x", "y", "z"), gold_evidence=("a", "b")),
-        Sample(qid="5", retrieved=(), gold_evidence=("a", "b", "c")),
-    ]
-    found = profile(samples, {})
-    assert (found.samples, found.queries, found.without_relevant) == (5, 3, 1)
-    assert found.relevant == 2
-    # Of q3 one, of q4 three; for q5 nothing was ranked.
-    assert found.irrelevant == 2
-    assert found.share["gold"] == 0.8
-    assert found.share["retrieved"] == 0.8
-
-
-def test_a_corpus_counts_instead_of_the_ranking() -> None:
-    samples = [
-        Sample(qid="1", gold_evidence=("a",)),
-        Sample(qid="2", retrieved=("x",), gold_evidence=("a", "b")),
-    ]
-    found = profile(samples, {}, corpus_size=1000)
-    assert (found.irrelevant, found.counted) == (998.5, "corpus")
-    assert found.ratio == pytest.approx(998.5 / 1.5)
-
-
-def test_what_is_not_there_is_not_known() -> None:
-    found = profile([Sample(qid="1", retrieved=("x",))], {}, corpus_size=9)
-    assert (found.relevant, found.irrelevant, found.ratio) == (None, None, None)
-    assert (found.graded, found.counted) == (None, None)
-    # The order of the chunks serves for a ranking; what is blank is not there.
-    found = profile([Sample(qid="1", chunks=(CHUNK,), gold_evidence=("b",))], {})
-    assert (found.irrelevant, found.share["retrieved"]) == (1, 1)
-    found = profile([Sample(qid="1", answer=" \n", gold_answer="　")], {})
-    assert set(found.share.values()) == {0}
-    with pytest.raises(InputError, match="holds no sample"):
-        profile([], {})
-    sample = Sample(qid="问1", retrieved=("x", "y"), gold_evidence=("a",))
-    assert profile([sample], {}, corpus_size=3).irrelevant == 2
-    with pytest.raises(ConfigError, match="--corpus-size 2: query '问1' alone has 3 "):
-        profile([sample], {}, corpus_size=2)
-
-
-# Grades, gold evidence, and whether there are degrees: two grades above 0 in one query.
-GRADED: list[tuple[tuple[float, ...], tuple[str, ...], bool]] = [
-    ((1, 2), (), True),
-    ((0.5, 1, 0), (), True),
-    ((2,), ("z",), True),
-    ((2, 2, 0), (), False),
-    ((1, -1), (), False),
-    ((1, 0), ("z",), False),
-    ((0.5,), (), False),
-    ((), ("z",), False),
+    (
+        [one("axyx", "ab", c=2, x=0)],
+        None,
+        {"relevant": 3, "irrelevant": 2, "counted": "ranking", "longest": 3, "graded": True},
+    ),
+    # The median of 1, 2 and 3 relevant, of 1 and 3 irrelevant: for the last nothing was ranked.
+    (
+        [one("x", ""), one("x"), one("ax", "a"), one("xyz", "ab"), one("", "abc")],
+        None,
+        {"samples": 5, "queries": 3, "without_relevant": 1, "relevant": 2, "irrelevant": 2},
+    ),
+    ([one(None, "a"), one("x", "ab")], 1000, {"irrelevant": 998.5, "counted": "corpus"}),
+    ([one("xy", "a")], 3, {"irrelevant": 2}),
+    ([one("x")], 9, dict.fromkeys(("relevant", "irrelevant", "graded", "counted"))),
+    # The order of the chunks serves for a ranking.
+    ([Sample(qid="1", chunks=(CHUNK,), gold_evidence=("b",))], None, {"irrelevant": 1}),
+]
+# Degrees are two grades above 0 in one query; gold evidence is graded 1.
+DEGREES = [[one(None, a=1, b=2)], [one(None, a=0.5, b=1, c=0)], [one(None, "z", a=2)]]
+NO_DEGREES = [
+    [one(None, a=2, b=2, c=0)],
+    [one(None, a=1, b=-1)],
+    [one(None, "z", a=1, b=0)],
+    [one(None, "z")],
+    [one(None, a=1), one(None, a=2)],
 ]
 
 
-def test_degrees_are_two_grades_above_0() -> None:
-    for grades, gold, graded in GRADED:
-        relevance = dict(zip("abc", grades, strict=False))
-        sample = Sample(qid="1", relevance=relevance, gold_evidence=gold)
-        assert profile([sample], {}).graded is graded, (grades, gold)
-    samples = [Sample(qid="1", relevance={"a": 1}), Sample(qid="2", relevance={"a": 2})]
-    assert profile(samples, {}).graded is False
+def test_what_is_counted() -> None:
+    for samples, corpus, expected in PROFILES:
+        found = profile(samples, {}, corpus_size=corpus)
+        assert {name: getattr(found, name) for name in expected} == expected
+    assert [profile(samples, {}).graded for samples in DEGREES] == [True] * 3
+    assert [profile(samples, {}).graded for samples in NO_DEGREES] == [False] * 5
+    assert profile(PROFILES[1][0], {}).share["gold"] == 0.8
+    assert profile(PROFILES[1][0], {}).share["retrieved"] == 0.8
+    assert profile(PROFILES[2][0], {}, corpus_size=1000).ratio == pytest.approx(998.5 / 1.5)
+    assert profile([one("x")], {}).ratio is None
+    blank = profile([Sample(qid="1", answer=" \n", gold_answer="　")], {})
+    assert set(blank.share.values()) == {0}
+    with pytest.raises(InputError, match="holds no sample"):
+        profile([], {})
+    with pytest.raises(ConfigError, match="--corpus-size 2: query '问1' alone has 3 "):
+        profile([one("xy", "a")], {}, corpus_size=2)
 
 
 def test_citations_are_those_of_the_pipeline() -> None:

@@ -39,15 +39,16 @@ def test_the_highest_means_that_a_ranking_could_give() -> None:
     )
 
 
-def test_what_has_nothing_relevant_could_give_nothing() -> None:
-    queries = (sample("a", 5, 1), Sample(qid="b", retrieved=("c",), relevance={"c": 0}))
-    counted = measure_retrieval(queries, RankRules(ks=(1,), no_relevant="zero")).ceiling
-    assert counted == {"recall@1": 0.5, "precision@1": 0.5}
-    skipped = measure_retrieval(queries, RankRules(ks=(1,))).ceiling
-    assert skipped == {"recall@1": 1, "precision@1": 1}
-    unranked = (sample("a", 5, 1), sample("b", 0, missed=1))
-    left_out = measure_retrieval(unranked, RankRules(ks=(2,), no_ranking="skip")).ceiling
-    assert left_out == {"recall@2": 1, "precision@2": 0.5}
+def test_what_is_left_out_is_in_no_ceiling() -> None:
+    nothing = Sample(qid="b", retrieved=("c",), relevance={"c": 0})
+    unranked = sample("b", 0, missed=1)
+    for other, rules, recall, precision in (
+        (nothing, RankRules(ks=(1,), no_relevant="zero"), 0.5, 0.5),
+        (nothing, RankRules(ks=(1,)), 1, 1),
+        (unranked, RankRules(ks=(1,), no_ranking="skip"), 1, 1),
+    ):
+        found = measure_retrieval((sample("a", 5, 1), other), rules).ceiling
+        assert found == {"recall@1": recall, "precision@1": precision}
 
 
 @settings(deadline=None)
@@ -278,18 +279,16 @@ def test_what_does_not_reach_the_level_counts_in_no_status() -> None:
     ]
     found: list[QueryRanks] = []
     report = measure_retrieval(samples, RankRules(ks=(1,), relevance_level=2), each=found.append)
-    assert [row.status for row in found] == [
-        *("measured", "no_relevant", "no_ranking", "no_relevant", "no_gold", "no_gold")
-    ]
+    statuses = "measured no_relevant no_ranking no_relevant no_gold no_gold"
+    assert " ".join(row.status for row in found) == statuses
     assert [row.relevant for row in found] == [1, 0, 1, 0, 0, 0]
     assert set(found[4].measures.values()) == {None}
     # A pool of one kind has no area.
     assert (found[0].measures["roc_auc"], found[0].measures["ap"]) == (None, 1)
     assert report.averaged == 2
-    zeros: list[QueryRanks] = []
     rules = RankRules(ks=(1,), relevance_level=2, no_relevant="zero")
-    measure_retrieval(samples, rules, each=zeros.append)
-    assert set(zeros[1].measures.values()) <= {0.0, None}
+    measure_retrieval(samples, rules, each=found.append)
+    assert set(found[7].measures.values()) <= {0.0, None}
 
 
 def test_what_is_warned_of_and_noted() -> None:
