@@ -30,6 +30,7 @@ _DRAW: Final = re.compile(r"r[0-9a-f]{8}")
 _MOST: Final = 50
 """How many problems a message lists, so that a person can mend them in one go."""
 _LONGEST: Final = 60
+"""How much of an id a message shows, for anybody may have written it."""
 _COMPARED: Final = 2_000
 """How many letters of a sentence are compared; a cell may be cut behind them."""
 _LOST: Final = "?"
@@ -107,8 +108,9 @@ def join(run: Path, paths: Sequence[Path]) -> tuple[Draw, list[Row]]:
         raise InputError("no row has a review_id", path=", ".join(map(str, paths)))
     if not draws:
         first = next(iter(firsts.values()))
+        name = clip(first.cell("review_id"), _LONGEST)
         raise RunError(
-            f"{first}: {_quoted(first.cell('review_id'))} is a row of another run, or of none; "
+            f"{first}: {name!r} is a row of another run, or of none; "
             f"draws of {run}: {', '.join(draw_names(run)) or 'none'}"
         )
     if draws[0].results != results:
@@ -193,7 +195,7 @@ def _label(draw: Draw, sentence: DrawnSentence | None, row: Row) -> Label | None
             why = "is empty beside a label; put the row's own back"
         elif name.startswith(f"{draw.draw}-"):
             why = "is no row of this run: it was changed, or is of another run like it"
-        raise ValueError(f"review_id {_quoted(name)} {why}")
+        raise ValueError(f"review_id {clip(name, _LONGEST)!r} {why}")
     if not _is_of(row.cells.get("sentence", ""), sentence.text):
         # Somebody sorted the texts, and left the ids where they were.
         raise ValueError(
@@ -248,8 +250,3 @@ def _word(label: Label) -> str:
     if label.support is None:
         return "yes" if label.supported else "no"
     return label.support.value if label.support is not Support.NONE else "not supported"
-
-
-def _quoted(review_id: str) -> str:
-    """An id as a message shows it: quoted, for anybody may have written it, and cut."""
-    return repr(clip(review_id, _LONGEST))

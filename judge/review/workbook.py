@@ -97,7 +97,8 @@ def workbook_rows(
         from openpyxl import load_workbook  # noqa: PLC0415  an extra, and slow to load
     try:
         _refuse_other(data)
-        with _quiet():
+        # Only texts and numbers are read: what openpyxl warns of is nothing to us.
+        with warnings.catch_warnings(action="ignore"):
             stream = io.BytesIO(data)
             book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
         yield from _rows(_the_one(book.worksheets, name, is_id))
@@ -115,14 +116,6 @@ def _openpyxl() -> Iterator[None]:
     except ImportError:
         message = "XLSX needs openpyxl, which is not installed; use CSV, or run "
         raise ConfigError(message + "pip install '.[xlsx]' in the checkout") from None
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Ignore warnings: only texts and numbers of a workbook are read."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def _refuse_other(data: bytes) -> None:
@@ -154,7 +147,7 @@ def _rows(sheet: "Worksheet") -> Iterator[tuple[int, list[str]]]:
     rows = sheet.iter_rows(max_row=_MOST_ROWS, max_col=_MOST_COLUMNS, values_only=True)
     numbered = enumerate(rows, 1)
     while True:
-        with _quiet():
+        with warnings.catch_warnings(action="ignore"):
             # A workbook may have a million rows of nothing before the next.
             number, values = next((r for r in numbered if r[1].count(None) < len(r[1])), (0, ()))
         if not number:
