@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from judge.records.sample import Record
 from judge.records.sentence import Flag
-from judge.records.verdict import Outcome, SentenceResult
+from judge.records.verdict import ClaimCounts, Outcome, SentenceResult
 
 
 class CorrectnessStatus(StrEnum):
@@ -22,17 +22,9 @@ class CorrectnessStatus(StrEnum):
     """At least one verdict."""
 
 
-class ComparedClaims(Record):
+class ComparedClaims(ClaimCounts):
     """The claims of one of the two, counted."""
 
-    claims: int
-    """Claim sentences."""
-    judged: int
-    """Claims with a verdict of the run's own judge, `no_claim` left out: the denominator."""
-    unscored: int
-    """Claims without such a verdict, those a fallback answered included."""
-    no_claim: int
-    """Claims the judge found to assert nothing."""
     contradicted: int
     """Claims that the other text contradicts."""
 

@@ -21,16 +21,9 @@ QuadrantWord = Literal[
     "uncompared",
 ]
 
-_FAITHFUL: Final[dict[bool | None, QuadrantWord]] = {
-    True: "faithful",
-    False: "unfaithful",
-    None: "unjudged",
-}
-_CORRECT: Final[dict[bool | None, QuadrantWord]] = {
-    True: "correct",
-    False: "wrong",
-    None: "uncompared",
-}
+_Known = dict[bool | None, QuadrantWord]
+_FAITHFUL: Final[_Known] = {True: "faithful", False: "unfaithful", None: "unjudged"}
+_CORRECT: Final[_Known] = {True: "correct", False: "wrong", None: "uncompared"}
 
 
 class Quadrant(Record):
@@ -68,15 +61,10 @@ class Quadrant(Record):
         words: list[QuadrantWord] = ["answerable" if self.answerable else "unanswerable"]
         if self.answerable:
             words.append("retrieved" if self.retrieved else "missed")
-        if self.abstained:
-            return (*words, "abstained")
-        if self.silent:
-            return (*words, "silent")
-        words.append("answered")
-        words.append(_FAITHFUL[self.faithful])
-        if self.answerable:
-            words.append(_CORRECT[self.correct])
-        return tuple(words)
+        if self.abstained or self.silent:
+            return (*words, "abstained" if self.abstained else "silent")
+        words += ["answered", _FAITHFUL[self.faithful]]
+        return (*words, _CORRECT[self.correct]) if self.answerable else tuple(words)
 
 
 class QuadrantCount(Record):

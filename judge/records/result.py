@@ -10,7 +10,7 @@ from judge.records.exchange import Call
 from judge.records.quadrant import Quadrant
 from judge.records.sample import Record
 from judge.records.sentence import Citation, Flag
-from judge.records.verdict import SentenceResult
+from judge.records.verdict import ClaimCounts, SentenceResult
 
 
 class Status(StrEnum):
@@ -26,17 +26,9 @@ class Status(StrEnum):
     """At least one verdict on a claim."""
 
 
-class Scores(Record):
+class Scores(ClaimCounts):
     """The numbers of one answer. Null means that there was nothing to measure; it is never 0."""
 
-    claims: int
-    """Claim sentences."""
-    judged: int
-    """Claims with a verdict of the run's own judge, `no_claim` left out: the denominator."""
-    unscored: int
-    """Claims without such a verdict, those a fallback answered included."""
-    no_claim: int
-    """Claims the judge found to assert nothing."""
     faithfulness: float | None
     """Mean weight over the judged, 0 to 1."""
     faithfulness_strict: float | None

@@ -37,11 +37,7 @@ class Rules(Record):
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a regular expression that a user wrote.
-
-    Raises:
-        ValueError: it is no regular expression, or one beyond what the engine takes.
-    """
+    """Compile what a user wrote; `ValueError` where it is no regular expression, or too much."""
     try:
         return re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:

@@ -123,6 +123,19 @@ Outcome = Annotated[Verdict | Unscored | Excluded, Field(discriminator="type")]
 """What a result holds for a sentence."""
 
 
+class ClaimCounts(Record):
+    """The claims of a text, counted."""
+
+    claims: int
+    """Claim sentences."""
+    judged: int
+    """Claims with a verdict of the run's own judge, `no_claim` left out: the denominator."""
+    unscored: int
+    """Claims without such a verdict, those a fallback answered included."""
+    no_claim: int
+    """Claims the judge found to assert nothing."""
+
+
 class SentenceResult(Sentence):
     """A sentence and what became of it."""
 

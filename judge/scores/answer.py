@@ -128,6 +128,15 @@ class Counts:
         """Claims that were to be judged."""
         return self.own.total() + self.failed
 
+    def claimed(self) -> dict[str, int]:
+        """The fields of `ClaimCounts`."""
+        return {
+            "claims": self.claims,
+            "judged": self.judged,
+            "unscored": self.failed,
+            "no_claim": self.no_claim,
+        }
+
     @property
     def failed(self) -> int:
         """Claims without a verdict of the run's own judge."""
@@ -265,10 +274,7 @@ def _scores(sentences: Sequence[SentenceResult], citations: Sequence[Citation]) 
     counts = Counts.of(sentences, citations)
     sides = counts.limits()
     return Scores(
-        claims=counts.claims,
-        judged=counts.judged,
-        unscored=counts.failed,
-        no_claim=counts.no_claim,
+        **counts.claimed(),
         **{name: value for name, (value, _) in counts.rates().items()},
         faithfulness_bounds=sides["faithfulness"],
         citation_validity_bounds=sides["citation_validity"],

@@ -112,10 +112,4 @@ def _status(
 
 
 def _claims(counts: Counts) -> ComparedClaims:
-    return ComparedClaims(
-        claims=counts.claims,
-        judged=counts.judged,
-        unscored=counts.failed,
-        no_claim=counts.no_claim,
-        contradicted=counts.own[Support.CONTRADICTED],
-    )
+    return ComparedClaims(**counts.claimed(), contradicted=counts.own[Support.CONTRADICTED])
