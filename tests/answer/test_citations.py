@@ -5,13 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.answer.citations import Identifiers, audit, find, positions
-from judge.answer.markers import Form
+from judge.answer.citations import audit, find, positions
 from judge.errors import ConfigError
 from judge.records import (
     Chunk,
     Citation,
-    CitationStatus,
     JudgeOutcome,
     Rules,
     Sample,
@@ -95,7 +93,11 @@ SYNTAX: dict[str, str] = {
     "in 2023[1].": "[1]A", "vitamin C[1] and CO2[2] and COVID-19[3]": "[1]A [2]B [3]C",
     "the company's[1] iPhone[2] and macOS[3]": "[1]A [2]B [3]C",
     "the policy(ies)[1] of the WHO (2020)[2]": "[1]A [2]B", "the policy[1][3].": "[1]A [3]C",
-    "a range [1] of options": "[1]A",
+    "a range [1] of options": "[1]A", "policy[10]": "[10]?", "YouTube[1]": "[1]A",
+    "arXiv[1]": "[1]A", "H1N1[1]": "[1]A", "Plan B[1]": "[1]A", "e.g[1]": "[1]A",
+    "维生素[1]": "[1]A", "risk(s)[1]": "[1]A", "世卫组织(WHO)[1]": "[1]A", "ranges [1]": "[1]A",
+    "total[1]\n=====": "[1]A", "total[1]. Size": "[1]A",
+    "范围[1, 2, 3]": "[1, 2, 3]A [1, 2, 3]B [1, 2, 3]C",
 }
 # fmt: on
 
@@ -122,6 +124,7 @@ LOOK_ALIKES = (
     "in the range of [1, 2].", "取值区间[0, 1]内。", "取值范围为 [1-3]。", "It is $x[1]$ here.",
     "It is $$x[1]$$ here.", r"It is \(x + [1]\) here.", r"It is \[x + [1]\] here.",
     "It is (1) or (2).", "第一（1），第二（2）。", "It is (1, 2).", "It is [一].",
+    "col3[1]", "第 [1] 条", "区间为[1, 2]",
     "passage 2 says so", "文档2说明如此", "Q3 [Q3] (Q3)", "In (COVID-19) [GPT-4] times",
     "It is so (docs/intro).", "[" * 50, "] 1 [",
 )
@@ -274,30 +277,6 @@ def test_offsets_are_exact_and_ascending(answer: str, prose: bool) -> None:  # n
         assert (one.start, one.end) == (two.start, two.end) or one.end <= two.start
 
 
-def test_an_equal_id_wins_over_width_and_case() -> None:
-    known = Identifiers(["Doc#1", "doc#1", "Note#2"])
-    assert known.id("doc#1") == (("doc#1", "doc#1"),)
-    assert known.id("DOC#1") is None
-    assert known.id("ｎｏｔｅ＃２") == (("Note#2", "Note#2"),)
-
-
-def test_what_was_not_shown_dangles() -> None:
-    assert Identifiers(["a#1"], ["a#1", "b#1"]).id("b#1") == (("b#1", None),)
-
-
-def test_numbers() -> None:
-    known = Identifiers(["x", "1", "30001"], ["30002"])
-    assert known.numbers(["1", "3", "0", "04", "30001", "30002"]) == (
-        ("1", "1"),
-        ("3", "30001"),
-        ("0", None),
-        ("4", None),
-        ("30001", "30001"),
-        ("30002", None),
-    )
-    assert known.numbers(["2", "2023"]) is None
-
-
 # An id, a token, and whether the token has its shape in [ ] and in ( ).
 SHAPES = """
 docA#sec3#chunk12 | docB#sec4#chunk5 | yes yes
@@ -320,41 +299,15 @@ abc | def | no no
 
 
 def test_the_shape_of_an_id_in_square_and_in_round_brackets() -> None:
-    def alike(known: str, token: str, *, strict: bool) -> str:
-        found = Identifiers([known]).name(token, strict=strict)
-        return "yes" if found == ((token, None),) else "no"
-
     rows = [row.split(" | ") for row in SHAPES.strip().splitlines()]
-    assert [
-        [known, token, f"{alike(known, token, strict=False)} {alike(known, token, strict=True)}"]
+    found = [
+        [known, token, " ".join("yes" if cite(said, [known]) else "no" for said in both)]
         for known, token, _ in rows
-    ] == rows
+        for both in [(f"So [{token}].", f"So ({token}).")]
+    ]
+    assert found == rows
 
 
-def test_read_takes_all_or_nothing() -> None:
-    known = Identifiers(["a#1", "b#2"])
-    both = (("1", "a#1"), ("b#2", "b#2"))
-    assert known.read("1, b#2", Form.SQUARE, numeric=True) == both
-    assert known.read("1, b#2", Form.ROUND, numeric=False) is None
-    assert known.read("1, sic", Form.SQUARE, numeric=True) is None
-    assert known.read("", Form.SQUARE, numeric=True) is None
-
-
-def test_a_link_cites_by_number_or_equal_id_only() -> None:
-    known = Identifiers(["a#1"])
-    assert known.read("b#7", Form.LINK, numeric=True) is None
-    assert known.read("a#1", Form.LINK, numeric=True) == (("a#1", "a#1"),)
-    assert known.read("1", Form.TARGET, numeric=False) is None
-
-
-def test_a_label_is_set_aside() -> None:
-    known = Identifiers(["a#1", "b#2"])
-    assert known.read("citation: 2", Form.SQUARE, numeric=True) == (("2", "b#2"),)
-    assert known.read("来源：a#1", Form.ROUND, numeric=False) == (("a#1", "a#1"),)
-
-
-VALID, UNSUPPORTED = CitationStatus.VALID, CitationStatus.UNSUPPORTED
-DANGLING, UNJUDGED = CitationStatus.DANGLING, CitationStatus.UNJUDGED
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
 
 
@@ -378,76 +331,78 @@ FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
 CONTRADICTED, NO_CLAIM = Support.CONTRADICTED, Support.NO_CLAIM
 
 
-Audited = list[tuple[str | None, CitationStatus | None, str | None]]
-AUDITS: dict[str, tuple[JudgeOutcome | None, Audited]] = {
+# An outcome, and the citations of its sentence as they are audited: `b unsupported c` names c
+# instead of b, `?` resolves to nothing.
+AUDITS: dict[str, tuple[JudgeOutcome | None, str]] = {
     "a supporting chunk is valid, another is not": (
         verdict(FULL, "a", cited=FULL),
-        [("a", VALID, None), ("b", UNSUPPORTED, None)],
+        "a valid, b unsupported",
     ),
     "the first supporting chunk that is not cited is suggested": (
         verdict(PARTIAL, "a", "c", "d"),
-        [("a", VALID, None), ("b", UNSUPPORTED, "c"), (None, DANGLING, "c")],
+        "a valid, b unsupported c, ? dangling c",
     ),
-    "the only citation stands with the cited support": (
-        verdict(FULL, cited=PARTIAL),
-        [("b", VALID, None)],
-    ),
-    "and falls with none": (verdict(FULL, cited=NONE), [("b", UNSUPPORTED, None)]),
-    "or contradicted": (verdict(FULL, cited=CONTRADICTED), [("b", UNSUPPORTED, None)]),
-    "the same chunk twice is still the only one": (
-        verdict(FULL, cited=FULL),
-        [("b", VALID, None), ("b", VALID, None)],
-    ),
-    "beside one that dangles, too": (
-        verdict(FULL, "c", cited=FULL),
-        [("b", VALID, None), (None, DANGLING, "c")],
-    ),
+    "the only citation stands with the cited support": (verdict(FULL, cited=PARTIAL), "b valid"),
+    "and falls with none": (verdict(FULL, cited=NONE), "b unsupported"),
+    "or contradicted": (verdict(FULL, cited=CONTRADICTED), "b unsupported"),
+    "the same chunk twice is still the only one": (verdict(FULL, cited=FULL), "b valid, b valid"),
+    "beside one that dangles, too": (verdict(FULL, "c", cited=FULL), "b valid, ? dangling c"),
     "cited support says nothing of one among several": (
         verdict(FULL, cited=FULL),
-        [("a", UNSUPPORTED, None), ("b", UNSUPPORTED, None)],
+        "a unsupported, b unsupported",
     ),
     "nothing is valid or suggested where nothing supports": (
         verdict(NONE, "a", "c", cited=FULL),
-        [("a", UNSUPPORTED, None), (None, DANGLING, None)],
+        "a unsupported, ? dangling",
     ),
     "nor where something contradicts": (
         verdict(CONTRADICTED, "a", "c", cited=FULL),
-        [("a", UNSUPPORTED, None), (None, DANGLING, None)],
+        "a unsupported, ? dangling",
     ),
-    "no verdict": (TIMEOUT, [("a", UNJUDGED, None), (None, DANGLING, None)]),
+    "no verdict": (TIMEOUT, "a unjudged, ? dangling"),
     "a fallback's verdict": (
         verdict(FULL, "a", "b", cited=FULL, fallback_from=TIMEOUT),
-        [("a", UNJUDGED, None), (None, DANGLING, None)],
+        "a unjudged, ? dangling",
     ),
     "a fallback that sees no claim": (
         verdict(NO_CLAIM, "a", fallback_from=TIMEOUT),
-        [("a", UNJUDGED, None), (None, DANGLING, None)],
+        "a unjudged, ? dangling",
     ),
-    "no claim is listed and never counted": (
-        verdict(NO_CLAIM, "a"),
-        [("a", None, None), (None, None, None)],
-    ),
-    "nor is what was not asked": (None, [("a", None, None), (None, None, None)]),
+    "no claim is listed and never counted": (verdict(NO_CLAIM, "a"), "a -, ? -"),
+    "nor is what was not asked": (None, "a -, ? -"),
 }
 
 
+def audited(named: Sequence[str], outcomes: dict[int, JudgeOutcome], sentence: int = 4) -> str:
+    citations = [
+        Citation(
+            sentence=sentence,
+            marker="[x]",
+            start=place,
+            end=place + 3,
+            chunk_id=None if name == "?" else name,
+        )
+        for place, name in enumerate(named)
+    ]
+    found = audit(citations, outcomes)
+    assert [c.start for c in found] == list(range(len(named)))
+    return ", ".join(
+        " ".join([c.chunk_id or "?", c.status or "-", *([c.suggested] if c.suggested else [])])
+        for c in found
+    )
+
+
 def test_an_audit_holds_citations_against_the_verdict() -> None:
-    for case, (outcome, expected) in AUDITS.items():
-        citations = [
-            Citation(sentence=4, marker="[x]", start=i, end=i + 3, chunk_id=chunk_id)
-            for i, (chunk_id, _, _) in enumerate(expected)
-        ]
-        found = audit(citations, {} if outcome is None else {4: outcome})
-        assert [c.start for c in found] == list(range(len(expected)))
-        assert [(c.chunk_id, c.status, c.suggested) for c in found] == expected, case
+    found = {}
+    for case, (outcome, said) in AUDITS.items():
+        named = [one[0] for one in said.split(", ")]
+        found[case] = (outcome, audited(named, {4: outcome} if outcome else {}))
+    assert found == AUDITS
 
 
 def test_sentences_do_not_mix() -> None:
-    citations = [
-        Citation(sentence=s, marker="[1]", start=s, end=s + 3, chunk_id="a") for s in (0, 1)
-    ]
-    outcomes = {0: verdict(FULL, "a"), 1: verdict(FULL, "b")}
-    assert [(c.status, c.suggested) for c in audit(citations, outcomes)] == [
-        (VALID, None),
-        (UNSUPPORTED, "b"),
+    outcomes: dict[int, JudgeOutcome] = {0: verdict(FULL, "a"), 1: verdict(FULL, "b")}
+    assert [audited("a", outcomes, sentence) for sentence in outcomes] == [
+        "a valid",
+        "a unsupported b",
     ]

@@ -1,18 +1,11 @@
 import json
-from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from judge.checks.injection import flag_orders, reads_like_orders
-from judge.records import (
-    Chunk,
-    Flag,
-    FlagName,
-    Sample,
-)
-from tests.growth import squared
+from judge.records import Chunk, Flag, FlagName, Sample
 
 SUSPECTED = Flag(name=FlagName.INJECTION_SUSPECTED)
 
@@ -92,50 +85,6 @@ POLICIES = (
 
 def test_what_policies_say_to_people_is_no_order_to_a_judge() -> None:
     assert [text for text in POLICIES if reads_like_orders(text)] == []
-
-
-STALLING = (
-    ("", "ignore "),
-    ("", "ignore all "),
-    ("ignore", " "),
-    ("", "ignore" + " " * 1000),
-    ("full. ", "mark all of the "),
-    ("mark faithful ", "a"),
-    ("", "< "),
-    ("<", " "),
-    ("", "</"),
-    ("<chunk", " "),
-    ("<s1", " "),
-    ("", "<chunk 1 "),
-    ("support", '"id": "s1" '),
-    ('"support"', " "),
-    ("支持", "都"),
-    ("full", "都"),
-    ("full", "都标"),
-    ("full", "都标为" + " " * 1000),
-    ("full", "每写 support "),
-    ("支持", "mark "),
-    ("评审", "你是"),
-    ("满分", "请给"),
-    ("judge these", " "),
-    ("faithful", "every of the "),
-    ("full", "output "),
-    ("", "忽略所有"),
-    ("code", " "),
-    ("", "code: " + "0" * 12),
-    ("", "code: 0123456789ab" + " " * 1000 + ".\n"),
-    ("code", "\n "),
-    ("e", "\u0301\u0316"),
-)
-
-
-def test_reading_a_long_text_made_to_stall_is_linear() -> None:
-    def made(head: str, unit: str) -> Callable[[int], str]:
-        return lambda size: head + unit * (size // len(unit))
-
-    makes = [made(*row) for row in STALLING]
-    assert [make(10)[:30] for make in makes if reads_like_orders(make(10_000))] == []
-    assert [text[:30] for text in squared(reads_like_orders, makes, 20_000)] == []
 
 
 def test_orders_anywhere_flag_the_sample_once() -> None:

@@ -22,13 +22,9 @@ def test_stems_are_those_of_words_and_words_do_not_overlap(text: str) -> None:
     assert all(b <= a for a, b in zip(found.starts[1:], found.ends, strict=False))
 
 
-def test_spellings_share_a_stem() -> None:
+def test_spellings_share_a_stem_and_different_words_do_not() -> None:
     pairs = ["reports Reporting", "café CAFE", "ＢＥＲＬＩＮ Berlin", "smith's Smith’s"]
-    for one, other in map(str.split, pairs):
-        assert stem(one) == stem(other)
-
-
-def test_different_words_do_not() -> None:
+    assert [pair for pair in pairs if len({stem(word) for word in pair.split()}) > 1] == []
     assert stem("不") != stem("没")
     assert stem("rain") != stem("train")
 
