@@ -34,9 +34,9 @@ from openai.types.chat import ChatCompletion
 # Run as a file, Python looks for modules beside it and not where `tests` stands.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from judge import Config, Evaluator, JudgeRequest, Sample, read_samples
+from judge import Config, Evaluator, JudgeRequest, Rules, Sample, read_samples
 from judge.compose import compose
-from tests.bench.throughput import ask
+from judge.pipeline import asked
 from tests.bench.workload import Writer
 from tests.server import JudgeServer
 
@@ -153,7 +153,7 @@ async def recorded(samples: Sequence[Sample]) -> list[dict[str, object]]:
     """The bodies that the judge sends for these."""
     with JudgeServer() as server:
         await judged(samples, settings(server.base_url, IN_FLIGHT, None))
-        return [dict(asked.body) for asked in server.requests if not asked.is_probe]
+        return [dict(each.body) for each in server.requests if not each.is_probe]
 
 
 async def with_delay(samples: Sequence[Sample], folder: Path) -> None:
@@ -184,7 +184,7 @@ def tell(ran: Ran, answers: int) -> None:
 
 async def without_delay(samples: Sequence[Sample], folder: Path) -> None:
     bodies = await recorded(samples)
-    requests = [ask(sample) for sample in samples]
+    requests = [asked(sample, Rules()) for sample in samples]
     best: dict[str, float] = {}
     again = 0
     with served(0) as url:

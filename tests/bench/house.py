@@ -67,25 +67,18 @@ def survey(folder: Path) -> House:
 
 def circles(graph: Graph) -> int:
     """How many sets of nodes lead back to themselves."""
-    reached = {node: _reached(graph, node) for node in graph}
-    found = {
-        frozenset(other for other in reached[node] if node in reached.get(other, ()))
-        for node in graph
-        if node in reached[node]
+    reached = {}
+    for start in graph:
+        ahead, reached[start] = list(graph[start]), set[str]()
+        while ahead:
+            node = ahead.pop()
+            if node not in reached[start]:
+                reached[start].add(node)
+                ahead += graph.get(node, ())
+    back = {
+        node: {n for n in found if node in reached.get(n, ())} for node, found in reached.items()
     }
-    return len(found)
-
-
-def _reached(graph: Graph, start: str) -> set[str]:
-    """Every node that some path leads to."""
-    found: set[str] = set()
-    ahead = list(graph.get(start, ()))
-    while ahead:
-        node = ahead.pop()
-        if node not in found:
-            found.add(node)
-            ahead += graph.get(node, ())
-    return found
+    return len({frozenset(found) for node, found in back.items() if node in found})
 
 
 def _imports(folder: Path) -> dict[str, set[str]]:

@@ -21,56 +21,48 @@ from typing import Final
 # Run as a file, Python looks for modules beside it and not where `tests` stands.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from judge import JudgeRequest, Sample
-from judge.answer.citations import find
-from judge.answer.kinds import classify
-from judge.answer.sentences import split
+from judge import JudgeRequest
 from judge.compose import offline
 from judge.config import Config
-from judge.pipeline import evaluate_sample, request
-from judge.protocols import Judge
-from judge.records import Rules, SampleResult
+from judge.pipeline import asked, evaluate_sample
+from judge.records import Rules
 from tests.bench.workload import Writer
 
 ANSWERS: Final = 200
 ROUNDS: Final = 3
 
 
-def ask(sample: Sample) -> JudgeRequest:
-    sentences = classify(split(sample.answer))
-    return request(sample, sentences, find(sample, sentences, Rules()))
-
-
 def requests(chunks: int) -> list[JudgeRequest]:
     """What the judge is asked of made-up answers with so many chunks each."""
     writer = Writer()
     samples = [writer.sample(number) for number in range(ANSWERS)]
-    return [ask(each.model_copy(update={"chunks": each.chunks[:chunks]})) for each in samples]
+    fewer = (each.model_copy(update={"chunks": each.chunks[:chunks]}) for each in samples)
+    return [asked(each, Rules()) for each in fewer]
 
 
-async def judge_seconds(asked: Sequence[JudgeRequest]) -> float:
+async def judge_seconds(requests: Sequence[JudgeRequest]) -> float:
     """The processor time of this thread that the judge alone takes, the best of three rounds."""
     judge = offline(Config())
     seconds = []
     for _ in range(ROUNDS):
         began = time.thread_time()
-        for each in asked:
+        for each in requests:
             await judge.judge(each)
         seconds.append(time.thread_time() - began)
     return min(seconds)
 
 
-def bare_seconds(asked: Sequence[JudgeRequest]) -> float:
+def bare_seconds(requests: Sequence[JudgeRequest]) -> float:
     """The same for a bare count of the words that each sentence shares with each chunk."""
-    return best(lambda: bare(asked))
 
+    def bare() -> None:
+        for each in requests:
+            chunks = [set(chunk.text.lower().split()) for chunk in each.chunks]
+            for sentence in each.sentences:
+                words = set(sentence.text.lower().split())
+                max(len(words & chunk) for chunk in chunks)
 
-def bare(asked: Sequence[JudgeRequest]) -> None:
-    for each in asked:
-        chunks = [set(chunk.text.lower().split()) for chunk in each.chunks]
-        for sentence in each.sentences:
-            words = set(sentence.text.lower().split())
-            max(len(words & chunk) for chunk in chunks)
+    return best(bare)
 
 
 def best(work: Callable[[], object]) -> float:
@@ -86,25 +78,23 @@ def main() -> None:
     table = json.loads((files("judge") / "data" / "background.json").read_text("utf-8"))
     writer = Writer(sorted(table["counts"]), flatness=0, length=(20, 20))
     samples = [writer.sample(i) for i in range(ANSWERS)]
-    asked = [ask(sample) for sample in samples]
+    made = [asked(sample, Rules()) for sample in samples]
     judge = offline(Config())
-    counted = bare_seconds(asked)
+    counted = bare_seconds(made)
     timed = {
-        "whole path": best(lambda: [evaluate(each, judge) for each in samples]),
-        "judge alone": asyncio.run(judge_seconds(asked)),
+        "whole path": best(
+            lambda: [asyncio.run(evaluate_sample(each, judge, Rules())) for each in samples]
+        ),
+        "judge alone": asyncio.run(judge_seconds(made)),
         "bare word count": counted,
     }
-    sentences = sum(len(each.ask) for each in asked)
+    sentences = sum(len(each.ask) for each in made)
     print(f"{'':16}{'answers/s':>10}{'sentences/s':>13}{'× bare':>8}")
     for name, seconds in timed.items():
         print(
             f"{name:16}{ANSWERS / seconds:>10.0f}{sentences / seconds:>13.0f}"
             f"{seconds / counted:>8.1f}"
         )
-
-
-def evaluate(sample: Sample, judge: Judge) -> SampleResult:
-    return asyncio.run(evaluate_sample(sample, judge, Rules()))
 
 
 if __name__ == "__main__":
