@@ -154,23 +154,22 @@ class Evaluator:
 
                 calls = Calls(self._hook, self._config.seed, self._config.review_rate)
                 score = (await stack.enter_async_context(calls)).after(score)
-            async for result in await stack.enter_async_context(
-                aclosing(self._flown(samples, score))
-            ):
+            results = await stack.enter_async_context(aclosing(self._flown(samples, score)))
+            async for result in results:
                 yield result
 
     def _scorer(self, judges: Judges) -> _Score:
         # A server may keep one waiting; whatever else judges does its work and is done.
         patient = self._given is None and self._config.asks_server
         patience = self._config.deadline if patient else None
-        rules = self._config.rules
+        rules, (first, second) = self._config.rules, judges
 
         async def score(sample: Sample) -> SampleResult:
             deadline = None
             if patience is not None:
                 deadline = asyncio.get_running_loop().time() + patience
-            first, second, gate = *judges, self._gate()
             result = await evaluate_sample(sample, first, rules, deadline=deadline)
+            gate = self._gate()
             return await compare(sample, result, second, rules, patience=patience, gate=gate)
 
         return score
