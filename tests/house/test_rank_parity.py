@@ -122,9 +122,6 @@ def drawn(grades: tuple[int, ...]) -> tuple[Qrels, Run]:
 
 
 BINARY, GRADED = (0, 0, 1), (-1, 0, 0, 0, 1, 2, 3, 4)
-DRAWN = pytest.mark.parametrize(
-    ("grades", "level"), [(BINARY, 1), (GRADED, 1), (GRADED, 2)], ids=["binary", "graded", "level"]
-)
 
 
 def pytrec(qrels: Qrels, run: Run, level: int) -> Values:
@@ -135,13 +132,6 @@ def pytrec(qrels: Qrels, run: Run, level: int) -> Values:
     }
 
 
-@DRAWN
-def test_as_pytrec_eval(grades: tuple[int, ...], level: int) -> None:
-    qrels, run = drawn(grades)
-    ours = measured(qrels, run, relevance_level=level)
-    compare(ours, pytrec(qrels, run, level), at_each_k(TREC))
-
-
 def calculated(qrels: Qrels, run: Run, names: Sequence[str]) -> Values:
     measures = {ir_measures.parse_measure(name): name for name in names}
     found: Values = {name: {} for name in names}
@@ -150,10 +140,13 @@ def calculated(qrels: Qrels, run: Run, names: Sequence[str]) -> Values:
     return found
 
 
-@DRAWN
-def test_as_ir_measures(grades: tuple[int, ...], level: int) -> None:
+@pytest.mark.parametrize(
+    ("grades", "level"), [(BINARY, 1), (GRADED, 1), (GRADED, 2)], ids=["binary", "graded", "level"]
+)
+def test_as_pytrec_eval_and_ir_measures(grades: tuple[int, ...], level: int) -> None:
     qrels, run = drawn(grades)
     ours = measured(qrels, run, relevance_level=level)
+    compare(ours, pytrec(qrels, run, level), at_each_k(TREC))
     names = at_each_k(IR_MEASURES, level=level)
     compare(ours, calculated(qrels, run, [*names.values()]), names)
     # It breaks ties by document id rising, as MS MARCO does, where its RR without k has them

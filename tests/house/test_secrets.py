@@ -12,7 +12,18 @@ from judge.records import Chunk
 from tests.asked import Asked
 from tests.commands import Ran, judge, line, write
 from tests.faults import error
-from tests.replies import Answer, Body, Says, Script, Status, packed, right, verdict, verdicts
+from tests.replies import (
+    Answer,
+    Body,
+    Says,
+    Script,
+    Status,
+    calls,
+    packed,
+    right,
+    verdict,
+    verdicts,
+)
 from tests.server import JudgeServer, refused_url
 
 KEY = "sk-proj-Zebra0123456789Quagga"
@@ -36,13 +47,14 @@ def given(asked: Asked) -> str:
     return key
 
 
-def in_calls(answer: Callable[[str], Answer]) -> Script:
-    """Right probes; the calls are answered with the key."""
-    return lambda asked: right(asked) if asked.is_probe else answer(given(asked))
-
-
 def always(answer: Callable[[str], Answer]) -> Script:
+    """Probes and calls are answered with the key."""
     return lambda asked: answer(given(asked))
+
+
+def in_calls(answer: Callable[[str], Answer]) -> Script:
+    """Calls alone are."""
+    return calls(always(answer))
 
 
 def escaped(key: str) -> Answer:
