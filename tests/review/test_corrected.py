@@ -160,19 +160,19 @@ def test_no_pooled_score_where_long_answers_were_hardly_drawn() -> None:
         assert [score.average for score in scores] == averages
 
 
-def test_a_plan_for_one_stratum_by_hand(tmp_path: Path) -> None:
+def test_plans_by_hand(tmp_path: Path) -> None:
     run = scored(tmp_path, [["supported"]] * 100)
     found = plan(run, 0.1)
     # s = .2: n0 = (1.96 · .2 / .1)² = 15.37; 15.37 / (1 + 15.37/100) = 13.3
     assert (found.total, found.learnt) == (14, 0)
     assert [quota.names for quota in found.quotas] == [(StratumName.SUPPORTED,)]
-
-
-def test_a_finer_interval_needs_more_and_never_more_than_there_are(tmp_path: Path) -> None:
-    run = scored(tmp_path, [["supported"] * 3 + ["partial", "unsupported"]] * 20)
+    # A finer interval needs more, and never more than there are.
     totals = [plan(run, reach).total for reach in (0.2, 0.1, 0.05, 0.001)]
     assert totals == sorted(totals)
     assert totals[-1] == 100
+    (tmp_path / "none").mkdir()
+    with pytest.raises(RunError, match="nothing to review"):
+        plan(scored(tmp_path / "none", [[]]), 0.1)
 
 
 def test_labels_teach_the_spread(tmp_path: Path) -> None:
@@ -188,12 +188,19 @@ def test_labels_teach_the_spread(tmp_path: Path) -> None:
     assert found.total > 14
 
 
-def test_plans_of_answers_and_of_nothing(tmp_path: Path) -> None:
+def test_labels_of_whole_answers_teach_plans_of_answers(tmp_path: Path) -> None:
     run = scored(tmp_path, [["supported", "supported"]] * 30)
-    assert sum(quota.units for quota in plan(run, 0.05, "answer").quotas) == 30
-    (tmp_path / "none").mkdir()
-    with pytest.raises(RunError, match="nothing to review"):
-        plan(scored(tmp_path / "none", [[]]), 0.1)
+    drawn = take(run, by="answer", size=10).draw
+    write_draw(run, drawn)
+    write_labels(run, drawn.draw, [label(each, "full") for each in drawn.sentences])
+    found = plan(run, 0.05, "answer")
+    assert (sum(quota.units for quota in found.quotas), found.learnt) == (30, 10)
+    assert plan(run, 0.05).learnt == 20
+    # Sentences drawn alone tell nothing of answers.
+    other = take(run, size=10).draw
+    write_draw(run, other)
+    write_labels(run, other.draw, [label(each, "full") for each in other.sentences])
+    assert plan(run, 0.05, "answer").learnt == 10
 
 
 def size(units: int, spread: float = 0.3) -> Size:
