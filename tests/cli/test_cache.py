@@ -62,30 +62,25 @@ def test_what_is_kept_is_counted_by_signature(
     assert all(told.startswith("2 verdicts, 1 reply, 20") for _, told in signed)
 
 
-def test_where_nothing_is_kept_nothing_is_made(folder: Path, samples: Path) -> None:
-    for words in (["stats"], ["clear"], ["explain", samples, "q_1", "--model", "m"]):
-        ran = judge("cache", *words, "--cache-dir", folder)
-        assert ran.code == 0
-        assert ran.out == f"nothing is kept in {folder}\n"
-    assert not folder.exists()
-
-
-@pytest.mark.parametrize("others", ["", "notes"])
-def test_a_folder_without_a_cache_stays_as_it_is(folder: Path, samples: Path, others: str) -> None:
-    folder.mkdir(mode=0o700)
+@pytest.mark.parametrize("others", [None, "", "notes"])
+def test_where_nothing_is_kept_all_stays_as_it_is(
+    folder: Path, samples: Path, others: str | None
+) -> None:
+    if others is not None:
+        folder.mkdir(mode=0o700)
     if others:
         (folder / others).touch()
         folder.chmod(0o755)
-    before = folder.stat()
-    for words in (["stats"], ["clear", "--yes"], ["explain", samples, "q_1", "--model", "m"]):
+    before = folder.stat() if folder.exists() else None
+    explain = ["explain", samples, "q_1", "--model", "m"]
+    for words in (["stats"], ["clear"], ["clear", "--yes"], explain):
         ran = judge("cache", *words, "--cache-dir", folder)
-        assert ran.code == 0
-        assert ran.out == f"nothing is kept in {folder}\n"
-    assert [path.name for path in folder.iterdir()] == [others] * bool(others)
-    assert (folder.stat().st_mode, folder.stat().st_mtime_ns) == (
-        before.st_mode,
-        before.st_mtime_ns,
-    )
+        assert (ran.code, ran.out) == (0, f"nothing is kept in {folder}\n")
+    assert folder.exists() is (others is not None)
+    if before is not None:
+        now = folder.stat()
+        assert [path.name for path in folder.iterdir()] == [others] * bool(others)
+        assert (now.st_mode, now.st_mtime_ns) == (before.st_mode, before.st_mtime_ns)
 
 
 def test_of_what_failed_wholly_it_is_only_said_that_nothing_is_kept(

@@ -3,7 +3,6 @@ import gzip
 import io
 import json
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Mapping
@@ -259,21 +258,6 @@ def test_a_list_may_be_empty_and_samples_may_be_piped(
         monkeypatch.setattr(sys, "stdin", piped)
         asked = (*words, "-") if len(words) > 1 else words
         assert means(judge("retrieval", *asked, "--json"))["hit@20"] > 0
-
-
-# A process of its own: what is at stake is what it loads.
-def test_help_has_an_example_and_loads_nothing_heavy() -> None:
-    ran = judge("retrieval", "--help")
-    assert ran.code == 0
-    assert "Example: judge retrieval samples.jsonl -k 1,5,10" in ran.out
-    code = (
-        "import atexit, sys\n"
-        "heavy = {'numpy', 'nltk', 'sacrebleu'}\n"
-        "atexit.register(lambda: print('loaded', sorted(heavy & set(sys.modules))))\n"
-        "from judge.cli.app import main; main(['retrieval', '--help'])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "loaded []" in done.stdout
 
 
 def test_gold_of_no_use_is_a_bad_line(tmp_path: Path) -> None:

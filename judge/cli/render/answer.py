@@ -182,14 +182,14 @@ def _flag(flag: Flag) -> Text:
 
 def _scores(result: SampleResult) -> str:
     scores = result.scores
-    parts = [result.status.value.replace("_", " ")]
-    if scores.faithfulness is not None:
-        outcomes = (sentence.outcome for sentence in result.sentences)
-        name = "looks supported" if _by_similarity(outcomes) else "faithfulness"
-        parts.append(f"{name} {number(scores.faithfulness)}")
-    parts += _open(scores.unscored, scores.faithfulness_bounds)
-    if scores.faithfulness_with_fallback is not None:
-        parts.append(f"with fallback {number(scores.faithfulness_with_fallback)}")
+    outcomes = (sentence.outcome for sentence in result.sentences)
+    name = "looks supported" if _by_similarity(outcomes) else "faithfulness"
+    parts = [
+        result.status.value.replace("_", " "),
+        *_numbers({name: scores.faithfulness}),
+        *_open(scores.unscored, scores.faithfulness_bounds),
+        *_numbers({"with fallback": scores.faithfulness_with_fallback}),
+    ]
     cited = _numbers({"coverage": scores.coverage, "validity": scores.citation_validity})
     if cited:
         parts.append(f"citation {', '.join(cited)}")
@@ -201,10 +201,12 @@ def _agreement(found: Correctness) -> str:
     outcomes += [sentence.outcome for sentence in found.reference]
     name = "looks correct" if _by_similarity(outcomes) else "correctness"
     scores = {name: found.f1, "precision": found.precision, "recall": found.recall}
-    parts = [_NOT_COMPARED.get(found.status, found.status.value), *_numbers(scores)]
-    parts += _open(found.of_answer.unscored + found.of_reference.unscored, found.f1_bounds)
-    if found.f1_with_fallback is not None:
-        parts.append(f"with fallback {number(found.f1_with_fallback)}")
+    parts = [
+        _NOT_COMPARED.get(found.status, found.status.value),
+        *_numbers(scores),
+        *_open(found.of_answer.unscored + found.of_reference.unscored, found.f1_bounds),
+        *_numbers({"with fallback": found.f1_with_fallback}),
+    ]
     return f"reference: {' · '.join(parts)}"
 
 
@@ -226,8 +228,7 @@ def _by_similarity(outcomes: Iterable[Outcome]) -> bool:
 
 
 def _is_said(outcome: Outcome) -> bool:
-    verdict = outcome if isinstance(outcome, Verdict) else None
-    return verdict is not None and not verdict.fallback_from and verdict.support in _SAID
+    return isinstance(outcome, Verdict) and not outcome.fallback_from and outcome.support in _SAID
 
 
 def _heading(index: int, outcome: Outcome, page: Page) -> Text:

@@ -210,6 +210,12 @@ PRINTED: list[tuple[str, list[SampleResult], list[str], list[str]]] = [
     ("no citations", [answer(FULL)], ["citations 0"], ["citation recall"]),
     ("one model", [answer(FULL, calls=[CALL, CALL])], ["calls 2 sent, 0"], ["models"]),
     ("two models", [answer(FULL, calls=[CALL, OTHER, CALL])], ["models 2: 2 m-1, 1 m-2"], []),
+    (
+        "the threshold of similarity",
+        [answer(similar(0.25), signature="similarity:x|t:0.8712")],
+        ["worst first (full from 0.871) ✗ none 0.250"],
+        [],
+    ),
     ("a fallback's threshold", [MIXED], ["Faithfulness"], ["full from"]),
 ]
 
