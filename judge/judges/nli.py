@@ -150,8 +150,9 @@ class NliJudge:
                 relation = told[passage.text, said[index]]
                 if relation is not None:
                     found[index].findings.append((passage, relation))
-                elif halves := _halved(passage):
-                    again += [(index, half) for half in halves]
+                elif (half := estimate_tokens(passage.text) // 2) >= LEAST:
+                    parts = _passages(passage.position, passage.text, half, passage.start)
+                    again += [(index, part) for part in parts]
                 else:
                     found[index].unread.add(passage.position)
             asked = again
@@ -209,12 +210,6 @@ def _passages(position: int, text: str, limit: int, first: int = 0) -> list[_Pas
             begin = first + start + len(piece) - len(piece.lstrip())
             cut.append(_Passage(position, begin, begin + len(bare), bare))
     return cut
-
-
-def _halved(passage: _Passage) -> list[_Passage]:
-    """Two passages or more in its place; none where it is too small for that."""
-    half = estimate_tokens(passage.text) // 2
-    return _passages(passage.position, passage.text, half, passage.start) if half >= LEAST else []
 
 
 def _evidence(request: JudgeRequest, passage: _Passage) -> tuple[Evidence, ...]:

@@ -59,10 +59,9 @@ class WindowedJudge:
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence; where there are windows, merged."""
+        texts = [chunk.text for chunk in request.chunks]
         # No text has more tokens than characters, and characters are counted at once.
-        if sum(len(chunk.text) for chunk in request.chunks) <= self._limit:
-            return await self._inner.judge(request)
-        if sum(estimate_tokens(chunk.text) for chunk in request.chunks) <= self._limit:
+        if sum(map(len, texts)) <= self._limit or sum(map(estimate_tokens, texts)) <= self._limit:
             return await self._inner.judge(request)
         parts = list(_windows(request, self._limit))
         judgments = [await self._inner.judge(part) for part in parts]

@@ -20,7 +20,7 @@ _BEGINS: Final = re.compile(rf'\{{(?=\s*+["}}])|\[(?=\s*+\{{)|{re.escape(_THOUGH
 _LONGEST_WHOLE: Final = 18
 _LONGEST_REASON: Final = 300
 _SAID: Final = 40
-_NUMBER_DIGITS: Final = 9
+_DIGITS: Final = re.compile(r"\s*[0-9]{1,9}\s*")
 _LABELS: Final = {label.value: label for label in Support}
 
 _T = TypeVar("_T", str, list[object])
@@ -154,16 +154,12 @@ def _evidence(entry: Mapping[str, object], request: JudgeRequest) -> Iterable[Ev
 
 def _chunk(value: object, request: JudgeRequest) -> int:
     """The 0-based position of a chunk that a reply names by its number."""
-    number: int | None = None
-    if isinstance(value, str):
-        digits = value.strip()
-        if digits.isascii() and digits.isdecimal() and len(digits) <= _NUMBER_DIGITS:
-            number = int(digits)
-    elif isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
-        number = int(value) if abs(value) < 10**_NUMBER_DIGITS else None
-    if number is None or not 1 <= number <= len(request.chunks):
+    number = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
+    if not isinstance(number, int | float) or isinstance(number, bool) or number % 1:
+        number = 0
+    if not 1 <= number <= len(request.chunks):
         raise FaultError(f"there is no chunk {_said(value)}")
-    return number - 1
+    return int(number) - 1
 
 
 def _text(entry: Mapping[str, object], field: str) -> str:

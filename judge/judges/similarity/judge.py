@@ -12,15 +12,7 @@ from judge.errors import ConfigError
 from judge.judges import reason
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
 from judge.judges.similarity.index import Vocabulary, locate
-from judge.judges.similarity.model import (
-    Bools,
-    ConjunctionModel,
-    Floats,
-    Ints,
-    Vectors,
-    expit,
-    logit,
-)
+from judge.judges.similarity.model import Bools, ConjunctionModel, Floats, expit, logit, nearest
 from judge.judges.similarity.terms import Term, terms
 from judge.protocols import Embedder
 from judge.records import (
@@ -74,19 +66,9 @@ async def aligned(
         cited = np.zeros((len(block), len(texts)), np.bool_)
         for row, index in enumerate(block):
             cited[row, list(request.cites.get(index, ()))] = True
-        these, cosine = [broken[index] for index in block], _nearest(own, rows, passages.first)
+        these, cosine = [broken[index] for index in block], nearest(own, rows, passages.first)
         yield block, align(these, vocabulary, passages, cosine, cited)
         await asyncio.sleep(0)
-
-
-def _nearest(own: Vectors, rows: Vectors, first: Ints) -> Floats:
-    """Cosine to the nearest segment of each chunk, 0 at least, shape (sentences, chunks)."""
-    nearest = np.zeros((len(own), len(first) - 1))
-    filled = np.flatnonzero(np.diff(first))
-    if len(filled):
-        cosines = (own @ rows.T).astype(np.float64)
-        nearest[:, filled] = np.maximum.reduceat(cosines, first[filled], axis=1)
-    return np.maximum(nearest, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,19 @@ def _vector(stem: str) -> Vectors:
     return np.bincount(hashes % _WIDTH, values, _WIDTH).astype(np.float32)
 
 
+def nearest(own: Vectors, rows: Vectors, first: Ints) -> Floats:
+    """Cosine of sentences to the nearest segment of each chunk, 0 at least: (sentences, chunks).
+
+    `rows` are the vectors of all segments, `first` is the first one of each chunk and their number.
+    """
+    found = np.zeros((len(own), len(first) - 1))
+    filled = np.flatnonzero(np.diff(first))
+    if len(filled):
+        cosines = (own @ rows.T).astype(np.float64)
+        found[:, filled] = np.maximum.reduceat(cosines, first[filled], axis=1)
+    return np.maximum(found, 0.0)
+
+
 def logit(share: float) -> float:
     """ln(share / (1 - share)), for a share within (0, 1).
 

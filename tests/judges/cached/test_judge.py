@@ -5,7 +5,8 @@ import pytest
 
 from judge.backends.fake import FakeStore
 from judge.errors import ConfigError, JudgeUnavailable
-from judge.judges.cached import AnswerKey, CachedJudge, Difference, Explained, contents, explain
+from judge.judges.cached import AnswerKey, CachedJudge, Explained, contents, explain
+from judge.judges.cached.judge import Difference
 from judge.judges.cached.rows import Place, VerdictRow, brief
 from judge.protocols import Judge
 from judge.records import (
