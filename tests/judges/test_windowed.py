@@ -1,7 +1,10 @@
 from collections.abc import Mapping, Sequence
 from itertools import permutations, product
 
+import pytest
+
 from judge.backends.fake import FakeJudge
+from judge.errors import ConfigError
 from judge.judges.windowed import WindowedJudge, merge
 from judge.records import (
     Call,
@@ -156,6 +159,12 @@ async def test_what_fits_is_one_request_unchanged() -> None:
         judgment = await WindowedJudge(inner, max_evidence_tokens=100).judge(whole)
         assert [each is whole for each in inner.requests] == [True]
         assert len(judgment.outcomes) == 2
+
+
+def test_a_window_has_room_and_the_judge_within_its_own_signature() -> None:
+    assert WindowedJudge(always(), max_evidence_tokens=100).signature == always().signature
+    with pytest.raises(ConfigError, match="must be at least 100, not 99"):
+        WindowedJudge(always(), max_evidence_tokens=99)
 
 
 async def test_what_does_not_fit_is_packed_in_order() -> None:
