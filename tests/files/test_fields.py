@@ -90,29 +90,25 @@ WRONG: list[tuple[dict[str, JsonValue], str, str]] = [
 
 
 def test_other_accepted_names() -> None:
+    chunks = (Chunk(chunk_id="1", text="one"), Chunk(chunk_id="2", text="二"))  # numbered from one
     rows: list[tuple[str, JsonValue, str, object]] = [
         ("id", "x", "qid", "x"),
         ("sample_id", "x", "qid", "x"),
         ("id", 12, "qid", "12"),
         ("question", "q", "query", "q"),
         ("user_input", "q", "query", "q"),
+        ("response", "r", "answer", "r"),
+        ("chunks", ["one", "二"], "chunks", chunks),
+        ("contexts", ["one", "二"], "chunks", chunks),
+        ("retrieved_contexts", ["one", "二"], "chunks", chunks),
         ("reference", "r", "gold_answer", "r"),
         ("rel_map", {"1": 1}, "relevance", {"1": 1.0}),
         ("retrieved", [3, "b"], "retrieved", ("3", "b")),
     ]
-    samples = [read(**OK, **{key: value}) for key, value, *_ in rows]
-    assert [getattr(sample, row[2]) for sample, row in zip(samples, rows, strict=True)] == [
-        read_as for *_, read_as in rows
-    ]
+    samples = [sample_from({key: value}, line=1, needs=()) for key, value, *_ in rows]
+    found = [getattr(sample, row[2]) for sample, row in zip(samples, rows, strict=True)]
+    assert found == [read_as for *_, read_as in rows]
     assert all(sample.metadata == {} for sample in samples)
-
-
-@pytest.mark.parametrize("key", ["contexts", "retrieved_contexts", "chunks"])
-def test_chunks_as_texts_are_numbered_from_one(key: str) -> None:
-    texts: JsonValue = ["one", "二"]
-    sample = read(response="a", **{key: texts})
-    assert sample.answer == "a"
-    assert sample.chunks == (Chunk(chunk_id="1", text="one"), Chunk(chunk_id="2", text="二"))
 
 
 def test_chunks_by_id_by_number_by_position_and_with_other_keys() -> None:
@@ -144,9 +140,9 @@ def test_metadata_keeps_its_order_and_its_values() -> None:
     assert list(read(**OK, **values).metadata.items()) == list(values.items())
 
 
-@pytest.mark.parametrize("fields", [{}, {"qid": None}, {"qid": ""}, {"id": None, "qid": None}])
-def test_a_missing_qid_is_the_line_number(fields: dict[str, JsonValue]) -> None:
-    assert read(**OK, **fields).qid == "7"
+def test_a_missing_qid_is_the_line_number() -> None:
+    rows: list[dict[str, JsonValue]] = [{}, {"qid": None}, {"qid": ""}, {"id": None, "qid": None}]
+    assert [read(**OK, **fields).qid for fields in rows] == ["7"] * 4
 
 
 def test_nothing_is_legal_where_it_means_something() -> None:

@@ -107,22 +107,20 @@ def test_what_an_earlier_version_wrote_still_reads() -> None:
         SampleResult.model_validate_json(damaged)
 
 
-@pytest.mark.parametrize(
-    ("sources", "fallen_back", "signatures", "expected"),
-    [
-        ({"similarity": 3}, 0, {"similarity:lexical-v1|t:0.9": 1}, True),
-        ({"similarity": 3}, 1, {"llm:m@h|fallback:similarity:lexical-v1": 1}, False),
-        ({"llm": 3}, 0, {"llm:m@h": 1}, False),
-        ({}, 0, {"similarity:lexical-v1": 1}, True),
-        ({}, 0, {"similarity:lexical-v1": 1, "llm:m@h": 1}, False),
-    ],
-)
-def test_who_judged_a_run(
-    sources: dict[str, int], fallen_back: int, signatures: dict[str, int], *, expected: bool
-) -> None:
-    told = {"sources": sources, "fallen_back": fallen_back, "signatures": signatures}
-    summary: Summary = summarize([]).model_copy(update=told)
-    assert summary.by_similarity is expected
+def test_who_judged_a_run() -> None:
+    similarity, both = "similarity:lexical-v1|t:0.9", "llm:m@h|fallback:similarity:lexical-v1"
+    rows: list[tuple[dict[str, int], int, tuple[str, ...], bool]] = [
+        ({"similarity": 3}, 0, (similarity,), True),
+        ({"similarity": 3}, 1, (both,), False),
+        ({"llm": 3}, 0, ("llm:m@h",), False),
+        ({}, 0, (similarity,), True),
+        ({}, 0, (similarity, "llm:m@h"), False),
+    ]
+    for sources, fallen_back, made, expected in rows:
+        signatures = dict.fromkeys(made, 1)
+        told = {"sources": sources, "fallen_back": fallen_back, "signatures": signatures}
+        summary: Summary = summarize([]).model_copy(update=told)
+        assert summary.by_similarity is expected, told
 
 
 def test_a_claim_has_blanks_for_its_markers_and_all_else_in_its_place() -> None:

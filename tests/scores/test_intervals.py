@@ -23,28 +23,21 @@ NORMAL = 1.959964
 SHARES = st.tuples(*[st.floats(0, 1)] * 3).map(sorted)
 
 
-@pytest.mark.parametrize(
-    ("successes", "n", "low", "high"),
-    [
+def test_wilson_agrees_with_published_values() -> None:
+    rows = [
         # Newcombe (1998), Statistics in Medicine 17, 857-872, table I, method 3.
         (81, 263, 0.2553, 0.3662),
         (15, 148, 0.0624, 0.1605),
         (0, 20, 0.0, 0.1611),
         (1, 29, 0.0061, 0.1718),
-    ],
-)
-def test_wilson_agrees_with_published_values(
-    successes: int, n: int, low: float, high: float
-) -> None:
-    assert wilson(successes / n, n) == pytest.approx((low, high), abs=5e-5)
-    mirrored = wilson(1 - successes / n, n)
-    assert mirrored == pytest.approx((1 - high, 1 - low), abs=5e-5)
-
-
-@pytest.mark.parametrize(("mean", "n"), [(0.5, 0), (-0.1, 5), (1.1, 5), (math.nan, 5)])
-def test_wilson_refuses_what_is_no_share(mean: float, n: int) -> None:
-    with pytest.raises(ValueError, match="wilson needs"):
-        wilson(mean, n)
+    ]
+    for successes, n, low, high in rows:
+        assert wilson(successes / n, n) == pytest.approx((low, high), abs=5e-5)
+        mirrored = wilson(1 - successes / n, n)
+        assert mirrored == pytest.approx((1 - high, 1 - low), abs=5e-5)
+    for mean, size in ((0.5, 0), (-0.1, 5), (1.1, 5), (math.nan, 5)):
+        with pytest.raises(ValueError, match="wilson needs"):
+            wilson(mean, size)
 
 
 @settings(deadline=None)
@@ -79,9 +72,8 @@ def rows(hits: str, clusters: str = "") -> list[Row]:
     return [Row(hit == "1", 1.0, k, clusters[k] if clusters else k) for k, hit in enumerate(hits)]
 
 
-@pytest.mark.parametrize(
-    ("given_rows", "value", "size"),
-    [
+def test_a_weighted_share_by_hand() -> None:
+    table = [
         # K/(K - 1) · (3 · 1/16 + 9/16) / 16 = 1/16 = p(1 - p)/3
         (rows("1110"), 0.75, 3),
         # One cluster all right and one all wrong: v = 2/1 · (2² + 2²) / 8² = ¼ = p(1 - p).
@@ -92,16 +84,12 @@ def rows(hits: str, clusters: str = "") -> list[Row]:
         (rows("111111", "aaabbb"), 1, 2),
         # Two labels on one sentence are one unit.
         ([Row(u < 2, 0.5, u, u) for u in range(3) for _ in "xy"], 2 / 3, 2),
-    ],
-)
-def test_a_weighted_share_by_hand(given_rows: list[Row], value: float, size: float) -> None:
-    found = weighted_share(given_rows)
-    assert found is not None
-    assert (found.value, found.size) == pytest.approx((value, size))
-    assert (found.low, found.high) == wilson(found.value, found.size)
-
-
-def test_no_rows_are_no_share() -> None:
+    ]
+    for observed, value, size in table:
+        found = weighted_share(observed)
+        assert found is not None
+        assert (found.value, found.size) == pytest.approx((value, size))
+        assert (found.low, found.high) == wilson(found.value, found.size)
     assert weighted_share([]) is None
 
 
