@@ -84,13 +84,13 @@ SETTINGS: Final = {
         str, "One more citation syntax: the marker alone, group 1 the id.", "REGEX"
     ),
 }
-_File = _option(Path, "File of settings [judge.toml, where there is one].", "FILE")
-_Debug = Annotated[
-    bool,
-    typer.Option(
-        "--debug", callback=debug, is_eager=True, help="Say more, and where an error arose."
-    ),
-]
+_DEBUG: Final = typer.Option(
+    "--debug", callback=debug, is_eager=True, help="Say more, and where an error arose."
+)
+_BESIDE: Final = {
+    "config": _option(Path, "File of settings [judge.toml, where there is one].", "FILE"),
+    "debug": Annotated[bool, _DEBUG],
+}
 
 
 def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
@@ -108,12 +108,8 @@ def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
 
     own = [p for name, p in signature(command).parameters.items() if name != "settings"]
     added = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, kind, default in (
-            *((name, kind, None) for name, kind in SETTINGS.items()),
-            ("config", _File, None),
-            ("debug", _Debug, False),
-        )
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in (SETTINGS | _BESIDE).items()
     ]
     del run.__annotations__["settings"]
     vars(run)["__signature__"] = signature(command).replace(parameters=[*own, *added])

@@ -1,7 +1,7 @@
 """`judge recommend`: which measures fit the data, and why."""
 
 import shlex
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, get_args
 
 import typer
 
@@ -9,14 +9,12 @@ from judge.cli.app import app
 from judge.cli.options import SAMPLES, SKIP_BAD, chosen, language
 from judge.cli.terminal import output, say
 from judge.errors import ConfigError
+from judge.files.source import PIPED
 from judge.files.tables import page_file
 from judge.text.visible import clip
 
 if TYPE_CHECKING:
     from judge.advice.records import Wishes
-
-STDOUT: Final = "-"
-"""In place of a file's name."""
 
 
 @app.command()
@@ -53,7 +51,7 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     """
     wishes = _wishes(missed_cost, noise_cost, depth, corpus_size, task)
     spoken = language(lang)
-    if as_json and markdown == STDOUT:
+    if as_json and markdown == PIPED:
         raise ConfigError("--json and --markdown - both print; give --markdown a file's name")
     # Heavy, and --help stays quick without them.
     from judge.advice.recommend import recommend_measures  # noqa: PLC0415
@@ -61,14 +59,14 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     from judge.files.samples import Source  # noqa: PLC0415
 
     source = Source(samples, (), skip_bad_lines=skip_bad_lines)
-    written = None if markdown == STDOUT else markdown
+    written = None if markdown == PIPED else markdown
     with source.samples() as read, page_file(written, samples) as write:
         advice, name = recommend_measures(read, wishes, spoken), shlex.quote(samples)
         if write is not None:
             write(markdown_page(advice, name))
     if as_json:
         say(advice.model_dump_json())
-    elif markdown == STDOUT:
+    elif markdown == PIPED:
         say(markdown_page(advice, name))
     else:
         with output() as page:

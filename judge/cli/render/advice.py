@@ -109,14 +109,8 @@ class _Layout:
 
     def _profile(self) -> Iterator[str]:
         found, colon = self._advice.profile, _COLON[self._lang]
-        figures = {
-            "samples": found.samples,
-            "queries": found.queries,
-            "relevant": found.relevant,
-            "irrelevant": found.irrelevant,
-            "ratio": found.ratio,
-            "ranked": found.longest,
-        }
+        names = ("samples", "queries", "relevant", "irrelevant", "ratio")
+        figures = {name: getattr(found, name) for name in names} | {"ranked": found.longest}
         if found.without_relevant:
             figures["without_relevant"] = found.without_relevant
         for name, value in figures.items():
