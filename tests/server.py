@@ -111,7 +111,6 @@ class JudgeServer:
         app = web.Application(client_max_size=_BODY_LIMIT)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_post("/v1/embeddings", self._embed)
-        app.router.add_get("/v1/models", self._models)
         app.router.add_get("/stats", self._stats)
         # A hanging handler ends with its client or with the server. Zero would mean: wait for ever.
         runner = web.AppRunner(
@@ -147,11 +146,9 @@ class JudgeServer:
         while isinstance(answer, Slow):
             await asyncio.sleep(answer.seconds)
             answer = answer.then
-        return (
-            self._completion(asked, answer)
-            if isinstance(answer, Says)
-            else await send(request, answer)
-        )
+        if isinstance(answer, Says):
+            return self._completion(asked, answer)
+        return await send(request, answer)
 
     def _completion(self, asked: Asked, said: Says) -> web.Response:
         prompt, reply = asked.prompt_tokens, tokens(said.text or "")
@@ -191,10 +188,6 @@ class JudgeServer:
         return web.json_response(
             {"object": "list", "model": body["model"], "data": data, "usage": usage}
         )
-
-    async def _models(self, _request: web.Request) -> web.Response:
-        model = {"id": "tiny", "object": "model", "created": 0, "owned_by": "tests"}
-        return web.json_response({"object": "list", "data": [model]})
 
     async def _stats(self, _request: web.Request) -> web.Response:
         names = ("calls", "probes", "prompt_tokens", "reply_tokens")

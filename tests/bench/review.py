@@ -149,18 +149,14 @@ def _result(qid: str, judged: Sequence[tuple[Support | None, bool]]) -> SampleRe
         sentences.append(SentenceResult(**at, kind=SentenceKind.CLAIM, outcome=outcome))
     weights = [SUPPORT_WEIGHT[support] for support, _ in judged if support is not None]
     score = statistics.fmean(weights) if weights else None
-    counts = {
-        "claims": len(judged),
-        "judged": len(weights),
-        "unscored": len(judged) - len(weights),
-        "no_claim": 0,
-        "faithfulness": score,
-        "unsupported": (),
-    }
+    claims, kept = len(judged), len(weights)
+    counts = {"claims": claims, "judged": kept, "unscored": claims - kept, "no_claim": 0}
     return SampleResult(
         qid=qid,
         status=Status.UNSCORED if score is None else Status.SCORED,
-        scores=Scores.model_validate(_NO_SCORES | counts),
+        scores=Scores.model_validate(
+            _NO_SCORES | counts | {"faithfulness": score, "unsupported": ()}
+        ),
         sentences=tuple(sentences),
         citations=(),
         flags=tuple(flags),

@@ -8,7 +8,6 @@ kernel every twentieth of the way. Nothing is asserted: read the column.
 
 import json
 import resource
-import shutil
 import sys
 import tempfile
 import time
@@ -75,8 +74,8 @@ class Sampler:
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else ANSWERS
-    folder = Path(tempfile.mkdtemp())
-    try:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
         source = folder / "samples.jsonl"
         write_samples(source, count)
         size = source.stat().st_size / 1e6
@@ -85,8 +84,6 @@ def main() -> None:
         )
         summary = Job(source, folder / "run", Config()).run(Sampler())
         print(f"{summary.answers} results; peak {resource.getrusage(0).ru_maxrss / 1e3:.0f} MB")
-    finally:
-        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -63,20 +63,15 @@ def test_the_settings_file_names_it_as_well(samples: Path, place: Path) -> None:
     assert read_record(place / "two").signature.startswith("similarity:lexical")
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (("--judge", "nli"), "--nli-model"),
-        (("--judge", "nli", "--nli-model", "./none"), "./none"),
-        (("--nli-model", "nobody/judge-none"), "nobody/judge-none"),
-        (("--embedding-model", "local:./none"), "local:./none"),
-    ],
-)
-def test_a_model_that_is_not_there_is_one_line(
-    place: Path, words: tuple[str, ...], named: str
-) -> None:
+def test_a_model_that_is_not_there_is_one_line(place: Path) -> None:
     samples = write(place / "in.jsonl", [line("q1", "It is open.")])
-    ran = judge("score", samples, "-o", place / "run", *words)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert named in ran.err
+    for options, named in (
+        ("--judge nli", "--nli-model"),
+        ("--judge nli --nli-model ./none", "./none"),
+        ("--nli-model nobody/judge-none", "nobody/judge-none"),
+        ("--embedding-model local:./none", "local:./none"),
+    ):
+        ran = judge("score", samples, "-o", place / "run", *options.split())
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), options
+        assert named in ran.err
     assert not (place / "run").exists()

@@ -117,18 +117,6 @@ def test_a_tenth_of_the_calls_fails(samples: Path, *, fallback: bool) -> None:
     assert summary.unscored == {"server_error": len(lost)}
     assert summary.fallen_back == (len(lost) if fallback else 0)
     assert summary.calls == CLAIMS // 2
-    show_it(ran, summary, fallback=fallback)
-
-    with_fallback = summary.faithfulness_with_fallback
-    if not fallback:
-        assert with_fallback is None
-        return
-    everything = [mean(weight(s) for s in result.sentences) for result in broken]
-    assert macro(with_fallback) == pytest.approx(mean(everything), abs=1e-12)
-    assert macro(with_fallback) != macro(summary.faithfulness)
-
-
-def show_it(ran: Ran, summary: Summary, *, fallback: bool) -> None:
     bounds = summary.faithfulness_bounds
     assert bounds is not None
     assert f"{bounds.low:.3f}–{bounds.high:.3f}" in ran.out
@@ -137,6 +125,14 @@ def show_it(ran: Ran, summary: Summary, *, fallback: bool) -> None:
     assert f"untrusted: {share:.1f} % of the claims have no verdict" in ran.out
     assert ("with fallback" in ran.out) is fallback
     assert "Traceback" not in ran.err
+
+    with_fallback = summary.faithfulness_with_fallback
+    if not fallback:
+        assert with_fallback is None
+        return
+    everything = [mean(weight(s) for s in result.sentences) for result in broken]
+    assert macro(with_fallback) == pytest.approx(mean(everything), abs=1e-12)
+    assert macro(with_fallback) != macro(summary.faithfulness)
 
 
 def test_a_few_failures_are_an_accident(samples: Path) -> None:
