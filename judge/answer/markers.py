@@ -121,7 +121,7 @@ _INTERVAL = re.compile(
     r"(?:∈|\b(?:intervals?|ranges?)(?:\s++of)?+|区间|范围)\s*+(?:[为是在:：]\s*+)?$",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"[A-Za-z0-9_]*+\Z")
+_NAME_BEFORE = re.compile(r"[A-Za-z0-9_]*+\Z")
 _NAME_LIMIT: Final = 64
 
 
@@ -224,7 +224,7 @@ def _is_index(text: str, pair: _Pair, indexed: Container[int], calls: Mapping[in
 
 def _name(text: str, end: int) -> str:
     """The run of ASCII letters, digits and underscores that ends at `end`, or nothing."""
-    found = _NAME.search(text, max(0, end - _NAME_LIMIT), end)
+    found = _NAME_BEFORE.search(text, max(0, end - _NAME_LIMIT), end)
     return found[0] if found else ""
 
 

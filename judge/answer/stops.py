@@ -50,10 +50,8 @@ class Candidate(NamedTuple):
 def candidates(text: str, *, spaced_marks: bool) -> Iterator[Candidate]:
     """Yield every stop of running text, in order and apart.
 
-    Args:
-        text: running text.
-        spaced_marks: whether a marker belongs to the stop before it across white space; not so
-            where the text puts its markers in front of the sentences.
+    A marker belongs to the stop before it across white space if `spaced_marks`; not so where the
+    text puts its markers in front of the sentences.
     """
     notes = spaced_marks and not _NUMBER_FIRST.match(text)
     end = 0
@@ -125,10 +123,8 @@ class Place(NamedTuple):
 def ends_sentence(place: Place, punkt: Callable[[], Container[int]]) -> bool:
     """Whether a sentence ends at a candidate that is not the end of the text.
 
-    Args:
-        place: the candidate and its surroundings.
-        punkt: gives the places behind the full stops at which Punkt ends a sentence of Latin
-            script; called only where no word tells.
+    `punkt` gives the places behind the full stops at which Punkt ends a sentence of Latin script;
+    it is called only where no word tells.
     """
     return _ends_cjk(*place) if _full_width(*place[:2]) else _ends_latin(place, punkt)
 

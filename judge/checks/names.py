@@ -68,11 +68,8 @@ class Name(NamedTuple):
 def names(text: str, dated: Sequence[Date] | None = None) -> list[Name]:
     """Find the names of a text, in reading order; days, months, honorifics and `I` are none.
 
-    A run of capitalised words is one name: `United Nations`, `Bank of England`.
-
-    Args:
-        text: any, citation markers overwritten.
-        dated: its dates, where they are known already.
+    A run of capitalised words is one name: `United Nations`, `Bank of England`. `dated` are the
+    dates of the text, where they are known already.
 
     >>> [name.parts for name in names("In May the UN met Dr. Ana Silva. 北京市")]
     [('un',), ('ana', 'silva'), ('北京',)]

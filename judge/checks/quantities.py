@@ -205,9 +205,7 @@ def _holds(
 def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]:
     """Find the quantities of a text, in reading order; what stands in a date is none.
 
-    Args:
-        text: any, citation markers overwritten.
-        dated: its dates, where they are known already.
+    `dated` are the dates of the text, where they are known already.
 
     >>> [(q.readings[0].value, q.readings[0].unit.kind) for q in quantities("US$5m, 5公里, 3.5 %")]
     [(5000000.0, 'usd'), (5000.0, 'length'), (3.5, 'percent')]

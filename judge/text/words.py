@@ -187,7 +187,7 @@ class _Lists(NamedTuple):
 def _lists() -> _Lists:
     raw: dict[str, str] = json.loads(_data("words.json"))
     light = frozenset(map(stem, f"{raw['stop']} {raw['frame']}".split()))
-    grammar, no_negation = (
+    light_zh, no_negation = (
         "|".join(sorted(raw[name].split(), key=len, reverse=True))
         for name in ("grammar_zh", "no_negation_zh")
     )
@@ -197,7 +197,7 @@ def _lists() -> _Lists:
         rank={char: rank for rank, char in enumerate(raw["common_zh"])},
         classifiers=frozenset(raw["classifiers_zh"]),
         auxiliaries=frozenset(raw["auxiliary_zh"]),
-        grammar=re.compile(f"(?<=[{raw['counting_zh']}])[{raw['classifiers_zh']}]|{grammar}"),
+        grammar=re.compile(f"(?<=[{raw['counting_zh']}])[{raw['classifiers_zh']}]|{light_zh}"),
         no_negation=re.compile(no_negation),
     )
 
