@@ -155,6 +155,9 @@ def test_as_pytrec_eval_and_ir_measures(grades: tuple[int, ...], level: int) -> 
     compare(ours, calculated(qrels, by_rank(run), [*names.values()]), names)
 
 
+# Its own source warns where it is compiled for the first time.
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.oracle
 def test_as_ranx(monkeypatch: pytest.MonkeyPatch) -> None:
     # Compiling its measures would take half a minute, and interpreting them takes seconds.

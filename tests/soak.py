@@ -1,0 +1,173 @@
+"""Many answers against a server that misbehaves, and a command that is killed.
+
+    python -m tests.soak [ANSWERS] [KILLS]
+
+By default 5 000 answers, three kill -9, and an odd reply to 12 % of the calls. It ends in an
+`AssertionError` where a result is lost, doubled or made up, or where something is paid for twice.
+"""
+
+import hashlib
+import itertools
+import os
+import re
+import signal
+import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from pydantic import JsonValue
+
+from judge.backends.store import DiskStore
+from judge.files.runs import read_summary
+from judge.judges.cached.rows import ASKED, AskedRow, VerdictRow
+from judge.records import Support, Unscored, Verdict
+from tests import faults, replies
+from tests.asked import Asked
+from tests.commands import line, results, start, write
+from tests.replies import Answer, Body, Reset, Says, Script, Status, right
+from tests.server import JudgeServer
+
+SHARE: Final = 0.12
+Name = tuple[int, int]
+"""A sentence: the number of its answer, and its index there."""
+
+_TEXTS: Final = (
+    "", " \n", "null", "true", "0", "[]", "{}", '""', "NaN", "Yes.", "全部支持。", "\0\0",
+    "\ufeff{}",     '{"verdicts": null}', '{"verdicts": {}}', '{"verdicts": [null]}', '{"verdicts": [[]]}',
+    '{"verdicts": "full"}', '{"verdicts": [{"id": 1, "support": "full"}]}', "[" * 9_000,
+    '{"verdicts": [{"id": "s1"}]}', '{"verdicts": [{"id": "s1", "support": null}]}',
+    '{"a": ' * 9_000, '{"verdicts": [{"id": "\\ud800"}]}', "9" * 9_000, "s1: full\ns2: full",
+    "<think>s1 is full</think>", "```json\n```", '{"error": "overloaded"}', "x" * 100_000,
+)  # fmt: skip
+_BODIES: Final = (
+    "", "null", "[]", "0", '"full"', "{", '{"choices": null}', '{"choices": [null]}', "\0",
+    '{"choices": [{}]}', '{"choices": [{"message": null}]}', '{"choices": [{"message": {}}]}',
+    '{"choices": [{"message": {"content": 7}}]}', '{"choices": [{"message": {"content": []}}]}',
+    '{"choices": "none"}', '{"object": "error", "message": "no", "code": 500}',
+)  # fmt: skip
+_STATUSES: Final = (408, 409, 413, 418, 425, 429, 500, 501, 502, 503, 504, 507, 520, 524, 529, 599)
+
+
+def odd() -> list[Answer | Script]:
+    """Replies that a run must survive: none of them says that no call can succeed."""
+    page = "<html><h1>sorry</h1></html>"
+    empty: Mapping[str, JsonValue] = {}
+    return [
+        faults.fewer, faults.double, faults.unknown, faults.renamed, faults.off_menu, faults.fenced,
+        faults.prose, faults.tricky_quotes, faults.glued, faults.broken, faults.cut, faults.REFUSED,
+        faults.FILTERED, faults.NULL_CONTENT, faults.HTML, faults.AZURE_FILTERED, faults.TOO_LONG,
+        replies.TOO_MANY, replies.too_many("0"), replies.too_many("soon"), Reset(),
+        *map(Says, _TEXTS),
+        *map(Body, _BODIES),
+        *(Status(code, body) for code, body in zip(_STATUSES, itertools.cycle((page, dict(empty)))))
+    ]  # fmt: skip
+
+
+class Hostile:
+    """Answers a share of the calls oddly, each in its turn; tells when so many were answered."""
+
+    def __init__(self, share: float = SHARE) -> None:
+        self._odd = itertools.cycle(odd())
+        self._every = round(1 / share)
+        self._limit = sys.maxsize
+        self.reached = threading.Event()
+
+    def upto(self, calls: int) -> None:
+        """Set `reached` at this call, counted from the first of all."""
+        self._limit = calls
+        self.reached.clear()
+
+    def __call__(self, asked: Asked) -> Answer:
+        if asked.is_probe:
+            return right(asked)
+        if asked.number >= self._limit:
+            self.reached.set()
+        if asked.number % self._every:
+            return right(asked)
+        answer = next(self._odd)
+        return answer(asked) if callable(answer) else answer
+
+
+def soak(place: Path, answers: int, kills: int) -> Counter[str]:
+    """Score so many answers in `place`, killed so often on the way; what became of the sentences.
+
+    The cache is the one of the environment.
+    """
+    texts = [f"Room {n}a is open. 第{n}号馆关闭[1]。" for n in range(answers)]
+    samples = write(place / "in.jsonl", [line(f"q{n}", text) for n, text in enumerate(texts)])
+    hostile = Hostile()
+    with JudgeServer(hostile) as server:
+        command = ("score", samples, "-o", place / "run", *server.words)
+        for turn in range(1, kills + 1):
+            hostile.upto(turn * answers // (kills + 1))
+            _killed(command, hostile)
+            begun, kept = len(server.requests), _stored(texts)
+            hostile.upto(begun + 1)
+        begun = begun if kills else 0
+        process = start(*command)
+        out, err = process.communicate()
+        asked = {name for each in server.requests[begun:] for name in _names(each)}
+    assert process.returncode in {0, 3}, (out, err)
+    assert "Traceback" not in err
+    assert not kills or not asked & kept, "what was kept is asked for again"
+    made = results(place / "run")
+    assert [result.qid for result in made] == [f"q{n}" for n in range(answers)]
+    outcomes = [sentence.outcome for result in made for sentence in result.sentences]
+    assert len(outcomes) == 2 * answers
+    counts = Counter[str]()
+    for outcome in outcomes:
+        failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
+        if failure is None:
+            assert isinstance(outcome, Verdict)
+            assert outcome.support is Support.FULL, "a verdict that nobody gave"
+            counts["full"] += 1
+        else:
+            assert isinstance(failure, Unscored)
+            counts[failure.reason] += 1
+    summary = read_summary(place / "run")
+    assert summary.supports[Support.FULL] == summary.judged == counts["full"]
+    return counts
+
+
+def _killed(command: tuple[object, ...], hostile: Hostile) -> None:
+    with start(*command) as process:
+        while not hostile.reached.wait(0.05):
+            assert process.poll() is None, process.communicate()
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+
+
+def _names(asked: Asked) -> set[Name]:
+    """The sentences that a request asks about: their texts say which they are."""
+    return {
+        (int(re.findall(r"\d+", text)[0]), int(name[1:]) - 1)
+        for name, text in asked.sentences.items()
+    }
+
+
+def _stored(texts: list[str]) -> set[Name]:
+    """The sentences whose verdicts are kept."""
+    numbers = {hashlib.sha256(text.encode()).hexdigest()[:16]: n for n, text in enumerate(texts)}
+    with DiskStore(Path(os.environ["XDG_CACHE_HOME"]) / "judge") as store:
+        rows = dict(store.rows())
+    asked = {
+        name: numbers[AskedRow.model_validate_json(text).answer]
+        for name, text in rows.items()
+        if name.startswith(ASKED)
+    }
+    places = [row.place for text in rows.values() if (row := VerdictRow.read(text))]
+    return {(asked[place.asked], place.sentence) for place in places}
+
+
+if __name__ == "__main__":
+    wanted, often = [*map(int, sys.argv[1:]), *(5_000, 3)[len(sys.argv) - 1 :]]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = folder
+        found = soak(Path(folder), wanted, often)
+    sys.stdout.write(
+        f"{wanted} answers, {len(odd())} odd replies, {often} kill -9: {dict(found)}\n"
+    )
