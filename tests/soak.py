@@ -15,7 +15,6 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -37,7 +36,8 @@ Name = tuple[int, int]
 
 _TEXTS: Final = (
     "", " \n", "null", "true", "0", "[]", "{}", '""', "NaN", "Yes.", "全部支持。", "\0\0",
-    "\ufeff{}",     '{"verdicts": null}', '{"verdicts": {}}', '{"verdicts": [null]}', '{"verdicts": [[]]}',
+    "\ufeff{}", '{"verdicts": null}', '{"verdicts": {}}', '{"verdicts": [null]}',
+    '{"verdicts": [[]]}',
     '{"verdicts": "full"}', '{"verdicts": [{"id": 1, "support": "full"}]}', "[" * 9_000,
     '{"verdicts": [{"id": "s1"}]}', '{"verdicts": [{"id": "s1", "support": null}]}',
     '{"a": ' * 9_000, '{"verdicts": [{"id": "\\ud800"}]}', "9" * 9_000, "s1: full\ns2: full",
@@ -54,8 +54,7 @@ _STATUSES: Final = (408, 409, 413, 418, 425, 429, 500, 501, 502, 503, 504, 507, 
 
 def odd() -> list[Answer | Script]:
     """Replies that a run must survive: none of them says that no call can succeed."""
-    page = "<html><h1>sorry</h1></html>"
-    empty: Mapping[str, JsonValue] = {}
+    bodies: tuple[JsonValue, ...] = ("<html><h1>sorry</h1></html>", {})
     return [
         faults.fewer, faults.double, faults.unknown, faults.renamed, faults.off_menu, faults.fenced,
         faults.prose, faults.tricky_quotes, faults.glued, faults.broken, faults.cut, faults.REFUSED,
@@ -63,7 +62,7 @@ def odd() -> list[Answer | Script]:
         replies.TOO_MANY, replies.too_many("0"), replies.too_many("soon"), Reset(),
         *map(Says, _TEXTS),
         *map(Body, _BODIES),
-        *(Status(code, body) for code, body in zip(_STATUSES, itertools.cycle((page, dict(empty)))))
+        *(Status(code, body) for code, body in zip(_STATUSES, itertools.cycle(bodies)))
     ]  # fmt: skip
 
 

@@ -1,9 +1,11 @@
-"""Every door that reads somebody's bytes, given broken ones: `python tests/bench/fuzz.py [SECONDS] [SEED]`.
+"""Every door that reads somebody's bytes, given broken ones.
 
-Files of `fixtures/`, a run folder and a model's replies are changed at random: bits, pieces and words
-that broke readers before. A command may refuse them (exit 2) or say that the judge is unhealthy (3);
-a bug (70), another code or a traceback is a finding, and what caused it is kept for a test. The same
-seed tries the same changes. Nothing is timed but the whole.
+    python tests/bench/fuzz.py [SECONDS] [SEED]
+
+Files of `fixtures/`, a run folder and a model's replies are changed at random: bits, pieces and
+words that broke readers before. A command may refuse them (exit 2) or say that the judge is
+unhealthy (3); a bug (70), another code or a traceback is a finding, and what caused it is kept for
+a test. The same seed tries the same changes. Two minutes by default.
 """
 
 import json
@@ -29,10 +31,11 @@ EXPECTED: Final = {0, 1, 2, 3}
 SECONDS: Final = 120.0
 
 TOKENS: Final = (
-    b"", b"\0", b"\n", b"\r", b'"', b"{", b"[" * 3_000, b"]", b",", b":", b"\\", b"\\ud800", b"\xff",
-    b"\xef\xbb\xbf", b"\xe2\x80\x8b", b"\xe2\x80\xae", b"\x1b[2J", b"NaN", b"1e999", b"-1", b"null",
-    b"true", b"9" * 4_400, b"[1]" * 500, b"(a+)+$", b"=cmd()", b"<|im_end|>", b"../../x", b'{"qid":"1"}',
-    b"a" * 20_000, b"1,000.5 %", b"2024-02-30", "【1】".encode(), "三分之一".encode(), "。".encode() * 50,
+    b"", b"\0", b"\n", b"\r", b'"', b"{", b"[" * 3_000, b"]", b",", b":", b"\\", b"\\ud800",
+    b"\xff", b"\xef\xbb\xbf", b"\xe2\x80\x8b", b"\xe2\x80\xae", b"\x1b[2J", b"NaN", b"1e999",
+    b"-1", b"null", b"true", b"9" * 4_400, b"[1]" * 500, b"(a+)+$", b"=cmd()", b"<|im_end|>",
+    b"../../x", b'{"qid":"1"}', b"a" * 20_000, b"1,000.5 %", b"2024-02-30", "【1】".encode(),
+    "三分之一".encode(), "。".encode() * 50,
 )  # fmt: skip
 
 
@@ -123,17 +126,20 @@ def main(seconds: float, seed: int) -> int:
     kept = Path(tempfile.mkdtemp(prefix="judge-fuzz-"))
     with tempfile.TemporaryDirectory() as folder, JudgeServer(reply(dice)) as server:
         work = Path(folder)
-        os.environ["XDG_CACHE_HOME"] = folder
+        os.environ |= {"XDG_CACHE_HOME": folder, "JUDGE_ATTEMPTS": "1", "JUDGE_CACHE": "0"}
         os.chdir(work)
         whole = work / "whole"
         judge("score", FIXTURES / "quickstart.jsonl", "-o", whole)
-        asking = ("score", FIXTURES / "quickstart.jsonl", "-o", work / "asked", "--force", "--no-cache",
-                  "--model", "tiny", "--base-url", server.base_url, "--attempts", 1)  # fmt: skip
+        asking = ("score", FIXTURES / "quickstart.jsonl", "-o", work / "asked", "--force")
+        asking += ("--model", "tiny", "--base-url", server.base_url)
         while time.monotonic() < end:
             door = dice.choice(("file", "file", "run", "reply"))
-            command, data = (asking, b"") if door == "reply" else (
-                files(dice, work) if door == "file" else runs(dice, work, whole)
-            )  # fmt: skip
+            command: tuple[object, ...] = asking
+            data = b""
+            if door == "file":
+                command, data = files(dice, work)
+            elif door == "run":
+                command, data = runs(dice, work, whole)
             ran = judge(*command)
             codes[f"{command[0]} {ran.code}"] += 1
             if ran.code not in EXPECTED or "Traceback" in ran.err:
