@@ -1,6 +1,6 @@
 """Every door that reads somebody's bytes, given broken ones.
 
-    python tests/bench/fuzz.py [SECONDS] [SEED]
+    python -m tests.bench.fuzz [SECONDS] [SEED]
 
 Files of `fixtures/`, a run folder and a model's replies are changed at random: bits, pieces and
 words that broke readers before. A command may refuse them (exit 2) or say that the judge is
@@ -130,11 +130,17 @@ def main(seconds: float, seed: int) -> int:
         os.chdir(work)
         whole = work / "whole"
         judge("score", FIXTURES / "quickstart.jsonl", "-o", whole)
-        asking = ("score", FIXTURES / "quickstart.jsonl", "-o", work / "asked", "--force")
+        asking: tuple[object, ...] = (
+            "score",
+            FIXTURES / "quickstart.jsonl",
+            "-o",
+            work / "asked",
+            "--force",
+        )
         asking += ("--model", "tiny", "--base-url", server.base_url)
         while time.monotonic() < end:
             door = dice.choice(("file", "file", "run", "reply"))
-            command: tuple[object, ...] = asking
+            command = asking
             data = b""
             if door == "file":
                 command, data = files(dice, work)
