@@ -124,6 +124,8 @@ class NliJudge:
                 labels = {self._says(relation) for _, relation in each.findings}
                 if {Support.FULL, Support.CONTRADICTED} <= labels:
                     flags.append(Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index))
+                if each.unread and isinstance(outcomes[index], Verdict):
+                    flags.append(Flag(name=FlagName.UNJUDGED_EVIDENCE, sentence=index))
         return Judgment(outcomes=outcomes, flags=tuple(flags))
 
     async def _findings(

@@ -37,7 +37,8 @@ class WindowedJudge:
     """Shows another judge all chunks at once while they fit, else window by window.
 
     Windows of at most `max_evidence_tokens` (estimated) are asked one after the other, and their
-    verdicts merged. What follows from two together, but from neither alone, is not seen to follow.
+    verdicts merged; one beside which a window failed is flagged. What follows from two together,
+    but from neither alone, is not seen to follow.
 
     Raises:
         ConfigError: `max_evidence_tokens` is under 100.
@@ -70,9 +71,11 @@ class WindowedJudge:
         for index in request.ask:
             found = [judgment.outcomes.get(index, _MISSING) for judgment in judgments]
             outcomes[index] = merge(found, [index in part.cites for part in parts])
-            labels = {outcome.support for outcome in found if isinstance(outcome, Verdict)}
-            if {Support.FULL, Support.CONTRADICTED} <= labels:
+            verdicts = [outcome for outcome in found if isinstance(outcome, Verdict)]
+            if {Support.FULL, Support.CONTRADICTED} <= {each.support for each in verdicts}:
                 flags.append(Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index))
+            if isinstance(outcomes[index], Verdict) and len(verdicts) < len(found):
+                flags.append(Flag(name=FlagName.UNJUDGED_EVIDENCE, sentence=index))
         return Judgment(
             outcomes=outcomes,
             calls=tuple(call for judgment in judgments for call in judgment.calls),

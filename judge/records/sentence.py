@@ -71,6 +71,11 @@ class FlagName(StrEnum):
     """A `full` or `partial` whose quotes were not found in the chunks."""
     CONFLICTING_EVIDENCE = "conflicting_evidence"
     """One part of the evidence supports the sentence, another contradicts it."""
+    UNJUDGED_EVIDENCE = "unjudged_evidence"
+    """A `full` by part of the evidence, while another part has no verdict.
+
+    `supporting` may lack a chunk, and what contradicts the sentence may be unseen.
+    """
     CONFLICTING_GOLD = "conflicting_gold"
     """Gold evidence names no relevant chunk, and `gold_answer` claims something all the same.
 

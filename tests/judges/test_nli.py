@@ -211,9 +211,11 @@ async def test_what_entails_it_counts_though_another_passage_does_not_fit() -> N
     ]
     for chunks, cited, expected in rows:
         asked = request([DAZED], chunks, {0: cited} if cited else {})
-        outcome = (await judged(asked, short_sighted)).outcomes[0]
+        judgment = await judged(asked, short_sighted)
+        outcome = judgment.outcomes[0]
         if isinstance(outcome, Verdict):
             assert (outcome.support, outcome.cited_support) == expected, (chunks, cited)
+            assert judgment.flags == (Flag(name=FlagName.UNJUDGED_EVIDENCE, sentence=0),)
         else:
             assert (outcome.reason, expected) == (UnscoredReason.TRUNCATED, None), (chunks, cited)
             assert outcome.detail.startswith("some passages do not fit beside the sentence")

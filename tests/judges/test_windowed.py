@@ -233,7 +233,8 @@ async def test_windows_are_merged_sentence_by_sentence_and_conflicts_flagged() -
     assert isinstance(second, Verdict)
     assert (first.supporting, first.cited_support) == (("c1",), Support.FULL)
     assert (second.supporting, second.cited_support) == (("c0",), Support.PARTIAL)
-    assert judgment.flags == (seen, Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=0))
+    conflict, unjudged = FlagName.CONFLICTING_EVIDENCE, FlagName.UNJUDGED_EVIDENCE
+    assert judgment.flags == (seen, *(Flag(name=name, sentence=0) for name in (conflict, unjudged)))
     assert [each.model for each in judgment.calls] == ["a", "b", "c"]
     assert [each.text for each in judgment.replies] == ["a", "b", "c"]
 
@@ -246,4 +247,21 @@ async def test_a_window_without_an_outcome_is_a_failure_of_it() -> None:
     assert isinstance(lost, Unscored)
     assert lost.reason is UnscoredReason.MISSING
     assert told(judgment.outcomes[1]) == "full"
-    assert judgment.flags == ()
+    assert judgment.flags == (Flag(name=FlagName.UNJUDGED_EVIDENCE, sentence=1),)
+
+
+async def test_a_full_beside_a_failed_window_and_nothing_else_is_marked() -> None:
+    unjudged = {FlagName.UNJUDGED_EVIDENCE}
+    rows = {
+        ("full", "unscored"): unjudged,
+        ("unscored", "full"): unjudged,
+        ("full", "contradicted", "unscored"): unjudged | {FlagName.CONFLICTING_EVIDENCE},
+        ("full", "none"): set[FlagName](),
+        ("partial", "unscored"): set[FlagName](),  # that is the failure itself
+        ("unscored", "unscored"): set[FlagName](),
+    }
+    for words, flags in rows.items():
+        inner = InTurn(*(window("w", outcome(word), verdict("none")) for word in words))
+        judge = WindowedJudge(inner, max_evidence_tokens=100)
+        judgment = await judge.judge(asked(["说" * 90] * len(words)))
+        assert {flag.name for flag in judgment.flags if flag.sentence == 0} == flags, words

@@ -47,6 +47,7 @@ _CITATION_STYLES: Final = {
 _MEANS: Final = {
     FlagName.UNVERIFIED_QUOTE: "no quote was found in its chunk",
     FlagName.CONFLICTING_EVIDENCE: "the chunks say opposite things",
+    FlagName.UNJUDGED_EVIDENCE: "part of the chunks was not judged",
     FlagName.CONFLICTING_GOLD: "gold names no chunk, and its answer claims something",
     FlagName.INJECTION_SUSPECTED: "a text reads like orders to a judge",
     FlagName.MISMATCH_NUMBER: "not in the evidence",

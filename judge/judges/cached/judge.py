@@ -22,6 +22,7 @@ from judge.records import (
     Call,
     Chunk,
     Flag,
+    FlagName,
     JudgeOutcome,
     JudgeRequest,
     Judgment,
@@ -45,6 +46,7 @@ class CachedJudge:
     stored in one transaction before the next is asked: after a kill -9 the same command asks for
     nothing that was stored. An `Unscored` is never stored. What is asked for two answers at once is
     asked once: the second shares what the first gets, and looks again where the first was stopped.
+    Nor is a verdict stored while part of its evidence has none: the next run asks for all of it.
 
     `inner` sees the chunks under their positions, "0" and up, for ids are no part of a key. What
     stands in the store and is no row of ours is a miss. `url` is the base URL of the server that is
@@ -146,12 +148,13 @@ class CachedJudge:
         signatures: dict[str, str] = {}
         positions = {str(position): position for position in range(len(key.request.chunks))}
         for index, outcome in judgment.outcomes.items():
-            if not isinstance(outcome, Verdict):
+            flags = tuple(flag.name for flag in judgment.flags if flag.sentence == index)
+            if not isinstance(outcome, Verdict) or FlagName.UNJUDGED_EVIDENCE in flags:
                 continue
             place = Place(
                 sentence=index,
                 cites=key.request.cites.get(index, ()),
-                flags=tuple(flag.name for flag in judgment.flags if flag.sentence == index),
+                flags=flags,
                 replies=tuple(name for name, each in replies.items() if index in each.sentences),
                 asked=key.asked,
             )

@@ -133,6 +133,22 @@ async def test_a_failure_is_never_stored() -> None:
     assert failing.texts == {}
 
 
+async def test_a_verdict_on_part_of_the_evidence_is_shared_and_never_stored() -> None:
+    flag = Flag(name=FlagName.UNJUDGED_EVIDENCE, sentence=0)
+    store, inner = FakeStore(), Inner(FULL, flag)
+    judge = CachedJudge(inner, store, URL)
+    judgments = await asyncio.gather(*(judge.judge(asked()) for _ in range(2)))
+    assert [(each.outcomes[0], each.flags) for each in judgments] == [
+        (verdict(Support.FULL, "docA"), (flag,))
+    ] * 2
+    inner.flags = ()
+    mended = await judge.judge(asked())
+    assert inner.asked == [(0, 1, 2), (0,)], "it alone is asked again"
+    assert (mended.flags, mended.outcomes[0]) == ((), verdict(Support.FULL, "docA"))
+    await judge.judge(asked())
+    assert len(inner.requests) == 2
+
+
 async def test_what_is_not_the_models_own_is_never_stored() -> None:
     for outcome in (
         verdict().model_copy(update={"source": "similarity", "score": 0.7}),
