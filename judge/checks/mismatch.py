@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Final
 
 from judge.checks.dates import Calendar, Date, dates
-from judge.checks.names import Mentions, Name, amid, names
+from judge.checks.names import AllMentions, Amid, Mentions, Name, names
 from judge.checks.quantities import Figures, Match, Quantity, counted, quantities
 from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.pieces import segments
@@ -16,6 +16,8 @@ from judge.text.words import blank_markup
 
 _COUNT: Final = 13
 """Below that a mere number may be the answer's own count of what a passage lists."""
+_SEVERAL: Final = 16
+"""Texts that are looked through one by one; of more, what they mention is put together."""
 _MOST: Final = 200
 """So many figures, dates or names of one sentence are looked up: more are a table, and a square."""
 _LIST: Final = r"\d{1,3}(?![\d%％])(?:\s?(?:,|，|、|-|–|and|&|和)\s?\d{1,3}(?![\d%％]))*"
@@ -135,12 +137,18 @@ class _Grounds:
 
     def lacks(self, name: Name) -> bool:
         """Whether a part of a name stands in none of the texts."""
+        if len(self._wide) > _SEVERAL:
+            return self._mentions.lacks(name)
         if any(name.written in text.text for text in self._wide):
             return False
         missing = frozenset(name.parts)
         for text in self._wide:
             missing &= text.mentions.missing(name) if missing else missing
         return bool(missing)
+
+    @cached_property
+    def _mentions(self) -> AllMentions:
+        return AllMentions([text.mentions for text in self._wide])
 
 
 class _Shelf:
@@ -160,7 +168,7 @@ class _Shelf:
     def grounds(self, verdict: Verdict) -> _Grounds | None:
         """What the sentence is compared with; None where there is nothing."""
         if verdict.source == "similarity":
-            return self._ground(self._all, self._all)
+            return self._whole
         held = [text for chunk in verdict.supporting for text in self._texts.get(chunk, ())]
         quoted = [
             (text, evidence.start, evidence.end)
@@ -171,6 +179,10 @@ class _Shelf:
         ]
         close = [self._around(*quote) for quote in quoted] or held
         return self._ground(close, [*(text for text, _, _ in quoted), *held]) if close else None
+
+    @cached_property
+    def _whole(self) -> _Grounds:
+        return self._ground(self._all, self._all)
 
     def _ground(self, *texts: Iterable[str]) -> _Grounds:
         close, wide = ((*map(self._read, dict.fromkeys(each)), self._query) for each in texts)
@@ -192,10 +204,13 @@ class _Shelf:
         of the answer or a chunk, and is nowhere written without.
         """
         # Most first words stand amid no sentence: that is soon seen, all names of a text are not.
-        texts = (*(each.text for each in self._said), *self._all)
         return name.certain or (
-            any(amid(name.written, text) for text in texts) and self._proper.issuperset(name.parts)
+            self._amid.has(name.written) and self._proper.issuperset(name.parts)
         )
+
+    @cached_property
+    def _amid(self) -> Amid:
+        return Amid((*(each.text for each in self._said), *self._all))
 
     @cached_property
     def _proper(self) -> frozenset[str]:

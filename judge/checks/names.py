@@ -2,11 +2,12 @@
 
 import re
 import tomllib
-from collections.abc import Container, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from importlib.resources import files
 from itertools import zip_longest
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from judge.checks.dates import Date, dates
 from judge.text.fold import CJK, CJK_CHAR
@@ -43,11 +44,17 @@ _ROOT: Final = 4
 """Letters that two forms of one name share at least: `Germany` and `German`."""
 _FEW: Final = 2
 """Letters of an acronym that any two words could spell: there they must be capitalised."""
+_MUCH: Final = 50_000
+"""Characters that are read through for each word; more are indexed."""
+_HEAD: Final = 64
+_AMID: Final = re.compile(rf"(?<=[^.!? \n]) (\S{{1,{_HEAD}}})")
 _JOINED: Final = 3
 """Words that may be written as one: `You Tube`."""
 # Of stems: what a place may end with, and what makes an adjective or a people of it.
 _PLACES: Final = ("", "a", "e", "i", "o", "ia", "en", "ey", "land")
 _PEOPLES: Final = ("n", "i", "s", "an", "en", "er", "es", "ic", "ian", "ean", "ese", "ish", "ist")
+
+_Kind = TypeVar("_Kind")
 
 
 class Name(NamedTuple):
@@ -148,12 +155,41 @@ def amid(word: str, text: str) -> bool:
     return any(part[-1:] not in {".", "!", "?", " ", "\n", ""} for part in parts[:-1])
 
 
+class Amid:
+    """The same of many words and some texts, in time that is not the product of both.
+
+    In much text words are looked up in an index, by their first 64 characters.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.text = "\n".join(texts)
+
+    def has(self, word: str) -> bool:
+        """Whether the word may stand in one of the texts behind another of its sentence."""
+        if len(self.text) <= _MUCH:
+            return amid(word, self.text)
+        head = word[:_HEAD]
+        at = bisect_left(self._heads, head)
+        return at < len(self._heads) and self._heads[at].startswith(head)
+
+    @cached_property
+    def _heads(self) -> list[str]:
+        return sorted(set(_AMID.findall(self.text)))
+
+
 class _Word(NamedTuple):
     stem: str
     written: str
     start: int
     end: int
     tall: bool
+
+
+class _Cases(NamedTuple, Generic[_Kind]):
+    """What stands in texts that have capitals, and in those that have none at all."""
+
+    tall: _Kind
+    flat: _Kind
 
 
 class Mentions:
@@ -164,7 +200,7 @@ class Mentions:
     """
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.text = text
         self._flat = text == text.lower()
         self._known: dict[Name, frozenset[str]] = {}
 
@@ -179,6 +215,10 @@ class Mentions:
             self._known[key] = frozenset() if lost and self._has_whole(name) else lost
         return self._known[key]
 
+    def lacks(self, name: Name) -> bool:
+        """Whether it does not stand there as written, and a part of it stands nowhere."""
+        return name.written not in self.text and bool(self.missing(name))
+
     @cached_property
     def lower(self) -> frozenset[str]:
         """Stems of the words that are written without a capital."""
@@ -186,10 +226,10 @@ class Mentions:
 
     def _has(self, part: str) -> bool:
         return (
-            part in self._stems
-            or (not part.isascii() and part in self._text)
-            or any((root, not people) in self._roots for root, people in _roots(part))
-            or not self._groups.isdisjoint(_forms().get(part, ()))
+            part in self.stems
+            or (not part.isascii() and part in self.text)
+            or any((root, not people) in self.roots for root, people in _roots(part))
+            or not self.groups.isdisjoint(_forms().get(part, ()))
         )
 
     def _has_whole(self, name: Name) -> bool:
@@ -198,43 +238,55 @@ class Mentions:
         acronym, closed = name.written.removesuffix("s"), stem(_GAP.sub("", name.written))
         return (
             (len(initials) > 1 and self._has_acronym(initials))
-            or not self._groups.isdisjoint(_forms().get(" ".join(name.parts), ()))
-            or (len(closed) >= _ROOT and closed in self._closed)
+            or not self.groups.isdisjoint(_forms().get(" ".join(name.parts), ()))
+            or (len(closed) >= _ROOT and closed in self.closed)
             or (acronym.isupper() and self._spells(acronym.lower()))
         )
 
     def _has_acronym(self, initials: str) -> bool:
-        forms = {word.written.removesuffix("s") for word in self._found}
-        if self._flat:
-            return len(initials) > _FEW and initials in forms
-        return initials.upper() in forms
+        written = self.written
+        return initials.upper() in written.tall or (
+            len(initials) > _FEW and initials in written.flat
+        )
 
     def _spells(self, acronym: str) -> bool:
-        telling = (word.written[0] for word in self._found if weight(word.stem) > LIGHT)
-        initials = "".join(telling)
-        if len(acronym) > _FEW or self._flat:
-            return acronym in initials.lower()
-        return len(acronym) == _FEW and acronym.upper() in initials
+        tall, flat = self.initials
+        short = len(acronym) == _FEW and acronym.upper() in tall
+        return acronym in flat or (acronym in tall.lower() if len(acronym) > _FEW else short)
+
+    @cached_property
+    def written(self) -> "_Cases[frozenset[str]]":
+        """The words, without the s of a plural."""
+        forms = frozenset(word.written.removesuffix("s") for word in self._found)
+        return _Cases(frozenset(), forms) if self._flat else _Cases(forms, frozenset())
+
+    @cached_property
+    def initials(self) -> "_Cases[str]":
+        """First letters of the words that tell something."""
+        initials = "".join(word.written[0] for word in self._found if weight(word.stem) > LIGHT)
+        return _Cases("", initials.lower()) if self._flat else _Cases(initials, "")
 
     @cached_property
     def _found(self) -> list[_Word]:
-        text = _spread(self._text)
+        text = _spread(self.text)
         return [
             _Word(own, text[start:end], start, end, self._flat or text[start].isupper())
             for own, start, end in zip(*words(text), strict=True)
         ]
 
     @cached_property
-    def _stems(self) -> frozenset[str]:
+    def stems(self) -> frozenset[str]:
+        """The stems of the words."""
         return frozenset(word.stem for word in self._found)
 
     @cached_property
-    def _roots(self) -> frozenset[tuple[str, bool]]:
+    def roots(self) -> frozenset[tuple[str, bool]]:
+        """Those of capitalised words without their endings, and whether these are a people's."""
         tall = {word.stem for word in self._found if word.tall}
         return frozenset(root for own in tall for root in _roots(own))
 
     @cached_property
-    def _closed(self) -> frozenset[str]:
+    def closed(self) -> frozenset[str]:
         """Capitalised words side by side, written as one."""
         closed: set[str] = set()
         for place in range(len(self._found)):
@@ -248,7 +300,7 @@ class Mentions:
         return frozenset(closed)
 
     @cached_property
-    def _groups(self) -> frozenset[int]:
+    def groups(self) -> frozenset[int]:
         """Which groups of forms have one in the text; a short one is written in capitals."""
         found: set[int] = set()
         for word, behind in zip_longest(self._found, self._found[1:]):
@@ -257,6 +309,46 @@ class Mentions:
             if word.tall and behind:
                 found.update(_forms().get(f"{word.stem} {behind.stem}", ()))
         return frozenset(found)
+
+
+class AllMentions(Mentions):
+    """What any of several texts mentions: of many, one look tells as much as a look at each."""
+
+    def __init__(self, several: Sequence[Mentions]) -> None:
+        super().__init__("\n".join(each.text for each in several))
+        self._several = several
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of the words."""
+        return frozenset().union(*(each.stems for each in self._several))
+
+    @cached_property
+    def roots(self) -> frozenset[tuple[str, bool]]:
+        """Those of capitalised words without their endings, and whether these are a people's."""
+        return frozenset().union(*(each.roots for each in self._several))
+
+    @cached_property
+    def closed(self) -> frozenset[str]:
+        """Capitalised words side by side, written as one."""
+        return frozenset().union(*(each.closed for each in self._several))
+
+    @cached_property
+    def groups(self) -> frozenset[int]:
+        """Which groups of forms have one in the text; a short one is written in capitals."""
+        return frozenset().union(*(each.groups for each in self._several))
+
+    @cached_property
+    def written(self) -> _Cases[frozenset[str]]:
+        """The words, without the s of a plural."""
+        tall, flat = zip(*(each.written for each in self._several), strict=True)
+        return _Cases(frozenset().union(*tall), frozenset().union(*flat))
+
+    @cached_property
+    def initials(self) -> _Cases[str]:
+        """First letters of the words that tell something."""
+        tall, flat = zip(*(each.initials for each in self._several), strict=True)
+        return _Cases("\0".join(tall), "\0".join(flat))
 
 
 def _roots(own: str) -> Iterator[tuple[str, bool]]:

@@ -2,10 +2,11 @@
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from functools import cached_property
-from itertools import islice
+from collections.abc import Iterator
+from functools import cache, cached_property
+from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
 from judge.checks.denials import REACH, denies
@@ -76,6 +77,8 @@ class _Text:
     def __init__(self, text: str, name: str = "") -> None:
         self.text = text
         self.name = name
+        # Many claims may have the same few hits.
+        self.denies_there = cache(self._denies_there)
 
     @cached_property
     def tokens(self) -> list[_Token]:
@@ -92,6 +95,19 @@ class _Text:
     def lines(self) -> str:
         """The keys of the tokens, each on a line, with a line break before the first."""
         return "".join(["\n", *(f"{token.key}\n" for token in self.tokens)])
+
+    @cached_property
+    def places(self) -> list[int]:
+        """Where in the lines the break before each token stands, ascending."""
+        return list(accumulate((len(token.key) + 1 for token in self.tokens), initial=0))
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        return frozenset(token.key for token in self.tokens)
+
+    @cached_property
+    def bare(self) -> str:
+        return self.text.strip()
 
     @cached_property
     def figures(self) -> dict[str, str]:
@@ -114,13 +130,14 @@ class _Text:
     def find(self, short: "_Text") -> Iterator[tuple[int, int]]:
         """Where its tokens have all those of another in a row."""
         many = len(short.tokens) if len(short.text) <= _LONGEST else 0
-        at = self.lines.find(short.lines) if many else -1
+        # Most texts lack some word: a look at the words is quicker than one at the whole text.
+        at = self.lines.find(short.lines) if many and short.keys <= self.keys else -1
         while at >= 0:
-            first = self.lines.count("\n", 0, at)
+            first = bisect_left(self.places, at)
             yield self.tokens[first].start, self.tokens[first + many - 1].end
             at = self.lines.find(short.lines, at + 1)
 
-    def denies_there(self, span: tuple[int, int], asked: str) -> bool:
+    def _denies_there(self, span: tuple[int, int], asked: str) -> bool:
         """Whether a negation stands right before a place, or its clause denies the question."""
         start, end = span
         before = _CLAUSE.split(self.text[max(start - _LONGEST, 0) : start])[-1]
@@ -132,6 +149,23 @@ class _Text:
         own = self.text[start:end]
         clause = f"{before}{own}{_CLAUSE.split(self.text[end : end + _LONGEST])[0]}"
         return negation().isdisjoint(stems(own)) and clause != own and denies(clause, [asked])
+
+
+class _Other:
+    """The texts that sentences are held against, and the question: what stands in any of them."""
+
+    def __init__(self, request: JudgeRequest) -> None:
+        self.asked = _Text(request.query)
+        self.texts = [_Text(chunk.text, chunk.chunk_id) for chunk in request.chunks]
+
+    @cached_property
+    def figures(self) -> frozenset[str]:
+        """Keys of the figures, of the question too."""
+        return frozenset(key for text in (self.asked, *self.texts) for key in text.figures)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return frozenset[str]().union(*(text.stems for text in self.texts))
 
 
 class ContainmentJudge:
@@ -164,8 +198,7 @@ class ContainmentJudge:
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence."""
         judgment = await self._inner.judge(request)
-        asked = _Text(request.query)
-        chunks = [_Text(chunk.text, chunk.chunk_id) for chunk in request.chunks]
+        other = _Other(request)
         missing: dict[int | None, dict[str, None]] = defaultdict(dict)
         for flag in mismatches(request, judgment.outcomes):
             missing[flag.sentence][flag.detail] = None
@@ -174,17 +207,15 @@ class ContainmentJudge:
             if isinstance(outcome, Verdict):
                 claim = _Text(request.claim(index))
                 outcomes[index] = _read(
-                    claim, chunks, asked, outcome, first=index == request.ask[0]
-                ) or _checked(claim, chunks, asked, outcome, "; ".join(missing[index]))
+                    claim, other, outcome, first=index == request.ask[0]
+                ) or _checked(claim, other, outcome, "; ".join(missing[index]))
         return judgment.model_copy(update={"outcomes": outcomes})
 
 
-def _read(
-    claim: _Text, chunks: Sequence[_Text], asked: _Text, verdict: Verdict, *, first: bool
-) -> Verdict | None:
+def _read(claim: _Text, held: _Other, verdict: Verdict, *, first: bool) -> Verdict | None:
     """What yes, no or containment says of a claim; None where they say nothing."""
     own, denied = claim.assent if first else None, False
-    for text in chunks:
+    for text in held.texts:
         whole, other = (0, len(text.text)), text.assent
         if own and other and own.yes != other.yes:
             return _refused(verdict, reason("answer.opposite", claim.text), Support.CONTRADICTED)
@@ -192,49 +223,45 @@ def _read(
             return _granted(verdict, text, (0, other.end))
         if (own and own.bare) or (other and other.bare):  # a mere yes stands in many a text
             continue
-        if claim.text.strip() == text.text.strip():
+        if claim.bare == text.bare:
             return _granted(verdict, text, whole)
         for holder, spans in ((text, text.find(claim)), (claim, claim.find(text))):
             for span in islice(spans, _HITS):
-                if not holder.denies_there(span, asked.text):
+                if not holder.denies_there(span, held.asked.text):
                     return _granted(verdict, text, span if holder is text else whole)
                 denied = True
     return _refused(verdict, reason("answer.denied", claim.text)) if denied else None
 
 
-def _checked(
-    claim: _Text, chunks: Sequence[_Text], asked: _Text, verdict: Verdict, missing: str
-) -> Verdict:
+def _checked(claim: _Text, held: _Other, verdict: Verdict, missing: str) -> Verdict:
     """The verdict; a `full` that lacks something or is denied as `none`."""
     if verdict.support is not Support.FULL:
         return verdict
-    lacking = missing or _lacking(claim, asked, chunks)
+    lacking = missing or _lacking(claim, held)
     if not lacking and denies(claim.text, [each.quote for each in verdict.evidence]):
         lacking = reason("answer.denied", claim.text)
     return _refused(verdict, lacking) if lacking else verdict
 
 
-def _lacking(claim: _Text, asked: _Text, texts: Sequence[_Text]) -> str:
+def _lacking(claim: _Text, held: _Other) -> str:
     """The figures in whose place the texts have others, or else new words that stand nowhere.
 
     Small numbers, too: two answers to one question each give the number that was asked for.
     """
-    theirs = {key for text in (asked, *texts) for key in text.figures}
-    figures = [written for key, written in claim.figures.items() if key not in theirs]
-    if figures and theirs - claim.figures.keys():
+    figures = [written for key, written in claim.figures.items() if key not in held.figures]
+    if figures and any(key not in claim.figures for key in held.figures):
         return "; ".join(figures)
     # Of a Chinese word that the texts do not contain some character may stand there all the same.
     bare = "".join(token.key for token in claim.tokens)
     if len(bare) <= _SHORT and all(map(CJK_CHAR.match, bare)):
         return bare
-    there = frozenset[str]().union(*(text.stems for text in texts))
     light = {place for span in grammar(claim.text) for place in range(*span)}
     new = [
         (stem, claim.text[start:end])
         for stem, start, end in zip(*words(claim.text), strict=True)
-        if stem not in asked.stems and start not in light and weight(stem) > CONTENT
+        if stem not in held.asked.stems and start not in light and weight(stem) > CONTENT
     ]
-    lacking = [word for stem, word in new if stem not in there]
+    lacking = [word for stem, word in new if stem not in held.stems]
     return " ".join(lacking) if 2 * len(lacking) > len(new) else ""
 
 
