@@ -28,6 +28,7 @@ from judge.records import (
 from judge.scores.correctness import correctness
 from judge.scores.quadrants import has_gold, quadrant
 from judge.text.words import blank
+from judge.workers import apart, weigh
 
 GOLD: Final = "gold_answer"
 """What evidence out of the reference is said to stand in."""
@@ -52,7 +53,8 @@ async def compare(
     """
     if judge is None and not has_gold(sample):
         return result
-    reference = classify(split(sample.gold_answer or ""))
+    gold = sample.gold_answer or ""
+    reference = await apart(weigh(sample.model_copy(update={"answer": gold})), _read, gold)
     if judge is not None:
         result = await _both_ways(sample, result, reference, judge, rules, patience, gate)
     found = quadrant(sample, result, reference, rules)
@@ -60,6 +62,10 @@ async def compare(
         flags = (*result.flags, Flag(name=FlagName.CONFLICTING_GOLD))
         return result.model_copy(update={"flags": flags})
     return result.model_copy(update={"cell": found})
+
+
+def _read(answer: str) -> tuple[Sentence, ...]:
+    return classify(split(answer))
 
 
 async def _both_ways(
@@ -74,7 +80,9 @@ async def _both_ways(
     forth = back = Judgment()
     claims = any(sentence.kind is SentenceKind.CLAIM for sentence in reference)
     if result.status is not Status.ABSTAINED and claims:
-        pair = _swapped(sample, reference, rules)
+        both = f"{sample.answer}\n{sample.gold_answer}"
+        heavy = weigh(sample.model_copy(update={"answer": both}))
+        pair = await apart(heavy, _swapped, sample, reference, rules)
         forth, back = await _answered(pair, judge, rules, patience, gate)
     found = correctness(
         result.sentences,
@@ -140,6 +148,10 @@ async def _held(
         deadline = asyncio.get_running_loop().time() + patience
         request = request.model_copy(update={"deadline": deadline})
     judgment = await ask(judge, request)
+    return await apart(weigh(request), _checked, judgment, request, rules)
+
+
+def _checked(judgment: Judgment, request: JudgeRequest, rules: Rules) -> Judgment:
     outcomes = verify(judgment.outcomes, request.chunks, rules)
     flags = (*flag_quotes(outcomes), *mismatches(request, outcomes), *judgment.flags)
     return judgment.model_copy(update={"outcomes": outcomes, "flags": flags})

@@ -25,6 +25,7 @@ from judge.records import (
 )
 from judge.scores.answer import aggregate
 from judge.signature import Signature
+from judge.workers import apart, weigh
 
 
 async def evaluate_sample(
@@ -35,15 +36,35 @@ async def evaluate_sample(
     After `deadline`, on the event loop's clock, no more is asked. Only JudgeUnavailable is raised:
     the world's other failures are outcomes.
     """
+    heavy = weigh(sample)  # what takes long is computed apart from the event loop
+    asked, citations = await apart(heavy, prepare, sample, rules, deadline)
+    judgment = await ask(judge, asked)
+    return await apart(heavy, conclude, sample, asked, citations, judgment, judge, rules)
+
+
+def prepare(
+    sample: Sample, rules: Rules, deadline: float | None
+) -> tuple[JudgeRequest, tuple[Citation, ...]]:
+    """What a judge is asked, and the citations that will be held against what it says."""
     sentences = classify(split(sample.answer))
     citations = find(sample, sentences, rules)
-    asked = request(sample, sentences, citations, deadline)
-    judgment = await ask(judge, asked)
+    return request(sample, sentences, citations, deadline), citations
+
+
+def conclude(
+    sample: Sample,
+    asked: JudgeRequest,
+    citations: Sequence[Citation],
+    judgment: Judgment,
+    judge: Judge,
+    rules: Rules,
+) -> SampleResult:
+    """The result: quotes looked up, flags raised, citations audited, scores counted."""
     outcomes = verify(judgment.outcomes, sample.chunks, rules)
     flags = (*flag_orders(sample), *flag_quotes(outcomes), *mismatches(asked, outcomes))
     return aggregate(
         sample,
-        sentences,
+        asked.sentences,
         outcomes,
         audit(citations, outcomes),
         flags=(*flags, *judgment.flags),
@@ -73,8 +94,7 @@ def request(
 
 def asked(sample: Sample, rules: Rules) -> JudgeRequest:
     """What a judge would be asked about one sample, without asking it."""
-    sentences = classify(split(sample.answer))
-    return request(sample, sentences, find(sample, sentences, rules))
+    return prepare(sample, rules, None)[0]
 
 
 async def ask(judge: Judge, request: JudgeRequest) -> Judgment:

@@ -17,6 +17,7 @@ from judge.records import Evidence, JudgeRequest, Judgment, Support, Verdict
 from judge.signature import Signature
 from judge.text.fold import CJK, CJK_CHAR
 from judge.text.words import CONTENT, grammar, negation, no_negations, stems, weight, words
+from judge.workers import apart, weigh
 
 _TOKEN: Final = re.compile(
     rf"""
@@ -198,18 +199,23 @@ class ContainmentJudge:
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence."""
         judgment = await self._inner.judge(request)
-        other = _Other(request)
-        missing: dict[int | None, dict[str, None]] = defaultdict(dict)
-        for flag in mismatches(request, judgment.outcomes):
-            missing[flag.sentence][flag.detail] = None
-        outcomes = dict(judgment.outcomes)
-        for index, outcome in judgment.outcomes.items():
-            if isinstance(outcome, Verdict):
-                claim = _Text(request.claim(index))
-                outcomes[index] = _read(
-                    claim, other, outcome, first=index == request.ask[0]
-                ) or _checked(claim, other, outcome, "; ".join(missing[index]))
-        return judgment.model_copy(update={"outcomes": outcomes})
+        return await apart(weigh(request), _compared, request, judgment)
+
+
+def _compared(request: JudgeRequest, judgment: Judgment) -> Judgment:
+    """What the inner judge said, where neither yes, no nor containment says otherwise."""
+    other = _Other(request)
+    missing: dict[int | None, dict[str, None]] = defaultdict(dict)
+    for flag in mismatches(request, judgment.outcomes):
+        missing[flag.sentence][flag.detail] = None
+    outcomes = dict(judgment.outcomes)
+    for index, outcome in judgment.outcomes.items():
+        if isinstance(outcome, Verdict):
+            claim = _Text(request.claim(index))
+            outcomes[index] = _read(
+                claim, other, outcome, first=index == request.ask[0]
+            ) or _checked(claim, other, outcome, "; ".join(missing[index]))
+    return judgment.model_copy(update={"outcomes": outcomes})
 
 
 def _read(claim: _Text, held: _Other, verdict: Verdict, *, first: bool) -> Verdict | None:

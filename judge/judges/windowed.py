@@ -20,6 +20,7 @@ from judge.records import (
 )
 from judge.text.fold import estimate_tokens
 from judge.text.pieces import pieces
+from judge.workers import apart, weigh
 
 _LEAST: Final = 100
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
@@ -64,7 +65,7 @@ class WindowedJudge:
         # No text has more tokens than characters, and characters are counted at once.
         if sum(map(len, texts)) <= self._limit or sum(map(estimate_tokens, texts)) <= self._limit:
             return await self._inner.judge(request)
-        parts = list(_windows(request, self._limit))
+        parts = await apart(weigh(request), list, _windows(request, self._limit))
         judgments = [await self._inner.judge(part) for part in parts]
         outcomes: dict[int, JudgeOutcome] = {}
         flags = [flag for judgment in judgments for flag in judgment.flags]

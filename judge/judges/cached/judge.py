@@ -32,6 +32,7 @@ from judge.records import (
     Verdict,
 )
 from judge.signature import Signature
+from judge.workers import apart, weigh
 
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
 _LATE: Final = Unscored(
@@ -75,8 +76,9 @@ class CachedJudge:
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence; a hit adds its stored call, marked `cached`."""
-        key = AnswerKey(request, self.signature, self._url, self._repeat)
-        rest = key.verdicts()
+        heavy = weigh(request)
+        key = await apart(heavy, AnswerKey, request, self.signature, self._url, self._repeat)
+        rest = await apart(heavy, key.verdicts)
         # One that lands while the store is read was not in it, and is shared all the same.
         before = self._in_flight(rest)
         rows = await self._read(key, rest)

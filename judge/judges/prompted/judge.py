@@ -23,6 +23,7 @@ from judge.records import (
     UnscoredReason,
 )
 from judge.signature import Signature
+from judge.workers import apart, weigh
 
 MISSES: Final = 3
 """A sentence without a verdict in so many replies is `Unscored(missing)`."""
@@ -130,9 +131,9 @@ class PromptedJudge:
         """Make one call; returns the questions that it leaves open."""
         ids = tuple(question)
         asked = request if ids == request.ask else request.model_copy(update={"ask": ids})
-        chat = render(
-            asked, self._prompt, faults=_told(question), max_reply_tokens=self._max_reply_tokens
-        )
+        faults, most = _told(question), self._max_reply_tokens
+        heavy = weigh(request)
+        chat = await apart(heavy, render, asked, self._prompt, faults=faults, max_reply_tokens=most)
         answer = await self._model.chat(chat)
         cost = answer.model_dump(include=set(_COST))
         hearing.calls.append(Call.model_validate(_COST | cost))

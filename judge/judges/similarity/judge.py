@@ -1,7 +1,7 @@
 """The similarity judge: from what stands where to verdicts."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Final
@@ -11,8 +11,16 @@ import numpy as np
 from judge.errors import ConfigError
 from judge.judges import reason
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
-from judge.judges.similarity.index import Vocabulary, locate
-from judge.judges.similarity.model import Bools, ConjunctionModel, Floats, expit, logit, nearest
+from judge.judges.similarity.index import Passages, Vocabulary, locate
+from judge.judges.similarity.model import (
+    Bools,
+    ConjunctionModel,
+    Floats,
+    Vectors,
+    expit,
+    logit,
+    nearest,
+)
 from judge.judges.similarity.terms import Term, terms
 from judge.protocols import Embedder
 from judge.records import (
@@ -27,6 +35,7 @@ from judge.records import (
 from judge.signature import Signature
 from judge.text.fold import CJK_CHAR
 from judge.text.words import CONTENT, blank_markup, is_classifier
+from judge.workers import apart, weigh
 
 # Sentences measured together, cosines of them, and features of items against columns.
 _BLOCK: Final = 64
@@ -45,30 +54,55 @@ async def aligned(
         The indexes of the next sentences, at most 64, and where what they say stands; or the
         embedder's failure, and then nothing more. Between two the event loop has its turn.
     """
-    texts = [chunk.text for chunk in request.chunks]
-    bare = {index: blank_markup(request.claim(index)) for index in indexes}
-    broken = {index: terms(claim) for index, claim in bare.items()}
-    vocabulary = Vocabulary.of(broken.values())
-    passages = locate(texts, vocabulary)
-    places = (passages.chunk_of.tolist(), passages.starts.tolist(), passages.ends.tolist())
-    segments = [texts[chunk][start:end] for chunk, start, end in zip(*places, strict=True)]
-    rows = await embedder.embed(segments, request.deadline)
+    heavy = weigh(request)
+    material = await apart(heavy, _Material.of, request, indexes)
+    rows = await embedder.embed(material.segments, request.deadline)
     if isinstance(rows, Unscored):
         yield rows
         return
     step = max(1, min(_BLOCK, _COSINES // max(len(rows), 1)))
     for low in range(0, len(indexes), step):
         block = indexes[low : low + step]
-        own = await embedder.embed([bare[index] for index in block], request.deadline)
+        own = await embedder.embed([material.bare[index] for index in block], request.deadline)
         if isinstance(own, Unscored):
             yield own
             return
-        cited = np.zeros((len(block), len(texts)), np.bool_)
+        yield block, await apart(heavy, material.align, request, block, own, rows)
+        await asyncio.sleep(0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Material:
+    """Some sentences of a request and its chunks, broken into what can be looked up."""
+
+    bare: Mapping[int, str]
+    """Sentences without their markup, by index."""
+    broken: Mapping[int, Sequence[Term]]
+    vocabulary: Vocabulary
+    passages: Passages
+    segments: Sequence[str]
+
+    @classmethod
+    def of(cls, request: JudgeRequest, indexes: Sequence[int]) -> "_Material":
+        texts = [chunk.text for chunk in request.chunks]
+        bare = {index: blank_markup(request.claim(index)) for index in indexes}
+        broken = {index: terms(claim) for index, claim in bare.items()}
+        vocabulary = Vocabulary.of(broken.values())
+        passages = locate(texts, vocabulary)
+        places = (passages.chunk_of.tolist(), passages.starts.tolist(), passages.ends.tolist())
+        segments = [texts[chunk][start:end] for chunk, start, end in zip(*places, strict=True)]
+        return cls(bare, broken, vocabulary, passages, segments)
+
+    def align(
+        self, request: JudgeRequest, block: Sequence[int], own: Vectors, rows: Vectors
+    ) -> Alignment:
+        """Where what the sentences of a block say stands."""
+        cited = np.zeros((len(block), len(request.chunks)), np.bool_)
         for row, index in enumerate(block):
             cited[row, list(request.cites.get(index, ()))] = True
-        these, cosine = [broken[index] for index in block], nearest(own, rows, passages.first)
-        yield block, align(these, vocabulary, passages, cosine, cited)
-        await asyncio.sleep(0)
+        these = [self.broken[index] for index in block]
+        cosine = nearest(own, rows, self.passages.first)
+        return align(these, self.vocabulary, self.passages, cosine, cited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +173,10 @@ class SimilarityJudge:
         outcomes: dict[int, Verdict] = {}
         before: float | None = None
         held: _Weighed | None = None
-        # Every claim, asked or not, for the claims beside one bear on it.
-        async for block in aligned(request, sorted(claims.union(request.ask)), self._embedder):
-            if isinstance(block, Unscored):
-                return Judgment(outcomes=dict.fromkeys(request.ask, block))
-            for weighed in self._weighed(*block):
+
+        def take(indexes: Sequence[int], alignment: Alignment) -> None:
+            nonlocal before, held
+            for weighed in self._weighed(indexes, alignment):
                 if weighed.index not in claims:
                     outcomes[weighed.index] = self._verdict(request, weighed, 0.0)
                     continue
@@ -152,6 +185,13 @@ class SimilarityJudge:
                     outcomes[held.index] = self._verdict(request, held, pull)
                     before = self._alone(held)
                 held = weighed
+
+        heavy = weigh(request)
+        # Every claim, asked or not, for the claims beside one bear on it.
+        async for block in aligned(request, sorted(claims.union(request.ask)), self._embedder):
+            if isinstance(block, Unscored):
+                return Judgment(outcomes=dict.fromkeys(request.ask, block))
+            await apart(heavy, take, *block)
         if held is not None:
             pull = self._model.pull(before, None)
             outcomes[held.index] = self._verdict(request, held, pull)

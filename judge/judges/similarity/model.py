@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from judge.errors import ConfigError
 from judge.text.words import stems, weight
+from judge.workers import apart
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -49,7 +50,7 @@ class LexicalEmbedder:
         rows = np.zeros((len(texts), _WIDTH), np.float32)
         for low in range(0, len(texts), _BATCH):
             batch = texts[low : low + _BATCH]
-            rows[low : low + len(batch)] = _embed(batch)
+            rows[low : low + len(batch)] = await apart(sum(map(len, batch)), _embed, batch)
             if low:
                 await asyncio.sleep(0)
         return rows
