@@ -61,6 +61,13 @@ class Reset:
 
 
 @dataclass(frozen=True)
+class Wire:
+    """These bytes as they are, status line and all, and the end of the connection."""
+
+    sent: bytes
+
+
+@dataclass(frozen=True)
 class Slow:
     """Waits, then answers."""
 
@@ -68,7 +75,7 @@ class Slow:
     then: "Answer"
 
 
-Answer = Says | Status | Body | Hang | Trickle | Reset | Slow
+Answer = Says | Status | Body | Hang | Trickle | Reset | Wire | Slow
 Script = Callable[[Asked], Answer]
 
 

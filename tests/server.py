@@ -22,7 +22,7 @@ from aiohttp import web
 
 from judge.config import Config
 from tests.asked import Asked, tokens
-from tests.replies import Answer, Body, Reset, Says, Script, Slow, Status, Trickle, right
+from tests.replies import Answer, Body, Reset, Says, Script, Slow, Status, Trickle, Wire, right
 
 _WIDTH: Final = 64
 _BODY_LIMIT: Final = 64 << 20
@@ -211,12 +211,15 @@ async def send(request: web.Request, answer: Answer) -> web.StreamResponse:
             while True:
                 await response.write(b" ")
                 await asyncio.sleep(every)
+        case Wire(sent) if request.transport is not None:
+            request.transport.write(sent)
+            request.transport.close()
         case Reset() if request.transport is not None:
             # Lingering for zero seconds makes the kernel send RST instead of FIN.
             line = request.transport.get_extra_info("socket")
             line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             request.transport.abort()
-    # Hangs; whoever was reset is cancelled by the loss of the connection.
+    # Hangs; whoever was cut off is cancelled by the loss of the connection.
     await asyncio.Event().wait()
     raise AssertionError("nobody ends this wait")
 

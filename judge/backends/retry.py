@@ -10,21 +10,31 @@ from typing import Any
 from tenacity import RetryCallState, wait_random_exponential
 
 
-def asked_wait(retry_after: str) -> float | None:
+def asked_wait(retry_after: str, date: str = "") -> float | None:
     """Seconds that a `Retry-After` header asks for, in seconds or as a date; None where it is none.
 
-    Infinite where the number is too large for a float; 0 where the moment is over.
+    A date is held against `date`, the header in which the server tells its own time, and against
+    the clock of this machine where that is none. Infinite where the number is too large for a
+    float; 0 where the moment is over.
     """
     try:
         seconds = float(retry_after)
     except ValueError:
-        try:
-            date = parsedate_to_datetime(retry_after)
-            # One of the three forms names no zone, and means GMT all the same.
-            seconds = date.replace(tzinfo=date.tzinfo or UTC).timestamp() - time.time()
-        except (ValueError, OverflowError):
+        then, now = _moment(retry_after), _moment(date)
+        if then is None:
             return None
+        seconds = then - (time.time() if now is None else now)
     return None if math.isnan(seconds) else max(0.0, seconds)
+
+
+def _moment(date: str) -> float | None:
+    """Seconds since 1970 of a date as HTTP has them; None where it is none."""
+    try:
+        moment = parsedate_to_datetime(date)
+        # One of the three forms names no zone, and means GMT all the same.
+        return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def pause(

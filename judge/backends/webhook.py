@@ -143,9 +143,13 @@ class Webhook:
             return None
         said = f"HTTP {status}"
         if response.is_redirect:
-            said += ", and redirects are not followed"
+            there = response.next_request.url if response.next_request else None
+            place = f" to {there.scheme}://{there.netloc.decode()}" if there else ""
+            said += f"{place}, and redirects are not followed"
         again = status in _AGAIN or status >= _OWN_FAULT
-        return _Failure(said, again, asked_wait(response.headers.get("Retry-After", "")))
+        headers = response.headers
+        wait = asked_wait(headers.get("Retry-After", ""), headers.get("Date", ""))
+        return _Failure(said, again, wait)
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:

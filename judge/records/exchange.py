@@ -3,14 +3,26 @@
 from bisect import bisect_left
 from collections.abc import Mapping
 from operator import itemgetter
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue
 
 from judge.records.sample import Chunk, Record
 from judge.records.sentence import Flag, Sentence
 from judge.records.verdict import JudgeOutcome, UnscoredReason
 from judge.text.words import blank
+
+MOST_TOKENS: Final = 10**9
+"""Of one call: a larger count is none, whoever made it. Long ones add up to what Python refuses to
+write."""
+
+
+def _believed(tokens: int) -> int:
+    return tokens if 0 <= tokens <= MOST_TOKENS else 0
+
+
+_Tokens = Annotated[int, AfterValidator(_believed)]
+"""0 where the number cannot be one of tokens."""
 
 
 class JudgeRequest(Record):
@@ -52,9 +64,9 @@ class Call(Record):
 
     model: str
     """The model the server named; empty where no reply came."""
-    prompt_tokens: int
+    prompt_tokens: _Tokens
     """Tokens in."""
-    reply_tokens: int
+    reply_tokens: _Tokens
     """Tokens out."""
     seconds: float
     """From sending to the last byte, retries included."""

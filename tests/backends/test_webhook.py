@@ -123,13 +123,14 @@ REFUSALS: list[tuple[Reply, float, str, int]] = [
     *[(Reply(status), 5.0, f"HTTP {status}", 1) for status in (400, 401, 404, 410)],
     *[
         (
-            Reply(status, {"Location": "http://127.0.0.1:9/elsewhere"}),
+            Reply(status, {"Location": "http://u:s3cret@127.0.0.1:9/s3cret"}),
             5.0,
-            f"HTTP {status}, and redirects are not followed",
+            f"HTTP {status} to http://127.0.0.1:9, and redirects are not followed",
             1,
         )
-        for status in (302, 304)
+        for status in (301, 302, 303, 307, 308)
     ],
+    (Reply(304), 5.0, "HTTP 304, and redirects are not followed", 1),
     (Reply(500), 5.0, "HTTP 500", 2),
     (HANG, 0.4, "no answer in time", 2),
     (TRICKLE, 0.4, "no answer in time", 2),

@@ -1,15 +1,19 @@
 """Every way a reply can go wrong, from the wire to the numbers: none ends in one nobody said."""
 
+import json
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from judge import Evaluator, Sample, SampleResult, Verdict
+from judge.files.runs import read_summary
 from judge.records import Chunk, FlagName, SentenceResult, Unscored
 from tests import faults, replies
 from tests.asked import Asked
-from tests.replies import Answer, Hang, Reset, Says, Script, Trickle, verdicts
+from tests.commands import judge, line, write
+from tests.replies import Answer, Body, Hang, Reset, Says, Script, Trickle, verdicts
 from tests.server import JudgeServer
 
 ENGLISH = Sample(
@@ -169,6 +173,23 @@ async def test_what_is_said_counts_as_it_was_said() -> None:
         assert words == ["partial", "none", "contradicted"]
         assert result.scores.faithfulness == 0.5 / 3
         assert FlagName.UNVERIFIED_QUOTE not in {flag.name for flag in result.flags}
+
+
+@pytest.mark.parametrize("digits", [1, 4300, 5000])
+def test_a_count_of_tokens_that_is_none_harms_nothing(place: Path, digits: int) -> None:
+    # In mid-run these stop the bar, the totals and the summary; kept, every run to come.
+    def script(asked: Asked) -> Answer:
+        body = {"choices": [{"message": {"content": verdicts(asked)}}], "usage": {"x": "@"}}
+        usage = f'"prompt_tokens": {"9" * digits}, "completion_tokens": {"9" * digits}'
+        return Body(json.dumps(body).replace('"x": "@"', usage))
+
+    samples = write(place / "in.jsonl", [line(f"q{n}", f"Room {n} is open.") for n in range(3)])
+    with JudgeServer(script) as server:
+        words = ("score", samples, "-o", place / "run", *server.words, "--force")
+        assert judge(*words).code == 0
+        assert 3 <= read_summary(place / "run").reply_tokens < 10**9
+        assert (judge(*words).code, server.calls) == (0, 3)
+    assert judge("show", place / "run").code == 0
 
 
 # What the server refuses; how many probes that takes; what of it stands in the signature.

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, JsonValue, ValidationError
 from judge.backends.openai.failures import brief
 from judge.protocols import Store
 from judge.records import ChatRequest, Record
+from judge.records.exchange import MOST_TOKENS
 from judge.signature import Signature, part
 
 Format = Literal["json_schema", "json_object+schema", "json_object", "text"]
@@ -33,6 +34,8 @@ _FINISHES: Final[dict[JsonValue, Finish]] = {
     "PROHIBITED_CONTENT": "content_filter",
     "SPII": "content_filter",
 }
+_LONGEST_WHOLE: Final = 300
+"""Digits."""
 _BROKEN_OFF: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
 """How OpenRouter, GLM and DeepSeek say that the model did not come to an end."""
 
@@ -173,7 +176,7 @@ def read_completion(body: bytes) -> Completion:
     """
     try:
         # pydantic's own parser refuses half a surrogate pair, which models do write.
-        parsed: JsonValue = json.loads(body.decode("utf-8-sig"))
+        parsed: JsonValue = json.loads(body.decode("utf-8-sig"), parse_int=_whole)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     read = _Body.model_validate(parsed)
@@ -209,4 +212,10 @@ def _text(content: JsonValue) -> str:
 
 def _count(usage: JsonValue, name: str) -> int | None:
     count = usage.get(name) if isinstance(usage, dict) else None
-    return count if isinstance(count, int) and count >= 0 else None
+    # A truth value is an integer to Python.
+    return count if type(count) is int and 0 <= count <= MOST_TOKENS else None
+
+
+def _whole(digits: str) -> int | float:
+    # Python refuses the longest, and there is no reply that holds a number that matters so long.
+    return int(digits) if len(digits) <= _LONGEST_WHOLE else float(digits)

@@ -3,10 +3,12 @@
 import asyncio
 import json
 import logging
+import os
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Generic, Self, TypeVar
+from urllib.request import getproxies
 
 import httpx2
 import openai
@@ -42,8 +44,12 @@ _UNANSWERED: Final = 3
 """First attempts where nobody answers at all: a server about to start is not waited for."""
 _OWN_FAULT: Final = 500
 """From this status on it is the server that failed."""
+_ELSEWHERE: Final = range(300, 400)
 _PLACEHOLDER: Final = 8
 """A key below this length is none ("EMPTY", "none"); blotting it out would garble messages."""
+_OPENAI: Final = ".api.openai.com"
+"""Ends the names of OpenAI's own hosts, one for each region; a dot stands before each."""
+_PROXIES: Final = frozenset({"http", "https"})
 _LOOPBACK: Final[Mapping[str, str]] = {
     "localhost": "all://localhost",
     "127.0.0.1": "all://127.0.0.1",
@@ -141,6 +147,7 @@ class Connection:
             f"{url.scheme}://{self.host}{url.raw_path.decode('ascii').rstrip('/')}"
         )
         self._hide = _hiding(key)
+        _check_proxies()
         # A proxy set for the outside world does not lead to this machine.
         direct = {_LOOPBACK[url.host]: None} if url.host in _LOOPBACK else {}
         timeout = httpx2.Timeout(None, connect=min(_CONNECT, self.policy.timeout))
@@ -155,8 +162,15 @@ class Connection:
                 limits=httpx2.Limits(max_connections=_SOCKETS, keepalive_expiry=_KEPT_ALIVE),
                 mounts=direct,
                 event_hooks={"response": [self._guard]},
+                # Nobody gets question, answer, chunks or key but who was named.
+                follow_redirects=False,
             ),
         )
+
+        if url.scheme != "https" or not f".{url.host}".endswith(_OPENAI):
+            # What the environment holds of an account at OpenAI, and headers meant for that.
+            self._client.organization = self._client.project = None
+            self._client._custom_headers = {}  # noqa: SLF001  it asks nobody before it takes them
 
     def __repr__(self) -> str:
         return f"Connection({self.base_url!r})"
@@ -293,6 +307,8 @@ class Watch:
             step = "try again later"
         elif failure.refusal is None:
             step = "is the server running? is --base-url right?"
+        elif failure.refusal.status in _ELSEWHERE:
+            step = "if another address is right, name it with --base-url"
         elif failure.refusal.status >= _OWN_FAULT:
             step = "the server has trouble of its own; see its log, or try again later"
         else:
@@ -308,6 +324,29 @@ def _url(base_url: str) -> httpx2.URL:
             f"setting base_url = {brief(repr(base_url))}: no address ({brief(str(error))}); "
             "try http://localhost:8000/v1"
         ) from None
+
+
+def _check_proxies() -> None:
+    """That each proxy of the environment is the address of one, which may hold a password.
+
+    Raises:
+        ConfigError: one is not; it is named, and not repeated.
+    """
+    found = getproxies()
+    for scheme in ("http", "https", "all"):
+        url = found.get(scheme)
+        try:
+            proxy = httpx2.Proxy(url if "://" in url else f"http://{url}") if url else None
+            sound = proxy is None or (proxy.url.scheme in _PROXIES and proxy.url.host)
+        except (httpx2.InvalidURL, ValueError):
+            sound = False
+        if not sound:
+            name = f"{scheme}_proxy"
+            name = name if os.environ.get(name) else name.upper()
+            raise ConfigError(
+                f"{name} in the environment is no address of an HTTP proxy (not repeated here, as "
+                "it may hold a password); try http://host:port, or unset it"
+            )
 
 
 class _Body(httpx2.AsyncByteStream):

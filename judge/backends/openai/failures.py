@@ -23,8 +23,9 @@ from judge.backends.retry import asked_wait
 from judge.records import UnscoredReason
 from judge.text.visible import clip, printable
 
-TRANSPORT: Final = (openai.OpenAIError, aiohttp.ClientError, OSError)
-"""All that the client raises: a head that is no HTTP comes as aiohttp's own error."""
+TRANSPORT: Final = (openai.OpenAIError, aiohttp.ClientError, OSError, ValueError)
+"""All that the client raises: a head that is no HTTP comes as aiohttp's own error, and one that
+holds no text as Python's."""
 Hide = Callable[[str], str]
 """Takes the key out of a text."""
 
@@ -187,6 +188,7 @@ _ROOTS: Final[tuple[tuple[type[Exception], UnscoredReason, str], ...]] = (
     (http_exceptions.PayloadEncodingError, UnscoredReason.CONNECTION, "the reply broke off"),
     (http_exceptions.HttpProcessingError, UnscoredReason.SERVER_ERROR, "the reply is not HTTP"),
     (TooLargeError, UnscoredReason.SERVER_ERROR, "the reply is too long"),
+    (UnicodeError, UnscoredReason.SERVER_ERROR, "the reply is not HTTP"),
     (zlib.error, UnscoredReason.SERVER_ERROR, "the reply cannot be decompressed"),
     (Exception, UnscoredReason.SERVER_ERROR, "the request failed"),
 )
@@ -217,6 +219,9 @@ def broken(response: httpx2.Response, hide: Hide) -> Failure:
 def read_refusal(response: httpx2.Response, hide: Hide) -> Refusal:
     """What an error response says, whatever its body is."""
     text = response.text
+    if response.next_request is not None:
+        place = _origin(response.next_request.url)
+        text = f"redirects to {place}, and redirects are not followed"
     try:
         body: JsonValue = json.loads(text)
     except (ValueError, RecursionError):
@@ -232,6 +237,11 @@ def read_refusal(response: httpx2.Response, hide: Hide) -> Refusal:
         message=printable(hide(said))[:_KEPT],
         wait=_wait(response.headers),
     )
+
+
+def _origin(url: httpx2.URL) -> str:
+    """Scheme, host and port: what else an address says may be a secret."""
+    return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"
 
 
 def brief(text: str) -> str:
@@ -261,7 +271,7 @@ def _param(error: Mapping[str, JsonValue]) -> str:
 
 def _wait(headers: Mapping[str, str]) -> float | None:
     for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        asked = asked_wait(headers.get(name, ""))
+        asked = asked_wait(headers.get(name, ""), headers.get("date", ""))
         if asked is not None and math.isfinite(asked):
             return asked * scale
     return None

@@ -102,6 +102,7 @@ def page(body: bytes, *headers: bytes) -> bytes:
 # What no HTTP server should say, and what the request then counts as.
 WIRE = {
     "no HTTP": (b"HTTQ/1.1 200 OK\r\n\r\n", "server_error"),
+    "no text": (b"HTTP/1.1 200 \xff\xfe\r\nContent-Length: 2\r\n\r\n{}", "server_error"),
     "no chunk": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "server_error"),
     "no gzip": (page(b"abc", b"Content-Encoding: gzip"), "server_error"),
     "half a body": (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{", "connection"),
@@ -117,10 +118,11 @@ WIRE = {
         for status, reason in (
             (0, "server_error"),
             (99, "server_error"),
+            (999, "server_error"),
+            (1000, "server_error"),
             (408, "timeout"),
             (409, "server_error"),
             (429, "rate_limited"),
-            (999, "server_error"),
         )
     },
 }

@@ -168,6 +168,13 @@ WAITING: list[tuple[dict[str, str], float | None]] = [
     ({"retry-after-ms": "150", "Retry-After": "9"}, 0.15),
     ({"retry-after-ms": "x", "Retry-After": "9"}, 9.0),
     ({"Retry-After": "Fri, 01 Jan 2021 00:00:00 GMT"}, 0.0),
+    (
+        {
+            "Retry-After": "Fri, 01 Jan 2021 00:00:09 GMT",
+            "Date": "Fri, 01 Jan 2021 00:00:00 GMT",
+        },
+        9.0,
+    ),
 ]
 
 

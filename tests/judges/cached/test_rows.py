@@ -256,6 +256,14 @@ def test_a_reply_keeps_what_it_cost() -> None:
     )
 
 
+def test_a_count_that_is_none_and_was_kept_all_the_same_counts_nothing() -> None:
+    kept = ReplyRow.of(Reply(text="{}", call=CALL, sentences=()), "llm:m").write()
+    for digits in (10, 4300):
+        back = ReplyRow.read(kept.replace(":7,", f":{'9' * digits},"))
+        assert back is not None
+        assert (back.call().prompt_tokens, back.call().reply_tokens) == (0, 3)
+
+
 def stored_reply(signature: str, day: int) -> str:
     made = ReplyRow.of(Reply(text="{}", call=CALL, sentences=()), signature)
     return made.model_copy(update={"stored": datetime(2026, 5, day, tzinfo=UTC)}).write()

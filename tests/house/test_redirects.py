@@ -1,0 +1,132 @@
+"""Question, answer, chunks and key reach the address that was named, and no other."""
+
+from collections.abc import Callable
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+from judge import Unscored, UnscoredReason, Verdict
+from tests.asked import Asked
+from tests.commands import Ran, judge, line, results, write
+from tests.replies import Answer, Status, right
+from tests.server import JudgeServer
+
+STATUSES = (301, 302, 303, 307, 308)
+KEY = "sk-proj-Zebra0123456789Quagga"
+# Behind the origin stands what may be a secret.
+PLACES = ("{}/chat/completions", "//u:hunter2@{}/s3cret?k={key}#s3cret", "{}/s3cret/%ff")
+
+
+@pytest.fixture
+def samples(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    (place / "judge.toml").write_text("attempts = 2\n")
+    return write(place / "in.jsonl", [line(f"q{n}", f"Room {n} is open.") for n in range(3)])
+
+
+def sends(status: int, there: str) -> Answer:
+    return Status(status, {}, {"Location": there})
+
+
+def always(answer: Answer) -> Callable[[object], Answer]:
+    return lambda _: answer
+
+
+def origin(server: JudgeServer) -> str:
+    return server.base_url.removesuffix("/v1")
+
+
+def there(other: JudgeServer, form: str) -> str:
+    base = other.base_url
+    return form.format(base.removeprefix("http://") if form.startswith("//") else base, key=KEY)
+
+
+def asked_once(ran: Ran, server: JudgeServer, named: str) -> None:
+    """The command ended before the run, in one line that names where it was sent."""
+    assert (ran.code, ran.out) == (2, "")
+    (told,) = ran.err.splitlines()
+    assert f"redirects to {named}, and redirects are not followed; " in told
+    assert "name it with --base-url" in told
+    assert server.base_url in told
+    for secret in ("s3cret", "hunter2", "Zebra"):
+        assert secret not in told
+
+
+def score(samples: Path, *more: object) -> Ran:
+    return judge("score", samples, "-o", samples.with_name("run"), *more)
+
+
+def test_before_the_run_it_is_one_line(samples: Path) -> None:
+    for status, form in zip(STATUSES, cycle(PLACES), strict=False):
+        with JudgeServer() as other:
+            answer = sends(status, there(other, form))
+            with JudgeServer(always(answer)) as server:
+                ran = score(samples, *server.words)
+            asked_once(ran, server, origin(other))
+            assert (len(server.requests), other.requests, other.embedded) == (1, [], [])
+    assert not samples.with_name("run").exists()
+
+
+def test_nor_to_another_path_of_the_same_server(samples: Path) -> None:
+    for status in STATUSES:
+        with JudgeServer(always(sends(status, "/v1/chat/completions?again"))) as server:
+            ran = score(samples, *server.words)
+        asked_once(ran, server, origin(server))
+        assert len(server.requests) == 1
+
+
+ODD = (
+    "",
+    "http://",
+    "http://[::1",
+    "https:///x",
+    "http://h:99999/",
+    "mailto:a@b",
+    "http://256.256.256.256/",
+    "a" * 7000,
+    f"http://{KEY}.example/",
+    "http://①/",
+)
+
+
+def test_a_place_that_is_none(samples: Path) -> None:
+    for place in ODD:
+        answer = sends(307, place)
+        with JudgeServer(always(answer)) as server:
+            ran = score(samples, *server.words)
+        assert (ran.code, ran.out) == (2, ""), place
+        assert "HTTP 307: " in ran.err, place
+        assert KEY not in ran.err
+        assert len(server.requests) == 1
+
+
+def test_in_mid_run_nothing_is_scored(samples: Path) -> None:
+    for status in (302, 307):
+        with JudgeServer() as other:
+
+            def script(asked: Asked, to: str = other.base_url, code: int = status) -> Answer:
+                return right(asked) if asked.is_probe else sends(code, to)
+
+            with JudgeServer(script) as server:
+                ran = score(samples, *server.words, "--force", "--no-cache")
+            assert ran.code == 3
+            assert (len(server.requests), other.requests) == (4, [])
+        for result in results(samples.with_name("run")):
+            for sentence in result.sentences:
+                assert isinstance(sentence.outcome, Verdict)
+                failure = sentence.outcome.fallback_from
+                assert isinstance(failure, Unscored)
+                assert failure.reason is UnscoredReason.SERVER_ERROR
+                assert f"redirects to {origin(other)}, and redirects are" in failure.detail
+
+
+def test_embeddings(samples: Path) -> None:
+    for status in STATUSES:
+        with JudgeServer() as other:
+            answer = sends(status, f"{other.base_url}/embeddings")
+            with JudgeServer(embedding=always(answer)) as server:
+                words = ("--embedding-model", "e", "--base-url", server.base_url)
+                ran = score(samples, *words)
+            asked_once(ran, server, origin(other))
+            assert (len(server.embedded), other.embedded, other.requests) == (1, [], [])
