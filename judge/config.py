@@ -11,8 +11,8 @@ from pydantic import Field, StringConstraints, ValidationError, field_validator,
 
 from judge.errors import ConfigError
 from judge.records import Record, Rules
-from judge.records.run import compile_pattern
 from judge.signature import BAR
+from judge.text.pattern import compile_pattern
 
 LOCAL: Final = "local:"
 """Before the name of an embedding model that is loaded here, and not asked for of a server."""
@@ -129,7 +129,8 @@ class Config(Record):
     @field_validator("citation_pattern")
     @classmethod
     def _is_a_pattern(cls, pattern: str | None) -> str | None:
-        compile_pattern(pattern or "")
+        if pattern is not None:
+            compile_pattern(pattern)
         return pattern
 
     @field_validator("model", "embedding_model", "nli_model")

@@ -30,7 +30,8 @@ from judge.records import (
     Support,
     Verdict,
 )
-from judge.records.run import compile_pattern
+from judge.text.pattern import compile_pattern
+from judge.text.visible import clip
 
 Targets = tuple[tuple[str, str | None], ...]
 """What a marker names, and the chunk id of each; null where it dangles."""
@@ -50,11 +51,11 @@ def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> tuple[C
         One entry per cited chunk, with status null: `[1, 2]` gives two with the same marker.
 
     Raises:
-        ConfigError: `rules.citation_pattern` is no regular expression.
+        ConfigError: `rules.citation_pattern` is no regular expression, or takes too much time.
     """
     known = Identifiers([chunk.chunk_id for chunk in sample.chunks], sample.retrieved or ())
     text = sample.answer
-    spans = list(_custom(text, rules.citation_pattern, known))
+    spans = list(_custom(sample, rules.citation_pattern, known))
     code = [(s.start, s.end) for s in sentences if s.kind is SentenceKind.CODE]
     spans = _apart(spans, _without(code, _bracketed(text, known)))
     if rules.prose_citations:
@@ -152,6 +153,7 @@ def _judged(chunk_id: str | None, held: _Held | None) -> dict[str, object]:
 
 
 _LONGEST_ID: Final = 2000
+_SHOWN: Final = 80
 _BARE_DIGITS: Final = 3
 
 _LABEL = re.compile(
@@ -281,22 +283,24 @@ class _Span(NamedTuple):
     targets: Targets
 
 
-def _custom(text: str, pattern: str | None, known: Identifiers) -> Iterator[_Span]:
+def _custom(sample: Sample, pattern: str | None, known: Identifiers) -> Iterator[_Span]:
     if pattern is None:
         return
     try:
-        compiled = compile_pattern(pattern)
+        matches = compile_pattern(pattern).find(sample.answer)
     except ValueError as error:
         raise ConfigError(
-            f"citation_pattern {pattern!r} {error}; "
+            f"citation_pattern {clip(pattern, _SHOWN)!r} {error}; "
             "its first group, or else the whole match, should be a chunk id or number"
         ) from None
-    for match in compiled.finditer(text):
-        if match.end() == match.start():
-            continue
-        token = ((match[1] if compiled.groups else None) or match[0]).strip()
+    except TimeoutError as error:
+        raise ConfigError(
+            f"citation_pattern {clip(pattern, _SHOWN)!r} {error} for answer {sample.qid!r}; "
+            "give a simpler pattern, without a repeat inside a repeat"
+        ) from None
+    for start, end, token in matches:
         targets = known.read(token, Form.LINK, numeric=True)
-        yield _Span(*match.span(), targets or ((token, None),))
+        yield _Span(start, end, targets or ((token, None),))
 
 
 def _bracketed(text: str, known: Identifiers) -> Iterator[_Span]:

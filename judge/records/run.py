@@ -1,7 +1,6 @@
 """How a run is made: the rules its results are read by, and what `run.json` says."""
 
 import hashlib
-import re
 from typing import Literal
 
 from pydantic import Field, JsonValue
@@ -34,14 +33,6 @@ class Rules(Record):
             digest = hashlib.sha256(self.citation_pattern.encode()).hexdigest()
             parts.append(f"cites:{digest[:8]}")
         return (*parts, "quotes:required") if self.require_quotes else tuple(parts)
-
-
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile what a user wrote; `ValueError` where it is no regular expression, or too much."""
-    try:
-        return re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"is no regular expression: {error}") from None
 
 
 class RunInput(Record):

@@ -72,6 +72,18 @@ def test_settings_that_cannot_be_are_one_line(samples: Path) -> None:
     assert not samples.with_name("run").exists()
 
 
+def test_a_pattern_that_takes_too_long_is_one_line(place: Path) -> None:
+    # Over a second, which is its limit: the first of many answers ends the run.
+    lines = [line(f"q{n}", f"It opens at seven [1]. {'a' * 60}!") for n in range(40)]
+    source = write(place / "in.jsonl", lines)
+    ran = score(source, "--citation-pattern", "(a|aa)+$")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    said = "judge: citation_pattern '(a|aa)+$' takes more than 1.0 s of computing for answer 'q0'; "
+    assert ran.err == said + "give a simpler pattern, without a repeat inside a repeat\n"
+    assert score(source, "--citation-pattern", r"\[(\d+)\]", "--force").code == 0
+    assert len(results(place / "run")) == 40
+
+
 def test_the_environment(
     samples: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
