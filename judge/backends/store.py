@@ -1,6 +1,7 @@
 """Texts kept on disk by key: diskcache in SQLite, of which only text is ever trusted."""
 
 import asyncio
+import hashlib
 import logging
 import os
 import shlex
@@ -52,7 +53,7 @@ _UNWRITTEN: Final = (
 )
 _MALFORMED: Final = "is no sound database ({}); try `{}`, or name another cache directory"
 _ROWS: Final = """
-    SELECT key, mode, filename, CASE typeof(value) WHEN 'text' THEN CAST(value AS BLOB) END
+    SELECT key, mode, filename, CASE typeof(value) WHEN 'text' THEN CAST(value AS BLOB) END, tag
     FROM Cache WHERE raw = 1 AND key IN ({})
 """
 _KEYS_AT_ONCE: Final = 500
@@ -63,8 +64,9 @@ _SPOILT: Final = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_N
 class DiskStore:
     """A store that processes share, and that outlives them; close it, or use it in a `with`.
 
-    Reading and writing block. A row that is not plain text (a pickle, one that names a file)
-    counts as absent; the first is told to the logger `judge`. The folder holds questions and
+    Reading and writing block. A row that is not plain text (a pickle, one that names a file), or
+    was changed since it was put, counts as absent; the first is told to the logger `judge`. The
+    folder holds questions and
     verdicts, so only its owner may enter: it is made or tightened; somebody else's is refused,
     since they could change what is in it. A link is followed.
 
@@ -113,7 +115,7 @@ class DiskStore:
             try:
                 with self._cache.transact():
                     for key, text in texts.items():
-                        self._cache.set(key, text)
+                        self._cache.set(key, text, tag=_checksum(key, text))
             except BaseException:
                 self.release()  # a commit that failed may leave its transaction open
                 raise
@@ -155,7 +157,8 @@ class DiskStore:
         if not self._warned:
             self._warned = True
             logging.getLogger("judge").warning(
-                "cache %s: rows that are no text of ours are not read", self.directory
+                "cache %s: rows that are no text of ours, or were changed, are not read",
+                self.directory,
             )
 
     @contextmanager
@@ -314,18 +317,32 @@ class _Texts(Cache):  # type: ignore[misc]  # diskcache ships no types
             raise
 
     def texts(self, keys: Sequence[str]) -> dict[str, str | None]:
-        """The text of each row that has one of these keys; None where `_Disk` refuses it."""
+        """The text of each row that has one of these keys.
+
+        None where `_Disk` refuses it, or its checksum, in `tag`, is another's. Rows of older
+        versions have none, and are read: they were paid for.
+        """
         found: dict[str, str | None] = {}
         for low in range(0, len(keys), _KEYS_AT_ONCE):
             some = keys[low : low + _KEYS_AT_ONCE]
             query = _ROWS.format(", ".join("?" * len(some)))
-            for key, mode, filename, value in self._sql(query, some):
+            for key, mode, filename, value, tag in self._sql(query, some):
                 try:
                     text = None if value is None else value.decode()
                 except UnicodeDecodeError:
                     text = None
-                found[key] = self._disk.fetch(mode, filename, text, read=False)
+                text = self._disk.fetch(mode, filename, text, read=False)
+                sound = text is not None and tag in {None, _checksum(key, text)}
+                found[key] = text if sound else None
         return found
+
+
+def _checksum(key: str, text: str) -> str:
+    """Shows accidents and casual editing, a text moved to another key included.
+
+    It proves nothing against somebody who computes it anew, for it needs no secret.
+    """
+    return hashlib.sha256(f"{key} {text}".encode()).hexdigest()[:16]
 
 
 def _text(given: object, what: str) -> str:

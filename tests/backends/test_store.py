@@ -205,6 +205,28 @@ def test_what_is_no_text_of_ours_is_absent(folder: Path) -> None:
         assert list(store.rows()) == []
 
 
+def test_a_row_that_was_changed_is_absent_and_may_be_put_again(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    verdicts = {"1": '{"support":"none"}', "2": '{"support":"full"}', "3": '{"support":"none"}'}
+    with DiskStore(folder) as store:
+        store.put(verdicts)
+    plant(folder, "UPDATE Cache SET value = replace(value, 'none', 'full') WHERE key = '1'")
+    # A sound row under another key is no more sound.
+    plant(folder, "DELETE FROM Cache WHERE key = '3'")
+    plant(folder, "UPDATE Cache SET key = '3' WHERE key = '2'")
+    with DiskStore(folder) as store:
+        assert store.get(list(verdicts)) == {}
+        assert list(store.rows()) == []
+        store.put(verdicts)
+        assert store.get(list(verdicts)) == verdicts
+    assert len(caplog.records) == 1
+    # As older versions wrote it: nothing is asked again that was paid for.
+    plant(folder, "UPDATE Cache SET tag = NULL")
+    with DiskStore(folder) as store:
+        assert dict(store.rows()) == verdicts
+
+
 def spoil(folder: Path, how: str) -> None:
     if how == "no database":
         folder.mkdir()
