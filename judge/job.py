@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
-from itertools import islice
+from itertools import chain
 from pathlib import Path
 from typing import IO, Final, NamedTuple, Protocol
 
@@ -19,7 +19,7 @@ from judge.config import Config
 from judge.errors import InputError, RunError
 from judge.evaluator import Evaluator
 from judge.files.folder import RunFolder
-from judge.files.runs import REJECTED, is_of, read_results
+from judge.files.runs import REJECTED, has_bytes, misplaced
 from judge.files.samples import Checked, Rejected, check_samples, read_samples
 from judge.files.source import Digest, is_fifo
 from judge.records import SampleResult, Summary
@@ -36,7 +36,10 @@ class Watcher(Protocol):
     """Is told of a job's progress."""
 
     def begun(self, record: RunRecord, kept: int) -> None:
-        """The input is sound and the folder is ours; `kept` results are there already."""
+        """The input is sound and the folder is ours; `kept` results are there already.
+
+        Told again, with fewer, once one of them proves damaged, or not the next sample's.
+        """
 
     def scored(self, result: SampleResult) -> None:
         """One more result stands on disk; those kept come first."""
@@ -93,9 +96,9 @@ class Job:
         ):
             # Outside the loop, which would put off a Ctrl-C until a blocking read has ended.
             task = self._check(folder, bad)
-            summary, record, kept = asyncio.run(self._score(folder, task, watcher))
+            summary, record = asyncio.run(self._score(folder, task, watcher))
             seconds = round(time.monotonic() - clock, 3)
-            whole = {"finished": _now(), "seconds": seconds, "resumed": kept}
+            whole = {"finished": _now(), "seconds": seconds, "resumed": folder.kept}
             folder.finish(summary, record.model_copy(update=whole))
             return summary
 
@@ -114,29 +117,27 @@ class Job:
 
     async def _score(
         self, folder: RunFolder, task: _Task, watcher: Watcher
-    ) -> tuple[Summary, RunRecord, int]:
+    ) -> tuple[Summary, RunRecord]:
         # A judge that cannot be asked costs nothing that is in the folder, so it is opened first.
         async with self._beating(watcher), self._evaluator:
             record = self._record(task)
-            kept = folder.begin(record)
+            folder.begin(record)
             if self._skip:
                 folder.write_lines(REJECTED, task.bad)
-            watcher.begun(record, kept)
+            watcher.begun(record, folder.kept)
             totals = Totals(seed=self._config.seed, max_unscored=self._config.max_unscored)
             digest = hashlib.sha256()
-            position = 0
-            async with aclosing(self._results(task.path, kept, digest)) as results:
+            async with aclosing(
+                self._results(folder, record, task.path, digest, watcher)
+            ) as results:
                 async for result in results:
-                    if position >= kept:
-                        folder.append(result)
-                    position += 1
                     totals.add(result)
                     watcher.scored(result)
             if digest.hexdigest() != record.input.sha256:
                 # Some results may be of the new text, and nobody can tell which.
                 folder.discard()
                 raise _changed(task.path)
-            return totals.summary(), record, kept
+            return totals.summary(), record
 
     def _check(self, folder: RunFolder, bad: IO[str]) -> _Task:
         """Read the whole input before the folder is touched: so a bad input costs nothing."""
@@ -191,16 +192,26 @@ class Job:
                 return folder.take(stream)
         return self._source
 
-    async def _results(self, path: Path, kept: int, digest: Digest) -> AsyncGenerator[SampleResult]:
+    async def _results(
+        self, folder: RunFolder, record: RunRecord, path: Path, digest: Digest, watcher: Watcher
+    ) -> AsyncGenerator[SampleResult]:
         """The results kept from an earlier session, then those of the samples after them."""
         samples = read_samples(path, on_bad=_leave_out if self._skip else None, digest=digest)
-        for result in islice(read_results(self._folder), kept):
+        for number, kept in enumerate(folder.results(), 1):
             sample = next(samples, None)
-            if sample is None or sample.qid != result.qid or not is_of(result, sample.answer):
+            problem = kept if isinstance(kept, str) else misplaced(number, kept, sample)
+            if isinstance(kept, SampleResult) and problem is None:
+                yield kept
+                continue
+            if not has_bytes(path, record.input):
                 raise _changed(path)
-            yield result
+            folder.cut(number - 1, str(problem))
+            watcher.begun(record, folder.kept)
+            samples = chain([] if sample is None else [sample], samples)
+            break
         async with aclosing(self._evaluator.evaluate(samples)) as fresh:
             async for result in fresh:
+                folder.append(result)
                 yield result
 
 

@@ -3,7 +3,7 @@ import gzip
 import json
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -195,6 +195,84 @@ def test_kept_results_of_another_text_are_not_taken_up(source: Path, tmp_path: P
             run(source, folder, Log(stop_after=2))
         with pytest.raises(RunError, match="changed while it was scored"):
             run(source, folder, Log(source=source, lines=after))
+
+
+Lines = list[bytes]
+DAMAGED: list[tuple[str, Callable[[Lines], Lines], int, str]] = [
+    ("torn", lambda lines: [*lines[:-1], lines[-1][:-9]], 6, "line 7 is cut off"),
+    ("no JSON", lambda lines: [*lines[:4], b'{"sch\n', *lines[5:]], 4, "line 5 is damaged"),
+    (
+        "an edited label",
+        lambda lines: [line.replace(b'"full"', b'"none"') for line in lines],
+        0,
+        "line 1 was changed after it was written",
+    ),
+    (
+        "a line of another run",
+        lambda lines: [*lines[:2], lines[2].replace(b'"2"', b'"3"'), *lines[3:]],
+        2,
+        "line 3 was changed after it was written",
+    ),
+    ("another version", lambda _: [b'{"schema": 9}\n'], 0, "line 1 is damaged, or of another"),
+    ("lost", lambda lines: [*lines[:4], *lines[5:]], 4, "line 5 is of qid 5, expected 4: lines"),
+    ("doubled", lambda lines: [*lines[:5], *lines[4:]], 5, "line 6 is of qid 4, expected 5: lines"),
+    (
+        "swapped",
+        lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:]],
+        3,
+        "line 4 is of qid 4, expected 3: lines were lost, doubled or swapped",
+    ),
+]
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_damaged_unfinished_run_is_cut_there_and_gone_on_with(
+    source: Path, folder: Path, caplog: pytest.LogCaptureFixture, *, force: bool
+) -> None:
+    run(source, folder.with_name("whole"))
+    whole = (folder.with_name("whole") / "results.jsonl").read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        run(source, folder, Log(stop_after=7))
+    begun = {path.name: path.read_bytes() for path in folder.iterdir()}
+    lines = begun["results.jsonl.part"].splitlines(keepends=True)
+    for what, damaged, sound, says in DAMAGED:
+        for name in files(folder):
+            (folder / name).unlink()
+        for name, data in begun.items():
+            (folder / name).write_bytes(data)
+        (folder / "results.jsonl.part").write_bytes(b"".join(damaged(lines)))
+        judge = FakeJudge({"It is paid.": FULL})
+        caplog.clear()
+        assert run(source, folder, judge=judge, force=force).kept == sound, what
+        assert len(judge.requests) == 9 - sound, what
+        assert (folder / "results.jsonl").read_bytes() == whole, what
+        assert (read_record(folder).resumed, read_summary(folder).answers) == (sound, 9)
+        (told,) = caplog.messages
+        assert told.startswith(f"{folder / 'results.jsonl.part'}: {says}"), what
+        assert told.endswith("from there on are made again, the cache holds what was paid for")
+
+
+def test_results_of_an_older_version_are_gone_on_with(source: Path, folder: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(source, folder, Log(stop_after=4))
+    bare = "".join(f"{result.model_dump_json()}\n" for result in read_results(folder))
+    (folder / "results.jsonl.part").write_text(bare, encoding="utf-8")
+    assert run(source, folder).kept == 4
+    assert qids(folder) == list("012345678")
+
+
+def test_force_mends_whatever_it_is_advised_for(source: Path, folder: Path) -> None:
+    run(source, folder)
+    for name in ("run.json", "summary.json", "results.jsonl"):
+        (folder / name).write_text("{")
+        with pytest.raises(RunError, match="--force"):
+            run(source, folder)
+        run(source, folder, force=True)
+        assert qids(folder) == list("012345678")
+    (folder / "run.json").write_text('{"mine": 1}')
+    for force in (False, True):
+        with pytest.raises(RunError, match=r"damaged, or no record of judge's; move it away"):
+            run(source, folder, force=force)
 
 
 def test_a_finished_run_is_replaced_by_force_alone_and_by_a_good_input(

@@ -103,10 +103,11 @@ class Progress:
         self._bar.stop()
 
     def begun(self, record: RunRecord, kept: int) -> None:
-        """The job has its input and its folder."""
+        """The job has its input and its folder; told again where fewer results can be kept."""
+        again = self._total > 0
         self._total, self._kept = record.input.samples, kept
         self._began = self._spoke = self._clock()
-        if record.input.rejected:
+        if record.input.rejected and not again:
             lines = "line" if record.input.rejected == 1 else "lines"
             self.say(f"{record.input.rejected} bad {lines} left out; see rejected.jsonl")
         if kept:

@@ -1,11 +1,17 @@
 """Run folders, written: whole or resumable, never half, and by one process at a time."""
 
+import errno
 import json
+import logging
 import os
+import re
+import secrets
 import shutil
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import IO, Final, Self
 
@@ -19,17 +25,25 @@ from judge.files.runs import (
     OWN,
     PART,
     RECORD,
+    REJECTED,
     RESULTS,
     SUMMARY,
+    line_of,
     read_record,
+    results_in,
     whole_lines,
 )
-from judge.files.tables import writing
+from judge.files.tables import replacing, writing
 from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
 from judge.signature import Signature
 
-_TAKEN: Final = ".input.part"
+_LEFT: Final = re.compile(
+    rf"\.input\.part|(?:{'|'.join(map(re.escape, (RECORD, SUMMARY, REJECTED, INPUT)))})"
+    r"\.(?:[0-9a-f]{16}\.)?part"
+)
+"""What a kill -9 leaves half written; of earlier versions, too."""
+_MOVE: Final = "move it away, or name another -o"
 _ELSEWHERE: Final = "name another -o"
 _AGAIN: Final = "what is there stays: mend that and run the same command again"
 
@@ -38,8 +52,11 @@ class RunFolder:
     """A run folder held by this process; use it as a context manager.
 
     While a run goes on its results stand in `results.jsonl.part`, one whole line each. Once all
-    are there the file is renamed, the totals are written, and `run.json` says `finished`. A run
-    that was cut off, by Ctrl-C or by kill -9, is taken up where it stopped.
+    are there the file is renamed, the totals are written, and `run.json` says `finished`: last, and
+    once the others would outlive a power cut. A run that was cut off, by Ctrl-C or by kill -9, is
+    taken up where it stopped.
+
+    Nothing is written through a link that stands in the folder; the folder itself may be one.
 
     Args:
         path: the folder; made where it does not exist.
@@ -53,7 +70,11 @@ class RunFolder:
     def __init__(self, path: str | Path, *, force: bool = False) -> None:
         self.path = Path(path)
         self.input = self.path / INPUT  # where a copied input lies once the run has begun
+        self.kept = 0
+        """How many results of an earlier session are there, once the run has begun."""
         self._force = force
+        self._cached = False
+        self._taken: Path | None = None
         self._made: list[Path] = []
         self._held = ExitStack()
         self._part: IO[bytes] = BytesIO()
@@ -66,13 +87,15 @@ class RunFolder:
                 self.path.mkdir(parents=True, exist_ok=True)
             held.enter_context(_lock(self.path, "run", f"wait for it, or {_ELSEWHERE}", _ELSEWHERE))
             held.callback(self._tidy)
-            with self._writing():
-                (self.path / _TAKEN).unlink(missing_ok=True)  # what a kill -9 left half copied
             earlier = self._earlier()
             if earlier and earlier.finished and not self._force:
                 when = earlier.finished[:16].replace("T", " ")
                 message = f"{self.path}: holds a finished run of {when} UTC; "
                 raise RunError(message + f"replace it with --force, or {_ELSEWHERE}")
+            with self._writing():
+                for entry in self.path.iterdir():
+                    if _LEFT.fullmatch(entry.name) and (entry.is_symlink() or not entry.is_dir()):
+                        entry.unlink()
             self._held = held.pop_all()
         return self
 
@@ -84,7 +107,8 @@ class RunFolder:
         with suppress(OSError):
             self._part.close()
         with suppress(OSError):
-            (self.path / _TAKEN).unlink(missing_ok=True)
+            if self._taken:
+                self._taken.unlink(missing_ok=True)
             if all(entry.name == LOCK for entry in self.path.iterdir()):
                 # Nothing was written: leave no trace of a run that never began.
                 (self.path / LOCK).unlink()
@@ -98,16 +122,17 @@ class RunFolder:
 
     def take(self, stream: IO[bytes]) -> Path:
         """Copy a stream, such as standard input, into the folder: a run must be able to resume."""
-        copy = self.path / _TAKEN
-        with self._writing(), copy.open("wb") as file:
+        self._taken = self.path / f"{INPUT}.{secrets.token_hex(8)}.part"
+        with self._writing(), self._taken.open("xb") as file:
             shutil.copyfileobj(stream, file)
-        return copy
+            _sync(file)
+        return self._taken
 
     def begin(self, record: RunRecord) -> int:
         """Start a run, or take up an unfinished one of the same input and signature.
 
         Returns:
-            How many results are already there.
+            How many results are already there: whole lines, not yet looked into.
 
         Raises:
             RunError: the folder holds an unfinished run that differs, and `force` is off.
@@ -119,33 +144,59 @@ class RunFolder:
                 message = f"{self.path}: holds an unfinished run with another {other}; "
                 raise RunError(message + f"discard it with --force, or {_ELSEWHERE}")
             self.discard()
+        self._cached = bool(record.config.get("cache"))
         # First of all, so that a record accounts for every file that follows.
         self._write(RECORD, record)
         with self._writing():
-            with suppress(FileNotFoundError):
-                (self.path / _TAKEN).replace(self.input)
+            for made in self._made:
+                _sync_folder(made.parent)
+            if self._taken:
+                self._taken.replace(self.input)
             # Cut off between the two last renames: the results are whole, the record is not.
             with suppress(FileNotFoundError):
                 (self.path / RESULTS).replace(self.path / PART)
-            self._part = (self.path / PART).open("ab+")
+            _refuse_odd(self.path / PART, linked=True)
+            self._part = _open_own(self.path / PART)
             self._part.seek(0)
-            lines = size = 0
-            for line in whole_lines(self._part):
-                lines += 1
-                size += len(line)
-            self._part.truncate(size)
-        return lines
+            self.kept = sum(1 for _ in whole_lines(self._part))
+            torn = self._part.seek(0, os.SEEK_END) > self._cut(self.kept)
+        if torn:
+            self._tell(f"line {self.kept + 1} is cut off")
+        return self.kept
+
+    def results(self) -> Iterator[SampleResult | str]:
+        """Those of an earlier session, as of `results_in`."""
+        with self._writing(), (self.path / PART).open("rb") as file:
+            yield from results_in(islice(file, self.kept))
+
+    def cut(self, lines: int, problem: str) -> None:
+        """Keep so many results, and say what is wrong with the next; the rest is made again."""
+        self._cut(lines)
+        self.kept = lines
+        self._tell(problem)
+
+    def _cut(self, lines: int) -> int:
+        """Cut the results behind so many lines; returns the bytes that are left."""
+        with self._writing():
+            self._part.seek(0)
+            return self._part.truncate(sum(map(len, islice(self._part, lines))))
+
+    def _tell(self, problem: str) -> None:
+        what = "its results from there on are made again"
+        if self._cached:
+            what += ", the cache holds what was paid for"
+        logging.getLogger("judge").warning("%s: %s; %s", self.path / PART, problem, what)
 
     def append(self, result: SampleResult) -> None:
         """Add one result; it survives a kill -9 from here on."""
         with self._writing():
-            self._part.write(result.model_dump_json().encode() + b"\n")
+            self._part.write(line_of(result))
             self._part.flush()
 
     def finish(self, summary: Summary, record: RunRecord) -> None:
         """Make the run whole: results under their name, totals, and the record last."""
         with self._writing():
-            os.fsync(self._part.fileno())
+            _sync(self._part)
             self._part.close()
             (self.path / PART).replace(self.path / RESULTS)
         self._write(SUMMARY, summary)
@@ -160,32 +211,36 @@ class RunFolder:
 
     def write_lines(self, name: str, lines: Iterable[str]) -> None:
         """Write a file of lines, whole or not at all."""
-        part = self.path / f"{name}.part"
-        try:
-            with self._writing():
-                with part.open("w", encoding="utf-8", newline="") as file:
-                    file.writelines(lines)
-                part.replace(self.path / name)
-        finally:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
+        with (
+            replacing(self.path / name, _AGAIN, follow=False) as part,
+            part.open("x", encoding="utf-8", newline="") as file,
+        ):
+            file.writelines(lines)
+            _sync(file)
 
     def _write(self, name: str, record: BaseModel) -> None:
         text = json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
         self.write_lines(name, [text])
+        with self._writing():
+            _sync_folder(self.path)
 
     def _earlier(self) -> RunRecord | None:
-        if (self.path / RECORD).exists():
+        if os.path.lexists(self.path / RECORD):
+            for name in OWN:
+                _refuse_odd(self.path / name)
             try:
                 return read_record(self.path)
             except RunError:
-                if not self._force or _foreign(self.path / RECORD):
+                if _foreign(self.path / RECORD):
+                    message = f"{self.path / RECORD}: damaged, or no record of judge's; {_MOVE}"
+                    raise RunError(message) from None
+                if not self._force:
                     raise
                 return None
         # Without a record these are somebody's files, and none of a run's.
-        if strays := [name for name in OWN if (self.path / name).exists()]:
-            message = f"{self.path}: holds {strays[0]}, and no {RECORD} accounts for it; "
-            raise RunError(message + f"move it away, or {_ELSEWHERE}")
+        if strays := [name for name in OWN if os.path.lexists(self.path / name)]:
+            message = f"{self.path}: holds {strays[0]}, and no {RECORD} accounts for it; {_MOVE}"
+            raise RunError(message)
         return None
 
     def _writing(self) -> AbstractContextManager[None]:
@@ -227,10 +282,59 @@ def hold(run: Path) -> AbstractContextManager[None]:
     return _lock(run, "command", "wait for it", "mend that first")
 
 
+def _refuse_odd(path: Path, *, linked: bool = False) -> None:
+    """Raise RunError where something else than a plain file stands.
+
+    `linked`: or a file of more names than one, under all of which what is added would be seen.
+    """
+    try:
+        found = path.lstat()
+    except OSError:
+        return  # whoever opens it will be told
+    if stat.S_ISREG(found.st_mode):
+        if not (linked and found.st_nlink > 1 and found.st_size):
+            return
+        what = "a link"
+    elif stat.S_ISLNK(found.st_mode):
+        what = "a link"
+    else:
+        what = "a folder" if stat.S_ISDIR(found.st_mode) else "no file"
+    raise RunError(f"{path}: is {what}, where a run has a file of its own; {_MOVE}")
+
+
+def _open_own(path: Path) -> IO[bytes]:
+    """Open a file to add to, new or old, but no link that was put there since it was looked at."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+    more = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    return os.fdopen(os.open(path, flags | more, 0o666), "ab+")
+
+
+def _sync(file: IO[bytes] | IO[str]) -> None:
+    """Have what was written outlive a power cut."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the names in a folder outlive one, where the system knows how and lets us."""
+    if not hasattr(os, "O_DIRECTORY"):  # Windows
+        return
+    with suppress(PermissionError):
+        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(number)
+        except OSError as error:
+            if error.errno not in {errno.EINVAL, errno.ENOTSUP}:
+                raise
+        finally:
+            os.close(number)
+
+
 @contextmanager
 def _lock(folder: Path, who: str, wait: str, step: str) -> Iterator[None]:
     """Hold a folder; `wait` and `step` say what to do where another does, or it is no place."""
     lock = FileLock(folder / LOCK, timeout=0)
+    _refuse_odd(folder / LOCK, linked=True)
     with writing(folder, step):
         try:
             lock.acquire()

@@ -2,7 +2,8 @@
 
 import errno
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
@@ -30,7 +31,12 @@ OWN: Final = (RESULTS, SUMMARY, AGREEMENT, PAGE, REJECTED, INPUT, PART, RECORD)
 """What a new run discards, in this order. The record goes last: without it, nobody would know whose
 the other files are. What people said, in `review/`, stays."""
 
+_SEAL: Final = re.compile(rb',\s*"checksum"\s*:\s*"([0-9a-f]{16})"\s*\}\s*\Z')
+_SEAL_ROOM: Final = 80
+"""Bytes at a line's end in which its checksum is looked for, blanks of other writers included."""
+
 _Record = TypeVar("_Record", bound=Record)
+_AGAIN: Final = "score again with --force"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +79,71 @@ def read_summary(folder: str | Path) -> Summary:
 def read_results(folder: str | Path) -> Iterator[SampleResult]:
     """The results of a run in input order; those so far, where it is unfinished.
 
-    `RunError` where there are none, or a line is damaged.
+    `RunError` where there are none, or a line is damaged, or was changed after it was written.
     """
     folder = Path(folder)
     try:
-        path = folder / RESULTS if (folder / RESULTS).exists() else folder / PART
-        with path.open("rb") as file:
-            for number, line in enumerate(whole_lines(file), 1):
-                yield parse(line, SampleResult, f"{path}, line {number}")
+        whole = (folder / RESULTS).exists()
+        path = folder / RESULTS if whole else folder / PART
+        with _opened(path) as file:
+            for found in results_in(file if whole else whole_lines(file)):
+                if isinstance(found, str):
+                    step = _AGAIN if whole else "the same judge score makes it again from there"
+                    raise RunError(f"{path}: {found}; {step}")
+                yield found
     except OSError as error:
         raise _absent(folder, error) from None
+
+
+def line_of(result: SampleResult) -> bytes:
+    """A result as `results.jsonl` holds it: its record and, as last key, a checksum of the record.
+
+    The checksum shows accidents and casual editing. It proves nothing against somebody who computes
+    it anew, for it needs no secret.
+    """
+    record = result.model_dump_json().encode()
+    return b'%s,"checksum":"%s"}\n' % (record[:-1], _checksum(record))
+
+
+def results_in(lines: Iterable[bytes]) -> Iterator[SampleResult | str]:
+    """The results on these lines; of the first that holds none, a text says why, and none follows.
+
+    Older versions of judge wrote no checksums: lines without one may stand before all others.
+    """
+    sealed = False
+    for number, line in enumerate(lines, 1):
+        problem, record = "", line
+        if seal := _SEAL.search(line, len(line) - _SEAL_ROOM):
+            sealed, record = True, line[: seal.start()] + b"}"
+            if _checksum(record) != seal[1]:
+                problem = "was changed after it was written"
+        elif not line.endswith(b"\n"):
+            problem = "is cut off"
+        elif sealed:
+            problem = "is damaged: it bears no checksum"
+        if not problem:
+            try:
+                yield SampleResult.model_validate_json(record)
+                continue
+            except ValidationError as error:
+                problem = f"is {_damage(error)}"
+        yield f"line {number} {problem}"
+        return
+
+
+def misplaced(number: int, result: SampleResult, sample: Sample | None) -> str | None:
+    """What is wrong with a line of results in a sample's place; None where it is the sample's."""
+    expected = "no more" if sample is None else sample.qid
+    if sample is None or sample.qid != result.qid:
+        what = f"line {number} is of qid {result.qid}, expected {expected}"
+        return f"{what}: lines were lost, doubled or swapped"
+    if not is_of(result, sample.answer):
+        return f"line {number} is of another answer than that of qid {sample.qid}"
+    return None
+
+
+def _checksum(record: bytes) -> bytes:
+    return hashlib.sha256(record).hexdigest()[:16].encode()
 
 
 def whole_lines(file: IO[bytes]) -> Iterator[bytes]:
@@ -98,15 +159,20 @@ def made_from(folder: Path) -> list[Path]:
 
 def _read(folder: Path, name: str, kind: type[_Record]) -> _Record:
     try:
-        data = (folder / name).read_bytes()
+        with _opened(folder / name) as file:
+            data = file.read()
     except OSError as error:
         raise _absent(folder, error) from None
     return parse(data, kind, str(folder / name))
 
 
-def parse(
-    data: bytes, kind: type[_Record], place: str, step: str = "score again with --force"
-) -> _Record:
+def _opened(path: Path) -> IO[bytes]:
+    if path.exists() and not path.is_file():  # a pipe would be waited for, and never end
+        raise OSError(errno.EINVAL, f"{path.name} is no file")
+    return path.open("rb")
+
+
+def parse(data: bytes, kind: type[_Record], place: str, step: str = _AGAIN) -> _Record:
     """A record of a run folder's file.
 
     Raises:
@@ -115,10 +181,13 @@ def parse(
     try:
         return kind.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
-        message = f"{place}: damaged, or of another version of judge ({where}); {step}"
-        raise RunError(message) from None
+        raise RunError(f"{place}: {_damage(error)}; {step}") from None
+
+
+def _damage(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+    return f"damaged, or of another version of judge ({where})"
 
 
 def _absent(folder: Path, error: OSError) -> RunError:
@@ -167,22 +236,25 @@ def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
     """Every result of a run with its sample, in input order.
 
     Raises:
-        RunError: the folder holds no run, or the samples are gone or have changed since.
+        RunError: the folder holds no run, its results are damaged, or the samples are gone or have
+            changed since.
     """
     path = _input(folder)
-    changed = RunError(f"{path}: changed since {folder} was scored; score it again with --force")
     try:
         # First: a person must not be shown other chunks than the judge was.
         if not has_bytes(path, read_record(folder).input):
-            raise changed
+            raise RunError(
+                f"{path}: changed since {folder} was scored; score it again with --force"
+            )
     except OSError as error:
         message = f"{folder}: its samples cannot be read again ({path}: {error.strerror}); "
         raise RunError(message + "put them back") from None
     samples = _samples(path)
-    for result in read_results(folder):
+    for number, result in enumerate(read_results(folder), 1):
         sample = next(samples, None)
-        if sample is None or sample.qid != result.qid or not is_of(result, sample.answer):
-            raise changed
+        problem = misplaced(number, result, sample)
+        if problem or sample is None:
+            raise RunError(f"{folder / RESULTS}: {problem}; {_AGAIN}")
         yield sample, result
 
 

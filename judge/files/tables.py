@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import secrets
 import shutil
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -92,7 +93,7 @@ def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
         file.write(line(row))
 
     line = _csv_line if ending == ".csv" else _json_line
-    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as part, part.open("x", encoding="utf-8", newline="") as file:
         yield write
 
 
@@ -117,18 +118,23 @@ def page_file(name: str | None, *sources: str) -> Iterator[Callable[[str], objec
 
 
 @contextmanager
-def replacing(path: Path, step: str = "mend that, or name another file") -> Iterator[Path]:
+def replacing(
+    path: Path, step: str = "mend that, or name another file", *, follow: bool = True
+) -> Iterator[Path]:
     """A file to write beside `path`, which takes its place on leaving; nothing where that fails.
 
-    A link is followed: what it points to is replaced.
+    A link is followed: what it points to is replaced. Where it is not to be followed, since nobody
+    named it, the link itself is.
 
     Raises:
         RunError: it cannot be written, or is there and is no file, such as a folder or a device;
             `step` says what to do.
     """
-    real = Path(os.path.realpath(path))  # of links in a ring, as far as it comes
-    # Of this process: two that write at once do not write into each other's.
-    part = real.with_name(f"{real.name}.{os.getpid()}.part")
+    real = (
+        Path(os.path.realpath(path)) if follow else path
+    )  # of a ring of links, as far as it comes
+    # Two that write at once do not write into each other's, and nobody can plant a link there.
+    part = real.with_name(f"{real.name}.{secrets.token_hex(8)}.part")
     try:
         with writing(path, step):
             if real.exists() and not real.is_file():

@@ -142,7 +142,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, text: str) -> Path:
-    with replacing(path, "mend that first") as part:
+    with replacing(path, "mend that first", follow=False) as part:
         path.parent.mkdir(exist_ok=True)
         part.write_text(text, encoding="utf-8", newline="")
     return path

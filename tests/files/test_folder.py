@@ -174,6 +174,70 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
         RunFolder(tmp_path / "file" / "run").__enter__()
 
 
+OWN = ("results.jsonl.part", "results.jsonl", "input", "run.json", "summary.json")
+PARTS = ("run.json.part", "summary.json.part", "rejected.jsonl.part", ".input.part")
+
+
+def plant(place: Path, kind: str, victim: Path) -> None:
+    place.unlink(missing_ok=True)
+    if kind == "link":
+        place.symlink_to(victim)
+    elif kind == "link to nothing":
+        place.symlink_to(victim.with_name("nothing"))
+    elif kind == "hard link":
+        place.hardlink_to(victim)
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.mkdir()
+
+
+@pytest.mark.parametrize("kind", ["link", "link to nothing", "hard link", "pipe", "folder"])
+@pytest.mark.parametrize("name", [*OWN, *PARTS, "rejected.jsonl", ".lock"])
+def test_nothing_is_written_through_what_was_planted(tmp_path: Path, name: str, kind: str) -> None:
+    victim = tmp_path / "victim"
+    rows: list[tuple[str, RunRecord, bool]] = [
+        ("fresh", BEGUN, False),
+        ("unfinished", BEGUN, False),
+        ("unfinished", BEGUN, True),
+        ("unfinished", record(signature="t"), True),
+    ]
+    for number, (state, wanted, force) in enumerate(rows):
+        run = tmp_path / f"run{number}"
+        run.mkdir()
+        if state == "unfinished":
+            with RunFolder(run) as folder:
+                folder.begin(BEGUN)
+                folder.append(result("a"))
+        victim.write_text("precious\n")
+        plant(run / name, kind, victim)
+        refused = ""
+        try:
+            with RunFolder(run, force=force) as folder:
+                folder.take(BytesIO(b"{}"))
+                folder.begin(wanted)
+                folder.write_lines("rejected.jsonl", ["x"])
+                folder.append(result("b"))
+                folder.finish(summarize([result("b")]), record(finished="2026-01-01T00:01:00"))
+        except RunError as error:
+            refused = str(error)
+        assert victim.read_text() == "precious\n"
+        assert not (tmp_path / "nothing").exists()
+        if refused:
+            assert "\n" not in refused
+            assert f"{run}" in refused
+            assert name in refused
+            assert "move it away, or name another -o" in refused or "--force" in refused
+        else:
+            assert read_record(run).finished
+            assert not any((run / own).is_symlink() for own in OWN)
+        if name in PARTS:
+            assert not refused
+            assert kind == "folder" or not os.path.lexists(run / name)
+        elif kind != "hard link":
+            assert refused
+
+
 def test_standard_input_is_kept_with_the_run(tmp_path: Path) -> None:
     with RunFolder(tmp_path) as folder:
         copy = folder.take(BytesIO('{"a":"中"}\n'.encode()))

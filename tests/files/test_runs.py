@@ -1,6 +1,8 @@
+import hashlib
 import io
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -162,6 +164,77 @@ def test_an_unfinished_run_has_no_totals_and_the_results_so_far(tmp_path: Path) 
     assert [result.qid for result in run.results] == ["a", "乙"]
 
 
+def kept(folder: Path) -> list[bytes]:
+    return (folder / "results.jsonl").read_bytes().splitlines(keepends=True)
+
+
+def test_a_line_bears_a_checksum_of_the_rest_of_it(tmp_path: Path) -> None:
+    scored(write(tmp_path / "in.jsonl", LINES), tmp_path / "run")
+    for text in kept(tmp_path / "run"):
+        record, checksum = text.decode().removesuffix('"}\n').split(',"checksum":"')
+        assert checksum == hashlib.sha256(f"{record}}}".encode()).hexdigest()[:16]
+        assert list(json.loads(text))[-1] == "checksum"
+
+
+def test_lines_of_older_versions_are_read(tmp_path: Path) -> None:
+    results = scored(write(tmp_path / "in.jsonl", LINES), tmp_path / "run")
+    bare = [f"{result.model_dump_json()}\n".encode() for result in results]
+    # The last was written by this version, when the run was taken up.
+    for lines in (bare, [*bare[:2], kept(tmp_path / "run")[2]]):
+        (tmp_path / "run" / "results.jsonl").write_bytes(b"".join(lines))
+        assert list(read_results(tmp_path / "run")) == results
+
+
+def test_a_line_that_was_changed_is_refused(tmp_path: Path) -> None:
+    scored(write(tmp_path / "in.jsonl", LINES), tmp_path / "run")
+    path = tmp_path / "run" / "results.jsonl"
+    lines = kept(tmp_path / "run")
+    spaced = json.dumps(json.loads(lines[1])).encode() + b"\n"
+    by_name = json.dumps(json.loads(lines[0]), sort_keys=True).encode() + b"\n"
+    rows = [
+        (1, lines[1].replace("一。".encode(), "二。".encode()), "was changed after it was written"),
+        (1, spaced, "was changed after it was written"),
+        (1, lines[1].split(b',"checksum"')[0] + b"}\n", "is damaged: it bears no checksum"),
+        (2, b"nonsense\n", "is damaged: it bears no checksum"),
+        (2, lines[2][:-9], "is cut off"),
+        (0, by_name, r"is damaged, or of another version of judge \(checksum: "),
+    ]
+    for number, other, says in rows:
+        path.write_bytes(b"".join([*lines[:number], other, *lines[number + 1 :]]))
+        place = rf"results\.jsonl: line {number + 1} "
+        for read in (read_results, origins):
+            with pytest.raises(RunError, match=f"{place}{says}.*; score again with --force"):
+                list(read(tmp_path / "run"))
+    path.write_bytes(b"".join(lines).replace(b"\n", b"\r\n"))
+    assert len(list(read_results(tmp_path / "run"))) == 3  # line ends are nobody's verdict
+
+
+def test_lines_that_are_not_the_next_sample_s_are_no_change_of_the_input(tmp_path: Path) -> None:
+    scored(write(tmp_path / "in.jsonl", LINES), tmp_path / "run")
+    one, two, three = kept(tmp_path / "run")
+    rows = [
+        ([one, three], "line 2 is of qid c, expected 乙"),
+        ([one, one, two, three], "line 2 is of qid a, expected 乙"),
+        ([two, one, three], "line 1 is of qid 乙, expected a"),
+        ([one, two, three, three], "line 4 is of qid c, expected no more"),
+    ]
+    for lines, says in rows:
+        (tmp_path / "run" / "results.jsonl").write_bytes(b"".join(lines))
+        with pytest.raises(RunError, match=f"{says}: lines were lost, doubled or swapped"):
+            pairs(tmp_path / "run")
+
+
+def test_a_pipe_in_a_run_is_not_waited_for(tmp_path: Path) -> None:
+    reads: list[tuple[str, Callable[[Path], object]]] = [
+        ("run.json", read_record),
+        ("results.jsonl", lambda folder: list(read_results(folder))),
+    ]
+    for name, read in reads:
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(RunError, match=f"{name} is no file"):
+            read(tmp_path)
+
+
 def test_what_is_no_run_is_named_with_the_next_step(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()
@@ -176,7 +249,7 @@ def test_what_is_no_run_is_named_with_the_next_step(tmp_path: Path) -> None:
         (read_summary, "empty", "holds no run"),
         (read_record, "file", "is a file, not a run folder"),
         (read_run, "bad", r"run\.json: damaged.*score again with --force"),
-        (lambda folder: list(read_results(folder)), "bad", "line 1: damaged"),
+        (lambda folder: list(read_results(folder)), "bad", "line 1 is damaged"),
     ]
     for read, name, says in rows:
         with pytest.raises(RunError, match=says):

@@ -4,8 +4,10 @@ A process is needed for each that dies, and takes a second to start.
 """
 
 import hashlib
+import json
 import signal
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -121,6 +123,72 @@ def test_ctrl_c(samples: Path) -> None:
         assert server.calls == len(ANSWERS) + CONCURRENCY
     is_whole(samples, ran)
     assert read_record(run).resumed == kept
+
+
+STEPS = """
+import os, signal, sys
+from io import BytesIO
+from itertools import count
+from pathlib import Path
+from shutil import copytree, rmtree
+
+from judge import Config, Evaluator
+from judge.backends.fake import FakeJudge
+from judge.job import Job
+from tests.reviewed import Quiet
+
+def score(folder, force):
+    evaluator = Evaluator(judge=FakeJudge({}))
+    how = {"force": force, "skip_bad_lines": True}
+    Job(BytesIO(TEXT), folder, Config(), evaluator=evaluator, **how).run(Quiet())
+
+def die_at(step, folder):
+    left = step
+    def hook(event, arguments):
+        nonlocal left
+        path = str(arguments[0]) if arguments else ""
+        writes = event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+        changes = event in CHANGES and (event == "os.mkdir" or os.path.lexists(path))
+        if path.startswith(folder) and (writes or changes):
+            left -= 1
+            if not left:
+                os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(hook)
+
+def contents(folder, *left_out):
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in left_out}
+    assert b'"finished": "2' in files["run.json"]
+    return {**files, "run.json": b""}
+
+CHANGES = {"os.mkdir", "os.rename", "os.remove"}
+TEXT, place = sys.stdin.buffer.read(), Path(sys.argv[1])
+score(place / "whole", False)
+for force in (False, True):
+    for step in count(1):
+        folder = place / f"{force}-{step}"
+        if force:
+            copytree(place / "whole", folder)
+        child = os.fork()
+        if not child:
+            die_at(step, str(folder))
+            score(folder, force)
+            os._exit(0)
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0:
+            break
+        done = any('"finished": "2' in path.read_text() for path in folder.glob("run.json"))
+        score(folder, force=force or done)
+        assert contents(folder) == contents(place / "whole"), step
+    print(step - 1)
+"""
+
+
+def test_kill_9_between_any_two_steps(place: Path) -> None:
+    lines = [line("a", "It is open."), line("b", "一。"), {"qid": "a"}]
+    text = "".join(json.dumps(each) + "\n" for each in lines)
+    words = [sys.executable, "-c", STEPS, str(place)]
+    ran = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert all(int(steps) > 9 for steps in ran.stdout.split())
 
 
 def test_a_server_that_dies_leaves_failures_and_no_crash(samples: Path) -> None:
