@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from judge.errors import ConfigError
 from judge.records import Relation, Unscored, UnscoredReason
+from judge.text.tokens import broken
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -86,7 +87,7 @@ class SentenceEmbedder:
         filled = [index for index, text in enumerate(texts) if text.strip()]
         for low in range(0, len(filled), _TEXTS):
             some = filled[low : low + _TEXTS]
-            made = await run(self._worker, self._encode, [texts[index] for index in some])
+            made = await run(self._worker, self._encode, [broken(texts[index]) for index in some])
             if isinstance(made, Unscored):
                 return made
             rows[some] = made
@@ -147,7 +148,8 @@ class TransformersScorer:
         """
         found: list[Relation | None] = [None] * len(pairs)
         for low in range(0, len(pairs), _SLAB):
-            encoded = await run(self._worker, self._network.encode, pairs[low : low + _SLAB])
+            slab = [(broken(a), broken(b)) for a, b in pairs[low : low + _SLAB]]
+            encoded = await run(self._worker, self._network.encode, slab)
             if isinstance(encoded, Unscored):
                 return encoded
             sizes = [len(each["input_ids"]) for each in encoded]

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Final
 
 from judge.records import Flag, FlagName, Sample
+from judge.text.tokens import speaks_for_others
 
 # Normalizing a run of combining marks takes the square of its length.
 _SLICE: Final = 1000
@@ -22,7 +23,9 @@ def flag_orders(sample: Sample) -> tuple[Flag, ...]:
 
 
 def reads_like_orders(text: str) -> bool:
-    """Whether `text` reads like orders to a judge rather than material to be judged."""
+    """Whether `text` gives orders to a judge, or speaks as another, rather than be judged."""
+    if speaks_for_others(text):
+        return True
     slices = (text[i : i + _SLICE] for i in range(0, len(text), _SLICE))
     normal = "".join(unicodedata.normalize("NFKC", part) for part in slices)
     lowered = normal.lower()

@@ -82,7 +82,7 @@ class FlagName(StrEnum):
     The sample is at fault, not the answer; it stands in no quadrant.
     """
     INJECTION_SUSPECTED = "injection_suspected"
-    """Question, answer or chunks read like orders to a judge."""
+    """Question, answer or chunks read like orders to a judge, or hold a model's control tokens."""
     MISMATCH_NUMBER = "mismatch:number"
     """A `full` whose evidence lacks a number of the sentence, and no rounding explains it.
 

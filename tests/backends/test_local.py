@@ -44,6 +44,7 @@ class Letters:
     def __init__(self, error: Exception | None = None) -> None:
         self._error = error
         self.batches: list[list[int]] = []
+        self.pairs: list[tuple[str, str]] = []
         self.threads: set[str] = set()
 
     @property
@@ -54,6 +55,7 @@ class Letters:
         if ("", "") in pairs:
             raise ValueError("nothing to encode")
         self.threads.add(threading.current_thread().name)
+        self.pairs += pairs
         return [
             {"input_ids": [ord(letter) for letter in premise + hypothesis], "ends": [len(premise)]}
             for premise, hypothesis in pairs
@@ -94,6 +96,20 @@ async def test_relations_come_back_in_order_and_what_is_too_long_is_none(
     assert await scorer.score([]) == []
     assert await scorer.score([("y" * 101, "")] * 2) == [None, None]
     assert letters.batches == []
+
+
+async def test_no_token_of_the_model_s_own_stands_in_a_text(worker: ThreadPoolExecutor) -> None:
+    letters = Letters()
+    await TransformersScorer("tiny@0", letters.network, worker).score([("a [SEP] b", "c</s>")])
+    assert letters.pairs == [("a ［SEP\u2060] b", "c＜/s\u2060>")]
+    given: list[str] = []
+
+    def encode(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        given.extend(texts)
+        return np.ones((len(texts), 1), np.float32)
+
+    await SentenceEmbedder("tiny@0", encode, 1, worker).embed(["a [SEP] b"])
+    assert given == ["a ［SEP\u2060] b"]
 
 
 async def test_a_failure_in_mid_run_is_a_value(worker: ThreadPoolExecutor) -> None:

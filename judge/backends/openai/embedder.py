@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from judge.backends.openai.client import Connection, Watch
 from judge.backends.openai.failures import Failure
 from judge.records import Unscored, UnscoredReason
+from judge.text.tokens import broken
 
 _OPTION: Final = "--embedding-model"
 _BATCH: Final = 32
@@ -54,7 +55,7 @@ class OpenAIEmbedder:
             JudgeUnavailable: wrong key, unknown model, exhausted quota.
         """
         filled = [index for index, text in enumerate(texts) if text.strip()]
-        asked = [texts[index] for index in filled]
+        asked = [broken(texts[index]) for index in filled]
         if texts and not asked and not self._width:
             # Blank texts alone do not tell how long the others' rows will be.
             asked = ["a"]

@@ -49,7 +49,7 @@ _MEANS: Final = {
     FlagName.CONFLICTING_EVIDENCE: "the chunks say opposite things",
     FlagName.UNJUDGED_EVIDENCE: "part of the chunks was not judged",
     FlagName.CONFLICTING_GOLD: "gold names no chunk, and its answer claims something",
-    FlagName.INJECTION_SUSPECTED: "a text reads like orders to a judge",
+    FlagName.INJECTION_SUSPECTED: "a text reads like orders to a judge, or holds control tokens",
     FlagName.MISMATCH_NUMBER: "not in the evidence",
     FlagName.MISMATCH_DATE: "not in the evidence",
     FlagName.MISMATCH_UNIT: "the evidence has that number with another unit",

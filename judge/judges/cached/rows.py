@@ -16,6 +16,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from judge.records import Call, Evidence, FlagName, JudgeRequest, Record, Support, Verdict
 from judge.records.exchange import Reply
 from judge.signature import Signature
+from judge.text.tokens import broken
 
 ASKED: Final = "asked:"
 """Begins the name of a row that tells what was asked."""
@@ -180,6 +181,7 @@ class AnswerKey:
 
     Every field is hashed behind its length in bytes, and every list behind its own, so that no
     character can move from one to the next unnoticed. Chunk positions are part of it, ids are not.
+    Texts count as a model is shown them: their control tokens broken up.
     """
 
     def __init__(self, request: JudgeRequest, signature: str, url: str, repeat: int) -> None:
@@ -188,9 +190,10 @@ class AnswerKey:
         self._signature = str(Signature.parse(signature).requested())
         self._url = url
         self._repeat = repeat
-        texts = [chunk.text for chunk in request.chunks]
-        fields = (_EDITION, self._signature, url, request.query, request.answer)
-        framed = _framed((*fields, str(len(texts)), *texts, str(repeat)))
+        self._query, self._answer = broken(request.query), broken(request.answer)
+        self._chunks = [broken(chunk.text) for chunk in request.chunks]
+        fields = (_EDITION, self._signature, url, self._query, self._answer)
+        framed = _framed((*fields, str(len(self._chunks)), *self._chunks, str(repeat)))
         self._shared = hashlib.sha256(framed)
         self.asked = ASKED + self._shared.hexdigest()
         """Name of the row that tells what was asked."""
@@ -202,8 +205,11 @@ class AnswerKey:
     def verdict(self, index: int) -> str:
         """The key of one sentence's verdict."""
         cites = ",".join(map(str, self.request.cites.get(index, ())))
+        text = self.request.sentences[index].text
+        if self._answer is not self.request.answer:
+            text = broken(text)
         whole = self._shared.copy()
-        whole.update(_framed((str(index), self.request.sentences[index].text, cites)))
+        whole.update(_framed((str(index), text, cites)))
         return whole.hexdigest()
 
     def asked_row(self) -> AskedRow:
@@ -212,9 +218,9 @@ class AnswerKey:
             signature=self._signature,
             url=self._url,
             repeat=self._repeat,
-            query=brief(self.request.query),
-            answer=brief(self.request.answer),
-            chunks=tuple(brief(chunk.text) for chunk in self.request.chunks),
+            query=brief(self._query),
+            answer=brief(self._answer),
+            chunks=tuple(map(brief, self._chunks)),
         )
 
     def found(self, keys: Mapping[int, str], texts: Mapping[str, str]) -> dict[int, VerdictRow]:

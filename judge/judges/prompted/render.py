@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from judge.prompt import Prompt
 from judge.records import ChatRequest, JudgeRequest, Support
 from judge.text.fold import estimate_tokens
+from judge.text.tokens import broken
 
 LONG_ANSWER: Final = 4000
 """Estimated tokens; a longer answer is shown only around the sentences asked about."""
@@ -64,7 +65,8 @@ def render(
     """Write one request to a model. The same request gives the same words.
 
     Sentence `i` is `s(i+1)`, chunk `k` is number `k+1`; chunk ids are not shown. The material
-    stands between tags that bear a code made of all of it, and holds nothing that looks like one.
+    stands between tags that bear a code made of all of it, and holds nothing that looks like one,
+    nor a token that a chat template is made of.
     `faults` is why an earlier reply could not be used. The limit on the reply is 512 tokens and 200
     for each asked sentence unless given.
     """
@@ -143,6 +145,6 @@ def _code(request: JudgeRequest) -> str:
 
 
 def _harmless(text: str) -> str:
-    """The text without our tags, and without halves of characters, which cannot be sent."""
+    """The text without our tags, control tokens, and halves of characters, which cannot be sent."""
     # NFKC folds the full-width sign back, so that a quote that holds it is still found.
-    return _TAG.sub("＜", text).encode(errors="replace").decode()
+    return _TAG.sub("＜", broken(text)).encode(errors="replace").decode()

@@ -54,7 +54,8 @@ def test_rows_of_unit_length_in_the_order_of_the_texts(embed: Embed) -> None:
     assert rows.tolist() == [[1.0, 0.0], [1.0, 0.0]]
     with JudgeServer(embedding=by_length) as server:
         assert only(embed(server.base_url, ["ab"])) == pytest.approx(np.array([[0.6, 0.8]]))
-    assert server.embedded == [["ab"]]
+        assert only(embed(server.base_url, ["so</s>"])).shape == (1, 2)
+    assert server.embedded == [["ab"], ["so＜/s\u2060>"]]
 
 
 def test_blank_texts_alone_have_rows_as_long_as_the_others(embed: Embed) -> None:

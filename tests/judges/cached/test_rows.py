@@ -95,6 +95,21 @@ def test_the_model_that_the_server_named_is_no_part_of_it() -> None:
     assert "served" not in its_key(asked(), named).asked_row().signature
 
 
+def test_texts_count_as_a_model_is_shown_them() -> None:
+    # Keys from before control tokens were broken up: only where there are none they hold still.
+    before = {
+        ("One [1].", "a<b> <i>Two</i>.", "甲"): "93584d305b259ff8",
+        ("One [1].", "a<b> <i>Two</i>.", "[INST]"): "b2fba2194f5db0a3",
+        ("One.<|im_end|>", "Two.", "甲"): "fd7c24b438ea4cfd",
+        ("One.", "Two [/INST].", "甲"): "59a96cb22645d21d",
+    }
+    held = []
+    for (*sentences, chunk), old in before.items():
+        its = AnswerKey(request(sentences, [chunk], query="问"), "llm:m", "u", 0)
+        held.append(its.verdict(1).startswith(old))
+    assert held == [True, False, False, False]
+
+
 def test_the_asked_row_tells_the_parts_and_no_text() -> None:
     whole = its_key(asked(), repeat=2)
     row = whole.asked_row()

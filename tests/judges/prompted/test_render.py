@@ -88,6 +88,8 @@ def test_faults_are_named_behind_the_last_line() -> None:
     again = render(plainly, PROMPT, faults="s1: support is '</answer>'").user
     assert again.startswith(f"{first}\n")
     assert "s1: support is '＜/answer>'" in again.removeprefix(first)
+    again = render(plainly, PROMPT, faults="s1: support is '[/INST]'").user
+    assert "[/INST]" not in again
 
 
 def test_the_code_is_of_all_material_and_nothing_else() -> None:
@@ -138,7 +140,11 @@ TAGS = [
     ("<\u200bevidence x>", "＜\u200bevidence x>"),
     ("<s12>", "＜s12>"),
     ("<\ncontext>", "＜\ncontext>"),
-    ("<|im_end|>", "＜|im_end|>"),
+    ("<|im_end|>", "＜|im_end|\u2060>"),
+    ("<|im_end", "＜|im_end"),
+    ("<end_of_turn>", "＜end_of_turn\u2060>"),
+    ("a [/INST] b[1]", "a ［/INST\u2060] b[1]"),
+    ("‹｜User｜>", "‹｜User｜\u2060>"),
     ("<<question>", "<＜question>"),
     ("＜question＞", "＜question＞"),
     ("</answer0123456789ab>", "＜/answer0123456789ab>"),
@@ -168,7 +174,7 @@ OTHER = code_of(render(asked(["Another answer."]), PROMPT).user)
 PIECES = [
     "<chunk 2 ", "</answer", "</evidence ", "<s1 cites 1 ", "<context ", "<question ", OTHER, ">",
     "<", "/", " ", "\n", "\u2028", "Code: ", "Judge these sentences: s9", "$code", "${chunks}",
-    "支持",
+    "支持", "<|im_end|>", "[/INST]", "<eos>", "<|", "end", "|>",
 ]  # fmt: skip
 material = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 
@@ -197,13 +203,14 @@ def test_no_material_breaks_the_structure(
     looks_like_one = r"(?i)<[\s/]*(question|evidence|answer|chunk|context|s\d)"
     assert len(re.findall(looks_like_one, user)) == len(expected)
     assert user.split("\n")[-1] == "Judge these sentences: s1"
+    assert not re.search(r"<\||\[/INST]|<eos>", user)
 
 
 def test_rendering_a_long_text_is_linear() -> None:
     def rendered(text: str) -> None:
         render(asked([text], [text], query=text), PROMPT)
 
-    for unit in ("<", "< ", "</", "[", "［", "<\u200b/ ", "说"):
+    for unit in ("<", "< ", "</", "[", "［", "<\u200b/ ", "说", "<s>", "<|a", "[a", "a>"):
         assert growth(rendered, unit.__mul__, 25_000 // len(unit)) < LINEAR, unit
 
 

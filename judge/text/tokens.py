@@ -1,0 +1,148 @@
+"""Control tokens: what tells a language model who speaks, where no text should say so itself.
+
+`<|im_end|>`, `[/INST]`, `<start_of_turn>`: known by their shape where they have one, else by name.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+_ANGLES: Final = "<＜﹤‹«《⟨〈〈⟪❮❰≺≪˂ᐸ"
+_ANGLE_ENDS: Final = ">＞﹥›»》⟩〉〉⟫❯❱≻≫˃ᐳ"
+_SQUARES: Final = "[［【〔⟦❲〚⁅"
+_SQUARE_ENDS: Final = "]］】〕⟧❳〛⁆"
+_OPEN: Final = re.escape(_ANGLES + _SQUARES)
+_CLOSE: Final = re.escape(_ANGLE_ENDS + _SQUARE_ENDS)
+# At most so many characters between them, those that nobody sees included.
+_BRACKETED: Final = re.compile(rf"([{_OPEN}])(?![0-9])([^{_OPEN}{_CLOSE}]{{1,256}}+)([{_CLOSE}])")
+# Bars, a block for a blank, and what has no ink although it counts as a letter or a sign.
+_ALIKE: Final = str.maketrans("│┃∣❘⏐ǀ¦▁", "|||||||_", "\u115f\u1160\u2800")
+_UNSEEN: Final = frozenset({"Mn", "Me", "Cf"})
+_LAYOUT: Final = re.compile(
+    r"[\0-\x08\x0e-\x1f\x7f]|\s*[\n\r\v\f\x85\u2028\u2029]\s*"
+    r"|(?<=[|/])\s+|\s+(?=\|)|\A\s+|\s+\Z"
+)
+_WORD: Final = r"(?=[^|]*[^\W\d_]{2})[\w .:/@=-]{2,64}"
+_ANGLED: Final = re.compile(
+    rf"""
+      \|{_WORD}\| | \|\w{{3,}} | \w{{3,}}\|
+    | /? (?: (?: start | begin | beginning | end ) _of_ \w+ | (?: start | end ) _header_id | sys
+    | (?: im | fim ) _ (?: start | end | sep | user | system | assistant | prefix | middle | suffix
+      | pad )
+    | (?: \w+: )? tool_ (?: call | response | output | result | use | sep ) (?: s | _\w+ )?
+    | function_calls? | arg_key | arg_value
+    | (?: mask | unk | extra_id ) _\d+ | unused_?\d+ | (?: reserved | special | tokens_unused ) _\d+
+    | (?: bos | eos | eop | pad | unk | cls | sep | mask | image | audio ) (?: _soft )? _token
+    | bos | eos | sop | eop | eod | eot | eom | eoh | eoa | pad | unk | cls | sep )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_SQUARED: Final = re.compile(
+    rf"""
+      \|{_WORD}\| | (?i: /?INST ) | /[A-Z]+(?:_[A-Z]+)+
+    | /? (?: SYSTEM_PROMPT | AVAILABLE_TOOLS | TOOL_[A-Z]+ | MODEL_SETTINGS | THINK )
+    | CALL_ID | IMG_[A-Z]+ | BEGIN_AUDIO | CLS | SEP | PAD | UNK | [gs]?MASK | BOS | EOS
+    | unused\d+ | UNUSED_TOKEN_\d+
+    """,
+    re.VERBOSE,
+)
+_ORDINARY: Final = re.compile(
+    r"""
+      < (?: /?s | /?think(?:ing)? | mask | image | filename | reponame | repo_name | gh_stars
+        | file_sep | (?: issue | jupyter | commit ) _\w+ | empty_output | \|[^|]+\| )
+    | \[ (?: ARGS | IMG | AUDIO | TRANSCRIBE | PREFIX | MIDDLE | SUFFIX | REF | /[A-Z]{3,} )
+    """,
+    re.VERBOSE,
+)
+"""Tokens of some model that stand in texts of no ill will: a struck-out word, a usage line."""
+_JOINER: Final = "\u2060"
+_WIDE: Final = {"<": "＜", "[": "［"}
+
+
+class _Token(NamedTuple):
+    start: int
+    """Of its first bracket."""
+    close: int
+    """Of its last bracket."""
+    ordinary: str
+    """Bracket and name, where it may as well be ordinary text."""
+
+
+def broken(text: str) -> str:
+    """The text with each control token broken up, and otherwise unchanged.
+
+    A joiner without width stands before the last bracket, and a first one of ASCII is full width:
+    no tokenizer takes that for its own, and folded the text is the same as before.
+
+    >>> broken("[1] <b>a</b> <eos>").replace("\u2060", "·")
+    '[1] <b>a</b> ＜eos·>'
+    """
+    parts: list[str] = []
+    at = 0
+    for start, close, _ in _find(text):
+        parts += text[at:start], _WIDE.get(text[start], text[start]), text[start + 1 : close]
+        if text[close - 1] != _JOINER:
+            parts.append(_JOINER)
+        at = close
+    return "".join([*parts, text[at:]]) if parts else text
+
+
+def speaks_for_others(text: str) -> bool:
+    """Whether a control token stands in it that ordinary text does not have.
+
+    `<s>old</s>` is struck out, an `</s>` behind all else the end of what a model wrote, and the
+    thoughts that a text begins with are its writer's own.
+    """
+    plain = []
+    for token in _find(text):
+        if not token.ordinary:
+            return True
+        plain.append(token)
+    return _unpaired(plain, text) or _astray(plain, text)
+
+
+def _find(text: str) -> Iterator[_Token]:
+    if text.isascii() and "<" not in text and "[" not in text:
+        return
+    for match in _BRACKETED.finditer(text):
+        opens, inner, ends = match.groups()
+        angle = opens in _ANGLES
+        if angle is not (ends in _ANGLE_ENDS):
+            continue
+        name, place = _bare(inner), (match.start(), match.start(3))
+        if (_ANGLED if angle else _SQUARED).fullmatch(name):
+            yield _Token(*place, "")
+            continue
+        plain = "<" if angle else "["
+        # ⟨s⟩ is a sound, «mask» a word: what a word means by itself needs its own brackets.
+        own = unicodedata.normalize("NFKC", opens) == plain or name.startswith("/")
+        if own and _ORDINARY.fullmatch(plain + name):
+            yield _Token(*place, plain + name)
+
+
+def _bare(inner: str) -> str:
+    """Without marks, width, and whatever is not seen; blanks stay between words alone."""
+    if not inner.isascii():
+        plain = unicodedata.normalize("NFKD", inner).translate(_ALIKE)
+        inner = "".join(c for c in plain if unicodedata.category(c) not in _UNSEEN)
+    return _LAYOUT.sub("", inner)
+
+
+def _unpaired(tokens: Sequence[_Token], text: str) -> bool:
+    """Whether `<s>` lacks its `</s>`, or the other way round, but for an end behind all else."""
+    struck = [token for token in tokens if token.ordinary in {"<s", "</s"}]
+    names = [token.ordinary for token in struck]
+    if len(names) % 2 and names[-1] == "</s" and not text[struck[-1].close + 1 :].strip():
+        del names[-1]
+    return names != ["<s", "</s"] * (len(names) // 2)
+
+
+def _astray(tokens: Sequence[_Token], text: str) -> bool:
+    """Whether there are thoughts but for those, from beginning to end, before all else."""
+    thoughts = [token for token in tokens if "think" in token.ordinary]
+    whole = [token.ordinary for token in thoughts] in (
+        ["<think", "</think"],
+        ["<thinking", "</thinking"],
+    )
+    return bool(thoughts) and not (whole and not text[: thoughts[0].start].strip())
