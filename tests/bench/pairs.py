@@ -1,0 +1,202 @@
+"""Sentences that differ in one thing, one true of its chunk and one not, before the offline judge.
+
+    python tests/bench/pairs.py [--held] [--missed]
+
+The rows stand in tests/judges/similarity/minimal_pairs.jsonl. Rules are written with the half
+`learn` in view; `--held` measures the other, whose rows are not looked at: `--missed`, which names
+the rows that went wrong, does not go with it. Intervals are Wilson's, 95 %.
+
+    caught    the wrong sentence is judged, and not `full`
+    labelled  its verdict is the one that the row gives: `contradicted` or `none`
+    seen      it is caught or flagged
+    apart     it is caught, and the right one is `full`
+    alarms    the right sentence is not `full`
+    or flags  it is not `full`, or flagged
+
+`trap` rows have a right sentence alone: its figures, negations and names look other than they are.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+# Run as a file, Python looks for modules beside it and not where `tests` stands.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from judge import Config, Sample, SampleResult, Support, Verdict, evaluate
+from judge.scores.intervals import wilson
+
+TABLE: Final = Path(__file__).resolve().parents[1] / "judges/similarity/minimal_pairs.jsonl"
+QUERIES: Final = {"en": "What do the documents say about this?", "zh": "资料对此是怎么说的？"}
+Half = Literal["learn", "held"]
+
+
+class Pair(NamedTuple):
+    """A row of the table."""
+
+    id: str
+    lang: str
+    category: str
+    half: Half
+    chunk: str
+    right: str
+    wrong: str | None = None
+    """None in a trap."""
+    truth: Support | None = None
+    """What the wrong sentence is: `contradicted` or `none`."""
+
+
+class Judged(NamedTuple):
+    """What became of one sentence."""
+
+    support: Support | None
+    """None where it was not judged."""
+    flagged: bool
+
+    @property
+    def full(self) -> bool:
+        """Whether a reader is told that all is well."""
+        return self.support is Support.FULL
+
+
+class Outcome(NamedTuple):
+    """A row and what became of its sentences."""
+
+    pair: Pair
+    right: Judged
+    wrong: Judged | None
+
+    @property
+    def caught(self) -> bool:
+        """Whether the wrong sentence was judged to be wrong; one not judged is passed silently."""
+        return self.wrong is not None and self.wrong.support not in (None, Support.FULL)
+
+    @property
+    def labelled(self) -> bool:
+        """Whether the wrong sentence has the verdict that the row gives."""
+        return self.wrong is not None and self.wrong.support is self.pair.truth
+
+    @property
+    def seen(self) -> bool:
+        """Whether anything about the wrong sentence makes one look."""
+        return self.caught or (self.wrong is not None and self.wrong.flagged)
+
+    @property
+    def apart(self) -> bool:
+        """Whether the two are told apart: a doubt about both finds no error."""
+        return self.caught and not self.alarm
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the right sentence is not called so."""
+        return not self.right.full
+
+    @property
+    def alarm_or_flag(self) -> bool:
+        """Whether anything about the right sentence makes one look."""
+        return self.alarm or self.right.flagged
+
+
+OF_WRONG: Final[dict[str, Callable[[Outcome], bool]]] = {
+    "caught": lambda each: each.caught,
+    "labelled": lambda each: each.labelled,
+    "seen": lambda each: each.seen,
+    "apart": lambda each: each.apart,
+}
+OF_RIGHT: Final[dict[str, Callable[[Outcome], bool]]] = {
+    "alarms": lambda each: each.alarm,
+    "or flags": lambda each: each.alarm_or_flag,
+}
+
+
+def pairs(half: Half | None = None) -> Iterator[Pair]:
+    """The rows of a half; all without one."""
+    for line in TABLE.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        if half in (None, row["half"]):
+            yield Pair(**{**row, "truth": Support(row["truth"]) if "truth" in row else None})
+
+
+def measure(rows: Iterable[Pair]) -> list[Outcome]:
+    """Each sentence judged alone, as the whole answer, by the judge that needs no model."""
+    rows = list(rows)
+    samples = [
+        Sample.model_validate(
+            {
+                "qid": f"{pair.id}-{side}",
+                "query": QUERIES[pair.lang],
+                "answer": answer,
+                "chunks": [{"chunk_id": pair.id, "text": pair.chunk}],
+            }
+        )
+        for pair in rows
+        for side, answer in (("right", pair.right), ("wrong", pair.wrong))
+        if answer is not None
+    ]
+    found = {each.qid: _judged(each) for each in evaluate(samples, Config(judge="similarity"))}
+    return [
+        Outcome(pair, found[f"{pair.id}-right"], found.get(f"{pair.id}-wrong")) for pair in rows
+    ]
+
+
+def _judged(result: SampleResult) -> Judged:
+    """The least support of what the answer says, should it be cut into several sentences."""
+    order = list(Support)
+    supports = [
+        each.outcome.support for each in result.sentences if isinstance(each.outcome, Verdict)
+    ]
+    return Judged(max(supports, key=order.index, default=None), bool(result.flags))
+
+
+def count(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:
+    """How many were caught, labelled, seen, and so on, of how many."""
+    pairs_of = [each for each in outcomes if each.wrong is not None]
+    return {
+        **{name: (sum(map(holds, pairs_of)), len(pairs_of)) for name, holds in OF_WRONG.items()},
+        **{name: (sum(map(holds, outcomes)), len(outcomes)) for name, holds in OF_RIGHT.items()},
+    }
+
+
+def _share(found: int, size: int) -> str:
+    if not size:
+        return f"{'–':>24}"
+    low, high = wilson(found / size, size)
+    return f"{found:>4}/{size:<3} {found / size:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def _rows(name: str, outcomes: Sequence[Outcome]) -> None:
+    """A line for each language, and one for both."""
+    for lang in (*QUERIES, ""):
+        found = count([each for each in outcomes if lang in ("", each.pair.lang)])
+        print(f"{f'{name} {lang}':<15}", *(_share(*each) for each in found.values()), sep="  ")
+
+
+def main() -> None:
+    """Print a line for each category and language, and the totals."""
+    parser = argparse.ArgumentParser(description="One-thing-changed pairs, offline.")
+    parser.add_argument("--held", action="store_true", help="the half that rules are not made on")
+    parser.add_argument("--missed", action="store_true", help="name the rows that went wrong")
+    given = parser.parse_args()
+    if given.held and given.missed:
+        parser.error("--missed looks at rows, and those of the held half are not looked at")
+    half: Half = "held" if given.held else "learn"
+    outcomes = measure(pairs(half))
+    print(f"half: {half}")
+    print(f"{'':<15}", *(f"{name:<24}" for name in (*OF_WRONG, *OF_RIGHT)), sep="  ")
+    for category in dict.fromkeys(each.pair.category for each in outcomes):
+        _rows(category, [each for each in outcomes if each.pair.category == category])
+    _rows("pairs", [each for each in outcomes if each.wrong is not None])
+    _rows("all", outcomes)
+    if given.missed:
+        for each in outcomes:
+            if each.wrong is not None and not each.seen:
+                print(f"passed  {each.pair.id}: {each.pair.wrong}  <<  {each.pair.chunk}")
+            if each.alarm_or_flag:
+                print(f"alarm   {each.pair.id}: {each.pair.right}  <<  {each.pair.chunk}")
+
+
+if __name__ == "__main__":
+    main()
