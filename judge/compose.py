@@ -19,6 +19,7 @@ from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.judges.windowed import WindowedJudge
 from judge.prompt import load_prompt
 from judge.protocols import Embedder, Judge
+from judge.settings import home_folder, in_home
 from judge.signature import Signature
 
 if TYPE_CHECKING:
@@ -205,14 +206,9 @@ def open_store(config: Config) -> "BackgroundStore":
 
 def cache_folder(config: Config) -> Path:
     """Where verdicts are kept: as set, else in the user's cache folder (XDG)."""
-    place = config.cache_dir
-    if place is None:
-        caches = Path(os.environ.get("XDG_CACHE_HOME", ""))
-        # A relative one is to be ignored, says the standard.
-        place = (caches if caches.is_absolute() else Path("~/.cache")) / "judge"
-    if os.environ.get("HOME") != "" or place.parts[0] != "~":  # an empty one would mean /
-        try:
-            return place.expanduser()
-        except RuntimeError:
-            pass
-    raise ConfigError(f"cache {place}: there is no such home folder; name another: --cache-dir")
+    place = config.cache_dir or home_folder("XDG_CACHE_HOME", "~/.cache") / "judge"
+    folder = in_home(place)
+    if folder is None:
+        message = f"cache {place}: there is no such home folder; name another: --cache-dir"
+        raise ConfigError(message)
+    return folder

@@ -1,10 +1,8 @@
-"""The settings of a run, checked when they are made, and where they come from."""
+"""The settings of a run, checked when they are made."""
 
-import os
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, cast
+from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
@@ -13,15 +11,12 @@ from judge.errors import ConfigError
 from judge.records import Record, Rules
 from judge.signature import BAR
 from judge.text.pattern import compile_pattern
+from judge.text.visible import clip
 
 LOCAL: Final = "local:"
 """Before the name of an embedding model that is loaded here, and not asked for of a server."""
 
-FILE: Final = "judge.toml"
-"""A file of settings: read from the working folder where it stands there."""
-
-PREFIX: Final = "JUDGE_"
-"""Before the name of a setting in the environment: `JUDGE_MODEL`. OPENAI_BASE_URL is one, too."""
+_SHOWN: Final = 200
 
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -178,64 +173,13 @@ class Config(Record):
             name = ".".join(map(str, first["loc"]))
             if first["type"] == "extra_forbidden":
                 known = ", ".join(cls.model_fields)
-                raise ConfigError(f"unknown setting {name!r}; there are: {known}") from None
+                said = clip(repr(name), _SHOWN)
+                raise ConfigError(f"unknown setting {said}; there are: {known}") from None
             value = first["input"]
             message = first["msg"].removeprefix("Value error, ")
             if first["type"] == "string_too_short":
                 message = "is empty; leave it out, or name one"
-            raise ConfigError(f"setting {name} = {value!r}: {message}") from None
-
-
-def load_config(given: Mapping[str, object], file: Path | None = None) -> Config:
-    """The settings that are given, else in the environment, else in a file, else the defaults.
-
-    The file is TOML; where none is named, `judge.toml` of the working folder if there is one.
-
-    Raises:
-        ConfigError: the file cannot be read, or a setting is unknown or out of range.
-    """
-    path = file or Path(FILE)
-    listed = _listed(path) if file is not None or path.is_file() else {}
-    named = _named()
-    for place, settings in ((str(path), listed), ("environment", named)):
-        try:
-            # Each on its own first, so that the message can name it; a model may yet be named.
-            elsewhere = _ELSEWHERE.get(str(settings.get("judge")), {})
-            Config.model_validate(elsewhere | settings)
-        except ConfigError as error:
-            raise ConfigError(f"{place}: {error}") from None
-    return Config.model_validate(listed | named | dict(given))
-
-
-_ELSEWHERE: Final[Mapping[str, dict[str, object]]] = {
-    "llm": {"model": "named elsewhere"},
-    "nli": {"nli_model": "named elsewhere"},
-}
-
-
-def _named() -> dict[str, object]:
-    """The settings in the environment; an empty one counts as absent."""
-    from pydantic_settings import EnvSettingsSource  # noqa: PLC0415  `import judge` stays light
-
-    source = EnvSettingsSource(cast("Any", Config), env_prefix=PREFIX)
-    settings = {"base_url": os.environ.get("OPENAI_BASE_URL", "")} | source()
-    return {name: value for name, value in settings.items() if str(value).strip()}
-
-
-def _listed(path: Path) -> dict[str, object]:
-    try:
-        settings: dict[str, object] = tomllib.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}; name the file of settings") from None
-    except ValueError as error:  # TOML or UTF-8
-        raise ConfigError(f"{path}: is no TOML in UTF-8 ({error})") from None
-    for name in settings:
-        if "key" in name.lower() or "secret" in name.lower():
-            raise ConfigError(
-                f"{path}: {name!r} is a secret, and a file is no place for one; "
-                "set OPENAI_API_KEY in the environment"
-            )
-    return settings
+            raise ConfigError(f"setting {name} = {clip(repr(value), _SHOWN)}: {message}") from None
 
 
 def checked_url(url: str) -> str:

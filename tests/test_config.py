@@ -1,9 +1,7 @@
-from pathlib import Path
-
 import pytest
 from pydantic import JsonValue
 
-from judge.config import Config, load_config
+from judge.config import Config
 from judge.errors import ConfigError
 from judge.records import Rules
 
@@ -136,87 +134,3 @@ def test_what_may_be_a_secret_in_an_address_is_not_repeated() -> None:
         said = refusal({"base_url": url})
         assert "OPENAI_API_KEY" in said
         assert "pass1234" not in said
-
-
-# Where they come from.
-
-pytestmark = pytest.mark.usefixtures("place")
-
-
-def written(text: str) -> Path:
-    path = Path("mine.toml")
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def test_given_wins_over_environment_over_file_over_default(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    file = written('model = "of the file"\nbase_url = "http://f/v1"\nprior = 0.5\n')
-    assert load_config({}, file).model == "of the file"
-    monkeypatch.setenv("JUDGE_MODEL", " ")
-    assert load_config({}, file).model == "of the file"
-    monkeypatch.setenv("JUDGE_MODEL", "of the environment")
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    assert load_config({}, file).model == "of the environment"
-    given = Config(model="given", base_url="http://f/v1", prior=0.5)
-    assert load_config({"model": "given"}, file) == given
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://e/v1/")
-    assert load_config({}, file).base_url == "http://e/v1"
-    assert load_config({}, file).concurrency == Config().concurrency
-
-
-def test_every_setting_may_stand_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUDGE_PRIOR", "0.7")
-    monkeypatch.setenv("JUDGE_FALLBACK", "false")
-    monkeypatch.setenv("JUDGE_CACHE_DIR", "kept")
-    monkeypatch.setenv("JUDGE_OF_NOBODY", "x")
-    assert load_config({}) == Config(prior=0.7, fallback=False, cache_dir=Path("kept"))
-    monkeypatch.setenv("JUDGE_PRIOR", "7")
-    with pytest.raises(ConfigError, match=r"^environment: setting prior = '7': "):
-        load_config({})
-
-
-def test_judge_toml_is_read_from_the_working_folder_where_it_is(place: Path) -> None:
-    assert load_config({}) == Config()
-    (place / "judge.toml").write_bytes('\ufeff# 设置\nmodel = "通义"\n'.encode())
-    assert load_config({}).model == "通义"
-
-
-def test_the_file_may_leave_the_model_to_others() -> None:
-    for judge, name in (("llm", "model"), ("nli", "nli_model")):
-        file = written(f'judge = "{judge}"\n')
-        assert load_config({name: "m"}, file).judge == judge
-        with pytest.raises(ConfigError, match="needs a model"):
-            load_config({}, file)
-    file = written('embedding_model = "local:e"\n')
-    assert load_config({}, file).local_embedding == "e"
-    with pytest.raises(ConfigError, match="nli_model 'n' and embedding_model 'local:e'"):
-        load_config({"nli_model": "n"}, file)
-
-
-def test_what_is_wrong_in_the_file_is_named_with_it() -> None:
-    rows = [
-        ("modle = 'm'", "unknown setting 'modle'"),
-        ("prior = 3", "setting prior = 3"),
-        ("prior = ", "no TOML"),
-        ("[judge]\nmodel = 'm'", "setting judge = "),
-    ]
-    # A secret is refused and not repeated.
-    keys = ("api_key", "OPENAI_API_KEY", "client_secret")
-    rows += [(f'{name} = "sk-123456"', "set OPENAI_API_KEY in the environment") for name in keys]
-    for text, said in rows:
-        file = written(text)
-        with pytest.raises(ConfigError) as caught:
-            load_config({}, file)
-        assert str(caught.value).startswith(f"{file}: ")
-        assert said in str(caught.value)
-        assert "sk-123456" not in str(caught.value)
-
-
-def test_a_file_that_cannot_be_read_is_named(place: Path) -> None:
-    with pytest.raises(ConfigError, match=r"absent\.toml: No such file"):
-        load_config({}, place / "absent.toml")
-    (place / "mine.toml").write_bytes(b"model = '\xff'")
-    with pytest.raises(ConfigError, match="UTF-8"):
-        load_config({}, place / "mine.toml")

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import takes_settings
+from judge.cli.options import CONFIG, TRUST, takes_settings
 from judge.cli.terminal import say
 from judge.errors import ConfigError, InputError
 from judge.text.visible import clip, counted, flat, visible
@@ -39,7 +39,12 @@ _CACHE_DIR: Final = typer.Option(
 
 
 @cache.command()
-def stats(cache_dir: Path | None = _CACHE_DIR) -> None:
+def stats(
+    cache_dir: Path | None = _CACHE_DIR,
+    config: Annotated[Path | None, CONFIG] = None,
+    *,
+    trust_config: Annotated[bool, TRUST] = False,
+) -> None:
     """Count what is kept, by the signature of the judge that made it.
 
     Example: judge cache stats
@@ -47,7 +52,7 @@ def stats(cache_dir: Path | None = _CACHE_DIR) -> None:
     from judge.backends.store import DiskStore  # noqa: PLC0415  heavy, and --help stays quick
     from judge.judges.cached import contents  # noqa: PLC0415  likewise
 
-    folder = _folder(cache_dir)
+    folder = _folder(cache_dir, config, trust=trust_config)
     if not _kept(folder):
         return
     with DiskStore(folder) as store:
@@ -104,7 +109,9 @@ def explain(
 @cache.command()
 def clear(
     cache_dir: Path | None = _CACHE_DIR,
+    config: Annotated[Path | None, CONFIG] = None,
     *,
+    trust_config: Annotated[bool, TRUST] = False,
     yes: bool = typer.Option(False, "--yes", help="Do not ask first."),
 ) -> None:
     """Remove every verdict that is kept; the next run pays for them again.
@@ -113,7 +120,7 @@ def clear(
     """
     from judge.backends.store import empty  # noqa: PLC0415  heavy, and --help stays quick
 
-    folder = _folder(cache_dir)
+    folder = _folder(cache_dir, config, trust=trust_config)
     if not _kept(folder):
         return
     if not yes:
@@ -125,13 +132,13 @@ def clear(
     say(f"removed {what} from {folder}")
 
 
-def _folder(given: Path | None) -> Path:
+def _folder(given: Path | None, file: Path | None, *, trust: bool) -> Path:
     from judge.compose import cache_folder  # noqa: PLC0415  heavy, and --help stays quick
-    from judge.config import load_config  # noqa: PLC0415  likewise
+    from judge.settings import load_config  # noqa: PLC0415  likewise
 
     # A file may ask for a language model and leave its name to the command line.
     named = {} if given is None else {"cache_dir": given}
-    return cache_folder(load_config({"judge": "auto", **named}))
+    return cache_folder(load_config({"judge": "auto", **named}, file, trust=trust))
 
 
 def _kept(folder: Path) -> bool:

@@ -87,8 +87,15 @@ SETTINGS: Final = {
 _DEBUG: Final = typer.Option(
     "--debug", callback=debug, is_eager=True, help="Say more, and where an error arose."
 )
+CONFIG: Final = typer.Option(
+    "--config", metavar="FILE", help="File of settings [judge.toml, where there is one]."
+)
+TRUST: Final = typer.Option(
+    "--trust-config", help="Trust judge.toml till it changes: server, pattern, folders, models."
+)
 _BESIDE: Final = {
-    "config": _option(Path, "File of settings [judge.toml, where there is one].", "FILE"),
+    "config": Annotated[Path | None, CONFIG],
+    "trust_config": Annotated[bool, TRUST],
     "debug": Annotated[bool, _DEBUG],
 }
 
@@ -98,13 +105,13 @@ def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**options: Any) -> None:  # noqa: ANN401  the settings check them
-        from judge.config import load_config  # noqa: PLC0415  heavy, and --help stays quick
+        from judge.settings import load_config  # noqa: PLC0415  heavy, and --help stays quick
 
         given = {name: options.pop(name) for name in SETTINGS}
-        file = options.pop("config")
+        file, trust = options.pop("config"), options.pop("trust_config")
         del options["debug"]  # its callback has seen to it
         given = {name: value for name, value in given.items() if value is not None}
-        command(**options, settings=load_config(given, file))
+        command(**options, settings=load_config(given, file, trust=bool(trust)))
 
     own = [p for name, p in signature(command).parameters.items() if name != "settings"]
     added = [

@@ -14,9 +14,8 @@ from judge.review.draws import Drawing, Picked, drawing_of, name_of, review_id, 
 from judge.review.folder import fingerprint
 from judge.review.records import Draw
 from judge.review.sheet import BLIND, append_rows, read_sheet, row_of
+from judge.settings import REVIEW_TOKEN
 from judge.signature import Signature
-
-_TOKEN = "JUDGE_REVIEW_TOKEN"  # noqa: S105  the name of a variable
 
 
 def open_hook(name: str, config: Config) -> ReviewHook:
@@ -33,9 +32,9 @@ def open_hook(name: str, config: Config) -> ReviewHook:
     if "://" in name or name.lower().startswith(("http:", "https:")):
         from judge.backends.webhook import Webhook  # noqa: PLC0415  loads httpx
 
-        token = os.environ.get(_TOKEN, "").strip()
+        token = os.environ.get(REVIEW_TOKEN, "").strip()
         if not (token.isascii() and token.isprintable()):
-            raise ConfigError(f"{_TOKEN} holds what no token does; set it to the bare token")
+            raise ConfigError(f"{REVIEW_TOKEN} holds what no token does; set it to the bare token")
         return Webhook(name, headers={"Authorization": f"Bearer {token}"} if token else {})
     if name.lower().endswith(".csv"):
         return LiveSheet(Path(name), config.seed)

@@ -57,7 +57,7 @@ def test_an_nli_model_scores_a_file(samples: Path, place: Path) -> None:
 
 def test_the_settings_file_names_it_as_well(samples: Path, place: Path) -> None:
     (place / "judge.toml").write_text('nli_model = "tiny"\n', encoding="utf-8")
-    assert judge("score", samples, "-o", place / "run").code == 0
+    assert judge("score", samples, "-o", place / "run", "--trust-config").code == 0
     assert read_record(place / "run").signature.startswith("nli:tiny@")
     assert judge("score", samples, "-o", place / "two", "--judge", "similarity").code == 0
     assert read_record(place / "two").signature.startswith("similarity:lexical")

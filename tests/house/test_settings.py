@@ -106,14 +106,46 @@ def test_the_settings_file_of_the_working_folder(
     samples: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = f'model = "from-file"\nbase_url = "{server.base_url}"\nsentences_per_call = 2\n'
-    samples.with_name("judge.toml").write_text(text)
-    assert score(samples).code == 0
+    file = samples.with_name("judge.toml")
+    file.write_text(text)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    # It may have come with the samples: it alone does not say where they and the key go.
+    for command in (("score", samples, "-o", "run"), ("cache", "stats"), ("cache", "clear")):
+        ran = judge(*command)
+        assert (ran.code, ran.out, server.requests) == (2, "", [])
+        assert ran.err == (
+            f"judge: judge.toml: sets base_url (OPENAI_API_KEY would have gone to {server.base_url}"
+            "), which a file that is merely found may not; read it, then take it this once with "
+            "--config judge.toml, or until it changes with --trust-config\n"
+        )
+    assert not samples.with_name("run").exists()
+    said = "judge: settings from judge.toml: model, base_url, sentences_per_call\n"
+    ran = score(samples, "--trust-config")
+    assert (ran.code, said in ran.err, said in ran.out) == (0, True, False)
     assert [asked.body["model"] for asked in server.requests] == ["from-file"] * 4
+    assert score(samples, "--config", file, name="named").err.count("settings from") == 0
+    del server.requests[4:]
     monkeypatch.setenv("JUDGE_MODEL", "from-environment")
     assert score(samples, "--sentences-per-call", "16", name="two").code == 0
     assert [asked.body["model"] for asked in server.requests[4:]] == ["from-environment"] * 3
     config = read_record(samples.with_name("two")).config
     assert (config["model"], config["sentences_per_call"]) == ("from-environment", 16)
+
+
+def test_a_misspelt_variable_is_said_and_stops_nothing(
+    samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_CONCURENCY", "sk-secret")
+    monkeypatch.setenv("JUDGE_HOST", "of another program")
+    monkeypatch.setenv("JUDGE_REVIEW_TOKEN", "sk-secret")
+    monkeypatch.setenv("JUDGE_EMPTY", "")
+    ran = score(samples)
+    assert ran.code == 0
+    assert ran.err.splitlines()[0] == (
+        "judge: environment: JUDGE_CONCURENCY (did you mean JUDGE_CONCURRENCY?), JUDGE_HOST: "
+        "no setting, ignored"
+    )
+    assert "sk-secret" not in ran.err
 
 
 def test_cut_replies_are_asked_in_halves(samples: Path) -> None:

@@ -1,0 +1,205 @@
+"""Where settings come from: what is given, the environment, and a file that may be a stranger's."""
+
+import errno
+import hashlib
+import logging
+import os
+import stat
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, cast
+
+from judge.config import LOCAL, Config, checked_url
+from judge.errors import ConfigError
+from judge.text.visible import clip
+
+_LOG: Final = logging.getLogger("judge")
+
+FILE: Final = "judge.toml"
+"""A file of settings: read from the working folder where it stands there."""
+
+PREFIX: Final = "JUDGE_"
+"""Before the name of a setting in the environment: `JUDGE_MODEL`. OPENAI_BASE_URL is one, too."""
+
+REVIEW_TOKEN: Final = "JUDGE_REVIEW_TOKEN"  # noqa: S105  the name of a variable
+"""What a review hook at an address is sent; no setting, for it is a secret."""
+
+_LARGEST: Final = 1 << 20
+"""Bytes of a file of settings."""
+_DOTS: Final = 50
+"""In a line of one: reading TOML takes memory with the square of a key's parts."""
+_SHOWN: Final = 200
+
+
+def load_config(
+    given: Mapping[str, object], file: Path | None = None, *, trust: bool = False
+) -> Config:
+    """The settings that are given, else in the environment, else in a file, else the defaults.
+
+    The file is TOML: the one named, else `judge.toml` of the working folder if there is one. That
+    one may have come with somebody's data: what it sets is logged, and where texts and the key go,
+    what is loaded and what is run it may only say if its hash is remembered, as `trust` does.
+
+    Raises:
+        ConfigError: the file cannot be read or is not trusted, or a setting is unknown or out of
+            range.
+    """
+    path = file or Path(FILE)
+    data = _read(path, found=file is None)
+    if trust and data is None:
+        raise ConfigError(f"there is no {FILE} here to trust; go where it is, or name a --config")
+    listed = _listed(path, data or b"")
+    if file is None and not (trust or _is_trusted(data or b"")):
+        _refuse_guarded(listed)
+    named = _named()
+    for place, settings in ((str(path), listed), ("environment", named)):
+        try:
+            # Each on its own first, so that the message can name it; a model may yet be named.
+            elsewhere = _ELSEWHERE.get(str(settings.get("judge")), {})
+            Config.model_validate(elsewhere | settings)
+        except ConfigError as error:
+            raise ConfigError(f"{place}: {error}") from None
+    config = Config.model_validate(listed | named | dict(given))
+    if trust:
+        _remember(data or b"")
+    if file is None and listed:
+        _LOG.info("settings from %s: %s", FILE, ", ".join(listed))
+    return config
+
+
+_ELSEWHERE: Final[Mapping[str, dict[str, object]]] = {
+    "llm": {"model": "named elsewhere"},
+    "nli": {"nli_model": "named elsewhere"},
+}
+
+
+def _named() -> dict[str, object]:
+    """The settings in the environment; an empty one counts as absent, and what is none is told."""
+    from pydantic_settings import EnvSettingsSource  # noqa: PLC0415  `import judge` stays light
+
+    source = EnvSettingsSource(cast("Any", Config), env_prefix=PREFIX)
+    settings = {"base_url": os.environ.get("OPENAI_BASE_URL", "")} | source()
+    known = [name.upper() for name in Config.model_fields]
+    filled = {name for name, value in os.environ.items() if value.strip()} - {REVIEW_TOKEN}
+    rests = {
+        name: name[len(PREFIX) :].upper() for name in filled if name.upper().startswith(PREFIX)
+    }
+    if strays := sorted(name for name, rest in rests.items() if rest not in known):
+        from difflib import get_close_matches  # noqa: PLC0415  likewise
+
+        nearest = [get_close_matches(rests[name], known, 1) for name in strays]
+        both = zip(strays, nearest, strict=True)
+        said = [f"{name} (did you mean {PREFIX}{n[0]}?)" if n else name for name, n in both]
+        _LOG.warning("environment: %s: no setting, ignored", clip(", ".join(said), _SHOWN))
+    return {name: value for name, value in settings.items() if str(value).strip()}
+
+
+def _read(path: Path, *, found: bool) -> bytes | None:
+    """What a file holds; where none was named a plain file alone is opened, or there is none."""
+    step = "move it away, or name another --config" if found else "name the file of settings"
+    # A pipe that nobody writes to would be waited for.
+    plain = os.O_NOFOLLOW | os.O_NONBLOCK if found else 0
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | plain)) as stream:
+            if found and not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise ConfigError(f"{path}: is no plain file; {step}")
+            data = stream.read(_LARGEST + 1)
+    except OSError as error:
+        if found and isinstance(error, FileNotFoundError):
+            return None
+        said = "is a link" if found and error.errno == errno.ELOOP else error.strerror
+        raise ConfigError(f"{path}: {said}; {step}") from None
+    if len(data) > _LARGEST:
+        raise ConfigError(f"{path}: is larger than any file of settings (1 MB); {step}")
+    return data
+
+
+def _listed(path: Path, data: bytes) -> dict[str, object]:
+    lines = data.splitlines()
+    if any(line.count(b".") > _DOTS and not line.lstrip().startswith(b"#") for line in lines):
+        raise ConfigError(f"{path}: has over {_DOTS} dots in a line, which no setting needs")
+    try:
+        settings: dict[str, object] = tomllib.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:  # TOML or UTF-8
+        raise ConfigError(f"{path}: is no TOML in UTF-8 ({error})") from None
+    for name in settings:
+        if "key" in name.lower() or "secret" in name.lower():
+            raise ConfigError(
+                f"{path}: {name!r} is a secret, and a file is no place for one; "
+                "set OPENAI_API_KEY in the environment"
+            )
+    return settings
+
+
+_GUARDED: Final = ("base_url", "citation_pattern", "cache_dir", "nli_model", "embedding_model")
+
+
+def _refuse_guarded(listed: Mapping[str, object]) -> None:
+    """Raise for what a file that merely lies there may not say."""
+    served = not str(listed.get("embedding_model", "")).strip().startswith(LOCAL)
+    names = [name for name in _GUARDED if name in listed]
+    if served and "embedding_model" in names:
+        names.remove("embedding_model")
+    if not names:
+        return
+    leak = ""
+    if "base_url" in names and os.environ.get("OPENAI_API_KEY", "").strip():
+        leak = f" (OPENAI_API_KEY would have gone to {checked_url(str(listed['base_url']))})"
+    raise ConfigError(
+        f"{FILE}: sets {', '.join(names)}{leak}, which a file that is merely found may not; read "
+        f"it, then take it this once with --config {FILE}, or until it changes with --trust-config"
+    )
+
+
+def home_folder(variable: str, usual: str) -> Path:
+    """A folder of the user's, as XDG has it: of this variable, unless it is a relative one."""
+    named = Path(os.environ.get(variable, ""))
+    return named if named.is_absolute() else Path(usual)
+
+
+def in_home(place: Path) -> Path | None:
+    """A path that may begin with `~`; None where there is no such home folder."""
+    if os.environ.get("HOME") != "" or place.parts[0] != "~":  # an empty one would mean /
+        try:
+            return place.expanduser()
+        except RuntimeError:
+            pass
+    return None
+
+
+def _trusted() -> Path | None:
+    """The file of hashes that are remembered, one a line."""
+    return in_home(home_folder("XDG_CONFIG_HOME", "~/.config") / "judge" / "trusted")
+
+
+def _hashes(place: Path | None) -> list[str]:
+    return place.read_text("ascii", "replace").split() if place and place.exists() else []
+
+
+def _is_trusted(data: bytes) -> bool:
+    try:
+        return hashlib.sha256(data).hexdigest() in _hashes(_trusted())
+    except OSError:
+        return False
+
+
+def _remember(data: bytes) -> None:
+    """Trust these bytes from now on, wherever they are found."""
+    place = _trusted()
+    if place is None:
+        raise ConfigError("there is no home folder to remember it in; set XDG_CONFIG_HOME")
+    if _is_trusted(data):
+        return
+    try:
+        for folder in (*reversed(place.parent.parents), place.parent):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        lines = [*_hashes(place), hashlib.sha256(data).hexdigest()]
+        with tempfile.NamedTemporaryFile("w", dir=place.parent, delete=False) as copy:  # mode 0600
+            copy.writelines(f"{line}\n" for line in lines)
+        Path(copy.name).replace(place)
+    except OSError as error:
+        raise ConfigError(
+            f"{place}: cannot be written ({error.strerror}); use --config instead of --trust-config"
+        ) from None
