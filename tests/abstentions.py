@@ -1,0 +1,142 @@
+"""Answers that tell and answers that do not, labelled by hand, and what is made of them.
+
+The table, `answer/abstentions.jsonl`, was written before the rules that are held against it. A row:
+
+`id lang category half`
+    `half` is `learn` for the odd rows of each category and language, `held` for the even ones.
+    Whoever writes rules reads the learn half alone; a row and its translation share a half.
+`text`
+    A sentence, or a whole short answer.
+`kinds`
+    What each of its sentences is, in order; behind a bar what will do as well.
+`abstained`
+    Whether the whole text, as an answer, abstains: it does not tell, and claims nothing.
+`note`
+    Why, where one may doubt it.
+
+What was decided: silence of the evidence ("the documents", "the context", "the passage") is an
+abstention; silence of a thing in the world (a contract, a law, a study, a report) is a claim, and
+so is what nobody knows. A silence that takes a fact for granted ("do not mention that the fee was
+doubled"), or that stands in one sentence with one, is a claim. Advice with a figure, an address, a
+deadline or a place is a claim, other advice a pleasantry. In doubt it is a claim.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from judge import Sample, evaluate
+from judge.records import SentenceKind, Status
+
+Half = Literal["learn", "held"]
+Language = Literal["en", "zh"]
+
+TABLE: Final = Path(__file__).parent / "answer" / "abstentions.jsonl"
+HALVES: Final[tuple[Half, ...]] = ("learn", "held")
+LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
+CLAIM: Final = SentenceKind.CLAIM.value
+ABSTENTION: Final = SentenceKind.ABSTENTION.value
+LOOKALIKES: Final = frozenset(
+    {"world", "search", "subject", "asserts", "advice", "words", "answered"}
+)
+"""Categories whose claims are worded like an abstention, a courtesy or a list of sources."""
+SPLIT: Final = "split"
+"""Found in place of a kind where the text was cut into another number of sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A labelled text."""
+
+    id: str
+    lang: Language
+    category: str
+    half: Half
+    text: str
+    kinds: tuple[str, ...]
+    abstained: bool
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A row, and what was made of it."""
+
+    row: Row
+    found: tuple[str, ...]
+    """The kind of every sentence."""
+    abstained: bool
+    """Whether the status of the answer says so."""
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Label and finding of every labelled sentence; equal where the finding will do."""
+        cut = len(self.found) != len(self.row.kinds)
+        found = [SPLIT] * len(self.row.kinds) if cut else self.found
+        labels = (kinds.split("|") for kinds in self.row.kinds)
+        return [
+            (name if name in kinds else kinds[0], name)
+            for kinds, name in zip(labels, found, strict=True)
+        ]
+
+    @property
+    def hides(self) -> bool:
+        """Whether a claim of it is called something else, so that nobody judges it."""
+        return any(label == CLAIM and name not in (CLAIM, SPLIT) for label, name in self.pairs)
+
+    @property
+    def right(self) -> bool:
+        """Whether every sentence and the whole answer are what the label says."""
+        kinds = all(label == name for label, name in self.pairs)
+        return kinds and self.abstained == self.row.abstained
+
+
+def rows() -> list[Row]:
+    """The whole table, in its order."""
+    found = map(json.loads, TABLE.read_text("utf-8").splitlines())
+    return [Row(**{**row, "kinds": tuple(row["kinds"])}) for row in found]
+
+
+def read(texts: Iterable[Row]) -> list[Reading]:
+    """What the package makes of these texts, as answers to a question it is not told."""
+    given = list(texts)
+    # Without chunks nothing can be supported, and nothing here depends on that.
+    results = evaluate([Sample(qid=row.id, answer=row.text, chunks=()) for row in given])
+    return [
+        Reading(
+            row,
+            tuple(sentence.kind.value for sentence in result.sentences),
+            result.status is Status.ABSTAINED,
+        )
+        for row, result in zip(given, results, strict=True)
+    ]
+
+
+def confusion(readings: Iterable[Reading]) -> Counter[tuple[str, str]]:
+    """How many sentences of each label were found to be what."""
+    return Counter(pair for reading in readings for pair in reading.pairs)
+
+
+def matrix(counts: Counter[tuple[str, str]]) -> str:
+    """Counts as lines: a label each, and a column for each thing it was found to be."""
+    names = [kind.value for kind in SentenceKind]
+    named = {name for pair in counts for name in pair}
+    shown = [name for name in (*names, SPLIT) if name in named]
+    return "\n".join(
+        [
+            "labelled \\ found" + "".join(f"{name:>12}" for name in shown),
+            *(
+                f"{label:16}" + "".join(f"{counts[label, name] or '·':>12}" for name in shown)
+                for label in names
+                if any(counts[label, name] for name in shown)
+            ),
+        ]
+    )
+
+
+def of(readings: Sequence[Reading], lang: Language) -> list[Reading]:
+    """Those in one language."""
+    return [reading for reading in readings if reading.row.lang == lang]

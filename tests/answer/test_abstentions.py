@@ -1,0 +1,98 @@
+"""Of the table of abstentions the half that may be looked at while rules are written.
+
+The held half is measured by `tests/bench/abstentions.py`, which names none of its rows.
+"""
+
+from collections import Counter
+from typing import Final
+
+import pytest
+
+from judge.records import SentenceKind
+from tests.abstentions import (
+    ABSTENTION,
+    CLAIM,
+    LANGUAGES,
+    LOOKALIKES,
+    Language,
+    Reading,
+    confusion,
+    matrix,
+    of,
+    read,
+    rows,
+)
+
+ROWS: Final = rows()
+
+# Sentences of the learn half found to be what they are, and answers found to abstain, at least.
+FLOORS: Final = {
+    ("en", "abstention"): 32,  # of 68
+    ("en", "abstained"): 28,  # of 61
+    ("en", "pleasantry"): 9,  # of 18
+    ("en", "meta"): 0,  # of 7
+    ("en", "question"): 4,  # of 4
+    ("en", "heading"): 1,  # of 1
+    ("zh", "abstention"): 24,  # of 67
+    ("zh", "abstained"): 22,  # of 60
+    ("zh", "pleasantry"): 6,  # of 18
+    ("zh", "meta"): 0,  # of 7
+    ("zh", "question"): 4,  # of 4
+    ("zh", "heading"): 1,  # of 1
+}
+
+# Rows of the learn half with a claim that is taken for something else today.
+HIDING: Final = {"zh-asserts-03"}
+
+
+def test_the_table_is_whole() -> None:
+    """Halves by place, known kinds, and both languages, halves and looks in numbers."""
+    assert len({row.id for row in ROWS}) == len({row.text for row in ROWS}) == len(ROWS) >= 360
+    places: Counter[tuple[Language, str]] = Counter()
+    for row in ROWS:
+        places[row.lang, row.category] += 1
+        place = places[row.lang, row.category]
+        assert row.id == f"{row.lang}-{row.category}-{place:02d}"
+        assert row.half == ("learn" if place % 2 else "held"), row.id
+        kinds = [name for each in row.kinds for name in each.split("|")]
+        assert set(kinds) <= set(SentenceKind), row.id
+        assert row.abstained == (ABSTENTION in kinds and CLAIM not in kinds), row.id
+    assert all(count >= 8 for count in places.values())
+    assert all(sum(row.lang == lang for row in ROWS) * 2 == len(ROWS) for lang in LANGUAGES)
+    assert sum(row.category in LOOKALIKES for row in ROWS) >= 120
+
+
+@pytest.fixture(scope="module")
+def readings() -> list[Reading]:
+    return read(row for row in ROWS if row.half == "learn")
+
+
+def wrong(found: list[Reading]) -> str:
+    """The confusion matrix of each language, and the rows that were misread."""
+    lines = [f"{lang}\n{matrix(confusion(of(found, lang)))}" for lang in LANGUAGES]
+    lines += [
+        f"{one.row.id}: {' '.join(one.found)}, not {' '.join(one.row.kinds)}: {one.row.text!r}"
+        for one in found
+        if not one.right
+    ]
+    return "\n".join(["", *lines])
+
+
+def test_each_kind_is_known_as_often_as_before(readings: list[Reading]) -> None:
+    right: Counter[tuple[str, str]] = Counter(
+        (one.row.lang, label) for one in readings for label, name in one.pairs if label == name
+    )
+    right.update(
+        (one.row.lang, "abstained") for one in readings if one.abstained and one.row.abstained
+    )
+    assert {key: min(right[key], floor) for key, floor in FLOORS.items()} == FLOORS, wrong(readings)
+
+
+def test_no_claim_hides_but_those_known_to(readings: list[Reading]) -> None:
+    """A row that no longer hides its claim is taken from the list."""
+    assert {one.row.id for one in readings if one.hides} == HIDING, wrong(readings)
+
+
+def test_no_answer_with_a_claim_abstains(readings: list[Reading]) -> None:
+    found = {one.row.id for one in readings if one.abstained and not one.row.abstained}
+    assert found <= HIDING, wrong(readings)
