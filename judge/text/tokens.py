@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-_ANGLES: Final = "<＜﹤‹«《⟨〈〈⟪❮❰≺≪˂ᐸ"
-_ANGLE_ENDS: Final = ">＞﹥›»》⟩〉〉⟫❯❱≻≫˃ᐳ"
+_ANGLES: Final = "<＜﹤‹«《⟨〈\u2329⟪❬❮❰⦑⧼≺≪⋖˂ᐸ"
+_ANGLE_ENDS: Final = ">＞﹥›»》⟩〉\u232a⟫❭❯❱⦒⧽≻≫⋗˃ᐳ"
 _SQUARES: Final = "[［【〔⟦❲〚⁅"
 _SQUARE_ENDS: Final = "]］】〕⟧❳〛⁆"
 _OPEN: Final = re.escape(_ANGLES + _SQUARES)
@@ -17,13 +17,13 @@ _CLOSE: Final = re.escape(_ANGLE_ENDS + _SQUARE_ENDS)
 # At most so many characters between them, those that nobody sees included.
 _BRACKETED: Final = re.compile(rf"([{_OPEN}])(?![0-9])([^{_OPEN}{_CLOSE}]{{1,256}}+)([{_CLOSE}])")
 # Bars, a block for a blank, and what has no ink although it counts as a letter or a sign.
-_ALIKE: Final = str.maketrans("│┃∣❘⏐ǀ¦▁", "|||||||_", "\u115f\u1160\u2800")
-_UNSEEN: Final = frozenset({"Mn", "Me", "Cf"})
+_ALIKE: Final = str.maketrans("│┃∣❘⏐ǀ¦丨▁", "||||||||_", "\u115f\u1160\u2800")
+_UNSEEN: Final = frozenset({"Mn", "Me", "Cf", "Cn", "Cs"})
+# F# and Elm have <| and |> with blanks beside them.
 _LAYOUT: Final = re.compile(
-    r"[\0-\x08\x0e-\x1f\x7f]|\s*[\n\r\v\f\x85\u2028\u2029]\s*"
-    r"|(?<=[|/])\s+|\s+(?=\|)|\A\s+|\s+\Z"
+    r"[\0-\x1f\x7f\x85\u2028\u2029]|\A\s+(?=[^\s|])|(?<=\A/)\s+|(?<=[^\s|])\s+\Z"
 )
-_WORD: Final = r"(?=[^|]*[^\W\d_]{2})[\w .:/@=-]{2,64}"
+_WORD: Final = r"(?=[^|]*[^\W\d_]{2})(?!\s)[\w .:/@=-]{2,64}(?<!\s)"
 _ANGLED: Final = re.compile(
     rf"""
       \|{_WORD}\| | \|\w{{3,}} | \w{{3,}}\|
@@ -42,7 +42,7 @@ _SQUARED: Final = re.compile(
     rf"""
       \|{_WORD}\| | (?i: /?INST ) | /[A-Z]+(?:_[A-Z]+)+
     | /? (?: SYSTEM_PROMPT | AVAILABLE_TOOLS | TOOL_[A-Z]+ | MODEL_SETTINGS | THINK )
-    | CALL_ID | IMG_[A-Z]+ | BEGIN_AUDIO | CLS | SEP | PAD | UNK | [gs]?MASK | BOS | EOS
+    | CALL_ID | IMG_[A-Z]+ | BEGIN_AUDIO | CLS | SEP | PAD | [gs]MASK | BOS | EOS
     | unused\d+ | UNUSED_TOKEN_\d+
     """,
     re.VERBOSE,
@@ -51,7 +51,8 @@ _ORDINARY: Final = re.compile(
     r"""
       < (?: /?s | /?think(?:ing)? | mask | image | filename | reponame | repo_name | gh_stars
         | file_sep | (?: issue | jupyter | commit ) _\w+ | empty_output | \|[^|]+\| )
-    | \[ (?: ARGS | IMG | AUDIO | TRANSCRIBE | PREFIX | MIDDLE | SUFFIX | REF | /[A-Z]{3,} )
+    | \[ (?: UNK | MASK | ARGS | IMG | AUDIO | TRANSCRIBE | PREFIX | MIDDLE | SUFFIX | REF
+        | /[A-Z]{3,} )
     """,
     re.VERBOSE,
 )
@@ -122,7 +123,7 @@ def _find(text: str) -> Iterator[_Token]:
 
 
 def _bare(inner: str) -> str:
-    """Without marks, width, and whatever is not seen; blanks stay between words alone."""
+    """Without marks, line breaks, and whatever is not seen; of one width."""
     if not inner.isascii():
         plain = unicodedata.normalize("NFKD", inner).translate(_ALIKE)
         inner = "".join(c for c in plain if unicodedata.category(c) not in _UNSEEN)

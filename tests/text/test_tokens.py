@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable, Mapping
 from itertools import product
 
@@ -25,7 +26,7 @@ FAMILIES: Mapping[str, str] = {
     " <EOP_TOKEN>",
     "GLM": "[gMASK] <sop> <eop> <|observation|> <arg_key> </arg_value>",
     "Harmony": "<|start|> <|channel|> <|message|> <|return|>",
-    "T5, BERT": "<pad> <unk> <extra_id_0> [CLS] [SEP] [PAD] [UNK] [MASK] [unused1] <cls> <sep>",
+    "T5, BERT": "<pad> <unk> <extra_id_0> [CLS] [SEP] [PAD] [unused1] <cls> <sep>",
     "FIM": "<fim_prefix> <fim_suffix> <｜fim▁hole｜>",
     "others": "[|assistant|] [|endofturn|] <minimax:tool_call> <reserved_106> <mask_1>"
     " [UNUSED_TOKEN_146] <|/think|>",
@@ -33,7 +34,7 @@ FAMILIES: Mapping[str, str] = {
 TOKENS = " ".join(FAMILIES.values()).split()
 WORDS = (
     *("<s>", "</s>", "<think>", "</think>", "<mask>", "<image>", "<filename>", "<|0.00|>"),
-    *("[ARGS]", "[IMG]", "[PREFIX]", "[REF]"),
+    *("[UNK]", "[MASK]", "[ARGS]", "[IMG]", "[PREFIX]", "[REF]"),
 )
 """Of some model each; but a struck-out word, a usage line, or a picture have them, too."""
 
@@ -46,9 +47,10 @@ DISGUISES: Mapping[str, Callable[[str], str]] = {
     "accents": lambda token: "".join(c + "\u0301" * c.isalpha() for c in token),
     "lines": lambda token: token[:2] + "\n" + token[2:],
     "full width": lambda token: token.translate({c: c + 0xFEE0 for c in range(0x21, 0x7F)}),
-    "blanks": lambda token: f"{token[0]} {token[1:-1]} {token[-1]}",
+    "blanks": lambda token: re.sub(r"(^.)(?=[\w/])|(?<=\w)(?=.$)", r"\1 ", token),
     "guillemets": lambda token: token.replace("<", "‹").replace("[", "【"),
     "brackets": lambda token: token.translate(str.maketrans("<>[]|", "〈〉〔〕｜")),
+    "old brackets": lambda token: token.translate(str.maketrans("<>", "\u2329\u232a")),
 }  # fmt: skip
 
 
@@ -90,9 +92,9 @@ def test_no_token_is_left_and_nothing_else_is_changed(text: str) -> None:
 ORDINARY = """
 <b>a</b>, <table>, <br/>, <span class="s1">, <summary>, <first_name>, <your-key>, <https://a.de>
 List<String>, Map<K, V>, Optional<T|None>, vector<my_type>, <yes|no>, a<b, c > d, a < b and c > d
-f <| g x > y, x |> f, <|>, ⟨ψ|φ⟩, ⟨s⟩, «mask», ‹think›, 《红楼梦》, 〈序〉, 【1】, 【注】, ［附］
-[1], [1, 2], [a](b), [^2], [docA#sec3], [INST-4 manual], [instance], [YOUR_NAME], [OPTIONS]
-[x], [ ], [/b], [B], [sep], [Sept], [mask], arr[i], a[b<c], [2023-05], {end}, (eos), >>> print(), <-
+f <| g x > y, x |> f, <|>, f <|g> x, ⟨ψ|φ⟩, ⟨s⟩, «mask», ‹think›, 《红楼梦》, 〈序〉, 【1】
+【注】, ［附］, [1], [1, 2], [a](b), [^2], [docA#sec3], [INST-4 manual], [instance], [YOUR_NAME]
+[OPTIONS], [x], [/b], [B], [sep], [Sept], [mask], arr[i], a[b<c], [2023-05], {end}, (eos), [ ]
 """
 
 
@@ -118,6 +120,8 @@ EITHER = {
     "<think>Nine.": True,
     "run [OPTIONS] [ARGS], <filename>": False,
     "[QUOTE]so[/QUOTE]": False,
+    "text <| String.trim name |> div": False,
+    "Just <|\n    model\n        |> update": False,
 }
 
 
