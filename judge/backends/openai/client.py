@@ -49,7 +49,7 @@ _PLACEHOLDER: Final = 8
 """A key below this length is none ("EMPTY", "none"); blotting it out would garble messages."""
 _OPENAI: Final = ".api.openai.com"
 """Ends the names of OpenAI's own hosts, one for each region; a dot stands before each."""
-_PROXIES: Final = frozenset({"http", "https"})
+_LAST_PORT: Final = 65_535
 _LOOPBACK: Final[Mapping[str, str]] = {
     "localhost": "all://localhost",
     "127.0.0.1": "all://127.0.0.1",
@@ -337,14 +337,14 @@ def _check_proxies() -> None:
         url = found.get(scheme)
         try:
             proxy = httpx2.Proxy(url if "://" in url else f"http://{url}") if url else None
-            sound = proxy is None or (proxy.url.scheme in _PROXIES and proxy.url.host)
+            sound = proxy is None or bool(proxy.url.host and (proxy.url.port or 0) <= _LAST_PORT)
         except (httpx2.InvalidURL, ValueError):
             sound = False
         if not sound:
             name = f"{scheme}_proxy"
             name = name if os.environ.get(name) else name.upper()
             raise ConfigError(
-                f"{name} in the environment is no address of an HTTP proxy (not repeated here, as "
+                f"{name} in the environment is no address of a proxy (not repeated here, as "
                 "it may hold a password); try http://host:port, or unset it"
             )
 

@@ -2,6 +2,7 @@ import asyncio
 import gzip
 import json
 import logging
+import traceback
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -217,6 +218,62 @@ def test_where_the_server_is() -> None:
         assert "try http://localhost:8000/v1" in message
         assert message.isprintable()
         assert len(message) < 500
+
+
+ACCOUNT = {
+    "OPENAI_ORG_ID": "org-zebra",
+    "OPENAI_PROJECT_ID": "proj-zebra",
+    "OPENAI_CUSTOM_HEADERS": "X-Team: team-zebra\nAuthorization: Bearer other-zebra",
+    "OPENAI_ADMIN_KEY": "sk-admin-zebra",
+    "OPENAI_WEBHOOK_SECRET": "whsec-zebra",
+}
+TOLD = {
+    "https://api.openai.com/v1": True,
+    "https://API.openai.com:443/v1": True,
+    "https://eu.api.openai.com/v1": True,
+    "http://api.openai.com/v1": False,
+    "https://api.openai.com.example/v1": False,
+    "https://xapi.openai.com/v1": False,
+    "https://openai.com/v1": False,
+    "https://h.openai.azure.com/openai/v1": False,
+}
+
+
+async def test_openai_alone_learns_whose_account_it_is(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in ACCOUNT.items():
+        monkeypatch.setenv(name, value)
+    with JudgeServer(lambda _: Says("fine")) as server:
+        async with Connection(server.base_url, key) as connection:
+            await connection.ask("/chat/completions", BODY, words)
+    (asked,) = server.requests
+    assert asked.headers["Authorization"] == f"Bearer {key}"
+    assert "zebra" not in str(asked.headers).lower()
+    # Nobody on this machine can pass for OpenAI: what it would be told is all there is to see.
+    told = {url: Connection(url, key)._client.default_headers for url in TOLD}  # noqa: SLF001
+    names = ("OpenAI-Organization", "OpenAI-Project", "X-Team")
+    found = {url: [str(headers.get(name)) for name in names] for url, headers in told.items()}
+    account = ["org-zebra", "proj-zebra", "team-zebra"]
+    assert {url for url, given in found.items() if given == account} == {u for u in TOLD if TOLD[u]}
+    assert not any("zebra" in str(found[url]) for url in TOLD if not TOLD[url])
+
+
+PASSWORD = "hunter2hunter2"  # noqa: S105  no secret of anybody's
+PROXIES = ("://", "http://", "gopher://u:{}@h", "http://u:{}@h:port", "http://u:{}@[::1", "\x01{}")
+
+
+def test_a_proxy_that_is_none_is_named_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "https_proxy", "ALL_PROXY"):
+        for form in (*PROXIES, "http://u:{}@h:99999"):
+            with monkeypatch.context() as patched:
+                patched.setenv(name, form.format(PASSWORD))
+                with pytest.raises(ConfigError, match=f"^{name} in the environment is no ") as none:
+                    Connection("http://127.0.0.1:9/v1", "")
+            assert PASSWORD not in "".join(traceback.format_exception(none.value))
+    for good in ("h:3128", "https://u:p@h", "socks5://h"):
+        monkeypatch.setenv("ALL_PROXY", good)
+        Connection("http://127.0.0.1:9/v1", "")
 
 
 async def test_a_path_is_asked_as_it_is_written(key: str, quick: Policy) -> None:
