@@ -22,6 +22,11 @@ from judge.protocols import Embedder, Judge
 from judge.settings import home_folder, in_home
 from judge.signature import Signature
 
+try:
+    import resource
+except ImportError:  # Windows, where nobody counts
+    resource = None  # type: ignore[assignment]
+
 if TYPE_CHECKING:
     from judge.backends.openai import Connection
     from judge.backends.store import BackgroundStore, DiskStore
@@ -32,6 +37,8 @@ _LOG: Final = logging.getLogger("judge")
 OPENAI: Final = "https://api.openai.com/v1"
 PROMPT: Final = ("faithfulness", "v1")
 CORRECTNESS_PROMPT: Final = ("correctness", "v1")
+_OTHER_FILES: Final = 32
+"""Open at a time beside the sockets: the run's, the cache's, data, certificates, look-ups."""
 _NO_KEY: Final = "none"
 """What a server that asks for no key is sent."""
 
@@ -71,6 +78,16 @@ async def compose(config: Config) -> AsyncGenerator[Judges]:
         yield Judges(*both)
 
 
+def at_once(config: Config) -> int:
+    """Answers that may be in flight: as set, and no more than may have a socket each."""
+    if resource is None or not config.asks_server:
+        return config.concurrency
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return config.concurrency
+    return max(1, min(config.concurrency, files - _OTHER_FILES))
+
+
 def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge:
     """The judge that asks no language model; nobody at all without an `embedder` of your own."""
     return SimilarityJudge(
@@ -87,6 +104,12 @@ async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
     # Half a second of imports, for those who use them.
     from judge.backends.openai import Connection, Policy  # noqa: PLC0415
 
+    if (fewer := at_once(config)) < config.concurrency:
+        _LOG.info(
+            "%d answers in flight at once, not %d, as no more files may be open (ulimit -n)",
+            fewer,
+            config.concurrency,
+        )
     url = address(config)
     policy = Policy(timeout=config.timeout, attempts=config.attempts)
     return await stack.enter_async_context(Connection(url, _key(url), policy=policy))

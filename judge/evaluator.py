@@ -10,7 +10,7 @@ from threading import Thread
 from typing import Final, Self, TypeVar
 from weakref import WeakKeyDictionary
 
-from judge.compose import Judges, alone, compose, offline
+from judge.compose import Judges, alone, at_once, compose, offline
 from judge.config import Config
 from judge.correctness import compare
 from judge.errors import ConfigError
@@ -54,6 +54,7 @@ class Evaluator:
         review_hook: ReviewHook | None = None,
     ) -> None:
         self._config = config or Config()
+        self._at_once = at_once(self._config)
         self._hook = review_hook
         self._given: Judges | None = None
         self._signatures: tuple[str, str | None] | None = None
@@ -139,7 +140,8 @@ class Evaluator:
         """Results one at a time, in the order of `samples`, which may be endless.
 
         At most `config.concurrency` answers are in flight, of all callers together, and as many
-        requests: a comparison's two go out together where there is room, else in turn. Closing the
+        requests: a comparison's two go out together where there is room, else in turn. There are
+        fewer where a server is asked and this process may not open as many sockets. Closing the
         generator, or cancelling the task that reads it, cancels them. An error of the source comes
         after the results of the samples before it; an error of the judge comes at once.
 
@@ -175,7 +177,7 @@ class Evaluator:
         return score
 
     async def _flown(self, samples: Samples, score: _Score) -> AsyncGenerator[SampleResult]:
-        flight = _Flight(room=asyncio.Semaphore(_AHEAD * self._config.concurrency))
+        flight = _Flight(room=asyncio.Semaphore(_AHEAD * self._at_once))
         # One task reads the whole source: a timeout or a task group of its own stays whole.
         reading = asyncio.create_task(self._read(samples, score, flight))
         reading.add_done_callback(lambda _: flight.news.set())
@@ -209,7 +211,7 @@ class Evaluator:
 
     def _gate(self) -> asyncio.Semaphore:
         # What waits at a semaphore belongs to one loop, and an evaluator may outlive several.
-        fresh = asyncio.Semaphore(self._config.concurrency)
+        fresh = asyncio.Semaphore(self._at_once)
         return self._gates.setdefault(asyncio.get_running_loop(), fresh)
 
 

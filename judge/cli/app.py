@@ -1,5 +1,6 @@
 """The door of the command line: `judge` itself, its commands, and what becomes of errors."""
 
+import errno
 import logging
 import sys
 import traceback
@@ -19,6 +20,12 @@ OUR_BUG: Final = 70
 # In the order of `judge --help`, which lists single commands before groups of them.
 _COMMANDS: Final = ["overlap", "recommend", "retrieval", "score", "show"]
 _GROUPS: Final = ["cache", "review", "prompts"]
+
+_NO_MORE_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE})
+_MORE_FILES: Final = (
+    "allow more (ulimit -n 1024) or name a smaller --concurrency; the same command goes on from "
+    "what is done"
+)
 
 app = typer.Typer(
     name="judge",
@@ -43,7 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except JudgeError as error:
         trace = traceback.format_exc() if debugging() else ""
         _stop(f"{trace}judge: {error}", WRONG_USE)
-    except Exception:  # noqa: BLE001  the last line of defence
+    except Exception as error:  # noqa: BLE001  the last line of defence
+        if isinstance(error, OSError) and error.errno in _NO_MORE_FILES:
+            _stop(f"judge: {error.strerror}; {_MORE_FILES}", WRONG_USE)
         message = "judge: this is a bug in judge, not yours; please report the above"
         _stop(f"{traceback.format_exc()}\n{message}", OUR_BUG)
     sys.exit(0)
