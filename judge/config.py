@@ -63,6 +63,8 @@ class Config(Record):
     """Answers in flight at once."""
     max_unscored: float = Field(default=0.05, ge=0, le=1)
     """Share of claims without a verdict over which a run is not to be trusted."""
+    max_line: float = Field(default=64.0, gt=0, allow_inf_nan=False)
+    """MB of the longest line of samples; a longer one is refused, and not read whole."""
     seed: int = Field(default=0, ge=0)
     """Of the bootstrap intervals, and of what is drawn for people."""
     review_rate: float = Field(default=0.02, ge=0, le=1)

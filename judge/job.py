@@ -151,7 +151,9 @@ class Job:
             bad.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
         try:
-            checked = check_samples(source, on_bad=reject if self._skip else None)
+            checked = check_samples(
+                source, on_bad=reject if self._skip else None, max_line=self._config.max_line
+            )
         except InputError as error:
             # The copy is gone when the message is read.
             raise error.at(name, error.line) from None
@@ -196,7 +198,9 @@ class Job:
         self, folder: RunFolder, record: RunRecord, path: Path, digest: Digest, watcher: Watcher
     ) -> AsyncGenerator[SampleResult]:
         """The results kept from an earlier session, then those of the samples after them."""
-        samples = read_samples(path, on_bad=_leave_out if self._skip else None, digest=digest)
+        on_bad = _leave_out if self._skip else None
+        limit = self._config.max_line
+        samples = read_samples(path, on_bad=on_bad, digest=digest, max_line=limit)
         for number, kept in enumerate(folder.results(), 1):
             sample = next(samples, None)
             problem = kept if isinstance(kept, str) else misplaced(number, kept, sample)

@@ -26,6 +26,7 @@ OUT_OF_RANGE: dict[str, tuple[JsonValue, ...]] = {
     "prior": (0, 1.0, NAN, "high"),
     "concurrency": (0, 1.5),
     "max_unscored": (-0.1, 1.1, NAN),
+    "max_line": (0, -1, NAN, float("inf")),
     "review_rate": (-0.01, 1.01, NAN),
     "seed": (-1,),
     "require_quotes": ("perhaps",),

@@ -30,6 +30,9 @@ RUN: Final = typer.Argument(metavar="RUN", help="Run folder.")
 SAMPLES: Final = typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin.")
 JSON: Final = typer.Option(False, "--json", help="Print one JSON object instead of tables.")
 SEED: Final = typer.Option(0, min=0, help="Of the bootstrap intervals.")
+MAX_LINE: Final = typer.Option(
+    64.0, "--max-line", metavar="MB", min=0.000001, help="A longer line is a bad one."
+)
 SKIP_BAD: Final = typer.Option(False, "--skip-bad-lines", help="Tell of bad lines, and go on.")
 
 # The defaults are those of `Config`: here None means "not given".
@@ -48,6 +51,7 @@ SETTINGS: Final = {
     "deadline": _option(float, "For one answer, retries and all [600].", "SECONDS"),
     "cache_dir": _option(Path, "Where verdicts are kept [~/.cache/judge].", "FOLDER"),
     "cache": _switch("cache", "Keep verdicts, and ask for none twice [on]."),
+    "max_line": _option(float, "A longer line of samples is a bad one [64].", "MB"),
     "max_unscored": _option(
         float, "Share of unscored claims over which to exit 3 [0.05].", "SHARE"
     ),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import JSON, SAMPLES, SEED, SKIP_BAD
+from judge.cli.options import JSON, MAX_LINE, SAMPLES, SEED, SKIP_BAD
 from judge.cli.terminal import output, say_json
 from judge.files.tables import row_file
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @app.command()
-def overlap(
+def overlap(  # noqa: PLR0913  each is an option of the command line
     samples: str = SAMPLES,
     *,
     worst: int = typer.Option(
@@ -27,6 +27,7 @@ def overlap(
         None, "-o", "--output", metavar="FILE", help="Each answer's figures: .jsonl or .csv."
     ),
     skip_bad_lines: bool = SKIP_BAD,
+    max_line: float = MAX_LINE,
 ) -> None:
     """Hold answers against gold answers: BLEU, ROUGE, exact match, token F1; Chinese too.
 
@@ -45,7 +46,7 @@ def overlap(
             # Too long is what has figures but for ROUGE-L: a file of values needs no flag for it.
             write(row.model_dump(exclude={"scores", "too_long"}) | row.scores)
 
-    source = Source(samples, ("answer",), skip_bad_lines=skip_bad_lines)
+    source = Source(samples, ("answer",), skip_bad_lines=skip_bad_lines, max_line=max_line)
     with source.samples() as read, row_file(rows, samples) as write:
         report = measure_overlap(read, worst=worst, stem=stem, seed=seed, each=keep)
     report = with_bad_lines(report, source.rejected)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, get_args
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import SAMPLES, SKIP_BAD, chosen, language
+from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD, chosen, language
 from judge.cli.terminal import output, say
 from judge.errors import ConfigError
 from judge.files.source import PIPED
@@ -41,6 +41,7 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     ),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
     skip_bad_lines: bool = SKIP_BAD,
+    max_line: float = MAX_LINE,
 ) -> None:
     """Say which measures fit the data, which mislead on it, and why.
 
@@ -58,7 +59,7 @@ def recommend(  # noqa: PLR0913  each is an option of the command line
     from judge.cli.render.advice import markdown_page, print_advice  # noqa: PLC0415
     from judge.files.samples import Source  # noqa: PLC0415
 
-    source = Source(samples, (), skip_bad_lines=skip_bad_lines)
+    source = Source(samples, (), skip_bad_lines=skip_bad_lines, max_line=max_line)
     written = None if markdown == PIPED else markdown
     with source.samples() as read, page_file(written, samples) as write:
         advice, name = recommend_measures(read, wishes, spoken), shlex.quote(samples)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import JSON, SEED, SKIP_BAD, chosen, language
+from judge.cli.options import JSON, MAX_LINE, SEED, SKIP_BAD, chosen, language
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, InputError
 from judge.files.source import PIPED, placed, readable, spoken
@@ -67,6 +67,7 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
         None, "-o", "--output", metavar="FILE", help="Each query's measures: .jsonl or .csv."
     ),
     skip_bad_lines: bool = SKIP_BAD,
+    max_line: float = MAX_LINE,
     use: str | None = typer.Option(
         None,
         metavar="<faq|documents|scholarly|knowledge_base|monitoring>",
@@ -108,7 +109,9 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     )
     reading = _reading(use, before, answers, lang, (samples, qrels, run), as_json=as_json)
     if samples is not None and qrels is None and run is None:
-        report = _of_samples(samples, rules, worst, rows, skip_bad_lines=skip_bad_lines)
+        report = _of_samples(
+            samples, rules, worst, rows, skip_bad_lines=skip_bad_lines, max_line=max_line
+        )
     elif samples is not None:
         message = f"{samples!r} beside --qrels or --run: name samples or TREC files, not both"
         raise ConfigError(message)
@@ -119,7 +122,7 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
         message = "--skip-bad-lines is for samples: of TREC files no line is skipped; leave it out"
         raise ConfigError(message)
     else:
-        report = _of_run(qrels, run, rules, worst, rows)
+        report = _of_run(qrels, run, rules, worst, rows, max_line)
     if as_json:
         say_json(report.model_dump_json())
         return
@@ -145,13 +148,19 @@ def _cutoffs(text: str) -> tuple[int, ...]:
 
 
 def _of_samples(
-    name: str, rules: "RankRules", most: int, rows: str | None, *, skip_bad_lines: bool
+    name: str,
+    rules: "RankRules",
+    most: int,
+    rows: str | None,
+    *,
+    skip_bad_lines: bool,
+    max_line: float,
 ) -> "RankingReport":
     from judge.files.samples import Source  # noqa: PLC0415
     from judge.retrieval import check_gold, measure_retrieval  # noqa: PLC0415
 
     check = partial(check_gold, rules=rules)
-    source = Source(name, (), skip_bad_lines=skip_bad_lines, check=check)
+    source = Source(name, (), skip_bad_lines=skip_bad_lines, check=check, max_line=max_line)
     with source.samples() as samples, row_file(rows, name) as write:
         report = measure_retrieval(samples, rules, most=most, each=_each(write))
     if not source.rejected:
@@ -161,7 +170,7 @@ def _of_samples(
 
 
 def _of_run(
-    qrels: str, run: str, rules: "RankRules", most: int, rows: str | None
+    qrels: str, run: str, rules: "RankRules", most: int, rows: str | None, max_line: float
 ) -> "RankingReport":
     from judge.retrieval import measure_run  # noqa: PLC0415
     from judge.retrieval.trec import ScatteredError, read_qrels, read_run  # noqa: PLC0415
@@ -169,7 +178,7 @@ def _of_run(
     if qrels == run == PIPED:
         raise ConfigError("--qrels - and --run -: standard input is one file; name the other")
     with placed(spoken(qrels)), readable(qrels) as path:
-        grades = read_qrels(path)
+        grades = read_qrels(path, max_line=max_line)
 
     def measured(blocks: "Iterable[Block]") -> "RankingReport":
         with row_file(rows, qrels, run) as write:
@@ -177,10 +186,10 @@ def _of_run(
 
     with readable(run) as path:
         try:
-            return measured(read_run(path))
+            return measured(read_run(path, max_line=max_line))
         except ScatteredError:  # rare, and only then the run must fit the memory
             with placed(spoken(run)):
-                return measured(read_run(path, whole=True))
+                return measured(read_run(path, whole=True, max_line=max_line))
         except InputError as error:
             # What is relevant stands in the qrels, though the run was being read.
             name = qrels if error.field == "relevance" else run
@@ -236,11 +245,11 @@ def _elsewhere(run: Path, samples: str | None) -> str | None:
 
 
 def _earlier(name: str) -> "RankingReport":
-    from judge.files.source import open_source, text_lines  # noqa: PLC0415
+    from judge.files.source import TextLines, open_source  # noqa: PLC0415
     from judge.retrieval.records import RankingReport  # noqa: PLC0415
 
     with placed(spoken(name)), readable(name) as path, open_source(path) as stream:
-        text = "".join(line for _, line in text_lines(stream, path))
+        text = "".join(line for _, line in TextLines(stream, path))
         try:
             return RankingReport.model_validate_json(text)
         except ValueError:

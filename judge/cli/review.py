@@ -195,7 +195,7 @@ def drift(
 
     if output is not None:
         check_output(output, [golden], force=force)
-    answers = review.read_golden(golden)
+    answers = review.read_golden(golden, max_line=settings.max_line)
     found = review.drift(answers, settings)
     unhealthy = untrusted(found, settings.max_unscored)
     say(*_drifted(found, len(answers)))
@@ -240,7 +240,9 @@ def _reviewers(given: str, overlap: int) -> list[str]:
     """Their names: numbers where only how many is given, an empty one for a single reviewer."""
     names = [" ".join(name.split()) for name in given.replace("，", ",").split(",")]
     if len(names) == 1 and names[0].isdecimal():
-        count = min(int(names[0]), _MOST_REVIEWERS + 1)
+        # Length first: Python reads no number of some thousands of digits.
+        much = len(names[0]) > len(str(_MOST_REVIEWERS))
+        count = _MOST_REVIEWERS + 1 if much else min(int(names[0]), _MOST_REVIEWERS + 1)
         names = [str(number) for number in range(1, count + 1)]
     elif len(names) == 1 and not any(map(str.isalpha, given)):
         names = []

@@ -88,4 +88,5 @@ def _default_folder(source: str) -> Path:
     name = "stdin" if source == PIPED or is_fifo(Path(source)) else Path(source).name
     for ending in (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv"):
         name = name.removesuffix(ending)
-    return Path("runs") / (name or "run")
+    # `...jsonl` would name the folder above, and `.jsonl` none.
+    return Path("runs") / (name if name.strip(".") else "run")

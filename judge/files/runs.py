@@ -211,7 +211,7 @@ class Origins:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._read = partial(_samples, _input(folder))
+        self._read = partial(_samples, folder)
         self._samples = self._read()
 
     def of(self, result: SampleResult) -> Sample | None:
@@ -249,7 +249,7 @@ def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
     except OSError as error:
         message = f"{folder}: its samples cannot be read again ({path}: {error.strerror}); "
         raise RunError(message + "put them back") from None
-    samples = _samples(path)
+    samples = _samples(folder)
     for number, result in enumerate(read_results(folder), 1):
         sample = next(samples, None)
         problem = misplaced(number, result, sample)
@@ -285,5 +285,7 @@ def is_of(result: SampleResult, answer: str) -> bool:
     return not answer[position:].strip()
 
 
-def _samples(path: Path) -> Iterator[Sample]:
-    return read_samples(path, on_bad=lambda _: None)  # a bad line holds no result's sample
+def _samples(folder: Path) -> Iterator[Sample]:
+    # A run made before lines had a limit has none. A bad line holds no result's sample.
+    limit = float(str(read_record(folder).config.get("max_line", "inf")))
+    return read_samples(_input(folder), on_bad=lambda _: None, max_line=limit)

@@ -5,28 +5,36 @@ import json
 import re
 import sqlite3
 import sys
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Collection, Iterable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
+from io import BufferedReader
 from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from pydantic import JsonValue
 
 from judge.errors import InputError
 from judge.files.fields import FIELDS, sample_from
 from judge.files.source import (
+    ALLOW_MORE,
+    CLIPPED,
+    MAX_LINE,
+    PEEK,
     CsvError,
     Digest,
+    LongLine,
+    TextLines,
     check_encoding,
     csv_reader,
+    most_bytes,
     open_source,
     placed,
     presentable,
     readable,
     spoken,
-    text_lines,
 )
 from judge.records import Sample
 from judge.text.visible import visible
@@ -35,7 +43,7 @@ SCORE_NEEDS: Final = frozenset({"answer", "chunks"})
 """What a sample must have to be scored."""
 
 _DELIMITERS: Final = ",;\t"
-_NUMBERED_CHUNK: Final = re.compile(r"chunk_([1-9]\d*)")
+_NUMBERED_CHUNK: Final = re.compile(r"chunk_([1-9][0-9]{0,8})")
 _JSON_COLUMNS: Final = frozenset(
     key
     for field in ("chunks", "retrieved", "gold_evidence", "relevance")
@@ -82,6 +90,7 @@ def read_samples(
     on_bad: Callable[[Rejected], None] | None = None,
     digest: Digest | None = None,
     check: Callable[[Sample], None] | None = None,
+    max_line: float = MAX_LINE,
 ) -> Iterator[Sample]:
     """Read samples one at a time; memory does not grow with the file.
 
@@ -92,13 +101,15 @@ def read_samples(
         on_bad: called with each bad line, which is then left out. Without it a bad line raises.
         digest: is fed the bytes of the file as they are read, compressed or not.
         check: raises `InputError` for a sample that is of no use: its line is a bad one.
+        max_line: MB that a line, or a record of a CSV, may have; a longer one is a bad one, and is
+            not read whole.
 
     Raises:
         InputError: names file, line, field and value.
     """
     path = Path(path)
     with closing(_Seen()) as seen, open_source(path, digest) as stream:
-        for row in _rows(text_lines(stream, path), path):
+        for row in _rows(stream, path, max_line):
             try:
                 if isinstance(row.fields, InputError):
                     raise row.fields
@@ -115,7 +126,12 @@ def read_samples(
                 yield sample
 
 
-def check_samples(path: str | Path, *, on_bad: Callable[[Rejected], None] | None = None) -> Checked:
+def check_samples(
+    path: str | Path,
+    *,
+    on_bad: Callable[[Rejected], None] | None = None,
+    max_line: float = MAX_LINE,
+) -> Checked:
     """Read the whole file once and keep nothing but counts and its hash. Arguments as above.
 
     Raises:
@@ -130,7 +146,8 @@ def check_samples(path: str | Path, *, on_bad: Callable[[Rejected], None] | None
         if on_bad is not None:
             on_bad(line)
 
-    samples = sum(1 for _ in read_samples(path, on_bad=on_bad and count, digest=digest))
+    read = read_samples(path, on_bad=on_bad and count, digest=digest, max_line=max_line)
+    samples = sum(1 for _ in read)
     if not samples:
         what = f"all {rejected} lines are bad" if rejected else "holds no sample"
         message = f"{what}; one JSON object a line, or CSV under a header, is needed"
@@ -146,6 +163,7 @@ class Source:
         needs: fields of a sample that must be there.
         skip_bad_lines: tell of a bad line on standard error, and go on.
         check: raises `InputError` for a sample that is of no use.
+        max_line: as of `read_samples`.
     """
 
     def __init__(
@@ -155,12 +173,15 @@ class Source:
         *,
         skip_bad_lines: bool,
         check: Callable[[Sample], None] | None = None,
+        max_line: float = MAX_LINE,
     ) -> None:
         self.name = spoken(name)
         self.rejected = 0
         self._source = name
         on_bad = self._tell if skip_bad_lines else None
-        self._read = partial(read_samples, needs=needs, on_bad=on_bad, check=check)
+        self._read = partial(
+            read_samples, needs=needs, on_bad=on_bad, check=check, max_line=max_line
+        )
 
     @contextmanager
     def samples(self) -> Iterator[Iterator[Sample]]:
@@ -214,17 +235,16 @@ class _Seen:
             raise InputError(message, field="qid") from None
 
 
-def _rows(lines: _Lines, path: Path) -> Iterator[Row]:
+def _rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
+    lines = TextLines(stream, path, max_line=max_line)
     name = path.name.lower().removesuffix(".gz")
-    if name.endswith((".csv", ".tsv")):
-        return csv_rows(lines, path)
     if name.endswith((".jsonl", ".ndjson", ".json")):
         return jsonl_rows(lines, path)
-    first = next(lines, None)
-    if first is None:
-        return iter(())
-    rows = jsonl_rows if first[1].lstrip()[:1] in {"{", "[", ""} else csv_rows
-    return rows(chain([first], lines), path)
+    if not name.endswith((".csv", ".tsv")):
+        first = stream.peek(PEEK).decode("utf-8-sig", "replace").partition("\n")[0]
+        if first.lstrip()[:1] in {"{", "[", ""}:
+            return jsonl_rows(lines, path)
+    return csv_rows(lines, path, max_line)
 
 
 def _row(line: int, text: str, path: Path, read: Callable[[], _Fields]) -> Row:
@@ -239,7 +259,14 @@ def _row(line: int, text: str, path: Path, read: Callable[[], _Fields]) -> Row:
 
 def jsonl_rows(lines: _Lines, path: Path) -> Iterator[Row]:
     """A row for each line that is not blank."""
-    for number, line in lines:
+    while True:
+        try:
+            number, line = next(lines)
+        except StopIteration:
+            return
+        except LongLine as error:
+            yield Row(error.line, presentable(error.head), error)
+            continue
         if line.strip():
             yield _row(number, line, path, partial(_json_object, line, first=number == 1))
 
@@ -247,7 +274,7 @@ def jsonl_rows(lines: _Lines, path: Path) -> Iterator[Row]:
 def _json_object(line: str, *, first: bool) -> _Fields:
     try:
         # With its end, a line cut off inside a string would be blamed on a control character.
-        value = json.loads(line.rstrip("\r\n"))
+        value = _JSON.decode(line.rstrip("\r\n"))
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at")
         message = f"bad JSON: {what} at column {error.colno}: {_short(line)}; mend the line"
@@ -267,32 +294,77 @@ def _json_object(line: str, *, first: bool) -> _Fields:
     raise InputError(message)
 
 
-def csv_rows(lines: _Lines, path: Path) -> Iterator[Row]:
+def _object(pairs: list[tuple[str, JsonValue]]) -> _Fields:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise InputError(f"the key {_short(key)} stands twice in an object; keep one")
+    return fields
+
+
+_JSON: Final = json.JSONDecoder(object_pairs_hook=_object)
+
+
+class _Tape:
+    """Lines for a CSV reader, which keeps those of the record that is being read.
+
+    Of a record that is too long it hands on quotation marks alone, so that its end is found.
+    """
+
+    def __init__(self, lines: _Lines, longest: int) -> None:
+        self._lines = lines
+        self._longest = longest
+        self.rewind()
+
+    def rewind(self) -> None:
+        """A record begins."""
+        self.kept: list[tuple[int, str]] = []
+        self._room = self._longest
+
+    @property
+    def ran_over(self) -> bool:
+        """Whether the record is too long."""
+        return self._room < 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        try:
+            number, line = next(self._lines)
+            self._room -= len(line)
+        except LongLine as error:
+            number, line = error.line, error.head
+            self._room = -1
+            marks = sum(piece.count(b'"') for piece in error.pieces)
+        else:
+            marks = line.count('"') if self.ran_over else 0
+        if not (self.ran_over and self.kept):
+            self.kept.append((number, line))
+        return '"' * (marks % 2) if self.ran_over else line
+
+
+def csv_rows(lines: _Lines, path: Path, max_line: float = MAX_LINE) -> Iterator[Row]:
     """A row for each CSV record; the header names the fields, an empty cell is an absent field.
 
     Raises:
         InputError: there is no header, or it names a column twice.
     """
-    record: list[tuple[int, str]] = []
-    """The numbered lines of the record that is being read."""
-
-    def tape() -> Iterator[str]:
-        for number, line in lines:
-            record.append((number, line))
-            yield line
-
-    fed = tape()
-    first = next(fed, "")
+    tape = _Tape(lines, most_bytes(max_line))
+    long = InputError(f"the record is longer than {max_line:g} MB; {ALLOW_MORE}")
+    first = next(tape, "")
     check_encoding(first, 1, path)
-    reader = csv_reader(chain([first], fed), max(_DELIMITERS, key=first.count))
+    reader = csv_reader(chain([first], tape), max(_DELIMITERS, key=first.count))
     try:
         header = [name.strip() for name in next(reader, [])]
     except CsvError as error:
         raise _bad_csv(error).at(str(path), 1) from None
+    if tape.ran_over:
+        raise long.at(str(path), 1)
     if twice := sorted({name for name in header if name and header.count(name) > 1}):
         raise InputError(f"column {twice[0]!r} stands twice; rename one", path=str(path), line=1)
     while True:
-        record.clear()
+        tape.rewind()
         bad, cells = None, None
         try:
             cells = next(reader, None)
@@ -300,8 +372,10 @@ def csv_rows(lines: _Lines, path: Path) -> Iterator[Row]:
             bad = _bad_csv(error)
         if bad is None and cells is None:
             return
-        number, text = record[0][0], "".join(line for _, line in record)
-        if bad is not None:
+        number, text = tape.kept[0][0], "".join(line for _, line in tape.kept)
+        if tape.ran_over:
+            yield Row(number, presentable(text[:CLIPPED]), long.at(str(path), number))
+        elif bad is not None:
             yield Row(number, presentable(text), bad.at(str(path), number))
         elif any(cells or ()):
             yield _row(number, text, path, partial(_csv_object, header, cells or []))
@@ -330,9 +404,14 @@ def _csv_object(header: list[str], cells: list[str]) -> _Fields:
             numbered[int(match[1])] = cell
         elif name in _JSON_COLUMNS and cell.strip():
             try:
-                fields[name] = json.loads(cell)
-            except (ValueError, RecursionError) as error:
+                fields[name] = _JSON.decode(cell)
+            except InputError as error:
+                raise InputError(error.problem, field=name) from None
+            except (json.JSONDecodeError, RecursionError) as error:
                 message = f"not JSON ({error}): {_short(cell)}; write the cell with json.dumps"
+                raise InputError(message, field=name) from None
+            except ValueError:  # Python's own limit on digits
+                message = "bad JSON: a number has too many digits; mend the cell"
                 raise InputError(message, field=name) from None
         else:
             fields[name] = cell

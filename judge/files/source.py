@@ -8,11 +8,11 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import IO, TYPE_CHECKING, Final, Protocol, cast
+from typing import IO, TYPE_CHECKING, Final, Protocol, Self, cast
 
 from judge.errors import ConfigError, InputError, RunError
 
@@ -22,9 +22,19 @@ if TYPE_CHECKING:
 PIPED: Final = "-"
 """The name of standard input."""
 
+MAX_LINE: Final = 64.0
+"""MB of the longest line, or record of a CSV, that is read where nothing else is said."""
+MEGA: Final = 1_000_000
+ALLOW_MORE: Final = "mend it, or allow more with --max-line"
+"""The next step where one is longer."""
+CLIPPED: Final = 1_000
+"""Bytes of a longer one that are kept."""
+
+PEEK: Final = 4096
+"""Bytes that tell what a file is."""
+
 _GZIP: Final = b"\x1f\x8b"
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
-_PEEK: Final = 4096
 _BUFFER: Final = 1 << 18
 _ESCAPED: Final = 0xDC00
 """What Python adds to a byte that it could not decode."""
@@ -93,7 +103,7 @@ def placed(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def open_source(path: Path, digest: Digest | None = None) -> Iterator[IO[bytes]]:
+def open_source(path: Path, digest: Digest | None = None) -> Iterator[io.BufferedReader]:
     """The file's bytes, decompressed where it is gzip.
 
     Args:
@@ -121,11 +131,11 @@ def open_source(path: Path, digest: Digest | None = None) -> Iterator[IO[bytes]]
         stream = gzip.GzipFile(fileobj=fed) if zipped else fed
         stack.enter_context(stream)
         try:
-            _refuse_binary(stream.peek(_PEEK)[:_PEEK], path)
+            _refuse_binary(stream.peek(PEEK)[:PEEK], path)
         except (EOFError, OSError, zlib.error) as error:
             message = f"the gzip data is damaged ({error}); make the file again"
             raise InputError(message, path=str(path)) from None
-        yield cast("IO[bytes]", stream)
+        yield cast("io.BufferedReader", stream)
 
 
 class _Fed(io.RawIOBase):
@@ -144,7 +154,22 @@ class _Fed(io.RawIOBase):
         return size
 
 
-def text_lines(stream: IO[bytes], path: Path, size: int = 0) -> Iterator[tuple[int, str]]:
+class LongLine(InputError):
+    """A line over the limit. Those behind it can be read on."""
+
+    def __init__(
+        self, pieces: Iterator[bytes], head: str, longest: int, path: Path, line: int
+    ) -> None:
+        message = f"longer than {longest / MEGA:g} MB; {ALLOW_MORE}"
+        super().__init__(message, path=str(path), line=line)
+        self.line: int = line
+        self.pieces = pieces
+        """All of it, piece by piece; what is not taken is passed over."""
+        self.head = head
+        """How it begins."""
+
+
+class TextLines:
     """Lines, line ends kept, each with its number, from 1.
 
     Bytes that are not UTF-8 come as lone surrogates, for one bad line must not hide the next;
@@ -153,29 +178,74 @@ def text_lines(stream: IO[bytes], path: Path, size: int = 0) -> Iterator[tuple[i
     Args:
         stream: of `open_source`.
         path: where it stands, for messages.
-        size: where above 0, so many characters and the rest of their last line come together,
-            under the number of their first line.
+        size: where above 0, so many bytes and the rest of their last line come together, under
+            the number of their first line.
+        max_line: MB that a line may have, its end included.
 
     Raises:
+        LongLine: on the next line, where it is over the limit; it is not read whole.
         InputError: the gzip data breaks off, or the file can be read no further.
     """
-    decoded = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="\n")
-    number = 1
-    try:
-        while text := decoded.read(size) + decoded.readline():
-            yield number, text
-            number += text.count("\n")
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        message = f"the gzip data is damaged here ({error}); make the file again"
-        raise InputError(message, path=str(path), line=number) from None
-    except OSError as error:
-        raise _unreadable(error, path).at(str(path), number) from None
-    finally:
-        decoded.detach()  # the stream is its opener's to close
+
+    def __init__(
+        self, stream: IO[bytes], path: Path, size: int = 0, *, max_line: float = MAX_LINE
+    ) -> None:
+        self._stream = stream
+        self._path = path
+        self._size = size
+        self._longest = most_bytes(max_line)
+        self._number = 1
+        self._begun = False
+        self._rest: Iterator[bytes] = iter(())
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> tuple[int, str]:
+        for _ in self._rest:
+            pass
+        before = self._taken(self._stream.read, self._size) if self._size else b""
+        last = self._taken(self._stream.readline, self._longest + 1)
+        number = self._number
+        if len(last) > self._longest:
+            self._number += before.count(b"\n") + 1
+            self._rest = self._pieces(last)
+            head = self._text(last[:CLIPPED])
+            raise LongLine(self._rest, head, self._longest, self._path, self._number - 1)
+        if not (text := self._text(before + last)):
+            raise StopIteration
+        self._number += text.count("\n")
+        return number, text
+
+    def _text(self, data: bytes) -> str:
+        text = data.decode(errors="surrogateescape")
+        if not self._begun:
+            text, self._begun = text.removeprefix("\ufeff"), True
+        return text
+
+    def _pieces(self, piece: bytes) -> Iterator[bytes]:
+        while piece:
+            yield piece
+            ended = piece.endswith(b"\n")
+            piece = b"" if ended else self._taken(self._stream.readline, _BUFFER)
+
+    def _taken(self, read: Callable[[int], bytes], size: int) -> bytes:
+        try:
+            return read(size)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            message = f"the gzip data is damaged here ({error}); make the file again"
+            raise InputError(message, path=str(self._path), line=self._number) from None
+        except OSError as error:
+            raise _unreadable(error, self._path).at(str(self._path), self._number) from None
+
+
+def most_bytes(megabytes: float) -> int:
+    """As many bytes; of what is beyond counting, as many as can be counted."""
+    return int(max(1, min(megabytes * MEGA, sys.maxsize - 1)))
 
 
 def check_encoding(text: str, line: int, path: Path) -> None:
-    """Raise an `InputError` for text of `text_lines` that is not UTF-8."""
+    """Raise an `InputError` for text of `TextLines` that is not UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -188,7 +258,7 @@ def check_encoding(text: str, line: int, path: Path) -> None:
 
 
 def presentable(text: str) -> str:
-    """A line of `text_lines` that can be written: U+FFFD for each byte that is not UTF-8."""
+    """A line of `TextLines` that can be written: U+FFFD for each byte that is not UTF-8."""
     return text.encode(errors="surrogateescape").decode(errors="replace")
 
 

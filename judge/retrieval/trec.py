@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from judge.errors import InputError
-from judge.files.source import check_encoding, open_source, text_lines
+from judge.files.source import MAX_LINE, TextLines, check_encoding, open_source
 from judge.retrieval.ranking import Block
 
 _QRELS: Final = "qid iteration docid relevance"
@@ -19,7 +19,7 @@ _GRADE: Final = "relevance"
 _ASCII_SPACE: Final = re.compile(r"[ \t\r\n\f\v]+")
 _ODD: Final = re.compile(r"[^\S\x00-\x7f]|[\ud800-\udfff]")
 """White space that is of the id that holds it, and bytes that are no UTF-8."""
-_CHARACTERS: Final = 1 << 17
+_BYTES: Final = 1 << 17
 """Of the lines that are taken apart together: so many fit a processor's cache."""
 _MARK: Final = "\0"
 
@@ -33,8 +33,10 @@ class _Lines(NamedTuple):
     columns: Sequence[Sequence[str]]
 
 
-def read_qrels(path: Path | str) -> dict[str, dict[str, float]]:
+def read_qrels(path: Path | str, *, max_line: float = MAX_LINE) -> dict[str, dict[str, float]]:
     """Relevance by document id by qid: four columns, white space between them; plain or gzip.
+
+    `max_line` is the MB that a line may have.
 
     Raises:
         InputError: names file and line: a column too few or too many, a relevance that is no
@@ -42,7 +44,7 @@ def read_qrels(path: Path | str) -> dict[str, dict[str, float]]:
     """
     path = Path(path)
     qrels: dict[str, dict[str, float]] = {}
-    for lines in _lines(path, _QRELS):
+    for lines in _lines(path, _QRELS, max_line):
         qids, docs, written = lines.columns
         grades = _numbers(lines, written, _GRADE, path)
         for qid, start, end in _stretches(qids):
@@ -57,11 +59,14 @@ def read_qrels(path: Path | str) -> dict[str, dict[str, float]]:
     return qrels
 
 
-def read_run(path: Path | str, *, whole: bool = False) -> Iterator[Block]:
+def read_run(
+    path: Path | str, *, whole: bool = False, max_line: float = MAX_LINE
+) -> Iterator[Block]:
     """Each query's documents and scores: six columns, white space between them; plain or gzip.
 
     The stated ranks are not looked at: the score orders a run, as it does in trec_eval. `whole`
-    holds the file in memory, so that a query's lines may stand anywhere.
+    holds the file in memory, so that a query's lines may stand anywhere; `max_line` is the MB that
+    a line may have.
 
     Raises:
         ScatteredError: a query's lines do not stand together, and `whole` is not set.
@@ -71,7 +76,7 @@ def read_run(path: Path | str, *, whole: bool = False) -> Iterator[Block]:
     path = Path(path)
     finished: set[str] = set()
     held: dict[str, tuple[list[str], list[float]]] = {}
-    for lines in _lines(path, _RUN):
+    for lines in _lines(path, _RUN, max_line):
         qids, docs, written = lines.columns
         scores = _numbers(lines, written, "score", path)
         for qid, start, end in _stretches(qids):
@@ -97,12 +102,12 @@ def _stretches(qids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
         start = end
 
 
-def _lines(path: Path, columns: str) -> Iterator[_Lines]:
+def _lines(path: Path, columns: str, max_line: float) -> Iterator[_Lines]:
     """Lines that are not blank, in their columns, many at a time."""
     width = len(columns.split())
     empty = True
     with open_source(path) as stream:
-        for first, text in text_lines(stream, path, _CHARACTERS):
+        for first, text in TextLines(stream, path, _BYTES, max_line=max_line):
             lines = _split_at_once(first, text, width) or _one_by_one(first, text, columns, path)
             empty = empty and not lines.numbers
             yield lines

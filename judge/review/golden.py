@@ -17,7 +17,7 @@ from judge.errors import InputError, RunError
 from judge.files.fields import sample_from
 from judge.files.runs import made_from, origins
 from judge.files.samples import jsonl_rows, read_samples
-from judge.files.source import open_source, text_lines
+from judge.files.source import MAX_LINE, TextLines, open_source
 from judge.protocols import Judge
 from judge.records import (
     SUPPORT_WEIGHT,
@@ -161,11 +161,12 @@ def drift(
     """
     from judge.evaluator import evaluate  # noqa: PLC0415  loads all that judges
 
-    answers = read_golden(golden) if isinstance(golden, str | Path) else golden
+    limit = MAX_LINE if config is None else config.max_line
+    answers = read_golden(golden, max_line=limit) if isinstance(golden, str | Path) else golden
     return compare(answers, evaluate([each.sample for each in answers], config, judge=judge))
 
 
-def read_golden(path: str | Path) -> list[Golden]:
+def read_golden(path: str | Path, *, max_line: float = MAX_LINE) -> list[Golden]:
     """The answers of a golden set that bear labels.
 
     Raises:
@@ -173,12 +174,12 @@ def read_golden(path: str | Path) -> list[Golden]:
     """
     path = Path(path)
     labelled = []
-    for sample in read_samples(path):
+    for sample in read_samples(path, max_line=max_line):
         try:
             labels = labels_of(sample)
         except InputError as error:
             message = f"{error.problem} (answer {sample.qid!r}); promote the run again"
-            place = _place(path, sample.qid)
+            place = _place(path, sample.qid, max_line)
             raise InputError(message, path=str(path), line=place, field=error.field) from None
         if labels:
             labelled.append(Golden(sample, labels))
@@ -329,10 +330,10 @@ def _foreign(folder: Path, qid: str) -> RunError:
     return RunError(f"{folder}: {what}")
 
 
-def _place(path: Path, qid: str) -> int | None:
+def _place(path: Path, qid: str, max_line: float) -> int | None:
     """The line of an answer that was read; None in a CSV, whose cells hold no labels."""
     with open_source(path) as stream:
-        for row in jsonl_rows(text_lines(stream, path), path):
+        for row in jsonl_rows(TextLines(stream, path, max_line=max_line), path):
             if isinstance(row.fields, dict):
                 sample = sample_from(row.fields, line=row.line, needs=())
                 if sample.qid == qid:

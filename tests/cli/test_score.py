@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.files.runs import read_results, read_summary
-from tests.commands import judge, start
+from tests.commands import judge, line, results, start, write
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 QUICKSTART = FIXTURES / "quickstart.jsonl"
@@ -59,6 +59,34 @@ def test_the_folder_has_a_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     assert judge("score", FIXTURES / "samples.csv")[0] == 0
     assert (tmp_path / "runs" / "samples" / "summary.json").exists()
+
+
+def test_a_name_of_dots_is_no_other_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = {"...jsonl": "run", "..jsonl": "run", "a..jsonl": "a.", "a\nb\x1b.jsonl": "a\nb\x1b"}
+    for name, folder in names.items():
+        write(tmp_path / name, [line("1", "It opens at seven.")])
+        assert judge("score", name, "--force")[0] == 0
+        assert (tmp_path / "runs" / folder / "summary.json").exists()
+        assert {path.name for path in tmp_path.iterdir()} <= {*names, "runs"}
+
+
+def test_a_long_line_is_left_out_and_is_not_missed_later(tmp_path: Path) -> None:
+    """What the run left out is left out, too, when its samples are read again."""
+    long = line("long", "It closes at three. " * 100)
+    rows = [line("1", "It opens at seven."), long, line("2", "It closes at three.")]
+    source, run = write(tmp_path / "in.jsonl", rows), tmp_path / "run"
+    options = ("-o", run, "--max-line", "0.001")
+    code, _, err = judge("score", source, *options)
+    assert (code, "line 2: longer than 0.001 MB" in err, err.count("\n")) == (2, True, 1)
+    assert judge("score", source, *options, "--skip-bad-lines")[0] == 0
+    assert [each.qid for each in results(run)] == ["1", "2"]
+    assert "longer than" in (run / "rejected.jsonl").read_text()
+    assert "The canteen opens" in judge("show", run, "2")[1]
+    assert judge("review", "draw", run, "-o", tmp_path / "sheet.csv")[0] == 0
+    for command in ("overlap", "retrieval", "recommend"):
+        code, _, err = judge(command, source, "--max-line", "0.001")
+        assert (code, "line 2: longer than 0.001 MB" in err, err.count("\n")) == (2, True, 1)
 
 
 def test_exit_codes(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 import csv
+import gc
 import gzip
 import hashlib
 import io
 import json
 import sys
 import threading
+import tracemalloc
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -185,6 +187,7 @@ def test_a_bad_line_is_named_and_the_next_is_read() -> None:
         ("[" * 100_000, "too deep in each other"),
         ('{"a":' * 100_000, "too deep in each other"),
         ('{"n": ' + "9" * 5000 + "}", "too many digits"),
+        ('{"a": 1, "b": {"k": 1, "a": 2, "k": 1}}', "the key 'k' stands twice in an object"),
     ]
     text = "\n".join(f'{{"a": 1}}\n{line}' for line, _ in bad) + '\n{"a": 4}'
     rows = from_jsonl(text)
@@ -228,12 +231,17 @@ def test_chunks_are_a_json_cell_or_numbered_columns() -> None:
 
 
 def test_a_bad_csv_record_is_named_and_the_next_is_read() -> None:
-    rows = from_csv('qid,answer,chunks\nq1,a\nq2,"x"y\nq3,c\nq4,d,,e\nq5,f,text\nq6,"never\nclosed')
+    rows = from_csv(
+        'qid,answer,chunks\nq1,a\nq2,"x"y\nq3,c\nq4,d,,e\nq5,f,text\n'
+        f'q7,g,[{"9" * 5000}]\nq8,h,"[{{""text"": ""t"", ""text"": ""u""}}]"\nq6,"never\nclosed'
+    )
     says = {
         1: "line 3: bad CSV",
         3: "line 5: 4 cells under 3 columns",
         4: "'text'; write the cell with json.dumps",
-        5: "line 7: bad CSV: unexpected end of data; close the quotation mark",
+        5: "line 7, field 'chunks': bad JSON: a number has too many digits",
+        6: "line 8, field 'chunks': the key 'text' stands twice in an object",
+        7: "line 9: bad CSV: unexpected end of data; close the quotation mark",
     }
     assert [number for number, text in says.items() if text not in problem(rows[number])] == []
     assert "line 6, field 'chunks': not JSON" in problem(rows[4])
@@ -241,7 +249,7 @@ def test_a_bad_csv_record_is_named_and_the_next_is_read() -> None:
         {"qid": "q1", "answer": "a"},
         {"qid": "q3", "answer": "c"},
     ]
-    assert len(rows) == 6
+    assert len(rows) == 8
 
 
 def test_a_bad_header_is_an_error_on_line_one() -> None:
@@ -263,6 +271,66 @@ def test_a_cell_of_a_megabyte_is_read_and_the_limit_of_others_stays() -> None:
     assert csv.field_size_limit() == limit
     with pytest.raises(csv.Error, match="field limit"):
         next(csv.reader(["x" * (limit + 1)]))
+
+
+def test_a_line_over_the_limit_is_a_bad_one_and_the_next_is_read(tmp_path: Path) -> None:
+    good, cell = {"answer": "a", "chunks": ["c"]}, "x" * 3_000
+    long = json.dumps(good | {"answer": cell}) + "\n"
+    # A quoted cell of many lines, one of which is long; one of many short lines; one never closed.
+    short = "a,b\n" * 800
+    records = f'u,"a\n{cell}\n,""b\n",c\n', f'v,"{short}",c\n', f'w,"{short}'
+    head, row = "qid,answer,chunk_1\n", "q,a,c\n"
+    table = [
+        ("a.jsonl", GOOD + long + GOOD, ["1", "3"], [2]),
+        ("a", GOOD + long * 2 + GOOD, ["1", "4"], [2, 3]),  # by what it begins with
+        ("b", long + GOOD, ["2"], [1]),
+        ("c.jsonl", GOOD + long.rstrip(), ["1"], [2]),
+        ("a.csv", head + records[0] + row, ["q"], [2]),
+        ("b.csv", head + records[1] + row + records[2] + row, ["q"], [2, 804]),
+        ("c.csv", f"{head}u,{cell},c\n{row}", ["q"], [2]),
+    ]
+    for name, text, qids, lines in table:
+        for data in (text.encode(), gzip.compress(text.encode())):
+            path, bad = written(tmp_path, data, name), list[Rejected]()
+            read = read_samples(path, on_bad=bad.append, max_line=0.002)
+            assert [sample.qid for sample in read] == qids
+            assert [each.line for each in bad] == lines
+            assert all("longer than 0.002 MB" in str(each.error) for each in bad)
+            assert all(each.text in text and len(each.text) <= 1_000 for each in bad)
+            with pytest.raises(InputError, match=rf"line {lines[0]}: .*--max-line"):
+                list(read_samples(path, max_line=0.002))
+    path = written(tmp_path, f"qid,{cell}\n", "d.csv")
+    with pytest.raises(InputError, match="line 1: the record is longer"):
+        list(read_samples(path, on_bad=print, max_line=0.002))
+
+
+def test_a_long_line_is_refused_before_it_is_read_whole(tmp_path: Path) -> None:
+    """A hole of 8 GB, and 256 MB in a quarter of one: neither is held."""
+    first = json.dumps({"answer": "a" * 5_000, "chunks": []}) + "\n"  # further than a glance goes
+    hole, bomb = written(tmp_path, first), tmp_path / "bomb.jsonl.gz"
+    with hole.open("r+b") as file:
+        file.truncate(8_000_000_000)
+    with bomb.open("wb") as file:
+        file.write(gzip.compress(first.encode()) + gzip.compress(bytes(1 << 20)) * 256)
+    tracemalloc.start()
+    for path in (hole, bomb):
+        with pytest.raises(InputError, match="line 2: longer than 1 MB"):
+            list(read_samples(path, max_line=1))
+    assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    tracemalloc.stop()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_reader_that_is_abandoned_says_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The streams below are closed in the order in which they were opened."""
+    for name, text in (("a.jsonl", f"{GOOD}bad\n{GOOD}"), ("a.csv", "qid,qid\n1,2\n")):
+        path = written(tmp_path, text, name)
+        with pytest.raises(InputError):
+            list(read_samples(path))
+        gc.collect()
+    assert capsys.readouterr() == ("", "")
 
 
 def test_rows_come_one_at_a_time() -> None:

@@ -12,6 +12,7 @@ import pytest
 from judge.errors import ConfigError, InputError, RunError
 from judge.files.source import (
     CsvError,
+    TextLines,
     check_encoding,
     csv_reader,
     open_source,
@@ -19,7 +20,6 @@ from judge.files.source import (
     presentable,
     readable,
     spoken,
-    text_lines,
 )
 
 LINES = '{"answer": "十元"}\r\n\n{"answer": "ten"}'
@@ -28,7 +28,7 @@ PIPE = b'{"qid":"a"}\n{"qid":"b"}\n'
 
 def read(path: Path, size: int = 0) -> list[tuple[int, str]]:
     with open_source(path) as stream:
-        found = list(text_lines(stream, path, size))
+        found = list(TextLines(stream, path, size))
         assert not stream.closed
     return found
 
