@@ -14,8 +14,11 @@ _SQUARES: Final = "[［【〔⟦❲〚⁅"
 _SQUARE_ENDS: Final = "]］】〕⟧❳〛⁆"
 _OPEN: Final = re.escape(_ANGLES + _SQUARES)
 _CLOSE: Final = re.escape(_ANGLE_ENDS + _SQUARE_ENDS)
-# At most so many characters between them, those that nobody sees included.
-_BRACKETED: Final = re.compile(rf"([{_OPEN}])(?![0-9])([^{_OPEN}{_CLOSE}]{{1,256}}+)([{_CLOSE}])")
+_LONGEST: Final = 256
+"""Characters between two brackets, those that nobody sees included."""
+_BRACKETED: Final = re.compile(
+    rf"([{_OPEN}])(?![0-9一-鿿])([^{_OPEN}{_CLOSE}]{{1,{_LONGEST}}}+)([{_CLOSE}])"
+)
 # Bars, a block for a blank, and what has no ink although it counts as a letter or a sign.
 _ALIKE: Final = str.maketrans("│┃∣❘⏐ǀ¦丨▁", "||||||||_", "\u115f\u1160\u2800")
 _UNSEEN: Final = frozenset({"Mn", "Me", "Cf", "Cn", "Cs"})
@@ -71,7 +74,7 @@ class _Token(NamedTuple):
 
 
 def broken(text: str) -> str:
-    """The text with each control token broken up, and otherwise unchanged.
+    r"""The text with each control token broken up, and otherwise unchanged.
 
     A joiner without width stands before the last bracket, and a first one of ASCII is full width:
     no tokenizer takes that for its own, and folded the text is the same as before.
@@ -125,7 +128,8 @@ def _find(text: str) -> Iterator[_Token]:
 def _bare(inner: str) -> str:
     """Without marks, line breaks, and whatever is not seen; of one width."""
     if not inner.isascii():
-        plain = unicodedata.normalize("NFKD", inner).translate(_ALIKE)
+        # One character may become eighteen.
+        plain = unicodedata.normalize("NFKD", inner)[: 2 * _LONGEST].translate(_ALIKE)
         inner = "".join(c for c in plain if unicodedata.category(c) not in _UNSEEN)
     return _LAYOUT.sub("", inner)
 
