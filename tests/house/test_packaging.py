@@ -1,6 +1,10 @@
+import ast
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,6 +20,31 @@ def test_a_wheel_holds_prompts_data_and_type_marker(tmp_path: Path) -> None:
     prompts = {f"judge/{path.relative_to(ROOT)}" for path in (ROOT / "prompts").rglob("*.*")}
     assert data | prompts | {"judge/py.typed"} <= names
     assert not any(name.startswith(("tests/", "fixtures/")) for name in names)
+
+
+def test_what_is_imported_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    declared = {re.split(r"[^\w-]", each)[0] for group in groups for each in group}
+    # Parts of pydantic and of transformers, each at a release that those name; mypy's own.
+    parts = {"pydantic_core", "huggingface_hub", "typing_extensions"}
+    owned = {"judge", *parts, *sys.stdlib_module_names}
+    found: dict[str, str] = {}
+    for path in (ROOT / "judge").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            found |= {name.split(".")[0]: path.name for name in names}
+    makers = packages_distributions()
+    strangers = {
+        name: path
+        for name, path in found.items()
+        if name not in owned and not declared & {*makers.get(name, ()), name.replace("_", "-")}
+    }
+    assert strangers == {}
 
 
 def test_the_top_level_holds_its_six_things() -> None:

@@ -101,5 +101,8 @@ def _rows(count: int, body: bytes) -> npt.NDArray[np.float32]:
     rows = np.array([row.embedding for row in data], np.float64)
     if len(rows) != count or not np.isfinite(rows).all():
         raise ValueError("not one row of numbers for each text")
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or (rows.any(axis=1) & (lengths[:, 0] == 0)).any():
+        raise ValueError("numbers so large or small that a row has no length")
     return (rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
