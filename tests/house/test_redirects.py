@@ -21,7 +21,7 @@ PLACES = ("{}/chat/completions", "//u:hunter2@{}/s3cret?k={key}#s3cret", "{}/s3c
 @pytest.fixture
 def samples(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    (place / "judge.toml").write_text("attempts = 2\n")
+    monkeypatch.setenv("JUDGE_ATTEMPTS", "2")
     return write(place / "in.jsonl", [line(f"q{n}", f"Room {n} is open.") for n in range(3)])
 
 

@@ -29,8 +29,9 @@ REFUSALS: Mapping[str, tuple[Answer | Script, str]] = {
 
 
 @pytest.fixture
-def samples(place: Path) -> Path:
-    (place / "judge.toml").write_text(f"attempts = 1\nconcurrency = {CONCURRENCY}\n")
+def samples(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("JUDGE_ATTEMPTS", "1")
+    monkeypatch.setenv("JUDGE_CONCURRENCY", str(CONCURRENCY))
     lines = [line(f"q{n}", f"Room {n} is open. 第{n}室开放[1]。") for n in range(ANSWERS)]
     return write(place / "in.jsonl", lines)
 
