@@ -2,21 +2,29 @@
 
 import errno
 import logging
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
+from judge.cli.terminal import check_printed, patient
 from judge.errors import JudgeError
 from judge.text.visible import visible
 
 LOGGER: Final = logging.getLogger("judge")
 WRONG_USE: Final = 2
 OUR_BUG: Final = 70
+SIGNALLED: Final = 128
+"""And the signal's number."""
+_SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 # In the order of `judge --help`, which lists single commands before groups of them.
 _COMMANDS: Final = ["overlap", "recommend", "retrieval", "score", "show"]
 _GROUPS: Final = ["cache", "review", "prompts"]
@@ -27,7 +35,20 @@ _MORE_FILES: Final = (
     "what is done"
 )
 
+
+class _Commands(TyperGroup):
+    """All of them; one that is stopped says so."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  typer has a context of its own
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            typer.echo("judge: interrupted; what is written stays; run it again", err=True)
+            raise typer.Exit(stopped_by(error)) from None
+
+
 app = typer.Typer(
+    cls=_Commands,
     name="judge",
     no_args_is_help=True,
     add_completion=False,
@@ -39,34 +60,100 @@ app = typer.Typer(
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line; a user's mistake is one line, never a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            # A terminal that cannot show a character shows a question mark, and the run goes on.
-            stream.reconfigure(errors="replace")
+    patient("stdout", 1)
+    patient("stderr", 2)
     listen()
+    with _heard():
+        code = _outcome(lambda: _run(arguments))
+    sys.exit(_outcome(check_printed) or code)
+
+
+def _outcome(work: Callable[[], object]) -> int | str | None:
+    """Do it, and say in a line what went wrong; returns the exit code."""
+    trouble = ""
     try:
-        register()
-        app(arguments, prog_name="judge")
+        work()
+    except SystemExit as ended:
+        return ended.code
     except JudgeError as error:
-        trace = traceback.format_exc() if debugging() else ""
-        _stop(f"{trace}judge: {error}", WRONG_USE)
-    except Exception as error:  # noqa: BLE001  the last line of defence
-        if isinstance(error, OSError) and error.errno in _NO_MORE_FILES:
-            _stop(f"judge: {error.strerror}; {_MORE_FILES}", WRONG_USE)
+        trouble = str(error)
+    except MemoryError:
+        trouble = "out of memory; give it more, a smaller --concurrency, or shorter samples"
+    except RecursionError:
+        trouble = "something in the input stands too deep in itself; flatten it"
+    except OSError as error:
+        # What is nobody's in particular: a full disk, no room for temporary files, a low limit.
+        place = f"{error.filename}: " if error.filename else ""
+        trouble = f"{place}{error.strerror or error}; mend that, and run the same command again"
+        if error.errno in _NO_MORE_FILES:
+            trouble = f"{error.strerror}; {_MORE_FILES}"
+    except Exception:  # noqa: BLE001  the last line of defence
         message = "judge: this is a bug in judge, not yours; please report the above"
-        _stop(f"{traceback.format_exc()}\n{message}", OUR_BUG)
-    sys.exit(0)
+        typer.echo(visible(f"{traceback.format_exc()}\n{message}"), err=True)
+        return OUR_BUG
+    if not trouble:
+        return 0
+    trace = traceback.format_exc() if debugging() else ""
+    typer.echo(visible(f"{trace}judge: {trouble}"), err=True)
+    return WRONG_USE
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal that asks for an end; `number` is which."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+def stopped_by(error: KeyboardInterrupt) -> int:
+    """The shell's code for a command that a signal ended: 130 for Ctrl-C."""
+    return SIGNALLED + (error.number if isinstance(error, Stopped) else signal.SIGINT)
+
+
+@contextmanager
+def _heard() -> Iterator[None]:
+    """SIGTERM and SIGHUP end a command as Ctrl-C does, and a second of them ends it at once.
+
+    One that is ignored, as under nohup, or that is somebody else's to handle, stays so.
+    """
+    usual = {signal.SIG_DFL, signal.default_int_handler}
+    main = threading.current_thread() is threading.main_thread()
+    signals = [getattr(signal, name) for name in _SIGNALS if main and hasattr(signal, name)]
+    before = {each: old for each in signals if (old := signal.getsignal(each)) in usual}
+
+    def stop(number: int, _: object) -> None:
+        from asyncio import get_running_loop  # noqa: PLC0415  heavy, and --help stays quick
+
+        def end() -> None:
+            raise Stopped(number)
+
+        for each in before:
+            signal.signal(each, signal.SIG_DFL)
+        try:
+            # Between two steps of it, so that nothing is cut off half done.
+            get_running_loop().call_soon_threadsafe(end)
+        except RuntimeError:
+            end()
+
+    for each in before:
+        signal.signal(each, stop)
+    try:
+        yield
+    finally:
+        for each, old in before.items():
+            signal.signal(each, old)
+
+
+def _run(arguments: Sequence[str] | None) -> None:
+    register()
+    app(arguments, prog_name="judge")
 
 
 def register() -> None:
     """Add every command to `app`, which importing it does."""
     for name in _COMMANDS + _GROUPS:
         import_module(f"judge.cli.{name}")
-
-
-def _stop(message: str, code: int) -> NoReturn:
-    typer.echo(visible(message), err=True)
-    sys.exit(code)
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
@@ -86,7 +173,7 @@ def judge(
 
     Exit codes: 0 fine; 1 a --fail-under gate failed; 2 bad usage, input, setting, key or model;
     3 the judge is unhealthy, or a gate found nothing to measure; 70 a bug of ours; 130 stopped by
-    Ctrl-C.
+    Ctrl-C; 143 and 129 by SIGTERM and SIGHUP.
     """
 
 

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.text import Text
 
+from judge.cli.app import stopped_by
 from judge.cli.render.totals import Ended, print_totals
 from judge.cli.terminal import output
 from judge.errors import JudgeUnavailable
@@ -20,8 +21,6 @@ from judge.records.run import RunRecord
 from judge.reports.gate import Gate, exit_code, hold
 from judge.reports.worst import Failures, Worst
 
-INTERRUPTED: Final = 130
-"""The shell's code for a command stopped by Ctrl-C."""
 _EVERY: Final = 10.0
 """Seconds between plain lines."""
 _WHOLE: Final = 10
@@ -55,9 +54,9 @@ def score_into(
             summary = job.run(progress)
     except JudgeUnavailable as error:
         raise JudgeUnavailable(f"{error}; {progress.said}") from None
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         progress.say(f"interrupted; {progress.said}")
-        return INTERRUPTED
+        return stopped_by(error)
     results = [hold(gate, summary, strict=strict) for gate in gates]
     with output() as page:
         ended = Ended(worst.sentences(), failures.first, results, cached, lang)

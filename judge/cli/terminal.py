@@ -1,11 +1,12 @@
-"""Standard output, whose reader may have gone: lines broken at its width, tables, figures."""
+"""Standard output and error, whose reader may have gone: lines, tables, figures."""
 
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from io import BufferedWriter, RawIOBase, TextIOWrapper
+from typing import TYPE_CHECKING, Final, cast
 
 from rich import box
 from rich.cells import cell_len
@@ -18,6 +19,10 @@ from judge.messages import Lang, Messages
 from judge.text.fold import CJK
 from judge.text.visible import escaped, visible
 
+if TYPE_CHECKING:
+    from typing_extensions import Buffer  # collections.abc has it from 3.12 on
+
+_STDERR: Final = 2
 _LEAST_TERMINAL: Final = 20
 _WIDEST_TABLE: Final = 500
 # Rich breaks lines at spaces only: Chinese would begin on a line of its own, and be cut before a
@@ -77,49 +82,85 @@ class Page:
             self.copied(f"correctness made by {signature}", "dim")
 
 
-class _Output(Console):
-    """Falls silent when its reader goes: what was computed, and the exit code, still stand."""
+class _Spout(RawIOBase):
+    """Where a standard stream ends. What cannot be written goes nowhere, and what is done goes on.
 
-    def on_broken_pipe(self) -> None:
-        self.quiet = True
-        # What is still buffered goes nowhere, or Python would fail on it once more as it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    Its reader may have gone, its disk be full, or nothing be open.
+    """
+
+    def __init__(self, raw: RawIOBase) -> None:
+        self._raw = raw
+        self.failed: OSError | None = None
+        """Why something could not be written."""
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._raw.fileno()
+
+    def isatty(self) -> bool:
+        return self._raw.isatty()
+
+    def write(self, data: "Buffer", /) -> int:
+        size = memoryview(data).nbytes
+        if self.failed is None:
+            try:
+                return self._raw.write(data) or size
+            except OSError as error:
+                self.failed = error
+        return size
+
+
+def patient(name: str, number: int) -> None:
+    """Make a standard stream, `stdout` or `stderr`, one that bears with what cannot be written.
+
+    A terminal that cannot show a character shows a question mark. What stands in for a stream,
+    such as a test's, stays.
+    """
+    stream = getattr(sys, name)
+    if stream is None:
+        try:
+            os.fstat(number)
+        except OSError:  # closed by `>&-`: the next file that is opened must not take its place
+            os.open(os.devnull, os.O_RDONLY)
+        stream = open(number, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  for good
+        setattr(sys, f"__{name}__", stream)
+    if stream is getattr(sys, f"__{name}__") and isinstance(stream, TextIOWrapper):
+        stream.flush()
+        raw = cast("RawIOBase", getattr(stream.buffer, "raw", stream.buffer))
+        spout, lines = BufferedWriter(_Spout(raw)), stream.line_buffering or number == _STDERR
+        wrapper = TextIOWrapper(spout, stream.encoding, "replace", line_buffering=lines)
+        setattr(sys, name, wrapper)
 
 
 @contextmanager
 def output() -> Iterator[Page]:
-    """A page on standard output.
-
-    Raises:
-        RunError: it cannot be written, for another reason than that its reader has gone.
-    """
-    console = _Output(highlight=False)
+    """A page on standard output."""
+    console = Console(highlight=False)
     if console.width < _LEAST_TERMINAL:  # an emulator that does not know its size says 0
-        console = _Output(highlight=False, width=80)
-    try:
-        yield Page(console)
-        if sys.stdout is not None:  # closed by `>&-`
-            sys.stdout.flush()
-    except BrokenPipeError:
-        console.on_broken_pipe()
-    except OSError as error:
-        console.on_broken_pipe()
-        message = f"standard output: cannot be written ({error.strerror}); "
-        raise RunError(message + "what goes to files has been written") from None
+        console = Console(highlight=False, width=80)
+    yield Page(console)
+
+
+def check_printed() -> None:
+    """Raise a `RunError` where something could not be printed, unless its reader has gone."""
+    sys.stdout.flush()
+    failed = getattr(getattr(getattr(sys.stdout, "buffer", None), "raw", None), "failed", None)
+    if failed is not None and not isinstance(failed, BrokenPipeError):
+        message = f"standard output: cannot be written ({failed.strerror}); "
+        raise RunError(message + "what goes to files has been written")
 
 
 def say(*lines: str) -> None:
-    """Print lines as they are, however wide; RunError as of `output`."""
+    """Print lines as they are, however wide."""
     with output() as page:
         for line in lines:
             page.copied(line)
 
 
 def say_json(line: str) -> None:
-    """Print one JSON document on a line, so that a reader gets every character back.
-
-    RunError as of `output`.
-    """
+    """Print one JSON document on a line, so that a reader gets every character back."""
     say(escaped(line))
 
 

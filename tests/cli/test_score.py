@@ -182,8 +182,9 @@ def test_standard_input_that_is_closed(tmp_path: Path, monkeypatch: pytest.Monke
     assert err.startswith("judge: standard input is closed")
 
 
-def test_standard_input_and_ctrl_c_while_it_is_read(tmp_path: Path) -> None:
-    # A process of its own, for Ctrl-C is a signal to one; it takes a second to start.
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_while_standard_input_is_read(tmp_path: Path, name: str) -> None:
+    # A process of its own, for a signal is sent to one; it takes a second to start.
     with start("score", "-", "-o", tmp_path / "run") as process:
         assert process.stdin is not None
         assert process.stderr is not None
@@ -192,12 +193,31 @@ def test_standard_input_and_ctrl_c_while_it_is_read(tmp_path: Path) -> None:
         while not list((tmp_path / "run").glob("input.*.part")):
             assert process.poll() is None, "it ended before it began"
             os.sched_yield()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(getattr(signal, name))
         err = process.stderr.read()
-        assert process.wait() == 130
+        assert process.wait() == 128 + getattr(signal, name)
     assert "interrupted; nothing was written" in err
     assert "Traceback" not in err
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_while_answers_are_scored_keeps_them(tmp_path: Path, name: str) -> None:
+    lines = [line(str(number), "It opens at seven. " * 40) for number in range(2_000)]
+    source, run = write(tmp_path / "in.jsonl", lines), tmp_path / "run"
+    with start("score", source, "-o", run, "--concurrency", 2) as process:
+        assert process.stderr is not None
+        part = run / "results.jsonl.part"
+        while not (part.exists() and part.stat().st_size):
+            assert process.poll() is None, "it ended before it began"
+            os.sched_yield()
+        process.send_signal(getattr(signal, name))
+        err = process.stderr.read()
+        assert process.wait() == 128 + getattr(signal, name)
+    kept = len(results(run))
+    assert f"interrupted; {kept} of 2000 answers are kept; the same command goes on" in err
+    assert 0 < kept < 2_000
+    assert "Traceback" not in err
 
 
 def test_the_table_of_cells_is_printed_in_either_language(tmp_path: Path) -> None:

@@ -49,11 +49,43 @@ def test_a_reader_that_goes_does_not_change_the_exit_code(tmp_path: Path) -> Non
 
 
 def test_standard_output_that_is_closed(tmp_path: Path) -> None:
-    command = f"{sys.executable} -c '{SCORE}' score {FIXTURES / 'quickstart.jsonl'}"
-    command += f" -o {tmp_path / 'run'} >&-"
-    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    code, err = redirected(f"score {FIXTURES / 'quickstart.jsonl'} -o {tmp_path / 'run'} >&-")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "standard output: cannot be written" in err
     assert (tmp_path / "run" / "summary.json").exists()
+
+
+def redirected(words: str) -> tuple[int, str]:
+    """The code and the errors of a command as a shell starts it."""
+    command = ["/bin/sh", "-c", f"exec {sys.executable} -c '{SCORE}' {words}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=buffered())
+    return done.returncode, done.stderr
+
+
+def test_standard_error_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
+    """Processes of their own: seconds."""
+    source = tmp_path / "in.jsonl"
+    text = (FIXTURES / "quickstart.jsonl").read_text("utf-8")
+    source.write_text(f"bad\n{text}", "utf-8")
+    for number, where in enumerate(("2>&-", "2>/dev/full")):
+        run = tmp_path / str(number)
+        told = f"score {source} -o {run} --skip-bad-lines --fail-under faithfulness=0.1"
+        assert redirected(f"{told} {where}") == (0, "")
+        assert (run / "summary.json").exists()
+        assert redirected(f"overlap {source} --skip-bad-lines {where}") == (0, "")
+        assert redirected(f"score nowhere.jsonl {where}") == (2, "")
+
+
+def test_help_that_cannot_be_printed() -> None:
+    for words in ("--help", "--version", "score --help"):
+        code, err = redirected(f"{words} >/dev/full")
+        assert (code, err.count("\n")) == (2, 1)
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-c", SCORE, "--version"]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_lines_are_printed_whole_and_steer_nothing(capsys: pytest.CaptureFixture[str]) -> None:
