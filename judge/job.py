@@ -8,7 +8,7 @@ import platform
 import tempfile
 import time
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import chain
@@ -201,13 +201,16 @@ class Job:
         on_bad = _leave_out if self._skip else None
         limit = self._config.max_line
         samples = read_samples(path, on_bad=on_bad, digest=digest, max_line=limit)
+        unchanged = False
         for number, kept in enumerate(folder.results(), 1):
             sample = next(samples, None)
             problem = kept if isinstance(kept, str) else misplaced(number, kept, sample)
             if isinstance(kept, SampleResult) and problem is None:
                 yield kept
                 continue
-            if not has_bytes(path, record.input):
+            with suppress(OSError):  # it is gone
+                unchanged = has_bytes(path, record.input)
+            if not unchanged:
                 raise _changed(path)
             folder.cut(number - 1, str(problem))
             watcher.begun(record, folder.kept)

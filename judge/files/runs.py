@@ -256,6 +256,9 @@ def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
         if problem or sample is None:
             raise RunError(f"{folder / RESULTS}: {problem}; {_AGAIN}")
         yield sample, result
+    if (folder / RESULTS).exists() and (sample := next(samples, None)):
+        problem = f"ends before qid {sample.qid}: lines were lost"
+        raise RunError(f"{folder / RESULTS}: {problem}; {_AGAIN}")
 
 
 def has_bytes(path: Path, made_from: RunInput) -> bool:
@@ -270,6 +273,8 @@ def has_bytes(path: Path, made_from: RunInput) -> bool:
 
 def _input(folder: Path) -> Path:
     copy = folder / INPUT  # of standard input; it moves with the folder
+    if copy.exists() and not copy.is_file():
+        raise RunError(f"{copy}: is no file; move it away")
     return copy if copy.exists() else Path(read_record(folder).input.path)
 
 

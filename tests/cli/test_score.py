@@ -55,6 +55,22 @@ def test_a_finished_run_is_refused_without_force(tmp_path: Path) -> None:
     assert judge("score", QUICKSTART, "-o", tmp_path / "run", "--force")[0] == 0
 
 
+def test_a_damaged_run_is_gone_on_with_and_says_so_in_a_line(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    first = judge("score", QUICKSTART, "-o", run)
+    lines = (run / "results.jsonl").read_bytes().splitlines(keepends=True)
+    for force in ([], ["--force"]):
+        begun = json.loads((run / "run.json").read_bytes()) | {"finished": None}
+        (run / "run.json").write_text(json.dumps(begun), encoding="utf-8")
+        (run / "results.jsonl").write_bytes(b"".join([*lines[:6], b"{", *lines[6:9]]))
+        ran = judge("score", QUICKSTART, "-o", run, *force)
+        assert (ran.code, ran.out.splitlines()[2:]) == (0, first.out.splitlines()[2:])
+        assert (run / "results.jsonl").read_bytes() == b"".join(lines)
+        (told,) = [each for each in ran.err.splitlines() if "taking up" not in each]
+        assert told.startswith(f"judge: {run}/results.jsonl.part: line 7 was changed after it was")
+        assert told.endswith("made again, the cache holds what was paid for")
+
+
 def test_the_folder_has_a_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert judge("score", FIXTURES / "samples.csv")[0] == 0

@@ -217,10 +217,11 @@ def test_lines_that_are_not_the_next_sample_s_are_no_change_of_the_input(tmp_pat
         ([one, one, two, three], "line 2 is of qid a, expected 乙"),
         ([two, one, three], "line 1 is of qid 乙, expected a"),
         ([one, two, three, three], "line 4 is of qid c, expected no more"),
+        ([one, two], "ends before qid c"),
     ]
     for lines, says in rows:
         (tmp_path / "run" / "results.jsonl").write_bytes(b"".join(lines))
-        with pytest.raises(RunError, match=f"{says}: lines were lost, doubled or swapped"):
+        with pytest.raises(RunError, match=rf"results\.jsonl: {says}: lines were lost"):
             pairs(tmp_path / "run")
 
 
@@ -228,10 +229,11 @@ def test_a_pipe_in_a_run_is_not_waited_for(tmp_path: Path) -> None:
     reads: list[tuple[str, Callable[[Path], object]]] = [
         ("run.json", read_record),
         ("results.jsonl", lambda folder: list(read_results(folder))),
+        ("input", Origins),
     ]
     for name, read in reads:
         os.mkfifo(tmp_path / name)
-        with pytest.raises(RunError, match=f"{name} is no file"):
+        with pytest.raises(RunError, match=f"{name}:? is no file"):
             read(tmp_path)
 
 

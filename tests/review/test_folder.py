@@ -51,6 +51,19 @@ LABELS = [
 AGREEMENT = BARE.model_copy(update={"signature": TEXT})
 
 
+def test_a_link_that_was_planted_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "review").mkdir()
+    names = ("agreement.json", "agreement.html", "review/r1a2b3c4d.json")
+    for name in names:
+        (tmp_path / name).symlink_to(tmp_path / "victim")
+    write_findings(tmp_path, AGREEMENT, "<html>")
+    write_draw(tmp_path, DRAW)
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert not any((tmp_path / name).is_symlink() for name in names)
+    assert read_draw(tmp_path, "r1a2b3c4d") == DRAW
+
+
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     path = write_draw(tmp_path, DRAW)
     assert path == tmp_path / "review" / "r1a2b3c4d.json"
