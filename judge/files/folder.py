@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import re
+import secrets
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
@@ -37,10 +38,9 @@ from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
 from judge.signature import Signature
 
-_TAKEN: Final = ".input.part"
 _LEFT: Final = re.compile(
-    rf"{re.escape(_TAKEN)}|"
-    rf"(?:{'|'.join(map(re.escape, (RECORD, SUMMARY, REJECTED)))})\.(?:[0-9a-f]{{16}}\.)?part"
+    rf"\.input\.part|(?:{'|'.join(map(re.escape, (RECORD, SUMMARY, REJECTED, INPUT)))})"
+    r"\.(?:[0-9a-f]{16}\.)?part"
 )
 """What a kill -9 leaves half written; of earlier versions, too."""
 _MOVE: Final = "move it away, or name another -o"
@@ -122,8 +122,7 @@ class RunFolder:
 
     def take(self, stream: IO[bytes]) -> Path:
         """Copy a stream, such as standard input, into the folder: a run must be able to resume."""
-        self._taken = self.path / _TAKEN
-        _refuse_odd(self._taken)
+        self._taken = self.path / f"{INPUT}.{secrets.token_hex(8)}.part"
         with self._writing(), self._taken.open("xb") as file:
             shutil.copyfileobj(stream, file)
             _sync(file)
