@@ -11,16 +11,18 @@ TIMES: Final = 8
 LINEAR: Final = 24.0
 """Under this is linear, which gives 8 and some noise; a square gives 64."""
 
-DOUBLE: Final = 2.8
-"""Under this is linear for twice the length, which gives 2 and some noise; a square gives 4."""
+DOUBLE: Final = 2.3
+"""Up to this is linear for twice the length, which gives 2 and some noise; a square gives 4."""
 
 _TRIES: Final = 3
+_ENOUGH: Final = 0.001
+_LONGEST: Final = 100_000
 
 
 def growth(action: Callable[[str], object], make: Callable[[int], str], size: int) -> float:
     """How many times as long `action` takes for `make(8 * size)` as for `make(size)`.
 
-    Only the time that this thread computes is counted, and of several tries the best, so that a
+    Only the time that this process computes is counted, and of several tries the best, so that a
     busy machine does not matter. `size` must be large enough for a square to tell.
     """
     short, long = make(size), make(TIMES * size)
@@ -30,24 +32,29 @@ def growth(action: Callable[[str], object], make: Callable[[int], str], size: in
 def squared(
     action: Callable[[str], object], makes: Iterable[Callable[[int], str]], size: int
 ) -> list[str]:
-    """Those texts of `2 * size` for which `action` takes much more than twice as long as for half.
+    """The beginnings of those texts for which twice the length takes more than 2.3 times as long.
 
-    Each is looked at once, and again where that looks bad; then the best of several tries counts.
+    Texts begin with `size` characters and grow until they take some milliseconds: the less the
+    line costs, the longer the text, and the more of a square is seen. What looks bad is looked at
+    again, longer and several times over, and the best of these counts.
     """
     collecting = gc.isenabled()
     gc.disable()  # a collection that falls into the longer text alone is no growth of ours
     try:
-        pairs = [(make(size), make(2 * size)) for make in makes]
-        action(pairs[0][0])  # what is made ready once is no growth
-        return [
-            long
-            for short, long in pairs
-            if _ratio(action, short, long, 1) > DOUBLE
-            and _ratio(action, short, long, _TRIES) > DOUBLE
-        ]
+        return [make(size)[:30] for make in makes if _squares(action, make, size)]
     finally:
         if collecting:
             gc.enable()
+
+
+def _squares(action: Callable[[str], object], make: Callable[[int], str], size: int) -> bool:
+    action(make(size))  # what is made ready once is no growth
+    while (taken := _seconds(action, make(size))) < _ENOUGH and size < _LONGEST:
+        size *= 2
+    if _seconds(action, make(2 * size)) <= DOUBLE * taken:
+        return False
+    longer = (_ratio(action, make(n * size), make(2 * n * size), _TRIES) for n in (1, 2, 2, 4))
+    return all(ratio > DOUBLE for ratio in longer)
 
 
 def slow(
@@ -69,6 +76,6 @@ def _ratio(action: Callable[[str], object], short: str, long: str, tries: int) -
 
 
 def _seconds(action: Callable[[str], object], text: str) -> float:
-    began = time.thread_time()
+    began = time.process_time()
     action(text)
-    return time.thread_time() - began
+    return time.process_time() - began

@@ -232,10 +232,9 @@ def _lines(plain: str, width: int, hang: int) -> Iterator[tuple[int, int]]:
             start, column, room = piece.start(), 0, hanging
         for position in _folds(word, room - column, hanging):
             yield start, piece.start() + position
-            start = piece.start() + position
-            size = cell_len(plain[start : piece.end()])
-            column = 0
-        column += size
+            start, column = piece.start() + position, 0
+        # Of a folded word what is left is measured once: each rest of it would be a square.
+        column += size if start <= piece.start() else cell_len(plain[start : piece.end()])
         end = piece.end()
     yield start, end
 

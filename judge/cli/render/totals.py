@@ -235,9 +235,10 @@ def _sentence(item: WorstSentence, page: Page) -> Text:
     line.append(f"  {flat(item.qid)} ", style="bold")
     line.append(clip(flat(item.sentence.text), _LONGEST), style="default")
     for flag in item.flags:
-        line.append(f"  ({flag.name.value}: {meaning(flag)})", style="yellow")
+        said = clip(meaning(flag), _LONGEST_DETAIL)
+        line.append(f"  ({flag.name.value}: {said})", style="yellow")
     if item.verdict.reason:
-        line.append(f"  ({flat(item.verdict.reason)})", style="dim")
+        line.append(f"  ({clip(flat(item.verdict.reason), _LONGEST_DETAIL)})", style="dim")
     return line
 
 

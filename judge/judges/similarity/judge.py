@@ -30,17 +30,26 @@ from judge.records import (
     SentenceKind,
     Support,
     Unscored,
+    UnscoredReason,
     Verdict,
 )
 from judge.signature import Signature
 from judge.text.fold import CJK_CHAR
 from judge.text.words import CONTENT, blank_markup, is_classifier
-from judge.workers import apart, weigh
+from judge.workers import HEAVY, apart, weigh
 
 # Sentences measured together, cosines of them, and features of items against columns.
 _BLOCK: Final = 64
 _COSINES: Final = 1_000_000
 _CELLS: Final = 250_000
+# What one answer may take, and what a feature of an item in a chunk and a cosine do.
+_MOST: Final = 3_000_000_000
+_CELL: Final = 8
+_COSINE: Final = 4
+_UNREAD: Final = Unscored(
+    reason=UnscoredReason.TRUNCATED,
+    detail="answer and chunks are too large to compare by similarity; give it fewer chunks",
+)
 _NAMED: Final = 4
 _MEASURES: Final = frozenset("%％‰°年月日号岁天次人")
 
@@ -52,7 +61,8 @@ async def aligned(
 
     Yields:
         The indexes of the next sentences, at most 64, and where what they say stands; or the
-        embedder's failure, and then nothing more. Between two the event loop has its turn.
+        embedder's failure, and then nothing more. Between two the event loop has its turn. Of
+        texts too large to compare in about a minute the last sentences are left out.
     """
     heavy = weigh(request)
     material = await apart(heavy, _Material.of, request, indexes)
@@ -61,8 +71,12 @@ async def aligned(
         yield rows
         return
     step = max(1, min(_BLOCK, _COSINES // max(len(rows), 1)))
+    spent = 0
     for low in range(0, len(indexes), step):
         block = indexes[low : low + step]
+        spent += material.cost(block) if heavy >= HEAVY else 0
+        if spent > _MOST:
+            return
         own = await embedder.embed([material.bare[index] for index in block], request.deadline)
         if isinstance(own, Unscored):
             yield own
@@ -92,6 +106,15 @@ class _Material:
         places = (passages.chunk_of.tolist(), passages.starts.tolist(), passages.ends.tolist())
         segments = [texts[chunk][start:end] for chunk, start, end in zip(*places, strict=True)]
         return cls(bare, broken, vocabulary, passages, segments)
+
+    def cost(self, block: Sequence[int]) -> int:
+        """What aligning these sentences takes, in windows looked at for one term (about 20 ns)."""
+        number, columns = self.vocabulary.number, len(self.passages.first) + 1
+        keys = [term.key for index in block for term in self.broken[index]]
+        windows = np.bincount(self.passages.term, minlength=len(number))
+        hits = int(windows[[number[key] for key in keys]].sum())
+        cosines = len(block) * len(self.segments)
+        return hits + _CELL * len(keys) * columns + _COSINE * cosines
 
     def align(
         self, request: JudgeRequest, block: Sequence[int], own: Vectors, rows: Vectors
@@ -157,7 +180,7 @@ class SimilarityJudge:
         self.signature = str(made.having(*settings, *edition))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        """One verdict per asked sentence; the embedder's failure is that of every one.
+        """One outcome per asked sentence; the embedder's failure is that of every one.
 
         Without chunks nothing is supported.
         """
@@ -195,7 +218,7 @@ class SimilarityJudge:
         if held is not None:
             pull = self._model.pull(before, None)
             outcomes[held.index] = self._verdict(request, held, pull)
-        return Judgment(outcomes={index: outcomes[index] for index in request.ask})
+        return Judgment(outcomes={i: outcomes.get(i, _UNREAD) for i in request.ask})
 
     def _alone(self, weighed: _Weighed) -> float:
         """What a sentence tells its neighbours; where nothing of it was found, nothing good."""

@@ -1,0 +1,105 @@
+"""The time that a text takes grows with its length and no faster, wherever it is read.
+
+About ten seconds: 300 strings in four places, of each as much as takes some milliseconds.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from judge.answer.citations import find
+from judge.answer.kinds import classify
+from judge.answer.sentences import split
+from judge.checks.denials import denies
+from judge.checks.injection import reads_like_orders
+from judge.checks.mismatch import mismatches
+from judge.checks.quotes import find_quote
+from judge.judges.containment import ContainmentJudge
+from judge.judges.prompted import parse, render
+from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
+from judge.prompt import load_prompt
+from judge.records import (
+    Chunk,
+    JudgeRequest,
+    Rules,
+    Sample,
+    Sentence,
+    Support,
+    Verdict,
+)
+from tests.crafted import SHAPES, UNITS, Make, crafted, repeated_to
+from tests.growth import squared
+
+SIZE = 500
+PROMPT = load_prompt("faithfulness", "v1")
+RULES = Rules(prose_citations=True)
+CHUNKS = tuple(Chunk(chunk_id=chunk_id, text="") for chunk_id in ("a#1", "b", "3", "c[1]"))
+JUDGE = ContainmentJudge(SimilarityJudge(LexicalEmbedder()))
+FULL = Verdict(support=Support.FULL, supporting=("a",), source="llm", signature="s")
+
+
+def read(answer: str) -> None:
+    """Sentences, kinds, citations."""
+    sample = Sample(qid="q", answer=answer, chunks=CHUNKS)
+    find(sample, classify(split(answer)), RULES)
+
+
+def asked(text: str) -> JudgeRequest:
+    """About all of a text as one sentence, before the same backwards."""
+    return JudgeRequest(
+        query="",
+        answer=text,
+        sentences=(Sentence(index=0, start=0, end=len(text), text=text),),
+        ask=(0,),
+        chunks=(Chunk(chunk_id="a", text=text[::-1]),),
+        cites={},
+        markers=(),
+    )
+
+
+def compare(text: str) -> None:
+    mismatches(asked(text), {0: FULL})
+
+
+def check(text: str) -> None:
+    find_quote(f"{text[: len(text) // 2]}…{text[len(text) // 3 :]}", text)
+    denies(text[: len(text) // 2], [text])
+    reads_like_orders(text)
+
+
+def judge(text: str) -> None:
+    request = asked(text)
+    asyncio.run(JUDGE.judge(request))
+    render(request, PROMPT)
+    parse(text, request, "s")
+
+
+PLACES: tuple[Callable[[str], None], ...] = (read, compare, check, judge)
+
+
+def stalled(*makes: Make) -> list[str]:
+    return [
+        f"{place.__name__} {text[:20]!r}"
+        for place in PLACES
+        for text in squared(place, makes, SIZE)
+    ]
+
+
+def test_no_crafted_string_takes_the_square_of_its_length() -> None:
+    makes = list(crafted())
+    assert len({make(200) for make in makes}) > 220
+    assert stalled(*makes) == []
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.sampled_from(UNITS), min_size=2, max_size=4), st.sampled_from(SHAPES))
+def test_no_mix_of_them_does(units: list[str], shape: Callable[[str], Make]) -> None:
+    assert stalled(shape("".join(units)), repeated_to("".join(units))) == []
+
+
+def test_a_square_is_seen() -> None:
+    planted = re.compile(r"\d*x")
+    assert squared(planted.search, map(repeated_to, "a1 "), SIZE) == ["1" * 30]
