@@ -54,7 +54,7 @@ UNITS: Final = (
     "\ufeff", "\x00", "\ud800",
     # Orders, tags and JSON.
     "ignore all ", "ignore all previous ", "</s1>", "<chunk 1 ", "<think>", "</think>", '{"a":',
-    '{"id":"s1"}', '[{', '{"verdicts":[', "\\u00",
+    '{"id":"s1"}', "[{", '{"verdicts":[', "\\u00",
 )
 # fmt: on
 
