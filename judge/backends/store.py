@@ -84,7 +84,21 @@ class DiskStore:
             (self.directory / DATABASE).touch(mode=0o600)
             with closing(sqlite3.connect(self.directory / DATABASE, timeout=_PATIENCE)) as db:
                 _drop_foreign_settings(db)
-            self._cache = _Texts(str(self.directory), timeout=_PATIENCE, disk=_Disk, **_SETTINGS)
+            self._cache = self._opened()
+
+    def _opened(self) -> "_Texts":
+        return _Texts(str(self.directory), timeout=_PATIENCE, disk=_Disk, **_SETTINGS)
+
+    def _stay(self) -> None:
+        """Begin anew where the folder was removed: SQLite would go on in a file without a name."""
+        if not (self.directory / DATABASE).exists():
+            logging.getLogger("judge").warning(
+                "cache %s: was removed meanwhile, and is begun anew", self.directory
+            )
+            self.release()
+            self.directory.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+            (self.directory / DATABASE).touch(mode=0o600)
+            self._cache = self._opened()
 
     def __enter__(self) -> Self:
         return self
@@ -113,6 +127,7 @@ class DiskStore:
         """Keep all of these in one transaction, or none; what is kept outlives a kill -9."""
         with self._used(_UNWRITTEN):
             try:
+                self._stay()
                 with self._cache.transact():
                     for key, text in texts.items():
                         self._cache.set(key, text, tag=_checksum(key, text))

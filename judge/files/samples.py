@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, Self
 
 from pydantic import JsonValue
 
-from judge.errors import InputError
+from judge.errors import InputError, RunError
 from judge.files.fields import FIELDS, sample_from
 from judge.files.source import (
     ALLOW_MORE,
@@ -233,6 +233,9 @@ class _Seen:
             found = self._database.execute("SELECT line FROM seen WHERE qid = ?", (qid,))
             message = f"{qid!r} stands already on line {found.fetchone()[0]}; make each qid unique"
             raise InputError(message, field="qid") from None
+        except sqlite3.OperationalError as error:
+            message = f"temporary files cannot be written ({error}); "
+            raise RunError(message + "free some room, or name another folder in TMPDIR") from None
 
 
 def _rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:

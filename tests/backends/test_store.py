@@ -1,5 +1,6 @@
 import asyncio
 import os
+import shutil
 import signal
 import sqlite3
 import stat
@@ -490,3 +491,17 @@ async def test_a_failure_reaches_all_who_wait_and_a_closed_store_takes_nothing(
     for use in (store.get(["k"]), store.put({"k": "v"})):
         with pytest.raises(UsageError, match="closed"):
             await use
+
+
+def test_a_folder_removed_meanwhile_is_begun_anew_and_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with DiskStore(tmp_path / "cache") as store:
+        store.put({"a": "1"})
+        shutil.rmtree(tmp_path / "cache")
+        store.put({"b": "2"})
+        store.put({"c": "3"})
+        assert store.get(["a", "b", "c"]) == {"b": "2", "c": "3"}
+    assert [record.getMessage().count("removed meanwhile") for record in caplog.records] == [1]
+    with DiskStore(tmp_path / "cache") as store:
+        assert dict(store.rows()) == {"b": "2", "c": "3"}
