@@ -150,7 +150,8 @@ def test_past_the_deadline_the_last_failure_comes_at_once(ask: Ask) -> None:
         assert reason(ask(server.base_url, patience=60.0)) == "rate_limited"
     with JudgeServer(lambda _: Hang()) as server:
         assert reason(ask(server.base_url, patience=0.05)) == "timeout"
-    assert len(server.requests) == 1
+        # None, where a busy machine had not sent it by then.
+        assert len(server.requests) <= 1
 
 
 @pytest.mark.parametrize("answer", [Hang(), Trickle(0.004), too_many("60")])
