@@ -106,7 +106,7 @@ async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
 
     if (fewer := at_once(config)) < config.concurrency:
         _LOG.info(
-            "%d answers in flight at once, not %d, as no more files may be open (ulimit -n)",
+            "concurrency is %d, not %d, as no more files may be open (ulimit -n)",
             fewer,
             config.concurrency,
         )

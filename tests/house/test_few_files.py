@@ -55,7 +55,7 @@ def limited(
 def test_fewer_answers_are_in_flight(samples: Path, slow: JudgeServer) -> None:
     ran = limited(slow, samples)
     assert ran.returncode == 0, ran.stderr
-    assert "32 answers in flight at once, not 300, as no more files may be open" in ran.stderr
+    assert "concurrency is 32, not 300, as no more files may be open" in ran.stderr
     read = read_summary(samples.with_name("run"))
     assert (read.answers, slow.calls, dict(read.unscored)) == (ANSWERS, ANSWERS, {})
 
