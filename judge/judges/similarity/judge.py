@@ -42,40 +42,50 @@ from judge.workers import HEAVY, apart, weigh
 _BLOCK: Final = 64
 _COSINES: Final = 1_000_000
 _CELLS: Final = 250_000
-# What one answer may take, and what a feature of an item in a chunk and a cosine do.
-_MOST: Final = 3_000_000_000
+MOST: Final = 3_000_000_000
+"""What one answer may take, in steps of about 20 ns: a minute."""
+# What a feature of an item in a chunk and a cosine take; and to read, judge and check what is
+# asked about, by sentence and by character, and to read what it is held against.
 _CELL: Final = 8
 _COSINE: Final = 4
+_SENTENCE: Final = 12_000
+_ASKED: Final = 800
+_HELD: Final = 100
 _UNREAD: Final = Unscored(
     reason=UnscoredReason.TRUNCATED,
-    detail="answer and chunks are too large to compare by similarity; give it fewer chunks",
+    detail="too large to compare by similarity; give fewer chunks, or shorten answer or reference",
 )
 _NAMED: Final = 4
 _MEASURES: Final = frozenset("%％‰°年月日号岁天次人")
 
 
 async def aligned(
-    request: JudgeRequest, indexes: Sequence[int], embedder: Embedder
+    request: JudgeRequest, indexes: Sequence[int], embedder: Embedder, limit: int = MOST
 ) -> AsyncIterator[tuple[Sequence[int], Alignment] | Unscored]:
     """Measure sentences, given by index, against the chunks, of which there is at least one.
 
     Yields:
         The indexes of the next sentences, at most 64, and where what they say stands; or the
         embedder's failure, and then nothing more. Between two the event loop has its turn. Of
-        texts too large to compare in about a minute the last sentences are left out.
+        texts too large to compare within `limit` steps the last sentences are left out.
     """
     heavy = weigh(request)
+    spent = 0
+    if heavy >= HEAVY:
+        # The other half is for comparing what is read.
+        indexes, spent = _readable(request, indexes, limit // 2)
+        if not indexes:
+            return
     material = await apart(heavy, _Material.of, request, indexes)
     rows = await embedder.embed(material.segments, request.deadline)
     if isinstance(rows, Unscored):
         yield rows
         return
     step = max(1, min(_BLOCK, _COSINES // max(len(rows), 1)))
-    spent = 0
     for low in range(0, len(indexes), step):
         block = indexes[low : low + step]
         spent += material.cost(block) if heavy >= HEAVY else 0
-        if spent > _MOST:
+        if spent > limit:
             return
         own = await embedder.embed([material.bare[index] for index in block], request.deadline)
         if isinstance(own, Unscored):
@@ -83,6 +93,19 @@ async def aligned(
             return
         yield block, await apart(heavy, material.align, request, block, own, rows)
         await asyncio.sleep(0)
+
+
+def _readable(
+    request: JudgeRequest, indexes: Sequence[int], limit: int
+) -> tuple[Sequence[int], int]:
+    """The sentences that can be read within the limit, the first ones, and what that takes."""
+    spent = _HELD * sum(len(chunk.text) for chunk in request.chunks)
+    for many, index in enumerate(indexes):
+        own = _SENTENCE + _ASKED * len(request.sentences[index].text)
+        if spent + own > limit:
+            return indexes[:many], spent
+        spent += own
+    return indexes, spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +174,8 @@ class SimilarityJudge:
     `full` needs a score of at least the threshold, and something of the sentence in the chunks.
     `prior` is the share of sentences believed to be supported before any is looked at. A moved
     prior moves every score and the threshold alike: no label depends on it. `edition` is what else
-    the verdicts depend on, as the last parts of the signature.
+    the verdicts depend on, as the last parts of the signature. `limit` is what one answer may take,
+    in steps of about 20 ns: sentences beyond are `Unscored(truncated)`.
 
     Raises:
         ConfigError: `prior` is not within (0, 1).
@@ -164,10 +188,12 @@ class SimilarityJudge:
         prior: float = 0.9,
         model: ConjunctionModel | None = None,
         edition: tuple[str, ...] = (),
+        limit: int = MOST,
     ) -> None:
         if not 0 < prior < 1:
             raise ConfigError(f"prior must lie within 0 and 1, not {prior!r}; try 0.9")
         self._embedder = embedder
+        self._limit = limit
         self._model = model or shipped_model()
         # Saerens, Latinne and Decaestecker 2002, "Adjusting the outputs of a classifier to new a
         # priori probabilities".
@@ -211,7 +237,8 @@ class SimilarityJudge:
 
         heavy = weigh(request)
         # Every claim, asked or not, for the claims beside one bear on it.
-        async for block in aligned(request, sorted(claims.union(request.ask)), self._embedder):
+        indexes = sorted(claims.union(request.ask))
+        async for block in aligned(request, indexes, self._embedder, self._limit):
             if isinstance(block, Unscored):
                 return Judgment(outcomes=dict.fromkeys(request.ask, block))
             await apart(heavy, take, *block)

@@ -11,12 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge import Config, evaluate
 from judge.errors import ConfigError
+from judge.judges.containment import ContainmentJudge
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge, aligned, shipped_model
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment
 from judge.judges.similarity.model import ConjunctionModel, Vectors
 from judge.records import (
+    Chunk,
+    CorrectnessStatus,
     JudgeRequest,
+    Sample,
     SentenceKind,
     Support,
     Unscored,
@@ -455,3 +460,50 @@ async def test_blocks_hold_64_sentences_at_most() -> None:
     found = await blocks(request(["Rain. ", "下雨。"] * 80, ["Rain."]), Listed({}))
     assert [len(indexes) for indexes, _ in found] == [64, 64, 32]
     assert [index for indexes, _ in found for index in indexes] == list(range(160))
+
+
+LONG = "".join(f"The site had {number} visits. " for number in range(2_000))
+TOO_LARGE = Unscored(
+    reason=UnscoredReason.TRUNCATED,
+    detail="too large to compare by similarity; give fewer chunks, or shorten answer or reference",
+)
+LIMITED: list[tuple[list[str], str, int, tuple[int, int]]] = [
+    # Claims, the chunk, the limit, and how many claims are judged within it, from and to.
+    (["The site had 105 visits. "] * 100, LONG, 1_000_000, (0, 0)),  # the chunk is not read
+    (["The site had 105 visits. "] * 100, LONG, 13_000_000, (2, 63)),  # some claims are
+    (["The site had 105 visits. "] * 100, LONG, 30_000_000, (100, 100)),
+    (["Visits. "] * 300, "Visits. " * 6_000, 21_000_000, (64, 256)),  # all are, but not compared
+    (["Visits. "] * 300, "Visits. ", 1, (300, 300)),  # small texts are not counted
+]
+
+
+@pytest.mark.parametrize(("claims", "chunk", "limit", "judged"), LIMITED)
+async def test_what_is_beyond_the_limit_is_unscored(
+    claims: Sequence[str], chunk: str, limit: int, judged: tuple[int, int]
+) -> None:
+    asked = request(claims, [chunk])
+    judge = SimilarityJudge(LexicalEmbedder(), limit=limit)
+    found = list((await judge.judge(asked)).outcomes.values())
+    many = sum(isinstance(each, Verdict) for each in found)
+    assert judged[0] <= many <= judged[1]
+    assert found[many:] == [TOO_LARGE] * (len(claims) - many)
+    # The last one judged has a neighbour fewer than where nothing is left out.
+    whole = (await SimilarityJudge(LexicalEmbedder()).judge(asked)).outcomes
+    before = max(many - 1, 0)
+    assert found[:before] == list(whole.values())[:before]
+
+
+def test_a_comparison_beyond_the_limit_is_unscored_both_ways() -> None:
+    judge = ContainmentJudge(SimilarityJudge(LexicalEmbedder(), limit=10_000))
+    sample = Sample(
+        qid="q",
+        query="How many?",
+        answer="The site had 105 visits.",
+        gold_answer=LONG,
+        chunks=(Chunk(chunk_id="1", text="The site had 105 visits."),),
+    )
+    (result,) = evaluate([sample], Config(correctness=True), judge=judge)
+    assert result.correctness is not None
+    assert result.correctness.status is CorrectnessStatus.UNSCORED
+    assert [each.outcome for each in result.correctness.answer] == [TOO_LARGE]
+    assert [each.outcome for each in result.correctness.reference] == [TOO_LARGE] * 2_000
