@@ -70,11 +70,12 @@ def run(
     folder: Path,
     log: Log | None = None,
     judge: FakeJudge | None = None,
+    model: str | None = None,
     **options: bool,
 ) -> Log:
     log = log or Log()
     evaluator = Evaluator(judge=judge or FakeJudge({"It is paid.": FULL}))
-    Job(source, folder, Config(), evaluator=evaluator, **options).run(log)
+    Job(source, folder, Config(model=model), evaluator=evaluator, **options).run(log)
     return log
 
 
@@ -232,7 +233,7 @@ def test_a_damaged_unfinished_run_is_cut_there_and_gone_on_with(
     run(source, folder.with_name("whole"))
     whole = (folder.with_name("whole") / "results.jsonl").read_bytes()
     with pytest.raises(KeyboardInterrupt):
-        run(source, folder, Log(stop_after=7))
+        run(source, folder, Log(stop_after=7), model="tiny")
     begun = {path.name: path.read_bytes() for path in folder.iterdir()}
     lines = begun["results.jsonl.part"].splitlines(keepends=True)
     for what, damaged, sound, says in DAMAGED:
@@ -243,7 +244,7 @@ def test_a_damaged_unfinished_run_is_cut_there_and_gone_on_with(
         (folder / "results.jsonl.part").write_bytes(b"".join(damaged(lines)))
         judge = FakeJudge({"It is paid.": FULL})
         caplog.clear()
-        assert run(source, folder, judge=judge, force=force).kept == sound, what
+        assert run(source, folder, None, judge, "tiny", force=force).kept == sound, what
         assert len(judge.requests) == 9 - sound, what
         assert (folder / "results.jsonl").read_bytes() == whole, what
         assert (read_record(folder).resumed, read_summary(folder).answers) == (sound, 9)

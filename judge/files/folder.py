@@ -144,7 +144,7 @@ class RunFolder:
                 message = f"{self.path}: holds an unfinished run with another {other}; "
                 raise RunError(message + f"discard it with --force, or {_ELSEWHERE}")
             self.discard()
-        self._cached = bool(record.config.get("cache"))
+        self._cached = bool(record.config.get("cache") and record.config.get("model"))
         # First of all, so that a record accounts for every file that follows.
         self._write(RECORD, record)
         with self._writing():
