@@ -70,32 +70,35 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _outcome(work: Callable[[], object]) -> int | str | None:
     """Do it, and say in a line what went wrong; returns the exit code."""
-    trouble = ""
     try:
         work()
     except SystemExit as ended:
         return ended.code
-    except JudgeError as error:
-        trouble = str(error)
-    except MemoryError:
-        trouble = "out of memory; give it more, a smaller --concurrency, or shorter samples"
-    except RecursionError:
-        trouble = "something in the input stands too deep in itself; flatten it"
-    except OSError as error:
-        # What is nobody's in particular: a full disk, no room for temporary files, a low limit.
-        place = f"{error.filename}: " if error.filename else ""
-        trouble = f"{place}{error.strerror or error}; mend that, and run the same command again"
-        if error.errno in _NO_MORE_FILES:
-            trouble = f"{error.strerror}; {_MORE_FILES}"
+    except (JudgeError, MemoryError, RecursionError, OSError) as error:
+        trace = traceback.format_exc() if debugging() else ""
+        typer.echo(visible(f"{trace}judge: {_trouble(error)}"), err=True)
+        return WRONG_USE
     except Exception:  # noqa: BLE001  the last line of defence
         message = "judge: this is a bug in judge, not yours; please report the above"
         typer.echo(visible(f"{traceback.format_exc()}\n{message}"), err=True)
         return OUR_BUG
-    if not trouble:
-        return 0
-    trace = traceback.format_exc() if debugging() else ""
-    typer.echo(visible(f"{trace}judge: {trouble}"), err=True)
-    return WRONG_USE
+    return 0
+
+
+def _trouble(error: Exception) -> str:
+    """What went wrong, and what to do about it."""
+    match error:
+        case MemoryError():
+            return "out of memory; give it more, a smaller --concurrency, or shorter samples"
+        case RecursionError():
+            return "something in the input stands too deep in itself; flatten it"
+        case OSError(errno=number) if number in _NO_MORE_FILES:
+            return f"{error.strerror}; {_MORE_FILES}"
+        case OSError():
+            # What is nobody's in particular: a full disk, no room for temporary files.
+            place = f"{error.filename}: " if error.filename else ""
+            return f"{place}{error.strerror or error}; mend that, and run the same command again"
+    return str(error)
 
 
 class Stopped(KeyboardInterrupt):

@@ -232,9 +232,12 @@ def test_a_pipe_in_a_run_is_not_waited_for(tmp_path: Path) -> None:
         ("input", Origins),
     ]
     for name, read in reads:
-        os.mkfifo(tmp_path / name)
+        run = tmp_path / name / "run"
+        scored(io.BytesIO(LINES[0].encode()), run)
+        (run / name).unlink()
+        os.mkfifo(run / name)
         with pytest.raises(RunError, match=f"{name}:? is no file"):
-            read(tmp_path)
+            read(run)
 
 
 def test_what_is_no_run_is_named_with_the_next_step(tmp_path: Path) -> None:

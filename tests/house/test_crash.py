@@ -186,7 +186,8 @@ def test_kill_9_between_any_two_steps(place: Path) -> None:
     lines = [line("a", "It is open."), line("b", "一。"), {"qid": "a"}]
     text = "".join(json.dumps(each) + "\n" for each in lines)
     words = [sys.executable, "-c", STEPS, str(place)]
-    ran = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    top = Path(__file__).parents[2]  # where `tests` is found
+    ran = subprocess.run(words, cwd=top, input=text, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert all(int(steps) > 9 for steps in ran.stdout.split())
 
