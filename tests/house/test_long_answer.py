@@ -3,7 +3,12 @@
 Some five seconds, for the long answer has to be read and judged.
 """
 
+import os
+import signal
+from pathlib import Path
+
 from judge import Chunk, Evaluator, Sample, Verdict
+from tests.commands import line, start, write
 from tests.server import JudgeServer
 
 LONG = f"{'no. 5 e.g. a ' * 40_000}The site had 105 visits."
@@ -23,3 +28,20 @@ async def test_ordinary_answers_are_asked_about_and_judged_before_a_long_one_is_
     assert [len(asked.user) > len(LONG) for asked in server.requests[-21:]] == [False] * 20 + [True]
     ordinary = [sentence.outcome for each in results[1:] for sentence in each.sentences]
     assert [type(outcome) for outcome in ordinary] == [Verdict] * 20
+
+
+def test_ctrl_c_waits_for_no_long_answer(tmp_path: Path) -> None:
+    # Some three seconds: a process of its own starts. The long answer would take half a minute.
+    long = "".join(f"The site had {number} visits. " for number in range(60_000))
+    lines = [line("short", "It opens at seven."), line("long", long)]
+    source, run = write(tmp_path / "in.jsonl", lines), tmp_path / "run"
+    with start("score", source, "-o", run) as process:
+        assert process.stderr is not None
+        part = run / "results.jsonl.part"
+        while not (part.exists() and part.stat().st_size):
+            assert process.poll() is None, "it ended before it began"
+            os.sched_yield()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert "1 of 2 answers are kept" in err
