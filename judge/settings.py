@@ -100,9 +100,10 @@ def _read(path: Path, *, found: bool) -> bytes | None:
     """What a file holds; where none was named a plain file alone is opened, or there is none."""
     step = "move it away, or name another --config" if found else "name the file of settings"
     # A pipe that nobody writes to would be waited for.
-    plain = os.O_NOFOLLOW | os.O_NONBLOCK if found else 0
+    flags = ("O_NOFOLLOW", "O_NONBLOCK") if found else ()  # Windows knows neither
+    plain = sum(getattr(os, flag, 0) for flag in flags)
     try:
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | plain)) as stream:
+        with open(path, "rb", opener=lambda name, how: os.open(name, how | plain)) as stream:
             if found and not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 raise ConfigError(f"{path}: is no plain file; {step}")
             data = stream.read(_LARGEST + 1)
