@@ -34,6 +34,8 @@ from tests.crafted import SHAPES, UNITS, Make, crafted, repeated_to
 from tests.growth import squared
 
 SIZE = 500
+MIXED = 4_000
+"""Longer, for the check looks for 200 names at most: up to there, each more costs all the words."""
 PROMPT = load_prompt("faithfulness", "v1")
 RULES = Rules(prose_citations=True)
 CHUNKS = tuple(Chunk(chunk_id=chunk_id, text="") for chunk_id in ("a#1", "b", "3", "c[1]"))
@@ -80,11 +82,11 @@ def judge(text: str) -> None:
 PLACES: tuple[Callable[[str], None], ...] = (read, compare, check, judge)
 
 
-def stalled(*makes: Make) -> list[str]:
+def stalled(*makes: Make, size: int = SIZE) -> list[str]:
     return [
         f"{place.__name__} {text[:20]!r}"
         for place in PLACES
-        for text in squared(place, makes, SIZE)
+        for text in squared(place, makes, size)
     ]
 
 
@@ -94,10 +96,10 @@ def test_no_crafted_string_takes_the_square_of_its_length() -> None:
     assert stalled(*makes) == []
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from(UNITS), min_size=2, max_size=4), st.sampled_from(SHAPES))
 def test_no_mix_of_them_does(units: list[str], shape: Callable[[str], Make]) -> None:
-    assert stalled(shape("".join(units)), repeated_to("".join(units))) == []
+    assert stalled(shape("".join(units)), repeated_to("".join(units)), size=MIXED) == []
 
 
 def test_a_square_is_seen() -> None:
