@@ -55,7 +55,7 @@ def _squares(action: Callable[[str], object], make: Callable[[int], str], size: 
         return False
     # Over three doublings, for one alone may be the fault of another process on this core.
     longer = (_ratio(action, make(n * size), make(TIMES * n * size), _TRIES) for n in (1, 2, 1))
-    return all(ratio > DOUBLE**3 for ratio in longer)
+    return all(ratio > LINEAR for ratio in longer)
 
 
 def slow(
