@@ -5,14 +5,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from operator import itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 
+from judge.checks.counterparts import Sentences
 from judge.checks.dates import Calendar, Date, dates
 from judge.checks.names import AllMentions, Amid, Mentions, Name, names
 from judge.checks.quantities import Figures, Match, Quantity, counted, quantities
 from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.pieces import segments
-from judge.text.words import blank_markup
+from judge.text.words import blank, blank_markup
 
 _COUNT: Final = 13
 """Below that a mere number may be the answer's own count of what a passage lists."""
@@ -20,6 +21,8 @@ _SEVERAL: Final = 16
 """Texts that are looked through one by one; of more, what they mention is put together."""
 _MOST: Final = 200
 """So many figures, dates or names of one sentence are looked up: more are a table, and a square."""
+_ALIKE: Final = 0.5
+"""A sentence with at least this share of a claim's words may say another thing in its place."""
 _LIST: Final = r"\d{1,3}(?![\d%％])(?:\s?(?:,|，|、|-|–|and|&|和)\s?\d{1,3}(?![\d%％]))*"
 # Numbers that name a source, the place in a list or a time of day. What is possessive here would
 # go back over a long run of spaces from each of them.
@@ -46,17 +49,44 @@ _LABEL: Final = re.compile(
 )
 
 
+class Mismatch(NamedTuple):
+    """What one `full` says and its evidence does not."""
+
+    name: FlagName
+    """One of `mismatch:number`, `:unit`, `:date` and `:name`."""
+    sentence: int
+    """Its index in the answer."""
+    said: str
+    """The words of the claim."""
+    instead: str | None
+    """What the nearest sentence of the evidence has in its place; None where it merely lacks it."""
+
+
 def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
     """Flag every `full` with something its evidence lacks, whoever judged it; no verdict changes.
+
+    Returns:
+        At most one flag of each name a sentence, in the order of the sentences.
+    """
+    details: dict[tuple[int, FlagName], list[str]] = {}
+    for found in differences(request, outcomes):
+        details.setdefault((found.sentence, found.name), []).append(found.said)
+    return tuple(
+        Flag(name=name, sentence=index, detail="; ".join(dict.fromkeys(said)))
+        for (index, name), said in details.items()
+    )
+
+
+def differences(
+    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]
+) -> tuple[Mismatch, ...]:
+    """All that a `full` says and its evidence does not, in the order of the sentences.
 
     Figures, dates and units must stand in a sentence that a found quote touches, or in the
     question; names anywhere in a chunk that is quoted or said to support, or in the question.
     Where no quote was found, the chunks said to support are the evidence; where there are none
     either, nothing can be compared. Similarity quotes no more than its best window and was told of
     all chunks: there all of them are the evidence.
-
-    Returns:
-        At most one flag of each name a sentence, in the order of the sentences.
     """
     full = {
         index: outcome
@@ -66,16 +96,21 @@ def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> t
     said = {index: _Said(blank_markup(_unlabelled(request.claim(index)))) for index in full}
     shelf = _Shelf(request, tuple(said.values()))
     return tuple(
-        Flag(name=name, sentence=index, detail="; ".join(dict.fromkeys(missing)))
+        Mismatch(name, index, words, instead)
         for index, verdict in full.items()
         if (grounds := shelf.grounds(verdict)) is not None
-        for name, missing in _compare(said[index], grounds, shelf)
-        if missing
+        for name, words, instead in _compare(said[index], grounds, shelf)
     )
 
 
 def _unlabelled(text: str) -> str:
     return _LABEL.sub(lambda match: " " * len(match.group()), text)
+
+
+_FIGURES: Final = (
+    (FlagName.MISMATCH_NUMBER, Match.MISSING),
+    (FlagName.MISMATCH_UNIT, Match.OTHER_UNIT),
+)
 
 
 class _Said:
@@ -145,6 +180,52 @@ class _Grounds:
         for text in self._wide:
             missing &= text.mentions.missing(name) if missing else missing
         return bool(missing)
+
+    def other_figure(self, said: _Said, quantity: Quantity) -> str | None:
+        """What of the same kind stands where the claim's sentence has the quantity."""
+        near = self._nearest(said)
+        kinds = {unit.kind for _, unit in quantity.readings}
+        own = Figures(said.quantities)
+        for each in near.quantities if near else ():
+            alike = kinds & {unit.kind for _, unit in each.readings}
+            if each.certain and alike and own.look_up(each) is not Match.FOUND:
+                return near.text[each.start : each.end] if near else None
+        return None
+
+    def other_date(self, said: _Said, date: Date) -> str | None:
+        """The date of the same parts that stands where the claim's sentence has this one."""
+        near = self._nearest(said)
+        own = Calendar(said.dates)
+        parts = {tuple(part is None for part in day) for day in date.readings}
+        for each in near.dates if near else ():
+            alike = parts & {tuple(part is None for part in day) for day in each.readings}
+            if each.certain and alike and not own.covers(each):
+                return near.text[each.start : each.end].rstrip(".") if near else None
+        return None
+
+    def other_name(self, said: _Said, name: Name) -> str | None:
+        """The one name of the nearest sentence that the claim does not mention."""
+        near = self._nearest(said, name)
+        strange = [
+            each.written
+            for each in (near.names if near else ())
+            if each.certain and said.mentions.lacks(each)
+        ]
+        return strange[0] if len(strange) == 1 else None
+
+    @cached_property
+    def _sentences(self) -> Sentences:
+        # The last is the question.
+        return Sentences([each.text for each in self._close[:-1]])
+
+    def _nearest(self, said: _Said, *without: Name) -> _Said | None:
+        """The sentence that has most of what a claim says of its figures and dates, and half."""
+        placed: tuple[Quantity | Date | Name, ...] = (*said.quantities, *said.dates, *without)
+        spans = sorted((each.start, each.end) for each in placed)
+        found = self._sentences.nearest(blank(said.text, spans))
+        if found is None or found.share < _ALIKE:
+            return None
+        return _Said(self._close[found.text].text[found.start : found.end])
 
     @cached_property
     def _mentions(self) -> AllMentions:
@@ -221,24 +302,29 @@ class _Shelf:
         return frozenset(named.difference(*(text.mentions.lower for text in said)))
 
 
-def _compare(said: _Said, grounds: _Grounds, shelf: _Shelf) -> Iterator[tuple[FlagName, list[str]]]:
+def _compare(
+    said: _Said, grounds: _Grounds, shelf: _Shelf
+) -> Iterator[tuple[FlagName, str, str | None]]:
+    """The flag, what the claim says and what stands there instead, by kind in reading order."""
+    text = said.text
     figures = [
-        (said.text[each.start : each.end], grounds.match(each))
+        (each, grounds.match(each))
         for each in said.quantities[:_MOST]
         if each.certain and _is_figure(each, said, grounds)
     ]
-    yield FlagName.MISMATCH_NUMBER, [text for text, match in figures if match is Match.MISSING]
-    yield FlagName.MISMATCH_UNIT, [text for text, match in figures if match is Match.OTHER_UNIT]
-    lost = [date for date in said.dates[:_MOST] if date.certain and not grounds.dated(date)]
-    yield FlagName.MISMATCH_DATE, [said.text[date.start : date.end].rstrip(".") for date in lost]
+    for name, wanted in _FIGURES:
+        for each, match in figures:
+            if match is wanted:
+                yield name, text[each.start : each.end], grounds.other_figure(said, each)
+    for date in said.dates[:_MOST]:
+        if date.certain and not grounds.dated(date):
+            written = text[date.start : date.end].rstrip(".")
+            yield FlagName.MISMATCH_DATE, written, grounds.other_date(said, date)
     # `Celsius` is part of a quantity.
     taken = {place for each in said.quantities for place in range(each.start, each.end)}
-    absent = [
-        name.written
-        for name in said.names[:_MOST]
-        if name.start not in taken and shelf.is_name(name) and grounds.lacks(name)
-    ]
-    yield FlagName.MISMATCH_NAME, absent
+    for own in said.names[:_MOST]:
+        if own.start not in taken and shelf.is_name(own) and grounds.lacks(own):
+            yield FlagName.MISMATCH_NAME, own.written, grounds.other_name(said, own)
 
 
 def _is_figure(quantity: Quantity, said: _Said, grounds: _Grounds) -> bool:

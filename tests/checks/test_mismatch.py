@@ -1,9 +1,11 @@
 """Read by hand: what is flagged of a `full`, and what is not."""
 
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.checks.mismatch import mismatches
+from judge.checks.mismatch import differences, mismatches
 from judge.records import (
     Chunk,
     JudgeOutcome,
@@ -22,15 +24,14 @@ CHUNK = (
 )
 
 
-def flags(
+def asked(
     text: str,
-    outcome: JudgeOutcome,
     *,
     chunks: tuple[str, ...] = (CHUNK,),
     query: str = "",
     markers: tuple[tuple[int, int], ...] = (),
-) -> list[tuple[str, str]]:
-    request = JudgeRequest(
+) -> JudgeRequest:
+    return JudgeRequest(
         query=query,
         answer=text,
         sentences=(Sentence(index=0, start=0, end=len(text), text=text),),
@@ -39,7 +40,10 @@ def flags(
         cites={},
         markers=markers,
     )
-    found = mismatches(request, {0: outcome})
+
+
+def flags(text: str, outcome: JudgeOutcome, **asking: Any) -> list[tuple[str, str]]:
+    found = mismatches(asked(text, **asking), {0: outcome})
     return [(flag.name.value.removeprefix("mismatch:"), flag.detail) for flag in found]
 
 
@@ -147,6 +151,29 @@ def test_what_says_the_same_in_other_words_is_not_flagged() -> None:
 
 def test_what_says_another_thing_is_flagged() -> None:
     assert [(*row, *told(*row)) for *row, _ in OTHER] == OTHER
+
+
+# What stands in its place, where the evidence speaks of the same thing.
+INSTEAD = [
+    ("Faults are reported in 90 days.", ("number", "90 days", "72 hours")),
+    ("They open on Friday.", ("date", "Friday", "Monday")),
+    ("Jane Okoye runs the shop.", ("name", "Jane Okoye", "Ana Silva")),
+    ("运费是25元。", ("number", "25元", "18元")),
+    ("Faults are reported in 72 days.", ("unit", "72 days", "72 hours")),
+    ("Every shop has 90 chairs.", ("number", "90", None)),
+    ("The weather in Chile was fine.", ("name", "Chile", None)),
+    ("Rain fell on Friday.", ("date", "Friday", None)),
+]
+SHOP = "Goods go back in 30 days. Faults are reported in 72 hours. They open on Monday. "
+SHOP += "The shop is run by Ana Silva. 运费为18元。"
+
+
+def test_a_difference_says_what_stands_in_its_place() -> None:
+    found = {}
+    for text, _ in INSTEAD:
+        (each,) = differences(asked(text, chunks=(SHOP,)), {0: quoted(SHOP, SHOP)})
+        found[text] = (each.name.value.removeprefix("mismatch:"), each.said, each.instead)
+    assert found == dict(INSTEAD)
 
 
 def test_what_the_question_says_needs_no_evidence() -> None:
