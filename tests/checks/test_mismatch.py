@@ -1,6 +1,6 @@
 """Read by hand: what is flagged of a `full`, and what is not."""
 
-from typing import Any
+from typing import TypedDict, Unpack
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,9 +24,14 @@ CHUNK = (
 )
 
 
+class Asking(TypedDict, total=False):
+    chunks: tuple[str, ...]
+    query: str
+    markers: tuple[tuple[int, int], ...]
+
+
 def asked(
     text: str,
-    *,
     chunks: tuple[str, ...] = (CHUNK,),
     query: str = "",
     markers: tuple[tuple[int, int], ...] = (),
@@ -42,7 +47,7 @@ def asked(
     )
 
 
-def flags(text: str, outcome: JudgeOutcome, **asking: Any) -> list[tuple[str, str]]:
+def flags(text: str, outcome: JudgeOutcome, **asking: Unpack[Asking]) -> list[tuple[str, str]]:
     found = mismatches(asked(text, **asking), {0: outcome})
     return [(flag.name.value.removeprefix("mismatch:"), flag.detail) for flag in found]
 
