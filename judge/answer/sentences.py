@@ -14,7 +14,7 @@ from judge.answer.stops import Place, candidates, enclosed, ends_sentence
 from judge.records import Sentence
 from judge.text.words import abbreviations
 
-EDITION: Final = 3
+EDITION: Final = 4
 """Part of every signature: a change of where sentences end, or of what counts as a claim, makes
 numbers incomparable."""
 

@@ -1,6 +1,7 @@
 """Stops: where a sentence may end, and whether it does, in CJK and in Latin script."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ _CANDIDATE = re.compile(
 )
 _FIRST = re.compile(rf"[{_STOPS}；;\[［]")
 _GAP = re.compile(r"\s")
+_MARKER_ENDS = tuple("])］】）〕")
 _NUMBER_FIRST = re.compile(r"\d{1,3}\s")
 _WORD_BEFORE = re.compile(r"(?<!\w)\w++\W*+$")
 # Two spaces behind the number are what is left of an item of a list; "5 May" is a date.
@@ -31,6 +33,14 @@ _NOTE_NUMBER = re.compile(r" \d{1,3}(?= (?!May\b)([A-Z]\w*+))")
 _PAIRS = re.compile(
     r"《[^《》]{1,100}》|〈[^〈〉]{1,100}〉|（[^（）]{1,200}）|\([^()]{1,200}\)"
     r"|“[^“”]{1,200}”|「[^「」]{1,120}」|『[^『』]{1,120}』"
+    r"|(?<!`)`(?!`)[^`\n]{1,200}`(?!`)"
+)
+# A sign that closes what the same sign opened: code and emphasis.
+_TWINS = re.compile(
+    "|".join(
+        rf"(?<!{sign})(?P<{name}>{sign}{{1,2}}+)[^{sign}\n]{{1,200}}(?P={name})(?!{sign})"
+        for name, sign in (("code", "`"), ("star", r"\*"), ("line", "_"))
+    )
 )
 
 
@@ -51,9 +61,12 @@ def candidates(text: str, *, spaced_marks: bool) -> Iterator[Candidate]:
     """Yield every stop of running text, in order and apart.
 
     A marker belongs to the stop before it across white space if `spaced_marks`; not so where the
-    text puts its markers in front of the sentences.
+    text puts its markers in front of the sentences: there, unless it ends with one, no marker does.
+    A backtick or asterisk that opens something belongs to what it opens.
     """
     notes = spaced_marks and not _NUMBER_FIRST.match(text)
+    glued = spaced_marks or text.rstrip().endswith(_MARKER_ENDS)
+    opening = [found.start() for found in _TWINS.finditer(text)]
     end = 0
     # Looking for one of its first characters is many times as quick as for a candidate.
     while first := _FIRST.search(text, end):
@@ -62,13 +75,19 @@ def candidates(text: str, *, spaced_marks: bool) -> Iterator[Candidate]:
         if not found or found[0][0] in "[［":
             continue
         # A `；` has no closing marks, so there is no gap to look for behind them.
-        marked = found["close"] is not None
-        taken = end
-        if marked and not spaced_marks and (gap := _GAP.search(text, found.end("close"), end)):
+        stop, close = found["stop"] or "", found["close"] or ""
+        shut, taken = found.end("close"), end
+        twin = bisect_left(opening, found.end("stop")) if close else len(opening)
+        if twin < len(opening) and opening[twin] < shut:
+            taken = end = opening[twin]
+            close = text[found.end("stop") : taken]
+        elif stop and not glued:
+            taken = shut
+        elif stop and not spaced_marks and (gap := _GAP.search(text, shut, end)):
             taken = gap.start()
-        elif notes and found["stop"] == ".":
+        elif notes and stop == ".":
             taken = _note_end(text, found.start(), end)
-        yield Candidate(found.start(), taken, found["stop"] or "", found["close"] or "")
+        yield Candidate(found.start(), taken, stop, close)
 
 
 def _note_end(text: str, stop: int, end: int) -> int:
@@ -133,6 +152,7 @@ def ends_sentence(place: Place, punkt: Callable[[], Container[int]]) -> bool:
 
 _FULL_WIDTH = re.compile("[。！？｡]")
 _GOES_ON = tuple("，、：；,:;)）》」』”’】]-–—～~·%％")
+_BELOW_ZERO = re.compile(r"[-–]\d")
 _TITLE = ("》", "〉")
 _OPENERS = tuple('“「『"‘《（(【[')
 _SPEECH = re.compile(
@@ -141,7 +161,7 @@ _SPEECH = re.compile(
 _PARTICLE = tuple("的等是之而一与與和及或地")
 _NEXT_ITEM = re.compile(
     r"\s*+(?:[（(](?:\d{1,2}|[一二三四五六七八九十]{1,3}|[a-z])[)）]|[①-⑳]|第[一二三四五六七八九十]"
-    r"|[一二三四五六七八九十]{1,2}[、是]|\d{1,2}[.、)）](?!\d)|[-•])"
+    r"|[一二三四五六七八九十]{1,2}[、是]|\d{1,2}[.、)）](?!\d)|-(?!\d)|•)"
 )
 _LONG = 60
 _LONG_CLAUSE = re.compile(rf"[^。！？；;\n]{{{_LONG}}}")
@@ -170,7 +190,7 @@ def _ends_cjk(text: str, candidate: Candidate, since: int) -> bool:
     if not stop:
         long = length >= _LONG and _LONG_CLAUSE.match(text, end)
         return bool(long or _NEXT_ITEM.match(text, end))
-    if following in _GOES_ON:
+    if following in _GOES_ON and not _BELOW_ZERO.match(text, end):
         return False
     if close.strip("*_`"):
         return close[-1] in _STOPS or _ends_behind_closing(text, candidate)
