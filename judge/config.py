@@ -154,6 +154,12 @@ class Config(Record):
 
     @model_validator(mode="after")
     def _has_a_model(self) -> Self:
+        idle = not (self.model or self.nli_model or self.served_embedding)
+        if self.judge == "auto" and self.base_url is not None and idle:
+            raise ConfigError(
+                f"base_url {self.base_url!r} (--base-url or OPENAI_BASE_URL) names a server and "
+                "nothing names its model: add --model or JUDGE_MODEL, or say --judge similarity"
+            )
         if self.judge == "llm" and self.model is None:
             raise ConfigError("judge 'llm' needs a model: name one with --model or JUDGE_MODEL")
         if self.judge == "nli" and self.nli_model is None:

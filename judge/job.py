@@ -24,6 +24,7 @@ from judge.files.samples import Checked, Rejected, check_samples, read_samples
 from judge.files.source import Digest, is_fifo
 from judge.records import SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
+from judge.reports.gate import Gates
 from judge.scores.totals import Totals
 
 BEAT: Final = 1.0
@@ -60,10 +61,10 @@ class Job:
 
     The whole input is checked before the first answer is judged, so that a bad line at the end
     costs nothing; with `skip_bad_lines` it goes to `rejected.jsonl`. An open stream, such as
-    standard input, is copied into the run folder.
+    standard input, is copied into the run folder. What `gates` say of the totals stands in them.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  each is a choice of the command line
         self,
         source: Path | IO[bytes],
         folder: Path,
@@ -72,6 +73,7 @@ class Job:
         evaluator: Evaluator | None = None,
         force: bool = False,
         skip_bad_lines: bool = False,
+        gates: Gates | None = None,
         beat: float = BEAT,
     ) -> None:
         self._source = source
@@ -80,13 +82,15 @@ class Job:
         self._evaluator = evaluator or Evaluator(config)
         self._force = force
         self._skip = skip_bad_lines
+        self._gates = gates or Gates()
         self._beat = beat
 
     def run(self, watcher: Watcher) -> Summary:
         """Do the job, in an event loop of its own; returns the totals, kept results included.
 
         Raises:
-            UsageError: the input, the folder or a setting is wrong; nothing is half written.
+            UsageError: the input, the folder or a setting is wrong, or another judge would judge
+                than is expected; nothing is half written.
             JudgeUnavailable: the model cannot be asked at all.
         """
         clock = time.monotonic()
@@ -121,6 +125,7 @@ class Job:
         # A judge that cannot be asked costs nothing that is in the folder, so it is opened first.
         async with self._beating(watcher), self._evaluator:
             record = self._record(task)
+            self._gates.expect(record.signature)
             folder.begin(record)
             if self._skip:
                 folder.write_lines(REJECTED, task.bad)
@@ -137,7 +142,7 @@ class Job:
                 # Some results may be of the new text, and nobody can tell which.
                 folder.discard()
                 raise _changed(task.path)
-            return totals.summary(), record
+            return self._gates.hold(totals.summary()), record
 
     def _check(self, folder: RunFolder, bad: IO[str]) -> _Task:
         """Read the whole input before the folder is touched: so a bad input costs nothing."""

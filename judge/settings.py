@@ -23,6 +23,8 @@ FILE: Final = "judge.toml"
 PREFIX: Final = "JUDGE_"
 """Before the name of a setting in the environment: `JUDGE_MODEL`. OPENAI_BASE_URL is one, too."""
 
+_MODEL: Final = "JUDGE_MODEL"
+
 REVIEW_TOKEN: Final = "JUDGE_REVIEW_TOKEN"  # noqa: S105  the name of a variable
 """What a review hook at an address is sent; no setting, for it is a secret."""
 
@@ -57,11 +59,16 @@ def load_config(
     for place, settings in ((str(path), listed), ("environment", named)):
         try:
             # Each on its own first, so that the message can name it; a model may yet be named.
-            elsewhere = _ELSEWHERE.get(str(settings.get("judge")), {})
+            elsewhere = _ELSEWHERE.get(str(settings.get("judge", "auto")), {})
             Config.model_validate(elsewhere | settings)
         except ConfigError as error:
             raise ConfigError(f"{place}: {error}") from None
     config = Config.model_validate(listed | named | dict(given))
+    if config.judge == "auto" and not (config.model or config.nli_model) and _is_blank(_MODEL):
+        raise ConfigError(
+            f"environment: {_MODEL} is empty, so no model would judge: fill it in, name one with "
+            "--model, unset it, or say --judge similarity"
+        )
     if trust:
         _remember(data or b"")
     if file is None and listed:
@@ -70,9 +77,14 @@ def load_config(
 
 
 _ELSEWHERE: Final[Mapping[str, dict[str, object]]] = {
+    "auto": {"model": "named elsewhere"},
     "llm": {"model": "named elsewhere"},
     "nli": {"nli_model": "named elsewhere"},
 }
+
+
+def _is_blank(variable: str) -> bool:
+    return not os.environ.get(variable, "unset").strip()
 
 
 def _named() -> dict[str, object]:

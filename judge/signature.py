@@ -90,6 +90,25 @@ class Signature:
         """The same with all of another behind `fallback:`."""
         return self.having(f"fallback:{second.maker}", *second.parts)
 
+    @property
+    def served(self) -> str | None:
+        """The model that answered, where it is not the one that was asked for."""
+        return self.part(_SERVED)
+
+    def answers_to(self, text: str) -> bool:
+        """Whether a text names it: by its kind, its model, its maker, or all of it up to a part.
+
+        Part of a name is none of its names: `llm:gpt-5` is not `llm:gpt-5-mini`.
+
+        >>> made = Signature.parse("llm:qwen3:32b@localhost|prompt:faithfulness-v1|t:0")
+        >>> [made.answers_to(text) for text in ("llm", "llm:qwen3:32b", "llm:qwen3", "similarity")]
+        [True, True, False, False]
+        """
+        maker, *parts = text.split(BAR)
+        if not parts and text in {self.source, self.maker.rpartition("@")[0]}:
+            return True
+        return maker == self.maker and tuple(parts) == self.parts[: len(parts)]
+
     def requested(self) -> "Signature":
         """As it was before anybody answered: without the model that the server named.
 

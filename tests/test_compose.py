@@ -119,7 +119,7 @@ def test_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     assert address(Config()) == OPENAI
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1/")
     assert address(Config()) == "http://localhost:1/v1"
-    assert address(Config(base_url="http://localhost:2")) == "http://localhost:2"
+    assert address(Config(model="m", base_url="http://localhost:2")) == "http://localhost:2"
 
 
 async def test_correctness_is_judged_where_it_is_asked_for(server: JudgeServer) -> None:

@@ -118,7 +118,9 @@ def test_an_address_loses_its_last_slash() -> None:
         (" https://名.example/openai/v1 ", "https://名.example/openai/v1"),
         ("http://[::1]:8000", "http://[::1]:8000"),
     ]
-    assert [Config(base_url=url).base_url for url, _ in rows] == [kept for _, kept in rows]
+    assert [Config(model="m", base_url=url).base_url for url, _ in rows] == [
+        kept for _, kept in rows
+    ]
 
 
 def test_what_may_be_a_secret_in_an_address_is_not_repeated() -> None:

@@ -71,11 +71,20 @@ def run(
     log: Log | None = None,
     judge: FakeJudge | None = None,
     model: str | None = None,
-    **options: bool,
+    *,
+    force: bool = False,
+    skip_bad_lines: bool = False,
 ) -> Log:
     log = log or Log()
     evaluator = Evaluator(judge=judge or FakeJudge({"It is paid.": FULL}))
-    Job(source, folder, Config(model=model), evaluator=evaluator, **options).run(log)
+    Job(
+        source,
+        folder,
+        Config(model=model),
+        evaluator=evaluator,
+        force=force,
+        skip_bad_lines=skip_bad_lines,
+    ).run(log)
     return log
 
 

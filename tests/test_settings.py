@@ -37,6 +37,30 @@ def test_given_wins_over_environment_over_file_over_default(
     assert load_config({}, file).concurrency == Config().concurrency
 
 
+def test_a_server_or_an_empty_name_is_no_silent_change_to_similarity(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Unless a judge is chosen, or a model of another kind named, which judges then."""
+    file = written("prior = 0.5\n")
+    chosen: list[dict[str, object]] = [{"judge": "similarity"}, {"nli_model": "n"}, {"model": "m"}]
+    rows = {"OPENAI_BASE_URL": "http://h/v1", "JUDGE_MODEL": " ", "JUDGE_BASE_URL": "http://h/v1"}
+    for variable, value in rows.items():
+        monkeypatch.setenv(variable, value)
+        with pytest.raises(ConfigError, match=r"--model.*--judge similarity"):
+            load_config({}, file)
+        with pytest.raises(ConfigError, match=r"--model.*--judge similarity"):
+            load_config({"embedding_model": "local:e"}, file)
+        for given in chosen:
+            assert load_config(given, file).prior == 0.5
+        monkeypatch.delenv(variable)
+    for listed in ('base_url = "http://h/v1"', 'base_url = "http://h/v1"\njudge = "auto"'):
+        with pytest.raises(ConfigError, match=r"^base_url 'http://h/v1' .* add --model"):
+            load_config({}, written(listed))
+        assert load_config({"model": "m"}, written(listed)).model == "m"
+    # An embedding model of the server is what the server is for.
+    assert load_config({"embedding_model": "e"}, written(listed)).served_embedding == "e"
+
+
 def test_every_setting_may_stand_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_PRIOR", "0.7")
     monkeypatch.setenv("JUDGE_FALLBACK", "false")
@@ -103,8 +127,8 @@ def test_a_file_that_is_merely_found_says_nothing_of_servers_folders_or_patterns
         file.write_text(text)
         with pytest.raises(ConfigError, match=f"^judge.toml: sets {text.split()[0]}, which"):
             load_config({})
-        assert load_config({}, file) != Config()
-        assert load_config({}, Path("judge.toml")) != Config()
+        for named in (file, Path("judge.toml")):
+            assert load_config({"judge": "similarity"}, named) != Config(judge="similarity")
     assert caplog.messages == []
     file.write_text('model = "m"\nembedding_model = "of-the-server"\n')
     assert load_config({}).embedding_model == "of-the-server"

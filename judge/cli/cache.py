@@ -136,9 +136,9 @@ def _folder(given: Path | None, file: Path | None, *, trust: bool) -> Path:
     from judge.compose import cache_folder  # noqa: PLC0415  heavy, and --help stays quick
     from judge.settings import load_config  # noqa: PLC0415  likewise
 
-    # A file may ask for a language model and leave its name to the command line.
+    # Which judge would judge, and whether its model is named, is nothing to the folder.
     named = {} if given is None else {"cache_dir": given}
-    return cache_folder(load_config({"judge": "auto", **named}, file, trust=trust))
+    return cache_folder(load_config({"judge": "similarity", **named}, file, trust=trust))
 
 
 def _kept(folder: Path) -> bool:

@@ -1,7 +1,7 @@
 """A job from the terminal's side: progress while it goes on, totals and gates at its end."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Self
 
@@ -18,7 +18,7 @@ from judge.job import Job
 from judge.messages import Lang
 from judge.records import SampleResult
 from judge.records.run import RunRecord
-from judge.reports.gate import Gate, exit_code, hold
+from judge.reports.gate import exit_code
 from judge.reports.worst import Failures, Worst
 
 _EVERY: Final = 10.0
@@ -30,17 +30,15 @@ _WHOLE: Final = 10
 def score_into(
     folder: Path,
     job: Job,
-    gates: Sequence[Gate],
     most: int = 5,
     lang: Lang = "en",
     *,
-    strict: bool = False,
     cached: bool = False,
 ) -> int:
     """Run the job, print what came of it, and return the exit code.
 
-    `most` of the worst sentences are printed. Strict gates are held against the lower limits. Where
-    verdicts are `cached`, another run asks only for what failed.
+    `most` of the worst sentences are printed. Where verdicts are `cached`, another run asks only
+    for what failed.
     """
     worst, failures = Worst(most), Failures()
 
@@ -57,11 +55,10 @@ def score_into(
     except KeyboardInterrupt as error:
         progress.say(f"interrupted; {progress.said}")
         return stopped_by(error)
-    results = [hold(gate, summary, strict=strict) for gate in gates]
     with output() as page:
-        ended = Ended(worst.sentences(), failures.first, results, cached, lang)
+        ended = Ended(worst.sentences(), failures.first, cached, lang)
         print_totals(summary, ended, folder, page)
-    return exit_code(summary, results)
+    return exit_code(summary)
 
 
 class Progress:

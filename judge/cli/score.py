@@ -1,7 +1,7 @@
 """`judge score`: the batch job."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -11,6 +11,12 @@ from judge.files.source import PIPED, is_fifo, standard_input
 
 if TYPE_CHECKING:
     from judge.config import Config
+
+
+_GATING: Final = (
+    "judge: the gates hold what {} says, for no language model is named: add --model, or "
+    "--expect or --judge to say that it is meant"
+)
 
 
 def _named(value: str | None) -> str | None:
@@ -42,8 +48,18 @@ def score(  # noqa: PLR0913  each is an option of the command line
     fail_under: list[str] | None = typer.Option(
         None, metavar="NAME=X", help="Exit 1 if a score is under X; may be repeated."
     ),
+    fail_over: list[str] | None = typer.Option(
+        None, metavar="NAME=X", help="Exit 1 if contradiction_rate is over X; may be repeated."
+    ),
     strict_gate: bool = typer.Option(
-        False, "--strict-gate", help="Gate on the lower 95 % limit, failures counted 0."
+        False, "--strict-gate", help="Gate on the worse 95 % limit, failures counted against it."
+    ),
+    expect: str | None = typer.Option(
+        None,
+        metavar="SIGNATURE",
+        help="Exit 2 before anything is judged if another judge would: llm, similarity, llm:MODEL, "
+        "or how the signature of a run begins, up to a bar.",
+        callback=_named,
     ),
     worst: int = typer.Option(5, metavar="N", min=0, help="How many worst sentences to print."),
     review_hook: str | None = typer.Option(
@@ -68,20 +84,30 @@ def score(  # noqa: PLR0913  each is an option of the command line
     from judge.cli.progress import score_into  # noqa: PLC0415
     from judge.evaluator import Evaluator  # noqa: PLC0415
     from judge.job import Job  # noqa: PLC0415
-    from judge.reports.gate import check_gates, parse_gate  # noqa: PLC0415
+    from judge.reports.gate import Gates  # noqa: PLC0415
     from judge.review.hook import open_hook  # noqa: PLC0415
 
-    gates = [parse_gate(text) for text in fail_under or ()]
-    check_gates(gates, strict=strict_gate, correctness=settings.correctness)
+    gates = Gates.read(
+        {"least": fail_under or (), "most": fail_over or ()}, expect, strict=strict_gate
+    )
+    gates.check(correctness=settings.correctness)
+    if gates.bounds and expect is None and not {"judge", "model"} & settings.model_fields_set:
+        typer.echo(_GATING.format("an NLI model" if settings.infers else "similarity"), err=True)
     folder = _default_folder(source) if output is None else Path(output)
     hook = None if review_hook is None else open_hook(review_hook, settings)
     evaluator = Evaluator(settings, review_hook=hook)
     stream = standard_input() if source == PIPED else Path(source)
-    how = {"force": force, "skip_bad_lines": skip_bad_lines}
-    job = Job(stream, folder, settings, evaluator=evaluator, **how)
+    job = Job(
+        stream,
+        folder,
+        settings,
+        evaluator=evaluator,
+        force=force,
+        skip_bad_lines=skip_bad_lines,
+        gates=gates,
+    )
     kept = settings.cache and settings.asks_model
-    told = {"strict": strict_gate, "cached": kept}
-    raise typer.Exit(score_into(folder, job, gates, worst, language(lang), **told))
+    raise typer.Exit(score_into(folder, job, worst, language(lang), cached=kept))
 
 
 def _default_folder(source: str) -> Path:

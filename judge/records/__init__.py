@@ -33,6 +33,7 @@ from judge.records.sentence import SentenceKind as SentenceKind
 from judge.records.summary import CorpusBounds as CorpusBounds
 from judge.records.summary import CorpusScore as CorpusScore
 from judge.records.summary import CorrectnessTotals as CorrectnessTotals
+from judge.records.summary import GateResult as GateResult
 from judge.records.summary import Interval as Interval
 from judge.records.summary import Summary as Summary
 from judge.records.verdict import SUPPORT_WEIGHT as SUPPORT_WEIGHT

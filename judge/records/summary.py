@@ -49,7 +49,26 @@ class CorpusBounds(Record):
     answers: int
     """How many answers have bounds: those scored and those unscored."""
     low_interval: Interval
-    """95 % interval of `low`: what `--strict-gate` compares."""
+    """95 % interval of `low`: what `--strict-gate` compares where more is better."""
+    high_interval: Interval | None = None
+    """Likewise of `high`, where less is better; null in older runs."""
+
+
+class GateResult(Record):
+    """A gate of the run, and what was held against it."""
+
+    name: str
+    """The score."""
+    side: Literal["least", "most"]
+    """Whether the bound is the least it may be, or the most."""
+    bound: float
+    """From 0 to 1."""
+    value: float | None
+    """What was held against it; null where there was nothing to measure, which passes nothing."""
+    what: str
+    """What that value is: the mean over answers, or a limit of its interval."""
+    passed: bool
+    """Whether it keeps to the bound, rounding errors aside."""
 
 
 class CorrectnessTotals(Record):
@@ -136,6 +155,8 @@ class Summary(Record):
     """Fallback verdicts counted in; null where nothing fell back."""
     contradiction_rate: CorpusScore | None = None
     """Share of `contradicted`."""
+    contradiction_rate_bounds: CorpusBounds | None = None
+    """The same with all failures not contradicted, then contradicted; null in older runs."""
     coverage: CorpusScore | None = None
     """Share of claims with a citation that resolves."""
     citation_validity: CorpusScore | None = None
@@ -168,6 +189,8 @@ class Summary(Record):
     """Tokens out, likewise."""
     seconds: float
     """Time spent waiting for those calls, added up."""
+    gates: tuple[GateResult, ...] = ()
+    """The gates of the command that made the run, in its order."""
 
     @property
     def by_similarity(self) -> bool:

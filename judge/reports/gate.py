@@ -1,112 +1,198 @@
 """Gates on a run's totals, and the exit code they lead to."""
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, NamedTuple, Self
 
 from judge.errors import ConfigError
-from judge.records import CorpusBounds, CorpusScore, Summary
+from judge.records import CorpusBounds, CorpusScore, GateResult, Summary
+from judge.signature import Signature
 
 FINE: Final = 0
 GATE_FAILED: Final = 1
 UNTRUSTED: Final = 3
 
+Side = Literal["least", "most"]
+"""Whether a bound is the least a score may be, or the most."""
+
+OPTIONS: Final[Mapping[Side, str]] = {"least": "--fail-under", "most": "--fail-over"}
+"""The option that names a gate of each side."""
+
+GATED: Final[Mapping[str, Side]] = {
+    "faithfulness": "least",
+    "faithfulness_strict": "least",
+    "faithfulness_with_fallback": "least",
+    "contradiction_rate": "most",
+    "coverage": "least",
+    "citation_validity": "least",
+    "citation_recall": "least",
+    "correctness": "least",
+    "correctness_precision": "least",
+    "correctness_recall": "least",
+    "correctness_with_fallback": "least",
+}
+"""Every score of the summary: bounded below where more is better, above where less is."""
+
 _CORRECTNESS: Final = {
     "correctness": "f1",
     "correctness_precision": "precision",
     "correctness_recall": "recall",
+    "correctness_with_fallback": "f1_with_fallback",
 }
 """Scores of the comparison with references, and what they are called among its totals."""
 
-GATED: Final = (
-    "faithfulness",
-    "faithfulness_strict",
-    "coverage",
-    "citation_validity",
-    "citation_recall",
-    *_CORRECTNESS,
-)
-"""Scores a gate may name: those of which more is better."""
+_FALLBACK: Final = "_with_fallback"
 
 # The mean of .6, .7 and .8 comes out as .6999…98, and differently in another order.
 _ROUNDING: Final = 1e-9
 
 
 class Gate(NamedTuple):
-    """A score and the least it may be."""
+    """A score and its bound."""
 
     name: str
-    least: float
-
-
-class GateResult(NamedTuple):
-    """A gate and what was held against it; `value` is None where there was nothing to measure."""
-
-    gate: Gate
-    value: float | None
-    what: str
+    bound: float
+    strict: bool = False
+    """Hold the limit of the 95 % interval against it, every failure counted on the bad side."""
 
     @property
-    def passed(self) -> bool:
-        """Whether there is a value and it is not under the gate, rounding errors aside."""
-        return self.value is not None and self.value >= self.gate.least - _ROUNDING
+    def side(self) -> Side:
+        """Which bound it is."""
+        return GATED[self.name]
+
+    def __str__(self) -> str:
+        return f"{OPTIONS[self.side]} '{self.name}={self.bound:g}'"
 
 
-def parse_gate(text: str) -> Gate:
-    """Read `NAME=X`, X in [0, 1].
+def parse_gate(text: str, side: Side = "least", *, strict: bool = False) -> Gate:
+    """Read `NAME=X`, X in [0, 1], as the option of that side has it.
 
     Raises:
-        ConfigError: no such score, or X is no number between 0 and 1.
+        ConfigError: no such score, one whose bound is of the other side, or X is no number between
+            0 and 1.
     """
     name, _, number = text.partition("=")
+    asked = f"{OPTIONS[side]} {text!r}"
     if name not in GATED:
-        raise ConfigError(f"--fail-under {text!r}: NAME is one of {', '.join(GATED)}")
+        listed = {each: [n for n, own in GATED.items() if own == each] for each in OPTIONS}
+        other: Side = "most" if side == "least" else "least"
+        raise ConfigError(
+            f"{asked}: NAME is one of {', '.join(listed[side])}; "
+            f"or, with {OPTIONS[other]}, of {', '.join(listed[other])}"
+        )
+    if GATED[name] != side:
+        better = "less" if side == "least" else "more"
+        raise ConfigError(
+            f"{asked}: of {name} {better} is better; say {OPTIONS[GATED[name]]} {text}"
+        )
     try:
-        least = float(number)
+        bound = float(number)
     except ValueError:
-        least = -1.0
-    if not 0 <= least <= 1:
-        raise ConfigError(f"--fail-under {text!r}: X is a number from 0 to 1, as in {name}=0.9")
-    return Gate(name, least)
+        bound = -1.0
+    if not 0 <= bound <= 1:
+        raise ConfigError(f"{asked}: X is a number from 0 to 1, as in {name}=0.9")
+    return Gate(name, bound, strict)
 
 
-def check_gates(gates: Sequence[Gate], *, strict: bool, correctness: bool) -> None:
-    """Refuse a gate on what a run is not going to measure, and strictness without a gate.
+class Gates(NamedTuple):
+    """What a run is held to."""
 
-    Raises:
-        ConfigError: there is nothing that could fail, or that could be measured.
-    """
-    if strict and not gates:
-        raise ConfigError("--strict-gate without a gate; add --fail-under, as faithfulness=0.9")
-    for gate in gates:
-        if gate.name in _CORRECTNESS and not correctness:
-            asked = f"--fail-under '{gate.name}={gate.least:g}'"
-            raise ConfigError(f"{asked}: correctness is not measured; add --correctness")
+    bounds: tuple[Gate, ...] = ()
+    """Of its scores."""
+    judge: str | None = None
+    """A name of its judge, as of `Signature.answers_to`."""
+
+    @classmethod
+    def read(
+        cls, asked: Mapping[Side, Sequence[str]], judge: str | None = None, *, strict: bool = False
+    ) -> Self:
+        """The gates that options of both sides name.
+
+        Raises:
+            ConfigError: as of `parse_gate`; or there is nothing that could fail.
+        """
+        gates = [
+            parse_gate(text, side, strict=strict) for side, texts in asked.items() for text in texts
+        ]
+        if strict and not gates:
+            raise ConfigError("--strict-gate without a gate; add --fail-under, as faithfulness=0.9")
+        for gate in gates:
+            if strict and gate.name.endswith(_FALLBACK):
+                raise ConfigError(
+                    f"{gate}: no limits with the failures counted are measured of it; leave out "
+                    f"--strict-gate, or gate {gate.name.removesuffix(_FALLBACK)}"
+                )
+        if judge is not None and Signature.parse(judge).served:
+            raise ConfigError(
+                f"--expect {judge!r}: which model serves is known once it has answered; leave out "
+                "the part served:…"
+            )
+        return cls(tuple(gates), judge)
+
+    def check(self, *, correctness: bool) -> None:
+        """Raise `ConfigError` for a gate on what a run is not going to measure."""
+        for gate in self.bounds:
+            if gate.name in _CORRECTNESS and not correctness:
+                raise ConfigError(f"{gate}: correctness is not measured; add --correctness")
+
+    def expect(self, signature: str) -> None:
+        """Raise `ConfigError` where this is not the judge's."""
+        if self.judge is not None and not Signature.parse(signature).answers_to(self.judge):
+            raise ConfigError(
+                f"--expect {self.judge!r}: {signature} would judge; name the judge you mean with "
+                "--model or --judge, or expect this one"
+            )
+
+    def hold(self, summary: Summary) -> Summary:
+        """The totals with what the gates say of them."""
+        return summary.model_copy(update={"gates": tuple(hold(g, summary) for g in self.bounds)})
 
 
-def hold(gate: Gate, summary: Summary, *, strict: bool = False) -> GateResult:
+def hold(gate: Gate, summary: Summary) -> GateResult:
     """Hold the totals against a gate.
 
-    The macro mean counts; with `strict`, the lower limit of its 95 % interval, and where failures
-    could hide in the score, of the one with every failure counted 0.
+    The macro mean counts; where the gate is strict, the limit of its 95 % interval on the bad side,
+    and where failures could hide in the score, of the one with every failure counted there.
     """
+    value, what = _held(gate, summary)
+    over = (
+        None if value is None else value - gate.bound if gate.side == "most" else gate.bound - value
+    )
+    return GateResult(
+        name=gate.name,
+        side=gate.side,
+        bound=gate.bound,
+        value=value,
+        what=what,
+        passed=over is not None and over <= _ROUNDING,
+    )
+
+
+def _held(gate: Gate, summary: Summary) -> tuple[float | None, str]:
+    """What a gate is held against, and what that is."""
     name = _CORRECTNESS.get(gate.name, gate.name)
     totals = summary.correctness if gate.name in _CORRECTNESS else summary
     score: CorpusScore | None = getattr(totals, name, None)
     if score is None:
-        return GateResult(gate, None, "nothing to measure")
-    if not strict:
-        return GateResult(gate, score.macro, "mean over answers")
-    # Coverage needs no judge: it is the one score in which no failure can hide.
+        fallback = gate.name.endswith(_FALLBACK)
+        return None, "nothing fell back" if fallback else "nothing to measure"
+    if not gate.strict:
+        return score.macro, "mean over answers"
+    above = gate.side == "most"
+    limit = "upper limit" if above else "lower limit"
     bounds: CorpusBounds | None = getattr(totals, f"{name}_bounds", None)
-    if bounds is not None:
-        return GateResult(gate, bounds.low_interval.low, "lower limit, failures counted 0")
-    return GateResult(gate, score.interval.low, "lower limit")
+    if bounds is None:  # Coverage needs no judge: it is the one score in which no failure can hide.
+        return score.interval.high if above else score.interval.low, limit
+    interval = bounds.high_interval if above else bounds.low_interval
+    if interval is None:
+        return None, "nothing to measure"
+    worst = interval.high if above else interval.low
+    return worst, f"{limit}, failures counted {int(above)}"
 
 
-def exit_code(summary: Summary, gates: list[GateResult]) -> int:
+def exit_code(summary: Summary) -> int:
     """3 for an untrusted run or a gate on nothing, else 1 for a failed gate, or 0."""
     compared = summary.correctness
     untrusted = summary.untrusted or (compared is not None and compared.untrusted)
-    if untrusted or any(result.value is None for result in gates):
+    if untrusted or any(result.value is None for result in summary.gates):
         return UNTRUSTED
-    return FINE if all(result.passed for result in gates) else GATE_FAILED
+    return FINE if all(result.passed for result in summary.gates) else GATE_FAILED

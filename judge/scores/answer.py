@@ -212,6 +212,7 @@ class Counts:
         return {
             "faithfulness": self.bounds,
             "faithfulness_strict": bounds(self.own[Support.FULL], self.judged, self.failed),
+            "contradiction_rate": bounds(self.own[Support.CONTRADICTED], self.judged, self.failed),
             "citation_recall": bounds(self.cited_fully, self.judged, self.failed),
             "citation_validity": bounds(valid, self.settled, unjudged),
         }

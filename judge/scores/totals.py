@@ -50,7 +50,13 @@ _SCORES: Final = (
     "citation_validity",
     "citation_recall",
 )
-_BOUNDED: Final = ("faithfulness", "faithfulness_strict", "citation_recall", "citation_validity")
+_BOUNDED: Final = (
+    "faithfulness",
+    "faithfulness_strict",
+    "contradiction_rate",
+    "citation_recall",
+    "citation_validity",
+)
 _COMPARED: Final = ("f1", "precision", "recall")
 
 
@@ -226,7 +232,13 @@ class _Tally:
         if low is None or high is None or interval is None:
             return None
         answers = self._means.count(lower)
-        return CorpusBounds(low=low, high=high, answers=answers, low_interval=interval)
+        return CorpusBounds(
+            low=low,
+            high=high,
+            answers=answers,
+            low_interval=interval,
+            high_interval=self._means.interval(upper),
+        )
 
 
 class _CorrectnessTotals:

@@ -27,7 +27,6 @@ from judge.records import (
     Verdict,
 )
 from judge.records.run import RunInput, RunRecord
-from judge.reports.gate import parse_gate
 from judge.scores.answer import aggregate
 from tests.compared import compared
 
@@ -209,9 +208,8 @@ def job(folder: Path, *answers: str, gold: str | None = None) -> Job:
     return Job(source, folder / "run", config, evaluator=Evaluator(config, judge=judge))
 
 
-def score(job: Job, folder: Path, *gates: str, strict: bool = False, worst: int = 5) -> int:
-    parsed = [parse_gate(gate) for gate in gates]
-    return score_into(folder / "run", job, parsed, worst, strict=strict)
+def score(job: Job, folder: Path, worst: int = 5) -> int:
+    return score_into(folder / "run", job, worst)
 
 
 TRUE, FALSE = "It is paid.", "It is false."

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.files.runs import read_results, read_summary
-from tests.commands import judge, line, results, start, write
+from tests.commands import CHUNKS, judge, line, results, start, write
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 QUICKSTART = FIXTURES / "quickstart.jsonl"
@@ -111,6 +111,12 @@ def test_exit_codes(tmp_path: Path) -> None:
         "faithfulness=1": 1,
         "faithfulness=0.01 --fail-under coverage=1": 1,
         "faithfulness=0.7 --strict-gate": 1,
+        "faithfulness=0.01 --judge similarity": 0,
+        "faithfulness=0.01 --expect similarity": 0,
+        "faithfulness=0.01 --expect llm": 2,
+        "faithfulness=0.01 --fail-over contradiction_rate=1": 0,
+        "contradiction_rate=0.5": 2,
+        "faithfulness_with_fallback=0.1": 3,
         "faithfulnes=0.9": 2,
         "faithfulness=high": 2,
         "correctness=0.7": 2,
@@ -124,8 +130,57 @@ def test_exit_codes(tmp_path: Path) -> None:
         found[options], _, err = judge("score", QUICKSTART, "-o", run, *options.split())
         assert run.exists() is (found[options] != 2)
         assert "Traceback" not in err
-        assert bool(err) is (found[options] == 2)
+        # Which judge gates is said where nobody has said so.
+        told = ["judge: the gates hold what similarity says"] * ("under" in options)
+        if found[options] != 2 and not {"--judge", "--expect"} & {*options.split()}:
+            assert [each.partition(",")[0] for each in err.splitlines()] == told
+        else:
+            assert bool(err) is (found[options] == 2)
     assert found == rows
+
+
+def test_gates_and_their_outcome_stand_in_the_summary(tmp_path: Path) -> None:
+    """Nothing is looked for beside the words: both figures are of the printed table."""
+    words = "--judge similarity --fail-under faithfulness=0.999 --fail-over contradiction_rate=0"
+    contradicting = [line("1", "The canteen opens at nine."), line("2", CHUNKS[0])]
+    source = write(tmp_path / "in.jsonl", contradicting)
+    ran = judge("score", source, "-o", tmp_path / "run", *words.split())
+    found = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert [list(gate) for gate in found["gates"]] == [
+        ["name", "side", "bound", "value", "what", "passed"]
+    ] * 2
+    first, second = found["gates"]
+    assert (first["name"], first["side"], first["bound"]) == ("faithfulness", "least", 0.999)
+    assert (first["value"], first["passed"]) == (found["faithfulness"]["macro"], False)
+    assert (second["name"], second["side"]) == ("contradiction_rate", "most")
+    assert second["value"] == found["contradiction_rate"]["macro"]
+    assert f"gate contradiction_rate <= 0: {second['value']:.3f} (mean over answers)" in ran.out
+    assert ran.code == 1
+    strict = ("--fail-over", "contradiction_rate=0.9", "--strict-gate", "--force")
+    ran = judge("score", source, "-o", tmp_path / "run", "--judge", "similarity", *strict)
+    (gate,) = read_summary(tmp_path / "run").gates
+    assert gate.what == "upper limit, failures counted 1"
+    # Wilson's upper limit of 1 in 2, and of 0 in 2.
+    assert gate.value == pytest.approx(0.9055 if second["value"] else 0.6576, abs=1e-4)
+    # Those of an older version, and of a run without a gate, are read all the same.
+    for name in ("gates", "contradiction_rate_bounds"):
+        del found[name]
+    del found["faithfulness_bounds"]["high_interval"]
+    (tmp_path / "run" / "summary.json").write_text(json.dumps(found))
+    assert read_summary(tmp_path / "run").gates == ()
+    assert judge("show", tmp_path / "run").code == 0
+
+
+def test_an_unfinished_run_is_taken_up_with_other_gates(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    words = ("score", QUICKSTART, "-o", run, "--judge", "similarity", "--fail-under")
+    assert judge(*words, "faithfulness=1").code == 1
+    begun = json.loads((run / "run.json").read_bytes()) | {"finished": None}
+    (run / "run.json").write_text(json.dumps(begun), encoding="utf-8")
+    (run / "results.jsonl").rename(run / "results.jsonl.part")
+    ran = judge(*words, "coverage=0.1")
+    assert (ran.code, "16 of 16 answers are there" in ran.err) == (0, True)
+    assert [gate.name for gate in read_summary(run).gates] == ["coverage"]
 
 
 WRITTEN = (
@@ -155,7 +210,7 @@ def test_correctness_is_measured_where_it_is_asked_for(
         "score", samples(tmp_path, *WRITTEN), "-o", tmp_path / "run", "--correctness",
         "--fail-under", gate,
     )  # fmt: skip
-    assert (found, err) == (code, "")
+    assert (found, err.count("\n")) == (code, 1)
     assert "looks correct (F1)" in out
     assert f"gate correctness >= {least}: 0.667 (mean over answers)" in out
     totals = read_summary(tmp_path / "run").correctness

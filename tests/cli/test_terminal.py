@@ -42,7 +42,8 @@ def test_a_reader_that_goes_does_not_change_the_exit_code(tmp_path: Path) -> Non
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        assert score(tmp_path, writing, "--fail-under", "faithfulness=1") == (1, "")
+        words = ("--judge", "similarity", "--fail-under", "faithfulness=1")
+        assert score(tmp_path, writing, *words) == (1, "")
     finally:
         os.close(writing)
     assert (tmp_path / "run" / "summary.json").exists()

@@ -53,6 +53,7 @@ def test_a_named_model_is_not_asked_where_similarity_judges(
 # Options, and what the one line says.
 REFUSED = [
     ("--judge llm", "judge: judge 'llm' needs a model: name one with --model or JUDGE_MODEL\n"),
+    ("--base-url http://localhost:1/v1", "'http://localhost:1/v1' (--base-url or OPENAI_BASE_URL)"),
     ("--model tiny", "OPENAI_API_KEY is not set"),
     ("--model tiny", "--base-url"),
     ("--model tiny --concurrency 0", "concurrency = 0"),
@@ -89,10 +90,23 @@ def test_the_environment(
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", f"{server.base_url}/")
     monkeypatch.setenv("OPENAI_API_KEY", " sk-0123456789 \n")
-    # A key alone names no model.
+    # A server without a model is half a choice.
+    ran = score(samples, name="alone")
+    assert (ran.code, ran.out, ran.err.count("\n"), server.requests) == (2, "", 1, [])
+    assert "add --model or JUDGE_MODEL, or say --judge similarity" in ran.err
+    assert not samples.with_name("alone").exists()
+    assert score(samples, "--judge", "similarity", name="said").code == 0
+    assert judge("cache", "stats").code == 0  # where no judge judges
+    # A key alone names none.
+    monkeypatch.delenv("OPENAI_BASE_URL")
     alone = score(samples, name="alone")
-    assert (alone.code, server.requests) == (0, [])
+    assert (alone.code, alone.err, server.requests) == (0, "", [])
     assert "similarity" in alone.out
+    monkeypatch.setenv("JUDGE_MODEL", "")
+    ran = score(samples, name="empty")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith("judge: environment: JUDGE_MODEL is empty")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{server.base_url}/")
     monkeypatch.setenv("JUDGE_MODEL", "from-environment")
     assert score(samples).code == 0
     assert {asked.body["model"] for asked in server.requests} == {"from-environment"}
@@ -164,6 +178,27 @@ def unquoted(asked: Asked) -> Answer:
     made_up = "nobody ever wrote these words"
     listed = [verdict(asked, name, quote=made_up) for name in ("s3", "s4")]
     return Says(packed([verdict(asked, "s1"), verdict(asked, "s2", "none"), *listed]))
+
+
+def test_another_judge_than_is_expected_is_asked_nothing(
+    samples: Path, server: JudgeServer
+) -> None:
+    """The signature is known once the server was probed; the samples are not sent."""
+    for number, name in enumerate(("similarity", "llm:tin", "llm:tiny@elsewhere")):
+        ran = score(samples, *server.words, "--expect", name, "--force")
+        assert (ran.code, ran.out) == (2, "")
+        assert f"--expect {name!r}: llm:tiny@" in ran.err.splitlines()[-1]
+        assert [asked for asked in server.requests if not asked.is_probe] == []
+        assert not samples.with_name("run").exists(), number
+    assert score(samples, "--expect", "llm", name="alone").code == 2
+    assert score(samples, *server.words, "--expect", "llm:tiny", "--force").code == 0
+    made = read_record(samples.with_name("run")).signature
+    # A finished run that would have been replaced stays as it is.
+    kept = samples.with_name("run") / "results.jsonl"
+    before = kept.read_bytes()
+    assert score(samples, "--expect", made, "--force").code == 2
+    assert kept.read_bytes() == before
+    assert score(samples, *server.words, "--expect", made, "--force").code == 0
 
 
 def test_quotes_required(samples: Path) -> None:

@@ -3,16 +3,16 @@ from itertools import permutations
 import pytest
 
 from judge.errors import ConfigError
-from judge.records import CorpusBounds, CorpusScore, Interval, Sample, Summary
-from judge.reports.gate import (
-    GATED,
-    Gate,
+from judge.records import (
+    CorpusBounds,
+    CorpusScore,
+    CorrectnessTotals,
     GateResult,
-    check_gates,
-    exit_code,
-    hold,
-    parse_gate,
+    Interval,
+    Sample,
+    Summary,
 )
+from judge.reports.gate import GATED, OPTIONS, Gate, Gates, Side, exit_code, hold, parse_gate
 from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
 from tests.compared import compared
@@ -25,7 +25,13 @@ def interval(low: float, high: float) -> Interval:
 
 
 SCORE = CorpusScore(macro=0.8, micro=0.7, answers=9, items=30, interval=interval(0.6, 0.9))
-BOUNDS = CorpusBounds(low=0.75, high=0.85, answers=10, low_interval=interval(0.5, 0.88))
+BOUNDS = CorpusBounds(
+    low=0.75,
+    high=0.85,
+    answers=10,
+    low_interval=interval(0.5, 0.88),
+    high_interval=interval(0.65, 0.97),
+)
 
 
 F1 = SCORE.model_copy(update={"macro": 0.55})
@@ -33,7 +39,7 @@ COMPARED = summarize([compared("q", "f", "f")]).correctness
 
 
 def totals(*, untrusted: bool = False) -> Summary:
-    judged = ("faithfulness", "faithfulness_strict", "citation_recall")
+    judged = ("faithfulness", "faithfulness_strict", "contradiction_rate", "citation_recall")
     bounds = {f"{name}_bounds": BOUNDS for name in judged}
     scores = dict.fromkeys((*judged, "coverage"), SCORE)
     return NOTHING.model_copy(update={**scores, **bounds, "untrusted": untrusted})
@@ -47,23 +53,66 @@ def with_correctness(**changes: object) -> Summary:
     return totals().model_copy(update={"correctness": found})
 
 
-def result(*, passed: bool | None) -> GateResult:
-    return GateResult(Gate("coverage", 0.5), None if passed is None else float(passed), "")
+def held(summary: Summary, *passed: bool | None) -> Summary:
+    """The totals with gates, each failed, passed, or on nothing."""
+    gates = tuple(
+        GateResult(
+            name="coverage",
+            side="least",
+            bound=0.5,
+            value=None if each is None else float(each),
+            what="",
+            passed=bool(each),
+        )
+        for each in passed
+    )
+    return summary.model_copy(update={"gates": gates})
+
+
+def test_every_score_of_the_summary_can_be_gated() -> None:
+    compared_too = {"f1", "precision", "recall", "f1_with_fallback"}
+    for record, names in ((Summary, GATED.keys()), (CorrectnessTotals, compared_too)):
+        fields = record.model_fields.items()
+        scores = {name for name, field in fields if field.annotation == CorpusScore | None}
+        assert scores
+        assert scores <= names
+    # Of one alone less is better.
+    assert [name for name, side in GATED.items() if side == "most"] == ["contradiction_rate"]
 
 
 def test_a_gate_names_a_score_and_a_share() -> None:
-    rows = [(f"{name}={share}", Gate(name, share)) for name in GATED for share in (0, 0.9, 1)]
-    assert [parse_gate(text) for text, _ in rows] == [gate for _, gate in rows]
+    for name, side in GATED.items():
+        for share in (0, 0.9, 1):
+            assert parse_gate(f"{name}={share}", side) == Gate(name, share)
 
 
 def test_another_gate_is_refused_by_its_value_and_a_way_out() -> None:
     shares = ("", "=", "=much", "=1.1", "=-0.1", "=nan", "=inf")
-    others = ("", "contradiction_rate=0.1", "answers=1", "=0.5")
-    for text in (*(f"faithfulness{share}" for share in shares), *others):
+    others = ("", "answers=1", "=0.5")
+    sides: dict[Side, str] = {"least": "faithfulness", "most": "contradiction_rate"}
+    for side, name in sides.items():
+        for text in (*(f"{name}{share}" for share in shares), *others):
+            with pytest.raises(ConfigError) as caught:
+                parse_gate(text, side)
+            said = str(caught.value)
+            assert said.startswith(f"{OPTIONS[side]} {text!r}: ")
+            assert "from 0 to 1" in said or all(known in said for known in GATED)
+
+
+def test_a_gate_of_the_wrong_side_names_the_right_option() -> None:
+    rows: dict[tuple[str, Side], str] = {
+        ("contradiction_rate=0.1", "least"): (
+            "--fail-under 'contradiction_rate=0.1': of contradiction_rate less is better; "
+            "say --fail-over contradiction_rate=0.1"
+        ),
+        ("coverage=0.5", "most"): (
+            "--fail-over 'coverage=0.5': of coverage more is better; say --fail-under coverage=0.5"
+        ),
+    }
+    for (text, side), said in rows.items():
         with pytest.raises(ConfigError) as caught:
-            parse_gate(text)
-        assert repr(text) in str(caught.value)
-        assert "one of faithfulness" in str(caught.value) or "from 0 to 1" in str(caught.value)
+            parse_gate(text, side)
+        assert str(caught.value) == said
 
 
 def test_what_is_held_against_a_gate() -> None:
@@ -73,6 +122,9 @@ def test_what_is_held_against_a_gate() -> None:
         ("faithfulness", True): 0.5,  # failures could hide in it: they count 0
         ("coverage", True): 0.6,
         ("faithfulness_strict", True): 0.5,
+        ("faithfulness_with_fallback", False): None,
+        ("contradiction_rate", False): 0.8,
+        ("contradiction_rate", True): 0.97,  # here they count 1
         ("citation_recall", True): 0.5,
         ("citation_recall", False): 0.8,
         ("citation_validity", True): None,
@@ -84,19 +136,19 @@ def test_what_is_held_against_a_gate() -> None:
         ("correctness_recall", True): None,
     }
     found = {
-        (name, strict): hold(Gate(name, 0.5), with_correctness(), strict=strict).value
+        (name, strict): hold(Gate(name, 0.5, strict), with_correctness()).value
         for name, strict in rows
     }
     assert found == rows
 
 
-def test_a_gate_is_passed_at_its_value_and_above_rounding_errors_aside() -> None:
-    passed = [hold(Gate("faithfulness", least), totals()).passed for least in (0.79, 0.8, 0.81)]
-    assert passed == [True, True, False]
-    for values in permutations((0.6, 0.7, 0.8)):
-        score = SCORE.model_copy(update={"macro": sum(values) / 3})
-        summary = totals().model_copy(update={"faithfulness": score})
-        assert hold(Gate("faithfulness", 0.7), summary).passed
+def test_a_gate_is_passed_at_its_value_and_beyond_rounding_errors_aside() -> None:
+    for name, passed in (("faithfulness", [1, 1, 0]), ("contradiction_rate", [0, 1, 1])):
+        assert [hold(Gate(name, x), totals()).passed for x in (0.79, 0.8, 0.81)] == passed
+        for values in permutations((0.6, 0.7, 0.8)):
+            score = SCORE.model_copy(update={"macro": sum(values) / 3})
+            summary = totals().model_copy(update={name: score})
+            assert hold(Gate(name, 0.7), summary).passed
 
 
 def test_three_comes_before_one() -> None:
@@ -113,28 +165,47 @@ def test_three_comes_before_one() -> None:
         (with_correctness(untrusted=True), [False], 3),
     ]
     for summary, passed, code in rows:
-        assert exit_code(summary, [result(passed=one) for one in passed]) == code
+        assert exit_code(held(summary, *passed)) == code
 
 
 def test_nothing_measured_passes_no_gate() -> None:
-    assert not hold(Gate("faithfulness", 0), NOTHING).passed
+    for name, side in GATED.items():
+        assert not hold(Gate(name, 0 if side == "least" else 1), NOTHING).passed
     # A run without claims fails no run but any gate.
     claimless = summarize([aggregate(Sample(qid="q"), [], {}, [], signature="s")])
-    assert exit_code(claimless, []) == 0
-    assert exit_code(claimless, [hold(Gate("faithfulness", 0.5), claimless)]) == 3
-    unmeasured = hold(Gate("correctness", 0), totals())
-    assert (unmeasured.value, unmeasured.passed) == (None, False)
-    assert exit_code(totals(), [unmeasured]) == 3
+    assert exit_code(claimless) == 0
+    assert exit_code(Gates((Gate("faithfulness", 0.5),)).hold(claimless)) == 3
+    unmeasured = Gates((Gate("correctness", 0),)).hold(totals())
+    assert [(each.value, each.passed) for each in unmeasured.gates] == [(None, False)]
+    assert exit_code(unmeasured) == 3
 
 
 def test_a_gate_on_what_is_not_going_to_be_measured_is_refused() -> None:
     for name in ("correctness", "correctness_precision", "correctness_recall"):
-        gates = [Gate("faithfulness", 0.9), Gate(name, 0.7)]
+        gates = Gates.read({"least": ["faithfulness=0.9", f"{name}=0.7"]}, strict=True)
         with pytest.raises(ConfigError, match=f"'{name}=0.7': .*add --correctness"):
-            check_gates(gates, strict=False, correctness=False)
-        check_gates(gates, strict=True, correctness=True)
-        check_gates(gates[:1], strict=False, correctness=False)
+            gates.check(correctness=False)
+        gates.check(correctness=True)
+        Gates(gates.bounds[:1]).check(correctness=False)
     # Strictness without a gate would pass everything.
-    check_gates([], strict=False, correctness=False)
+    assert Gates.read({}) == Gates()
     with pytest.raises(ConfigError, match="--strict-gate without a gate; add --fail-under"):
-        check_gates([], strict=True, correctness=True)
+        Gates.read({}, strict=True)
+    # A limit in which failures hide would, too.
+    with pytest.raises(ConfigError, match=r"leave out --strict-gate, or gate faithfulness$"):
+        Gates.read({"least": ["faithfulness_with_fallback=0.9"]}, strict=True)
+
+
+def test_a_judge_that_is_not_expected_is_refused() -> None:
+    made = "llm:gpt-5-mini@api.openai.com|prompt:faithfulness-v1@b90c7437|t:0|judge:0.1.0"
+    expected = ["llm", "llm:gpt-5-mini", "llm:gpt-5-mini@api.openai.com", made, made[:-12]]
+    for name in expected:
+        Gates(judge=name).expect(made)
+    others = ["", "llm:", "l", "similarity", "nli", "llm:gpt-5", "llm:gpt-5-mini@api.openai.co"]
+    others += [made + "|t:0", made[:-1], "prompt:faithfulness-v1@b90c7437", "LLM"]
+    for name in others:
+        with pytest.raises(ConfigError, match=r"would judge; name the judge you mean"):
+            Gates(judge=name).expect(made)
+    Gates().expect(made)
+    with pytest.raises(ConfigError, match="leave out the part served:"):
+        Gates.read({}, f"{made}|served:gpt-5-mini-2025-08-07")

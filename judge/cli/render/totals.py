@@ -17,10 +17,10 @@ from judge.records import (
     CorpusScore,
     CorrectnessStatus,
     CorrectnessTotals,
+    GateResult,
     Summary,
     UnscoredReason,
 )
-from judge.reports.gate import GateResult
 from judge.reports.worst import Example, WorstSentence
 from judge.signature import Signature
 from judge.text.visible import clip, counted, flat
@@ -62,8 +62,6 @@ class Ended(NamedTuple):
     """Worst first."""
     failures: Mapping[UnscoredReason, Example]
     """The first of each reason."""
-    gates: Sequence[GateResult] = ()
-    """What was held against them."""
     cached: bool = False
     """Whether verdicts are kept, so that another run asks only for what failed."""
     lang: Lang = "en"
@@ -87,7 +85,7 @@ def print_totals(summary: Summary, ended: Ended, folder: Path, page: Page) -> No
         for item in ended.worst:
             page.say(_sentence(item, page), hang=2)
     page.blank()
-    for gate in ended.gates:
+    for gate in summary.gates:
         page.say(_gate(gate), hang=2)
     for line in _untrusted(summary, cached=ended.cached):
         page.say(line, hang=2, style="bold red")
@@ -243,9 +241,9 @@ def _sentence(item: WorstSentence, page: Page) -> Text:
 
 
 def _gate(result: GateResult) -> Text:
-    gate = result.gate
     verdict = "passed" if result.passed else "failed" if result.value is not None else "unmeasured"
-    text = f"gate {gate.name} >= {gate.least:g}: {number(result.value)} ({result.what}), {verdict}"
+    bound = f"{'>=' if result.side == 'least' else '<='} {result.bound:g}"
+    text = f"gate {result.name} {bound}: {number(result.value)} ({result.what}), {verdict}"
     return Text(text, style="green" if result.passed else "bold red")
 
 

@@ -24,7 +24,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.reports.gate import hold, parse_gate
+from judge.reports.gate import Gates
 from judge.reports.worst import Failures, Worst
 from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
@@ -106,9 +106,8 @@ def printed(
     for result in results:
         worst.add(result)
         failures.add(result)
-    summary: Summary = summarize(results)
-    held = [hold(parse_gate(gate), summary, strict=strict) for gate in gates]
-    ended = Ended(worst.sentences(), failures.first, held, cached)
+    summary: Summary = Gates.read({"least": gates}, strict=strict).hold(summarize(results))
+    ended = Ended(worst.sentences(), failures.first, cached)
     return paged(lambda page: print_totals(summary, ended, folder, page), width, colour=colour)
 
 
