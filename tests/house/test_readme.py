@@ -46,13 +46,13 @@ def files(place: Path) -> None:
 def test_every_command_runs(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     # All in one test, for they stand on each other; so it takes more than a second.
     monkeypatch.setenv("OPENAI_API_KEY", "sk-readme")
-    # Where a command names no address, OpenAI's is meant.
-    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
     assert COMMANDS
     for command in COMMANDS:
         line, _, comment = command.partition("  # ")
         words = shlex.split(_ADDRESS.sub(server.base_url, line))
         assert words[0] == "judge", f"README runs {command!r}; only judge commands are tested"
+        # Where a command names a model and no address, OpenAI's is meant.
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url if "--model" in words else "")
         ran = judge(*words[1:])
         expected = re.search(r"exits (\d+)", comment)
         assert ran.code == (int(expected[1]) if expected else 0), (command, ran.err)
