@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from judge.errors import InputError as InputError
     from judge.errors import JudgeError as JudgeError
     from judge.errors import JudgeUnavailable as JudgeUnavailable
+    from judge.errors import JudgeUnhealthy as JudgeUnhealthy
     from judge.errors import PromptMismatch as PromptMismatch
     from judge.errors import RunError as RunError
     from judge.errors import UsageError as UsageError
@@ -55,8 +56,8 @@ if TYPE_CHECKING:
 _MODULES = {
     "judge.advice.recommend": "recommend_measures",
     "judge.config": "Config",
-    "judge.errors": "ConfigError InputError JudgeError JudgeUnavailable PromptMismatch RunError"
-    " UsageError",
+    "judge.errors": "ConfigError InputError JudgeError JudgeUnavailable JudgeUnhealthy"
+    " PromptMismatch RunError UsageError",
     "judge.evaluator": "Evaluator evaluate",
     "judge.files.runs": "read_run",
     "judge.files.samples": "read_samples",

@@ -39,6 +39,8 @@ PROMPT: Final = ("faithfulness", "v1")
 CORRECTNESS_PROMPT: Final = ("correctness", "v1")
 _OTHER_FILES: Final = 32
 """Open at a time beside the sockets: the run's, the cache's, data, certificates, look-ups."""
+_THOUGHTS: Final = 16_384
+"""Tokens of a reply that are left for thinking."""
 _NO_KEY: Final = "none"
 """What a server that asks for no key is sent."""
 
@@ -111,7 +113,7 @@ async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
             config.concurrency,
         )
     url = address(config)
-    policy = Policy(timeout=config.timeout, attempts=config.attempts)
+    policy = Policy(config.timeout, config.attempts, deadline=config.deadline)
     return await stack.enter_async_context(Connection(url, _key(url), policy=policy))
 
 
@@ -150,9 +152,9 @@ async def _asking(
 
     store = await stack.enter_async_context(open_store(config)) if config.cache else None
     settled = await settle(connection, name, REPLY_SCHEMA, store)
-    # A limit that the user set is meant as it stands.
-    room = {} if config.max_reply_tokens is None else {"room": 0}
-    model = OpenAIModel(connection, name, settled, store, **room)
+    model = OpenAIModel(connection, name, settled, store)
+    # There the limit covers what a model thinks and what it says.
+    room = _THOUGHTS if settled.limit == "max_completion_tokens" else 0
     how = "remembered" if settled.remembered else "asked"
     _LOG.info(
         "what the server takes (%s): %s", how, ", ".join(Signature.parse(model.signature).whole)
@@ -164,6 +166,7 @@ async def _asking(
             load_prompt(*prompt),
             sentences_per_call=config.sentences_per_call,
             max_reply_tokens=config.max_reply_tokens,
+            room=room,
             edition=_edition(config, windows=True),
         )
         windowed = WindowedJudge(prompted, max_evidence_tokens=config.max_evidence_tokens)

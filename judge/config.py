@@ -46,7 +46,7 @@ class Config(Record):
     max_evidence_tokens: int = Field(default=24_000, ge=500)
     """Estimated tokens of chunks in one call; more are judged in windows."""
     max_reply_tokens: int | None = Field(default=None, ge=1)
-    """Limit on one reply; grows with the sentences asked where left out."""
+    """What the limit on a reply may grow to where replies are cut; 16384 where left out."""
     timeout: float = Field(default=120.0, gt=0, allow_inf_nan=False)
     """Seconds for one attempt."""
     deadline: float = Field(default=600.0, gt=0, allow_inf_nan=False)

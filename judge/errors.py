@@ -7,6 +7,7 @@ JudgeError
 │   ├── RunError            the run folder is taken, finished, absent or not writable
 │   └── PromptMismatch      a pinned prompt does not bear its recorded hash
 └── JudgeUnavailable        the model cannot be asked at all: key, model name, quota    exit 2
+    └── JudgeUnhealthy      it is asked and nothing usable comes; another time it may   exit 3
 
 A failure of the world that concerns one sentence (a timeout, a broken reply) is no exception:
 it is a value, `judge.records.Unscored`, and stays in the denominator.
@@ -54,3 +55,7 @@ class PromptMismatch(UsageError):
 
 class JudgeUnavailable(JudgeError):
     """The model cannot be asked at all: wrong key, unknown model, exhausted quota."""
+
+
+class JudgeUnhealthy(JudgeUnavailable):
+    """The model was asked, and nothing usable came: the run stops, and can be gone on with."""

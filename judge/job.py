@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple, Protocol
 
 from judge.config import Config
-from judge.errors import InputError, RunError
+from judge.errors import InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
 from judge.files.folder import RunFolder
 from judge.files.runs import REJECTED, has_bytes, misplaced
@@ -39,7 +39,8 @@ class Watcher(Protocol):
     def begun(self, record: RunRecord, kept: int) -> None:
         """The input is sound and the folder is ours; `kept` results are there already.
 
-        Told again, with fewer, once one of them proves damaged, or not the next sample's.
+        Told again, with fewer, once one of them proves damaged, or not the next sample's; and where
+        the judge is unhealthy, for what it left unscored last is not kept.
         """
 
     def scored(self, result: SampleResult) -> None:
@@ -92,6 +93,7 @@ class Job:
             UsageError: the input, the folder or a setting is wrong, or another judge would judge
                 than is expected; nothing is half written.
             JudgeUnavailable: the model cannot be asked at all.
+            JudgeUnhealthy: nothing usable comes from it; what it left unscored last is not kept.
         """
         clock = time.monotonic()
         with (
@@ -221,10 +223,31 @@ class Job:
             watcher.begun(record, folder.kept)
             samples = chain([] if sample is None else [sample], samples)
             break
-        async with aclosing(self._evaluator.evaluate(samples)) as fresh:
-            async for result in fresh:
-                folder.append(result)
-                yield result
+        written = sound = folder.kept
+        try:
+            async with aclosing(self._evaluator.evaluate(samples)) as fresh:
+                async for result in fresh:
+                    folder.append(result)
+                    written += 1
+                    if not _is_barren(result) and (sound == written - 1 or _is_fresh(result)):
+                        sound = written
+                    yield result
+        except JudgeUnhealthy:
+            if sound < written:
+                folder.cut(sound)
+                watcher.begun(record, folder.kept)
+            raise
+
+
+def _is_barren(result: SampleResult) -> bool:
+    """Whether something of it was to be judged, and nothing of that was."""
+    compared = result.correctness
+    parts = (result.scores, *((compared.of_answer, compared.of_reference) if compared else ()))
+    return any(part.unscored and not part.judged + part.no_claim for part in parts)
+
+
+def _is_fresh(result: SampleResult) -> bool:
+    return any(not call.cached for call in result.calls)
 
 
 def _changed(path: Path) -> RunError:

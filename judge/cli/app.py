@@ -16,11 +16,12 @@ import typer
 from typer.core import TyperGroup
 
 from judge.cli.terminal import check_printed, patient
-from judge.errors import JudgeError
+from judge.errors import JudgeError, JudgeUnhealthy
 from judge.text.visible import visible
 
 LOGGER: Final = logging.getLogger("judge")
 WRONG_USE: Final = 2
+UNHEALTHY: Final = 3
 OUR_BUG: Final = 70
 SIGNALLED: Final = 128
 """And the signal's number."""
@@ -77,7 +78,7 @@ def _outcome(work: Callable[[], object]) -> int | str | None:
     except (JudgeError, MemoryError, RecursionError, OSError) as error:
         trace = traceback.format_exc() if debugging() else ""
         typer.echo(visible(f"{trace}judge: {_trouble(error)}"), err=True)
-        return WRONG_USE
+        return UNHEALTHY if isinstance(error, JudgeUnhealthy) else WRONG_USE
     except Exception:  # noqa: BLE001  the last line of defence
         message = "judge: this is a bug in judge, not yours; please report the above"
         typer.echo(visible(f"{traceback.format_exc()}\n{message}"), err=True)

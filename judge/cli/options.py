@@ -46,7 +46,9 @@ SETTINGS: Final = {
     "max_evidence_tokens": _option(
         int, "Tokens of chunks in one call; more are judged in windows [24000].", "N"
     ),
-    "max_reply_tokens": _option(int, "Limit on a reply [512, and 200 a sentence].", "N"),
+    "max_reply_tokens": _option(
+        int, "Where a reply is cut, its limit doubles up to this [16384; 32768 for some].", "N"
+    ),
     "timeout": _option(float, "For one attempt at a call [120].", "SECONDS"),
     "deadline": _option(float, "For one answer, retries and all [600].", "SECONDS"),
     "cache_dir": _option(Path, "Where verdicts are kept [~/.cache/judge].", "FOLDER"),

@@ -51,7 +51,7 @@ def score_into(
         with progress:
             summary = job.run(progress)
     except JudgeUnavailable as error:
-        raise JudgeUnavailable(f"{error}; {progress.said}") from None
+        raise type(error)(f"{error}; {progress.said}") from None
     except KeyboardInterrupt as error:
         progress.say(f"interrupted; {progress.said}")
         return stopped_by(error)
@@ -106,7 +106,9 @@ class Progress:
         if record.input.rejected and not again:
             lines = "line" if record.input.rejected == 1 else "lines"
             self.say(f"{record.input.rejected} bad {lines} left out; see rejected.jsonl")
-        if kept:
+        if again and self._done > kept:
+            self._done = kept
+        elif kept:
             self.say(f"taking up an unfinished run: {kept} of {self._total} answers are there")
         self._bar.update(self._task, description="scoring", total=self._total)
 

@@ -169,11 +169,12 @@ class RunFolder:
         with self._writing(), (self.path / PART).open("rb") as file:
             yield from results_in(islice(file, self.kept))
 
-    def cut(self, lines: int, problem: str) -> None:
-        """Keep so many results, and say what is wrong with the next; the rest is made again."""
+    def cut(self, lines: int, problem: str = "") -> None:
+        """Keep so many results; the rest is made again. Say what is wrong with the next, if any."""
         self._cut(lines)
         self.kept = lines
-        self._tell(problem)
+        if problem:
+            self._tell(problem)
 
     def _cut(self, lines: int) -> int:
         """Cut the results behind so many lines; returns the bytes that are left."""

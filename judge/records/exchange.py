@@ -145,6 +145,8 @@ class ChatFailure(Record):
     """From the first sending until it was given up."""
     retries: int = 0
     """Attempts that failed before the last one."""
+    refused: bool = False
+    """Whether the server, which works, does not take the request: sent again, it would not."""
 
 
 _Probability = Annotated[float, Field(ge=0, le=1)]

@@ -26,7 +26,7 @@ from judge.backends.openai.failures import (
     from_error,
 )
 from judge.backends.retry import last, pause
-from judge.errors import ConfigError, JudgeUnavailable
+from judge.errors import ConfigError, JudgeUnavailable, JudgeUnhealthy
 from judge.records import UnscoredReason
 
 T = TypeVar("T")
@@ -69,6 +69,8 @@ class Policy:
     """Seconds the first wait may last; the second may last twice as long, and so on."""
     longest_wait: float = 30.0
     """Seconds a wait may last that the server did not ask for."""
+    deadline: float = 600.0
+    """Seconds until a server must have said what it takes."""
 
     async def persist(
         self, attempt: Callable[[float], Awaitable[T | Failure]], deadline: float | None
@@ -279,12 +281,14 @@ class Watch:
         self._purpose = purpose
         self._told = False
         self._failed = 0
+        self._begun = asyncio.get_running_loop().time()
         self._end = 0.0
 
     def start(self) -> float:
         """The deadline of a request that is sent now: one attempt's time, on the loop's clock."""
         self._failed = 0
-        self._end = asyncio.get_running_loop().time() + self._connection.policy.timeout
+        policy, now = self._connection.policy, asyncio.get_running_loop().time()
+        self._end = min(now + policy.timeout, self._begun + policy.deadline)
         return self._end
 
     def gives_up(self, failure: Failure) -> bool:
@@ -304,7 +308,7 @@ class Watch:
     def hopeless(self, failure: Failure) -> JudgeUnavailable:
         """The error that says what to do about the last failure."""
         if failure.reason is UnscoredReason.RATE_LIMITED:
-            step = "try again later"
+            step = "wait, then try again, or set OPENAI_API_KEY to a key with a higher limit"
         elif failure.refusal is None:
             step = "is the server running? is --base-url right?"
         elif failure.refusal.status in _ELSEWHERE:
@@ -313,7 +317,9 @@ class Watch:
             step = "the server has trouble of its own; see its log, or try again later"
         else:
             step = f"is --base-url right, and can this model {self._purpose} ({self._option})?"
-        return self._connection.unavailable(self._model, f"{failure.detail}; {step}")
+        error = self._connection.unavailable(self._model, f"{failure.detail}; {step}")
+        limited = failure.reason is UnscoredReason.RATE_LIMITED
+        return JudgeUnhealthy(str(error)) if limited else error
 
 
 def _url(base_url: str) -> httpx2.URL:

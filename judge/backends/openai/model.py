@@ -23,6 +23,7 @@ _LONG: Final = 4000
 _WARNINGS: Final = 20
 """A server that makes up a name for each reply is not to fill the log."""
 _REFUSES: Final = frozenset({400, 422})
+_SAYS_NO: Final = frozenset(range(400, 500)) - {408, 409, 429}
 _MAX_TOKENS: Final = 256
 """Enough to see that the options are taken; few enough for a model that never ends by itself."""
 _CUT_OFF: Final = re.compile(
@@ -97,7 +98,6 @@ class OpenAIModel:
         model: as the server knows it.
         capabilities: what `settle` found.
         memory: where that is remembered, to be corrected once it no longer holds.
-        room: tokens for thinking, where the limit covers what a model thinks and what it says.
     """
 
     def __init__(
@@ -106,8 +106,6 @@ class OpenAIModel:
         model: str,
         capabilities: Capabilities,
         memory: Store | None = None,
-        *,
-        room: int = 16_384,
     ) -> None:
         self._connection = connection
         self._model = model
@@ -115,7 +113,7 @@ class OpenAIModel:
         self._memory = memory
         self._weighed = False
         self._told: set[tuple[str, str]] = set()
-        self._room = room if capabilities.limit == "max_completion_tokens" else 0
+        self._taken = 0
 
     @property
     def signature(self) -> str:
@@ -130,16 +128,23 @@ class OpenAIModel:
                 takes an option that was settled: nothing steps down in the middle of a run.
         """
         body = self._capabilities.body(self._model, request)
-        body[self._capabilities.limit] = request.max_tokens + self._room
         exchange = await self._connection.ask(
             _PATH, body, read_completion, deadline=request.deadline
         )
         outcome, seconds, retries = exchange.outcome, exchange.seconds, exchange.retries
         if isinstance(outcome, Failure):
-            await self._check(outcome, body)
+            too_many = self._exceeds(outcome, body)
+            if not too_many:
+                await self._check(outcome, body)
+            status = outcome.refusal.status if outcome.refusal else 0
             return ChatFailure(
-                reason=outcome.reason, detail=outcome.detail, seconds=seconds, retries=retries
+                reason=UnscoredReason.TRUNCATED if too_many else outcome.reason,
+                detail=outcome.detail,
+                seconds=seconds,
+                retries=retries,
+                refused=status in _SAYS_NO,
             )
+        self._taken = max(self._taken, request.max_tokens)
         await self._compare(outcome.model)
         prompt, reply = outcome.prompt_tokens, outcome.reply_tokens
         self._weigh(prompt, len(request.system) + len(request.user))
@@ -154,6 +159,13 @@ class OpenAIModel:
             seconds=seconds,
             retries=retries,
         )
+
+    def _exceeds(self, failure: Failure, body: Mapping[str, JsonValue]) -> bool:
+        """Whether it is about a limit on the reply that is larger than one that was taken."""
+        name, refusal = self._capabilities.limit, failure.refusal
+        if refusal is None or refusal.status not in _REFUSES or refusal.field(body) != name:
+            return False
+        return 0 < self._taken < int(str(body[name]))
 
     async def _check(self, failure: Failure, body: Mapping[str, JsonValue]) -> None:
         """That the failure is not one of an option: then the next request would fail, too."""

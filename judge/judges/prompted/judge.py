@@ -1,4 +1,4 @@
-"""The rounds of asking: what is missing is asked again, what is cut is asked in halves."""
+"""The rounds of asking: what is missing is asked again, what is cut with more room or in halves."""
 
 import asyncio
 from collections import Counter
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from judge.errors import ConfigError
-from judge.judges.prompted.render import render, sentence_id
+from judge.errors import ConfigError, JudgeUnhealthy
+from judge.judges.prompted.render import render, reply_tokens, sentence_id
 from judge.judges.prompted.reply import parse
 from judge.prompt import Prompt
 from judge.protocols import Model
 from judge.records import (
     Call,
-    ChatFailure,
+    ChatReply,
     JudgeOutcome,
     JudgeRequest,
     Judgment,
@@ -23,6 +23,7 @@ from judge.records import (
     UnscoredReason,
 )
 from judge.signature import Signature
+from judge.text.visible import clip, printable
 from judge.workers import apart, weigh
 
 MISSES: Final = 3
@@ -30,6 +31,17 @@ MISSES: Final = 3
 
 FAULTS: Final = 2
 """A sentence with so many verdicts that cannot be used is `Unscored(malformed)`."""
+
+MOST_REPLY_TOKENS: Final = 16_384
+"""To which the limit on a reply grows where no other is set, beside the room for thinking."""
+
+_WASTE: Final = 4
+"""Times that limit: an answer whose cut replies took more tokens is not asked about again."""
+
+BARREN: Final = 20
+"""Where so many answers, and the first of all, brought no verdict, none is to be expected."""
+
+_SHOWN: Final = 160
 
 _STOPPED: Final = {
     "refusal": (UnscoredReason.REFUSED, "the model refused"),
@@ -56,6 +68,14 @@ class _Hearing:
     replies: list[Reply] = field(default_factory=list)
     misses: Counter[int] = field(default_factory=Counter)
     faults: Counter[int] = field(default_factory=Counter)
+    growth: int = 1
+    """How many times its usual limit a reply may have."""
+    most: int = MOST_REPLY_TOKENS
+    """The limit at most."""
+    wasted: int = 0
+    """Tokens in replies that were cut."""
+    said: str | None = None
+    """The last reply; empty where the server said no instead, null where it said nothing."""
 
     def give_up(self, ids: Iterable[int], reason: UnscoredReason, detail: str) -> None:
         line = " ".join(detail.split())
@@ -73,8 +93,10 @@ def signed(model: str, prompt: Prompt, sentences_per_call: int, edition: tuple[s
 class PromptedJudge:
     """Asks a model about up to `sentences_per_call` sentences at a time, one call after the other.
 
-    `edition` is what else the verdicts depend on, as the last parts of the signature. Each reply
-    has a limit made from the number of sentences unless one is given.
+    `edition` is what else the verdicts depend on, as the last parts of the signature. A reply's
+    limit is made from the number of sentences and `room`, tokens for thinking where the limit
+    covers that, too. A reply that it cuts is asked for with twice the limit, up to
+    `max_reply_tokens`, then in halves; a limit that was needed once is where later answers begin.
 
     Raises:
         ConfigError: `sentences_per_call` is under 1.
@@ -87,6 +109,7 @@ class PromptedJudge:
         *,
         sentences_per_call: int = 16,
         max_reply_tokens: int | None = None,
+        room: int = 0,
         edition: tuple[str, ...] = (),
     ) -> None:
         if sentences_per_call < 1:
@@ -96,7 +119,10 @@ class PromptedJudge:
         self._model = model
         self._prompt = prompt
         self._size = sentences_per_call
-        self._max_reply_tokens = max_reply_tokens
+        self._most = max_reply_tokens or MOST_REPLY_TOKENS + room
+        self._room = room
+        self._growth = 1
+        self._barren: set[int] | None = set()  # the answers without a verdict; None since one came
         self._edition = edition
 
     @property
@@ -108,9 +134,13 @@ class PromptedJudge:
         """One outcome per asked sentence. Without chunks the model is asked all the same.
 
         After the request's deadline nothing more is asked: what is open then is a timeout.
+
+        Raises:
+            JudgeUnhealthy: the first answers of all brought no verdict, and there are `BARREN`.
+            JudgeUnavailable: as of the model.
         """
         clock = asyncio.get_running_loop().time
-        hearing = _Hearing()
+        hearing = _Hearing(growth=self._growth, most=self._most)
         starts = range(0, len(request.ask), self._size)
         groups = [request.ask[low : low + self._size] for low in reversed(starts)]
         open_ones: list[_Question] = [dict.fromkeys(group, "") for group in groups]
@@ -120,6 +150,7 @@ class PromptedJudge:
                 hearing.give_up(question, UnscoredReason.TIMEOUT, _LATE)
                 continue
             open_ones.extend(reversed(await self._ask(request, question, hearing)))
+        self._count(request, hearing)
         outcomes = {index: hearing.outcomes[index] for index in request.ask}
         return Judgment(
             outcomes=outcomes, calls=tuple(hearing.calls), replies=tuple(hearing.replies)
@@ -131,32 +162,70 @@ class PromptedJudge:
         """Make one call; returns the questions that it leaves open."""
         ids = tuple(question)
         asked = request if ids == request.ask else request.model_copy(update={"ask": ids})
-        faults, most = _told(question), self._max_reply_tokens
-        heavy = weigh(request)
-        chat = await apart(heavy, render, asked, self._prompt, faults=faults, max_reply_tokens=most)
+        usual = reply_tokens(len(ids)) + self._room
+        limit = min(hearing.most, usual * hearing.growth)
+        heavy, faults = weigh(request), _told(question)
+        chat = await apart(heavy, render, asked, self._prompt, faults=faults, limit=limit)
         answer = await self._model.chat(chat)
         cost = answer.model_dump(include=set(_COST))
         hearing.calls.append(Call.model_validate(_COST | cost))
-        if isinstance(answer, ChatFailure):
-            hearing.give_up(ids, answer.reason, answer.detail)
-        elif answer.finish in _STOPPED:
-            hearing.give_up(ids, *_STOPPED[answer.finish])
-        elif answer.finish == "stop":
+        if isinstance(answer, ChatReply):
+            hearing.said = answer.text
+        elif answer.refused:
+            hearing.said = ""
+        if isinstance(answer, ChatReply) and answer.finish == "stop":
+            self._growth = max(self._growth, -(-limit // usual))
             return self._read(answer.text, asked, hearing)
-        elif len(ids) > 1:
-            half = len(ids) // 2
-            return [{index: question[index] for index in part} for part in (ids[:half], ids[half:])]
+        if isinstance(answer, ChatReply) and answer.finish == "length":
+            return self._cut(question, limit, hearing)
+        if isinstance(answer, ChatReply):
+            hearing.give_up(ids, *_STOPPED[answer.finish])
+        elif answer.reason is UnscoredReason.TRUNCATED and limit > usual:
+            # It is the larger limit that the server does not take.
+            hearing.most = max(usual, limit // 2)
+            return _halves(question) if hearing.wasted and len(ids) > 1 else [question]
         else:
-            cut = f"the reply was cut at {chat.max_tokens} tokens, for this sentence alone"
-            hint = f"{cut}; see --max-reply-tokens"
-            hearing.give_up(ids, UnscoredReason.TRUNCATED, hint)
+            hearing.give_up(ids, answer.reason, answer.detail)
         return []
+
+    def _cut(self, question: _Question, limit: int, hearing: _Hearing) -> list[_Question]:
+        """The questions that a cut reply leaves open: the same with more room, else its halves."""
+        hearing.wasted += limit
+        if hearing.wasted > _WASTE * max(self._most, MOST_REPLY_TOKENS):
+            cut = f"replies of {hearing.wasted} tokens in all were cut"
+        elif limit < hearing.most:
+            hearing.growth *= 2
+            return [question]
+        elif len(question) > 1:
+            return _halves(question)
+        else:
+            cut = f"the reply was cut at {limit} tokens, for this sentence alone"
+        hint = f"{cut}; see --max-reply-tokens"
+        hearing.give_up(question, UnscoredReason.TRUNCATED, hint)
+        return []
+
+    def _count(self, request: JudgeRequest, hearing: _Hearing) -> None:
+        """Raise where this is one answer too many without a verdict, and none had one before."""
+        if self._barren is None or hearing.said is None:
+            return
+        self._barren.add(hash((request.query, request.answer)))
+        if len(self._barren) < BARREN:
+            return
+        lost = [each for each in hearing.outcomes.values() if isinstance(each, Unscored)]
+        said = clip(printable(hearing.said), _SHOWN)
+        came = " ".join([*(each.detail for each in lost[-1:]), *([f"«{said}»"] if said else [])])
+        asked = Signature.parse(self._model.signature).maker
+        raise JudgeUnhealthy(
+            f"{asked}: none of the first {BARREN} answers got a usable verdict; last came: {came}; "
+            "name another --model, or mend what it says"
+        )
 
     def _read(self, text: str, asked: JudgeRequest, hearing: _Hearing) -> list[_Question]:
         # Read now, for it is this reply that may have shown that another model answers.
         parsed = parse(text, asked, self.signature)
         hearing.outcomes.update(parsed.verdicts)
         if parsed.verdicts:
+            self._barren = None
             reply = Reply(text=text, call=hearing.calls[-1], sentences=tuple(parsed.verdicts))
             hearing.replies.append(reply)
         hearing.misses.update(parsed.missing.keys())
@@ -172,6 +241,11 @@ class PromptedJudge:
             else:
                 again[index] = fault
         return [again] if again else []
+
+
+def _halves(question: _Question) -> list[_Question]:
+    ids, half = tuple(question), len(question) // 2
+    return [{index: question[index] for index in part} for part in (ids[:half], ids[half:])]
 
 
 def _told(question: _Question) -> str:

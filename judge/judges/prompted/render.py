@@ -60,15 +60,15 @@ llama.cpp and xgrammar turn into a grammar."""
 
 
 def render(
-    request: JudgeRequest, prompt: Prompt, *, faults: str = "", max_reply_tokens: int | None = None
+    request: JudgeRequest, prompt: Prompt, *, faults: str = "", limit: int | None = None
 ) -> ChatRequest:
     """Write one request to a model. The same request gives the same words.
 
     Sentence `i` is `s(i+1)`, chunk `k` is number `k+1`; chunk ids are not shown. The material
     stands between tags that bear a code made of all of it, and holds nothing that looks like one,
     nor a token that a chat template is made of.
-    `faults` is why an earlier reply could not be used. The limit on the reply is 512 tokens and 200
-    for each asked sentence unless given.
+    `faults` is why an earlier reply could not be used; the reply's limit is `reply_tokens` of the
+    sentences asked unless given.
     """
     code = _code(request)
     user = prompt.user.substitute(
@@ -88,9 +88,14 @@ def render(
         system=prompt.system,
         user=user,
         reply_schema=REPLY_SCHEMA,
-        max_tokens=max_reply_tokens or _TOKENS_ONCE + _TOKENS_EACH * len(request.ask),
+        max_tokens=limit or reply_tokens(len(request.ask)),
         deadline=request.deadline,
     )
+
+
+def reply_tokens(sentences: int) -> int:
+    """Tokens that verdicts on so many sentences take at most, without any thinking."""
+    return _TOKENS_ONCE + _TOKENS_EACH * sentences
 
 
 def sentence_id(index: int) -> str:

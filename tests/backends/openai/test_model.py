@@ -18,7 +18,6 @@ from tests.server import JudgeServer
 
 KEY = "sk-secret-0123456789"
 COMPLETION: dict[str, JsonValue] = {"choices": [{"message": {"content": "{}"}}]}
-REASONING = Capabilities(temperature=False, limit="max_completion_tokens", served="m")
 
 
 # What a server takes.
@@ -305,19 +304,17 @@ def test_another_model_behind_the_name_is_told_and_remembered(
     assert served == ["served:m-1", "served:m-2", "served:m-2", "served:m-2", "served:m-3"]
 
 
-@pytest.mark.parametrize(
-    ("settled", "room", "limit"),
-    [(REASONING, 7, 107), (REASONING, 16_384, 16_484), (Capabilities(), 7, 100)],
-)
-def test_the_room_to_think_can_be_set(
-    question: ChatRequest, settled: Capabilities, room: int, limit: int
-) -> None:
-    async def use(_: OpenAIModel, connection: Connection) -> object:
-        return await OpenAIModel(connection, "m", settled, room=room).chat(question)
+def test_a_limit_beyond_one_that_was_taken_cuts_and_stops_nobody(question: ChatRequest) -> None:
+    async def use(model: OpenAIModel, _: Connection) -> object:
+        more = question.model_copy(update={"max_tokens": question.max_tokens * 2})
+        return [await model.chat(each) for each in (question, more)]
 
-    with JudgeServer(calls(Says("{}"))) as server:
-        run(server.base_url, use)
-    assert server.requests[0].body[settled.limit] == limit
+    error: JsonValue = {"message": "max_tokens is too large: 200", "param": "max_tokens"}
+    with JudgeServer(calls(Says("{}"), Status(400, {"error": error}))) as server:
+        outcomes = run(server.base_url, use)
+    assert isinstance(outcomes, list)
+    assert isinstance(outcomes[1], ChatFailure)
+    assert (outcomes[1].reason, outcomes[1].refused) == ("truncated", True)
 
 
 @pytest.mark.parametrize(("counted", "warned"), [(499, 1), (500, 0), (0, 0)])

@@ -1,7 +1,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -141,7 +141,7 @@ async def test_a_cut_reply_is_asked_in_halves_and_none_of_it_is_believed() -> No
         return right(chat) if len(ids(chat)) <= 2 else finished(right(chat), "length")
 
     model = FakeModel([script])
-    judgment = await PromptedJudge(model, PROMPT).judge(asked(5))
+    judgment = await PromptedJudge(model, PROMPT, max_reply_tokens=64).judge(asked(5))
     assert fates(judgment) == ["full"] * 5
     assert [ids(chat) for chat in model.requests] == [
         ["s1", "s2", "s3", "s4", "s5"],
@@ -162,9 +162,54 @@ async def test_one_sentence_cut_alone_is_truncated() -> None:
     assert judgment.replies == ()
 
 
+def thinking(least: int) -> Callable[[ChatRequest], ChatReply | str]:
+    """Right where it may use so many tokens, else cut."""
+    return lambda chat: right(chat) if chat.max_tokens >= least else finished("", "length")
+
+
+async def test_a_cut_reply_is_asked_for_with_twice_the_limit_first() -> None:
+    # The usual limit is 512 tokens and 200 for each sentence.
+    for most, room, least, limits in (
+        (None, 0, 5_000, [912, 1824, 3648, 7296]),
+        (5_000, 0, 5_000, [912, 1824, 3648, 5_000]),
+        (None, 16_384, 20_000, [912 + 16_384, 16_384 + 16_384]),
+        (5_000, 16_384, 5_000, [5_000]),
+        # A sentence alone may use as much as both.
+        (1_000, 0, 1_001, [912, 1_000, 1_000, 1_000]),
+    ):
+        model = FakeModel([thinking(least)])
+        judge = PromptedJudge(model, PROMPT, max_reply_tokens=most, room=room)
+        judgment = await judge.judge(asked(2))
+        assert [chat.max_tokens for chat in model.requests] == limits
+        assert len(judgment.calls) == len(limits)
+        fine = limits[-1] >= least
+        assert fates(judgment) == (["full"] if fine else ["truncated"]) * 2
+        await judge.judge(asked(2))
+        # What was needed is where the next answer begins; what was of no use is not.
+        assert model.requests[len(limits)].max_tokens == limits[-1 if fine else 0]
+
+
+async def test_a_reply_that_never_ends_costs_a_bounded_number_of_tokens() -> None:
+    model = FakeModel([thinking(10**9)])
+    assert fates(await PromptedJudge(model, PROMPT).judge(asked(16))) == ["truncated"] * 16
+    # 3712, 7424, 14848, 16384; 8 at 16384; from there on all that is open is asked about once more.
+    assert sum(chat.max_tokens for chat in model.requests) < 7 * 16_384
+
+
+async def test_a_limit_that_the_server_does_not_take_is_not_insisted_on() -> None:
+    def small(chat: ChatRequest) -> ChatReply | ChatFailure | str:
+        if chat.max_tokens > 2_000:
+            return ChatFailure(reason=UnscoredReason.TRUNCATED, detail="too much")
+        return right(chat) if len(ids(chat)) == 1 else finished("", "length")
+
+    model = FakeModel([small])
+    assert fates(await PromptedJudge(model, PROMPT).judge(asked(2))) == ["full"] * 2
+    assert [chat.max_tokens for chat in model.requests] == [912, 1824, 3648, 1824, 1824]
+
+
 async def test_a_half_is_told_its_own_faults_only() -> None:
     model = FakeModel([saying(("s1", "maybe")), finished("", "length"), right, right])
-    await PromptedJudge(model, PROMPT).judge(asked(2))
+    await PromptedJudge(model, PROMPT, max_reply_tokens=64).judge(asked(2))
     assert "s1: support is" in model.requests[2].user
     assert "s2: no verdict" not in model.requests[2].user
     assert "s2: no verdict" in model.requests[3].user
