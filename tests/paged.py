@@ -6,10 +6,16 @@ from collections.abc import Callable
 from rich.console import Console
 
 from judge.cli.terminal import Page
+from judge.messages import Lang
 
 
 def paged(
-    show: Callable[[Page], None], width: int = 80, *, colour: bool = False, encoding: str = "utf-8"
+    show: Callable[[Page], None],
+    width: int = 80,
+    *,
+    colour: bool = False,
+    encoding: str = "utf-8",
+    lang: Lang = "en",
 ) -> str:
     """What is said on a page of this width, with or without escape sequences."""
     raw = io.BytesIO()
@@ -23,7 +29,8 @@ def paged(
                 highlight=False,
                 force_terminal=colour,
                 color_system=system,  # type: ignore[arg-type]
-            )
+            ),
+            lang,
         )
     )
     file.flush()

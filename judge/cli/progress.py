@@ -11,7 +11,7 @@ from rich.progress import Progress as Bar
 from rich.text import Text
 
 from judge.cli.app import stopped_by
-from judge.cli.render.totals import Ended, print_totals
+from judge.cli.render.totals import PLAIN, Ended, Wish, print_totals
 from judge.cli.terminal import output
 from judge.errors import JudgeUnavailable
 from judge.job import Job
@@ -19,7 +19,7 @@ from judge.messages import Lang
 from judge.records import SampleResult
 from judge.records.run import RunRecord
 from judge.reports.gate import exit_code
-from judge.reports.worst import Failures, Worst
+from judge.reports.worst import Failures, Findings, Worst
 
 _EVERY: Final = 10.0
 """Seconds between plain lines."""
@@ -30,19 +30,19 @@ _WHOLE: Final = 10
 def score_into(
     folder: Path,
     job: Job,
-    most: int = 5,
+    wish: Wish = PLAIN,
     lang: Lang = "en",
     *,
     cached: bool = False,
 ) -> int:
     """Run the job, print what came of it, and return the exit code.
 
-    `most` of the worst sentences are printed. Where verdicts are `cached`, another run asks only
-    for what failed.
+    Where verdicts are `cached`, another run asks only for what failed.
     """
-    worst, failures = Worst(most), Failures()
+    findings, worst, failures = Findings(), Worst(wish.kept), Failures()
 
     def keep(result: SampleResult) -> None:
+        findings.add(result)
         worst.add(result)
         failures.add(result)
 
@@ -55,9 +55,9 @@ def score_into(
     except KeyboardInterrupt as error:
         progress.say(f"interrupted; {progress.said}")
         return stopped_by(error)
-    with output() as page:
-        ended = Ended(worst.sentences(), failures.first, cached, lang)
-        print_totals(summary, ended, folder, page)
+    with output(lang) as page:
+        ended = Ended(findings.found, worst.sentences(), failures.first, cached)
+        print_totals(summary, ended, folder, page, wish)
     return exit_code(summary)
 
 

@@ -61,7 +61,15 @@ def score(  # noqa: PLR0913  each is an option of the command line
         "or how the signature of a run begins, up to a bar.",
         callback=_named,
     ),
-    worst: int = typer.Option(5, metavar="N", min=0, help="How many worst sentences to print."),
+    details: bool = typer.Option(
+        False, "--details", help="Print counts, flags, the table of cells, and the worst sentences."
+    ),
+    worst: int | None = typer.Option(
+        None,
+        metavar="N",
+        min=0,
+        help="List the N worst sentences, too [5 with --details]; 0 prints no text of an answer.",
+    ),
     review_hook: str | None = typer.Option(
         None,
         "--review-hook",
@@ -69,7 +77,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
         help="Hand a share of the answers to module:object, an http address or a .csv file.",
     ),
     lang: str = typer.Option(
-        "en", metavar="en|zh", help="Language of the table of retrieval and generation."
+        "en", metavar="en|zh", help="Language of what is printed [en]; reasons keep the answer's."
     ),
     settings: "Config",
 ) -> None:
@@ -82,6 +90,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.progress import score_into  # noqa: PLC0415
+    from judge.cli.render.totals import Wish  # noqa: PLC0415
     from judge.evaluator import Evaluator  # noqa: PLC0415
     from judge.job import Job  # noqa: PLC0415
     from judge.reports.gate import Gates  # noqa: PLC0415
@@ -107,7 +116,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
         gates=gates,
     )
     kept = settings.cache and settings.asks_model
-    raise typer.Exit(score_into(folder, job, worst, language(lang), cached=kept))
+    raise typer.Exit(score_into(folder, job, Wish(worst, details), language(lang), cached=kept))
 
 
 def _default_folder(source: str) -> Path:

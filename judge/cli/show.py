@@ -45,7 +45,9 @@ def show(
     skip: int | None = typer.Option(
         None, metavar="N", min=0, help="With --cell: how many to pass over [0]."
     ),
-    lang: str = typer.Option("en", metavar="en|zh", help="Language in which a cell is read."),
+    lang: str = typer.Option(
+        "en", metavar="en|zh", help="Language of what is printed [en]; reasons keep the answer's."
+    ),
 ) -> None:
     """Show one answer: each sentence's support, the evidence, the citations.
 
@@ -92,7 +94,7 @@ def _show_answer(
         where = ", ".join(result.cell.words)
         raise RunError(f"{run}: answer {result.qid!r} is not in that cell; it is {where}")
     sample = Origins(run).of(result)
-    with output() as page:
+    with output(lang) as page:
         print_answer(result, sample, page)
         print_grounds(result, sample, page, lang)
 
@@ -109,7 +111,7 @@ def _show_cell(
     found = 0
     samples = Origins(run)
     asked = ",".join(word for word in get_args(QuadrantWord) if word in words)
-    with output() as page:
+    with output(lang) as page:
         for result in read_results(run):
             if result.cell is None or not set(words).issubset(result.cell.words):
                 continue

@@ -39,8 +39,9 @@ _PIECE: Final = re.compile(
 class Page:
     """What is said on a console, line by line."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, lang: Lang = "en") -> None:
         self.console = console
+        self.lang: Lang = lang
         self.speaks_utf = console.encoding.lower().startswith("utf")
 
     def say(self, text: Text | str, indent: int = 0, hang: int = 0, style: str = "") -> None:
@@ -76,10 +77,11 @@ class Page:
 
     def made_by(self, signatures: Iterable[str], correctness: Iterable[str] = ()) -> None:
         """Say which judges were asked, about faithfulness and about correctness."""
+        say = words("looks", "made", self.lang)
         for signature in signatures:
-            self.copied(f"made by {signature}", "dim")
+            self.copied(say("by", signature=signature), "dim")
         for signature in correctness:
-            self.copied(f"correctness made by {signature}", "dim")
+            self.copied(say("correctness_by", signature=signature), "dim")
 
 
 class _Spout(RawIOBase):
@@ -135,12 +137,12 @@ def patient(name: str, number: int) -> None:
 
 
 @contextmanager
-def output() -> Iterator[Page]:
+def output(lang: Lang = "en") -> Iterator[Page]:
     """A page on standard output."""
     console = Console(highlight=False)
     if console.width < _LEAST_TERMINAL:  # an emulator that does not know its size says 0
         console = Console(highlight=False, width=80)
-    yield Page(console)
+    yield Page(console, lang)
 
 
 def check_printed() -> None:

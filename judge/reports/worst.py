@@ -1,12 +1,14 @@
-"""What to look at first: the worst sentences, and an example of each failure."""
+"""What to look at first: findings, the worst sentences, and an example of each failure."""
 
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, Literal, get_args
 
 from judge.records import (
+    Citation,
+    CitationStatus,
     Flag,
     FlagName,
     Outcome,
@@ -18,31 +20,61 @@ from judge.records import (
     Verdict,
 )
 
+FindingName = Literal["invented", "contradicted", "partial", "figures", "citations"]
+"""What may be wrong: with a claim, with its figures, with citations."""
+
 _ORDER: Final = {Support.CONTRADICTED: 0, Support.NONE: 2, Support.PARTIAL: 3}
 _MISMATCHED: Final = 1
 _FLAGGED: Final = 4
 """Only its quote is in doubt, or another chunk says otherwise: nothing speaks against the label."""
 _STAND_IN: Final = 5
+_UNJUDGED: Final = 10
 _SHARE: Final = 3
+_NAMED: Final[dict[Support, FindingName]] = {
+    Support.CONTRADICTED: "contradicted",
+    Support.NONE: "invented",
+    Support.PARTIAL: "partial",
+}
 _MISMATCHES: Final = {
     FlagName.MISMATCH_NUMBER,
     FlagName.MISMATCH_DATE,
     FlagName.MISMATCH_UNIT,
     FlagName.MISMATCH_NAME,
 }
+FIGURES: Final = _MISMATCHES - {FlagName.MISMATCH_NAME}
+_BAD: Final = (CitationStatus.DANGLING, CitationStatus.UNSUPPORTED)
+"""Worst first."""
 
 
 @dataclass(frozen=True, slots=True)
-class WorstSentence:
-    """A sentence that is flagged or not fully supported, and whose answer it stands in."""
+class Entry:
+    """A sentence as a list shows it: whose answer it stands in, and what hangs on it."""
 
     qid: str
     sentence: SentenceResult
-    verdict: Verdict
     flags: tuple[Flag, ...] = ()
+    citations: tuple[Citation, ...] = ()
+
+    @property
+    def score(self) -> float:
+        """P(supported); 0 where a judge states none."""
+        outcome = self.sentence.outcome
+        return (outcome.score or 0.0) if isinstance(outcome, Verdict) else 0.0
 
 
-_Ranked = tuple[int, float, int, WorstSentence]
+def entries(result: SampleResult) -> list[Entry]:
+    """An entry for each sentence of an answer."""
+    flags = _flags(result)
+    citations: defaultdict[int, list[Citation]] = defaultdict(list)
+    for citation in result.citations:
+        citations[citation.sentence].append(citation)
+    return [
+        Entry(result.qid, each, tuple(flags.get(i, ())), tuple(citations.get(i, ())))
+        for i, each in enumerate(result.sentences)
+    ]
+
+
+_Ranked = tuple[int, float, int, Entry]
 """Its rank, its score, its place in the stream: no two sentences are compared."""
 
 
@@ -61,34 +93,79 @@ class Worst:
         self._flagged: list[_Ranked] = []
         self._seen = 0
 
-    def add(self, result: SampleResult) -> None:
-        """Take in one answer."""
-        flags = _flags(result)
+    def add(self, result: SampleResult, wanted: Callable[[Entry], bool] | None = None) -> None:
+        """Take in one answer: of its sentences those that are unsupported or flagged, or wanted."""
         unsupported = frozenset(result.scores.unsupported)
-        for index in sorted(unsupported.union(flags)):
-            sentence = result.sentences[index]
-            if not isinstance(sentence.outcome, Verdict):
+        for entry in entries(result):
+            among = entry.sentence.index in unsupported
+            judged = isinstance(entry.sentence.outcome, Verdict)
+            if not (wanted(entry) if wanted else judged and (among or entry.flags)):
                 continue
             self._seen += 1
-            worst = WorstSentence(
-                result.qid, sentence, sentence.outcome, tuple(flags.get(index, ()))
-            )
-            kept = self._unsupported if index in unsupported else self._flagged
-            insort(kept, (_rank(worst), worst.verdict.score or 0.0, self._seen, worst))
+            kept = self._unsupported if among else self._flagged
+            insort(kept, (_rank(entry), entry.score, self._seen, entry))
             del kept[self._size :]
 
-    def sentences(self) -> list[WorstSentence]:
+    def sentences(self) -> list[Entry]:
         """The worst, worst first."""
         flagged = self._flagged[: max(self._size - len(self._unsupported), self._size // _SHARE)]
         kept = [*self._unsupported[: self._size - len(flagged)], *flagged]
         return [worst for *_, worst in sorted(kept)]
 
 
-def _rank(worst: WorstSentence) -> int:
-    rank = _ORDER.get(worst.verdict.support, _FLAGGED)
-    if any(flag.name in _MISMATCHES for flag in worst.flags):
+def _rank(entry: Entry) -> int:
+    outcome = entry.sentence.outcome
+    if not isinstance(outcome, Verdict):
+        return _UNJUDGED
+    rank = _ORDER.get(outcome.support, _FLAGGED)
+    if any(flag.name in _MISMATCHES for flag in entry.flags):
         rank = min(rank, _MISMATCHED)
-    return rank + (_STAND_IN if worst.verdict.fallback_from else 0)
+    return rank + (_STAND_IN if outcome.fallback_from else 0)
+
+
+@dataclass(slots=True)
+class Finding:
+    """How often something is wrong, and the worst example of it."""
+
+    count: int = 0
+    """Claims, or citations."""
+    answers: int = 0
+    """In which they stand."""
+    example: Entry | None = None
+    """The least probable, then the first; among citations one to a missing chunk."""
+    least: float = field(default=0.0, repr=False)
+
+
+class Findings:
+    """What is wrong in a stream of answers, by the verdicts of the run's own judge."""
+
+    def __init__(self) -> None:
+        self.found: dict[FindingName, Finding] = {name: Finding() for name in get_args(FindingName)}
+        """By name, in the order to tell them."""
+
+    def add(self, result: SampleResult) -> None:
+        """Take in one answer."""
+        seen = set()
+        for entry in entries(result):
+            for name, count, badness in _findings(entry):
+                found = self.found[name]
+                found.count += count
+                found.answers += name not in seen
+                seen.add(name)
+                if found.example is None or badness < found.least:
+                    found.example, found.least = entry, badness
+
+
+def _findings(entry: Entry) -> Iterator[tuple[FindingName, int, float]]:
+    """What is wrong with a sentence, how often, and how probable it is all the same."""
+    outcome = entry.sentence.outcome
+    if isinstance(outcome, Verdict) and outcome.fallback_from is None:
+        if name := _NAMED.get(outcome.support):
+            yield name, 1, entry.score
+        elif any(flag.name in FIGURES for flag in entry.flags):
+            yield "figures", 1, entry.score
+    if bad := [_BAD.index(each.status) for each in entry.citations if each.status in _BAD]:
+        yield "citations", len(bad), min(bad)
 
 
 def worst_answer(results: Iterable[SampleResult]) -> SampleResult | None:

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from rich.console import Console
 
 from judge.cli.progress import Progress, score_into
+from judge.cli.render.totals import Wish
 from judge.config import Config
 from judge.evaluator import Evaluator
 from judge.files.runs import read_results
@@ -208,8 +209,8 @@ def job(folder: Path, *answers: str, gold: str | None = None) -> Job:
     return Job(source, folder / "run", config, evaluator=Evaluator(config, judge=judge))
 
 
-def score(job: Job, folder: Path, worst: int = 5) -> int:
-    return score_into(folder / "run", job, worst)
+def score(job: Job, folder: Path, worst: int | None = None) -> int:
+    return score_into(folder / "run", job, Wish(worst))
 
 
 TRUE, FALSE = "It is paid.", "It is false."
@@ -220,7 +221,7 @@ def test_the_worst_are_printed_and_no_more_than_wanted(
 ) -> None:
     assert score(job(tmp_path, TRUE, FALSE, "False: false."), tmp_path, worst=1) == 0
     out, err = capsys.readouterr()
-    assert "✗ none  q1 It is false." in out
+    assert "\n✗ none  q1  It is false." in out
     assert "q2" not in out
     assert f"look closer: judge show {tmp_path / 'run'} q1" in out
     assert err == ""

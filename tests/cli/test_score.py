@@ -17,7 +17,7 @@ def test_the_quickstart(tmp_path: Path) -> None:
     assert (code, err) == (0, "")
     assert "Share of sentences that look supported" in out
     assert "Faithfulness" not in out  # what similarity measures is not called so
-    assert "worst first" in out
+    assert "figures not found" in out
     assert len(list(read_results(tmp_path / "run"))) == 16
     assert read_summary(tmp_path / "run").unscored == {}
 
@@ -295,11 +295,11 @@ def test_the_table_of_cells_is_printed_in_either_language(tmp_path: Path) -> Non
     lines = (FIXTURES / "cells.jsonl").read_text("utf-8").splitlines(keepends=True)
     source = tmp_path / "in.jsonl"
     source.write_text("".join(lines[:2]), "utf-8")
-    english = judge("score", source, "-o", tmp_path / "en", "--correctness")
-    chinese = judge("score", source, "-o", tmp_path / "zh", "--correctness", "--lang", "zh")
+    english = judge("score", source, "-o", tmp_path / "en", "--correctness", "--details")
+    chinese = judge("score", source, "-o", tmp_path / "zh", "--details", "--lang", "zh")
     assert "Which half is broken, of 2 answers with gold evidence" in english[1]
     assert "retrieval is broken in 0, generation in 1, neither in 1" in " ".join(english[1].split())
-    assert "检索有问题 0 条，生成有问题 1 条，都没有问题 1 条" in chinese[1]
+    assert "检索有问题 0 条，生成有问题 0 条，都没有问题 0 条，未知 2 条" in chinese[1]
     code, out, err = judge("score", source, "-o", tmp_path / "fr", "--lang", "fr")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "'fr'" in err

@@ -211,8 +211,8 @@ def test_gold_that_contradicts_itself_is_told(tmp_path: Path) -> None:
     gold: dict[str, object] = {"gold_evidence": [], "gold_answer": "It is paid."}
     source = tmp_path / "in.jsonl"
     source.write_text(json.dumps(PAID | gold) + "\n")
-    out = told(judge("score", source, "-o", tmp_path / "run"))
-    assert "flags 1: 1 conflicting gold" in out
+    out = told(judge("score", source, "-o", tmp_path / "run", "--details"))
+    assert "flags 1: 1 conflicting_gold" in out
     assert "left out: 1 whose gold contradicts itself" in out
     assert "(x). Name the chunks" in out
     out = told(judge("show", tmp_path / "run", "x"))

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
@@ -19,11 +18,12 @@ from judge.cli.render.looks import (
     meaning,
     quoted,
     threshold,
+    word,
 )
-from judge.cli.terminal import Page, number
+from judge.cli.terminal import Page, number, words
+from judge.messages import Lang
 from judge.records import (
     Correctness,
-    CorrectnessStatus,
     Evidence,
     Excluded,
     Flag,
@@ -45,16 +45,11 @@ _LETTER: Final = re.compile(rf"(?![{CJK}])\w")
 _TORN_START: Final = re.compile(rf"^(?:(?![{CJK}])\w)+")
 _TORN_END: Final = re.compile(rf"(?:(?![{CJK}])\w)+$")
 _SAID: Final = frozenset({Support.FULL, Support.NO_CLAIM})
-_NOT_COMPARED: Final = {
-    CorrectnessStatus.NO_REFERENCE: "none; the sample has no gold_answer",
-    CorrectnessStatus.ABSTAINED: "not compared; the answer abstains",
-    CorrectnessStatus.NO_CLAIMS: "nothing to compare; the answer or the reference claims nothing",
-}
 
 
 def print_answer(result: SampleResult, sample: Sample | None, page: Page) -> None:
     """Print a result; without its sample, quotes stand without their surroundings."""
-    answer = _Answer(result, sample, page.console)
+    answer = _Answer(result, sample, page)
     for part in (answer.head, answer.text, answer.claims):
         part()
         page.blank()
@@ -66,27 +61,27 @@ def print_answer(result: SampleResult, sample: Sample | None, page: Page) -> Non
 
 
 class _Answer(Page):
-    def __init__(self, result: SampleResult, sample: Sample | None, console: Console) -> None:
-        super().__init__(console)
+    def __init__(self, result: SampleResult, sample: Sample | None, page: Page) -> None:
+        super().__init__(page.console, page.lang)
         self._result = result
         self._sample = sample
 
     def head(self) -> None:
         """Its name, the question, the scores."""
+        say = words("answer", "head", self.lang)
         title = Text(flat(self._result.qid), style="bold")
         if cell_len(title.plain) > self.console.width - _INDENT:  # a rule would cut it
             self.say(title)
         else:
             self.console.print(Rule(title, align="left", style="dim"))
         if self._sample is None:
-            gone = "the input is gone or has another answer now: quotes stand without surroundings"
-            self.say(gone, style="dim")
+            self.say(say("gone"), style="dim")
         elif self._sample.query:
-            self.say(f"question  {self._sample.query}")
-        self.say(_scores(self._result), style="bold")
+            self.say(say("question", query=self._sample.query))
+        self.say(_scores(self._result, self.lang), style="bold")
         general = [flag.name.value for flag in self._result.flags if flag.sentence is None]
         if general:
-            self.say(f"flags  {', '.join(general)}", style="yellow")
+            self.say(say("flags", flags=", ".join(general)), style="yellow")
 
     def text(self) -> None:
         """The answer, each sentence in its tint, each claim behind its mark and number."""
@@ -103,7 +98,8 @@ class _Answer(Page):
                 text.append(label, style=f"bold {look.style}")
             text.append(sentence.text, style=look.style)
             position = sentence.end
-        self.say(text if self._result.sentences else Text("(an empty answer)", style="dim"))
+        empty = words("answer", "head", self.lang)("empty")
+        self.say(text if self._result.sentences else Text(empty, style="dim"))
 
     def claims(self) -> None:
         """What each verdict rests on, and what became of the citations."""
@@ -113,7 +109,7 @@ class _Answer(Page):
         notes: defaultdict[int, list[Text]] = defaultdict(list)
         elsewhere: list[Text] = []
         for citation in self._result.citations:
-            line = citation_line(citation)
+            line = citation_line(citation, self)
             if not isinstance(self._result.sentences[citation.sentence].outcome, Excluded):
                 notes[citation.sentence].append(line)
                 continue
@@ -122,7 +118,7 @@ class _Answer(Page):
             elsewhere.append(Text(place, style="dim").append_text(line))
         for flag in self._result.flags:
             if flag.sentence is not None:
-                notes[flag.sentence].append(_flag(flag))
+                notes[flag.sentence].append(_flag(flag, self))
         for sentence in self._result.sentences:
             if not isinstance(sentence.outcome, Excluded):
                 heading = _heading(sentence.index, sentence.outcome, self)
@@ -133,21 +129,21 @@ class _Answer(Page):
 
     def reference(self, found: Correctness) -> None:
         """How the answer agrees with its reference, sentence by sentence."""
-        self.say(_agreement(found), hang=_INDENT, style="bold")
+        say = words("answer", "reference", self.lang)
+        self.say(_agreement(found, self.lang), hang=_INDENT, style="bold")
         if not (found.of_answer.claims or found.of_reference.claims):
             for sentence in found.reference:  # nobody was asked: they have text, and no label
                 self.say(sentence.text, _INDENT, style="dim")
             return
         answer = self._sample.answer if self._sample else ""
         gold = (self._sample.gold_answer if self._sample else None) or ""
-        self.say("the reference, by what the answer says of it", hang=_INDENT, style="bold")
+        self.say(say("said"), hang=_INDENT, style="bold")
         for each in found.reference:
             self._compared(each.index, each.outcome, each.text, answer, found.reference_flags)
         flagged = {flag.sentence for flag in found.answer_flags}
         rest = [c for c in found.answer if c.index in flagged or not _is_said(c.outcome)]
         if rest:
-            title = "in the answer, and not, not wholly or not surely in the reference"
-            self.say(title, hang=_INDENT, style="bold")
+            self.say(say("beyond"), hang=_INDENT, style="bold")
         for claim in rest:
             text = self._result.sentences[claim.index].text
             self._compared(claim.index, claim.outcome, text, gold, found.answer_flags)
@@ -160,7 +156,7 @@ class _Answer(Page):
         # All its evidence stands in the one other text.
         evidence = outcome.evidence if isinstance(outcome, Verdict) else ()
         named = {each.chunk_id: [other] for each in evidence}
-        self._under(outcome, named, [_flag(flag) for flag in flags if flag.sentence == index])
+        self._under(outcome, named, [_flag(flag, self) for flag in flags if flag.sentence == index])
 
     def _under(
         self, outcome: Outcome, texts: Mapping[str, Sequence[str]], notes: Iterable[Text]
@@ -176,49 +172,52 @@ class _Answer(Page):
             self.say(line, _INDENT)
 
 
-def _flag(flag: Flag) -> Text:
-    return Text(f"flag {flag.name.value}  {meaning(flag)}", style="yellow")
+def _flag(flag: Flag, page: Page) -> Text:
+    told = words("answer", "claim", page.lang)
+    return Text(told("flag", name=flag.name.value, means=meaning(flag, page)), style="yellow")
 
 
-def _scores(result: SampleResult) -> str:
+def _scores(result: SampleResult, lang: Lang) -> str:
     scores = result.scores
     outcomes = (sentence.outcome for sentence in result.sentences)
-    name = "looks supported" if _by_similarity(outcomes) else "faithfulness"
+    name = "looks_supported" if _by_similarity(outcomes) else "faithfulness"
+    cited = {"coverage": scores.coverage, "validity": scores.citation_validity}
     parts = [
-        result.status.value.replace("_", " "),
-        *_numbers({name: scores.faithfulness}),
-        *_open(scores.unscored, scores.faithfulness_bounds),
-        *_numbers({"with fallback": scores.faithfulness_with_fallback}),
+        words("looks", "status", lang)(result.status.value),
+        *_numbers({name: scores.faithfulness}, lang),
+        *_open(scores.unscored, scores.faithfulness_bounds, lang),
+        *_numbers({"with_fallback": scores.faithfulness_with_fallback} | cited, lang),
     ]
-    cited = _numbers({"coverage": scores.coverage, "validity": scores.citation_validity})
-    if cited:
-        parts.append(f"citation {', '.join(cited)}")
     return " · ".join(parts)
 
 
-def _agreement(found: Correctness) -> str:
+def _agreement(found: Correctness, lang: Lang) -> str:
+    say = words("answer", "reference", lang)
     outcomes = [claim.outcome for claim in found.answer]
     outcomes += [sentence.outcome for sentence in found.reference]
-    name = "looks correct" if _by_similarity(outcomes) else "correctness"
+    name = "looks_correct" if _by_similarity(outcomes) else "correctness"
     scores = {name: found.f1, "precision": found.precision, "recall": found.recall}
+    unscored = found.of_answer.unscored + found.of_reference.unscored
     parts = [
-        _NOT_COMPARED.get(found.status, found.status.value),
-        *_numbers(scores),
-        *_open(found.of_answer.unscored + found.of_reference.unscored, found.f1_bounds),
-        *_numbers({"with fallback": found.f1_with_fallback}),
+        say(found.status.value),
+        *_numbers(scores, lang),
+        *_open(unscored, found.f1_bounds, lang),
+        *_numbers({"with_fallback": found.f1_with_fallback}, lang),
     ]
-    return f"reference: {' · '.join(parts)}"
+    return say("line", parts=" · ".join(parts))
 
 
-def _numbers(scores: Mapping[str, float | None]) -> list[str]:
-    return [f"{name} {number(value)}" for name, value in scores.items() if value is not None]
+def _numbers(scores: Mapping[str, float | None], lang: Lang) -> list[str]:
+    say = words("answer", "score", lang)
+    return [f"{say(name)} {number(value)}" for name, value in scores.items() if value is not None]
 
 
-def _open(unscored: int, bounds: tuple[float, float] | None) -> list[str]:
+def _open(unscored: int, bounds: tuple[float, float] | None, lang: Lang) -> list[str]:
     """Between what failures leave a score."""
     if not unscored or not bounds:
         return []
-    return [f"between {number(bounds[0])} and {number(bounds[1])}: {unscored} unscored"]
+    low, high = map(number, bounds)
+    return [words("answer", "score", lang)("open", low=low, high=high, unscored=unscored)]
 
 
 def _by_similarity(outcomes: Iterable[Outcome]) -> bool:
@@ -233,24 +232,28 @@ def _is_said(outcome: Outcome) -> bool:
 
 def _heading(index: int, outcome: Outcome, page: Page) -> Text:
     """The line above what is known of a sentence: its mark, number, label, and who gave that."""
-    look = look_of(outcome)
-    line = Text(f"{mark(look, page)}{index + 1:<3} {look.word}", style=look.style)
+    look, say = look_of(outcome), words("answer", "claim", page.lang)
+    line = Text(f"{mark(look, page)}{index + 1:<3} {word(look, page)}", style=look.style)
     if isinstance(outcome, Verdict):
         if outcome.score is not None:
-            line.append(f", P(supported) {number(outcome.score)}")
+            line.append(f", {say('probability', score=number(outcome.score))}")
             if (least := threshold(outcome.signature)) and outcome.support is Support.NONE:
-                line.append(f"; full from {least}")
+                line.append(f"; {say('full_from', least=least)}")
         if outcome.fallback_from is not None:
-            line.append(f", by {outcome.source}: {_failure(outcome.fallback_from)}", "cyan")
+            failure = _failure(outcome.fallback_from, page.lang)
+            line.append(f", {say('instead', source=outcome.source, failure=failure)}", "cyan")
     if isinstance(outcome, Unscored):
-        line.append(f": {_failure(outcome)}")
+        line.append(f": {_failure(outcome, page.lang)}")
     return line
 
 
-def _failure(failure: Unscored) -> str:
-    name, detail = failure.reason.value.replace("_", " "), flat(failure.detail)
+def _failure(failure: Unscored, lang: Lang) -> str:
+    reason, detail = failure.reason.value, flat(failure.detail)
     # A detail may begin with the name: "connection: no route".
-    return detail if detail.startswith(name) else f"{name}: {detail}" if detail else name
+    if detail.startswith(reason.replace("_", " ")):
+        return detail
+    name = words("looks", "unscored", lang)(reason)
+    return f"{name}: {detail}" if detail else name
 
 
 def _quote(evidence: Evidence, texts: Sequence[str], page: Page) -> Text:
@@ -258,7 +261,8 @@ def _quote(evidence: Evidence, texts: Sequence[str], page: Page) -> Text:
     quote = Text(quoted(_spaced(evidence.quote), page), style="not bold")
     start, end = evidence.start, evidence.end
     if not evidence.verified or start is None or end is None:
-        return line.append("not found there: ", "not bold yellow").append_text(quote)
+        missing = words("answer", "claim", page.lang)("not_found")
+        return line.append(missing, "not bold yellow").append_text(quote)
     text = next((text for text in texts if text[start:end] == evidence.quote), None)
     if text is None:
         return line.append_text(quote)

@@ -4,13 +4,12 @@ from typing import Final, NamedTuple
 
 from rich.text import Text
 
-from judge.cli.terminal import Page
+from judge.cli.terminal import Page, words
 from judge.records import (
     Citation,
     CitationStatus,
     Excluded,
     Flag,
-    FlagName,
     Outcome,
     Support,
     Unscored,
@@ -25,7 +24,8 @@ class Look(NamedTuple):
     mark: str
     plain: str
     style: str
-    word: str
+    name: str
+    """Of its word among the messages."""
 
 
 SUPPORT_LOOKS: Final = {
@@ -33,27 +33,16 @@ SUPPORT_LOOKS: Final = {
     Support.PARTIAL: Look("◐", "~", "yellow", "partial"),
     Support.NONE: Look("✗", "x", "red", "none"),
     Support.CONTRADICTED: Look("≠", "!", "bold magenta", "contradicted"),
-    Support.NO_CLAIM: Look("·", ".", "dim", "no claim"),
+    Support.NO_CLAIM: Look("·", ".", "dim", "no_claim"),
 }
 UNSCORED_LOOK: Final = Look("?", "?", "cyan", "unscored")
-EXCLUDED_LOOK: Final = Look("·", ".", "dim", "not a claim")
+EXCLUDED_LOOK: Final = Look("·", ".", "dim", "excluded")
 
 _CITATION_STYLES: Final = {
     CitationStatus.VALID: "green",
     CitationStatus.UNSUPPORTED: "red",
     CitationStatus.DANGLING: "bold red",
     CitationStatus.UNJUDGED: "cyan",
-}
-_MEANS: Final = {
-    FlagName.UNVERIFIED_QUOTE: "no quote was found in its chunk",
-    FlagName.CONFLICTING_EVIDENCE: "the chunks say opposite things",
-    FlagName.UNJUDGED_EVIDENCE: "part of the chunks was not judged",
-    FlagName.CONFLICTING_GOLD: "gold names no chunk, and its answer claims something",
-    FlagName.INJECTION_SUSPECTED: "a text reads like orders to a judge, or holds control tokens",
-    FlagName.MISMATCH_NUMBER: "not in the evidence",
-    FlagName.MISMATCH_DATE: "not in the evidence",
-    FlagName.MISMATCH_UNIT: "the evidence has that number with another unit",
-    FlagName.MISMATCH_NAME: "not in the chunks of the evidence",
 }
 
 
@@ -71,6 +60,11 @@ def mark(look: Look, page: Page) -> str:
     return look.mark if page.speaks_utf else look.plain
 
 
+def word(look: Look, page: Page) -> str:
+    """Its word."""
+    return words("looks", "label", page.lang)(look.name)
+
+
 def quoted(text: str, page: Page) -> str:
     """A passage in quotation marks; the angled ones are in no Chinese code page but GB 18030."""
     return f"«{text}»" if page.speaks_utf else f'"{text}"'
@@ -79,8 +73,8 @@ def quoted(text: str, page: Page) -> str:
 def legend(page: Page) -> Text:
     """One line that explains the marks."""
     looks = (*SUPPORT_LOOKS.values(), UNSCORED_LOOK, EXCLUDED_LOOK)
-    shown = [look for look in looks if look.word != "no claim"]
-    return Text("  ").join(Text(f"{mark(k, page)} {k.word}", style=k.style) for k in shown)
+    shown = [look for look in looks if look.name != "no_claim"]
+    return Text("  ").join(Text(f"{mark(k, page)} {word(k, page)}", style=k.style) for k in shown)
 
 
 def threshold(signature: str) -> str | None:
@@ -97,20 +91,21 @@ def threshold(signature: str) -> str | None:
     return f"{least:.3f}" if 0 < least <= 1 else None  # a language model's t is its temperature
 
 
-def meaning(flag: Flag) -> str:
+def meaning(flag: Flag, page: Page) -> str:
     """What a flag says, with what is missing where it is known: `9.9 billion: not in …`."""
-    means = _MEANS[flag.name]
+    means = words("looks", "flag", page.lang)(flag.name.value)
     return f"{flat(flag.detail)}: {means}" if flag.detail else means
 
 
-def citation_line(citation: Citation) -> Text:
+def citation_line(citation: Citation, page: Page) -> Text:
     """A citation, and what became of it."""
-    line = Text(f"cites {flat(citation.marker)} ")
+    say = words("looks", "citation", page.lang)
+    line = Text(f"{say('cites', marker=flat(citation.marker))} ")
     if citation.chunk_id is not None and citation.chunk_id not in citation.marker:
         line.append(f"= {flat(citation.chunk_id)} ")
     if citation.status is None:
-        return line.append("not counted", style="dim")
-    line.append(citation.status.value, style=_CITATION_STYLES[citation.status])
+        return line.append(say("uncounted"), style="dim")
+    line.append(say(citation.status.value), style=_CITATION_STYLES[citation.status])
     if citation.suggested is not None:
-        line.append(f", {flat(citation.suggested)} would hold")
+        line.append(say("would_hold", chunk=flat(citation.suggested)))
     return line

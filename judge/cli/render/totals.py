@@ -1,17 +1,19 @@
-"""The totals of a run, printed: scores, counts, the worst sentences, gates, where to look next."""
+"""The totals of a run, printed: findings, scores, gates, where to look next; counts if asked."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from judge.cli.render.looks import look_of, mark, meaning, threshold
+from judge.cli.render.findings import column, counted, grounds, listed, print_entry, print_findings
+from judge.cli.render.looks import threshold
 from judge.cli.render.quadrants import print_quadrants
-from judge.cli.terminal import Page, between, figures, number
-from judge.messages import Lang
+from judge.cli.terminal import Page, between, figures, number, words
+from judge.files.runs import SUMMARY
 from judge.records import (
     CorpusBounds,
     CorpusScore,
@@ -21,223 +23,281 @@ from judge.records import (
     Summary,
     UnscoredReason,
 )
-from judge.reports.worst import Example, WorstSentence
+from judge.reports.worst import FIGURES, Entry, Example, Finding, FindingName
 from judge.signature import Signature
-from judge.text.visible import clip, counted, flat
+from judge.text.visible import clip, flat
 
 _Part = TypeVar("_Part", bound=str)
 
-_SCORES: Final = {
-    "faithfulness": "faithfulness",
-    "faithfulness_strict": "strict (full only)",
-    "faithfulness_with_fallback": "with fallback",
-    "contradiction_rate": "contradicted",
-    "coverage": "citation coverage",
-    "citation_validity": "citation validity",
-    "citation_recall": "citation recall",
-}
-# A similarity judge says full or none and nothing between: these would repeat or mean nothing.
+_SCORES: Final = (
+    "faithfulness",
+    "faithfulness_strict",
+    "faithfulness_with_fallback",
+    "contradiction_rate",
+    "coverage",
+    "citation_validity",
+    "citation_recall",
+)
+# A similarity judge says full, none or contradicted, never partial: strict would repeat the first.
 _LLM_ONLY: Final = ("faithfulness_strict", "contradiction_rate")
 _CITING: Final = ("coverage", "citation_validity", "citation_recall")
-_AGREEING: Final = {
-    "f1": "correctness (F1)",
-    "precision": "precision",
-    "recall": "recall",
-    "f1_with_fallback": "F1 with fallback",
+_AGREEING: Final = ("f1", "precision", "recall", "f1_with_fallback")
+_OFFLINE: Final = {"faithfulness": "looks_supported", "f1": "looks_correct"}
+"""What a score is called where similarity made it."""
+_LISTS: Final = {
+    (True, True): "looks_flagged",
+    (True, False): "looks",
+    (False, True): "flagged",
+    (False, False): "unsupported",
 }
-_SHORT: Final = "similarity compares short references; long answers want a language model: --model"
-_NO_REFERENCE: Final = (
-    "correctness: no answer has a reference to be compared with; "
-    "give the samples a gold_answer (or reference)"
-)
-_LONGEST: Final = 160
-"""Characters of a sentence that is listed."""
+"""What a list is called: whether it looks so, and whether flags stand in it."""
 _LONGEST_DETAIL: Final = 500
+_WORST: Final = 5
 
 
 class Ended(NamedTuple):
     """What a run left to tell, beside its totals."""
 
-    worst: Sequence[WorstSentence]
+    findings: Mapping[FindingName, Finding]
+    """In the order to tell them."""
+    worst: Sequence[Entry]
     """Worst first."""
     failures: Mapping[UnscoredReason, Example]
     """The first of each reason."""
     cached: bool = False
     """Whether verdicts are kept, so that another run asks only for what failed."""
-    lang: Lang = "en"
-    """Of the table of cells."""
 
 
-def print_totals(summary: Summary, ended: Ended, folder: Path, page: Page) -> None:
-    """Print the tables, the counts, the worst sentences, the gates, and where to look next."""
-    compared, offline = summary.correctness, summary.by_similarity
-    page.table(_scores(summary, offline=offline))
-    own = {reason: each for reason, each in ended.failures.items() if reason in summary.unscored}
-    _print_counts(_counts(summary, own), 11, page)
-    if compared is not None:
-        others = {reason: each for reason, each in ended.failures.items() if reason not in own}
-        _print_correctness(compared, others, page, offline=offline)
-    print_quadrants(summary, folder, page, lang=ended.lang)
-    if ended.worst:
-        page.blank()
-        title = Text(f"{_title(ended.worst, offline=offline)}, worst first", style="bold")
-        page.say(title.append(_full_from(summary), "not bold dim"))
-        for item in ended.worst:
-            page.say(_sentence(item, page), hang=2)
-    page.blank()
-    for gate in summary.gates:
-        page.say(_gate(gate), hang=2)
-    for line in _untrusted(summary, cached=ended.cached):
-        page.say(line, hang=2, style="bold red")
-    page.made_by(summary.signatures, compared.signatures if compared else ())
-    page.copied(f"written to {folder}")
-    if ended.worst or summary.claims:
-        qid = f" {shlex.quote(ended.worst[0].qid)}" if ended.worst else ""
-        page.copied(f"look closer: judge show {shlex.quote(str(folder))}{qid}")
+class Wish(NamedTuple):
+    """How much is to be printed."""
+
+    worst: int | None = None
+    """So many of the worst sentences; with 0, no text of an answer at all."""
+    details: bool = False
+    """Counts, flags and cells, too."""
+
+    @property
+    def kept(self) -> int:
+        """How many of the worst are to be kept: one to look at closer, at least."""
+        return _WORST if self.worst is None else self.worst
+
+    @property
+    def listed(self) -> int:
+        """How many of them are printed."""
+        return (_WORST if self.details else 0) if self.worst is None else self.worst
 
 
-def _print_correctness(
-    totals: CorrectnessTotals,
-    failures: Mapping[UnscoredReason, Example],
-    page: Page,
-    *,
-    offline: bool,
+PLAIN: Final = Wish()
+
+
+def print_totals(
+    summary: Summary, ended: Ended, folder: Path, page: Page, wish: Wish = PLAIN
 ) -> None:
-    """How the answers agree with their references; by similarity, they only look correct."""
-    page.blank()
-    if sum(totals.statuses.values()) == totals.statuses[CorrectnessStatus.NO_REFERENCE]:
-        page.say(_NO_REFERENCE, hang=2, style="yellow")
-        return
-    title, names = "Correctness against the reference", _AGREEING
-    if offline:
-        title = "How far answers look correct against the reference (similarity)"
-        names = names | {"f1": "looks correct (F1)"}
-    page.table(_score_table(title, totals, names))
-    if offline:
-        page.say(_SHORT, hang=2, style="dim")
-    counts = [
-        ("answers", _parts(totals.statuses)),
-        ("claims", f"{totals.claims}, of answers and references"),
-        ("verdicts on answers", _parts(totals.answer_supports)),
-        ("verdicts on references", _parts(totals.reference_supports)),
-        *_failures(totals, failures),
-        *_flags(totals.flags),
-    ]
-    _print_counts(counts, len("verdicts on references"), page)
+    """Print what is wrong, the scores, counts if wished, gates, and where to look next."""
+    _Totals(summary, ended, folder, page).print(wish)
 
 
-def _scores(summary: Summary, *, offline: bool) -> Table:
-    left_out = () if any(summary.citations.values()) else _CITING
-    title, names = "Faithfulness", _SCORES
-    if offline:
-        title = "Share of sentences that look supported (similarity)"
-        names, left_out = names | {"faithfulness": "looks supported"}, (*left_out, *_LLM_ONLY)
-    names = {name: label for name, label in names.items() if name not in left_out}
-    return _score_table(title, summary, names)
+class _Totals:
+    def __init__(self, summary: Summary, ended: Ended, folder: Path, page: Page) -> None:
+        self._summary, self._ended, self._folder, self._page = summary, ended, folder, page
+        self._offline = summary.by_similarity
+        self._say = words("totals", "note", page.lang)
+        failures = ended.failures.items()
+        self._own = {reason: each for reason, each in failures if reason in summary.unscored}
+        self._others = {reason: each for reason, each in failures if reason not in self._own}
+
+    def print(self, wish: Wish) -> None:
+        """Everything in its order."""
+        page, summary, compared = self._page, self._summary, self._summary.correctness
+        print_findings(summary, self._ended.findings, page, examples=wish.worst != 0)
+        self._print_counts(self._failures(summary, self._own), column(page.lang))
+        if not wish.details:
+            self._print_flagged()
+        page.blank()
+        page.table(self._scores())
+        if self._offline:
+            page.say(words("totals", "finding", page.lang)("blind"), hang=2, style="dim")
+        if wish.details:
+            self._print_counts(self._counts())
+        if compared is not None:
+            self._print_correctness(compared, details=wish.details)
+        if wish.details:
+            print_quadrants(summary, self._folder, page, lang=page.lang)
+        if worst := self._ended.worst[: wish.listed]:
+            self._print_worst(worst)
+        page.blank()
+        for gate in summary.gates:
+            page.say(_gate(gate), hang=2)
+        for line in self._untrusted():
+            page.say(line, hang=2, style="bold red")
+        page.made_by(summary.signatures, compared.signatures if compared else ())
+        self._print_next(details=wish.details)
+
+    def _print_flagged(self) -> None:
+        """Flags that no finding tells of, and how to list them."""
+        say = words("totals", "finding", self._page.lang)
+        flags = {name.value: n for name, n in self._summary.flags.items() if name not in FIGURES}
+        if any(flags.values()):
+            self._page.say(say("flagged", flags=listed(flags, "", self._page.lang)), 2, hang=2)
+
+    def _print_next(self, *, details: bool) -> None:
+        page, folder = self._page, shlex.quote(str(self._folder))
+        page.copied(self._say("written", folder=self._folder))
+        lang = "" if page.lang == "en" else f" --lang {page.lang}"
+        if worst := self._ended.worst:
+            qid = f" {shlex.quote(worst[0].qid)}"
+            page.copied(self._say("closer", command=f"judge show {folder}{qid}{lang}"))
+            page.copied(self._say("list", command=f"judge show {folder} --worst 20{lang}"))
+        elif self._summary.claims:
+            page.copied(self._say("closer", command=f"judge show {folder}{lang}"))
+        if not details:
+            page.copied(self._say("details", path=self._folder / SUMMARY))
+
+    def _print_worst(self, worst: Sequence[Entry]) -> None:
+        say, page = words("totals", "worst", self._page.lang), self._page
+        flagged = any(item.flags for item in worst)
+        page.blank()
+        title = Text(say(_LISTS[self._offline, flagged]), "bold")
+        made = [name for name in self._summary.signatures if _by_similarity(name)]
+        limits = sorted({least for name in made if (least := threshold(name)) is not None})
+        if limits:
+            title.append(say("full_from", least=", ".join(limits)), "not bold dim")
+        page.say(title)
+        for item in worst:
+            print_entry(item, page, grounds(item, page))
+
+    def _print_correctness(self, totals: CorrectnessTotals, *, details: bool) -> None:
+        """How the answers agree with their references; by similarity, they only look correct."""
+        page = self._page
+        page.blank()
+        if sum(totals.statuses.values()) == totals.statuses[CorrectnessStatus.NO_REFERENCE]:
+            page.say(self._say("no_reference"), hang=2, style="yellow")
+            return
+        title = "looks_correct" if self._offline else "correctness"
+        page.table(self._score_table(title, totals, _AGREEING))
+        if self._offline:
+            page.say(self._say("short"), hang=2, style="dim")
+        failures = self._failures(totals, self._others)
+        self._print_counts(self._counts_compared(totals, failures) if details else failures)
+
+    def _scores(self) -> Table:
+        left_out = {
+            *(() if any(self._summary.citations.values()) else _CITING),
+            *(_LLM_ONLY if self._offline else ()),
+        }
+        names = [name for name in _SCORES if name not in left_out]
+        title = "similarity" if self._offline else "faithfulness"
+        return self._score_table(title, self._summary, names)
+
+    def _score_table(
+        self, title: str, totals: Summary | CorrectnessTotals, names: Iterable[str]
+    ) -> Table:
+        """A row for a score, a dash where there is none; and one where failures leave it open."""
+        lang = self._page.lang
+        named, heads = words("totals", "score", lang), words("totals", "column", lang)
+        columns = map(heads, ("mean", "interval", "pooled", "answers", "of"))
+        table = figures("", *columns, title=words("totals", "title", lang)(title))
+        table.columns[2].justify = "left"
+        for name in names:
+            score: CorpusScore | None = getattr(totals, name)
+            bounds: CorpusBounds | None = getattr(totals, f"{name}_bounds", None)
+            answers = score.answers if score else 0
+            label = named(_OFFLINE.get(name, name) if self._offline else name)
+            if score is not None:
+                noun = "citation" if name == "citation_validity" else "sentence"
+                items = counted(noun, score.items, lang)
+                interval = between(score.interval.low, score.interval.high)
+                pooled = number(score.micro)
+                table.add_row(label, number(score.macro), interval, pooled, str(answers), items)
+            elif not name.endswith("_with_fallback"):
+                table.add_row(label, number(None), "", "", "0", "")
+            if bounds is not None and (bounds.low < bounds.high or bounds.answers != answers):
+                limits = between(bounds.low, bounds.high)
+                table.add_row(named("failures"), "", limits, "", str(bounds.answers), "")
+        return table
+
+    def _print_counts(self, counts: Iterable[tuple[str, str]], least: int = 0) -> None:
+        """Lines of counts, their names in a column at least so wide."""
+        say = words("totals", "count", self._page.lang)
+        named = [(say(name), told) for name, told in counts]
+        wide = max((cell_len(name) for name, _ in named), default=0)
+        wide = max(wide, least)
+        for name, told in named:
+            line = f"  {name}{' ' * (wide - cell_len(name))}  {told}"
+            self._page.say(line, hang=wide + 4)
+
+    def _counts(self) -> Iterator[tuple[str, str]]:
+        summary, lang = self._summary, self._page.lang
+        yield "answers", self._parts(summary.statuses, "status", summary.answers)
+        yield "claims", self._parts(summary.supports, "label", summary.claims)
+        kinds = {kind: count for kind, count in summary.kinds.items() if kind.value != "claim"}
+        yield "kinds", self._parts(kinds, "kind")
+        yield "citations", self._parts(summary.citations, "citation")
+        if any(summary.flags.values()):
+            yield "flags", self._parts(summary.flags, "")
+        if summary.calls or summary.cache_hits:
+            spent = {"prompt": f"{summary.prompt_tokens:,}", "reply": f"{summary.reply_tokens:,}"}
+            key = "sent_again" if summary.retries else "sent"
+            retries = counted("retry", summary.retries, lang)
+            counts = {"calls": summary.calls, "cached": summary.cache_hits, "retries": retries}
+            yield "calls", words("totals", "count", lang)(key, **counts, **spent)
+            if len(summary.models) > 1:  # an alias that moved, or a gateway that picks
+                yield "models", self._parts(summary.models, "", len(summary.models))
+
+    def _counts_compared(
+        self, totals: CorrectnessTotals, failures: Iterable[tuple[str, str]]
+    ) -> Iterator[tuple[str, str]]:
+        say = words("totals", "count", self._page.lang)
+        yield "answers", self._parts(totals.statuses, "compared")
+        yield "claims", say("of_both", count=totals.claims)
+        yield "of_answers", self._parts(totals.answer_supports, "label")
+        yield "of_references", self._parts(totals.reference_supports, "label")
+        yield from failures
+        if any(totals.flags.values()):
+            yield "flags", self._parts(totals.flags, "")
+
+    def _parts(self, parts: Mapping[_Part, int], group: str, total: int | None = None) -> str:
+        """A total, their sum unless given, and its parts but those of nothing."""
+        told = listed(parts, group, self._page.lang)
+        whole = sum(parts.values()) if total is None else total
+        colon = "：" if self._page.lang == "zh" else ": "
+        return f"{whole}{colon}{told}" if told else f"{whole}"
+
+    def _failures(
+        self, totals: Summary | CorrectnessTotals, examples: Mapping[UnscoredReason, Example]
+    ) -> Iterator[tuple[str, str]]:
+        """What went wrong, by reason, with an example of each; nothing where nothing did."""
+        if not totals.unscored:
+            return
+        told = self._parts(totals.unscored, "unscored")
+        if totals.fallen_back:
+            say = words("totals", "count", self._page.lang)
+            told = say("instead", parts=told, count=totals.fallen_back)
+        yield "unscored", told
+        for reason, example in examples.items():
+            detail = f"{flat(example.qid)}: {flat(example.failure.detail)}"
+            named = words("looks", "unscored", self._page.lang)(reason.value)
+            yield "such_as", clip(f"{named}, {detail}", _LONGEST_DETAIL)
+
+    def _untrusted(self) -> Iterator[str]:
+        """What is not to be trusted, and how to mend it; nothing where all is."""
+        summary, compared, say = self._summary, self._summary.correctness, self._say
+        doubts = []
+        if summary.untrusted:
+            what = "what_looks_supported" if self._offline else "what_faithfulness"
+            doubts.append((summary.unscored_share, "claims", what if compared else "this"))
+        if compared is not None and compared.untrusted:
+            what = "what_looks_correct" if self._offline else "what_correctness"
+            doubts.append((compared.unscored_share, "claims_compared", what))
+        for position, (unscored, claims, what) in enumerate(doubts, 1):
+            share = f"{100 * (unscored or 0):.1f}"
+            line = say("untrusted", share=share, claims=say(claims), what=say(what))
+            last = self._ended.cached and position == len(doubts)
+            yield say("again", line=line) if last else line
 
 
-def _score_table(
-    title: str, totals: Summary | CorrectnessTotals, names: Mapping[str, str]
-) -> Table:
-    """A row for a score, a dash where there is none; and one where failures leave it open."""
-    table = figures("", "mean", "95 % interval", "pooled", "answers", "of", title=title)
-    table.columns[2].justify = "left"
-    for name, label in names.items():
-        score: CorpusScore | None = getattr(totals, name)
-        bounds: CorpusBounds | None = getattr(totals, f"{name}_bounds", None)
-        answers = score.answers if score else 0
-        if score is not None:
-            noun = "citation" if name == "citation_validity" else "sentence"
-            items = f"{score.items} {noun}{'' if score.items == 1 else 's'}"
-            interval = between(score.interval.low, score.interval.high)
-            pooled = number(score.micro)
-            table.add_row(label, number(score.macro), interval, pooled, str(answers), items)
-        elif not name.endswith("_with_fallback"):
-            table.add_row(label, number(None), "", "", "0", "")
-        if bounds is not None and (bounds.low < bounds.high or bounds.answers != answers):
-            limits = between(bounds.low, bounds.high)
-            table.add_row("  failures 0, then 1", "", limits, "", str(bounds.answers), "")
-    return table
-
-
-def _print_counts(counts: Iterable[tuple[str, str]], wide: int, page: Page) -> None:
-    """Lines of counts, their names in a column of that width."""
-    for name, said in counts:
-        page.say(f"  {name:<{wide}} {said}", hang=wide + 3)
-
-
-def _counts(
-    summary: Summary, failures: Mapping[UnscoredReason, Example]
-) -> Iterator[tuple[str, str]]:
-    yield "answers", _parts(summary.statuses, summary.answers)
-    yield "claims", _parts(summary.supports, summary.claims)
-    yield from _failures(summary, failures)
-    kinds = {kind: count for kind, count in summary.kinds.items() if kind.value != "claim"}
-    yield "not claims", _parts(kinds)
-    yield "citations", _parts(summary.citations)
-    yield from _flags(summary.flags)
-    if summary.calls or summary.cache_hits:
-        retries = f" (and {counted(summary.retries, 'retry')})" if summary.retries else ""
-        tokens = f"{summary.prompt_tokens:,} tokens in, {summary.reply_tokens:,} out"
-        yield "calls", f"{summary.calls} sent{retries}, {summary.cache_hits} from cache; {tokens}"
-        if len(summary.models) > 1:  # an alias that moved, or a gateway that picks
-            yield "models", _parts(summary.models, len(summary.models))
-
-
-def _parts(parts: Mapping[_Part, int], total: int | None = None) -> str:
-    """A total, their sum unless given, and its parts but those of nothing."""
-    listed = ", ".join(f"{n} {part.replace('_', ' ')}" for part, n in parts.items() if n)
-    whole = sum(parts.values()) if total is None else total
-    return f"{whole}: {listed}" if listed else f"{whole}"
-
-
-def _failures(
-    totals: Summary | CorrectnessTotals, examples: Mapping[UnscoredReason, Example]
-) -> Iterator[tuple[str, str]]:
-    """What went wrong, by reason, with an example of each; nothing where nothing did."""
-    if not totals.unscored:
-        return
-    fallen = totals.fallen_back
-    instead = f"; {fallen} of them answered by the fallback" if fallen else ""
-    yield "unscored", _parts(totals.unscored) + instead
-    for reason, example in examples.items():
-        detail = f"{flat(example.qid)}: {flat(example.failure.detail)}"
-        text = f"{reason.value.replace('_', ' ')}, {detail}"
-        yield "such as", clip(text, _LONGEST_DETAIL)
-
-
-def _flags(flags: Mapping[_Part, int]) -> Iterator[tuple[str, str]]:
-    if any(flags.values()):
-        yield "flags", _parts(flags)
-
-
-def _title(worst: Sequence[WorstSentence], *, offline: bool) -> str:
-    flagged = any(item.flags for item in worst)
-    if offline:
-        return "Sentences that look unsupported" + (" or are flagged" if flagged else "")
-    return "Unsupported or flagged sentences" if flagged else "Unsupported sentences"
-
-
-def _full_from(summary: Summary) -> str:
-    """What the probabilities in the list are to be held against."""
-    made = [name for name in summary.signatures if Signature.parse(name).source == "similarity"]
-    least = sorted({least for name in made if (least := threshold(name)) is not None})
-    return f" (full from {', '.join(least)})" if least else ""
-
-
-def _sentence(item: WorstSentence, page: Page) -> Text:
-    look = look_of(item.sentence.outcome)
-    score = "" if item.verdict.score is None else f" {number(item.verdict.score)}"
-    stand_in = f" (fallback: {item.verdict.source})" if item.verdict.fallback_from else ""
-    line = Text(f"{mark(look, page)} {look.word}{score}{stand_in}", style=look.style)
-    line.append(f"  {flat(item.qid)} ", style="bold")
-    line.append(clip(flat(item.sentence.text), _LONGEST), style="default")
-    for flag in item.flags:
-        said = clip(meaning(flag), _LONGEST_DETAIL)
-        line.append(f"  ({flag.name.value}: {said})", style="yellow")
-    if item.verdict.reason:
-        line.append(f"  ({clip(flat(item.verdict.reason), _LONGEST_DETAIL)})", style="dim")
-    return line
+def _by_similarity(signature: str) -> bool:
+    return Signature.parse(signature).source == "similarity"
 
 
 def _gate(result: GateResult) -> Text:
@@ -245,22 +305,3 @@ def _gate(result: GateResult) -> Text:
     bound = f"{'>=' if result.side == 'least' else '<='} {result.bound:g}"
     text = f"gate {result.name} {bound}: {number(result.value)} ({result.what}), {verdict}"
     return Text(text, style="green" if result.passed else "bold red")
-
-
-def _untrusted(summary: Summary, *, cached: bool) -> Iterator[str]:
-    """What is not to be trusted, and how to mend it; nothing where all is."""
-    compared, offline = summary.correctness, summary.by_similarity
-    doubts = []
-    if summary.untrusted:
-        what = "what looks supported" if offline else "faithfulness"
-        doubts.append((summary.unscored_share, "claims", what if compared else "this"))
-    if compared is not None and compared.untrusted:
-        what = "what looks correct" if offline else "correctness"
-        doubts.append((compared.unscored_share, "claims compared with the reference", what))
-    for position, (unscored, claims, what) in enumerate(doubts, 1):
-        again = ". With --force the same command asks again only for what failed"
-        yield (
-            f"untrusted: {100 * (unscored or 0):.1f} % of the {claims} have no verdict of the "
-            f"run's judge; do not report {what}"
-            + (again if cached and position == len(doubts) else "")
-        )

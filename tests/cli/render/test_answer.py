@@ -274,7 +274,7 @@ def test_citations_stand_with_their_sentence() -> None:
         "·1   cites [1] = a not counted",
     ]
     # coverage 2/2; one of three settled citations is valid
-    assert "citation coverage 1.000, validity 0.333" in " ".join(text.split())
+    assert "citation coverage 1.000 · citation validity 0.333" in " ".join(text.split())
 
 
 def test_flags_stand_with_their_sentence_or_on_top() -> None:

@@ -5,7 +5,8 @@ import pytest
 from rich.cells import cell_len
 
 from judge.cli.render.quadrants import print_quadrants
-from judge.cli.render.totals import Ended, print_totals
+from judge.cli.render.totals import Ended, Wish, print_totals
+from judge.messages import Lang
 from judge.records import (
     Call,
     Citation,
@@ -25,13 +26,14 @@ from judge.records import (
     Verdict,
 )
 from judge.reports.gate import Gates
-from judge.reports.worst import Failures, Worst
+from judge.reports.worst import Failures, Findings, Worst
 from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
 from tests.compared import compared, comparison
 from tests.paged import paged
 
 TIMEOUT = Unscored(reason=UnscoredReason.TIMEOUT)
+DETAILS = Wish(details=True)
 LLM = "llm:some-model@api.example.org|prompt:faithfulness-v1@b90c7437|json_schema|t:0|seed:7|n:16"
 SIMILARITY = "similarity:lexical-v1|prior:0.9"
 SIMILARITY_TITLE = "Share of sentences that look supported (similarity)"
@@ -93,7 +95,7 @@ def answer(
     )
 
 
-def printed(
+def printed(  # noqa: PLR0913  each is a way to print
     *results: SampleResult,
     gates: Sequence[str] = (),
     strict: bool = False,
@@ -101,14 +103,22 @@ def printed(
     width: int = 80,
     colour: bool = False,
     cached: bool = False,
+    wish: Wish = DETAILS,
+    lang: Lang = "en",
 ) -> str:
-    worst, failures = Worst(5), Failures()
+    findings, worst, failures = Findings(), Worst(wish.kept), Failures()
     for result in results:
+        findings.add(result)
         worst.add(result)
         failures.add(result)
     summary: Summary = Gates.read({"least": gates}, strict=strict).hold(summarize(results))
-    ended = Ended(worst.sentences(), failures.first, cached)
-    return paged(lambda page: print_totals(summary, ended, folder, page), width, colour=colour)
+    ended = Ended(findings.found, worst.sentences(), failures.first, cached)
+    return paged(
+        lambda page: print_totals(summary, ended, folder, page, wish),
+        width,
+        colour=colour,
+        lang=lang,
+    )
 
 
 def row(text: str, name: str) -> list[str]:
@@ -143,7 +153,7 @@ PRINTED: list[tuple[str, list[SampleResult], list[str], list[str]]] = [
             *(SIMILARITY_TITLE, "looks supported 0.500", "✗ none 0.250 q A."),
             "Sentences that look unsupported, worst first",
         ],
-        ["aithful", "contradicted"],
+        ["aithful"],
     ),
     ("failures by a model", [answer(TIMEOUT, TIMEOUT)], ["Faithfulness"], [SIMILARITY_TITLE]),
     (
@@ -183,7 +193,7 @@ PRINTED: list[tuple[str, list[SampleResult], list[str], list[str]]] = [
         [answer(FULL, LIMITED, TIMEOUT), answer(LIMITED, qid="b")],
         [
             "unscored 3: 2 rate limited, 1 timeout such as rate limited, q: gave up",
-            "after 60 s such as timeout, q: not claims",
+            "after 60 s such as timeout, q: Faithfulness",
         ],
         [],
     ),
@@ -267,7 +277,7 @@ def test_the_counts() -> None:
         "  claims      3: 2 full, 1 no claim",
         "  not claims  3: 1 heading, 1 abstention, 1 code",
         "  citations   3: 2 valid, 1 dangling",
-        "  flags       1: 1 injection suspected",
+        "  flags       1: 1 injection_suspected",
         "  calls       3 sent (and 3 retries), 1 from cache; 1,201 tokens in, 2 out",
     ):
         assert line in text.splitlines()
@@ -280,10 +290,11 @@ def test_the_worst_come_first_with_their_reasons() -> None:
     text = printed(answer(*outcomes, texts=texts, qid="题 1"), width=400)
     lines = text.splitlines()
     first = lines.index("Unsupported sentences, worst first") + 1
-    assert lines[first : first + 3] == [
-        "≠ contradicted  题 1 B.  (it says C)",
-        "✗ none  题 1 房费 六百。",
-        f"◐ partial  题 1 {'x' * 159}…",
+    assert lines[first : first + 4] == [
+        "≠ contradicted  题 1  B.",
+        "    it says C",
+        "✗ none  题 1  房费 六百。",
+        f"◐ partial  题 1  {'x' * 159}…",
     ]
     assert "look closer: judge show runs/today '题 1'" in lines
 
@@ -291,8 +302,9 @@ def test_the_worst_come_first_with_their_reasons() -> None:
 def test_text_from_outside_is_printed_as_it_is_and_steers_nothing() -> None:
     result = answer(llm(Support.NONE, HOSTILE), qid=HOSTILE, signature=HOSTILE, texts={0: HOSTILE})
     text = printed(result, folder=Path(HOSTILE), width=300)
-    # The sentence, its qid and reason; the signature; the folder twice; the qid in the command.
-    assert text.count(LITERAL) == 7
+    # The sentence, its qid and reason, as a finding and among the worst; the signature; the folder
+    # three times; the qid in the command.
+    assert text.count(LITERAL) == 11
     assert not set(text) & set("\x1b\x07\u202e")
 
 
@@ -341,11 +353,13 @@ def test_no_line_is_too_wide_and_none_ends_in_a_space(width: int) -> None:
 
 def test_what_is_copied_is_never_broken() -> None:
     folder = Path("a folder/" * 30)
-    lines = printed(answer(NONE, signature=LLM * 3), folder=folder).splitlines()
-    assert lines[-3:] == [
+    lines = printed(answer(NONE, signature=LLM * 3), folder=folder, wish=Wish()).splitlines()
+    assert lines[-5:] == [
         f"made by {LLM * 3}",
         f"written to {folder}",
         f"look closer: judge show '{folder}' q",
+        f"list more: judge show '{folder}' --worst 20",
+        f"counts, flags and cells: --details, or {folder}/summary.json",
     ]
 
 
@@ -355,13 +369,16 @@ def test_a_mismatch_stands_among_the_worst_with_what_is_missing() -> None:
     text = printed(result.model_copy(update={"flags": (flag,)}), width=400)
     lines = text.splitlines()
     first = lines.index("Unsupported or flagged sentences, worst first") + 1
-    assert lines[first] == "✓ full  q A.  (mismatch:date: in 2021: not in the evidence)"
+    assert lines[first : first + 2] == [
+        "✓ full  q  A.",
+        "    mismatch:date: in 2021: not in the evidence",
+    ]
 
 
 def test_correctness_has_a_table_of_its_own_behind_the_first() -> None:
     """Precision 1 and recall ½ by hand: F1 2/3."""
     text = printed(compared("a", "f", "fn"))
-    assert text.startswith("Faithfulness\n")
+    assert text.index("\n\nFaithfulness\n") < text.index("\n\nCorrectness against")
     assert text.index("\n\nCorrectness against the reference\n") > text.index("  claims ")
     assert row(text, "correctness (F1)")[0] == "0.667"
     lines = text.splitlines()
@@ -401,10 +418,10 @@ def test_a_failure_that_only_the_comparison_met_is_shown_there() -> None:
     both = answer(late, qid="b").model_copy(update={"correctness": comparison("f", "?f")})
     lines = printed(both).splitlines()
     first, second = (i for i, line in enumerate(lines) if line.startswith("  unscored "))
-    assert lines[first + 1] == "  such as     rate limited, b: gave up"
+    assert lines[first + 1] == "  such as            rate limited, b: gave up"
     assert lines[second : second + 2] == [
-        "  unscored               1: 1 timeout",
-        "  such as                timeout, b: ".rstrip(),
+        "  unscored                1: 1 timeout",
+        "  such as                 timeout, b: ".rstrip(),
     ]
 
 
@@ -434,10 +451,10 @@ def test_correctness_by_hand() -> None:
     assert [row(text, "precision")[i] for i in (0, 2, 4)] == ["0.625", "0.400", "5"]
     assert [row(text, "recall")[i] for i in (0, 2, 4)] == ["0.750", "0.667", "3"]
     assert (
-        "  answers                3: 1 abstained, 2 scored\n"
-        "  claims                 8, of answers and references\n"
-        "  verdicts on answers    5: 2 full, 3 none\n"
-        "  verdicts on references 3: 2 full, 1 none\n"
+        "  answers                 3: 1 abstained, 2 scored\n"
+        "  claims                  8, of answers and references\n"
+        "  verdicts on answers     5: 2 full, 3 none\n"
+        "  verdicts on references  3: 2 full, 1 none\n"
     ) in text
     assert "failures" not in text
     assert "fallback" not in text
@@ -451,16 +468,16 @@ def test_failures_leave_scores_open_and_a_fallback_is_a_row_of_its_own() -> None
     assert text.count("  failures 0, then 1") == 2
     assert "0.667–1.000" in text
     assert "0.500–1.000" in text
-    assert "  unscored               1: 1 timeout; 1 of them answered by the fallback\n" in text
+    assert "  unscored                1: 1 timeout; 1 of them answered by the fallback\n" in text
 
 
 def test_claims_without_a_verdict_are_claims() -> None:
     assert (
-        "  answers                1: 1 unscored\n"
-        "  claims                 3, of answers and references\n"
-        "  verdicts on answers    0\n"
-        "  verdicts on references 0\n"
-        "  unscored               3: 3 timeout\n"
+        "  answers                 1: 1 unscored\n"
+        "  claims                  3, of answers and references\n"
+        "  verdicts on answers     0\n"
+        "  verdicts on references  0\n"
+        "  unscored                3: 3 timeout\n"
     ) in printed(compared("a", "??", "?"))
 
 
