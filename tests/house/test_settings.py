@@ -30,11 +30,11 @@ def one(samples: Path) -> SampleResult:
 
 
 def test_sentences_a_call_and_the_limit_on_a_reply(samples: Path, server: JudgeServer) -> None:
-    more = ("--sentences-per-call", "1", "--max-reply-tokens", "777")
+    more = ("--sentences-per-call", "1", "--max-reply-tokens", "701")
     assert score(samples, *server.words, *more).code == 0
     asked = server.requests[1:]
     assert sorted(each.ids for each in asked) == [["s1"], ["s1"], ["s2"], ["s3"], ["s4"]]
-    assert {each.body["max_tokens"] for each in asked} == {777}
+    assert {each.body["max_tokens"] for each in asked} == {701}
     summary = read_summary(samples.with_name("run"))
     assert (summary.calls, summary.claims) == (5, 5)
     # The rest of the answer is shown all the same.
@@ -162,9 +162,10 @@ def test_a_misspelt_variable_is_said_and_stops_nothing(
     assert "sk-secret" not in ran.err
 
 
-def test_cut_replies_are_asked_in_halves(samples: Path) -> None:
+def test_cut_replies_are_asked_in_halves_where_the_limit_may_not_grow(samples: Path) -> None:
     with JudgeServer(calls(cut, right)) as server:
-        assert score(write(samples, [line("q1", ANSWER)]), *server.words).code == 0
+        more = (*server.words, "--max-reply-tokens", "1312")
+        assert score(write(samples, [line("q1", ANSWER)]), *more).code == 0
     asked = [asked.ids for asked in server.requests[1:]]
     assert asked == [["s1", "s2", "s3", "s4"], ["s1", "s2"], ["s3", "s4"]]
     labels = [getattr(s.outcome, "support", None) for s in one(samples).sentences]

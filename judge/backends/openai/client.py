@@ -70,7 +70,7 @@ class Policy:
     longest_wait: float = 30.0
     """Seconds a wait may last that the server did not ask for."""
     deadline: float = 600.0
-    """Seconds until a server must have said what it takes."""
+    """Seconds that a server may have too many requests before the first answer."""
 
     async def persist(
         self, attempt: Callable[[float], Awaitable[T | Failure]], deadline: float | None
@@ -287,8 +287,7 @@ class Watch:
     def start(self) -> float:
         """The deadline of a request that is sent now: one attempt's time, on the loop's clock."""
         self._failed = 0
-        policy, now = self._connection.policy, asyncio.get_running_loop().time()
-        self._end = min(now + policy.timeout, self._begun + policy.deadline)
+        self._end = asyncio.get_running_loop().time() + self._connection.policy.timeout
         return self._end
 
     def gives_up(self, failure: Failure) -> bool:
@@ -297,9 +296,14 @@ class Watch:
         allowed = self._connection.policy.attempts
         if failure.refusal is None:
             allowed = min(allowed, _UNANSWERED)
+        now = asyncio.get_running_loop().time()
         if failure.reason is not UnscoredReason.RATE_LIMITED and self._failed >= allowed:
             return True
-        if not self._told and asyncio.get_running_loop().time() < self._end:
+        if failure.reason is UnscoredReason.RATE_LIMITED:
+            asked = failure.refusal.wait if failure.refusal else None
+            if now + (asked or 0.0) >= self._begun + self._connection.policy.deadline:
+                return True
+        if not self._told and now < self._end:
             self._told = True
             text = "no answer yet from %s (%s); trying again"
             _LOG.info(text, self._connection.base_url, failure.detail)
