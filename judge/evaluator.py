@@ -254,13 +254,18 @@ def evaluate(
 
     Arguments and errors as of `Evaluator`. For more samples than fit into memory, use that.
     """
+    # Not returned by the loop, for Python 3.11 writes out what that returns, and drops the text.
+    results: list[SampleResult] = []
 
-    async def collect() -> list[SampleResult]:
-        return [result async for result in Evaluator(config, judge=judge).evaluate(samples)]
+    async def collect() -> None:
+        found = Evaluator(config, judge=judge).evaluate(samples)
+        results.extend([result async for result in found])
 
     # Its public brother raises, and all that fails later would seem to come from that.
     alone = asyncio._get_running_loop() is None  # noqa: SLF001
-    return asyncio.run(collect()) if alone else _run_beside(collect())
+    run = asyncio.run if alone else _run_beside
+    run(collect())
+    return results
 
 
 def _run_beside(work: Coroutine[None, None, _Result]) -> _Result:

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
+from selectors import DefaultSelector
+from socket import socketpair
 from typing import IO, Final, NamedTuple, Protocol
 
 from judge.config import Config
@@ -102,6 +104,7 @@ class Job:
         ):
             # Outside the loop, which would put off a Ctrl-C until a blocking read has ended.
             task = self._check(folder, bad)
+            _check_files()
             summary, record = asyncio.run(self._score(folder, task, watcher))
             seconds = round(time.monotonic() - clock, 3)
             whole = {"finished": _now(), "seconds": seconds, "resumed": folder.kept}
@@ -248,6 +251,13 @@ def _is_barren(result: SampleResult) -> bool:
 
 def _is_fresh(result: SampleResult) -> bool:
     return any(not call.cached for call in result.calls)
+
+
+def _check_files() -> None:
+    """Raise OSError where a loop finds no room for its files: of that Python prints traces."""
+    with DefaultSelector():
+        for end in socketpair():
+            end.close()
 
 
 def _changed(path: Path) -> RunError:

@@ -5,7 +5,6 @@ import hashlib
 import logging
 import os
 import stat
-import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -208,10 +207,13 @@ def _remember(data: bytes) -> None:
     try:
         for folder in (*reversed(place.parent.parents), place.parent):
             folder.mkdir(mode=0o700, exist_ok=True)
-        lines = [*_hashes(place), hashlib.sha256(data).hexdigest()]
-        with tempfile.NamedTemporaryFile("w", dir=place.parent, delete=False) as copy:  # mode 0600
-            copy.writelines(f"{line}\n" for line in lines)
-        Path(copy.name).replace(place)
+        number = os.open(place, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(number, "ab+", buffering=0) as file:
+            file.seek(0)
+            before = file.read()
+            # In one write behind all others: another process may add its own meanwhile.
+            end = "\n" if before and not before.endswith(b"\n") else ""
+            file.write(f"{end}{hashlib.sha256(data).hexdigest()}\n".encode())
     except OSError as error:
         raise ConfigError(
             f"{place}: cannot be written ({error.strerror}); use --config instead of --trust-config"

@@ -53,6 +53,21 @@ async def test_results_come_in_input_order_however_the_judge_answers() -> None:
     assert [request.query for request in judge.requests] == [str(i) for i in reversed(range(8))]
 
 
+def test_a_result_is_not_written_out_unasked() -> None:
+    written = []
+
+    class Telling(Verdict):
+        def __repr__(self) -> str:
+            written.append(1)
+            return "told"
+
+    own = sample("a")
+    judge = FakeJudge({own.answer: Telling.model_validate(FULL.model_dump())})
+    (result,) = evaluate([own], judge=judge)
+    assert isinstance(result.sentences[0].outcome, Telling)
+    assert written == []
+
+
 class Arriving(FakeJudge):
     """Holds every request until it is let go, and counts those in flight."""
 

@@ -2,6 +2,8 @@ import hashlib
 import os
 import socket
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -169,6 +171,41 @@ def test_a_file_is_trusted_until_it_changes(place: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CONFIG_HOME", str(file))
     with pytest.raises(ConfigError, match=r"cannot be written \(.*--config instead"):
         load_config({}, trust=True)
+
+
+TRUSTING = """
+import os, sys
+from pathlib import Path
+from judge.settings import load_config
+load_config({})
+ready, go = os.pipe()
+for number in range(16):
+    if not os.fork():
+        os.close(go)
+        folder = Path(str(number))
+        folder.mkdir()
+        os.chdir(folder)
+        Path("judge.toml").write_text(f'cache_dir = "{number}"')
+        os.read(ready, 1)  # until the parent lets go
+        load_config({}, trust=True)
+        os._exit(0)
+os.close(go)
+while True:
+    try:
+        os.wait()
+    except ChildProcessError:
+        break
+"""
+
+
+def test_processes_that_trust_at_once_lose_none(place: Path) -> None:
+    # A line by hand, without an end.
+    kept = place / "remembered" / "judge" / "trusted"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("0" * 64)
+    subprocess.run([sys.executable, "-c", TRUSTING], check=True)
+    hashes = {hashlib.sha256(f'cache_dir = "{n}"'.encode()).hexdigest() for n in range(16)}
+    assert set(kept.read_text().split()) == hashes | {"0" * 64}
 
 
 def test_what_is_found_and_is_no_plain_small_file_is_one_line(place: Path) -> None:

@@ -79,18 +79,26 @@ def read_summary(folder: str | Path) -> Summary:
 def read_results(folder: str | Path) -> Iterator[SampleResult]:
     """The results of a run in input order; those so far, where it is unfinished.
 
-    `RunError` where there are none, or a line is damaged, or was changed after it was written.
+    `RunError` where there are none, or a line is damaged, or was changed after it was written; at
+    the end, where whole lines were lost or added.
     """
     folder = Path(folder)
     try:
         whole = (folder / RESULTS).exists()
         path = folder / RESULTS if whole else folder / PART
+        count = 0
         with _opened(path) as file:
             for found in results_in(file if whole else whole_lines(file)):
                 if isinstance(found, str):
                     step = _AGAIN if whole else "the same judge score makes it again from there"
                     raise RunError(f"{path}: {found}; {step}")
+                count += 1
                 yield found
+        if whole and (folder / RECORD).exists():
+            many = read_record(folder).input.samples
+            if count != many:
+                what = f"holds {count:,} results, and {many:,} were scored: lines were "
+                raise RunError(f"{path}: {what}{'lost' if count < many else 'added'}; {_AGAIN}")
     except OSError as error:
         raise _absent(folder, error) from None
 
@@ -256,9 +264,6 @@ def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
         if problem or sample is None:
             raise RunError(f"{folder / RESULTS}: {problem}; {_AGAIN}")
         yield sample, result
-    if (folder / RESULTS).exists() and (sample := next(samples, None)):
-        problem = f"ends before qid {sample.qid}: lines were lost"
-        raise RunError(f"{folder / RESULTS}: {problem}; {_AGAIN}")
 
 
 def has_bytes(path: Path, made_from: RunInput) -> bool:

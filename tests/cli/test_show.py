@@ -1,6 +1,7 @@
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 from typing import get_args
 
@@ -72,6 +73,19 @@ def test_without_a_name_the_worst(run: Path) -> None:
     scores = {r["qid"]: r["scores"]["faithfulness"] for r in results}
     least = min(score for score in scores.values() if score is not None)
     assert scores[judge("show", run).out.split()[0]] == least
+
+
+def test_a_finished_run_that_has_lost_a_line_says_so(run: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "run"
+    shutil.copytree(run, broken)
+    lines = (run / "results.jsonl").read_bytes().splitlines(keepends=True)
+    named = json.loads(lines[3])["qid"]
+    (broken / "results.jsonl").write_bytes(b"".join(lines[:3] + lines[4:]))
+    said = f"judge: {broken}/results.jsonl: holds 15 results, and 16 were scored: lines were lost; "
+    for words in ([], [named], ["nobody"]):
+        assert refused(judge("show", broken, *words)) == f"{said}score again with --force\n"
+    (broken / "results.jsonl").write_bytes(b"".join([*lines, lines[0]]))
+    assert "17 results, and 16 were scored: lines were added" in refused(judge("show", broken))
 
 
 def test_without_the_input_quotes_stand_alone(tmp_path: Path) -> None:

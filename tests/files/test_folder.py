@@ -41,7 +41,8 @@ def finish(path: Path, *qids: str, force: bool = False) -> None:
         folder.begin(BEGUN)
         for qid in qids:
             folder.append(result(qid))
-        done = record(finished="2026-01-01T00:01:00+00:00")
+        made = RunInput(path="in.jsonl", sha256="a", samples=len(qids))
+        done = record(finished="2026-01-01T00:01:00+00:00", input=made)
         folder.finish(summarize(map(result, qids)), done)
 
 

@@ -217,7 +217,7 @@ def test_lines_that_are_not_the_next_sample_s_are_no_change_of_the_input(tmp_pat
         ([one, one, two, three], "line 2 is of qid a, expected 乙"),
         ([two, one, three], "line 1 is of qid 乙, expected a"),
         ([one, two, three, three], "line 4 is of qid c, expected no more"),
-        ([one, two], "ends before qid c"),
+        ([one, two], "holds 2 results, and 3 were scored"),
     ]
     for lines, says in rows:
         (tmp_path / "run" / "results.jsonl").write_bytes(b"".join(lines))

@@ -35,14 +35,14 @@ def slow(place: Path) -> Iterator[JudgeServer]:  # noqa: ARG001  nobody's settin
 
 
 def limited(
-    server: JudgeServer, samples: Path, held: int = 0
+    samples: Path, *more: str, held: int = 0, files: int = 64
 ) -> "subprocess.CompletedProcess[str]":
-    """`judge score` in a process that may have 64 files open, and has so many already."""
-    words = ("score", str(samples), "-o", str(samples.with_name("run")), *server.words)
+    """`judge score` in a process that may have so many files open, and holds some already."""
+    words = ("score", str(samples), "-o", str(samples.with_name("run")), *more)
     return subprocess.run(
         # A process of its own takes about a second: the limit is one of the whole process.
         [
-            *("sh", "-c", 'ulimit -n 64 && exec "$@"', "sh"),
+            *("sh", "-c", f'ulimit -n {files} && exec "$@"', "sh"),
             *(sys.executable, "-c", HOLDING.format(held), *words),
         ],
         env={**os.environ, "JUDGE_CONCURRENCY": "300", "JUDGE_ATTEMPTS": "1"},
@@ -53,7 +53,7 @@ def limited(
 
 
 def test_fewer_answers_are_in_flight(samples: Path, slow: JudgeServer) -> None:
-    ran = limited(slow, samples)
+    ran = limited(samples, *slow.words)
     assert ran.returncode == 0, ran.stderr
     assert "concurrency is 32, not 300, as no more files may be open" in ran.stderr
     read = read_summary(samples.with_name("run"))
@@ -63,7 +63,7 @@ def test_fewer_answers_are_in_flight(samples: Path, slow: JudgeServer) -> None:
 def test_what_finds_no_file_to_open_is_told_and_made_up_for(
     samples: Path, slow: JudgeServer
 ) -> None:
-    ran = limited(slow, samples, held=25)
+    ran = limited(samples, *slow.words, held=25)
     assert ran.returncode in {2, 3}, ran.stderr
     assert "Traceback" not in ran.stderr
     if ran.returncode == 2:
@@ -76,3 +76,11 @@ def test_what_finds_no_file_to_open_is_told_and_made_up_for(
     assert again.code == 0
     assert len(results(samples.with_name("run"))) == ANSWERS
     assert slow.calls <= ANSWERS + 32  # all but those in flight when it ended were kept
+
+
+def test_no_room_for_an_event_loop_is_one_line(samples: Path) -> None:
+    for files in (6, 7):
+        ran = limited(samples, files=files)
+        assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1), ran.stderr
+        assert ran.stderr.startswith("judge: Too many open files; allow more (ulimit -n 1024)")
+    assert limited(samples).returncode == 0

@@ -4,11 +4,12 @@ import asyncio
 import json
 import logging
 import os
+import re
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Generic, Self, TypeVar
-from urllib.request import getproxies
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 import openai
@@ -50,6 +51,7 @@ _PLACEHOLDER: Final = 8
 _OPENAI: Final = ".api.openai.com"
 """Ends the names of OpenAI's own hosts, one for each region; a dot stands before each."""
 _LAST_PORT: Final = 65_535
+_NO_HOST: Final = re.compile(r"[\s%]")
 _LOOPBACK: Final[Mapping[str, str]] = {
     "localhost": "all://localhost",
     "127.0.0.1": "all://127.0.0.1",
@@ -149,7 +151,7 @@ class Connection:
             f"{url.scheme}://{self.host}{url.raw_path.decode('ascii').rstrip('/')}"
         )
         self._hide = _hiding(key)
-        _check_proxies()
+        _check_proxies(url)
         # A proxy set for the outside world does not lead to this machine.
         direct = {_LOOPBACK[url.host]: None} if url.host in _LOOPBACK else {}
         timeout = httpx2.Timeout(None, connect=min(_CONNECT, self.policy.timeout))
@@ -336,26 +338,35 @@ def _url(base_url: str) -> httpx2.URL:
         ) from None
 
 
-def _check_proxies() -> None:
+def _check_proxies(server: httpx2.URL) -> None:
     """That each proxy of the environment is the address of one, which may hold a password.
+
+    And that the server's is no SOCKS proxy: the transport would speak HTTP to it, key and all.
 
     Raises:
         ConfigError: one is not; it is named, and not repeated.
     """
-    found = getproxies()
+    found = {scheme: url for scheme, url in getproxies().items() if url}
+    direct = server.host in _LOOPBACK or proxy_bypass(server.host)
+    used = None if direct else server.scheme if server.scheme in found else "all"
     for scheme in ("http", "https", "all"):
-        url = found.get(scheme)
+        url = found.get(scheme, "http://h")
+        problem = ""
         try:
-            proxy = httpx2.Proxy(url if "://" in url else f"http://{url}") if url else None
-            sound = proxy is None or bool(proxy.url.host and (proxy.url.port or 0) <= _LAST_PORT)
+            proxy = httpx2.Proxy(url if "://" in url else f"http://{url}").url
+            proxy.host.encode("idna")
+            if not proxy.host or _NO_HOST.search(proxy.host) or (proxy.port or 0) > _LAST_PORT:
+                problem = "is no address of a proxy"
+            elif scheme == used and proxy.scheme.startswith("socks"):
+                problem = "names a SOCKS proxy, which no model is asked through"
         except (httpx2.InvalidURL, ValueError):
-            sound = False
-        if not sound:
+            problem = "is no address of a proxy"
+        if problem:
             name = f"{scheme}_proxy"
             name = name if os.environ.get(name) else name.upper()
             raise ConfigError(
-                f"{name} in the environment is no address of a proxy (not repeated here, as "
-                "it may hold a password); try http://host:port, or unset it"
+                f"{name} in the environment {problem} (not repeated here, as it may hold a "
+                "password); try http://host:port, or unset it"
             )
 
 

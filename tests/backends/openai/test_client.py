@@ -266,15 +266,29 @@ PROXIES = ("://", "http://", "gopher://u:{}@h", "http://u:{}@h:port", "http://u:
 
 def test_a_proxy_that_is_none_is_named_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "https_proxy", "ALL_PROXY"):
-        for form in (*PROXIES, "http://u:{}@h:99999"):
+        for form in (*PROXIES, "http://u:{}@h:99999", "http://u:{}@h h/", "http://u:{}@a..b"):
             with monkeypatch.context() as patched:
                 patched.setenv(name, form.format(PASSWORD))
                 with pytest.raises(ConfigError, match=f"^{name} in the environment is no ") as none:
                     Connection("http://127.0.0.1:9/v1", "")
             assert PASSWORD not in "".join(traceback.format_exception(none.value))
-    for good in ("h:3128", "https://u:p@h", "socks5://h"):
+    for good in ("h:3128", "https://u:p@h", "socks5://h", "http://[::1]:8", "http://代理.example"):
         monkeypatch.setenv("ALL_PROXY", good)
         Connection("http://127.0.0.1:9/v1", "")
+
+
+def test_a_key_goes_to_no_socks_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("all_proxy", f"socks5://u:{PASSWORD}@127.0.0.1:9")
+    with pytest.raises(ConfigError, match=r"^all_proxy in the environment names a SOCKS ") as none:
+        Connection("https://h.example/v1", "")
+    assert PASSWORD not in str(none.value)
+    # The server's own scheme comes first, and some are asked without a proxy.
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    Connection("https://h.example/v1", "")
+    monkeypatch.setenv("no_proxy", "h.example")
+    Connection("http://h.example/v1", "")
 
 
 async def test_a_path_is_asked_as_it_is_written(key: str, quick: Policy) -> None:
