@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from judge.answer.citations import find
 from judge.answer.kinds import classify
 from judge.answer.sentences import split
-from judge.checks.denials import denies
+from judge.checks.contradictions import contradiction
 from judge.checks.injection import reads_like_orders
 from judge.checks.mismatch import mismatches
 from judge.checks.quotes import find_quote
@@ -68,7 +68,7 @@ def compare(text: str) -> None:
 
 def check(text: str) -> None:
     find_quote(f"{text[: len(text) // 2]}…{text[len(text) // 3 :]}", text)
-    denies(text[: len(text) // 2], [text])
+    contradiction(text[: len(text) // 2], [text])
     reads_like_orders(text)
 
 

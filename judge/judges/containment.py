@@ -9,9 +9,9 @@ from functools import cache, cached_property
 from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
-from judge.checks.denials import REACH, denies
+from judge.checks.contradictions import contradiction
 from judge.checks.mismatch import mismatches
-from judge.judges import reason
+from judge.judges import contradicted, reason
 from judge.protocols import Judge
 from judge.records import Evidence, JudgeRequest, Judgment, Support, Verdict
 from judge.signature import Signature
@@ -28,6 +28,8 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE,
 )
+_REACH: Final = 3
+"""A negation denies a place among so many words behind it."""
 _LONGEST: Final = 400
 """Characters of a text that is looked for in another: what is longer is no short answer."""
 _HITS: Final = 20
@@ -144,12 +146,16 @@ class _Text:
         before = _CLAUSE.split(self.text[max(start - _LONGEST, 0) : start])[-1]
         found = words(before)
         mere = {at for part in no_negations(before) for at in range(*part)}
-        near = zip(found.stems[-REACH:], found.starts[-REACH:], strict=True)
+        near = zip(found.stems[-_REACH:], found.starts[-_REACH:], strict=True)
         if any(stem in negation() and at not in mere for stem, at in near):
             return True
         own = self.text[start:end]
         clause = f"{before}{own}{_CLAUSE.split(self.text[end : end + _LONGEST])[0]}"
-        return negation().isdisjoint(stems(own)) and clause != own and denies(clause, [asked])
+        return (
+            negation().isdisjoint(stems(own))
+            and clause != own
+            and contradiction(clause, [asked], near=0.0) is not None
+        )
 
 
 class _Other:
@@ -182,8 +188,9 @@ class ContainmentJudge:
        sentence of the answer that contains the reference.
     3. Otherwise the inner judge decides, as in faithfulness.
     4. A `full` becomes `none` where the other text lacks a figure, date, unit or name of the
-       sentence, denies what it says, or has not half of the words that it adds to the question:
-       "The capital of France is Lyon" is not "The capital of France is Paris".
+       sentence, or has not half of the words that it adds to the question: "The capital of France
+       is Lyon" is not "The capital of France is Paris". It becomes `contradicted` where the other
+       text says otherwise.
 
     That compares short answers well. Long ones in other words want a language model.
     """
@@ -244,9 +251,10 @@ def _checked(claim: _Text, held: _Other, verdict: Verdict, missing: str) -> Verd
     if verdict.support is not Support.FULL:
         return verdict
     lacking = missing or _lacking(claim, held)
-    if not lacking and denies(claim.text, [each.quote for each in verdict.evidence]):
-        lacking = reason("answer.denied", claim.text)
-    return _refused(verdict, lacking) if lacking else verdict
+    if lacking:
+        return _refused(verdict, lacking)
+    found = contradiction(claim.text, [each.quote for each in verdict.evidence])
+    return contradicted(verdict, claim.text, found) if found else verdict
 
 
 def _lacking(claim: _Text, held: _Other) -> str:

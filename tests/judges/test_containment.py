@@ -129,8 +129,12 @@ FULL = [
     ("It opened in May 1990.", "It opened in June 1990.", "May 1990"),
     ("Room 3 is free.", "Room 5 is free.", "3"),
     ("The hall belongs to Berlin Zoo.", "The hall belongs to the city.", "Berlin Zoo"),
-    ("The deposit is not refunded.", "The deposit is refunded.", "one denies what the other says"),
-    ("押金不退还。", "押金会退还。", "一方否定，另一方肯定"),
+    (
+        "The deposit is not refunded.",
+        "The deposit is refunded.",
+        "“not refunded”, but a passage says “refunded”",
+    ),
+    ("押金不退还。", "押金会退还。", "“不退”，而段落说“退”"),
     ("The fee rose lately.", "Fees have risen lately.", ""),
 ]
 
@@ -142,7 +146,10 @@ async def test_a_full_of_the_inner_judge_is_held_to_what_it_overlooks() -> None:
         (outcome,) = await judged(judge, "How much?", claim, passage)
         assert isinstance(outcome, Verdict)
         found.append((outcome.support, outcome.reason))
-    assert found == [(Support.NONE if why else Support.FULL, why) for *_, why in FULL]
+    assert found == [
+        (Support.CONTRADICTED if "“" in why else Support.NONE if why else Support.FULL, why)
+        for *_, why in FULL
+    ]
 
 
 async def test_what_is_contained_is_quoted_and_bears_no_score() -> None:

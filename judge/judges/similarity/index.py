@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 
 from judge.judges.similarity.model import Bools, Ints
-from judge.judges.similarity.terms import GAP, Kind, Sense, Term, senses, tokens
+from judge.judges.similarity.terms import GAP, Kind, Term, tokens
 from judge.text.pieces import segments
+from judge.text.senses import Sense, senses
 
 SAID: Final = "@"
 """What the key of a meaning begins with, said in whatever word."""

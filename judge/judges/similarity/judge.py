@@ -8,8 +8,9 @@ from typing import Final
 
 import numpy as np
 
+from judge.checks.contradictions import EDITION, contradiction
 from judge.errors import ConfigError
-from judge.judges import reason
+from judge.judges import contradicted, reason
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
 from judge.judges.similarity.index import Passages, Vocabulary, locate
 from judge.judges.similarity.model import (
@@ -55,6 +56,8 @@ _UNREAD: Final = Unscored(
     reason=UnscoredReason.TRUNCATED,
     detail="too large to compare by similarity; give fewer chunks, or shorten answer or reference",
 )
+_DOUBT: Final = 1.0
+"""Log odds by which what is contradicted falls under the threshold."""
 _NAMED: Final = 4
 _MEASURES: Final = frozenset("%％‰°年月日号岁天次人")
 
@@ -169,7 +172,7 @@ class _Weighed:
 
 
 class SimilarityJudge:
-    """Says `full` or `none`, with P(supported) at a declared prior; asks no language model.
+    """Says `full`, `none` or `contradicted`, with P(supported) at a declared prior; asks no model.
 
     `full` needs a score of at least the threshold, and something of the sentence in the chunks.
     `prior` is the share of sentences believed to be supported before any is looked at. A moved
@@ -201,7 +204,12 @@ class SimilarityJudge:
         self._least = logit(self._model.threshold)
         self.threshold = expit(self._least + self._shift)
         """The lowest score that is `full`, at this judge's prior."""
-        settings = (f"model:{self._model.name}", f"prior:{prior:g}", f"t:{self.threshold:.4g}")
+        settings = (
+            f"model:{self._model.name}",
+            f"checks:{EDITION}",
+            f"prior:{prior:g}",
+            f"t:{self.threshold:.4g}",
+        )
         made = Signature.parse(f"similarity:{embedder.signature}")
         self.signature = str(made.having(*settings, *edition))
 
@@ -278,7 +286,7 @@ class SimilarityJudge:
         supports = zip(request.chunks, alone, strict=True)
         names = [chunk.chunk_id for chunk, own in supports if own is Support.FULL]
         sentence = request.sentences[weighed.index].text
-        return Verdict(
+        found = Verdict(
             support=whole,
             evidence=_evidence(request, weighed.best),
             supporting=tuple(dict.fromkeys(names)),
@@ -288,6 +296,19 @@ class SimilarityJudge:
             source="similarity",
             signature=self.signature,
         )
+        return self._checked(request, weighed, found) if whole is Support.FULL else found
+
+    def _checked(self, request: JudgeRequest, weighed: _Weighed, full: Verdict) -> Verdict:
+        """A `full` as `contradicted` where what is nearest to it says otherwise."""
+        claim = blank_markup(request.claim(weighed.index))
+        if not contradiction(claim, [each.quote for each in full.evidence]):
+            return full
+        # What is said as near elsewhere may bear it out.
+        found = contradiction(claim, [chunk.text for chunk in request.chunks])
+        if found is None:
+            return full
+        score = round(expit(self._least - _DOUBT + self._shift), 6)
+        return contradicted(full, claim, found).model_copy(update={"score": score})
 
 
 def shipped_model() -> ConjunctionModel:

@@ -6,17 +6,16 @@ which words mean the same, which imply another, and which exclude one another.
 """
 
 import re
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import IntEnum
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from judge.checks.numbers import SPELLED, numbers
 from judge.text.fold import CJK
-from judge.text.words import CONTENT, LATIN, LIGHT, WORD, Words, grammar, stem, stems, weight
+from judge.text.senses import Sense, senses
+from judge.text.words import CONTENT, LATIN, LIGHT, WORD, Words, grammar, stem, weight
 
 GAP: Final = 3
 """Words at most so many characters apart make a pair, whatever stands between."""
@@ -35,22 +34,6 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 _BETWEEN_DIGITS: Final = str.maketrans("", "", ",， ")
-
-
-class Sense(NamedTuple):
-    """What a word of the table says.
-
-    A word of a passage supports one of a sentence if `said.concept in found.implies`, and denies
-    it, standing in its place, if `said.excludes & found.implies`.
-    """
-
-    concept: str
-    """Its name in the table."""
-    implies: frozenset[str]
-    """Itself and every broader concept."""
-    excludes: frozenset[str]
-    """Concepts that deny this one, standing in its place: those that do not hold where it does, and
-    those that fall short of it."""
 
 
 class Kind(IntEnum):
@@ -137,76 +120,3 @@ def _plain(text: str) -> Iterator[Term]:
         own = LIGHT if start in light else weight(key)
         name = key[0].isdigit() or (at > 0 and own > CONTENT and text[start].isupper())
         yield Term(key, Kind.WORD, own, start, end, name, meant.get(start))
-
-
-def senses(text: str, said: Words) -> list[tuple[Sense, Sequence[int]]]:
-    """The senses of a text's words, each with the characters at which its words begin.
-
-    Where a longer and a shorter spelling begin at one place, the longer is read; none overlap.
-    Every character of a Chinese word counts as a word. First come the alphabetic words. `said` are
-    the tokens of the text.
-
-    >>> text = "The United States bought it, 两个男孩马上坐下"
-    >>> [(sense.concept, *places) for sense, places in senses(text, tokens(text))]
-    [('america', 4, 11), ('buy', 18), ('boy', 31, 32), ('sit', 35, 36)]
-    """
-    english, han, begins_han = _table()
-    found: list[tuple[Sense, Sequence[int]]] = []
-    past = 0
-    for at in [place for place, first in enumerate(said.stems) if first in english]:
-        for spelled, sense in english[said.stems[at]] if at >= past else ():
-            if said.stems[at : at + len(spelled)] == spelled:
-                past = at + len(spelled)
-                found.append((sense, said.starts[at:past]))
-                break
-    if text.isascii():
-        return found
-    past = 0
-    while first := begins_han.search(text, past):
-        start = first.start()
-        past = start + 1
-        for word, own in han[first[0]]:
-            if text.startswith(word, start):
-                past = start + len(word)
-                if own is not None:
-                    found.append((own, range(start, past)))
-                break
-    return found
-
-
-class _Table(NamedTuple):
-    """By their first stem, or first character: words and their senses, the longest first."""
-
-    english: dict[str, list[tuple[list[str], Sense]]]
-    han: dict[str, list[tuple[str, Sense | None]]]
-    """None: a word that hides the shorter ones in it."""
-    begins_han: re.Pattern[str]
-    """Any character that begins a Chinese word of the table."""
-
-
-@cache
-def _table() -> _Table:
-    raw = tomllib.loads(files("judge").joinpath("data", "senses.toml").read_text("utf-8"))
-    exclusive = [frozenset(group.split()) for group in raw["exclusive"].values()]
-    english: dict[str, list[tuple[list[str], Sense]]] = {}
-    spelled: list[tuple[str, Sense | None]] = [(word, None) for word in raw["other"]["zh"].split()]
-    for name, entry in raw["concepts"].items():
-        implies = _implied(name, raw["concepts"])
-        rivals = frozenset[str]().union(*(group for group in exclusive if group & implies))
-        less = entry.get("less", "").split()
-        sense = Sense(name, implies, (rivals - implies).union(less))
-        for spelling in entry.get("en", "").split():
-            words = stems(spelling.replace("_", " "))
-            english.setdefault(words[0], []).append((words, sense))
-        spelled += [(word, sense) for word in entry.get("zh", "").split()]
-    for spellings in english.values():
-        spellings.sort(key=lambda each: -len(each[0]))
-    han: dict[str, list[tuple[str, Sense | None]]] = {}
-    for word, own in sorted(spelled, key=lambda each: -len(each[0])):
-        han.setdefault(word[0], []).append((word, own))
-    return _Table(english, han, re.compile(f"[{''.join(map(re.escape, han))}]"))
-
-
-def _implied(name: str, concepts: dict[str, dict[str, str]]) -> frozenset[str]:
-    above = concepts[name].get("under", "").split()
-    return frozenset({name}).union(*(_implied(each, concepts) for each in above))

@@ -290,11 +290,18 @@ async def test_a_moved_prior_moves_the_score_by_the_log_odds_and_no_label() -> N
 def test_the_signature_says_how_the_number_was_made() -> None:
     judge = SimilarityJudge(LexicalEmbedder(), prior=0.8, edition=("judge:1",))
     parts = judge.signature.split("|")
-    assert [part.split(":")[0] for part in parts] == ["similarity", "model", "prior", "t", "judge"]
+    assert [part.split(":")[0] for part in parts] == [
+        "similarity",
+        "model",
+        "checks",
+        "prior",
+        "t",
+        "judge",
+    ]
     assert parts[0] == f"similarity:{LexicalEmbedder().signature}"
     assert parts[1] == f"model:{shipped_model().name}"
-    assert parts[2] == "prior:0.8"
-    assert parts[3] == f"t:{judge.threshold:.4g}"
+    assert parts[3] == "prior:0.8"
+    assert parts[4] == f"t:{judge.threshold:.4g}"
 
 
 def test_an_impossible_prior_is_refused() -> None:
@@ -362,7 +369,7 @@ def test_any_text_gets_a_score(sentences: list[str], chunks: list[str], cite: bo
     judge = SimilarityJudge(LexicalEmbedder())
     for found in asyncio.run(verdicts(request(sentences, chunks, cites))).values():
         assert 0 <= score(found) <= 1
-        assert found.support is Support.NONE or score(found) >= judge.threshold
+        assert found.support is not Support.FULL or score(found) >= judge.threshold
         assert (found.support is Support.FULL) == (found.reason == "")
         for evidence in found.evidence:
             assert evidence.start is not None

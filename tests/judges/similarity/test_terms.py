@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.judges.similarity.terms import Kind, Sense, Term, senses, terms, tokens
+from judge.judges.similarity.terms import Kind, Term, terms, tokens
+from judge.text.senses import Sense, senses
 from judge.text.words import CONTENT, stems, weight
 from tests.growth import LINEAR, growth
 

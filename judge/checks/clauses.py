@@ -1,0 +1,278 @@
+"""Clauses: the words of a text with what governs them, by `judge/data/contrasts.toml`."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property, lru_cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from judge.checks.numbers import numbers
+from judge.text.fold import CJK_CHAR
+from judge.text.senses import Sense, rivals, senses
+from judge.text.words import CONTENT, Words, grammar, stem, weight, words
+
+_NEAR: Final = 2
+"""Telling words that a noun's negation, such as `without`, denies; twice that in Chinese."""
+_FIGURE: Final = 0.5
+"""Weight of a figure, which is compared by itself: `judge.checks.mismatch`."""
+_LISTED: Final = 0.8
+"""Weight of a Chinese word of several characters."""
+_MOST: Final = 2000
+"""Words of one text that are read; what is longer is no sentence."""
+_BREAK: Final = re.compile(r"[，；;、（）()—]|[,:：](?!\d)")
+_NOT_MEANT: Final = re.compile(r"May(?![^\W_])|No\.")
+"""The month, and `No. 3`."""
+_DENYING: Final = frozenset(("deny", "deny-near", "deny-all", "forbid", "must-not"))
+_RULES: Final = frozenset(("must", "must-not", "may", "need-not"))
+
+
+class Mark(NamedTuple):
+    """A word of grammar that governs others."""
+
+    name: str
+    """Its class in the table."""
+    start: int
+    end: int
+
+
+class Pole(NamedTuple):
+    """One end of a scale."""
+
+    scale: str
+    end: int
+    """0 or 1."""
+
+
+class Word(NamedTuple):
+    """A word that says something."""
+
+    key: str
+    """Its stem."""
+    start: int
+    end: int
+    weight: float
+    sense: Sense | None
+    pole: Pole | None
+    denied: bool = False
+    """Whether it stands within reach of a negation."""
+    focus: bool = False
+    """Whether it is the first of those that a negation denies."""
+
+
+def excludes(one: Word, two: Word) -> bool:
+    """Whether two words cannot stand in the same place."""
+    if one.pole and two.pole and one.pole.scale == two.pole.scale:
+        return one.pole.end != two.pole.end
+    if one.sense is None or two.sense is None or not one.sense.excludes & two.sense.implies:
+        return False
+    return not _lexicon().sets.isdisjoint(rivals(one.sense, two.sense))
+
+
+class Clause:
+    """Part of a text between two breaks."""
+
+    def __init__(self, text: str, said: Sequence[Word], marks: Sequence[Mark]) -> None:
+        self.text = text
+        self.marks = marks
+        self.words = tuple(_governed(said, marks))
+
+    @cached_property
+    def keys(self) -> dict[str, list[Word]]:
+        """Its words, by stem and by each meaning that they imply."""
+        found: dict[str, list[Word]] = {}
+        for word in self.words:
+            found.setdefault(word.key, []).append(word)
+            for concept in word.sense.implies if word.sense else ():
+                found.setdefault(f"@{concept}", []).append(word)
+            if word.pole:
+                found.setdefault(f"@{word.pole}", []).append(word)
+        return found
+
+    def having(self, word: Word) -> list[Word]:
+        """Its words that say what a word does."""
+        own = self.keys.get(word.key, [])
+        if not own and word.sense is not None:
+            own = self.keys.get(f"@{word.sense.concept}", [])
+        if not own and word.pole is not None:
+            own = self.keys.get(f"@{word.pole}", [])
+        return own
+
+    @cached_property
+    def weight(self) -> float:
+        """Of all its words."""
+        return sum(word.weight for word in self.words)
+
+    @cached_property
+    def rule(self) -> str | None:
+        """The class of its rule, such as `must-not`."""
+        return next((mark.name for mark in self.marks if mark.name in _RULES), None)
+
+    @cached_property
+    def denies(self) -> bool:
+        """Whether it has a negation."""
+        return any(mark.name in _DENYING or mark.name == "need-not" for mark in self.marks)
+
+    def has(self, name: str) -> bool:
+        """Whether it has a mark of a class."""
+        return any(mark.name == name for mark in self.marks)
+
+
+@lru_cache(maxsize=1 << 12)
+def clauses(text: str) -> tuple[Clause, ...]:
+    """The clauses of a sentence that say anything, in reading order."""
+    said = words(text)
+    if len(said.stems) > _MOST:
+        said = Words(said.stems[:_MOST], said.starts[:_MOST], said.ends[:_MOST])
+    marks = _marks(text, said)
+    told = _told(text, said, marks)
+    cuts = {match.start() for match in _BREAK.finditer(text)}
+    cuts |= {mark.start for mark in marks if mark.name == "split"}
+    edges = [0, *sorted(cuts - {0}), len(text)]
+    found = []
+    for start, end in pairwise(edges):
+        own = [each for each in told if start <= each.start < end]
+        if own:
+            found.append(Clause(text, own, [each for each in marks if start <= each.start < end]))
+    return tuple(found)
+
+
+def _told(text: str, said: Words, marks: Sequence[Mark]) -> list[Word]:
+    """The words that say something: no marks, no grammar."""
+    lexicon = _lexicon()
+    meanings = senses(text, said)
+    meant = {places[0]: sense for sense, places in meanings}
+    light = {place for span in grammar(text) for place in range(*span)}
+    light.update(place for mark in marks for place in range(mark.start, mark.end))
+    # A Chinese word of a list is one word, and no character of it another.
+    han: dict[int, tuple[int, Pole | None]] = {
+        places[0]: (places[-1] + 1, None) for _, places in meanings if isinstance(places, range)
+    }
+    if not text.isascii():
+        compared = any(mark.name == "than" for mark in marks)
+        for match in lexicon.begins_pole.finditer(text):
+            own = lexicon.han_poles.get(match[0]) or lexicon.han_poles[f"{match[0]}="]
+            if compared or match[0] in lexicon.han_poles:
+                han[match.start()] = match.end(), own
+    figures = {number.start: number for number in numbers(text) if number.certain}
+    found = [
+        Word(f"{each.value:.15g}", each.start, each.end, _FIGURE, None, None)
+        for each in figures.values()
+    ]
+    numbered = {place for each in figures.values() for place in range(each.start, each.end)}
+    past = 0
+    pole: Pole | None
+    for key, start, end in zip(*said, strict=True):
+        if start < past or start in numbered:
+            continue
+        if start in han:
+            past, pole = han[start]
+            if pole or start not in light:
+                found.append(Word(text[start:past], start, past, _LISTED, meant.get(start), pole))
+            continue
+        pole = lexicon.poles.get(f"{text[start:end].lower()}=") or lexicon.poles.get(key)
+        weighs = weight(key)
+        if (start not in light and (weighs > CONTENT or start in meant)) or pole:
+            found.append(Word(key, start, end, weighs, meant.get(start), pole))
+    return sorted(found, key=lambda word: word.start)
+
+
+def _governed(own: Sequence[Word], marks: Sequence[Mark]) -> Iterator[Word]:
+    """The words, with what is denied of them."""
+    denied: set[int] = set()
+    focus: set[int] = set()
+    starts = [mark.start for mark in marks if mark.name in _RULES or mark.name == "auxiliary"]
+    for mark in marks:
+        if mark.name not in _DENYING:
+            continue
+        behind = [at for at, each in enumerate(own) if each.start >= mark.end]
+        if mark.name == "deny-near":
+            many = 2 * _NEAR if behind and CJK_CHAR.match(own[behind[0]].key) else _NEAR
+            reached = behind[:many]
+        elif mark.name == "forbid":
+            reached = list(range(len(own)))
+        elif mark.name == "deny-all" or not behind:
+            reached = behind
+        else:
+            first = own[behind[0]].start
+            until = next((start for start in starts if start > first), None)
+            reached = [at for at in behind if until is None or own[at].start < until]
+        denied.update(reached)
+        focus.update(behind[:1] or reached[-1:])
+    for at, word in enumerate(own):
+        yield word._replace(denied=at in denied, focus=at in focus) if at in denied else word
+
+
+class _Lexicon(NamedTuple):
+    english: dict[str, list[tuple[list[str], str]]]
+    """By first word: words and class, the longest first."""
+    han: re.Pattern[str]
+    han_class: dict[str, str]
+    poles: dict[str, Pole]
+    begins_pole: re.Pattern[str]
+    han_poles: dict[str, Pole]
+    sets: frozenset[str]
+    """Of `senses.toml`."""
+
+
+@cache
+def _lexicon() -> _Lexicon:
+    raw = tomllib.loads(files("judge").joinpath("data", "contrasts.toml").read_text("utf-8"))
+    english: dict[str, list[tuple[list[str], str]]] = {}
+    han: dict[str, str] = {}
+    for name, entry in {**raw["marks"], "split": raw["splits"]}.items():
+        for spelling in entry.get("en", "").split():
+            spelled = spelling.split("_")
+            english.setdefault(spelled[0], []).append((spelled, name))
+        han.update(dict.fromkeys(entry.get("zh", "").split(), name))
+    for spellings in english.values():
+        spellings.sort(key=lambda each: -len(each[0]))
+    poles, han_poles = {}, {}
+    for scale, entry in raw["poles"].items():
+        for end in (0, 1):
+            for each in entry["en"][end].split():
+                poles[each if each.endswith("=") else stem(each)] = Pole(scale, end)
+            han_poles.update(dict.fromkeys(entry["zh"][end].split(), Pole(scale, end)))
+    return _Lexicon(
+        english,
+        _any_of(han),
+        han,
+        poles,
+        _any_of(han_poles),
+        han_poles,
+        frozenset(raw["exclusive"]["sets"].split()),
+    )
+
+
+def _any_of(spellings: dict[str, str] | dict[str, Pole]) -> re.Pattern[str]:
+    written = sorted({each.rstrip("=") for each in spellings}, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, written)))
+
+
+def _marks(text: str, said: Words) -> list[Mark]:
+    lexicon = _lexicon()
+    written = [
+        text[a:b].lower().replace("’", "'") for a, b in zip(said.starts, said.ends, strict=True)
+    ]
+    written = ["not" if each.endswith("n't") else each for each in written]
+    found = []
+    past = 0
+    for at, first in enumerate(written):
+        if at < past:
+            continue
+        for spelled, name in lexicon.english.get(first, ()):
+            if written[at : at + len(spelled)] == spelled and not _NOT_MEANT.match(
+                text, said.starts[at]
+            ):
+                past = at + len(spelled)
+                found.append(Mark(name, said.starts[at], said.ends[past - 1]))
+                break
+    if not text.isascii():
+        # `不如` is one word.
+        poles = lexicon.begins_pole.finditer(text)
+        whole = {at for each in poles if len(each[0]) > 1 for at in range(*each.span())}
+        read = (Mark(lexicon.han_class[m[0]], *m.span()) for m in lexicon.han.finditer(text))
+        found += [mark for mark in read if mark.start not in whole]
+        found.sort(key=lambda mark: mark.start)
+    return found

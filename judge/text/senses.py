@@ -1,0 +1,116 @@
+"""What words mean: which mean the same, and which exclude another: `judge/data/senses.toml`."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from judge.text.words import Words, stems
+
+
+class Sense(NamedTuple):
+    """What a word of the table says.
+
+    A word of a passage supports one of a sentence if `said.concept in found.implies`, and denies
+    it, standing in its place, if `said.excludes & found.implies`.
+    """
+
+    concept: str
+    """Its name in the table."""
+    implies: frozenset[str]
+    """Itself and every broader concept."""
+    excludes: frozenset[str]
+    """Concepts that deny this one, standing in its place: those that do not hold where it does, and
+    those that fall short of it."""
+
+
+def senses(text: str, said: Words) -> list[tuple[Sense, Sequence[int]]]:
+    """The senses of a text's words, each with the characters at which its words begin.
+
+    Where a longer and a shorter spelling begin at one place, the longer is read; none overlap.
+    Every character of a Chinese word counts as a word. First come the alphabetic words. `said` are
+    the tokens of the text.
+
+    >>> text = "The United States bought it, 两个男孩马上坐下"
+    >>> [(sense.concept, *places) for sense, places in senses(text, words(text))]
+    [('america', 4, 11), ('buy', 18), ('boy', 31, 32), ('sit', 35, 36)]
+    """
+    english, han, begins_han = _table()
+    found: list[tuple[Sense, Sequence[int]]] = []
+    past = 0
+    for at in [place for place, first in enumerate(said.stems) if first in english]:
+        for spelled, sense in english[said.stems[at]] if at >= past else ():
+            if said.stems[at : at + len(spelled)] == spelled:
+                past = at + len(spelled)
+                found.append((sense, said.starts[at:past]))
+                break
+    if text.isascii():
+        return found
+    past = 0
+    while first := begins_han.search(text, past):
+        start = first.start()
+        past = start + 1
+        for word, own in han[first[0]]:
+            if text.startswith(word, start):
+                past = start + len(word)
+                if own is not None:
+                    found.append((own, range(start, past)))
+                break
+    return found
+
+
+@cache
+def rivals(one: Sense, two: Sense) -> frozenset[str]:
+    """The exclusive sets of which two meanings are different members; `less` for falling short."""
+    groups = {name: frozenset(group.split()) for name, group in _raw()["exclusive"].items()}
+    found = {
+        name
+        for name, group in groups.items()
+        if group & one.implies and group & two.implies and not group & one.implies & two.implies
+    }
+    return frozenset({*found, *(("less",) if one.excludes & two.implies and not found else ())})
+
+
+@cache
+def _raw() -> dict[str, Any]:
+    return tomllib.loads(files("judge").joinpath("data", "senses.toml").read_text("utf-8"))
+
+
+class _Table(NamedTuple):
+    """By their first stem, or first character: words and their senses, the longest first."""
+
+    english: dict[str, list[tuple[list[str], Sense]]]
+    han: dict[str, list[tuple[str, Sense | None]]]
+    """None: a word that hides the shorter ones in it."""
+    begins_han: re.Pattern[str]
+    """Any character that begins a Chinese word of the table."""
+
+
+@cache
+def _table() -> _Table:
+    raw = _raw()
+    exclusive = [frozenset(group.split()) for group in raw["exclusive"].values()]
+    english: dict[str, list[tuple[list[str], Sense]]] = {}
+    spelled: list[tuple[str, Sense | None]] = [(word, None) for word in raw["other"]["zh"].split()]
+    for name, entry in raw["concepts"].items():
+        implies = _implied(name, raw["concepts"])
+        rivals = frozenset[str]().union(*(group for group in exclusive if group & implies))
+        less = entry.get("less", "").split()
+        sense = Sense(name, implies, (rivals - implies).union(less))
+        for spelling in entry.get("en", "").split():
+            words = stems(spelling.replace("_", " "))
+            english.setdefault(words[0], []).append((words, sense))
+        spelled += [(word, sense) for word in entry.get("zh", "").split()]
+    for spellings in english.values():
+        spellings.sort(key=lambda each: -len(each[0]))
+    han: dict[str, list[tuple[str, Sense | None]]] = {}
+    for word, own in sorted(spelled, key=lambda each: -len(each[0])):
+        han.setdefault(word[0], []).append((word, own))
+    return _Table(english, han, re.compile(f"[{''.join(map(re.escape, han))}]"))
+
+
+def _implied(name: str, concepts: dict[str, dict[str, str]]) -> frozenset[str]:
+    above = concepts[name].get("under", "").split()
+    return frozenset({name}).union(*(_implied(each, concepts) for each in above))
