@@ -26,6 +26,13 @@ def _named(value: str | None) -> str | None:
     return value
 
 
+def _folder(value: str | None) -> str | None:
+    """Refuse an empty name likewise, and an option that slipped into its place."""
+    if value is not None and value.startswith("-"):
+        raise typer.BadParameter(f"{value!r} reads like an option; for a path say ./{value}")
+    return _named(value)
+
+
 @app.command()
 @takes_settings
 def score(  # noqa: PLR0913  each is an option of the command line
@@ -38,7 +45,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
         "--output",
         metavar="RUN",
         help="Run folder [runs/<name of SAMPLES>].",
-        callback=_named,
+        callback=_folder,
     ),
     *,
     force: bool = typer.Option(False, "--force", help="Replace a finished run."),
@@ -59,7 +66,6 @@ def score(  # noqa: PLR0913  each is an option of the command line
         metavar="SIGNATURE",
         help="Exit 2 before anything is judged if another judge would: llm, similarity, llm:MODEL, "
         "or how the signature of a run begins, up to a bar.",
-        callback=_named,
     ),
     details: bool = typer.Option(
         False, "--details", help="Print counts, flags, the table of cells, and the worst sentences."

@@ -27,6 +27,7 @@ from judge.files.runs import (
     RECORD,
     REJECTED,
     RESULTS,
+    REVIEW,
     SUMMARY,
     line_of,
     read_record,
@@ -37,12 +38,14 @@ from judge.files.tables import replacing, writing
 from judge.records import SampleResult, Summary
 from judge.records.run import RunRecord
 from judge.signature import Signature
+from judge.text.visible import clip
 
 _LEFT: Final = re.compile(
     rf"\.input\.part|(?:{'|'.join(map(re.escape, (RECORD, SUMMARY, REJECTED, INPUT)))})"
     r"\.(?:[0-9a-f]{16}\.)?part"
 )
 """What a kill -9 leaves half written; of earlier versions, too."""
+_SHOWN: Final = 60
 _MOVE: Final = "move it away, or name another -o"
 _ELSEWHERE: Final = "name another -o"
 _AGAIN: Final = "what is there stays: mend that and run the same command again"
@@ -85,6 +88,7 @@ class RunFolder:
             with writing(self.path, _ELSEWHERE):
                 self._made = [p for p in (self.path, *self.path.parents) if not p.exists()]
                 self.path.mkdir(parents=True, exist_ok=True)
+                _refuse_strays(self.path)  # before as much as a lock is written there
             held.enter_context(_lock(self.path, "run", f"wait for it, or {_ELSEWHERE}", _ELSEWHERE))
             held.callback(self._tidy)
             earlier = self._earlier()
@@ -238,14 +242,25 @@ class RunFolder:
                 if not self._force:
                     raise
                 return None
-        # Without a record these are somebody's files, and none of a run's.
-        if strays := [name for name in OWN if os.path.lexists(self.path / name)]:
-            message = f"{self.path}: holds {strays[0]}, and no {RECORD} accounts for it; {_MOVE}"
-            raise RunError(message)
+        _refuse_strays(self.path)
         return None
 
     def _writing(self) -> AbstractContextManager[None]:
         return writing(self.path, _AGAIN)
+
+
+def _refuse_strays(folder: Path) -> None:
+    """Raise RunError where a folder holds files and no record: they are somebody's, not a run's.
+
+    What people said outlives a run; what is half written, and hidden files, are nobody's loss.
+    """
+    if os.path.lexists(folder / RECORD):
+        return
+    for entry in sorted(folder.iterdir()):
+        own = entry.name == REVIEW or _LEFT.fullmatch(entry.name)
+        if not own and (entry.is_dir() or not entry.name.startswith(".")):
+            what = f"holds {clip(entry.name, _SHOWN)}, and no {RECORD} accounts for it"
+            raise RunError(f"{folder}: {what}; {_MOVE}")
 
 
 def _foreign(path: Path) -> bool:

@@ -51,6 +51,8 @@ _JSON_COLUMNS: Final = frozenset(
 )
 _MAY_BE_EMPTY: Final = frozenset(FIELDS["answer"][1])
 """A spreadsheet cannot tell an empty answer from none; an empty answer is a result, no error."""
+_JSON_HEAD: Final = re.compile(r"""\{|\[\s*(?:[\[{"\]]|$)""")
+_FORMS: Final = "one JSON object a line (.jsonl), or CSV under a header (.csv), is needed"
 _SHOWN: Final = 60
 """Characters of a line, in a message."""
 
@@ -95,8 +97,8 @@ def read_samples(
     """Read samples one at a time; memory does not grow with the file.
 
     Args:
-        path: JSONL or CSV (`.csv`, `.tsv`, or a first line that is no JSON), UTF-8 with or
-            without BOM, plain or gzip.
+        path: JSONL or CSV, as the name says (`.jsonl`, `.ndjson`, `.json`; `.csv`, `.tsv`), else as
+            the first line does; UTF-8 with or without BOM, plain or gzip.
         needs: fields that must be present; an empty answer or an empty chunk list is present.
         on_bad: called with each bad line, which is then left out. Without it a bad line raises.
         digest: is fed the bytes of the file as they are read, compressed or not.
@@ -138,19 +140,25 @@ def check_samples(
         InputError: as `read_samples`; also where there is not one sample in it.
     """
     rejected = 0
+    first: InputError | None = None
     digest = hashlib.sha256()
 
     def count(line: Rejected) -> None:
-        nonlocal rejected
+        nonlocal rejected, first
         rejected += 1
+        first = first or line.error
         if on_bad is not None:
             on_bad(line)
 
     read = read_samples(path, on_bad=on_bad and count, digest=digest, max_line=max_line)
     samples = sum(1 for _ in read)
     if not samples:
-        what = f"all {rejected} lines are bad" if rejected else "holds no sample"
-        message = f"{what}; one JSON object a line, or CSV under a header, is needed"
+        if first is None:
+            message = f"holds no sample; {_FORMS}"
+            raise InputError(message, path=str(path))
+        what = "the only line is bad" if rejected == 1 else f"all {rejected} lines are bad"
+        field = f", field {first.field!r}" if first.field else ""
+        message = f"{what}; the first: line {first.line}{field}: {first.problem}"
         raise InputError(message, path=str(path))
     return Checked(samples, rejected, digest.hexdigest())
 
@@ -244,10 +252,22 @@ def _rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
     if name.endswith((".jsonl", ".ndjson", ".json")):
         return jsonl_rows(lines, path)
     if not name.endswith((".csv", ".tsv")):
-        first = stream.peek(PEEK).decode("utf-8-sig", "replace").partition("\n")[0]
-        if first.lstrip()[:1] in {"{", "[", ""}:
+        head = stream.peek(PEEK).decode("utf-8-sig", "replace").lstrip()
+        if not head or _JSON_HEAD.match(head):
             return jsonl_rows(lines, path)
+        if not _is_header(head.partition("\n")[0]):
+            what = f"is neither JSON lines nor CSV: it begins with {_short(head)}"
+            raise InputError(
+                f"{what}, which names no column such as answer; {_FORMS}", path=str(path)
+            )
     return csv_rows(lines, path, max_line)
+
+
+def _is_header(line: str) -> bool:
+    """Whether a line names a column that is read."""
+    known = {key for _, keys in FIELDS.values() for key in keys}
+    names = [name.strip().strip('"') for name in re.split(f"[{_DELIMITERS}]", line)]
+    return any(name in known or _NUMBERED_CHUNK.fullmatch(name) for name in names)
 
 
 def _row(line: int, text: str, path: Path, read: Callable[[], _Fields]) -> Row:

@@ -47,6 +47,37 @@ def test_bad_input_is_one_clear_line(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+def test_where_every_line_is_bad_the_first_reason_is_told(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", [{"qid": "1"}, {"qid": "2", "answer": 3}])
+    ran = judge("score", source, "-o", tmp_path / "run", "--skip-bad-lines")
+    assert (ran.code, ran.out) == (2, "")
+    said = "all 2 lines are bad; the first: line 1, field 'answer': is missing"
+    assert ran.err.startswith(f"judge: {source}: {said}")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_that_is_somebody_elses_or_reads_like_an_option(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("keep")
+    for words in (["thesis"], ["thesis", "--force"]):
+        ran = judge("score", QUICKSTART, "-o", *words)
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err == (
+            "judge: thesis: holds chapter.tex, and no run.json accounts for it; "
+            "move it away, or name another -o\n"
+        )
+    for name in ("-x", "--force", "-"):
+        ran = judge("score", QUICKSTART, "-o", name)
+        assert (ran.code, ran.out) == (2, "")
+        assert f"{name!r} reads like an option; for a path say ./{name}" in ran.err
+    found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")}
+    assert found == {"thesis", "thesis/chapter.tex"}
+    assert judge("score", QUICKSTART, "-o", "./-x").code == 0
+
+
 def test_a_finished_run_is_refused_without_force(tmp_path: Path) -> None:
     assert judge("score", QUICKSTART, "-o", tmp_path / "run")[0] == 0
     code, _, err = judge("score", QUICKSTART, "-o", tmp_path / "run")

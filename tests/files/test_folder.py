@@ -142,10 +142,33 @@ def test_a_run_that_never_began_leaves_no_trace(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_was_there_stays(tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("keep")
+def test_a_folder_of_somebody_elses_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
+    for name in ("mine.txt", "notes/", ".git/", "results.md", "笔记.txt", "x" * 200):
+        folder = tmp_path / f"of {name[:8].strip('/')}"
+        folder.mkdir()
+        if name.endswith("/"):
+            (folder / name).mkdir()
+        else:
+            (folder / name).write_text("keep")
+        for force in (False, True):
+            with pytest.raises(RunError, match=r"accounts for it; move it away, or name") as caught:
+                RunFolder(folder, force=force).__enter__()
+            assert name.strip("/")[:50] in str(caught.value)
+            assert len(str(caught.value)) < 400
+        assert [each.name for each in folder.iterdir()] == [name.strip("/")]
+
+
+def test_an_empty_folder_that_was_there_stays(tmp_path: Path) -> None:
+    """For its owner: what nobody sees, and what people said of an earlier run, may be there."""
+    (tmp_path / ".DS_Store").write_text("keep")
+    (tmp_path / "review").mkdir()
     with RunFolder(tmp_path):
         pass
+    assert {each.name for each in tmp_path.iterdir()} - {".lock"} == {".DS_Store", "review"}
+    finish(tmp_path, "a")
+    # What is put beside a run of ours is no hindrance to the next.
+    (tmp_path / "mine.txt").write_text("keep")
+    finish(tmp_path, "b", force=True)
     assert (tmp_path / "mine.txt").read_text() == "keep"
 
 

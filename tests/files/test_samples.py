@@ -109,8 +109,49 @@ def test_nothing_to_read_is_no_sample_and_an_error_where_a_run_is_meant(tmp_path
         assert list(read_samples(path)) == []
         with pytest.raises(InputError, match="holds no sample"):
             check_samples(path)
-    with pytest.raises(InputError, match="all 2 lines are bad"):
-        check_samples(written(tmp_path, "nothing\ngood\n"), on_bad=lambda _: None)
+    rows = {
+        "x": "the only line is bad; the first: line 1: bad JSON: Expecting value",
+        '{"answer": "a"}\n{"qid": 1}\n': (
+            "all 2 lines are bad; the first: line 1, field 'chunks': is missing"
+        ),
+    }
+    for text, said in rows.items():
+        with pytest.raises(InputError) as caught:
+            check_samples(written(tmp_path, text, "a.jsonl"), on_bad=lambda _: None)
+        assert str(caught.value).startswith(f"{tmp_path / 'a.jsonl'}: {said}")
+
+
+def test_what_is_neither_json_lines_nor_csv_is_no_table_of_columns(tmp_path: Path) -> None:
+    """A known ending decides; under another name, or none, what stands on the first line."""
+    others = {
+        "README.md": "# judge\n\n`judge` reads the answers, and says more.\n",
+        "links.md": "[judge](https://example.org), an evaluator\n",
+        "score.py": "from judge import evaluate, summarize\n",
+        "page.html": "<!doctype html>\n<html>",
+        "notes.txt": "answers, chunks and more\n",
+        "notes.jsonl.txt.gz": "回答,段落\n",
+        "none": "nothing\ngood\n",
+    }
+    for name, text in others.items():
+        data = gzip.compress(text.encode()) if name.endswith(".gz") else text.encode()
+        path = written(tmp_path, data, name)
+        bad: list[Rejected] = []
+        for on_bad in (None, bad.append):
+            with pytest.raises(InputError) as caught:
+                check_samples(path, on_bad=on_bad)
+            said = str(caught.value)
+            assert said.startswith(f"{path}: is neither JSON lines nor CSV: it begins with ")
+            assert said.endswith(
+                "JSON object a line (.jsonl), or CSV under a header (.csv), is needed"
+            )
+            assert "\n" not in said
+    table = 'id,"answer",chunk_1\nq,a,b\n'
+    for name in ("in", "in.txt", "in.dat", "in.md", "in.csv.bak"):
+        for text in (GOOD, f"\ufeff{GOOD}", f"\n{GOOD}", table, table.replace(",", ";")):
+            assert check_samples(written(tmp_path, text, name)).samples == 1
+    # A JSON array is told how to become lines, and no Markdown.
+    with pytest.raises(InputError, match=r"jq -c"):
+        check_samples(written(tmp_path, f"[{GOOD.strip()}]", "in.txt"))
 
 
 def test_a_check_counts_and_hashes_the_bytes_as_they_lie(tmp_path: Path) -> None:
