@@ -15,6 +15,7 @@ from judge.errors import ConfigError
 from judge.judges.containment import ContainmentJudge
 from judge.judges.fallback import FallbackJudge
 from judge.judges.nli import NliJudge
+from judge.judges.parts import PartsJudge
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.judges.windowed import WindowedJudge
 from judge.prompt import load_prompt
@@ -99,7 +100,7 @@ def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge
 
 def alone(config: Config, judge: Judge) -> Judges:
     """A judge that asks no language model, for all that `config` asks for."""
-    return Judges(judge, ContainmentJudge(judge) if config.correctness else None)
+    return Judges(PartsJudge(judge), ContainmentJudge(judge) if config.correctness else None)
 
 
 async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":

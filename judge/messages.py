@@ -6,10 +6,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
+from judge.text.fold import CJK_CHAR
+
 Lang = Literal["en", "zh"]
 """A language in which results are told: English or Chinese."""
 
 LANGS: Final[tuple[Lang, ...]] = get_args(Lang)
+
+
+def language_of(text: str) -> Lang:
+    """The language in which something is said of a text: Chinese where it has such a character."""
+    return "zh" if CJK_CHAR.search(text) else "en"
 
 
 class Messages:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from judge.answer.citations import audit, find, positions
+from judge.answer.audit import audit
+from judge.answer.citations import find, positions
 from judge.answer.kinds import classify
+from judge.answer.parts import cited_parts
 from judge.answer.sentences import split
 from judge.checks.injection import flag_orders
 from judge.checks.mismatch import mismatches
@@ -66,7 +68,7 @@ def conclude(
         sample,
         asked.sentences,
         outcomes,
-        audit(citations, outcomes),
+        audit(citations, outcomes, asked),
         flags=(*flags, *judgment.flags),
         calls=judgment.calls,
         signature=sign(judge, rules, outcomes.values()),
@@ -87,6 +89,7 @@ def request(
         ask=tuple(each.index for each in sentences if each.kind is SentenceKind.CLAIM),
         chunks=sample.chunks,
         cites=positions(citations, sample.chunks),
+        parts=cited_parts(sentences, citations, sample.chunks),
         markers=tuple(sorted({(citation.start, citation.end) for citation in citations})),
         deadline=deadline,
     )

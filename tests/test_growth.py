@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from judge.answer.citations import find
 from judge.answer.kinds import classify
+from judge.answer.parts import cited_parts
 from judge.answer.sentences import split
 from judge.checks.contradictions import contradiction
 from judge.checks.injection import reads_like_orders
@@ -44,9 +45,10 @@ FULL = Verdict(support=Support.FULL, supporting=("a",), source="llm", signature=
 
 
 def read(answer: str) -> None:
-    """Sentences, kinds, citations."""
+    """Sentences, kinds, citations and what they stand behind."""
     sample = Sample(qid="q", answer=answer, chunks=CHUNKS)
-    find(sample, classify(split(answer)), RULES)
+    sentences = classify(split(answer))
+    cited_parts(sentences, find(sample, sentences, RULES), CHUNKS)
 
 
 def asked(text: str) -> JudgeRequest:

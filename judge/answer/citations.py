@@ -1,4 +1,4 @@
-"""Citations of an answer: the chunks they name, and whether the verdicts bear them out."""
+"""Citations of an answer: where they stand, and the chunks they name."""
 
 import re
 import unicodedata
@@ -18,17 +18,12 @@ from judge.answer.markers import (
 )
 from judge.errors import ConfigError
 from judge.records import (
-    SUPPORTED,
     Chunk,
     Citation,
-    CitationStatus,
-    JudgeOutcome,
     Rules,
     Sample,
     Sentence,
     SentenceKind,
-    Support,
-    Verdict,
 )
 from judge.text.pattern import compile_pattern
 from judge.text.visible import clip
@@ -88,68 +83,6 @@ def positions(citations: Iterable[Citation], chunks: Sequence[Chunk]) -> dict[in
         if citation.chunk_id in places:
             cited.setdefault(citation.sentence, set()).update(places[citation.chunk_id])
     return {sentence: tuple(sorted(found)) for sentence, found in sorted(cited.items())}
-
-
-def audit(
-    citations: Sequence[Citation], outcomes: Mapping[int, JudgeOutcome]
-) -> tuple[Citation, ...]:
-    """Give every citation in a judged sentence its status, and a better chunk where there is one.
-
-    `valid`: its chunk is in the verdict's `supporting`, or is the only chunk the sentence cites
-    and `cited_support` is full or partial; never under `contradicted` or `none`. `dangling`: it
-    resolves to no chunk, whatever the verdict. `unjudged`: no verdict, or that of a fallback.
-    Else `unsupported`. `suggested` is the first supporting chunk that the sentence does not cite.
-
-    A sentence that has no outcome is no claim, one with `no_claim` asserts nothing: their citations
-    keep status null, listed and never counted.
-    """
-    cited: dict[int, set[str]] = {}
-    for citation in citations:
-        found = cited.setdefault(citation.sentence, set())
-        if citation.chunk_id is not None:
-            found.add(citation.chunk_id)
-    held = {index: _held(outcomes.get(index), chunks) for index, chunks in cited.items()}
-    return tuple(
-        citation.model_copy(update=_judged(citation.chunk_id, held[citation.sentence]))
-        for citation in citations
-    )
-
-
-class _Held(NamedTuple):
-    """What the outcome of a sentence says of the chunks it cites."""
-
-    valid: frozenset[str] | None
-    """Those that bear it out; null where no verdict of the run's own judge says."""
-    suggested: str | None
-    """The first supporting chunk that it does not cite."""
-
-
-def _held(outcome: JudgeOutcome | None, cited: set[str]) -> _Held | None:
-    """Null for a sentence whose citations are not counted."""
-    if outcome is None:
-        return None
-    if not isinstance(outcome, Verdict) or outcome.fallback_from is not None:
-        return _Held(None, None)
-    if outcome.support not in SUPPORTED:
-        return None if outcome.support is Support.NO_CLAIM else _Held(frozenset(), None)
-    # What the judge says of "the cited chunks" says it of this one only where there is no other.
-    alone = len(cited) == 1 and outcome.cited_support in SUPPORTED
-    better = next((chunk for chunk in outcome.supporting if chunk not in cited), None)
-    return _Held(frozenset(cited if alone else cited.intersection(outcome.supporting)), better)
-
-
-def _judged(chunk_id: str | None, held: _Held | None) -> dict[str, object]:
-    if held is None:
-        return {"status": None, "suggested": None}
-    if chunk_id is None:
-        status = CitationStatus.DANGLING
-    elif held.valid is None:
-        status = CitationStatus.UNJUDGED
-    elif chunk_id in held.valid:
-        return {"status": CitationStatus.VALID, "suggested": None}
-    else:
-        status = CitationStatus.UNSUPPORTED
-    return {"status": status, "suggested": held.suggested}
 
 
 _LONGEST_ID: Final = 2000

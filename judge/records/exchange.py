@@ -25,6 +25,21 @@ _Tokens = Annotated[int, AfterValidator(_believed)]
 """0 where the number cannot be one of tokens."""
 
 
+class CitedPart(Record):
+    """A part of a sentence, and what is cited for it; places are in the answer."""
+
+    start: int
+    """First character."""
+    end: int
+    """One past the last."""
+    clauses: tuple[tuple[int, int], ...] = ()
+    """Spans of its clauses, where it has several."""
+    cites: tuple[int, ...] = ()
+    """0-based positions in `chunks`, ascending."""
+    markers: tuple[int, ...] = ()
+    """Where its citation markers begin, ascending."""
+
+
 class JudgeRequest(Record):
     """Some sentences of one answer, to be judged against some chunks."""
 
@@ -40,6 +55,8 @@ class JudgeRequest(Record):
     """The evidence, in the order the generator saw it."""
     cites: Mapping[int, tuple[int, ...]] = Field(default_factory=dict)
     """For a sentence index, the 0-based positions in `chunks` that it cites; absent means none."""
+    parts: Mapping[int, tuple[CitedPart, ...]] = Field(default_factory=dict)
+    """For a sentence index, what its citations stand behind; absent means the whole sentence."""
     markers: tuple[tuple[int, int], ...] = ()
     """Spans of the citation markers, into the answer, ascending: no part of what is claimed."""
     deadline: float | None = None
@@ -51,12 +68,17 @@ class JudgeRequest(Record):
         Every other character keeps its place.
         """
         sentence = self.sentences[index]
+        return self._bare(sentence.text, sentence.start, sentence.end)
+
+    def bare(self, start: int, end: int) -> str:
+        """Characters of the answer, likewise without markers."""
+        return self._bare(self.answer[start:end], start, end)
+
+    def _bare(self, text: str, start: int, end: int) -> str:
         first, last = (
-            bisect_left(self.markers, place, key=itemgetter(0))
-            for place in (sentence.start, sentence.end)
+            bisect_left(self.markers, place, key=itemgetter(0)) for place in (start, end)
         )
-        spans = [(a - sentence.start, b - sentence.start) for a, b in self.markers[first:last]]
-        return blank(sentence.text, spans)
+        return blank(text, [(a - start, b - start) for a, b in self.markers[first:last]])
 
 
 class Call(Record):

@@ -62,6 +62,8 @@ class Citation(Record):
     """Null until audited, and for good where the sentence is not a claim: listed, never counted."""
     suggested: str | None = None
     """For a citation that is not valid: a supporting chunk the sentence does not cite."""
+    reason: str = ""
+    """Why it is not valid, in the answer's language; empty for the others, and in older runs."""
 
 
 class FlagName(StrEnum):

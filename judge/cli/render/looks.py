@@ -106,6 +106,8 @@ def citation_line(citation: Citation, page: Page) -> Text:
     if citation.status is None:
         return line.append(say("uncounted"), style="dim")
     line.append(say(citation.status.value), style=_CITATION_STYLES[citation.status])
+    if citation.reason:
+        line.append(f": {flat(citation.reason)}")
     if citation.suggested is not None:
         line.append(say("would_hold", chunk=flat(citation.suggested)))
     return line

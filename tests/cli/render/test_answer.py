@@ -256,7 +256,14 @@ def test_citations_stand_with_their_sentence() -> None:
         citations=[
             cited(0, "[1]", "a"),
             cited(1, "[1]", "a", status=CitationStatus.VALID),
-            cited(1, "[docA#1]", "docA#1", status=CitationStatus.UNSUPPORTED, suggested="c"),
+            cited(
+                1,
+                "[docA#1]",
+                "docA#1",
+                status=CitationStatus.UNSUPPORTED,
+                suggested="c",
+                reason="has\nno price",
+            ),
             cited(1, "[7]", None, status=CitationStatus.DANGLING, suggested="docB#2"),
             cited(2, "【2】", "b", status=CitationStatus.UNJUDGED),
         ],
@@ -267,7 +274,7 @@ def test_citations_stand_with_their_sentence() -> None:
     assert lines[first : first + 7] == [
         "✓2   full",
         "     cites [1] = a valid",
-        "     cites [docA#1] unsupported, c would hold",
+        "     cites [docA#1] unsupported: has no price, c would hold",
         "     cites [7] dangling, docB#2 would hold",
         "?3   unscored: rate limited: gave up after 60 s",
         "     cites 【2】 = b unjudged",

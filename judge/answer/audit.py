@@ -1,0 +1,169 @@
+"""The audit of citations: whether the verdicts bear them out, and why where they do not."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Final, NamedTuple
+
+from judge.answer.parts import carriers
+from judge.messages import Messages, language_of
+from judge.records import (
+    SUPPORTED,
+    Citation,
+    CitationStatus,
+    JudgeOutcome,
+    JudgeRequest,
+    Support,
+    Unscored,
+    Verdict,
+)
+from judge.text.visible import clip, flat
+
+_SHOWN: Final = 60
+"""Characters of a part that a reason shows."""
+_EDGES: Final = re.compile(r"^[\W_]*+(?:(?:and|but|while|whereas|or)\b[\W_]*+)?|[\W_]++$")
+
+
+class _Held(NamedTuple):
+    """What the outcome of a sentence says of the chunks it cites."""
+
+    valid: frozenset[str]
+    """Those that bear it out."""
+    suggested: str | None
+    """The first supporting chunk that it does not cite."""
+    failure: Unscored | None
+    """Why no verdict of the run's own judge says anything."""
+    why: str
+    """What is wrong with the others, as a key of the messages."""
+
+
+def audit(
+    citations: Sequence[Citation], outcomes: Mapping[int, JudgeOutcome], asked: JudgeRequest
+) -> tuple[Citation, ...]:
+    """Give every citation in a judged sentence its status, and a better chunk where there is one.
+
+    `valid`: its chunk is in the verdict's `supporting`; or is the only chunk the sentence cites,
+    and `cited_support` is full or partial; or, where that is so of several together, a quote found
+    in it carries a part of the sentence. Never under `contradicted`, and under a language model's
+    `none`. `dangling`: it resolves to no chunk, whatever the verdict. `unjudged`: no verdict, or
+    that of a fallback. Else `unsupported`. `suggested` is the first supporting chunk that the
+    sentence does not cite, `reason` says why a citation is not valid.
+
+    A sentence that has no outcome is no claim, one with `no_claim` asserts nothing: their citations
+    keep status null, listed and never counted.
+    """
+    cited: dict[int, set[str]] = {}
+    for citation in citations:
+        found = cited.setdefault(citation.sentence, set())
+        if citation.chunk_id is not None:
+            found.add(citation.chunk_id)
+    held = {
+        index: _held(outcomes.get(index), named, asked, index) for index, named in cited.items()
+    }
+    texts = _Reasons(asked)
+    return tuple(
+        citation.model_copy(update=_judged(citation, held[citation.sentence], texts))
+        for citation in citations
+    )
+
+
+def _held(
+    outcome: JudgeOutcome | None, cited: set[str], asked: JudgeRequest, index: int
+) -> _Held | None:
+    """Null for a sentence whose citations are not counted."""
+    nothing = frozenset[str]()
+    failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
+    if failure is not None:
+        return _Held(nothing, None, failure, "failed")
+    if not isinstance(outcome, Verdict) or outcome.support is Support.NO_CLAIM:
+        return None
+    if outcome.support is Support.CONTRADICTED:
+        return _Held(nothing, None, None, "contradicted")
+    asks_model = outcome.source == "llm"
+    # The others never say partial: what they call none may hold in part.
+    if outcome.support is Support.NONE and (asks_model or not outcome.supporting):
+        return _Held(nothing, None, None, "unsupported")
+    valid = cited.intersection(outcome.supporting)
+    # What the judge says of "the cited chunks" says it of this one only where there is no other.
+    if outcome.cited_support in SUPPORTED and len(cited) == 1:
+        valid |= cited
+    elif outcome.cited_support in SUPPORTED and asks_model and valid < cited:
+        valid |= _quoted(outcome, cited, asked, index)
+    better = next((chunk for chunk in outcome.supporting if chunk not in cited), None)
+    return _Held(frozenset(valid), better, None, "alone")
+
+
+def _quoted(verdict: Verdict, cited: set[str], asked: JudgeRequest, index: int) -> set[str]:
+    """The cited chunks with a quote that carries its part, or what no other quote has of it."""
+    quotes: dict[str, list[str]] = {}
+    for each in verdict.evidence:
+        if each.verified and each.chunk_id in cited:
+            quotes.setdefault(each.chunk_id, []).append(each.quote)
+    # Of a quote in another language words say nothing.
+    claim = asked.claim(index)
+    found = {
+        name for name, said in quotes.items() if language_of("".join(said)) != language_of(claim)
+    }
+    for part in asked.parts.get(index, ()):
+        names = {asked.chunks[at].chunk_id for at in part.cites}
+        said = {name: quotes[name] for name in names & quotes.keys()}
+        found |= carriers(asked.bare(part.start, part.end), said)
+    return found
+
+
+def _judged(citation: Citation, held: _Held | None, texts: "_Reasons") -> dict[str, object]:
+    if held is None:
+        return {"status": None, "suggested": None, "reason": ""}
+    if citation.chunk_id is None:
+        status, why = CitationStatus.DANGLING, texts.dangling(citation)
+    elif held.failure is not None:
+        failure = held.failure.reason.value.replace("_", " ")
+        status, why = CitationStatus.UNJUDGED, texts.say(citation, "failed", failure=failure)
+    elif citation.chunk_id in held.valid:
+        return {"status": CitationStatus.VALID, "suggested": None, "reason": ""}
+    else:
+        status, why = CitationStatus.UNSUPPORTED, texts.unsupported(citation, held)
+    return {"status": status, "suggested": held.suggested, "reason": why}
+
+
+class _Reasons:
+    """Why citations are not valid, in the language of their sentences."""
+
+    def __init__(self, asked: JudgeRequest) -> None:
+        self._asked = asked
+        self._messages = Messages.of("citations")
+        self._language = cache(lambda index: language_of(asked.claim(index)))
+        self._parts = {
+            marker: part
+            for parts in asked.parts.values()
+            for part in parts
+            for marker in part.markers
+        }
+
+    def say(self, citation: Citation, key: str, **values: object) -> str:
+        return self._messages(key, self._language(citation.sentence), **values)
+
+    def dangling(self, citation: Citation) -> str:
+        chunks = self._asked.chunks
+        if not chunks:
+            return self.say(citation, "none")
+        if any(map(str.isalpha, citation.marker)):
+            return self.say(citation, "unknown", first=flat(chunks[0].chunk_id))
+        return self.say(citation, "number", count=len(chunks))
+
+    def unsupported(self, citation: Citation, held: _Held) -> str:
+        if held.why != "alone":
+            return self.say(citation, held.why)
+        part = self._parts.get(citation.start)
+        sentence = self._asked.sentences[citation.sentence]
+        if part is not None and (part.start, part.end) != (sentence.start, sentence.end):
+            text = _EDGES.sub("", self._asked.bare(part.start, part.end))
+            return self.say(citation, "part", part=clip(flat(text), _SHOWN))
+        others = [
+            self._asked.chunks[at].chunk_id
+            for at in (part.cites if part else ())
+            if self._asked.chunks[at].chunk_id in held.valid
+        ]
+        if others:
+            return self.say(citation, "others", others=flat(others[0]))
+        return self.say(citation, "alone")
