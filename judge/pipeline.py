@@ -7,6 +7,7 @@ from judge.answer.citations import find, positions
 from judge.answer.kinds import classify
 from judge.answer.parts import cited_parts
 from judge.answer.sentences import split
+from judge.checks.chunks import flag_chunks
 from judge.checks.injection import flag_orders
 from judge.checks.mismatch import mismatches
 from judge.checks.quotes import flag_quotes, verify
@@ -63,7 +64,8 @@ def conclude(
 ) -> SampleResult:
     """The result: quotes looked up, flags raised, citations audited, scores counted."""
     outcomes = verify(judgment.outcomes, sample.chunks, rules)
-    flags = (*flag_orders(sample), *flag_quotes(outcomes), *mismatches(asked, outcomes))
+    chunks = flag_chunks(sample, claims=bool(asked.ask))
+    flags = (*chunks, *flag_orders(sample), *flag_quotes(outcomes), *mismatches(asked, outcomes))
     return aggregate(
         sample,
         asked.sentences,

@@ -46,6 +46,9 @@ class _Commands(TyperGroup):
         except KeyboardInterrupt as error:
             typer.echo("judge: interrupted; what is written stays; run it again", err=True)
             raise typer.Exit(stopped_by(error)) from None
+        except typer.Abort:  # a question that Ctrl-C or the end of the input answered
+            typer.echo("judge: interrupted; nothing was changed", err=True)
+            raise typer.Exit(stopped_by(KeyboardInterrupt())) from None
 
 
 app = typer.Typer(

@@ -126,7 +126,9 @@ def clear(
     if not yes:
         if sys.stdin is None or not sys.stdin.isatty():
             raise ConfigError(f"{folder}: nobody is there to be asked; say --yes to empty it")
-        typer.confirm(visible(f"Remove every verdict kept in {folder}?"), abort=True)
+        if not typer.confirm(visible(f"Remove every verdict kept in {folder}?")):
+            say(f"nothing was removed from {folder}")
+            return
     rows = empty(folder)
     what = "a database that could not be read" if rows is None else counted(rows, "row")
     say(f"removed {what} from {folder}")

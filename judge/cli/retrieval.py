@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 import typer
 
@@ -31,58 +31,69 @@ def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
         raise typer.Exit
 
 
+_SAMPLES: Final = typer.Argument(
+    None, metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin."
+)
+_KS: Final = typer.Option(
+    "1,3,5,10,20", "-k", metavar="K,…", help="Ranks to look at, whole numbers from 1."
+)
+_QRELS: Final = typer.Option(
+    None, metavar="FILE", help="TREC qrels, instead of SAMPLES; with --run."
+)
+_TREC_RUN: Final = typer.Option(None, metavar="FILE", help="TREC run, with --qrels.")
+_GAIN: Final = typer.Option("linear", help="DCG's gain: relevance, or 2^relevance - 1.")
+_LEVEL: Final = typer.Option(
+    None, metavar="X", help="Least relevance that counts as relevant [any above 0]."
+)
+_GOLD_MATCH: Final = typer.Option(
+    None, help="prefix: gold names documents; a chunk's id goes on with no letter or digit [exact]."
+)
+_NO_RELEVANT: Final = typer.Option("skip", help="A query with nothing relevant.")
+_NO_RANKING: Final = typer.Option("zero", help="A query for which nothing was ranked.")
+_WORST: Final = typer.Option(5, metavar="N", min=0, help="How long each list may be.")
+_ROWS: Final = typer.Option(
+    None, "-o", "--output", metavar="FILE", help="Each query's measures: .jsonl or .csv."
+)
+_USE: Final = typer.Option(
+    None,
+    metavar="<faq|documents|scholarly|knowledge_base|monitoring>",
+    help="Read the means, by rules of thumb: bands, and this use's targets.",
+)
+_BEFORE: Final = typer.Option(
+    None, metavar="FILE", help="Read the means beside those of an earlier --json."
+)
+_ANSWERS: Final = typer.Option(
+    None, metavar="RUN", help="Read the means beside what judge score said of the answers."
+)
+_LANG: Final = typer.Option(None, metavar="<en|zh>", help="Language of the reading [en].")
+_CATALOG: Final = typer.Option(
+    False, "--list", callback=_list, is_eager=True, help="Print the table of all measures."
+)
+
+
 @app.command()
 def retrieval(  # noqa: PLR0913  each is an option of the command line
-    samples: str | None = typer.Argument(
-        None, metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin."
-    ),
+    samples: str | None = _SAMPLES,
     *,
-    k: str = typer.Option(
-        "1,3,5,10,20", "-k", metavar="K,…", help="Ranks to look at, whole numbers from 1."
-    ),
-    qrels: str | None = typer.Option(
-        None, metavar="FILE", help="TREC qrels, instead of SAMPLES; with --run."
-    ),
-    run: str | None = typer.Option(None, metavar="FILE", help="TREC run, with --qrels."),
-    gain: Literal["linear", "exp2"] = typer.Option(
-        "linear", help="DCG's gain: relevance, or 2^relevance - 1."
-    ),
-    relevance_level: float | None = typer.Option(
-        None, metavar="X", help="Least relevance that counts as relevant [any above 0]."
-    ),
-    gold_match: Literal["exact", "prefix"] | None = typer.Option(
-        None,
-        help="prefix: gold names documents; a chunk's id goes on with no letter or digit [exact].",
-    ),
-    no_relevant: Literal["skip", "zero"] = typer.Option(
-        "skip", help="A query with nothing relevant."
-    ),
-    no_ranking: Literal["zero", "skip"] = typer.Option(
-        "zero", help="A query for which nothing was ranked."
-    ),
+    k: str = _KS,
+    qrels: str | None = _QRELS,
+    run: str | None = _TREC_RUN,
+    gain: Literal["linear", "exp2"] = _GAIN,
+    relevance_level: float | None = _LEVEL,
+    gold_match: Literal["exact", "prefix"] | None = _GOLD_MATCH,
+    no_relevant: Literal["skip", "zero"] = _NO_RELEVANT,
+    no_ranking: Literal["zero", "skip"] = _NO_RANKING,
     seed: int = SEED,
-    worst: int = typer.Option(5, metavar="N", min=0, help="How long each list may be."),
+    worst: int = _WORST,
     as_json: bool = JSON,
-    rows: str | None = typer.Option(
-        None, "-o", "--output", metavar="FILE", help="Each query's measures: .jsonl or .csv."
-    ),
+    rows: str | None = _ROWS,
     skip_bad_lines: bool = SKIP_BAD,
     max_line: float = MAX_LINE,
-    use: str | None = typer.Option(
-        None,
-        metavar="<faq|documents|scholarly|knowledge_base|monitoring>",
-        help="Read the means, by rules of thumb: bands, and this use's targets.",
-    ),
-    before: str | None = typer.Option(
-        None, metavar="FILE", help="Read the means beside those of an earlier --json."
-    ),
-    answers: Path | None = typer.Option(
-        None, metavar="RUN", help="Read the means beside what judge score said of the answers."
-    ),
-    lang: str | None = typer.Option(None, metavar="<en|zh>", help="Language of the reading [en]."),
-    catalog: bool = typer.Option(  # noqa: ARG001  its callback has seen to it
-        False, "--list", callback=_list, is_eager=True, help="Print the table of all measures."
-    ),
+    use: str | None = _USE,
+    before: str | None = _BEFORE,
+    answers: Path | None = _ANSWERS,
+    lang: str | None = _LANG,
+    catalog: bool = _CATALOG,  # noqa: ARG001  its callback has seen to it
 ) -> None:
     """Measure rankings against gold: hit, recall, precision, MRR, MAP, nDCG and more.
 
@@ -94,35 +105,19 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     # Heavy, here and below, and --help stays quick without it.
     from judge.retrieval.records import RankRules  # noqa: PLC0415
 
-    ks = _cutoffs(k)
-    if relevance_level is not None and not 0 < relevance_level < math.inf:
-        message = f"--relevance-level {relevance_level!r}: give a number above 0, such as 2"
-        raise ConfigError(message)
     rules = RankRules(
-        ks=ks,
+        ks=_cutoffs(k),
         gain=gain,
-        relevance_level=relevance_level,
+        relevance_level=_level(relevance_level),
         gold_match=gold_match,
         no_relevant=no_relevant,
         no_ranking=no_ranking,
         seed=seed,
     )
-    reading = _reading(use, before, answers, lang, (samples, qrels, run), as_json=as_json)
-    if samples is not None and qrels is None and run is None:
-        report = _of_samples(
-            samples, rules, worst, rows, skip_bad_lines=skip_bad_lines, max_line=max_line
-        )
-    elif samples is not None:
-        message = f"{samples!r} beside --qrels or --run: name samples or TREC files, not both"
-        raise ConfigError(message)
-    elif qrels is None or run is None:
-        message = "name a file of samples, or --qrels and --run together"
-        raise ConfigError(f"{message}; see judge retrieval --help")
-    elif skip_bad_lines:
-        message = "--skip-bad-lines is for samples: of TREC files no line is skipped; leave it out"
-        raise ConfigError(message)
-    else:
-        report = _of_run(qrels, run, rules, worst, rows, max_line)
+    files = (samples, qrels, run)
+    reading = _reading(use, before, answers, lang, files, as_json=as_json)
+    how = _How(rules, worst, rows, max_line, skip_bad_lines)
+    report = _measured(*files, how)
     if as_json:
         say_json(report.model_dump_json())
         return
@@ -132,6 +127,41 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
         print_ranked(report, page)
         if reading is not None:
             print_reading(report, reading, page)
+
+
+class _How(NamedTuple):
+    """What is asked of whichever files there are."""
+
+    rules: "RankRules"
+    worst: int
+    rows: str | None
+    max_line: float
+    skip_bad_lines: bool
+
+
+def _measured(
+    samples: str | None, qrels: str | None, run: str | None, how: _How
+) -> "RankingReport":
+    """The report of samples, or of a TREC run."""
+    if samples is not None and qrels is None and run is None:
+        return _of_samples(samples, how)
+    if samples is not None:
+        message = f"{samples!r} beside --qrels or --run: name samples or TREC files, not both"
+        raise ConfigError(message)
+    if qrels is None or run is None:
+        message = "name a file of samples, or --qrels and --run together"
+        raise ConfigError(f"{message}; see judge retrieval --help")
+    if how.skip_bad_lines:
+        message = "--skip-bad-lines is for samples: of TREC files no line is skipped; leave it out"
+        raise ConfigError(message)
+    return _of_run(qrels, run, how)
+
+
+def _level(given: float | None) -> float | None:
+    if given is not None and not 0 < given < math.inf:
+        message = f"--relevance-level {given!r}: give a number above 0, such as 2"
+        raise ConfigError(message)
+    return given
 
 
 def _cutoffs(text: str) -> tuple[int, ...]:
@@ -147,42 +177,34 @@ def _cutoffs(text: str) -> tuple[int, ...]:
     return ks
 
 
-def _of_samples(
-    name: str,
-    rules: "RankRules",
-    most: int,
-    rows: str | None,
-    *,
-    skip_bad_lines: bool,
-    max_line: float,
-) -> "RankingReport":
+def _of_samples(name: str, how: _How) -> "RankingReport":
     from judge.files.samples import Source  # noqa: PLC0415
     from judge.retrieval import check_gold, measure_retrieval  # noqa: PLC0415
 
+    rules, worst, rows, max_line, skip_bad_lines = how
     check = partial(check_gold, rules=rules)
     source = Source(name, (), skip_bad_lines=skip_bad_lines, check=check, max_line=max_line)
     with source.samples() as samples, row_file(rows, name) as write:
-        report = measure_retrieval(samples, rules, most=most, each=_each(write))
+        report = measure_retrieval(samples, rules, most=worst, each=_each(write))
     if not source.rejected:
         return report
     told = f"lines that are no samples, and so left out: {source.rejected}"
     return report.model_copy(update={"warnings": (*report.warnings, told)})
 
 
-def _of_run(
-    qrels: str, run: str, rules: "RankRules", most: int, rows: str | None, max_line: float
-) -> "RankingReport":
+def _of_run(qrels: str, run: str, how: _How) -> "RankingReport":
     from judge.retrieval import measure_run  # noqa: PLC0415
     from judge.retrieval.trec import ScatteredError, read_qrels, read_run  # noqa: PLC0415
 
     if qrels == run == PIPED:
         raise ConfigError("--qrels - and --run -: standard input is one file; name the other")
+    rules, worst, rows, max_line, _ = how
     with placed(spoken(qrels)), readable(qrels) as path:
         grades = read_qrels(path, max_line=max_line)
 
     def measured(blocks: "Iterable[Block]") -> "RankingReport":
         with row_file(rows, qrels, run) as write:
-            return measure_run(grades, blocks, rules, most=most, each=_each(write))
+            return measure_run(grades, blocks, rules, most=worst, each=_each(write))
 
     with readable(run) as path:
         try:

@@ -83,6 +83,10 @@ class FlagName(StrEnum):
 
     The sample is at fault, not the answer; it stands in no quadrant.
     """
+    NO_CHUNKS = "no_chunks"
+    """The answer claims something and no chunk with text came with it: nothing can support it."""
+    AMBIGUOUS_CHUNK_ID = "ambiguous_chunk_id"
+    """Chunks of one id have different texts: a citation means them all."""
     INJECTION_SUSPECTED = "injection_suspected"
     """Question, answer or chunks read like orders to a judge, or hold a model's control tokens."""
     MISMATCH_NUMBER = "mismatch:number"
@@ -115,4 +119,5 @@ class Flag(Record):
     sentence: int | None = None
     """Index of the sentence; null where it concerns the whole sample."""
     detail: str = ""
-    """For a mismatch, what is missing, in the sentence's own characters; several joined by `; `."""
+    """For a mismatch, what is missing, in the sentence's own characters; of chunks, their ids;
+    several joined by `; `."""

@@ -1,3 +1,4 @@
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -188,3 +189,24 @@ def test_a_broken_cache_can_be_cleared(folder: Path) -> None:
     ran = judge("cache", "stats", "--cache-dir", folder)
     assert ran.code == 0
     assert ran.out == f"nothing is kept in {folder}\n"
+
+
+class Terminal(io.StringIO):
+    """What somebody types who is asked."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_whoever_is_asked_may_say_no(
+    folder: Path, server: JudgeServer, samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is no failed gate, nor is Ctrl-C or the end of the input."""
+    score(server, folder, samples)
+    rows = (("n\n", 0, "nothing was removed"), ("", 130, ""), ("y\n", 0, "removed "))
+    for typed, code, said in rows:
+        assert "nothing is kept" not in judge("cache", "stats", "--cache-dir", folder).out
+        monkeypatch.setattr("sys.stdin", Terminal(typed))
+        ran = judge("cache", "clear", "--cache-dir", folder)
+        assert (ran.code, said in ran.out) == (code, True)
+    assert "0 verdicts" in judge("cache", "stats", "--cache-dir", folder).out

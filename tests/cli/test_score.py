@@ -4,8 +4,10 @@ import signal
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from judge.files.runs import read_results, read_summary
+from judge.records import FlagName
 from tests.commands import CHUNKS, judge, line, results, start, write
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -76,6 +78,27 @@ def test_a_folder_that_is_somebody_elses_or_reads_like_an_option(
     found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")}
     assert found == {"thesis", "thesis/chapter.tex"}
     assert judge("score", QUICKSTART, "-o", "./-x").code == 0
+
+
+def test_chunks_that_are_missing_or_share_an_id_are_counted_and_told(tmp_path: Path) -> None:
+    answer = "The canteen opens at seven."
+    lines = [line("bare", answer, []), line("none", "I do not know.", []), line("fine", answer)]
+    chunks: list[JsonValue] = [
+        {"chunk_id": "a", "text": text} for text in ("It opens at six.", "It opens at seven.")
+    ]
+    lines.append({"qid": "two", "answer": "食堂七点开门。", "chunks": chunks})
+    source = write(tmp_path / "in.jsonl", lines)
+    for lang, told in (("en", "1 answer came without"), ("zh", "1 篇回答没有片段")):
+        ran = judge("score", source, "-o", tmp_path / "run", "--force", "--lang", lang)
+        assert (ran.code, told in ran.out) == (0, True)
+        for name in ("no_chunks", "ambiguous_chunk_id"):
+            assert ran.out.count(name) == 1
+    flags = json.loads((tmp_path / "run" / "summary.json").read_text())["flags"]
+    assert (flags["no_chunks"], flags["ambiguous_chunk_id"]) == (1, 1)
+    found = {each.qid: [flag.name for flag in each.flags] for each in results(tmp_path / "run")}
+    bare, two = found.pop("bare"), found.pop("two")
+    assert (bare, two) == ([FlagName.NO_CHUNKS], [FlagName.AMBIGUOUS_CHUNK_ID])
+    assert not any(found.values())
 
 
 def test_a_finished_run_is_refused_without_force(tmp_path: Path) -> None:

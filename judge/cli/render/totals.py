@@ -19,6 +19,7 @@ from judge.records import (
     CorpusScore,
     CorrectnessStatus,
     CorrectnessTotals,
+    FlagName,
     GateResult,
     Summary,
     UnscoredReason,
@@ -51,6 +52,7 @@ _LISTS: Final = {
     (False, False): "unsupported",
 }
 """What a list is called: whether it looks so, and whether flags stand in it."""
+_CHUNKS: Final = (FlagName.NO_CHUNKS, FlagName.AMBIGUOUS_CHUNK_ID)
 _LONGEST_DETAIL: Final = 500
 _WORST: Final = 5
 
@@ -111,6 +113,7 @@ class _Totals:
         page, summary, compared = self._page, self._summary, self._summary.correctness
         print_findings(summary, self._ended.findings, page, examples=wish.worst != 0)
         self._print_counts(self._failures(summary, self._own), column(page.lang))
+        self._print_chunks()
         if not wish.details:
             self._print_flagged()
         page.blank()
@@ -133,10 +136,19 @@ class _Totals:
         page.made_by(summary.signatures, compared.signatures if compared else ())
         self._print_next(details=wish.details)
 
-    def _print_flagged(self) -> None:
-        """Flags that no finding tells of, and how to list them."""
+    def _print_chunks(self) -> None:
+        """In how many answers the chunks themselves keep a verdict from being fair."""
         say = words("totals", "finding", self._page.lang)
-        flags = {name.value: n for name, n in self._summary.flags.items() if name not in FIGURES}
+        for name in _CHUNKS:
+            if answers := self._summary.flags.get(name):
+                said = say(name.value, answers=counted("answer", answers, self._page.lang))
+                self._page.say(said, 2, hang=2)
+
+    def _print_flagged(self) -> None:
+        """Flags that nothing else tells of, and how to list them."""
+        say = words("totals", "finding", self._page.lang)
+        told = {*FIGURES, *_CHUNKS}
+        flags = {name.value: n for name, n in self._summary.flags.items() if name not in told}
         if any(flags.values()):
             self._page.say(say("flagged", flags=listed(flags, "", self._page.lang)), 2, hang=2)
 
