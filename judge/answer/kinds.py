@@ -1,14 +1,13 @@
 """Saying what each sentence of an answer is for, so that only claims are judged."""
 
 import re
-import tomllib
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
 from itertools import zip_longest
 
+from judge.answer.abstentions import abstains
 from judge.answer.blocks import FENCE, SEPARATOR_ROW, list_marker
 from judge.answer.markers import MARKER, unmarked
+from judge.answer.wordings import wordings
 from judge.records import Sentence, SentenceKind
 from judge.text.fold import count_cjk
 
@@ -22,8 +21,6 @@ _HASH = re.compile(r"#{1,6}(?:\s|$)")
 _SETEXT = re.compile(r"[\n\r\u2028]\s*+(?:=++|-++)$")
 _BOLD = re.compile(r"(\*\*|__)([^*_]{1,200})\1[:：]?$")
 _TITLE_COLON = re.compile(r"[^.!?。！？；;:：\n]{1,80}[:：]$")
-_FRAGMENT = re.compile(r"<(\w+)>")
-_FIRST_FRAGMENT = re.compile(r"\^(?:<\w+>)?")
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,40}\][:：]")
 _CONTENT = re.compile(r"\w")
 _COMMA = re.compile(r"[,，](?!\d)")
@@ -32,12 +29,6 @@ _QUOTE_SIGN = re.compile(r"(?:>\s*+)+")
 _DECORATION = re.compile(r"[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+")
 # Told by their wording, in the order of looking.
 _SAYS_NOTHING = (SentenceKind.ABSTENTION, SentenceKind.PLEASANTRY, SentenceKind.META)
-# No refusal goes without one of these; a search for plain words tells most claims from it.
-_DENIALS = (
-    *("not", "n't", "no ", "no_", "no-", "none", "neither", "fail", "/", "difficult", "hard"),
-    *("unable", "unanswerable", "unclear", "unknown", "unsure", "impossible", "insufficient"),
-    *("inadequate", "不", "没", "未", "无", "难以", "缺乏", "缺少", "有限"),
-)
 
 
 def classify(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
@@ -66,7 +57,11 @@ def _in_place(texts: Sequence[str]) -> list[SentenceKind]:
             # A bare value in bold is no heading where it is the whole answer, nor a sign a rule.
             sign = kind is SentenceKind.META and len(text) == 1
             kind = SentenceKind.CLAIM if sign or kind is SentenceKind.HEADING else kind
-        elif len(text) <= _LONGEST_TITLE and _patterns()["references.heading"].match(_bare(text)):
+        elif (
+            kind is not SentenceKind.META
+            and len(text) <= _LONGEST_TITLE
+            and wordings()["references.heading"].match(_bare(text))
+        ):
             kind, listing = SentenceKind.HEADING, True
         elif listing:
             listing = _is_entry(text, behind_entry=kinds[-1] is SentenceKind.META)
@@ -79,7 +74,7 @@ def _refuses(text: str) -> bool:
     """Whether the only sentence that says anything refuses; one that cites has found something."""
     if len(text) > _LONGEST or MARKER.search(text):
         return False
-    bare, patterns = _bare(text), _patterns()
+    bare, patterns = _bare(text), wordings()
     alone = patterns["abstention.alone"].match(bare)
     return bool(alone) and not patterns["abstention.unless"].search(bare)
 
@@ -90,27 +85,40 @@ def _kind(text: str, below: str) -> SentenceKind:
         return SentenceKind.CODE
     if "|" in text and SEPARATOR_ROW.match(below) and not SEPARATOR_ROW.match(text):
         return (
-            SentenceKind.CLAIM if _patterns()["heading.verb"].search(text) else SentenceKind.HEADING
+            SentenceKind.CLAIM if wordings()["heading.verb"].search(text) else SentenceKind.HEADING
         )
     if not _CONTENT.search(unmarked(text)):
-        return SentenceKind.META
+        return (
+            SentenceKind.ABSTENTION
+            if len(text) <= _LONGEST and abstains(text)
+            else SentenceKind.META
+        )
     if footnote := _FOOTNOTE.match(text):
         return SentenceKind.CLAIM if _states(text[footnote.end() :]) else SentenceKind.META
     return SentenceKind.CLAIM if len(text) > _LONGEST else _worded(text)
 
 
 def _worded(text: str) -> SentenceKind:
-    patterns, bare = _patterns(), _bare(text)
-    if patterns["references.line"].match(bare):
+    patterns, bare = wordings(), _bare(text)
+    if _names_sources(text, bare):
         return SentenceKind.META
-    lower = bare.lower()
-    denies = any(word in lower for word in _DENIALS)
-    for kind in _SAYS_NOTHING if denies else _SAYS_NOTHING[1:]:
+    if abstains(bare):
+        return SentenceKind.ABSTENTION
+    for kind in (SentenceKind.PLEASANTRY, SentenceKind.META):
         if patterns[f"{kind}.wordings"].match(bare):
             return SentenceKind.CLAIM if patterns[f"{kind}.unless"].search(bare) else kind
     if bare.endswith(("?", "？")) and not patterns["question.statement"].search(bare):
         return SentenceKind.QUESTION
     return SentenceKind.HEADING if _is_title(text, bare) else SentenceKind.CLAIM
+
+
+def _names_sources(text: str, bare: str) -> bool:
+    """Whether a line outside a reference list holds names of sources and nothing else."""
+    patterns = wordings()
+    if any(patterns[f"references.{name}"].match(bare) for name in ("line", "named")):
+        return True
+    cites = MARKER.search(text) and patterns["references.heading"].match(bare)
+    return bool(cites or patterns["references.listed"].match(text))
 
 
 def _bare(text: str) -> str:
@@ -133,7 +141,7 @@ def _is_title(text: str, bare: str) -> bool:
     words, ideographs = _MOST_DRESSED if dressed else _MOST_PLAIN
     if len(bare.split()) > words or count_cjk(bare) > ideographs:
         return False
-    patterns = _patterns()
+    patterns = wordings()
     title = patterns["heading.enumerator"].sub("", bare, count=1)
     if bare.endswith((".", "!", "。", "！")) or (not dressed and _COMMA.search(title)):
         return False
@@ -145,50 +153,18 @@ def _is_title(text: str, bare: str) -> bool:
 
 def _is_entry(text: str, *, behind_entry: bool) -> bool:
     """Whether a sentence under the heading of a reference list is an entry or the rest of one."""
-    if _patterns()["references.entry"].match(text):
+    if wordings()["references.entry"].match(text):
         return not _states(text)
     listed = list_marker(text) or behind_entry
-    sign = listed and len(text) <= _LONGEST and _patterns()["references.entry_sign"].search(text)
-    return bool(sign) and not _patterns()["references.says"].search(text)
+    sign = listed and len(text) <= _LONGEST and wordings()["references.entry_sign"].search(text)
+    return bool(sign) and not wordings()["references.says"].search(text)
 
 
 def _states(entry: str) -> bool:
     """Whether an entry or a footnote says something of its subject, beside naming a source."""
-    patterns = _patterns()
+    patterns = wordings()
     named = unmarked(entry)
     if len(named) > _LONGEST or patterns["references.says"].search(named):
         return True
     stating = patterns["heading.verb"].search(named) or patterns["references.amount"].search(named)
     return bool(stating and not patterns["references.entry_sign"].search(named))
-
-
-@cache
-def _patterns() -> dict[str, re.Pattern[str]]:
-    """The table of patterns by section and name, the alternatives of each as one pattern."""
-    source = files("judge").joinpath("data", "kinds.toml").read_text(encoding="utf-8")
-    table = tomllib.loads(source)
-    fragments: dict[str, str] = table.pop("fragments")
-    found = {}
-    for section, entries in table.items():
-        for name, entry in entries.items():
-            alternatives = [entry] if isinstance(entry, str) else entry
-            if name in {"wordings", "alone"}:
-                alternatives = _joined(alternatives)
-            filled = _filled("|".join(alternatives), fragments)
-            found[f"{section}.{name}"] = re.compile(filled, re.IGNORECASE)
-    return found
-
-
-def _joined(patterns: Sequence[str]) -> list[str]:
-    """The patterns, those that begin with the same fragment as one: it is then tried once."""
-    rests: dict[str, list[str]] = {}
-    for pattern in patterns:
-        found = _FIRST_FRAGMENT.match(pattern)
-        head = found[0] if found else "^"
-        rests.setdefault(head, []).append(pattern.removeprefix(head))
-    return [f"{head}(?:{'|'.join(rest)})" for head, rest in rests.items()]
-
-
-def _filled(pattern: str, fragments: dict[str, str]) -> str:
-    """A pattern with the fragments it names put in, and those that these name."""
-    return _FRAGMENT.sub(lambda found: _filled(fragments[found[1]], fragments), pattern)

@@ -1,0 +1,83 @@
+"""Whether a sentence says nothing but that the evidence does not tell.
+
+Each clause is read as a frame, which says who does not tell, know or find, and a topic, which is
+what the frame leaves over. A topic that asserts something, or a clause without a frame that says
+anything, makes the whole a claim.
+"""
+
+import re
+
+from judge.answer.wordings import wordings
+from judge.text.fold import CJK_CHAR
+
+_CLOSING = " .!。！\"'“”’)）」』»"
+_LABEL = re.compile(r"([^:：.。]{1,40})[:：] ?(?=\S)")
+# Traditional characters of the words in the table.
+_SIMPLIFIED = str.maketrans(
+    "資訊檔內這個們說無沒見題關於過庫問應該獲確認斷詳細節總結與對從據給檢測閱讀瞭並僅還實際價門準寫記載錄談論話語為時間條當會後來開發現產業東體點線圖類種較難處務請諮詢聯繫繋絡電員單項標範圍",
+    "资讯档内这个们说无没见题关于过库问应该获确认断详细节总结与对从据给检测阅读了并仅还实际价门准写记载录谈论话语为时间条当会后来开发现产业东体点线图类种较难处务请咨询联系系络电员单项标范围",
+)
+_FRAMES = ("head", "tail")
+
+
+def abstains(text: str) -> bool:
+    """Whether the bare words of a sentence are an abstention, whatever stands around it."""
+    lang = "zh" if CJK_CHAR.search(text) else "en"
+    table, text = wordings(), text.translate(_SIMPLIFIED)
+    words = table[f"{lang}.opening"].sub("", text).rstrip(_CLOSING)
+    label = _LABEL.match(words)
+    if label and not table[f"{lang}.verb"].search(label[1]):
+        words = table[f"{lang}.opening"].sub("", words[label.end() :])
+    inside, evidence = table[f"{lang}.inside"], table[f"{lang}.evid"]
+    bare, named = evidence.sub("", words), lang == "en" and bool(evidence.search(words))
+    words, cited = table[f"{lang}.about"].subn(" " if lang == "en" else "", words)
+    clauses = [
+        table[f"{lang}.opening"].sub("", each).strip()
+        for each in table[f"{lang}.turn"].split(words)
+    ]
+    named = named or bool(cited) or any(map(inside.search, clauses))
+    if (label and not named) or table[f"{lang}.figure"].search(bare):
+        return False
+    silent = False
+    for clause in clauses:
+        if _silent(clause, lang, named=named):
+            silent = True
+        elif not _says_nothing(clause, lang, behind=silent):
+            return False
+    return silent
+
+
+def _silent(clause: str, lang: str, *, named: bool) -> bool:
+    """Whether a clause abstains."""
+    table = wordings()
+    body, inside = table[f"{lang}.inside"].subn("", clause)
+    levels = ["", *(["_named"] if named else []), *(["_inside"] if inside else [])]
+    for words in dict.fromkeys((clause, body)):
+        for level in levels:
+            for frame in _FRAMES:
+                pattern = table.get(f"{lang}.{frame}{level}")
+                found = pattern.match(words) if pattern else None
+                if found and not _asserts(words, found, lang):
+                    return True
+    return False
+
+
+def _says_nothing(clause: str, lang: str, *, behind: bool) -> bool:
+    """Whether a clause beside an abstention says nothing; before it, it may name the topic."""
+    table = wordings()
+    body = table[f"{lang}.inside"].sub("", clause)
+    names = not behind and table[f"{lang}.topic"].match(clause)
+    return bool(not body or names or table[f"{lang}.neutral"].match(clause))
+
+
+def _asserts(words: str, frame: re.Match[str], lang: str) -> bool:
+    """Whether what a frame leaves over says something of the subject, or takes it for granted."""
+    table = wordings()
+    for topic in (*filter(None, frame.groups()), words[frame.end() :]):
+        verb = table[f"{lang}.verb"].search(topic)
+        asks = table[f"{lang}.asks"].search(topic)
+        if table[f"{lang}.asserts"].search(topic.strip()) or table[f"{lang}.yours"].search(topic):
+            return True
+        if verb and not (asks and asks.start() < verb.start()):
+            return True
+    return False
