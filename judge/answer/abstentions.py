@@ -76,7 +76,7 @@ def _asserts(words: str, frame: re.Match[str], lang: str) -> bool:
     for topic in (*filter(None, frame.groups()), words[frame.end() :]):
         verb = table[f"{lang}.verb"].search(topic)
         asks = table[f"{lang}.asks"].search(topic)
-        if table[f"{lang}.asserts"].search(topic.strip()) or table[f"{lang}.yours"].search(topic):
+        if table[f"{lang}.asserts"].search(topic.strip()):
             return True
         if verb and not (asks and asks.start() < verb.start()):
             return True

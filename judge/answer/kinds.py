@@ -102,7 +102,7 @@ def _worded(text: str) -> SentenceKind:
     patterns, bare = wordings(), _bare(text)
     if _names_sources(text, bare):
         return SentenceKind.META
-    if abstains(bare):
+    if patterns["abstention.denial"].search(bare) and abstains(bare):
         return SentenceKind.ABSTENTION
     for kind in (SentenceKind.PLEASANTRY, SentenceKind.META):
         if patterns[f"{kind}.wordings"].match(bare):
@@ -117,7 +117,8 @@ def _names_sources(text: str, bare: str) -> bool:
     patterns = wordings()
     if any(patterns[f"references.{name}"].match(bare) for name in ("line", "named")):
         return True
-    cites = MARKER.search(text) and patterns["references.heading"].match(bare)
+    cites = MARKER.search(text) and not text.rstrip("*_ ").endswith((":", "："))
+    cites = cites and patterns["references.heading"].match(bare)
     return bool(cites or patterns["references.listed"].match(text))
 
 
