@@ -117,8 +117,9 @@ def _names_sources(text: str, bare: str) -> bool:
     patterns = wordings()
     if any(patterns[f"references.{name}"].match(bare) for name in ("line", "named")):
         return True
-    cites = MARKER.search(text) and not text.rstrip("*_ ").endswith((":", "："))
-    cites = cites and patterns["references.heading"].match(bare)
+    cites = MARKER.search(text) and patterns["references.heading"].match(bare)
+    if text.rstrip("*_ ").endswith((":", "：")):
+        return False
     return bool(cites or patterns["references.listed"].match(text))
 
 
