@@ -35,7 +35,7 @@ from judge.records import (
     Verdict,
 )
 from judge.signature import Signature
-from judge.text.fold import CJK_CHAR
+from judge.text.fold import CJK_CHAR, estimate_tokens
 from judge.text.words import CONTENT, blank_markup, is_classifier
 from judge.workers import HEAVY, apart, weigh
 
@@ -45,15 +45,17 @@ _COSINES: Final = 1_000_000
 _CELLS: Final = 250_000
 MOST: Final = 3_000_000_000
 """What one answer may take, in steps of about 20 ns: a minute."""
-# What a feature of an item in a chunk and a cosine take; and to read, judge and check what is
-# asked about, by sentence and by character, and to read what it is held against.
-_CELL: Final = 8
+# What a feature of an item in a chunk and a cosine take; to look a sentence and each of its terms
+# up; to read a sentence, each of its tokens, and each character of what it is held against.
+_CELL: Final = 5
 _COSINE: Final = 4
-_SENTENCE: Final = 12_000
-_ASKED: Final = 800
+_SENTENCE: Final = 4_000
+_TERM: Final = 300
+_READ: Final = 800
+_TOKEN: Final = 900
 _HELD: Final = 100
 _UNREAD: Final = Unscored(
-    reason=UnscoredReason.TRUNCATED,
+    reason=UnscoredReason.BUDGET,
     detail="too large to compare by similarity; give fewer chunks, or shorten answer or reference",
 )
 _DOUBT: Final = 1.0
@@ -75,7 +77,7 @@ async def aligned(
     heavy = weigh(request)
     spent = 0
     if heavy >= HEAVY:
-        # The other half is for comparing what is read.
+        # Reading is at most half of it, wherever all that is read can be compared.
         indexes, spent = _readable(request, indexes, limit // 2)
         if not indexes:
             return
@@ -104,7 +106,7 @@ def _readable(
     """The sentences that can be read within the limit, the first ones, and what that takes."""
     spent = _HELD * sum(len(chunk.text) for chunk in request.chunks)
     for many, index in enumerate(indexes):
-        own = _SENTENCE + _ASKED * len(request.sentences[index].text)
+        own = _READ + _TOKEN * estimate_tokens(request.sentences[index].text)
         if spent + own > limit:
             return indexes[:many], spent
         spent += own
@@ -140,7 +142,8 @@ class _Material:
         windows = np.bincount(self.passages.term, minlength=len(number))
         hits = int(windows[[number[key] for key in keys]].sum())
         cosines = len(block) * len(self.segments)
-        return hits + _CELL * len(keys) * columns + _COSINE * cosines
+        fixed = _SENTENCE * len(block) + _TERM * len(keys)
+        return fixed + hits + _CELL * len(keys) * columns + _COSINE * cosines
 
     def align(
         self, request: JudgeRequest, block: Sequence[int], own: Vectors, rows: Vectors
@@ -178,7 +181,7 @@ class SimilarityJudge:
     `prior` is the share of sentences believed to be supported before any is looked at. A moved
     prior moves every score and the threshold alike: no label depends on it. `edition` is what else
     the verdicts depend on, as the last parts of the signature. `limit` is what one answer may take,
-    in steps of about 20 ns: sentences beyond are `Unscored(truncated)`.
+    in steps of about 20 ns: sentences beyond are `Unscored(budget)`.
 
     Raises:
         ConfigError: `prior` is not within (0, 1).

@@ -16,6 +16,7 @@ from judge.errors import ConfigError
 from judge.judges.containment import ContainmentJudge
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge, aligned, shipped_model
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment
+from judge.judges.similarity.judge import MOST
 from judge.judges.similarity.model import ConjunctionModel, Vectors
 from judge.records import (
     Chunk,
@@ -471,16 +472,19 @@ async def test_blocks_hold_64_sentences_at_most() -> None:
 
 LONG = "".join(f"The site had {number} visits. " for number in range(2_000))
 TOO_LARGE = Unscored(
-    reason=UnscoredReason.TRUNCATED,
+    reason=UnscoredReason.BUDGET,
     detail="too large to compare by similarity; give fewer chunks, or shorten answer or reference",
 )
 LIMITED: list[tuple[list[str], str, int, tuple[int, int]]] = [
     # Claims, the chunk, the limit, and how many claims are judged within it, from and to.
     (["The site had 105 visits. "] * 100, LONG, 1_000_000, (0, 0)),  # the chunk is not read
-    (["The site had 105 visits. "] * 100, LONG, 13_000_000, (2, 63)),  # some claims are
+    (["The site had 105 visits. "] * 100, LONG, 10_600_000, (2, 63)),  # some claims are
     (["The site had 105 visits. "] * 100, LONG, 30_000_000, (100, 100)),
-    (["Visits. "] * 300, "Visits. " * 6_000, 21_000_000, (64, 256)),  # all are, but not compared
+    (["Visits. "] * 300, "Visits. " * 6_000, 12_500_000, (64, 256)),  # all are, but not compared
     (["Visits. "] * 300, "Visits. ", 1, (300, 300)),  # small texts are not counted
+    # A hundredth of what is judged in a minute: half a megabyte of short lines, four of prose.
+    (["Go\n"] * 2_500, "Go on.", MOST // 100, (2_500, 2_500)),
+    (["The site had 105 visits. "] * 1_600, "Visits.", MOST // 100, (1_600, 1_600)),
 ]
 
 
