@@ -115,7 +115,9 @@ async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
         )
     url = address(config)
     policy = Policy(config.timeout, config.attempts, deadline=config.deadline)
-    return await stack.enter_async_context(Connection(url, _key(url), policy=policy))
+    headers = {name: text.get_secret_value() for name, text in (config.headers or {}).items()}
+    connection = Connection(url, _key(url), policy=policy, headers=headers)
+    return await stack.enter_async_context(connection)
 
 
 async def _second(config: Config, connection: "Connection | None", stack: AsyncExitStack) -> Judge:
@@ -152,7 +154,7 @@ async def _asking(
     from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
     store = await stack.enter_async_context(open_store(config)) if config.cache else None
-    settled = await settle(connection, name, REPLY_SCHEMA, store)
+    settled = await settle(connection, name, REPLY_SCHEMA, store, config.asked_beside)
     model = OpenAIModel(connection, name, settled, store)
     # There the limit covers what a model thinks and what it says.
     room = _THOUGHTS if settled.limit == "max_completion_tokens" else 0
@@ -191,8 +193,9 @@ def explain(config: Config, store: "DiskStore", request: "JudgeRequest") -> "lis
 
     name = config.model or ""
     server = Connection(address(config), _NO_KEY)  # not entered: nothing is opened
-    memory = memory_key(server.base_url, name)
-    known = remembered(store.get([memory]).get(memory, "")) or Capabilities()
+    extra = config.asked_beside
+    memory = memory_key(server.base_url, name, extra)
+    known = remembered(store.get([memory]).get(memory, "")) or Capabilities(extra=extra)
     signature = signed(
         known.signature(name, server.host),
         load_prompt(*PROMPT),

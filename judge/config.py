@@ -1,11 +1,22 @@
 """The settings of a run, checked when they are made."""
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    JsonValue,
+    SecretStr,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from judge.errors import ConfigError
 from judge.records import Record, Rules
@@ -18,11 +29,34 @@ LOCAL: Final = "local:"
 
 _SHOWN: Final = 200
 
+_OURS: Final = frozenset(
+    ["model", "messages", "response_format", "max_tokens", "max_completion_tokens", "stream", "n"]
+)
+"""Fields of a request that are made of other settings, or that its reply hangs on."""
+_FRAME: Final = frozenset(
+    ["connection", "content-length", "content-type", "host", "transfer-encoding"]
+)
+"""Headers that say where a message goes and ends."""
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+
+
+def _unpacked(given: object) -> object:
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given)
+    except (ValueError, RecursionError):
+        raise ValueError('is no JSON; give an object, such as {"name": "value"}') from None
+
+
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+_Effort = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,20}$")]
+_Headers = Annotated[dict[str, SecretStr], BeforeValidator(_unpacked)]
+_Fields = Annotated[dict[str, JsonValue], BeforeValidator(_unpacked)]
 
 
 class Config(Record):
-    """Every setting; secrets are none: a key comes from the environment alone.
+    """Every setting. A key is none: it comes from the environment alone; nor are headers shown.
 
     Raises:
         ConfigError: a setting is unknown or out of range; the message names it and its value.
@@ -47,6 +81,13 @@ class Config(Record):
     """Estimated tokens of chunks in one call; more are judged in windows."""
     max_reply_tokens: int | None = Field(default=None, ge=1)
     """What the limit on a reply may grow to where replies are cut; 16384 where left out."""
+    reasoning_effort: _Effort | None = None
+    """How much a model thinks, in its server's word: none, minimal, low, medium, high …"""
+    extra_body: _Fields | None = None
+    """Further fields of each chat request, as a mapping or as JSON; these and the effort are part
+    of the signature."""
+    headers: _Headers | None = Field(default=None, exclude=True, repr=False)
+    """Further headers of each request, likewise; they may hold secrets, and are shown nowhere."""
     timeout: float = Field(default=120.0, gt=0, allow_inf_nan=False)
     """Seconds for one attempt."""
     deadline: float = Field(default=600.0, gt=0, allow_inf_nan=False)
@@ -91,6 +132,12 @@ class Config(Record):
         return Rules.model_validate({name: getattr(self, name) for name in Rules.model_fields})
 
     @property
+    def asked_beside(self) -> dict[str, JsonValue]:
+        """The fields of a chat request that the user added."""
+        effort = {"reasoning_effort": self.reasoning_effort} if self.reasoning_effort else {}
+        return (self.extra_body or {}) | effort
+
+    @property
     def asks_model(self) -> bool:
         """Whether a language model judges."""
         return self.judge in {"auto", "llm"} and self.model is not None
@@ -129,6 +176,31 @@ class Config(Record):
         if pattern is not None:
             compile_pattern(pattern)
         return pattern
+
+    @field_validator("extra_body")
+    @classmethod
+    def _is_left_to_the_user(cls, fields: dict[str, JsonValue] | None) -> object:
+        if taken := sorted(_OURS.intersection(fields or ())):
+            raise ValueError(f"judge itself sets {taken[0]!r}; leave it out")
+        if "reasoning_effort" in (fields or ()):
+            raise ValueError("there is a setting for 'reasoning_effort'; use that")
+        try:
+            json.dumps(fields, allow_nan=False, ensure_ascii=False).encode()
+        except ValueError:  # TOML knows infinity, JSON can write half a character
+            raise ValueError("holds what JSON cannot send") from None
+        return fields
+
+    @field_validator("headers")
+    @classmethod
+    def _can_be_sent(cls, headers: dict[str, SecretStr] | None) -> object:
+        # What is wrong may be a secret in the wrong place: it is not repeated.
+        for name, value in (headers or {}).items():
+            text = value.get_secret_value()
+            if not _HEADER.fullmatch(name) or not (text.isascii() and text.isprintable()):
+                raise ValueError("a name or a value holds what no header can")
+            if name.lower() in _FRAME:
+                raise ValueError(f"judge itself sets {name.lower()}; leave it out")
+        return headers
 
     @field_validator("model", "embedding_model", "nli_model")
     @classmethod
@@ -187,6 +259,8 @@ class Config(Record):
             message = first["msg"].removeprefix("Value error, ")
             if first["type"] == "string_too_short":
                 message = "is empty; leave it out, or name one"
+            if first["loc"][:1] == ("headers",):
+                raise ConfigError(f"setting headers: {message}") from None
             raise ConfigError(f"setting {name} = {clip(repr(value), _SHOWN)}: {message}") from None
 
 

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import logging
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Mapping
@@ -59,7 +60,9 @@ def load_config(
         try:
             # Each on its own first, so that the message can name it; a model may yet be named.
             elsewhere = _ELSEWHERE.get(str(settings.get("judge", "auto")), {})
-            Config.model_validate(elsewhere | settings)
+            known = Config.model_validate(elsewhere | settings)
+            if settings is listed:
+                _refuse_secrets(known)
         except ConfigError as error:
             raise ConfigError(f"{place}: {error}") from None
     config = Config.model_validate(listed | named | dict(given))
@@ -90,7 +93,13 @@ def _named() -> dict[str, object]:
     """The settings in the environment; an empty one counts as absent, and what is none is told."""
     from pydantic_settings import EnvSettingsSource  # noqa: PLC0415  `import judge` stays light
 
-    source = EnvSettingsSource(cast("Any", Config), env_prefix=PREFIX)
+    class Texts(EnvSettingsSource):
+        """Leaves JSON to `Config`, whose errors name the setting."""
+
+        def decode_complex_value(self, field_name: str, field: object, value: object) -> object:  # noqa: ARG002
+            return value
+
+    source = Texts(cast("Any", Config), env_prefix=PREFIX)
     settings = {"base_url": os.environ.get("OPENAI_BASE_URL", "")} | source()
     known = [name.upper() for name in Config.model_fields]
     filled = {name for name, value in os.environ.items() if value.strip()} - {REVIEW_TOKEN}
@@ -145,7 +154,25 @@ def _listed(path: Path, data: bytes) -> dict[str, object]:
     return settings
 
 
-_GUARDED: Final = ("base_url", "citation_pattern", "cache_dir", "nli_model", "embedding_model")
+_GUARDED: Final = (
+    "base_url",
+    "citation_pattern",
+    "cache_dir",
+    "nli_model",
+    "embedding_model",
+    "headers",
+    "extra_body",
+)
+_SECRET: Final = re.compile("key|secret|token|auth|cookie|password", re.IGNORECASE)
+"""In the name of a header that is one."""
+
+
+def _refuse_secrets(of_file: Config) -> None:
+    if any(map(_SECRET.search, of_file.headers or ())):
+        raise ConfigError(
+            "headers hold a secret, and a file is no place for one; "
+            f"set {PREFIX}HEADERS in the environment"
+        )
 
 
 def _refuse_guarded(listed: Mapping[str, object]) -> None:

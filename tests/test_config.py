@@ -4,6 +4,7 @@ from pydantic import JsonValue
 from judge.config import Config
 from judge.errors import ConfigError
 from judge.records import Rules
+from judge.text.visible import clip
 
 NAN = float("nan")
 
@@ -35,6 +36,18 @@ OUT_OF_RANGE: dict[str, tuple[JsonValue, ...]] = {
     "nli_model": ("", "a|b"),
     "judge": ("oracle",),
     "cache_dir": ("", 3),
+    "reasoning_effort": ("", "low|t:1", "very high"),
+    "extra_body": (
+        "",
+        "{",
+        [1],
+        "[" * 99_999,
+        {"a": NAN},
+        {"a": "\ud800"},
+        {"model": "m"},
+        {"max_tokens": 1},
+        {"reasoning_effort": "low"},
+    ),
     "citation_pattern": (3, "(unclosed"),
     "base_url": (
         "http://h h/v1",
@@ -51,7 +64,7 @@ OUT_OF_RANGE: dict[str, tuple[JsonValue, ...]] = {
 def test_a_setting_out_of_range_is_named_with_its_value() -> None:
     for name, values in OUT_OF_RANGE.items():
         for value in values:
-            assert f"setting {name} = {value!r}: " in refusal({name: value})
+            assert f"setting {name} = {clip(repr(value), 200)}: " in refusal({name: value})
 
 
 def test_an_unknown_setting_is_named_and_the_known_ones_are_listed() -> None:
@@ -121,6 +134,35 @@ def test_an_address_loses_its_last_slash() -> None:
     assert [Config(model="m", base_url=url).base_url for url, _ in rows] == [
         kept for _, kept in rows
     ]
+
+
+def test_what_is_asked_beside_may_be_json() -> None:
+    config = Config(extra_body='{"top_k": 1}', reasoning_effort="low", headers='{"X-A": "b"}')
+    assert config.asked_beside == {"top_k": 1, "reasoning_effort": "low"}
+    assert config == Config.model_validate(
+        {"extra_body": {"top_k": 1}, "reasoning_effort": "low", "headers": {"X-A": "b"}}
+    )
+    assert Config().asked_beside == {}
+
+
+def test_headers_are_shown_nowhere() -> None:
+    secret = "pass1234"  # noqa: S105
+    config = Config.model_validate({"headers": {"X-Auth": secret, "X-Empty": ""}})
+    for shown in (repr(config), str(config), str(config.model_dump()), config.model_dump_json()):
+        assert secret not in shown
+    rows: dict[str, JsonValue] = {
+        "is no JSON": f'{{"X-Auth": "{secret}"',
+        "should be a valid dictionary": f'["{secret}"]',
+        "should be a valid string": {"X-Auth": [secret]},
+        "holds what no header can": {"X-Auth": f"{secret}\r\nX-Other: 1"},
+        "a name or a value": {f"{secret}: x": "y"},
+        "judge itself sets content-length": {"Content-Length": secret},
+    }
+    for said, headers in rows.items():
+        told = refusal({"headers": headers})
+        assert told.startswith("setting headers: ")
+        assert said in told
+        assert secret not in told
 
 
 def test_what_may_be_a_secret_in_an_address_is_not_repeated() -> None:

@@ -92,6 +92,33 @@ def test_the_file_may_leave_the_model_to_others() -> None:
         load_config({"nli_model": "n"}, file)
 
 
+def test_json_may_stand_in_the_environment_and_tables_in_the_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "[extra_body]\ntop_k = 1\nchat_template_kwargs = {enable_thinking = false}\n"
+    file = written(text + '[headers]\nX-Team = "a"\n')
+    fields = {"top_k": 1, "chat_template_kwargs": {"enable_thinking": False}}
+    made = Config.model_validate({"extra_body": fields, "headers": {"X-Team": "a"}})
+    assert load_config({}, file) == made
+    monkeypatch.setenv("JUDGE_EXTRA_BODY", '{"top_k": 2}')
+    monkeypatch.setenv("JUDGE_HEADERS", '{"Authorization": "Basic cGFzcw=="}')
+    config = load_config({}, file)
+    assert config.extra_body == {"top_k": 2}
+    assert {n: v.get_secret_value() for n, v in (config.headers or {}).items()} == {
+        "Authorization": "Basic cGFzcw=="
+    }
+    monkeypatch.setenv("JUDGE_EXTRA_BODY", "{top_k: 2}")
+    with pytest.raises(ConfigError, match=r"^environment: setting extra_body = .* is no JSON"):
+        load_config({}, file)
+    # A file is no place for a secret, and it is not repeated.
+    monkeypatch.delenv("JUDGE_HEADERS")
+    for name in ("Authorization", "api-key", "X-Auth-Token", "Cookie"):
+        for text in (f'headers = {{{name} = "sk-1"}}', f'headers = \'{{"{name}": "sk-1"}}\''):
+            with pytest.raises(ConfigError, match="set JUDGE_HEADERS in the env") as caught:
+                load_config({}, written(text))
+            assert "sk-1" not in str(caught.value)
+
+
 def test_what_is_wrong_in_the_file_is_named_with_it() -> None:
     rows = [
         ("modle = 'm'", "unknown setting 'modle'"),
@@ -117,6 +144,8 @@ GUARDED = (
     'cache_dir = "."',
     'nli_model = "n"',
     'embedding_model = " local:e"',
+    'headers = {X-Team = "a"}',
+    "extra_body = {logit_bias = {50256 = 9}}",
 )
 
 

@@ -49,6 +49,15 @@ SETTINGS: Final = {
     "max_reply_tokens": _option(
         int, "Where a reply is cut, its limit doubles up to this [16384; 32768 for some].", "N"
     ),
+    "reasoning_effort": _option(
+        str, "How much a thinking model thinks, in its server's word.", "none|low|medium|high|…"
+    ),
+    "extra_body": _option(
+        str, "More fields of each request, part of the signature: a JSON object.", "JSON"
+    ),
+    "headers": _option(
+        str, "More headers, a JSON object; a secret belongs into JUDGE_HEADERS.", "JSON"
+    ),
     "timeout": _option(float, "For one attempt at a call [120].", "SECONDS"),
     "deadline": _option(float, "For one answer, retries and all [600].", "SECONDS"),
     "cache_dir": _option(Path, "Where verdicts are kept [~/.cache/judge].", "FOLDER"),

@@ -140,6 +140,38 @@ async def test_what_is_printed_of_objects_and_errors() -> None:
     assert not any(KEY in text for text in shown)
 
 
+def told_header(asked: Asked) -> str:
+    """What a server was sent that asks for a header of its own."""
+    assert asked.headers["X-Api-Auth"] == f"Basic {PASSWORD}"
+    return PASSWORD
+
+
+HEADER_ECHOES: Mapping[str, tuple[Script, int]] = {
+    "401": (lambda asked: error(401, f"what is {told_header(asked)}?"), 2),
+    "500 in mid-run": (calls(lambda asked: error(500, f"crashed at {told_header(asked)}")), 3),
+    "a page": (calls(lambda asked: Body(f"<html>{told_header(asked)}</html>", "text/html")), 3),
+    "a name": (lambda asked: Says(verdicts(asked), model=f"m-{told_header(asked)}"), 0),
+    "words": (calls(lambda asked: Says(f"Your {told_header(asked)} is fine.")), 3),
+}
+
+
+@pytest.mark.parametrize("name", HEADER_ECHOES)
+def test_a_header_is_sent_and_shown_to_nobody_else(
+    keyed: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    script, code = HEADER_ECHOES[name]
+    monkeypatch.setenv("JUDGE_HEADERS", f'{{"X-Api-Auth": "Basic {PASSWORD}"}}')
+    with JudgeServer(script) as server:
+        words = ("-o", keyed / "run", *server.words, "--debug")
+        ran = judge("score", keyed / "in.jsonl", *words)
+        assert server.requests
+        assert {given(asked) for asked in server.requests} == {KEY}
+    assert ran.code == code, ran.err
+    look(ran, keyed, PASSWORD, KEY)
+    assert not any(PASSWORD in record.getMessage() for record in caplog.records)
+
+
 ADDRESSES = (
     "http://user:{}@127.0.0.1:9/v1",
     "http://{}@127.0.0.1:9/v1",

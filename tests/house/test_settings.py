@@ -9,8 +9,8 @@ from judge.files.runs import read_record, read_summary
 from judge.records import FlagName, SampleResult, Support, UnscoredReason
 from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, write
-from tests.faults import cut
-from tests.replies import Answer, Says, calls, packed, right, verdict, verdicts
+from tests.faults import cut, error
+from tests.replies import Answer, Says, calls, packed, picky, right, verdict, verdicts
 from tests.server import JudgeServer
 
 ANSWER = "Room 1 is open [1]. Room 2 is shut. 第3室九点开放。 第4室关闭。 Thanks for asking!"
@@ -144,6 +144,44 @@ def test_the_settings_file_of_the_working_folder(
     assert [asked.body["model"] for asked in server.requests[4:]] == ["from-environment"] * 3
     config = read_record(samples.with_name("two")).config
     assert (config["model"], config["sentences_per_call"]) == ("from-environment", 16)
+
+
+def test_what_is_asked_beside_is_sent_and_signed(samples: Path, server: JudgeServer) -> None:
+    beside = '{"top_k": 1, "chat_template_kwargs": {"enable_thinking": false}}'
+    more = ("--reasoning-effort", "low", "--extra-body", beside, "--headers", '{"X-Team": "a"}')
+    assert score(samples, *server.words).code == 0
+    plain = server.requests[:]
+    # Another way to ask: nothing that was settled or kept is taken for it.
+    assert score(samples, *server.words, *more, name="two").code == 0
+    asked = server.requests[len(plain) :]
+    assert (server.probes, server.calls) == (2, 4)
+    assert {each.headers["X-Team"] for each in asked} == {"a"}
+    assert [each.body["reasoning_effort"] for each in asked] == ["low"] * 3
+    assert [each.body["chat_template_kwargs"] for each in asked] == [{"enable_thinking": False}] * 3
+    assert all("top_k" not in each.body and "X-Team" not in each.headers for each in plain)
+    first, second = (read_record(samples.with_name(name)) for name in ("run", "two"))
+    assert "|effort:low|body:" not in first.signature
+    assert "|effort:low|body:" in second.signature
+    assert second.config["reasoning_effort"] == "low"
+    assert "headers" not in second.config
+    # Headers are who asks, and not what: asked again by another, all is kept.
+    other = (*more[:-1], '{"X-Team": "b"}')
+    assert score(samples, *server.words, *other, name="three").code == 0
+    assert (server.probes, server.calls) == (2, 4)
+    explained = judge("cache", "explain", samples, "q1", *server.words, *more)
+    assert (explained.code, "differs" in explained.out) == (0, False)
+
+
+def test_a_field_that_the_server_does_not_take_is_named(samples: Path) -> None:
+    for option, field, value in (
+        ("--reasoning-effort", "reasoning_effort", "low"),
+        ("--extra-body", "top_k", '{"top_k": 1}'),
+    ):
+        said = error(400, f"Unrecognized request argument supplied: {field}", field)
+        with JudgeServer(picky({field: said})) as server:
+            ran = score(samples, *server.words, option, value)
+        assert (ran.code, ran.err.count("\n"), server.calls) == (2, 1, 0)
+        assert f"leave {field!r} out of {option}; nothing was written" in ran.err
 
 
 def test_a_misspelt_variable_is_said_and_stops_nothing(

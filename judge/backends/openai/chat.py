@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
@@ -16,7 +17,11 @@ from judge.signature import Signature, part
 Format = Literal["json_schema", "json_object+schema", "json_object", "text"]
 Finish = Literal["stop", "length", "refusal", "content_filter"]
 
+Extra = Mapping[str, JsonValue]
+"""Fields of a request that the user added."""
+
 SEED: Final = 7
+NOTHING: Final[Extra] = {}
 
 _FORMATS: Final[tuple[Format, ...]] = ("json_schema", "json_object+schema", "json_object", "text")
 _FINISHES: Final[dict[JsonValue, Finish]] = {
@@ -34,6 +39,7 @@ _FINISHES: Final[dict[JsonValue, Finish]] = {
     "PROHIBITED_CONTENT": "content_filter",
     "SPII": "content_filter",
 }
+_HASH: Final = 8
 _LONGEST_WHOLE: Final = 300
 """Digits."""
 _BROKEN_OFF: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
@@ -51,19 +57,27 @@ class Capabilities(Record):
     """Whether a seed is taken."""
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """Name of the field that limits the reply."""
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+    """What the user has sent beside, which wins over what is named above."""
     served: str = ""
     """The model the server named in its answer; empty where it named none."""
     remembered: bool = Field(default=False, exclude=True)
     """True where it comes from the memory of an earlier run and nobody was asked."""
 
     def signature(self, model: str, host: str) -> str:
-        """`llm:MODEL@HOST|…`, then the options."""
+        """`llm:MODEL@HOST|…`, then the options; the user's own, but for the known ones, by hash."""
+        rest = dict(self.extra)
+        heat = rest.pop("temperature", 0 if self.temperature else "default")
+        seed = rest.pop("seed", SEED if self.seed else "none")
+        effort = str(rest.pop("reasoning_effort", ""))
         made = Signature(part("llm", f"{model}@{host}")).having(
             part("served", self.served) if self.served not in {"", model} else "",
             self.response_format,
-            "t:0" if self.temperature else "t:default",
-            f"seed:{SEED}" if self.seed else "seed:none",
+            part("t", str(heat)),
+            part("seed", str(seed)),
             self.limit,
+            part("effort", effort) if effort else "",
+            f"body:{hashlib.sha256(_written(rest)).hexdigest()[:_HASH]}" if rest else "",
         )
         return str(made)
 
@@ -90,7 +104,7 @@ class Capabilities(Record):
                 body["response_format"] = {"type": "json_object", "schema": schema}
             case "json_object":
                 body["response_format"] = {"type": "json_object"}
-        return body
+        return body | self.extra
 
     def without(self, field: str) -> "Capabilities | None":
         """The next best without this field of the body, as it stands; null if there is none."""
@@ -105,11 +119,13 @@ class Capabilities(Record):
         return None
 
 
-async def recall(memory: Store | None, base_url: str, model: str) -> Capabilities | None:
+async def recall(
+    memory: Store | None, base_url: str, model: str, extra: Extra = NOTHING
+) -> Capabilities | None:
     """What an earlier run settled; null where none did, or none that can be read."""
     if memory is None:
         return None
-    key = memory_key(base_url, model)
+    key = memory_key(base_url, model, extra)
     return remembered((await memory.get([key])).get(key, ""))
 
 
@@ -123,17 +139,26 @@ def remembered(text: str) -> Capabilities | None:
 
 
 async def remember(
-    memory: Store | None, base_url: str, model: str, settled: Capabilities | None
+    memory: Store | None,
+    base_url: str,
+    model: str,
+    settled: Capabilities | None,
+    extra: Extra = NOTHING,
 ) -> None:
     """Keep what was settled for the next run; with null, have it ask anew."""
     if memory is not None:
         text = settled.model_dump_json() if settled else ""
-        await memory.put({memory_key(base_url, model): text})
+        await memory.put({memory_key(base_url, model, extra): text})
 
 
-def memory_key(base_url: str, model: str) -> str:
-    """Under which a store remembers what was settled with a server about a model."""
-    return f"probe:{hashlib.sha256(f'{base_url} {model}'.encode()).hexdigest()}"
+def memory_key(base_url: str, model: str, extra: Extra = NOTHING) -> str:
+    """Under which a store remembers what was settled with a server about a model so asked."""
+    whole = f"{base_url} {model}".encode() + (_written(extra) if extra else b"")
+    return f"probe:{hashlib.sha256(whole).hexdigest()}"
+
+
+def _written(fields: Extra) -> bytes:
+    return json.dumps(fields, sort_keys=True).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +166,7 @@ class Completion:
     """The first choice of a chat completion."""
 
     text: str
-    """The text of the reply; empty where there is none."""
+    """The text of the reply; where there is none, `<think>` and the thoughts, if any are told."""
     finish: Finish
     """Why the reply ended."""
     model: str
@@ -155,6 +180,19 @@ class Completion:
 class _Message(BaseModel):
     content: JsonValue = None
     refusal: JsonValue = None
+    reasoning_content: JsonValue = None
+    reasoning: JsonValue = None
+
+    @property
+    def said(self) -> str:
+        """What it says, the thoughts alone where it says nothing."""
+        text = _text(self.content) or _word(self.refusal)
+        thought = _word(self.reasoning_content) or _word(self.reasoning)
+        if text.strip() or not thought.strip():
+            return text
+        # A server that takes all for thinking may hold the reply itself there, whole and alone.
+        bare = thought.strip()
+        return thought if bare.startswith("{") and bare.endswith("}") else f"<think>{thought}"
 
 
 class _Choice(BaseModel):
@@ -185,16 +223,15 @@ def read_completion(body: bytes) -> Completion:
     if ended in _BROKEN_OFF:
         raise ValueError("the choice is an error")
     finish = _FINISHES.get(ended, "stop")
-    text = _text(choice.message.content)
-    if refused := _word(choice.message.refusal):
-        text = text or refused
+    text = choice.message.said
+    if _word(choice.message.refusal):
         finish = finish if finish == "content_filter" else "refusal"
     return Completion(
         text=text,
         finish=finish,
         model=brief(_word(read.model)),
         prompt_tokens=_count(read.usage, "prompt_tokens"),
-        reply_tokens=_count(read.usage, "completion_tokens"),
+        reply_tokens=_spent(read.usage),
     )
 
 
@@ -208,6 +245,15 @@ def _text(content: JsonValue) -> str:
         parts = [part for part in content if isinstance(part, dict)]
         return "".join(_word(part.get("text")) for part in parts if part.get("type") == "text")
     return _word(content)
+
+
+def _spent(usage: JsonValue) -> int | None:
+    """Tokens of the reply; some servers count what a model thinks in the total alone."""
+    counts = [_count(usage, f"{name}_tokens") for name in ("completion", "prompt", "total")]
+    reply, prompt, total = counts
+    if reply is None or prompt is None or total is None:
+        return reply
+    return max(reply, total - prompt)
 
 
 def _count(usage: JsonValue, name: str) -> int | None:

@@ -5,7 +5,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Generic, Self, TypeVar
@@ -48,6 +48,7 @@ _OWN_FAULT: Final = 500
 _ELSEWHERE: Final = range(300, 400)
 _PLACEHOLDER: Final = 8
 """A key below this length is none ("EMPTY", "none"); blotting it out would garble messages."""
+_NO_HEADERS: Final[Mapping[str, str]] = {}
 _OPENAI: Final = ".api.openai.com"
 """Ends the names of OpenAI's own hosts, one for each region; a dot stands before each."""
 _LAST_PORT: Final = 65_535
@@ -134,13 +135,20 @@ class Connection:
     """Sends requests to one OpenAI-compatible server, as often as `policy` says.
 
     An async context manager, made and closed in the event loop it is used in. Nothing it makes,
-    says or raises shows the key.
+    says or raises shows the key, or what stands in the further `headers` of its requests.
 
     Raises:
         ConfigError: the key cannot be sent, or the address leads nowhere.
     """
 
-    def __init__(self, base_url: str, api_key: str, *, policy: Policy | None = None) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        *,
+        policy: Policy | None = None,
+        headers: Mapping[str, str] = _NO_HEADERS,
+    ) -> None:
         url = _url(base_url)
         key = api_key.strip()
         if not key.isascii() or not key.isprintable():
@@ -150,13 +158,21 @@ class Connection:
         self.base_url: Final = (
             f"{url.scheme}://{self.host}{url.raw_path.decode('ascii').rstrip('/')}"
         )
-        self._hide = _hiding(key)
+        # A header may hold the name of a scheme, and a secret behind it.
+        secrets = (key, *(word for value in headers.values() for word in (value, *value.split())))
+        self._hides = [
+            _hiding(each) for each in dict.fromkeys(secrets) if len(each) >= _PLACEHOLDER
+        ]
         _check_proxies(url)
         # A proxy set for the outside world does not lead to this machine.
         direct = {_LOOPBACK[url.host]: None} if url.host in _LOOPBACK else {}
         timeout = httpx2.Timeout(None, connect=min(_CONNECT, self.policy.timeout))
         # The client's own defaults: what is left out, it copies deep for each request.
-        self._options: openai.RequestOptions = {"headers": {}, "max_retries": 0, "timeout": timeout}
+        self._options: openai.RequestOptions = {
+            "headers": dict(headers),
+            "max_retries": 0,
+            "timeout": timeout,
+        }
         self._client = openai.AsyncOpenAI(
             base_url=self.base_url,
             api_key=key or "none",
@@ -234,8 +250,13 @@ class Connection:
         if "Content-Type" in headers:
             del headers["Content-Type"]  # it may name another charset
         # What the material says as well is a word, and a server may well repeat it.
-        own = self._hide(sent := response.request.content.decode(errors="replace")) != sent
-        response.stream = _Body(coming, parts, str if own else self._hide)
+        sent = response.request.content.decode(errors="replace")
+        response.stream = _Body(
+            coming, parts, partial(_hidden, [hide for hide in self._hides if hide(sent) == sent])
+        )
+
+    def _hide(self, text: str) -> str:
+        return _hidden(self._hides, text)
 
     async def _attempt(
         self,
@@ -395,8 +416,6 @@ class _Body(httpx2.AsyncByteStream):
 
 def _hiding(key: str) -> Hide:
     """What puts "[key]" in place of the key, as it is or as JSON may have it."""
-    if len(key) < _PLACEHOLDER:
-        return str
     escaped = json.dumps(key)[1:-1]
     forms = dict.fromkeys((key, escaped, escaped.replace("/", "\\/")))
 
@@ -406,6 +425,12 @@ def _hiding(key: str) -> Hide:
         return text
 
     return hide
+
+
+def _hidden(hides: Iterable[Hide], text: str) -> str:
+    for hide in hides:
+        text = hide(text)
+    return text
 
 
 def _fails(outcome: object) -> bool:

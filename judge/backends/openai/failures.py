@@ -90,6 +90,10 @@ class Refusal:
         )
         return min(found, default=(0, None))[1]
 
+    def names(self, field: str) -> bool:
+        """Whether it is about this field of the request, as far as one can tell."""
+        return field in (self.param or self.message[:_READ])
+
     def named_field(self, sent: Mapping[str, JsonValue]) -> str | None:
         """The optional field of the sent body that `param` says it is about, null if none."""
         return self.param if self.param in sent and self.param in _FIELDS else None

@@ -7,9 +7,17 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from judge.backends.openai.chat import Capabilities, read_completion, recall, remember
+from judge.backends.openai.chat import (
+    NOTHING,
+    Capabilities,
+    Extra,
+    read_completion,
+    recall,
+    remember,
+)
 from judge.backends.openai.client import Connection, Watch
 from judge.backends.openai.failures import Failure
+from judge.errors import JudgeUnavailable
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
 from judge.text.fold import estimate_tokens
@@ -35,9 +43,15 @@ _USER: Final = 'Reply with the shortest JSON object of that shape, such as {"ver
 
 
 async def settle(
-    connection: Connection, model: str, schema: Mapping[str, JsonValue], memory: Store | None
+    connection: Connection,
+    model: str,
+    schema: Mapping[str, JsonValue],
+    memory: Store | None,
+    extra: Extra = NOTHING,
 ) -> Capabilities:
     """What the server takes for this model: remembered from an earlier run, else asked now.
+
+    `extra` is what the user has sent beside.
 
     Starts with all options and steps down wherever the server refuses one by name. Each step
     leaves less to refuse, so that it ends after ten requests at most, retries aside.
@@ -45,13 +59,13 @@ async def settle(
     Raises:
         JudgeUnavailable: the server cannot be reached, or refuses what no option explains.
     """
-    known = await recall(memory, connection.base_url, model)
+    known = await recall(memory, connection.base_url, model, extra)
     if known is not None:
         return known
     request = ChatRequest(
         system=_SYSTEM, user=_USER, reply_schema=dict(schema), max_tokens=_MAX_TOKENS
     )
-    settled = Capabilities()
+    settled = Capabilities(extra=dict(extra))
     watch = Watch(connection, model, "--model", "chat")
     while isinstance(
         outcome := await _probe(connection, settled.body(model, request), watch), Failure
@@ -61,12 +75,24 @@ async def settle(
         field = _refused(outcome, settled.body(model, request))
         less = settled.without(field) if field else None
         if less is None:
-            raise watch.hopeless(outcome)
+            raise _unwanted(outcome, connection, settled, model) or watch.hopeless(outcome)
         settled = less
     else:
         settled = settled.model_copy(update={"served": outcome})
-    await remember(memory, connection.base_url, model, settled)
+    await remember(memory, connection.base_url, model, settled, extra)
     return settled
+
+
+def _unwanted(
+    failure: Failure, connection: Connection, settled: Capabilities, model: str
+) -> JudgeUnavailable | None:
+    """The error about a field that the user added, where the refusal names one."""
+    refusal = failure.refusal
+    named = (name for name in settled.extra if refusal and refusal.names(name))
+    if (name := next(named, None)) is None:
+        return None
+    option = "--reasoning-effort" if name == "reasoning_effort" else "--extra-body"
+    return connection.unavailable(model, f"{failure.detail}; leave {name!r} out of {option}")
 
 
 async def _probe(
@@ -175,7 +201,8 @@ class OpenAIModel:
             return
         if refusal.status not in _REFUSES or refusal.field(body) is None:
             return
-        await remember(self._memory, self._connection.base_url, self._model, None)
+        url, extra = self._connection.base_url, self._capabilities.extra
+        await remember(self._memory, url, self._model, None, extra)
         self._memory = None  # what served since is not to bring it back
         # A message alone may quote what is judged: that is no reason to stop all the others.
         if field := refusal.named_field(body):
@@ -193,7 +220,8 @@ class OpenAIModel:
         if served in {"", before}:
             return
         self._capabilities = self._capabilities.model_copy(update={"served": served})
-        await remember(self._memory, self._connection.base_url, self._model, self._capabilities)
+        url, extra = self._connection.base_url, self._capabilities.extra
+        await remember(self._memory, url, self._model, self._capabilities, extra)
         # A gateway may go to and fro between two: each way is told once.
         if before and (before, served) not in self._told and len(self._told) < _WARNINGS:
             self._told.add((before, served))

@@ -43,6 +43,15 @@ SIGNATURES = [
         Capabilities(response_format="json_object+schema", seed=False),
         "json_object+schema|t:0|seed:none|max_tokens",
     ),
+    # What the user adds wins; `printf '{"top_k": 1}' | sha256sum` begins so.
+    (
+        Capabilities(extra={"temperature": 0.6, "seed": "a|b", "top_k": 1}),
+        "json_schema|t:0.6|seed:a/b|max_tokens|body:d22e66c0",
+    ),
+    (
+        Capabilities(extra={"reasoning_effort": "low"}),
+        "json_schema|t:0|seed:7|max_tokens|effort:low",
+    ),
 ]
 
 
@@ -62,6 +71,13 @@ async def test_what_was_settled_is_remembered_for_its_server_and_model_alone() -
     assert await recall(memory, "http://i/v1", "m") is None
     await remember(memory, URL, "m", None)
     assert await recall(memory, URL, "m") is None
+    # What a server takes may depend on what else it is sent.
+    thinking = Capabilities(extra={"a": 1, "b": 2}, temperature=False)
+    await remember(memory, URL, "m", thinking, thinking.extra)
+    assert await recall(memory, URL, "m") is None
+    assert await recall(memory, URL, "m", {"a": 1}) is None
+    again = await recall(memory, URL, "m", {"b": 2, "a": 1})
+    assert again == thinking.model_copy(update={"remembered": True})
 
 
 async def test_what_cannot_be_read_is_not_remembered() -> None:
@@ -84,6 +100,7 @@ def body(
     return json.dumps({"choices": [choice], "usage": usage, "model": model}).encode()
 
 
+THOUGHT = ' {"verdicts": []}\n'
 ENDS: list[tuple[JsonValue, JsonValue, str, str]] = [
     ({"content": "{"}, "length", "{", "length"),
     ({"content": "{"}, "max_tokens", "{", "length"),
@@ -108,6 +125,13 @@ ENDS: list[tuple[JsonValue, JsonValue, str, str]] = [
         "stop",
     ),
     ({"content": ["odd", {"type": "text", "text": 3}]}, ["odd"], "", "stop"),
+    # Thoughts beside the reply are none of it; without one they show what there was.
+    ({"content": "{}", "reasoning_content": "Hm."}, "stop", "{}", "stop"),
+    ({"content": "", "reasoning_content": "Hm, {s1}"}, "length", "<think>Hm, {s1}", "length"),
+    ({"content": None, "reasoning": "Hm."}, "stop", "<think>Hm.", "stop"),
+    ({"content": " ", "reasoning_content": ' {"verdicts": []}\n'}, "stop", THOUGHT, "stop"),
+    ({"content": None, "reasoning_content": ["odd"], "reasoning": 3}, "stop", "", "stop"),
+    ({"content": None, "reasoning": "{}", "refusal": "No."}, "stop", "No.", "refusal"),
 ]
 
 
@@ -125,6 +149,25 @@ def test_half_a_surrogate_pair_is_no_reason_to_lose_a_reply() -> None:
     assert b"a\\ud83d" in sent
     read = read_completion(sent)
     assert (read.text, read.model) == ("a\ud83d", "m")
+
+
+def test_what_a_model_thinks_is_paid_for() -> None:
+    # Completion, prompt and total as OpenAI (thoughts among the first), xAI and Gemini (in the
+    # total alone) count them; then a total that is none.
+    for completion, prompt, total, spent in (
+        (500, 100, 600, 500),
+        (50, 100, 600, 500),
+        (50, 100, 90, 50),
+        (50, 100, None, 50),
+        (50, None, 600, 50),
+    ):
+        usage: JsonValue = {
+            "completion_tokens": completion,
+            "prompt_tokens": prompt,
+            "total_tokens": total,
+            "completion_tokens_details": {"reasoning_tokens": 450},
+        }
+        assert read_completion(body({"content": "x"}, usage=usage)).reply_tokens == spent
 
 
 def test_an_odd_count_is_no_count() -> None:
