@@ -1,26 +1,34 @@
-"""`judge show`: one answer and why, or the answers of a quadrant one after another."""
+"""`judge show`: one answer and why, a list, or the answers of a quadrant one after another."""
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import RUN, language
+from judge.cli.options import RUN, chosen, language
 from judge.cli.terminal import output
 from judge.errors import ConfigError, RunError
 from judge.text.visible import counted
 
 if TYPE_CHECKING:
     from judge.messages import Lang
+    from judge.records import SampleResult
     from judge.records.quadrant import QuadrantWord
 
 _WORDS: Final = (
     "The words: answerable, unanswerable; retrieved, missed; answered, abstained, silent; "
     "faithful, unfaithful, unjudged; correct, wrong, uncompared."
 )
+_SUPPORTS: Final = "full, partial, none, contradicted, no_claim, unscored"
+_FLAGS: Final = (
+    "mismatch (any of them), unverified_quote, conflicting_evidence, unjudged_evidence, "
+    "conflicting_gold, injection_suspected, mismatch:number, mismatch:date, mismatch:unit, "
+    "mismatch:name"
+)
+_LISTED: Final = 20
 _UNPLACED: Final = (
     "it takes gold evidence (gold_evidence or relevance of the samples) that agrees with itself; "
     "or the run is older: score again with --force"
@@ -28,48 +36,118 @@ _UNPLACED: Final = (
 
 
 @app.command()
-def show(
+def show(  # noqa: PLR0913  each is an option of the command line
     run: Path = RUN,
     qid: str | None = typer.Argument(
         None, metavar="[QID]", help="Which answer; the worst where left out."
     ),
     *,
+    support: str | None = typer.Option(
+        None, metavar="LABEL", help=f"List sentences with this label: {_SUPPORTS}."
+    ),
+    flag: str | None = typer.Option(
+        None,
+        metavar="NAME",
+        help="List sentences with this flag, or the answers where it concerns a whole answer: "
+        f"{_FLAGS}.",
+    ),
+    status: str | None = typer.Option(
+        None,
+        metavar="NAME",
+        help="List answers with this status: abstained, no_claims, unscored, scored; or sentences "
+        "with a citation of this status: valid, unsupported, dangling, unjudged.",
+    ),
+    worst: int | None = typer.Option(
+        None, metavar="N", min=1, help="List the N worst sentences, worst first."
+    ),
     cell: str | None = typer.Option(
         None,
         metavar="WORDS",
         help=f"Answers of a cell: words such as retrieved,wrong; all hold. {_WORDS}",
     ),
     count: int | None = typer.Option(
-        None, "-n", metavar="N", min=1, help="With --cell: how many [1]."
+        None, "-n", metavar="N", min=1, help=f"How many [{_LISTED} in a list, else 1]."
     ),
-    skip: int | None = typer.Option(
-        None, metavar="N", min=0, help="With --cell: how many to pass over [0]."
-    ),
+    skip: int | None = typer.Option(None, metavar="N", min=0, help="How many to pass over [0]."),
     lang: str = typer.Option(
         "en", metavar="en|zh", help="Language of what is printed [en]; reasons keep the answer's."
     ),
 ) -> None:
-    """Show one answer: each sentence's support, the evidence, the citations.
+    """Show one answer: each sentence's support, the evidence, the citations; or list many.
 
-    With --cell, the answers of one cell of the table that judge score prints where samples have
-    gold evidence: one at a time, in input order, and how to go on to the next.
+    --support, --flag, --status and --worst list sentences or answers in a few lines each, in input
+    order or worst first; where several are given, with --cell and a QID, too, all must hold.
+
+    --cell alone shows the answers of one cell of the table that judge score --details prints where
+    samples have gold evidence: one at a time, in input order, and how to go on to the next.
 
     Example: judge show runs/today q_001
+
+    Example: judge show runs/today --support none --status dangling
 
     Example: judge show runs/today --cell retrieved,wrong
     """
     from judge.scores.quadrants import read_words  # noqa: PLC0415  heavy, and --help stays quick
 
-    if (cell is None or qid is not None) and (count is not None or skip is not None):
-        raise ConfigError("-n and --skip go with --cell, and without a QID")
     try:
         words = frozenset() if cell is None else read_words(cell)
     except ValueError as error:
         raise ConfigError(f"--cell {cell!r} {error}") from None
+    named = {"--support": support, "--flag": flag, "--status": status}
+    given = {option: value for option, value in named.items() if value is not None}
+    paged = count is not None or skip is not None
+    if worst is not None and paged:
+        raise ConfigError("-n and --skip page through a list; --worst N says how many itself")
+    if worst is not None or given:
+        given |= {} if cell is None else {"--cell": cell}
+        part = (worst or count or _LISTED, skip or 0, worst is not None)
+        _show_list(run, qid, given, words, part, language(lang))
+        return
+    if paged and (cell is None or qid is not None):
+        raise ConfigError("-n and --skip go with --cell or a list, and without a QID")
     if qid is not None or not words:
         _show_answer(run, qid, words, language(lang))
     else:
         _show_cell(run, words, count or 1, skip or 0, language(lang))
+
+
+def _show_list(
+    run: Path,
+    qid: str | None,
+    given: "Mapping[str, str]",
+    words: "Collection[QuadrantWord]",
+    part: tuple[int, int, bool],
+    lang: "Lang",
+) -> None:
+    """List the sentences or answers for which all of these options hold."""
+    from judge.cli.render.listing import Part, print_list  # noqa: PLC0415  likewise
+    from judge.files.runs import read_results  # noqa: PLC0415
+    from judge.reports.filters import FLAGS, STATUSES, SUPPORTS, Filter  # noqa: PLC0415
+
+    known = {"--support": SUPPORTS, "--flag": FLAGS, "--status": STATUSES}
+    for option, values in known.items():
+        if option in given:
+            chosen(option, given[option], values)
+    support, flag, status = map(given.get, known)
+    asked = Filter(support, flag, status, words)
+    results = read_results(run) if qid is None else [_named(run, qid)]
+    command = ["judge", "show", str(run), *([] if qid is None else [qid])]
+    for option, value in given.items():
+        command += [option, value]
+    count, skip, worst = part
+    command += ["--worst", str(count)] if worst else [] if count == _LISTED else ["-n", str(count)]
+    command += [] if lang == "en" else ["--lang", lang]
+    with output(lang) as page:
+        print_list(results, asked, Part(count, skip, worst), command, page)
+
+
+def _named(run: Path, qid: str) -> "SampleResult":
+    from judge.files.runs import read_results  # noqa: PLC0415  likewise
+
+    for result in read_results(run):
+        if result.qid == qid:
+            return result
+    raise RunError(f"{run}: no answer {qid!r}; without one, the worst is shown")
 
 
 def _show_answer(
@@ -80,13 +158,9 @@ def _show_answer(
     from judge.files.runs import Origins, read_results  # noqa: PLC0415
     from judge.reports.worst import worst_answer  # noqa: PLC0415
 
-    results = read_results(run)
-    named = (result for result in results if result.qid == qid)
-    result = worst_answer(results) if qid is None else next(named, None)
-    if result is None and qid is None:
-        raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
+    result = worst_answer(read_results(run)) if qid is None else _named(run, qid)
     if result is None:
-        raise RunError(f"{run}: no answer {qid!r}; without one, the worst is shown")
+        raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
     if words and result.cell is None:
         why = unplaced(result, "en") or _UNPLACED
         raise RunError(f"{run}: answer {result.qid!r} is in no cell: {why}")

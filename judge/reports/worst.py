@@ -2,7 +2,7 @@
 
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
@@ -93,13 +93,14 @@ class Worst:
         self._flagged: list[_Ranked] = []
         self._seen = 0
 
-    def add(self, result: SampleResult, wanted: Callable[[Entry], bool] | None = None) -> None:
-        """Take in one answer: of its sentences those that are unsupported or flagged, or wanted."""
+    def add(self, result: SampleResult, meant: Collection[int] | None = None) -> None:
+        """Take in one answer: of its sentences those meant, or the unsupported and the flagged."""
         unsupported = frozenset(result.scores.unsupported)
         for entry in entries(result):
             among = entry.sentence.index in unsupported
             judged = isinstance(entry.sentence.outcome, Verdict)
-            if not (wanted(entry) if wanted else judged and (among or entry.flags)):
+            bad = judged and (among or entry.flags)
+            if not (bad if meant is None else entry.sentence.index in meant):
                 continue
             self._seen += 1
             kept = self._unsupported if among else self._flagged

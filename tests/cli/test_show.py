@@ -2,13 +2,17 @@ import json
 import re
 import shlex
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from judge.files.runs import line_of
+from judge.records import SampleResult, SentenceResult, Unscored, UnscoredReason, Verdict
 from judge.records.quadrant import QuadrantWord
-from tests.commands import Ran, judge
+from judge.reports.filters import FLAGS, STATUSES, SUPPORTS
+from tests.commands import Ran, judge, line, results, write
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 PAID: dict[str, object] = {
@@ -60,8 +64,8 @@ def shown(out: str) -> list[str]:
 
 
 def test_every_answer_of_the_quickstart(run: Path) -> None:
-    for line in (FIXTURES / "quickstart.jsonl").read_text(encoding="utf-8").splitlines():
-        sample = json.loads(line)
+    for text in (FIXTURES / "quickstart.jsonl").read_text(encoding="utf-8").splitlines():
+        sample = json.loads(text)
         out = judge("show", run, sample["qid"]).out
         assert sample["qid"] in out
         assert "".join(sample["query"].split()) in "".join(out.split())
@@ -165,6 +169,11 @@ def test_what_cannot_be_shown(placed: Path) -> None:
         ([placed, "no-such-qid"], "no answer 'no-such-qid'"),
         ([placed, "retrieved-abstained", "--cell", "retrieved", "-n", "2"], "without a QID"),
         ([placed, "--skip", "1"], "go with --cell"),
+        ([placed, "--support", "bad"], "--support 'bad': give one of full, partial, none, contr"),
+        ([placed, "--flag", ""], "--flag '': give one of mismatch, unverified_quote, "),
+        ([placed, "--status", "nix"], "one of abstained, no_claims, unscored, scored, valid, "),
+        ([placed, "--worst", "2", "-n", "3"], "--worst N says how many itself"),
+        ([placed, "no-such-qid", "--support", "none"], "no answer 'no-such-qid'"),
     ]
     for words, message in rows:
         assert message in refused(judge("show", *words))
@@ -179,7 +188,112 @@ def test_the_next_command_can_be_pasted_whatever_the_folder_is_called(tmp_path: 
 
 
 def test_help_lists_every_word() -> None:
-    assert set(re.findall(r"\w+", judge("show", "--help").out)) >= set(get_args(QuadrantWord))
+    words = {*get_args(QuadrantWord), *SUPPORTS, *STATUSES, *FLAGS}
+    assert set(re.findall(r"[\w:]+\w", judge("show", "--help").out)) >= words
+
+
+# Of fixtures/quickstart.jsonl, by what `results.jsonl` holds.
+LISTS: list[tuple[str, Callable[[SampleResult], int]]] = [
+    ("--support none", lambda r: sum(has(s, "support", "none") for s in r.sentences)),
+    ("--support full", lambda r: sum(has(s, "support", "full") for s in r.sentences)),
+    ("--status abstained", lambda r: r.status == "abstained"),
+    ("--status scored", lambda r: r.status == "scored"),
+    ("--status valid", lambda r: len({c.sentence for c in r.citations if c.status == "valid"})),
+    ("--flag injection_suspected", lambda r: bool(general(r))),
+    ("--flag mismatch:number", lambda r: len(flagged(r, "mismatch:number"))),
+    ("--flag mismatch", lambda r: len(flagged(r, "mismatch:"))),
+    (
+        "--support none --flag injection_suspected",
+        lambda r: general(r) and sum(has(s, "support", "none") for s in r.sentences),
+    ),
+    (
+        "--support none --status dangling",
+        lambda r: len(
+            {c.sentence for c in r.citations if c.status == "dangling"}
+            & {s.index for s in r.sentences if has(s, "support", "none")}
+        ),
+    ),
+    ("en-leave-partial --support none", lambda r: r.qid == "en-leave-partial" and 3),
+]
+
+
+def has(sentence: SentenceResult, field: str, value: str) -> bool:
+    return getattr(sentence.outcome, field, None) == value
+
+
+def general(result: SampleResult) -> bool:
+    return any(flag.sentence is None for flag in result.flags)
+
+
+def flagged(result: SampleResult, name: str) -> set[int | None]:
+    return {flag.sentence for flag in result.flags if flag.name.startswith(name)}
+
+
+def test_lists_hold_what_the_results_hold_and_filters_combine(run: Path) -> None:
+    found = results(run)
+    for options, count in LISTS:
+        expected = sum(map(count, found))
+        ran = judge("show", run, *options.split(), "-n", 1000)
+        assert (ran.code, ran.err) == (0, "")
+        counts = re.findall(r"^1 to (\d+) of (\d+) in ", ran.out, flags=re.MULTILINE)
+        if expected:
+            assert counts == [(str(expected),) * 2], options
+        else:
+            *_, asked = ran.out.partition(" with ")
+            assert ran.out.startswith("nothing found in "), options
+            assert asked.startswith(options.split()[0])
+
+
+def test_a_list_goes_on_where_it_ended(tmp_path: Path) -> None:
+    run = scored(FIXTURES / "quickstart.jsonl", tmp_path / "today's run")
+    names = [r.qid for r in results(run) if r.status == "scored"]
+    words, seen = ["show", str(run), "--status", "scored", "-n", "5"], []
+    while words:
+        out = judge(*words).out
+        seen += [each.split()[0] for each in out.splitlines() if each.startswith(tuple(names))]
+        words = shlex.split(out.partition("\nnext: judge ")[2])
+    assert seen == names
+
+
+def test_the_worst_of_a_run_and_of_a_filter(tmp_path: Path) -> None:
+    chunks = ["Dogs sleep all day.", "The fee is 90 euros a year."]
+    answers = ["Dogs sleep all day.", "Rockets burn kerosene.", "The fee is 90 euros a year."]
+    lines = [line(f"q{n}", text, chunks) for n, text in enumerate(answers)]
+    run = scored(write(tmp_path / "in.jsonl", lines), tmp_path / "run")
+    out = judge("show", run, "--worst", 5).out
+    assert "q1  Rockets burn kerosene." in out
+    assert "the worst 1 in 3 answers\n" in out
+    out = judge("show", run, "--worst", 1, "--support", "full").out
+    assert len(re.findall(r"^✓ full", out, flags=re.MULTILINE)) == 1
+    assert "the worst 1 in 3 answers\n" in out
+    out = judge("show", run, "--worst", 9, "--support", "none", "--lang", "zh").out
+    assert "✗ 不支持" in out
+    assert out.endswith("3 篇回答中最差的 1 条\n")
+
+
+def test_a_fallback_is_listed_as_what_it_is(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", [line("q", "Rockets burn kerosene.")])
+    run = scored(source, tmp_path / "run")
+    found = results(run)
+    (sentence,) = found[0].sentences
+    late = Unscored(reason=UnscoredReason.TIMEOUT, detail="after 60 s")
+    assert isinstance(sentence.outcome, Verdict)
+    outcome = sentence.outcome.model_copy(update={"fallback_from": late})
+    fallen = sentence.model_copy(update={"outcome": outcome})
+    result = found[0].model_copy(update={"sentences": (fallen,)})
+    (run / "results.jsonl").write_bytes(line_of(result))
+    assert judge("show", run, "--support", outcome.support).out.startswith("nothing found in 1 ")
+    out = judge("show", run, "--support", "unscored").out
+    assert "(fallback: similarity)" in out
+    assert "timeout: after 60 s" in out
+
+
+def test_how_far_a_sentence_is_from_full_is_told(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", [line("q", "Rockets burn kerosene.")])
+    run = scored(source, tmp_path / "run")
+    english = judge("show", run).out
+    assert re.search(r"none, P\(supported\) 0\.\d{3}; full from 0\.\d{3}\n", english)
+    assert re.search(r"不支持, P\(支持\) .*; 不低于 0", judge("show", run, "--lang", "zh").out)
 
 
 def test_evidence_that_was_seen_in_part_is_said_to_be(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from rich.text import Text
 from judge.cli.render.looks import (
     EXCLUDED_LOOK,
     citation_line,
+    failure_line,
     legend,
     look_of,
     mark,
@@ -78,7 +79,7 @@ class _Answer(Page):
             self.say(say("gone"), style="dim")
         elif self._sample.query:
             self.say(say("question", query=self._sample.query))
-        self.say(_scores(self._result, self.lang), style="bold")
+        self.say(score_line(self._result, self.lang), style="bold")
         general = [flag.name.value for flag in self._result.flags if flag.sentence is None]
         if general:
             self.say(say("flags", flags=", ".join(general)), style="yellow")
@@ -177,7 +178,8 @@ def _flag(flag: Flag, page: Page) -> Text:
     return Text(told("flag", name=flag.name.value, means=meaning(flag, page)), style="yellow")
 
 
-def _scores(result: SampleResult, lang: Lang) -> str:
+def score_line(result: SampleResult, lang: Lang) -> str:
+    """What became of an answer, and its scores."""
     scores = result.scores
     outcomes = (sentence.outcome for sentence in result.sentences)
     name = "looks_supported" if _by_similarity(outcomes) else "faithfulness"
@@ -240,20 +242,11 @@ def _heading(index: int, outcome: Outcome, page: Page) -> Text:
             if (least := threshold(outcome.signature)) and outcome.support is Support.NONE:
                 line.append(f"; {say('full_from', least=least)}")
         if outcome.fallback_from is not None:
-            failure = _failure(outcome.fallback_from, page.lang)
+            failure = failure_line(outcome.fallback_from, page)
             line.append(f", {say('instead', source=outcome.source, failure=failure)}", "cyan")
     if isinstance(outcome, Unscored):
-        line.append(f": {_failure(outcome, page.lang)}")
+        line.append(f": {failure_line(outcome, page)}")
     return line
-
-
-def _failure(failure: Unscored, lang: Lang) -> str:
-    reason, detail = failure.reason.value, flat(failure.detail)
-    # A detail may begin with the name: "connection: no route".
-    if detail.startswith(reason.replace("_", " ")):
-        return detail
-    name = words("looks", "unscored", lang)(reason)
-    return f"{name}: {detail}" if detail else name
 
 
 def _quote(evidence: Evidence, texts: Sequence[str], page: Page) -> Text:

@@ -1,15 +1,15 @@
 """What is wrong, printed: findings of a run, and sentences in a list."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, TypeVar, get_args
 
 from rich.cells import cell_len
 from rich.text import Text
 
-from judge.cli.render.looks import citation_line, look_of, mark, meaning, quoted, word
+from judge.cli.render.looks import citation_line, failure_line, look_of, mark, meaning, quoted, word
 from judge.cli.terminal import Page, number, words
 from judge.messages import Lang, Messages
-from judge.records import CitationStatus, Summary, Support, Verdict
+from judge.records import CitationStatus, Flag, Summary, Support, Unscored, Verdict
 from judge.reports.worst import Entry, Finding, FindingName
 from judge.text.visible import clip, flat
 
@@ -20,7 +20,7 @@ _LONGEST: Final = 160
 _LONGEST_DETAIL: Final = 500
 _INDENT: Final = 4
 _GAP: Final = 2
-_BAD: Final = (CitationStatus.UNSUPPORTED, CitationStatus.DANGLING)
+BAD: Final = (CitationStatus.UNSUPPORTED, CitationStatus.DANGLING)
 
 
 def counted(noun: str, count: int, lang: Lang) -> str:
@@ -83,7 +83,7 @@ def _told(name: FindingName, found: Finding, summary: Summary, page: Page) -> st
     say, lang = words("totals", "finding", page.lang), page.lang
     answers = counted("answer", found.answers, lang)
     if name == "citations":
-        parts = {status: summary.citations[status] for status in _BAD}
+        parts = {status: summary.citations[status] for status in BAD}
         total = counted("citation", sum(summary.citations.values()), lang)
         values = {"count": f"{found.count:,}", "total": total, "answers": answers}
         return say("bad", parts=listed(parts, "citation", lang), **values)
@@ -94,26 +94,29 @@ def _told(name: FindingName, found: Finding, summary: Summary, page: Page) -> st
 def _grounds(name: FindingName, entry: Entry, page: Page) -> Iterator[Text]:
     """What makes an example one: the words or the quote that disagree."""
     if name == "figures":
-        yield from _flags(entry, page)
+        yield from flag_lines(entry.flags, page)
     elif name == "citations":
-        bad = [each for each in entry.citations if each.status in _BAD]
+        bad = [each for each in entry.citations if each.status in BAD]
         first = min(bad, key=lambda each: each.status != CitationStatus.DANGLING)
         yield citation_line(first, page)
     else:
         yield from _reasons(entry, page)
 
 
-def grounds(entry: Entry, page: Page) -> Iterator[Text]:
-    """All that speaks for and against a sentence in a list."""
+def grounds(entry: Entry, page: Page, cited: Collection[CitationStatus] = BAD) -> Iterator[Text]:
+    """All that speaks for and against a sentence in a list, and its citations of some status."""
     yield from _reasons(entry, page)
-    yield from _flags(entry, page)
+    yield from flag_lines(entry.flags, page)
     for citation in entry.citations:
-        if citation.status in _BAD:
+        if citation.status in cited:
             yield citation_line(citation, page)
 
 
 def _reasons(entry: Entry, page: Page) -> Iterator[Text]:
     outcome = entry.sentence.outcome
+    failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
+    if isinstance(failure, Unscored):
+        yield Text(clip(failure_line(failure, page), _LONGEST_DETAIL), style="cyan")
     if not isinstance(outcome, Verdict):
         return
     if outcome.reason:
@@ -124,8 +127,9 @@ def _reasons(entry: Entry, page: Page) -> Iterator[Text]:
         yield Text(f"{flat(evidence.chunk_id)}  ", style="bold").append(quote, style="not bold")
 
 
-def _flags(entry: Entry, page: Page) -> Iterator[Text]:
-    for flag in entry.flags:
+def flag_lines(flags: Iterable[Flag], page: Page) -> Iterator[Text]:
+    """What flags say, a line each."""
+    for flag in flags:
         told = clip(meaning(flag, page), _LONGEST_DETAIL)
         yield Text(f"{flag.name.value}: {told}", style="yellow")
 

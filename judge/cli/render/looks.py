@@ -97,6 +97,16 @@ def meaning(flag: Flag, page: Page) -> str:
     return f"{flat(flag.detail)}: {means}" if flag.detail else means
 
 
+def failure_line(failure: Unscored, page: Page) -> str:
+    """Why there is no verdict."""
+    reason, detail = failure.reason.value, flat(failure.detail)
+    # A detail may begin with the name: "connection: no route".
+    if detail.startswith(reason.replace("_", " ")):
+        return detail
+    name = words("looks", "unscored", page.lang)(reason)
+    return f"{name}: {detail}" if detail else name
+
+
 def citation_line(citation: Citation, page: Page) -> Text:
     """A citation, and what became of it."""
     say = words("looks", "citation", page.lang)

@@ -1,0 +1,70 @@
+"""Which answers and sentences of a run are to be listed."""
+
+from collections.abc import Collection
+from typing import Final, NamedTuple
+
+from judge.records import (
+    CitationStatus,
+    FlagName,
+    SampleResult,
+    SentenceResult,
+    Status,
+    Support,
+    Unscored,
+    Verdict,
+)
+from judge.records.quadrant import QuadrantWord
+
+_UNSCORED: Final = "unscored"
+SUPPORTS: Final = (*(each.value for each in Support), _UNSCORED)
+"""Labels of sentences, and what has none of the run's own judge."""
+STATUSES: Final = (*(each.value for each in Status), *(each.value for each in CitationStatus))
+"""What became of an answer, and of a citation: no word is both."""
+FLAGS: Final = ("mismatch", *(each.value for each in FlagName))
+"""Flags; `mismatch` is any of those that begin with it."""
+
+
+class Filter(NamedTuple):
+    """What is asked for; all of it must hold."""
+
+    support: str | None = None
+    """One of `SUPPORTS`."""
+    flag: str | None = None
+    """One of `FLAGS`."""
+    status: str | None = None
+    """One of `STATUSES`."""
+    cell: Collection[QuadrantWord] = ()
+    """Words of the answer's quadrant."""
+
+    @property
+    def cited(self) -> Collection[CitationStatus]:
+        """The status of citations that is asked for, if one is."""
+        return [each for each in CitationStatus if each.value == self.status]
+
+    def indexes(self, result: SampleResult) -> list[int] | None:
+        """The sentences of an answer that are meant; None where the answer is, as a whole."""
+        cell = result.cell.words if result.cell else ()
+        of_answer = self.status is not None and not self.cited
+        if (of_answer and result.status != self.status) or not set(self.cell).issubset(cell):
+            return []
+        meant: list[set[int]] = []
+        if self.support is not None:
+            meant.append({s.index for s in result.sentences if _support(s) == self.support})
+        if self.flag is not None:
+            borne = {flag.sentence for flag in result.flags if self._names(flag.name)}
+            if None not in borne:  # what concerns the whole answer concerns each sentence
+                meant.append({index for index in borne if index is not None})
+        if self.cited:
+            meant.append({c.sentence for c in result.citations if c.status in self.cited})
+        return sorted(set.intersection(*meant)) if meant else None
+
+    def _names(self, flag: FlagName) -> bool:
+        return flag.value == self.flag or flag.value.startswith(f"{self.flag}:")
+
+
+def _support(sentence: SentenceResult) -> str | None:
+    """Its label by the run's own judge, as a summary counts it."""
+    outcome = sentence.outcome
+    if isinstance(outcome, Verdict) and outcome.fallback_from is None:
+        return outcome.support.value
+    return _UNSCORED if isinstance(outcome, Verdict | Unscored) else None
