@@ -105,7 +105,8 @@ class Signature:
         [True, True, False, False]
         """
         maker, *parts = text.split(BAR)
-        if not parts and text in {self.source, self.maker.rpartition("@")[0]}:
+        model, host, _ = self.maker.rpartition("@")
+        if text == self.source or (host and text == model):
             return True
         return maker == self.maker and tuple(parts) == self.parts[: len(parts)]
 

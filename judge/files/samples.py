@@ -256,7 +256,8 @@ def _rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
         if not head or _JSON_HEAD.match(head):
             return jsonl_rows(lines, path)
         if not _is_header(head.partition("\n")[0]):
-            what = f"is neither JSON lines nor CSV: it begins with {_short(head)}"
+            begun = _short(head.partition("\n")[0])
+            what = f"is neither JSON lines nor CSV: it begins with {begun}"
             raise InputError(
                 f"{what}, which names no column such as answer; {_FORMS}", path=str(path)
             )

@@ -207,5 +207,12 @@ def test_a_judge_that_is_not_expected_is_refused() -> None:
         with pytest.raises(ConfigError, match=r"would judge; name the judge you mean"):
             Gates(judge=name).expect(made)
     Gates().expect(made)
+    # An empty variable of a CI names no judge, whether a host stands in the maker or not.
+    offline = "similarity:lexical-v1|model:conjunction-v1@95115ac4|prior:0.9|t:0.877"
+    for name in ("similarity", "similarity:lexical-v1", offline):
+        Gates(judge=name).expect(offline)
+    for name in ("", " ", "@", "|", "llm", "similarity:lexical", "similarity:lexical-v1|model"):
+        with pytest.raises(ConfigError, match=r"would judge"):
+            Gates(judge=name).expect(offline)
     with pytest.raises(ConfigError, match="leave out the part served:"):
         Gates.read({}, f"{made}|served:gpt-5-mini-2025-08-07")
