@@ -28,7 +28,7 @@ from judge.records import (
 from judge.scores.correctness import correctness
 from judge.scores.quadrants import has_gold, quadrant
 from judge.text.words import blank
-from judge.workers import apart, weigh
+from judge.workers import HEAVY, apart, weigh
 
 GOLD: Final = "gold_answer"
 """What evidence out of the reference is said to stand in."""
@@ -81,7 +81,8 @@ async def _both_ways(
     claims = any(sentence.kind is SentenceKind.CLAIM for sentence in reference)
     if result.status is not Status.ABSTAINED and claims:
         both = f"{sample.answer}\n{sample.gold_answer}"
-        heavy = weigh(sample.model_copy(update={"answer": both}))
+        whole = sample.model_copy(update={"answer": both})
+        heavy = HEAVY if rules.citation_pattern else weigh(whole)
         pair = await apart(heavy, _swapped, sample, reference, rules)
         forth, back = await _answered(pair, judge, rules, patience, gate)
     found = correctness(

@@ -28,7 +28,7 @@ from judge.records import (
 )
 from judge.scores.answer import aggregate
 from judge.signature import Signature
-from judge.workers import apart, weigh
+from judge.workers import HEAVY, apart, weigh
 
 
 async def evaluate_sample(
@@ -39,7 +39,8 @@ async def evaluate_sample(
     After `deadline`, on the event loop's clock, no more is asked. Only JudgeUnavailable is raised:
     the world's other failures are outcomes.
     """
-    heavy = weigh(sample)  # what takes long is computed apart from the event loop
+    # What takes long is computed apart from the event loop; a reader's own pattern may.
+    heavy = HEAVY if rules.citation_pattern else weigh(sample)
     asked, citations = await apart(heavy, prepare, sample, rules, deadline)
     judgment = await ask(judge, asked)
     return await apart(heavy, conclude, sample, asked, citations, judgment, judge, rules)

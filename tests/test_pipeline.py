@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 
 from judge.backends.fake import FakeJudge
@@ -197,3 +199,21 @@ async def test_a_full_whose_quote_lacks_its_number_keeps_its_label_and_is_flagge
     (flag,) = result.flags
     assert (flag.name.value, flag.sentence, flag.detail) == ("mismatch:number", 0, "25 days")
     assert result.scores.faithfulness == 1
+
+
+async def test_a_slow_pattern_of_the_reader_s_own_holds_up_nobody() -> None:
+    # It takes some tens of milliseconds, of the second that it may take.
+    answer = f"It opens at seven [1]. {'a' * 22}!"
+    rules = Rules(citation_pattern="(a|aa)+$")
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    beside = asyncio.create_task(others())
+    await scored(answer, FakeJudge({}), rules)
+    beside.cancel()
+    assert turns > 20
