@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from judge.cli.terminal import check_printed, patient
 from judge.errors import JudgeError, JudgeUnhealthy
-from judge.text.visible import visible
+from judge.text.visible import flat, visible
 
 LOGGER: Final = logging.getLogger("judge")
 WRONG_USE: Final = 2
@@ -152,9 +152,17 @@ def _heard() -> Iterator[None]:
             signal.signal(each, old)
 
 
-def _run(arguments: Sequence[str] | None) -> None:
+def _run(arguments: Sequence[str] | None) -> NoReturn:
     register()
-    app(arguments, prog_name="judge")
+    try:
+        raise SystemExit(app(arguments, prog_name="judge", standalone_mode=False))
+    except typer.TyperException as error:
+        context: typer.Context | None = getattr(error, "ctx", None)
+        told, command = error.format_message(), context.command_path if context else "judge"
+        if context is None or told != context.get_help():  # which is what no argument at all gets
+            told = f"judge: {flat(told[:1].lower() + told[1:]).rstrip('.')}; see {command} --help"
+        typer.echo(visible(told), err=True)
+        raise SystemExit(WRONG_USE) from None
 
 
 def register() -> None:
@@ -185,10 +193,13 @@ def judge(
 
 
 class _Notes(logging.Handler):
-    """Prints to whatever standard error is by then: a progress bar takes its place."""
+    """Prints to whatever standard error is by then: a progress bar takes its place.
+
+    `typer.echo` would look for the stream beneath, and glue the line onto the bar.
+    """
 
     def emit(self, record: logging.LogRecord) -> None:
-        typer.echo(visible(f"judge: {record.getMessage()}"), err=True)
+        sys.stderr.write(visible(f"judge: {record.getMessage()}\n"))
 
 
 _NOTES: Final = _Notes()

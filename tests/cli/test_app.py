@@ -39,6 +39,31 @@ def test_an_unknown_command_is_bad_usage(capsys: pytest.CaptureFixture[str]) -> 
     assert "scroe" in capsys.readouterr().err
 
 
+def test_a_wrong_option_is_one_line_that_names_it_and_the_next_step(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows: dict[tuple[str, ...], tuple[str, str]] = {
+        ("score", "in.jsonl", "--concurrency", "many"): ("'--concurrency'", "judge score --help"),
+        ("score", "in.jsonl", "--nope"): ("no such option: --nope", "judge score --help"),
+        ("score",): ("'SAMPLES'", "judge score --help"),
+        ("show", "run", "--worst", "0"): ("'--worst'", "judge show --help"),
+        ("show", "run", "q", "too\nmany"): ("extra argument", "judge show --help"),
+        ("review", "nope"): ("'nope'", "judge review --help"),
+        ("nope",): ("'nope'", "judge --help"),
+        ("--nope",): ("--nope", "judge --help"),
+        ("score", ""): ("is empty; name a path", "judge score --help"),
+    }
+    for words, (named, step) in rows.items():
+        assert call(*words) == 2
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1), words
+        assert err.startswith("judge: ")
+        assert named in err
+        assert err.endswith(f"; see {step}\n")
+    assert call("review") == 2
+    assert "Commands:" in capsys.readouterr().err
+
+
 def test_a_bug_of_ours_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     @app.command()
     def broken() -> None:
