@@ -107,7 +107,7 @@ class Config(Record):
     max_line: float = Field(default=64.0, gt=0, allow_inf_nan=False)
     """MB of the longest line of samples; a longer one is refused, and not read whole."""
     seed: int = Field(default=0, ge=0)
-    """Of the bootstrap intervals, and of what is drawn for people."""
+    """Of what is drawn for people."""
     review_rate: float = Field(default=0.02, ge=0, le=1)
     """Share of answers that a review hook is handed, where there is one."""
     correctness: bool = False

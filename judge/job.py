@@ -135,7 +135,7 @@ class Job:
             if self._skip:
                 folder.write_lines(REJECTED, task.bad)
             watcher.begun(record, folder.kept)
-            totals = Totals(seed=self._config.seed, max_unscored=self._config.max_unscored)
+            totals = Totals(max_unscored=self._config.max_unscored)
             digest = hashlib.sha256()
             async with aclosing(
                 self._results(folder, record, task.path, digest, watcher)

@@ -23,7 +23,7 @@ from judge.messages import Lang, Messages
 from judge.records import Interval, QuadrantCount, Summary
 from judge.records.quadrant import QuadrantWord
 from judge.retrieval.records import RankingReport
-from judge.scores.intervals import difference, wilson
+from judge.scores.intervals import difference, mean_limits
 from judge.signature import Signature
 
 ANSWERS: Final = (
@@ -166,8 +166,8 @@ def _share(cells: Iterable[QuadrantCount], yes: QuadrantWord, no: QuadrantWord) 
     if not counted:
         return None
     value = sum(cell.answers for cell in known if yes in cell.words) / counted
-    low, high = wilson(value, counted)
-    interval = Interval(low=low, high=high, method="wilson")
+    low, high = mean_limits(value, value * (1 - value), counted)
+    interval = Interval(low=low, high=high, method="wilson_effective")
     return Figure(measure=f"{yes}_of_retrieved", value=value, interval=interval)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import JSON, MAX_LINE, SAMPLES, SEED, SKIP_BAD
+from judge.cli.options import JSON, MAX_LINE, SAMPLES, SKIP_BAD
 from judge.cli.terminal import output, say_json
 from judge.files.tables import row_file
 
@@ -14,14 +14,13 @@ if TYPE_CHECKING:
 
 
 @app.command()
-def overlap(  # noqa: PLR0913  each is an option of the command line
+def overlap(
     samples: str = SAMPLES,
     *,
     worst: int = typer.Option(
         5, metavar="N", min=0, help="How many of the lowest answers to print."
     ),
     stem: bool = typer.Option(False, "--stem", help="ROUGE of English stems (not ROUGE-W)."),
-    seed: int = SEED,
     as_json: bool = JSON,
     rows: str | None = typer.Option(
         None, "-o", "--output", metavar="FILE", help="Each answer's figures: .jsonl or .csv."
@@ -48,7 +47,7 @@ def overlap(  # noqa: PLR0913  each is an option of the command line
 
     source = Source(samples, ("answer",), skip_bad_lines=skip_bad_lines, max_line=max_line)
     with source.samples() as read, row_file(rows, samples) as write:
-        report = measure_overlap(read, worst=worst, stem=stem, seed=seed, each=keep)
+        report = measure_overlap(read, worst=worst, stem=stem, each=keep)
     report = with_bad_lines(report, source.rejected)
     if as_json:
         say_json(report.model_dump_json())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 import typer
 
 from judge.cli.app import app
-from judge.cli.options import JSON, MAX_LINE, SEED, SKIP_BAD, chosen, language
+from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, chosen, language
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, InputError
 from judge.files.source import PIPED, placed, readable, spoken
@@ -83,7 +83,6 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     gold_match: Literal["exact", "prefix"] | None = _GOLD_MATCH,
     no_relevant: Literal["skip", "zero"] = _NO_RELEVANT,
     no_ranking: Literal["zero", "skip"] = _NO_RANKING,
-    seed: int = SEED,
     worst: int = _WORST,
     as_json: bool = JSON,
     rows: str | None = _ROWS,
@@ -112,7 +111,6 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
         gold_match=gold_match,
         no_relevant=no_relevant,
         no_ranking=no_ranking,
-        seed=seed,
     )
     files = (samples, qrels, run)
     reading = _reading(use, before, answers, lang, files, as_json=as_json)

@@ -51,7 +51,6 @@ def measure_overlap(
     *,
     worst: int = 5,
     stem: bool = False,
-    seed: int = 0,
     each: Callable[[AnswerOverlap], None] | None = None,
 ) -> OverlapReport:
     """What the answers share with their gold answers: BLEU, ROUGE, exact match, token F1.
@@ -62,13 +61,12 @@ def measure_overlap(
         samples: in any order; each qid once.
         worst: how many of the lowest answers to list.
         stem: whether ROUGE-1, -2, -L and -Lsum cut English words to their stems.
-        seed: of the bootstrap intervals.
         each: is given the figures of every sample, in order.
 
     Raises:
         InputError: there is no sample, or none has a gold answer.
     """
-    totals = _Totals(worst=worst, stem=stem, seed=seed)
+    totals = _Totals(worst=worst, stem=stem)
     for sample in samples:
         row = totals.add(sample)
         if each is not None:
@@ -154,9 +152,9 @@ class _LanguageBleus:
 
 
 class _Totals:
-    def __init__(self, *, worst: int, stem: bool, seed: int) -> None:
-        self._stem, self._seed, self._size = stem, seed, worst
-        self._means = StreamedMeans(MEASURES, seed)
+    def __init__(self, *, worst: int, stem: bool) -> None:
+        self._stem, self._size = stem, worst
+        self._means = StreamedMeans(MEASURES)
         self._bleu = _LanguageBleus()
         self._counts: Counter[str] = Counter()
         self._without: list[str] = []
@@ -179,7 +177,7 @@ class _Totals:
         self._counts["too_long"] += too_long
         self._counts["wordless_gold"] += gold_tokens == 0
         self._counts["single_token_gold"] += gold_tokens == 1
-        self._means.add(sample.qid, scores)
+        self._means.add(scores)
         own = self._bleu.add(sample.answer, sample.gold_answer, language)
         self._note_low(sample, sample.gold_answer, scores)
         return AnswerOverlap(
@@ -223,14 +221,14 @@ class _Totals:
             answers={name: means.count(name) for name in MEASURES},
             counts=counts,
             bleu=languages,
-            signature=str(_signature(stem=self._stem, seed=self._seed)),
+            signature=str(_signature(stem=self._stem)),
             warnings=tuple(_warnings(counts, languages)),
             without_gold_answer=tuple(self._without),
             worst=tuple(low for *_, low in self._worst),
         )
 
 
-def _signature(*, stem: bool, seed: int) -> Signature:
+def _signature(*, stem: bool) -> Signature:
     return Signature(
         "overlap:v1",
         (
@@ -241,7 +239,6 @@ def _signature(*, stem: bool, seed: int) -> Signature:
             f"sentences:{EDITION}",
             f"w:{WEIGHT:g}",
             f"longest:{MOST_TOKENS},{MOST_CELLS}",
-            f"seed:{seed}",
             f"judge:{version('judge')}",
         ),
     )

@@ -20,8 +20,9 @@ class Interval(Record):
     """Lower limit."""
     high: float
     """Upper limit."""
-    method: Literal["wilson", "poisson_bootstrap"]
-    """Wilson under 50 answers or without variance, else the Poisson bootstrap over answers."""
+    method: Literal["wilson_effective", "t", "wilson", "poisson_bootstrap"]
+    """Wilson's over the effective number of answers; t for measures that may pass 1. The other two
+    stand in runs of earlier versions."""
 
 
 class CorpusScore(Record):

@@ -9,7 +9,7 @@ from typing import Final, get_args
 import numpy as np
 
 from judge.errors import InputError
-from judge.records import Interval, Sample
+from judge.records import Sample
 from judge.retrieval import measures as ranks
 from judge.retrieval.lists import Lists
 from judge.retrieval.ranking import (
@@ -222,7 +222,7 @@ def _status(query: RankedQuery, relevant: int) -> QueryStatus:
 class _Totals:
     def __init__(self, rules: RankRules, most: int) -> None:
         self._rules = rules
-        self._means = StreamedMeans((), rules.seed)
+        self._means = StreamedMeans(())
         self._lists = Lists(rules.ks[-1], most)
         self._statuses: dict[QueryStatus, int] = dict.fromkeys(get_args(QueryStatus), 0)
         self._listed: dict[QueryStatus, list[str]] = {status: [] for status in self._statuses}
@@ -234,20 +234,15 @@ class _Totals:
         if not self._means.names:
             names = (name.partition("@") for name in batch.columns)
             means = (_MEANS.get(measure, measure) + at + k for measure, at, k in names)
-            self._means = StreamedMeans(means, self._rules.seed)
-        qids = []
-        for query, status, averaged in zip(
-            batch.queries, batch.statuses, batch.averaged, strict=True
-        ):
+            self._means = StreamedMeans(means)
+        for query, status in zip(batch.queries, batch.statuses, strict=True):
             self._statuses[status] += 1
             self._repeated += query.repeated
             self._named += query.named
             if status != "measured" and len(self._listed[status]) < LISTED:
                 self._listed[status].append(query.qid)
-            if averaged:
-                qids.append(query.qid)
-        self._averaged += len(qids)
-        self._means.add_rows(qids, batch.table[batch.averaged])
+        self._averaged += int(batch.averaged.sum())
+        self._means.add_rows(batch.table[batch.averaged])
         self._lists.add(batch)
         relevant = batch.relevant[batch.averaged, np.newaxis]
         most = np.minimum(relevant, self._ks)
@@ -267,7 +262,10 @@ class _Totals:
                 for measure, row in zip(("recall", "precision"), self._reach, strict=True)
                 for k, most in zip(self._rules.ks, row, strict=True)
             },
-            interval={name: _interval(name, means) for name in means.names},
+            interval={
+                name: means.interval(name, bounded=not name.startswith(_UNBOUNDED))
+                for name in means.names
+            },
             defined={name: means.count(name) for name in means.names},
             listed={status: tuple(qids) for status, qids in self._listed.items() if qids},
             repeated=self._repeated,
@@ -344,12 +342,6 @@ def _queries(count: int) -> str:
     return "1 query" if count == 1 else f"{count} queries"
 
 
-def _interval(name: str, means: StreamedMeans) -> Interval | None:
-    found = means.interval(name)
-    unbounded = name.startswith(_UNBOUNDED) and found is not None and found.method == "wilson"
-    return None if unbounded else found
-
-
 def _signature(rules: RankRules, order: str) -> Signature:
     level = ">0" if rules.relevance_level is None else f">={rules.relevance_level:g}"
     return Signature(
@@ -362,7 +354,6 @@ def _signature(rules: RankRules, order: str) -> Signature:
             f"gold:{rules.gold_match or 'exact'}",
             f"no_relevant:{rules.no_relevant}",
             f"no_ranking:{rules.no_ranking}",
-            f"seed:{rules.seed}",
             f"judge:{version('judge')}",
         ),
     )

@@ -32,8 +32,6 @@ class RankRules(Record):
     """A query with nothing relevant: in no mean, or 0 in each but ROC-AUC's."""
     no_ranking: Literal["zero", "skip"] = "zero"
     """A query with something relevant, and nothing ranked: likewise."""
-    seed: int = Field(default=0, ge=0)
-    """Of the bootstrap intervals."""
 
     @field_validator("ks")
     @classmethod

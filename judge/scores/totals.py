@@ -60,17 +60,14 @@ _BOUNDED: Final = (
 _COMPARED: Final = ("f1", "precision", "recall")
 
 
-def summarize(
-    results: Iterable[SampleResult], *, seed: int = 0, max_unscored: float = MAX_UNSCORED
-) -> Summary:
+def summarize(results: Iterable[SampleResult], *, max_unscored: float = MAX_UNSCORED) -> Summary:
     """Corpus totals of `results`, streamed: macro and micro means, bounds, intervals, counts.
 
     Args:
         results: in any order; each qid once.
-        seed: of the bootstrap intervals.
         max_unscored: share of unscored claims, 0 to 1, over which the run is untrusted.
     """
-    totals = Totals(seed=seed, max_unscored=max_unscored)
+    totals = Totals(max_unscored=max_unscored)
     for result in results:
         totals.add(result)
     return totals.summary()
@@ -79,11 +76,11 @@ def summarize(
 class Totals:
     """Adds results up; `summary` may be asked at any time. Arguments as in `summarize`."""
 
-    def __init__(self, *, seed: int = 0, max_unscored: float = MAX_UNSCORED) -> None:
+    def __init__(self, *, max_unscored: float = MAX_UNSCORED) -> None:
         self._max_unscored = max_unscored
-        self._tally = _Tally(_SCORES, _BOUNDED, seed)
+        self._tally = _Tally(_SCORES, _BOUNDED)
         self._outcomes = Counts()
-        self._correctness = _CorrectnessTotals(seed)
+        self._correctness = _CorrectnessTotals()
         self._quadrants = _QuadrantTotals()
 
     def add(self, result: SampleResult, position: int | None = None) -> None:
@@ -106,8 +103,8 @@ class Totals:
         if scores.faithfulness_with_fallback is None:
             # An answer in which nothing fell back counts here with the faithfulness it has.
             values["faithfulness_with_fallback"] = scores.faithfulness
-        self._tally.add(result.qid, values, outcomes.limits())
-        self._correctness.add(result.qid, result.correctness)
+        self._tally.add(values, outcomes.limits())
+        self._correctness.add(result.correctness)
         self._quadrants.add(result, position)
         spent = found["spent"]
         for call in result.calls:
@@ -129,7 +126,7 @@ class Totals:
         taken in by one, in whatever order parts are merged.
 
         Raises:
-            ValueError: the seeds or the limits differ.
+            ValueError: the limits differ.
         """
         if other._max_unscored != self._max_unscored:
             raise ValueError("only totals of equal max_unscored merge")
@@ -183,24 +180,21 @@ class _Tally:
     Args:
         scores: names of the scores.
         bounded: names of those that have bounds.
-        seed: of the bootstrap intervals.
     """
 
-    def __init__(self, scores: Sequence[str], bounded: Sequence[str], seed: int) -> None:
+    def __init__(self, scores: Sequence[str], bounded: Sequence[str]) -> None:
         self.counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
         """By name of what is counted, such as `statuses`, then by what was found."""
         self._bounded = bounded
         sides = (f"{name}.{side}" for name in bounded for side in ("low", "high"))
-        self._means = StreamedMeans((*scores, *sides), seed)
+        self._means = StreamedMeans((*scores, *sides))
 
-    def add(
-        self, qid: str, scores: Mapping[str, float | None], limits: Mapping[str, Limits | None]
-    ) -> None:
+    def add(self, scores: Mapping[str, float | None], limits: Mapping[str, Limits | None]) -> None:
         """Add an answer's scores and bounds; None where it has none."""
         pairs = {name: pair for name, pair in limits.items() if pair is not None}
         low = {f"{name}.low": pair[0] for name, pair in pairs.items()}
         high = {f"{name}.high": pair[1] for name, pair in pairs.items()}
-        self._means.add(qid, {**scores, **low, **high})
+        self._means.add({**scores, **low, **high})
 
     def merge(self, other: Self) -> None:
         self._means.merge(other._means)
@@ -244,11 +238,11 @@ class _Tally:
 class _CorrectnessTotals:
     """How the answers of a run agree with their references."""
 
-    def __init__(self, seed: int) -> None:
-        self._tally = _Tally((*_COMPARED, "f1_with_fallback"), _COMPARED, seed)
+    def __init__(self) -> None:
+        self._tally = _Tally((*_COMPARED, "f1_with_fallback"), _COMPARED)
         self._answers, self._references = Counts(), Counts()
 
-    def add(self, qid: str, compared: Correctness | None) -> None:
+    def add(self, compared: Correctness | None) -> None:
         """Take in one answer, where it was compared or found to have nothing to compare with."""
         if compared is None:
             return
@@ -262,7 +256,7 @@ class _CorrectnessTotals:
             # An answer in which nothing fell back counts here with the F1 it has.
             values["f1_with_fallback"] = compared.f1
         limits = {name: getattr(compared, f"{name}_bounds") for name in _COMPARED}
-        self._tally.add(qid, values, limits)
+        self._tally.add(values, limits)
         self._answers.merge(Counts.of(compared.answer))
         self._references.merge(Counts.of(compared.reference))
 

@@ -57,25 +57,18 @@ def test_bleu_is_by_language_and_never_mixed() -> None:
     assert "sentence_bleu" not in chinese.mean
 
 
-def test_order_and_seed() -> None:
+def test_the_order_of_samples_changes_nothing() -> None:
     samples = [sample(str(n), "a b c d e"[: 1 + n % 9], "a b c d e") for n in range(60)]
     report = measure_overlap(samples)
     turned = measure_overlap(reversed(samples))
-    forth, back = report.interval["rouge1"], turned.interval["rouge1"]
-    assert forth is not None
-    assert back is not None
-    assert forth.method == "poisson_bootstrap"
-    assert (back.low, back.high) == pytest.approx((forth.low, forth.high))
+    assert (turned.mean, turned.interval) == (report.mean, report.interval)
     assert turned.bleu == report.bleu
-    assert measure_overlap(samples, seed=1).interval != report.interval
-    assert "|seed:1|" in measure_overlap(samples, seed=1).signature
 
 
 def test_the_signature_names_every_choice() -> None:
     parts = dict(part.split(":", 1) for part in measure_overlap(fixture()).signature.split("|"))
     assert set(parts) == {
-        *("overlap", "tokens", "norm", "rouge", "stem", "sentences", "w", "longest", "seed"),
-        "judge",
+        *("overlap", "tokens", "norm", "rouge", "stem", "sentences", "w", "longest", "judge"),
     }
     assert parts["w"] == "1.2"
     assert parts["longest"] == "50000,4000000"
