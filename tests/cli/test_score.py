@@ -214,8 +214,8 @@ def test_gates_and_their_outcome_stand_in_the_summary(tmp_path: Path) -> None:
     ran = judge("score", source, "-o", tmp_path / "run", "--judge", "similarity", *strict)
     (gate,) = read_summary(tmp_path / "run").gates
     assert gate.what == "upper limit, failures counted 1"
-    # Wilson's upper limit of 1 in 2, and of 0 in 2.
-    assert gate.value == pytest.approx(0.9055 if second["value"] else 0.6576, abs=1e-4)
+    # Wilson's upper limit of 1 in 2, and of 0 in 2, with t(1) = 12.706.
+    assert gate.value == pytest.approx(0.9969 if second["value"] else 0.9878, abs=1e-4)
     # Those of an older version, and of a run without a gate, are read all the same.
     for name in ("gates", "contradiction_rate_bounds"):
         del found[name]
