@@ -203,7 +203,7 @@ async def test_a_full_whose_quote_lacks_its_number_keeps_its_label_and_is_flagge
 
 async def test_a_slow_pattern_of_the_reader_s_own_holds_up_nobody() -> None:
     # It takes some tens of milliseconds, of the second that it may take.
-    answer = f"It opens at seven [1]. {'a' * 22}!"
+    answer = f"It opens at seven [1]. {'a' * 25}!"
     rules = Rules(citation_pattern="(a|aa)+$")
     turns = 0
 
@@ -211,9 +211,9 @@ async def test_a_slow_pattern_of_the_reader_s_own_holds_up_nobody() -> None:
         nonlocal turns
         while True:
             turns += 1
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)  # or it would be in the way of the thread
 
     beside = asyncio.create_task(others())
     await scored(answer, FakeJudge({}), rules)
     beside.cancel()
-    assert turns > 20
+    assert turns > 3
