@@ -226,12 +226,14 @@ def import_(
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.render.agreement import print_agreement  # noqa: PLC0415
+    from judge.files.runs import samples_of  # noqa: PLC0415
     from judge.pages.agreement import page as written  # noqa: PLC0415
 
-    page = partial(written, lang=lang)
+    samples = partial(samples_of, run)
+    page = partial(written, lang=lang, samples=samples)
     found = review.import_labels(run, sheets, replace=replace, page=page)
     with output() as shown:
-        print_agreement(found.agreement, found.summary, run, shown)
+        print_agreement(found.agreement, found.summary, run, shown, samples)
     if found.noted:
         say(f"{found.noted} rows have a note and no label: nothing was made of them")
 

@@ -3,7 +3,7 @@
 import errno
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
@@ -238,6 +238,13 @@ class Origins:
             # Not behind the last one: the file has changed, and it may stand before.
             self._samples = self._read()
         return None
+
+
+def samples_of(folder: Path, qids: Collection[str]) -> dict[str, Sample]:
+    """The samples behind some answers of a run, by qid; without those that are gone or changed."""
+    samples, wanted = Origins(folder), frozenset(qids)
+    named = (result for result in read_results(folder) if result.qid in wanted)
+    return {each.qid: sample for each in named if (sample := samples.of(each)) is not None}
 
 
 def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:

@@ -1,12 +1,16 @@
 """What labels say of the judge, in English and Chinese: sentences, and a page for who decides."""
 
+from collections.abc import Callable, Collection, Mapping
 from typing import Final, Literal
 
 from judge.messages import Lang, Messages
 from judge.pages.html import render
-from judge.records import Summary
+from judge.records import Sample, Summary
 from judge.review.records import Agreement, CorrectedScore, Disagreement, LabelledStratum, Share
 from judge.text.visible import flat
+
+Samples = Callable[[Collection[str]], Mapping[str, Sample]]
+"""Finds samples by qid."""
 
 Bias = Literal["generous", "strict", "same"]
 """Which way a judge errs; `same` where the interval holds its score."""
@@ -19,13 +23,17 @@ _MOST_DISAGREEMENTS: Final = 30
 """As many as a person reads; the rest stands in `agreement.json`."""
 
 
-def page(agreement: Agreement, summary: Summary, lang: Lang) -> str:
-    """What labels say of a run, as one HTML5 file that needs no other, to be written as UTF-8."""
+def page(agreement: Agreement, summary: Summary, lang: Lang, samples: Samples | None = None) -> str:
+    """What labels say of a run, as one HTML5 file that needs no other, to be written as UTF-8.
+
+    Disagreements stand with question and chunks where their samples can be found.
+    """
     words = Words(lang)
     # A bare no, too, keeps the other score from being corrected.
     bare = {score.name for score in agreement.corrected} == {"faithfulness_strict"}
     bare = bare and agreement.scale == "full_or_rest"
     shown = agreement.disagreements[:_MOST_DISAGREEMENTS]
+    found = samples({item.qid for item in shown}) if samples and shown else {}
     return render(
         "agreement.html",
         agreement=agreement,
@@ -36,7 +44,7 @@ def page(agreement: Agreement, summary: Summary, lang: Lang) -> str:
         title=f"{words('title.page')} {flat(agreement.draw)}",
         scale="strict" if bare else agreement.scale,
         reviewers=words("disagreement.joint").join(map(words.reviewer, agreement.reviewers)),
-        worst=[(item, words.people(item)) for item in shown],
+        worst=[(item, words.people(item), found.get(item.qid)) for item in shown],
         more=len(agreement.disagreements) - len(shown),
     )
 

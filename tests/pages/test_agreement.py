@@ -1,7 +1,7 @@
 """What is said of the judge; the page by its DOM; and that no text from outside is markup."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html.parser import HTMLParser
 
 import hypothesis
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from judge.messages import LANGS, Lang, Messages
 from judge.pages.agreement import Findings, Words, bias, page
-from judge.records import Summary, Support
+from judge.records import Chunk, Sample, Summary, Support
 from judge.review.records import Agreement, LabelledStratum, StratumName
 from judge.review.sheet import read_label
 from tests.pages.agreements import (
@@ -376,8 +376,25 @@ def test_disagreements_are_told_whole_the_worst_thirty_first() -> None:
         "Row": "spring-017",
     }
     assert "Staff may carry over ten days." in case
+    sample = Sample(
+        qid="leave-3", query="How <many>?", chunks=(Chunk(chunk_id="h#1", text="F&ve."),)
+    )
+    asked: list[set[str]] = []
+
+    def samples(qids: Collection[str]) -> dict[str, Sample]:
+        asked.append(set(qids))
+        return {sample.qid: sample}
+
+    made = page(RICH, of_run(), "en", samples)
+    assert [len(qids) for qids in asked] == [30]
+    case = made[made.index("<article>") : made.index("</article>")]
+    assert re.findall(r"<dt>Question</dt><dd>.*?>(.*?)<", case) == ["How &lt;many&gt;?"]
+    assert "<summary>1 chunk</summary>" in case
+    assert re.findall(r"h#1.*?<dd>.*?>(.*?)<", case) == ["F&amp;ve."]
+    assert made.count("<summary>") == 1
     made = page(RICH, of_run(), "en")
     assert made.count("<article>") == 30
+    assert "<summary>" not in made
     assert made.index("leave-3") < made.index("q100<") < made.index("q128<")
     assert "q129<" not in made
     assert "people say what the judge says" in own(disagreements=())

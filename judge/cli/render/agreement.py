@@ -1,6 +1,6 @@
 """Print how good the judge is by the labels of people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -8,9 +8,9 @@ from rich.text import Text
 
 from judge.cli.terminal import Page, between, number
 from judge.files.runs import AGREEMENT, PAGE
-from judge.pages.agreement import Bias, Findings, Words, bias, stratum_bias
-from judge.records import Summary
-from judge.review.records import Agreement, CorrectedScore, Share
+from judge.pages.agreement import Bias, Findings, Samples, Words, bias, stratum_bias
+from judge.records import Sample, Summary
+from judge.review.records import Agreement, CorrectedScore, Disagreement, Share
 from judge.text.visible import counted, flat
 
 _WORDS: Final = Words("en")
@@ -18,11 +18,20 @@ _NAMES: Final = {"faithfulness": "partial counts half", "faithfulness_strict": "
 _WAYS: Final = {"generous": "high", "strict": "low"}
 _SHOWN: Final = 3
 _STRATA: Final = 4
+_CHUNKS: Final = 2
+_LONGEST: Final = 500
+"""Characters of a chunk, of which a line holds what it can."""
 _LEAST: Final = 20
 """The fewest columns of a sentence that are shown."""
 
 
-def print_agreement(agreement: Agreement, summary: Summary, folder: Path, page: Page) -> None:
+def print_agreement(
+    agreement: Agreement,
+    summary: Summary,
+    folder: Path,
+    page: Page,
+    samples: Samples | None = None,
+) -> None:
     """Print the corrected score, how good the judge is, where it errs, and where the files lie."""
     findings = Findings(agreement, summary, _WORDS)
     page.say(findings.title, hang=4, style="bold")
@@ -34,7 +43,9 @@ def print_agreement(agreement: Agreement, summary: Summary, folder: Path, page: 
     for line in _quality(agreement, findings):
         page.say(line, hang=4)
     rows = (*_scores(agreement, findings), *_labels(agreement), *_strata(agreement))
-    for row in (*rows, *_disagreements(agreement, page.console.width)):
+    worst = agreement.disagreements[:_SHOWN]
+    found = samples({item.qid for item in worst}) if samples and worst else {}
+    for row in (*rows, *_disagreements(agreement, found, page)):
         page.whole(row)
     page.copied(f"written to {folder / AGREEMENT} and {folder / PAGE}")
 
@@ -112,7 +123,9 @@ def _strata(agreement: Agreement) -> Iterator[Text]:
         yield Text(f"  {name:<{wide}} {stratum.units:>8} {labelled:>8}  {off}")
 
 
-def _disagreements(agreement: Agreement, width: int) -> Iterator[Text]:
+def _disagreements(
+    agreement: Agreement, samples: Mapping[str, Sample], page: Page
+) -> Iterator[Text]:
     found = agreement.disagreements
     if not found:
         return
@@ -123,9 +136,25 @@ def _disagreements(agreement: Agreement, width: int) -> Iterator[Text]:
         said = f"judge {_WORDS.named('label', item.judge)}, people {' / '.join(labels)}:"
         line = Text(f"  {flat(said)} ")
         line.append(f"{flat(item.qid)} ", style="bold").append(flat(item.text))
-        # As many lines as were promised, however wide the letters are.
-        line.truncate(max(width, _LEAST), overflow="ellipsis")
-        yield line
+        for each in (line, *_grounds(item, samples.get(item.qid))):
+            # As many lines as were promised, however wide the letters are.
+            each.truncate(max(page.console.width, _LEAST), overflow="ellipsis")
+            yield each
+
+
+def _grounds(item: Disagreement, sample: Sample | None) -> Iterator[Text]:
+    """The question, and the first chunks; before them the one that the judge quotes."""
+    if sample is None:
+        return
+    if sample.query:
+        yield Text(f"    question  {flat(sample.query)}", style="dim")
+    chunks = sorted(sample.chunks, key=lambda chunk: not item.quote or item.quote not in chunk.text)
+    for chunk in chunks[:_CHUNKS]:
+        start = max(0, chunk.text.find(item.quote)) if item.quote else 0
+        text = f"{'…' if start else ''}{flat(chunk.text[start : start + _LONGEST])}"
+        yield Text(f"    {flat(chunk.chunk_id)}  {text}", style="dim")
+    if len(chunks) > _CHUNKS:
+        yield Text(f"    and {counted(len(chunks) - _CHUNKS, 'chunk')} more", style="dim")
 
 
 def _share(share: Share | None, why: str = "") -> str:

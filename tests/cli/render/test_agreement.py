@@ -1,10 +1,11 @@
+from functools import partial
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
 from judge.cli.render.agreement import print_agreement
-from judge.records import Summary
+from judge.records import Chunk, Sample, Summary
 from judge.review.records import Agreement
 from tests.paged import paged
 from tests.pages.agreements import (
@@ -89,6 +90,26 @@ def test_the_worst_three_take_a_line_each() -> None:
     shown = lines[start + 1 : -1]
     assert len(shown) == 3
     assert shown[0].startswith("  judge full support, people contradicted / not supported: leave-3")
+
+
+def test_question_and_chunks_stand_under_a_disagreement_the_quoted_chunk_first() -> None:
+    quoted = f"{'No. ' * 9}Staff {RICH.disagreements[0].quote} now."
+    chunks = [Chunk(chunk_id=f"c{n}", text=f"Text {n}.") for n in range(3)]
+    chunks.insert(2, Chunk(chunk_id="it", text=quoted))
+    sample = Sample(qid="leave-3", query="How\nmany?", chunks=tuple(chunks))
+    run, folder = of_run(), Path("runs/today")
+    show = partial(
+        print_agreement, samples=lambda qids: {q: sample for q in qids if q == "leave-3"}
+    )
+    lines = paged(lambda page: show(RICH, run, folder, page)).splitlines()
+    start = lines.index("Disagreements, worst first (3 of 35)")
+    assert lines[start + 2 : start + 6] == [
+        "    question  How many?",
+        "    it  …may carry over days now.",
+        "    c0  Text 0.",
+        "    and 2 chunks more",
+    ]
+    assert len(lines[start + 1 : -1]) == 7
 
 
 def test_nothing_measured_is_no_zero() -> None:
