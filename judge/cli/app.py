@@ -155,7 +155,7 @@ def _heard() -> Iterator[None]:
 def _run(arguments: Sequence[str] | None) -> NoReturn:
     register()
     try:
-        raise SystemExit(app(arguments, prog_name="judge", standalone_mode=False))
+        raise SystemExit(app(arguments, prog_name="judge", standalone_mode=False) or 0)
     except typer.TyperException as error:
         context: typer.Context | None = getattr(error, "ctx", None)
         told, command = error.format_message(), context.command_path if context else "judge"

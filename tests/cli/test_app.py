@@ -64,6 +64,10 @@ def test_a_wrong_option_is_one_line_that_names_it_and_the_next_step(
     assert "Commands:" in capsys.readouterr().err
 
 
+def test_a_command_that_says_nothing_of_it_ends_with_0() -> None:
+    assert call("prompts", "list") == 0
+
+
 def test_a_bug_of_ours_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     @app.command()
     def broken() -> None:
