@@ -10,19 +10,20 @@ from typing import Final, NamedTuple
 from judge.checks.counterparts import Sentences
 from judge.checks.dates import Calendar, Date, dates
 from judge.checks.names import AllMentions, Amid, Mentions, Name, names
+from judge.checks.places import COUNT, Item, Place, Places, belongs, places
 from judge.checks.quantities import Figures, Match, Quantity, counted, quantities
 from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.pieces import segments
-from judge.text.words import blank, blank_markup
+from judge.text.words import blank, blank_markup, words
 
-_COUNT: Final = 13
-"""Below that a mere number may be the answer's own count of what a passage lists."""
 _SEVERAL: Final = 16
 """Texts that are looked through one by one; of more, what they mention is put together."""
 _MOST: Final = 200
 """So many figures, dates or names of one sentence are looked up: more are a table, and a square."""
 _ALIKE: Final = 0.5
 """A sentence with at least this share of a claim's words may say another thing in its place."""
+_LIKE: Final = 0.6
+"""The same of a figure that stands elsewhere."""
 _LIST: Final = r"\d{1,3}(?![\d%％])(?:\s?(?:,|，|、|-|–|and|&|和)\s?\d{1,3}(?![\d%％]))*"
 # Numbers that name a source, the place in a list or a time of day. What is possessive here would
 # go back over a long run of spaces from each of them.
@@ -107,10 +108,11 @@ def _unlabelled(text: str) -> str:
     return _LABEL.sub(lambda match: " " * len(match.group()), text)
 
 
-_FIGURES: Final = (
-    (FlagName.MISMATCH_NUMBER, Match.MISSING),
-    (FlagName.MISMATCH_UNIT, Match.OTHER_UNIT),
-)
+_Difference = tuple[FlagName, str, str | None]
+_LACKING: Final = {
+    Match.MISSING: FlagName.MISMATCH_NUMBER,
+    Match.OTHER_UNIT: FlagName.MISMATCH_UNIT,
+}
 
 
 class _Said:
@@ -134,6 +136,19 @@ class _Said:
     @cached_property
     def mentions(self) -> Mentions:
         return Mentions(self.text)
+
+    def places(self, number: int = 0) -> Iterator[Place]:
+        """What it says about each of its figures and dates; `number` says which text it is."""
+        items: list[Item] = [*self.quantities, *self.dates]
+        return places(self.text, words(self.text), items, segments(self.text), number)
+
+    @cached_property
+    def _placed(self) -> dict[tuple[int, int], Place]:
+        return {(place.item.start, place.item.end): place for place in self.places()}
+
+    def place(self, item: Item) -> Place | None:
+        """What it says about one of its figures or dates; None in a list of several."""
+        return self._placed.get((item.start, item.end))
 
 
 class _Grounds:
@@ -181,27 +196,45 @@ class _Grounds:
             missing &= text.mentions.missing(name) if missing else missing
         return bool(missing)
 
-    def other_figure(self, said: _Said, quantity: Quantity) -> str | None:
-        """What of the same kind stands where the claim's sentence has the quantity."""
-        near = self._nearest(said)
-        kinds = {unit.kind for _, unit in quantity.readings}
-        own = Figures(said.quantities)
-        for each in near.quantities if near else ():
-            alike = kinds & {unit.kind for _, unit in each.readings}
-            if each.certain and alike and own.look_up(each) is not Match.FOUND:
-                return near.text[each.start : each.end] if near else None
-        return None
+    def instead(self, said: _Said, item: Item) -> str | None:
+        """What of its kind stands where a claim has an item that stands nowhere."""
+        own = said.place(item)
+        best = self._rival(own) if own else None
+        return self._written(best) if best else None
 
-    def other_date(self, said: _Said, date: Date) -> str | None:
-        """The date of the same parts that stands where the claim's sentence has this one."""
-        near = self._nearest(said)
-        own = Calendar(said.dates)
-        parts = {tuple(part is None for part in day) for day in date.readings}
-        for each in near.dates if near else ():
-            alike = parts & {tuple(part is None for part in day) for day in each.readings}
-            if each.certain and alike and not own.covers(each):
-                return near.text[each.start : each.end].rstrip(".") if near else None
-        return None
+    def misplaced(self, said: _Said, item: Item) -> str | None:
+        """What stands there instead, where a claim has an item of something else."""
+        own = said.place(item)
+        if not own or not own.alone or _same(item, self._asked):
+            return None
+        holders = self._places.holders(item)
+        best = self._rival(own, _LIKE) if holders else None
+        beaten = best and all(belongs(own.words, each, best) for each in holders)
+        return self._written(best) if best and beaten else None
+
+    def _rival(self, own: Place, least: float = _ALIKE) -> Place | None:
+        """The place most like a claim's where another figure stands."""
+        found = [
+            (alike, place)
+            for alike, place in self._places.near(own)
+            if alike >= least and place.alone and _differ(own.item, place.item)
+        ]
+        return max(found, key=itemgetter(0), default=(0.0, None))[1]
+
+    def _written(self, place: Place) -> str:
+        text = self._close[place.text].text
+        return text[place.item.start : place.item.end].rstrip(".")
+
+    @cached_property
+    def _asked(self) -> list[Item]:
+        query = self._close[-1]
+        return [*query.quantities, *query.dates]
+
+    @cached_property
+    def _places(self) -> Places:
+        # The last is the question.
+        texts = self._close[:-1]
+        return Places([place for n, text in enumerate(texts) for place in text.places(n)])
 
     def other_name(self, said: _Said, name: Name) -> str | None:
         """The one name of the nearest sentence that the claim does not mention."""
@@ -302,29 +335,56 @@ class _Shelf:
         return frozenset(named.difference(*(text.mentions.lower for text in said)))
 
 
-def _compare(
-    said: _Said, grounds: _Grounds, shelf: _Shelf
-) -> Iterator[tuple[FlagName, str, str | None]]:
+def _compare(said: _Said, grounds: _Grounds, shelf: _Shelf) -> Iterator[_Difference]:
     """The flag, what the claim says and what stands there instead, by kind in reading order."""
+    yield from _figures(said, grounds)
     text = said.text
-    figures = [
-        (each, grounds.match(each))
-        for each in said.quantities[:_MOST]
-        if each.certain and _is_figure(each, said, grounds)
-    ]
-    for name, wanted in _FIGURES:
-        for each, match in figures:
-            if match is wanted:
-                yield name, text[each.start : each.end], grounds.other_figure(said, each)
     for date in said.dates[:_MOST]:
+        written = text[date.start : date.end].rstrip(".")
         if date.certain and not grounds.dated(date):
-            written = text[date.start : date.end].rstrip(".")
-            yield FlagName.MISMATCH_DATE, written, grounds.other_date(said, date)
+            yield FlagName.MISMATCH_DATE, written, grounds.instead(said, date)
+        elif date.certain and (other := grounds.misplaced(said, date)):
+            yield FlagName.MISMATCH_DATE, written, other
     # `Celsius` is part of a quantity.
     taken = {place for each in said.quantities for place in range(each.start, each.end)}
     for own in said.names[:_MOST]:
         if own.start not in taken and shelf.is_name(own) and grounds.lacks(own):
             yield FlagName.MISMATCH_NAME, own.written, grounds.other_name(said, own)
+
+
+def _figures(said: _Said, grounds: _Grounds) -> Iterator[_Difference]:
+    for each in said.quantities[:_MOST]:
+        if not each.certain or not _is_figure(each, said, grounds):
+            continue
+        match, written = grounds.match(each), said.text[each.start : each.end]
+        if match is not Match.FOUND:
+            yield _LACKING[match], written, grounds.instead(said, each)
+        elif other := grounds.misplaced(said, each):
+            yield FlagName.MISMATCH_NUMBER, written, other
+
+
+def _same(item: Item, others: Iterable[Item]) -> bool:
+    """Whether others say what an item does."""
+    if isinstance(item, Date):
+        return Calendar(each for each in others if isinstance(each, Date)).covers(item)
+    figures = Figures(each for each in others if isinstance(each, Quantity))
+    return figures.look_up(item) is Match.FOUND
+
+
+def _differ(one: Item, two: Item) -> bool:
+    """Whether two of a kind are not the same."""
+    if isinstance(one, Date):
+        return isinstance(two, Date) and _conflict(one, two)
+    return not _same(one, [two])
+
+
+def _conflict(one: Date, two: Date) -> bool:
+    """Whether two dates cannot be the same day."""
+    return bool(two.readings) and all(
+        any(a != b for a, b in zip(mine, theirs, strict=True) if None not in (a, b))
+        for mine in one.readings
+        for theirs in two.readings
+    )
 
 
 def _is_figure(quantity: Quantity, said: _Said, grounds: _Grounds) -> bool:
@@ -334,5 +394,5 @@ def _is_figure(quantity: Quantity, said: _Said, grounds: _Grounds) -> bool:
     against the evidence only if that counts the same thing: `three men` where it says `two men`.
     """
     value, unit = quantity.readings[0]
-    large = value >= _COUNT or unit.kind or not value.is_integer()
+    large = value >= COUNT or unit.kind or not value.is_integer()
     return bool(large) or counted(quantity, said.text) in grounds.things

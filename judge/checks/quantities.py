@@ -95,6 +95,7 @@ _BOUND_BEHIND: Final = re.compile(
     rf"\s?[{MEASURES}]?(?:(?P<lower>\+|多|余|(?:或|及)?以上|or\s(?:more|older|over|above))"
     r"|(?P<upper>(?:或|及)?以[下内]|or\s(?:less|fewer|younger|under|below)))"
 )
+_STOP: Final = re.compile(r"[,，.。;；:：!！?？()（）]")
 _REACH: Final = 20
 """Characters before a number that say what it is."""
 _MEASURES: Final = frozenset(MEASURES)
@@ -243,7 +244,7 @@ def counted(quantity: Quantity, text: str) -> str | None:
     In Chinese two characters, as one alone is shared by many words; `人` stands for itself. None
     where no such word stands near.
     """
-    behind = stems(text[quantity.end : quantity.end + _REACH + _REACH // 2])
+    behind = stems(_STOP.split(text[quantity.end : quantity.end + _REACH + _REACH // 2], 1)[0])
     if behind and behind[0] in _MEASURES and behind[0] != _MAN:
         behind = behind[1:]
     first = next((place for place, own in enumerate(behind) if weight(own) > LIGHT), None)

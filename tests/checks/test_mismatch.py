@@ -173,6 +173,38 @@ SHOP = "Goods go back in 30 days. Faults are reported in 72 hours. They open on 
 SHOP += "The shop is run by Ana Silva. 运费为18元。"
 
 
+# A figure that the evidence has in another place, and what stands in this one.
+RETURNS = "Goods go back within 30 days."
+POOLS = "A small pool has 80 litres, a large pool 110 litres."
+ELSEWHERE: list[tuple[str, str, str | None]] = [
+    ("Faults go in within 30 days.", f"{RETURNS} Faults go in by 72 hours.", "72 hours"),
+    ("A large pool has 80 litres.", POOLS, "110 litres"),
+    ("A small pool has 80 litres.", POOLS, None),
+    ("The north gate is 52 m wide.", "The south gate is 52 m wide and the north one 61 m.", "61 m"),
+    ("It moved to Berlin in 2019.", "It left Bonn in 2019. It moved to Berlin in 2021.", "2021"),
+    ("It moved to Berlin in 2021.", "It began in Bonn in 2019. It moved to Berlin in 2021.", None),
+    ("They sold 400 pumps.", "They made 400 taps and sold 90 pumps.", "90"),
+    ("Wages rose by 7 %.", "Rents rose by 7 % and wages by 2 % in all.", "2 %"),
+    ("甲楼高52米。", "乙楼高52米，甲楼高61米。", "61米"),
+    ("工资增长7%。", "房租增长7%，工资增长2%。", "2%"),
+    ("投诉要在30天内提出。", "退货30天内办理；如需投诉，应在72小时内提出。", "72小时"),
+    # Whose it is cannot be told: of a list, of a range, of a pronoun, in the question.
+    ("Oak is 5 m and elm 7 m.", "Oak and elm are 5 m and 7 m respectively.", None),
+    ("Roast it for 20 minutes.", "Roast it for 20 to 30 minutes. Then cool it for 5 hours.", None),
+    ("The pool costs 80 euros.", "The pool is new. It costs 80 euros. A tap costs 9 euros.", None),
+]  # fmt: skip
+
+
+def test_a_figure_of_another_thing_is_flagged_with_what_stands_in_its_place() -> None:
+    found = []
+    for text, chunk, _ in ELSEWHERE:
+        differing = differences(asked(text, chunks=(chunk,)), {0: quoted(chunk, chunk)})
+        found.append((text, chunk, differing[0].instead if differing else None))
+    assert found == ELSEWHERE
+    text, chunk, _ = ELSEWHERE[0]
+    assert flags(text, quoted(chunk, chunk), chunks=(chunk,), query="What of 30 days?") == []
+
+
 def test_a_difference_says_what_stands_in_its_place() -> None:
     found = {}
     for text, _ in INSTEAD:
