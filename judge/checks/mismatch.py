@@ -347,9 +347,14 @@ def _compare(said: _Said, grounds: _Grounds, shelf: _Shelf) -> Iterator[_Differe
             yield FlagName.MISMATCH_DATE, written, other
     # `Celsius` is part of a quantity.
     taken = {place for each in said.quantities for place in range(each.start, each.end)}
-    for own in said.names[:_MOST]:
-        if own.start not in taken and shelf.is_name(own) and grounds.lacks(own):
-            yield FlagName.MISMATCH_NAME, own.written, grounds.other_name(said, own)
+    lost = [
+        name
+        for name in said.names[:_MOST]
+        if name.start not in taken and shelf.is_name(name) and grounds.lacks(name)
+    ]
+    instead = grounds.other_name(said, lost[0]) if len(lost) == 1 else None
+    for name in lost:
+        yield FlagName.MISMATCH_NAME, name.written, instead
 
 
 def _figures(said: _Said, grounds: _Grounds) -> Iterator[_Difference]:

@@ -4,14 +4,19 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from heapq import nlargest
 from typing import Final, NamedTuple
 
 from judge.checks.dates import Date, Day
 from judge.checks.quantities import MERE, Quantity, counted
 from judge.text.words import LIGHT, Words, weight
 
-_HITS: Final = 2000
+_HITS: Final = 500
 """Places of its words that are looked at for one figure of a claim, the rarest words first."""
+_NEAR: Final = 20
+"""Places that share most words with a figure of a claim are compared."""
+_ITEMS: Final = 12
+"""A sentence of more figures is a table, and says nothing of each."""
 COUNT: Final = 13
 """Below that a mere number may be the answer's own count of what a passage lists."""
 _MANY: Final = 20
@@ -61,7 +66,7 @@ def places(
     starts = [item.start for item in items]
     for start, end in cuts:
         own = items[bisect_left(starts, start) : bisect_left(starts, end)]
-        if own and not _LISTED.search(text, start, end):
+        if 0 < len(own) <= _ITEMS and not _LISTED.search(text, start, end):
             yield from _sentence(text, found, own, (start, end), number)
 
 
@@ -174,14 +179,16 @@ class Places:
 
     def near(self, claim: Place) -> list[tuple[float, Place]]:
         """Those of a claim's kind with its words, and how alike their words are, 0 to 1."""
-        found: set[int] = set()
+        shared: dict[int, float] = defaultdict(float)
         for kind in claim.kinds:
-            lists = [self._holders.get((kind, own), ()) for own in claim.words]
+            lists = [(self._holders.get((kind, own), ()), weight(own)) for own in claim.words]
             left = _HITS
-            for held in sorted(lists, key=len):
-                found.update(held[:left])
+            for held, own in sorted(lists, key=lambda each: len(each[0])):
+                for number in held[:left]:
+                    shared[number] += own
                 left -= min(len(held), left)
-        return [(_alike(claim, self._places[each]), self._places[each]) for each in sorted(found)]
+        best = nlargest(_NEAR, shared, key=lambda number: (shared[number], -number))
+        return [(_alike(claim, self._places[each]), self._places[each]) for each in best]
 
     def holders(self, item: Item) -> list[Place]:
         """Those of exactly its value; none where there are too many to tell."""
