@@ -67,7 +67,10 @@ def _says_nothing(clause: str, lang: str, *, behind: bool) -> bool:
     table = wordings()
     body = table[f"{lang}.inside"].sub("", clause)
     names = not behind and table[f"{lang}.topic"].match(clause)
-    return bool(not body or names or table[f"{lang}.neutral"].match(clause))
+    if not body or names or table[f"{lang}.neutral"].match(clause):
+        return True
+    polite = table["pleasantry.wordings"].match(clause)
+    return bool(polite and not table["pleasantry.unless"].search(clause))
 
 
 def _asserts(words: str, frame: re.Match[str], lang: str) -> bool:

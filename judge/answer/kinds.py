@@ -39,8 +39,9 @@ def classify(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
     """
     kinds = _in_place([sentence.text for sentence in sentences])
     said = [n for n, kind in enumerate(kinds) if kind not in _SAYS_NOTHING]
-    if [kinds[n] for n in said] == [SentenceKind.CLAIM] and _refuses(sentences[said[0]].text):
-        kinds[said[0]] = SentenceKind.ABSTENTION
+    if all(kinds[n] is SentenceKind.CLAIM and _refuses(sentences[n].text) for n in said):
+        for n in said:
+            kinds[n] = SentenceKind.ABSTENTION
     return tuple(
         sentence.model_copy(update={"kind": kind})
         for sentence, kind in zip(sentences, kinds, strict=True)

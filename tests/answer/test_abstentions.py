@@ -27,22 +27,26 @@ ROWS: Final = rows()
 
 # Sentences of the learn half found to be what they are, and answers found to abstain, at least.
 FLOORS: Final = {
-    ("en", "abstention"): 32,  # of 68
-    ("en", "abstained"): 28,  # of 61
-    ("en", "pleasantry"): 9,  # of 18
-    ("en", "meta"): 0,  # of 7
+    ("en", "abstention"): 68,  # of 68
+    ("en", "abstained"): 60,  # of 61
+    ("en", "pleasantry"): 17,  # of 18
+    ("en", "meta"): 7,  # of 7
     ("en", "question"): 4,  # of 4
     ("en", "heading"): 1,  # of 1
-    ("zh", "abstention"): 24,  # of 67
-    ("zh", "abstained"): 22,  # of 60
-    ("zh", "pleasantry"): 6,  # of 18
-    ("zh", "meta"): 0,  # of 7
+    ("zh", "abstention"): 66,  # of 67
+    ("zh", "abstained"): 59,  # of 60
+    ("zh", "pleasantry"): 18,  # of 18
+    ("zh", "meta"): 7,  # of 7
     ("zh", "question"): 4,  # of 4
     ("zh", "heading"): 1,  # of 1
 }
 
-# Rows of the learn half with a claim that is taken for something else today.
-HIDING: Final[set[str]] = set()
+# Of the held half totals alone: abstentions known, answers found to abstain, and claims hidden, the
+# latter at most.
+HELD: Final[dict[Language, tuple[int, int, int]]] = {
+    "en": (57, 49, 0),
+    "zh": (57, 48, 1),
+}  # of 67, 60, 65 and 66, 59, 66
 
 
 def test_the_table_is_whole() -> None:
@@ -88,11 +92,21 @@ def test_each_kind_is_known_as_often_as_before(readings: list[Reading]) -> None:
     assert {key: min(right[key], floor) for key, floor in FLOORS.items()} == FLOORS, wrong(readings)
 
 
-def test_no_claim_hides_but_those_known_to(readings: list[Reading]) -> None:
-    """A row that no longer hides its claim is taken from the list."""
-    assert {one.row.id for one in readings if one.hides} == HIDING, wrong(readings)
+def test_no_claim_hides(readings: list[Reading]) -> None:
+    assert not [one.row.id for one in readings if one.hides], wrong(readings)
 
 
 def test_no_answer_with_a_claim_abstains(readings: list[Reading]) -> None:
     found = {one.row.id for one in readings if one.abstained and not one.row.abstained}
-    assert found <= HIDING, wrong(readings)
+    assert not found, wrong(readings)
+
+
+def test_the_held_half_is_known_as_often_as_before() -> None:
+    held = read(row for row in ROWS if row.half == "held")
+    for lang in LANGUAGES:
+        known, abstained, hidden = HELD[lang]
+        found = of(held, lang)
+        counts = confusion(found)
+        assert counts[ABSTENTION, ABSTENTION] >= known, matrix(counts)
+        assert sum(one.abstained and one.row.abstained for one in found) >= abstained
+        assert counts[CLAIM, ABSTENTION] <= hidden, matrix(counts)

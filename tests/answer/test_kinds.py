@@ -93,6 +93,19 @@ ANSWERS: dict[str, str] = {
     "Who built it? Unknown.": "question claim",
     "Unknown [1].": "claim",
     "未知[1]。": "claim",
+    # Advice and sources around an abstention say nothing either; what turns and asserts does.
+    "I don't have information about that. Please contact support.": "abstention pleasantry",
+    "根据提供的资料,无法确定该产品的保修期。建议您联系客服咨询。": "abstention pleasantry",
+    "The sources do not say when, so please ask the seller.": "abstention",
+    "The sources do not say when, so please pay at the desk.": "claim",
+    "The documents do not mention that the fee was doubled to 90 euros.": "claim",
+    "The report does not say when, but it was in March.": "claim",
+    "According to the documents, breakfast is not included.": "claim",
+    "根据资料，公司没有说明原因。": "claim",
+    "申请人提供的材料没有说明收入来源。": "claim",
+    "The plan has 10 GB. The documents do not mention the price. Source: [plans]": "claim"
+    " abstention meta",
+    "Unknown. Not mentioned.": "abstention abstention",
     # Backticks that open no fence.
     "```500``` is the limit.\n\n```500``` is the limit.": "claim claim",
     "": "",
