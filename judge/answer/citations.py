@@ -31,6 +31,7 @@ from judge.text.visible import clip
 Targets = tuple[tuple[str, str | None], ...]
 """What a marker names, and the chunk id of each; null where it dangles."""
 
+_CLOSED = re.compile(r"\s*+(?:[.,;:!?。，；：！？、]|$)")
 _TASK = re.compile(r"(?:^|\n)[ \t>]*+(?:[-*+]|\d++[.)])[ \t]++$")
 
 
@@ -96,6 +97,14 @@ _LABEL = re.compile(
 )
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(r"\d+")
+_LIKE_ID = re.compile(r"(?=\D*\d)[^\W\d_]{2}[\w#/.:-]*+")
+_HASHED = re.compile(r"([^\W_][^\s#]*[^\W_])#\w")
+# What is numbered by a `#` and is no chunk: `PR#12`.
+_COUNTER = re.compile(r"(?i)pr|gh|issues?|bugs?|no|nr|tickets?|items?|rooms?|apt|unit|第|编号|号")
+_FILE = re.compile(r"[\w./-]*\w\.([A-Za-z]{2,4})")
+_COUNTED = re.compile(r"[^\W\d_]+[^\w\s]?_?\d+")
+_NUMBERED = re.compile(r"[^\w\s]?_?\d[\w#/.:-]*")
+_CAMEL = re.compile(r"[a-z][A-Z]")
 _NAMING_SIGN = re.compile(r"[#/\\:_@|=]")
 _BRACKET = re.compile(r"[\[\]()【】［］（）]")
 
@@ -114,6 +123,7 @@ class Identifiers:
             self._folded.setdefault(_fold(chunk_id), []).append(chunk_id)
         self._shapes = {_shape(chunk_id) for chunk_id in named}
         self._skeletons = {_skeleton(chunk_id) for chunk_id in named}
+        self._akin = cache(_Kinship(named).has)
         self.longest = min(_LONGEST_ID, max(map(len, ids), default=0))
         """Characters of the longest id, for the reach of a bracket."""
         self.bracketed = any(map(_BRACKET.search, ids))
@@ -126,12 +136,15 @@ class Identifiers:
         whole = self.id(content)
         if whole or form is Form.TARGET:
             return whole
+        parts = split_parts(content)
+        read = [self._part(part, form, numeric=numeric) for part in parts]
         targets: dict[tuple[str, str | None], None] = {}
-        for part in split_parts(content):
-            found = self._part(part, form, numeric=numeric)
-            if found is None:
+        for part, found in zip(parts, read, strict=True):
+            # Beside an id, what looks like one is meant as one.
+            invented = any(read) and form is not Form.LINK and _LIKE_ID.fullmatch(part)
+            if found is None and not invented:
                 return None
-            targets.update(dict.fromkeys(found))
+            targets.update(dict.fromkeys(found or ((part, None),)))
         return tuple(targets)
 
     def _part(self, part: str, form: Form, *, numeric: bool) -> Targets | None:
@@ -143,9 +156,11 @@ class Identifiers:
         label = _LABEL.match(part)
         bare = part[label.end() :] if label else part
         numbers = read_numbers(bare)
-        if numbers is None:
-            return find(part) or find(bare)
-        return find(part) or (self.numbers(numbers) if numeric else None)
+        if numbers is not None and numeric:
+            return find(part) or self.numbers(numbers)
+        whole = part if numbers else bare
+        invented = form is not Form.LINK and self._akin(whole, strict=form is Form.ROUND)
+        return find(part) or find(whole) or (((whole, None),) if invented else None)
 
     def id(self, token: str) -> Targets | None:
         """The one id that equals the token, exactly or but for width and case; no plain number."""
@@ -195,6 +210,45 @@ class Identifiers:
         return self.id(token) or (((token, None),) if alike else None)
 
 
+class _Kinship:
+    """What tells an invented id by the known ones: a shared prefix, `#`, or ending of a file."""
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        self._heads: dict[str, bool] = {}
+        self._hashed = self._slashed = False
+        self._endings: set[str] = set()
+        for each in ids:
+            self._slashed |= "/" in each
+            self._hashed |= _HASHED.match(each) is not None
+            if ending := _FILE.fullmatch(each):
+                self._endings.add(ending[1].lower())
+            head = _LETTERS.match(each)
+            if head and len(head[0]) > 1 and "://" not in each:
+                # A word and a number are all there is, or the word is none of the language.
+                plain = _COUNTED.fullmatch(each) or _CAMEL.search(head[0])
+                key = _fold(head[0])
+                self._heads[key] = bool(plain) or self._heads.get(key, False)
+
+    def has(self, token: str, *, strict: bool) -> bool:
+        """Whether a token is akin to some id; `strict` in round brackets, for prose."""
+        if any(sign in token for sign in ("@", "://")) or any(map(str.isspace, token)):
+            return False
+        hashed = self._hashed and _HASHED.match(token)
+        if hashed and (self._slashed or "/" not in hashed[1]):
+            return not _COUNTER.fullmatch(hashed[1]) and (not strict or bool(_DIGITS.search(token)))
+        ending = None if strict else _FILE.fullmatch(token)
+        if ending and ending[1].lower() in self._endings:
+            return True
+        head = _LETTERS.match(token)
+        plain = self._heads.get(_fold(head[0])) if head else None
+        if head is None or plain is None or (strict and not plain):
+            return False
+        rest = token[head.end() :]
+        return (
+            bool(_NUMBERED.fullmatch(rest)) if rest else bool(_CAMEL.search(token)) and not strict
+        )
+
+
 def _fold(token: str) -> str:
     return unicodedata.normalize("NFKC", token).casefold()
 
@@ -236,16 +290,37 @@ def _custom(sample: Sample, pattern: str | None, known: Identifiers) -> Iterator
         yield _Span(start, end, targets or ((token, None),))
 
 
-def _bracketed(text: str, known: Identifiers) -> Iterator[_Span]:
+def _bracketed(text: str, known: Identifiers) -> list[_Span]:
+    """What stands in brackets and cites, and in square ones what looks alike in the same places."""
     done = 0
+    spans: list[_Span] = []
+    others: list[_Span] = []
     for marker in find_markers(text, CONTENT_LIMIT + known.longest):
         if marker.start < done:
             continue
         targets = _resolve(text, marker, known)
         if targets:
-            yield _Span(marker.start, marker.end, targets)
+            spans.append(_Span(marker.start, marker.end, targets))
+        elif marker.form is Form.SQUARE and _LIKE_ID.fullmatch(marker.content):
+            others.append(_Span(marker.start, marker.end, ((marker.content, None),)))
         if targets or marker.opaque:
             done = marker.end
+    return _apart(spans, _placed(text, spans, others))
+
+
+def _placed(text: str, cited: Sequence[_Span], others: Iterable[_Span]) -> Iterator[_Span]:
+    """Of others those that stand where the citations do: beside one, or like one before a stop."""
+    named = any(not name.isdecimal() for span in cited for name, _ in span.targets)
+    closing = any(text[s.start] not in "(（" and _CLOSED.match(text, s.end) for s in cited)
+    ends, starts = {span.end for span in cited}, {span.start for span in cited}
+    for span in others:
+        content = span.targets[0][0]
+        # Without a `#`, `[GPT-4]` and `[COVID-19]` are words.
+        if not (_HASHED.match(content) or (named and not content.isupper())):
+            continue
+        beside = span.start in ends or span.end in starts
+        if beside or (closing and _CLOSED.match(text, span.end)):
+            yield span
 
 
 def _resolve(text: str, marker: Marker, known: Identifiers) -> Targets | None:

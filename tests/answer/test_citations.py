@@ -1,11 +1,13 @@
 import itertools
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.answer.citations import find, positions
+from judge.answer.sentences import split
 from judge.errors import ConfigError
 from judge.records import (
     Chunk,
@@ -275,7 +277,8 @@ def test_offsets_are_exact_and_ascending(answer: str, prose: bool) -> None:  # n
 # An id, a token, and whether the token has its shape in [ ] and in ( ).
 SHAPES = """
 docA#sec3#chunk12 | docB#sec4#chunk5 | yes yes
-docA#sec3#chunk12 | docB#chunk5 | no no
+docA#sec3#chunk12 | docB#chunk5 | yes yes
+docA/sec3/chunk12 | docB/chunk5 | no no
 doc#a | doc#b | yes no
 docs/intro.md | docs/setup.md | yes no
 doc-a-1 | rep-b-2 | yes no
@@ -301,3 +304,14 @@ def test_the_shape_of_an_id_in_square_and_in_round_brackets() -> None:
         for both in [(f"So [{token}].", f"So ({token}).")]
     ]
     assert found == rows
+
+
+def test_an_invented_citation_is_told_from_text() -> None:
+    lines = (Path(__file__).parent / "invented.tsv").read_text("utf-8").splitlines()
+    table = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    found = []
+    for known, answer, _ in table:
+        text = answer.replace("\\n", "\n")
+        cited = find(sample_of(text, [known]), split(text), PLAIN)
+        found.append([known, answer, " ".join(c.marker for c in cited if c.chunk_id is None)])
+    assert found == table
