@@ -117,7 +117,7 @@ def citation_line(citation: Citation, page: Page) -> Text:
         return line.append(say("uncounted"), style="dim")
     line.append(say(citation.status.value), style=_CITATION_STYLES[citation.status])
     if citation.reason:
-        line.append(f": {flat(citation.reason)}")
+        line.append(say("why", reason=flat(citation.reason)))
     if citation.suggested is not None:
         line.append(say("would_hold", chunk=flat(citation.suggested)))
     return line

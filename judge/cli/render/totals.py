@@ -39,8 +39,8 @@ _SCORES: Final = (
     "citation_validity",
     "citation_recall",
 )
-# A similarity judge says full, none or contradicted, never partial: strict would repeat the first.
-_LLM_ONLY: Final = ("faithfulness_strict", "contradiction_rate")
+# Similarity never says partial: strict would repeat the first.
+_LLM_ONLY: Final = ("faithfulness_strict",)
 _CITING: Final = ("coverage", "citation_validity", "citation_recall")
 _AGREEING: Final = ("f1", "precision", "recall", "f1_with_fallback")
 _OFFLINE: Final = {"faithfulness": "looks_supported", "f1": "looks_correct"}

@@ -274,8 +274,8 @@ def test_citations_stand_with_their_sentence() -> None:
     assert lines[first : first + 7] == [
         "✓2   full",
         "     cites [1] = a valid",
-        "     cites [docA#1] unsupported: has no price, c would hold",
-        "     cites [7] dangling, docB#2 would hold",
+        "     cites [docA#1] unsupported: has no price; c would hold",
+        "     cites [7] dangling; docB#2 would hold",
         "?3   unscored: rate limited: gave up after 60 s",
         "     cites 【2】 = b unjudged",
         "·1   cites [1] = a not counted",
