@@ -46,7 +46,8 @@ def bands(report: RankingReport, lang: Lang = "en") -> Bands:
     """The band of every mean that has limits, and the production levels.
 
     A mean that is null or missing is in no band: it is among `not_measured`. A band begins at its
-    limit, so .6 of recall is fair.
+    limit, so .6 of recall is fair. What no ranking could bring to 1 is read as a share of its
+    ceiling, here, in `targets` and in `diagnose`.
     """
     rules, measured = diagnosis_table(), figures(report)
     limited = {
@@ -57,14 +58,12 @@ def bands(report: RankingReport, lang: Lang = "en") -> Bands:
     families = {name.partition("@")[0] for name in limited}
     absent = [f"{family}@k" for family in rules.band if family not in families]
     asked = dict.fromkeys((*limited, *absent, *rules.production))
-    limits = (*limited.items(), *rules.production.items())
-    least = [(name, min(levels.values())) for name, levels in limits]
     return Bands(
         source=Messages.of("diagnosis")("source", lang),
         bands=tuple(_bands(limited, "poor", measured)),
         production=tuple(_bands(rules.production, "below", measured)),
         not_measured=tuple(name for name in asked if name not in measured),
-        cautions=_out_of_reach(least, measured, lang),
+        cautions=_ceilings((*limited, *rules.production), measured, lang),
     )
 
 
@@ -83,7 +82,7 @@ def targets(report: RankingReport, use: Use, lang: Lang = "en") -> Targets:
         use=use,
         name=Messages.of("diagnosis")(f"use.{use}", lang),
         targets=tuple(_target(name, wanted.get(name), measured.get(name)) for name in names),
-        cautions=_out_of_reach(wanted.items(), measured, lang),
+        cautions=_ceilings(names, measured, lang),
     )
 
 
@@ -180,12 +179,8 @@ def _sure(found: Figure, limit: float, *, above: bool) -> bool | None:
     """Whether the whole interval is on this side of the limit; None without one."""
     if found.interval is None:
         return None
-    return _at_least(found.interval.low if above else found.interval.high, limit) is above
-
-
-def _capped(found: Figure, limit: float) -> bool:
-    """Whether no ranking could bring the figure to the limit."""
-    return found.ceiling is not None and not _at_least(found.ceiling, limit)
+    end = found.interval.low if above else found.interval.high
+    return _at_least(found.of_ceiling(end), limit) is above
 
 
 def _bands(
@@ -193,32 +188,29 @@ def _bands(
 ) -> Iterator[Band]:
     """The last of the levels whose limit each mean reaches, and those of its interval's ends."""
 
-    def level(value: float, limits: dict[Level, float]) -> Level:
-        reached = (name for name in reversed(limits) if _at_least(value, limits[name]))
-        return next(reached, lowest)
+    def level(found: Figure, value: float) -> Level:
+        share, limits = found.of_ceiling(value), limited[found.measure]
+        return next((name for name in reversed(limits) if _at_least(share, limits[name])), lowest)
 
-    for name, limits in limited.items():
-        if found := measured.get(name):
-            held = found.interval
-            span = None if held is None else (level(held.low, limits), level(held.high, limits))
-            yield Band(figure=found, level=level(found.value, limits), span=span)
+    for found in (measured[name] for name in limited if name in measured):
+        held = found.interval
+        span = None if held is None else (level(found, held.low), level(found, held.high))
+        yield Band(figure=found, level=level(found, found.value), span=span)
 
 
 def _target(name: str, target: float | None, found: Figure | None) -> Target:
     met = sure = None
     if found is not None and target is not None:
-        met = _at_least(found.value, target)
+        met = _at_least(found.of_ceiling(found.value), target)
         sure = _sure(found, target, above=met)
     return Target(measure=name, target=target, figure=found, met=met, sure=sure)
 
 
-def _out_of_reach(
-    limits: Iterable[tuple[str, float]], measured: _Figures, lang: Lang
-) -> tuple[str, ...]:
-    """A caution that names the figures no ranking could bring to their limits."""
-    held = ((measured[name], limit) for name, limit in limits if name in measured)
-    most = [f"{each.measure} {each.ceiling:.3f}" for each, limit in held if _capped(each, limit)]
-    return (_said("ceiling", lang, most=", ".join(dict.fromkeys(most))),) if most else ()
+def _ceilings(names: Iterable[str], measured: _Figures, lang: Lang) -> tuple[str, ...]:
+    """A caution that names the figures which no ranking could bring to 1."""
+    found = (measured[name] for name in dict.fromkeys(names) if name in measured)
+    most = [f"{each.measure} {each.ceiling:.3f}" for each in found if each.ceiling is not None]
+    return (_said("ceiling", lang, most=", ".join(most)),) if most else ()
 
 
 def _said(key: str, lang: Lang, **values: object) -> str:
@@ -245,18 +237,8 @@ def _read(
     finding = says(f"finding.{rule.name}", lang)
     grounds = tuple(ground for _, ground in held if isinstance(ground, Ground))
     if len(grounds) < len(held):
-        missing, capped = [], []
-        for row in (row for row, ground in held if ground is None):
-            names = row.measures
-            if row.than is not None and (name := _first(row, now)) is not None:
-                capped.append(now[name])
-                # Only what would have been taken before it can still tell.
-                names = names[: names.index(name)]
-            if names:
-                missing.append(names)
-        return Unjudged(
-            name=rule.name, finding=finding, missing=tuple(missing), capped=tuple(capped)
-        )
+        missing = tuple(row.measures for row, ground in held if ground is None)
+        return Unjudged(name=rule.name, finding=finding, missing=missing)
     sure = {ground.sure for ground in grounds}
     return Diagnosis(
         name=rule.name,
@@ -273,9 +255,9 @@ def _hold(row: DiagnosisRow, now: _Figures, before: _Figures) -> Ground | bool |
         name = _first(row, now.keys() & before.keys())
         return None if name is None else _held_change(row, now[name], before[name])
     name, above = _first(row, now), row.op == "at_least"
-    if name is None or _capped(now[name], row.than):
+    if name is None:
         return None
-    if _at_least(now[name].value, row.than) is not above:
+    if _at_least(now[name].of_ceiling(now[name].value), row.than) is not above:
         return False
     sure = _sure(now[name], row.than, above=above)
     return Ground(figure=now[name], op=row.op, than=row.than, sure=sure)

@@ -159,14 +159,15 @@ def advise(found: Profile, wishes: Wishes, lang: Lang = "en") -> Advice:
     """What the rules say of data that was counted before."""
     rules, say = advice_table(), Messages.of("recommend")
     facts = _facts(found, wishes)
-    scenario = next((rule for rule in rules.scenario if holds(rule.when, facts)), None)
+    least = ("irrelevant", "ratio") if found.counted == "ranking" else ()
+    scenario = next((rule for rule in rules.scenario if holds(rule.when, facts, least)), None)
     facts["scenario"] = scenario.scenario if scenario else None
     facts["unplaced"] = "yes" if found.relevant is not None and scenario is None else "no"
     cutoffs = next((row.at for row in rules.cutoffs if holds(row.when, facts)), {})
     if wishes.depth is not None:
         cutoffs = {**cutoffs, "depth": wishes.depth, "pool": POOL * wishes.depth}
     # No rule but of a scenario advises a measure of retrieval.
-    held = [rule for rule in rules.advice if holds(rule.when, facts)] if scenario else []
+    held = [rule for rule in rules.advice if holds(rule.when, facts, least)] if scenario else []
     advised = tuple(_advised(held, cutoffs, lang, found.relevant))
     avoided = tuple(_avoided(held, advised, lang))
     facts |= _reach(advised, found, wishes)
@@ -187,7 +188,7 @@ def advise(found: Profile, wishes: Wishes, lang: Lang = "en") -> Advice:
         avoided=avoided,
         fired=tuple(FiredRule(rule=rule.rule, why=said("rule", rule)) for rule in fired),
         families=tuple(_families(found, lang)),
-        notes=tuple(said("note", rule) for rule in rules.note if holds(rule.when, facts)),
+        notes=tuple(said("note", rule) for rule in rules.note if holds(rule.when, facts, least)),
     )
 
 

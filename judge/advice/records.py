@@ -170,6 +170,10 @@ class Figure(Record):
     ceiling: float | None = None
     """No ranking could bring a recall@k or precision@k above this; null where it could reach 1."""
 
+    def of_ceiling(self, value: float) -> float:
+        """A value, such as its own or an end of its interval, as a share of the ceiling."""
+        return value / (self.ceiling or 1.0)
+
 
 class Band(Record):
     """How good a mean is, or whether it is enough for production."""
@@ -266,8 +270,6 @@ class Unjudged(Record):
     """What it would have said."""
     missing: tuple[tuple[str, ...], ...]
     """One measure of each group is needed."""
-    capped: tuple[Figure, ...] = ()
-    """Measured, and of no use: under the rule's limit, which no ranking could reach."""
 
 
 class Diagnoses(Record):

@@ -4,7 +4,7 @@ import inspect
 import operator
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -190,8 +190,15 @@ def _read(name: str) -> dict[str, Any]:
     return tomllib.loads(files("judge").joinpath("data", f"{name}.toml").read_text("utf-8"))
 
 
-def holds(when: Mapping[str, Condition], facts: Mapping[str, Fact]) -> bool:
+def holds(
+    when: Mapping[str, Condition], facts: Mapping[str, Fact], least: Collection[str] = ()
+) -> bool:
     """Whether every condition holds; what is not known fulfils none.
+
+    Args:
+        when: the conditions, by the names of facts.
+        facts: what is known.
+        least: names of numbers that are lower bounds: they fulfil `>` and `>=` alone.
 
     Raises:
         KeyError: there is no such fact, or no such comparison.
@@ -201,7 +208,10 @@ def holds(when: Mapping[str, Condition], facts: Mapping[str, Fact]) -> bool:
     >>> holds({"ratio": ">= 0"}, {"ratio": None})
     False
     """
-    return all(_holds(condition, facts[name]) for name, condition in when.items())
+    bounds = {name for name, condition in when.items() if condition[0] == "<"}
+    return bounds.isdisjoint(least) and all(
+        _holds(condition, facts[name]) for name, condition in when.items()
+    )
 
 
 def _holds(condition: Condition, fact: Fact) -> bool:

@@ -91,11 +91,28 @@ def test_the_cases_that_the_table_must_meet() -> None:
     # 100 of 5 000 at best.
     shop = recommend_measures(queries(5000), Wishes(corpus_size=10_000_000, depth=10))
     assert shop.measures[-1].most == pytest.approx(0.02)
-    for name in ("sparse", "dense", "balanced", "imbalanced"):
+    for name, corpus in (("sparse", None), ("dense", 13), ("balanced", 75), ("imbalanced", None)):
         samples = read_samples(FIXTURES / f"recommend_{name}.jsonl", needs=())
-        advice = recommend_measures(samples)
+        advice = recommend_measures(samples, Wishes(corpus_size=corpus))
         assert advice.scenario == name
         assert advice.fired[0].rule.startswith(name)
+
+
+def test_a_ranking_shows_only_the_least_of_what_is_irrelevant() -> None:
+    """Seven of ten relevant is dense only if the ten are the corpus."""
+    ranked = counted(7, 3, counted="ranking", longest=10)
+    for lang, asks in zip(LANGS, ("too little is known", "所知太少"), strict=True):
+        advice = advise(ranked, Wishes(), lang)
+        assert (advice.scenario, advice.measures, advice.avoided) == (None, (), ())
+        assert any(asks in note.lower() and "--corpus-size" in note for note in advice.notes)
+    assert advise(counted(7, 3), Wishes(corpus_size=10)).scenario == "dense"
+    # What a lower bound shows: neither dense nor balanced.
+    assert advise(counted(30, 151, counted="ranking"), Wishes()).scenario == "imbalanced"
+    assert advise(counted(19, 19, counted="ranking"), Wishes()).scenario == "imbalanced"
+    for relevant, irrelevant in ((30, 150), (19, 18)):
+        found = counted(relevant, irrelevant, counted="ranking")
+        assert advise(found, Wishes()).scenario is None
+    assert advise(counted(5, 0, counted="ranking"), Wishes()).scenario == "sparse"
 
 
 EDGES: list[tuple[float | None, float | None, str | None]] = [
@@ -286,7 +303,7 @@ NOTES: list[tuple[Profile, dict[str, object], str]] = [
     (counted(9, 90), {"task": "qa"}, "long answers want correctness and faithfulness"),
     (counted(9, 90), {"task": "passage"}, "MS MARCO"),
     (counted(30, 60), {}, "ndcg@10 is the measure they report"),
-    (counted(9, 90, counted="ranking"), {}, "may be cut"),
+    (counted(9, 90, counted="ranking"), {}, "at least that many"),
     (counted(9, 90, longest=20), {}, "retrieve 100 "),
     (counted(9, 90, longest=100, queries=50), {}, "|retrieve|something relevant: only"),
     (counted(9, 31), {"corpus_size": 40}, "Chunks to search: only 40;"),

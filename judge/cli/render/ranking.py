@@ -233,10 +233,6 @@ class _Reader(Page):
             self.say(self.words("nothing"), hang=2)
         for rule in found.unjudged:
             why = [self.words("one_of", measures=", ".join(names)) for names in rule.missing]
-            why += [
-                self.words("capped", measure=low.measure, ceiling=number(low.ceiling))
-                for low in rule.capped
-            ]
             self.say(self.words("unjudged", finding=rule.finding, why="; ".join(why)), hang=2)
         self.cautions(found.cautions)
 
@@ -252,7 +248,9 @@ class _Reader(Page):
 
     def _ground(self, ground: Ground) -> str:
         found, interval = ground.figure, ground.figure.interval
-        span = change = ""
+        span = change = most = ""
+        if found.ceiling is not None:
+            most = self.words("of_most", ceiling=number(found.ceiling))
         if interval is not None:
             span = self.words("span", low=number(interval.low), high=number(interval.high))
         if ground.change is not None:
@@ -261,7 +259,7 @@ class _Reader(Page):
         return self.words(
             ground.op,
             measure=found.measure,
-            value=number(found.value),
+            value=number(found.value) + most,
             span=span,
             than=number(ground.than),
             before=number(None if ground.before is None else ground.before.value),
