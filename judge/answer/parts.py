@@ -14,6 +14,8 @@ from judge.text.words import CONTENT, blank, weight, words
 
 _LEAST: Final = 2
 """Telling words and figures, or pairs of Chinese characters, that a clause has."""
+_LEAST_CLAUSE: Final = 3
+"""The same of a clause that is looked at by itself: less may stand in any text of the field."""
 _MOST: Final = 32
 """Clauses of one part that are looked at by themselves; more are a table."""
 _ALONE: Final = 0.8
@@ -173,7 +175,7 @@ def _clauses(bare: str, start: int, end: int) -> list[tuple[int, int]]:
     """The clauses of a part that say enough by themselves, where there are several."""
     found, whole = list[tuple[int, int]](), _Whole(bare, start)
     for cut in (*(each.start() for each in _BREAK.finditer(bare, start, end)), end):
-        if whole.says(cut):
+        if whole.says(cut, _LEAST_CLAUSE):
             found.append((whole.start, cut))
             whole = _Whole(bare, cut)
     return found if 1 < len(found) <= _MOST else []
@@ -187,11 +189,11 @@ class _Whole:
         self._bare = bare
         self._told: set[str] = set()
 
-    def says(self, end: int) -> bool:
+    def says(self, end: int, least: int = _LEAST) -> bool:
         """Whether it says enough to be judged if it ends there."""
         self._told.update(telling(self._bare[self._read : end]))
         self._read = end
-        return len(self._told) >= _LEAST
+        return len(self._told) >= least
 
 
 def _says(text: str) -> bool:

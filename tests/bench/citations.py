@@ -1,6 +1,6 @@
 """How well citations are judged: caught and false alarms on both halves of the table.
 
-Run `python tests/bench/citations.py`; `--errors` names rows of the learn half that go wrong. The
+Run `python -m tests.bench.citations`; `--errors` names rows of the learn half that go wrong. The
 held half is measured, and none of its rows are named.
 """
 
