@@ -4,17 +4,27 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
+from itertools import combinations
 from operator import itemgetter
 from typing import Final, NamedTuple
 
 from judge.checks.counterparts import Sentences
 from judge.checks.dates import Calendar, Date, dates
 from judge.checks.names import AllMentions, Amid, Mentions, Name, names
+from judge.checks.numbers import PERCENT
 from judge.checks.places import COUNT, Item, Place, Places, belongs, places
-from judge.checks.quantities import Figures, Match, Quantity, counted, quantities
+from judge.checks.quantities import (
+    CENTURY,
+    MERE,
+    Figures,
+    Match,
+    Quantity,
+    counted,
+    quantities,
+)
 from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.pieces import segments
-from judge.text.words import blank, blank_markup, words
+from judge.text.words import Words, blank, blank_markup, words
 
 _SEVERAL: Final = 16
 """Texts that are looked through one by one; of more, what they mention is put together."""
@@ -22,10 +32,12 @@ _MOST: Final = 200
 """So many figures, dates or names of one sentence are looked up: more are a table, and a square."""
 _ALIKE: Final = 0.5
 """A sentence with at least this share of a claim's words may say another thing in its place."""
+_PAIRED: Final = 6
+"""Figures of one sentence that a percentage may be of; more are a table."""
 _LIKE: Final = 0.6
 """The same of a figure that stands elsewhere."""
 _LIST: Final = r"\d{1,3}(?![\d%％])(?:\s?(?:,|，|、|-|–|and|&|和)\s?\d{1,3}(?![\d%％]))*"
-# Numbers that name a source, the place in a list or a time of day. What is possessive here would
+# Numbers that name a source, or the place in a list. What is possessive here would
 # go back over a long run of spaces from each of them.
 _LABEL: Final = re.compile(
     rf"""
@@ -41,10 +53,8 @@ _LABEL: Final = re.compile(
     | ^ [ \t]*+ (?: [*_\#>•·-]{{1,6}}+ [ \t]*+ )?
         \d{{1,2}} (?:\.\d{{1,2}}){{1,4}} \.? [ \t]+ (?=[*_A-Z])
     | [0-9]\ufe0f?\u20e3
-    | (?<![\w.,:$€£¥]) \d{{1,2}} (?:[:.]\d\d)? \s? (?i:[ap]\.?m)(?![^\W_])
-    | (?<![\w.,:$€£¥/-]) \d{{1,2}}:\d\d (?![\d:]|[.,]\d)
-    | (?:上午|早上|早晨|清晨|凌晨|中午|下午|傍晚|晚上)
-        \s? (?:\d{{1,2}}|[一二两三四五六七八九十]{{1,2}}) \s? [点點时時] (?:\d{{1,2}}分?)?
+    | [(（\[] [^\W\d_]{{0,20}} ,?\s? [12]\d{{3}} [a-z]? [)）\]]
+    | (?<![^\W_]) (?:https?://|www\.) [^\s，。；）)]+
     """,
     re.VERBOSE | re.MULTILINE,
 )
@@ -131,16 +141,32 @@ class _Said:
 
     @cached_property
     def names(self) -> list[Name]:
-        return names(self.text, self.dates)
+        return names(self.text, self.dates, self.words)
+
+    @cached_property
+    def words(self) -> Words:
+        return words(self.text)
 
     @cached_property
     def mentions(self) -> Mentions:
-        return Mentions(self.text)
+        return Mentions(self.text, self.words)
 
     def places(self, number: int = 0) -> Iterator[Place]:
         """What it says about each of its figures and dates; `number` says which text it is."""
         items: list[Item] = [*self.quantities, *self.dates]
-        return places(self.text, words(self.text), items, segments(self.text), number)
+        return places(self.text, self.words, items, segments(self.text), number)
+
+    def shares(self) -> Iterator[float]:
+        """What percentage of each other its figures are, within a sentence, and their changes."""
+        figures = [each for each in self.quantities if each.certain]
+        starts = [each.start for each in figures]
+        for start, end in segments(self.text):
+            own = figures[bisect_left(starts, start) : bisect_left(starts, end)]
+            for one, two in combinations(own if len(own) <= _PAIRED else (), 2):
+                (a, unit), (b, other) = one.readings[0], two.readings[0]
+                if unit.kind in {other.kind, MERE.kind} or other == MERE:
+                    for x, y in ((a, b), (b, a)) if a > 0 and b > 0 else ():
+                        yield from (100 * x / y, 100 * abs(x - y) / y)
 
     @cached_property
     def _placed(self) -> dict[tuple[int, int], Place]:
@@ -175,8 +201,24 @@ class _Grounds:
     def match(self, quantity: Quantity) -> Match:
         """What becomes of a quantity; a year may be a number: `2021 visitors`."""
         match = self.figures.look_up(quantity)
-        year = match is Match.MISSING and self.calendar.has(quantity.readings[0].value)
-        return Match.FOUND if year else match
+        if match is Match.FOUND:
+            return match
+        value, unit = quantity.readings[0]
+        if unit == CENTURY:
+            return Match.FOUND if self.calendar.reaches(value) else match
+        year = match is Match.MISSING and self.calendar.has(value)
+        return Match.FOUND if year or self._derives(quantity) else match
+
+    def _derives(self, quantity: Quantity) -> bool:
+        """Whether a percentage is that of two figures of one sentence, or of a change."""
+        unit = quantity.readings[0].unit
+        return unit == PERCENT and self._shares.look_up(quantity) is Match.FOUND
+
+    @cached_property
+    def _shares(self) -> Figures:
+        """What percentage of each other the figures of a sentence are, and their changes."""
+        shares = {share for text in self._close for share in text.shares()}
+        return Figures(quantity for share in shares for quantity in quantities(f"{share:.3f} %"))
 
     def dated(self, date: Date) -> bool:
         """Whether a date follows from these; a year may be a number here too."""

@@ -11,7 +11,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 from judge.checks.dates import Date, dates
 from judge.text.fold import CJK, CJK_CHAR
-from judge.text.words import LIGHT, abbreviations, stem, weight, words
+from judge.text.words import LIGHT, Words, abbreviations, stem, weight, words
 
 # What a sentence, a list item, a heading or a quotation starts with is capitalised anyway.
 _OPENING: Final = re.compile(r"""(?:\A|[.!?:;…。！？：；\n*#>•·|/"“‘«「『])[\s\-–—*_"'“‘(\[]*\Z""")
@@ -72,11 +72,11 @@ class Name(NamedTuple):
     """False where the capital may be owed to the place: the first word of a sentence."""
 
 
-def names(text: str, dated: Sequence[Date] | None = None) -> list[Name]:
+def names(text: str, dated: Sequence[Date] | None = None, found: Words | None = None) -> list[Name]:
     """Find the names of a text, in reading order; days, months, honorifics and `I` are none.
 
     A run of capitalised words is one name: `United Nations`, `Bank of England`. `dated` are the
-    dates of the text, where they are known already.
+    dates of the text and `found` its words, where they are known already.
 
     >>> [name.parts for name in names("In May the UN met Dr. Ana Silva. 北京市")]
     [('un',), ('ana', 'silva'), ('北京',)]
@@ -84,11 +84,14 @@ def names(text: str, dated: Sequence[Date] | None = None) -> list[Name]:
     known = dates(text) if dated is None else dated
     taken = {place for date in known for place in range(date.start, date.end)}
     dotted = {match.start(): match.end() for match in _DOTTED.finditer(text)}
-    found = []
-    for name in (*_capitalised(_spread(text), taken), *_chinese(text)):
+    # Closed up, `U.S.` is one word.
+    flat = _spread(text) if dotted else text
+    own = words(flat) if dotted or found is None else found
+    named = []
+    for name in (*_capitalised(flat, own, taken), *_chinese(text)):
         end = max(name.end, dotted.get(name.start, 0))
-        found.append(name._replace(written=text[name.start : end], end=end))
-    return sorted(found, key=lambda name: name.start)
+        named.append(name._replace(written=text[name.start : end], end=end))
+    return sorted(named, key=lambda name: name.start)
 
 
 def _spread(text: str) -> str:
@@ -96,12 +99,12 @@ def _spread(text: str) -> str:
     return _DOTTED.sub(lambda match: match[0].replace(".", "").ljust(len(match[0])), text)
 
 
-def _capitalised(text: str, taken: Container[int]) -> list[Name]:
+def _capitalised(text: str, own_words: Words, taken: Container[int]) -> list[Name]:
     """The runs of words with a capital that owe it to no date, title or place in the text."""
     found: list[Name] = []
     tall, heading, titled = 0, not text.rstrip().endswith(_STOPS), False
     chinese = CJK_CHAR.search(text) is not None
-    for key, start, end in zip(*words(text), strict=True):
+    for key, start, end in zip(*own_words, strict=True):
         own, capital, behind_title = weight(key), text[start].isupper(), titled
         titled = key in abbreviations().never_end
         tall += capital and own > LIGHT
@@ -199,8 +202,9 @@ class Mentions:
     none at all.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, found: Words | None = None) -> None:
         self.text = text
+        self._words = found
         self._flat = text == text.lower()
         self._known: dict[Name, frozenset[str]] = {}
 
@@ -269,9 +273,10 @@ class Mentions:
     @cached_property
     def _found(self) -> list[_Word]:
         text = _spread(self.text)
+        known = self._words if text == self.text else None
         return [
             _Word(own, text[start:end], start, end, self._flat or text[start].isupper())
-            for own, start, end in zip(*words(text), strict=True)
+            for own, start, end in zip(*(known or words(text)), strict=True)
         ]
 
     @cached_property

@@ -64,9 +64,10 @@ def places(
     """The places of the items of a text, of which the words and sentences are known."""
     items = sorted((item for item in items if item.certain), key=lambda item: item.start)
     starts = [item.start for item in items]
+    listed = [match.start() for match in _LISTED.finditer(text)]
     for start, end in cuts:
         own = items[bisect_left(starts, start) : bisect_left(starts, end)]
-        if 0 < len(own) <= _ITEMS and not _LISTED.search(text, start, end):
+        if 0 < len(own) <= _ITEMS and bisect_left(listed, start) == bisect_left(listed, end):
             yield from _sentence(text, found, own, (start, end), number)
 
 

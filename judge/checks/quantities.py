@@ -2,11 +2,12 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum, auto
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from judge.checks.clocks import times
 from judge.checks.dates import Date, dates
 from judge.checks.numbers import (
     MEASURES,
@@ -23,6 +24,8 @@ from judge.text.words import LIGHT, stems, weight
 
 MERE: Final = Unit("", 1.0)
 """The unit of a mere number."""
+CLOCK: Final = Unit("clock", 1.0)
+"""That of a time of day: minutes since midnight."""
 
 
 class Reading(NamedTuple):
@@ -63,6 +66,41 @@ _SAID: Final[dict[str, tuple[Reading, ...]]] = {
     "a million": (Reading(1e6, MERE),),
     "a billion": (Reading(1e9, MERE),),
 }
+CENTURY: Final = Unit("century", 1.0)
+_ORDINALS: Final = {
+    word: number
+    for words, first in (
+        ("first second third fourth fifth sixth seventh eighth ninth tenth eleventh", 1),
+        ("twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth", 12),
+        ("twentieth twenty-first", 20),
+    )
+    for number, word in enumerate(words.split(), first)
+}
+_HAN_NUMBER: Final = "[一二两三四五六七八九十\\d]{1,3}"
+_SPECIAL: Final = re.compile(
+    rf"""(?=[fstentwohqab一二两三四五六七八九十\d公半]) (?:
+      (?P<han_before>公元前)? (?P<han_century>{_HAN_NUMBER}) \s? 世纪
+    | (?<![^\W_]) (?: (?P<century>[12]?\d)(?:st|nd|rd|th) | (?P<ordinal>{"|".join(_ORDINALS)}) )
+        [ -] (?:century|centuries) (?P<before>\s(?:BC|BCE|B\.C\.))?
+    | (?<!百) (?P<whole>{_HAN_NUMBER})分之(?P<parts>{_HAN_NUMBER})
+    | (?<![^\W_]) (?P<count>one|two|three|four) [ -] (?P<part>third|quarter|fifth|tenth)s?
+        \sof (?![^\W_])
+    | 半 (?: (?P<half_year>年) | 个?(?P<half_hour>小时) | 个?(?P<half_month>月) ) (?![代度级来])
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_SIGNS: Final = ("centur", "世纪", "分之", "半", "third", "quarter", "fifth", "tenth")
+"""One of them stands in each of these: that is soon seen."""
+_PARTS: Final = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
+_HALVES: Final = {"half_year": (6, "个月"), "half_hour": (30, "分钟"), "half_month": (15, "天")}
+_COUNTS: Final = {"one": 1, "two": 2, "three": 3, "four": 4}
+# What a table says once of all its figures: `（亿元）`, `(in millions)`.
+_HEADER: Final = re.compile(
+    r"[（(]\s?(?:单位\s?[:：]\s?)?(?P<han>[万亿百千]{1,2})(?P<unit>[^\W\d_]{0,3})\s?[)）]"
+    r"|单位\s?[:：]\s?(?P<han2>[万亿百千]{1,2})(?P<unit2>[^\W\d_]{0,3})"
+    r"|\((?:in\s|[$€£]\s?)?(?P<word>thousand|million|billion)s?(?:\s[^()]{0,20})?\)",
+    re.IGNORECASE,
+)
 _SPOKEN: Final = re.compile(
     rf"(?<![a-z])(?:{'|'.join(_SAID).replace(' ', '[ -]')})(?![a-z])", re.IGNORECASE | re.ASCII
 )
@@ -212,8 +250,12 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
     [(5000000.0, 'usd'), (5000.0, 'length'), (3.5, 'percent')]
     """
     known = dates(text) if dated is None else dated
-    taken = {place for date in known for place in range(date.start, date.end)}
+    clocks = times(text)
+    spans = [(each.start, each.end) for each in known] + [(each.start, each.end) for each in clocks]
+    taken = {place for span in spans for place in range(*span)}
     found: list[Quantity] = []
+    special = list(_special(text))
+    taken.update(place for each in special for place in range(each.start, each.end))
     for number in numbers(text):
         # The hundred of `百分之` and of `百分点` is none.
         beside = text.startswith(_SHARE, number.end) or (found and number.start < found[-1].end)
@@ -235,7 +277,70 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
         found.append(
             Quantity(readings, *match.span(), 1.0, 1.0, rough=False, bound=None, certain=False)
         )
+    found = _headed(found, text) + special
+    for time in clocks:
+        read = tuple(Reading(minutes, CLOCK) for minutes in time.minutes)
+        span, certain = (time.start, time.end), time.certain
+        found.append(Quantity(read, *span, 1.0, 1.0, rough=False, bound=None, certain=certain))
     return sorted(found, key=lambda quantity: quantity.start)
+
+
+def _special(text: str) -> Iterator[Quantity]:
+    """Centuries, fractions and halves, which are written without a figure of their own."""
+    low = text.lower()
+    if not any(sign in low for sign in _SIGNS):
+        return
+    for match in _SPECIAL.finditer(text):
+        if readings := tuple(_meant(match)):
+            span = match.span()
+            yield Quantity(readings, *span, 1.0, 1.0, rough=False, bound=None, certain=True)
+
+
+def _meant(match: re.Match[str]) -> Iterator[Reading]:
+    if match["whole"]:
+        whole, parts = (numbers(match[name]) for name in ("whole", "parts"))
+        if whole and parts and whole[0].value:
+            yield Reading(100 * parts[0].value / whole[0].value, PERCENT)
+    elif match["part"]:
+        yield Reading(
+            100 * _COUNTS[match["count"].lower()] / _PARTS[match["part"].lower()], PERCENT
+        )
+    elif half := next((name for name in _HALVES if match[name]), None):
+        many, word = _HALVES[half]
+        unit = unit_behind(word, 0)
+        yield from (Reading(many * each.factor, each) for each in unit.units) if unit else ()
+    else:
+        written = match["century"] or match["han_century"] or ""
+        number = _ORDINALS.get((match["ordinal"] or "").lower()) or _first(written)
+        yield Reading(-number if match["han_before"] or match["before"] else number, CENTURY)
+
+
+def _first(written: str) -> float:
+    return next((each.value for each in numbers(written)), 0.0)
+
+
+def _headed(found: Iterable[Quantity], text: str) -> list[Quantity]:
+    """Mere numbers of a text with the scale and unit that its table says once for all of them."""
+    head = _HEADER.search(text)
+    if head is None:
+        return list(found)
+    if head["word"]:
+        scale, unit = _SCALES.get(head["word"].lower(), 1e3), None
+    else:
+        scale = _first("一" + (head["han"] or head["han2"]))
+        unit = unit_behind(head["unit"] or head["unit2"] or "", 0)
+    units = unit.units if unit else (MERE,)
+    return [
+        each._replace(
+            readings=(
+                *each.readings,
+                *(Reading(each.readings[0].value * scale * unit.factor, unit) for unit in units),
+            )
+        )
+        if each.readings[0].unit == MERE
+        else each
+        for each in found
+    ]
 
 
 def counted(quantity: Quantity, text: str) -> str | None:
