@@ -1,7 +1,7 @@
 """`judge retrieval`: whether the evidence was found, measured by its ranks."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,9 @@ from judge.files.source import PIPED, placed, readable, spoken
 from judge.files.tables import Write, row_file
 
 if TYPE_CHECKING:
+    from judge.advice.records import Use
     from judge.cli.render.ranking import Reading
+    from judge.reports.gate import Gates, Side
     from judge.retrieval.ranking import Block
     from judge.retrieval.records import QueryRanks, RankingReport, RankRules
 
@@ -65,6 +67,18 @@ _BEFORE: Final = typer.Option(
 _ANSWERS: Final = typer.Option(
     None, metavar="RUN", help="Read the means beside what judge score said of the answers."
 )
+_UNDER: Final = typer.Option(
+    None, metavar="NAME=X", help="Exit 1 if a mean, as recall@5, is under X; may be repeated."
+)
+_OVER: Final = typer.Option(
+    None, metavar="NAME=X", help="Exit 1 if a mean of which less is better is over X, likewise."
+)
+_TARGETS: Final = typer.Option(
+    False, "--fail-targets", help="Exit 1 if a target of --use is missed."
+)
+_STRICT: Final = typer.Option(
+    False, "--strict-gate", help="Gate on the worse limit of the 95 % interval."
+)
 _LANG: Final = typer.Option(None, metavar="<en|zh>", help="Language of the reading [en].")
 _CATALOG: Final = typer.Option(
     False, "--list", callback=_list, is_eager=True, help="Print the table of all measures."
@@ -91,6 +105,10 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     use: str | None = _USE,
     before: str | None = _BEFORE,
     answers: Path | None = _ANSWERS,
+    fail_under: list[str] | None = _UNDER,
+    fail_over: list[str] | None = _OVER,
+    fail_targets: bool = _TARGETS,
+    strict_gate: bool = _STRICT,
     lang: str | None = _LANG,
     catalog: bool = _CATALOG,  # noqa: ARG001  its callback has seen to it
 ) -> None:
@@ -102,6 +120,7 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     Example: judge retrieval samples.jsonl -k 1,5,10
     """
     # Heavy, here and below, and --help stays quick without it.
+    from judge.reports.gate import gates_code  # noqa: PLC0415
     from judge.retrieval.records import RankRules  # noqa: PLC0415
 
     rules = RankRules(
@@ -113,18 +132,29 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
         no_ranking=no_ranking,
     )
     files = (samples, qrels, run)
-    reading = _reading(use, before, answers, lang, files, as_json=as_json)
+    if fail_targets and use is None:
+        raise ConfigError("--fail-targets needs --use, whose targets it holds the means to")
+    asked: dict[Side, list[str]] = {"least": fail_under or [], "most": fail_over or []}
+    gates = _gates(rules, asked, _use(use) if fail_targets else None, strict=strict_gate)
+    read_by = None if as_json and fail_targets else use
+    reading = _reading(read_by, before, answers, lang, files, as_json=as_json)
     how = _How(rules, worst, rows, max_line, skip_bad_lines)
     report = _measured(*files, how)
+    held = gates.hold_means(report.mean, report.interval)
+    report = report.model_copy(update={"gates": held})
     if as_json:
         say_json(report.model_dump_json())
-        return
-    from judge.cli.render.ranking import print_ranked, print_reading  # noqa: PLC0415
+    else:
+        from judge.cli.render.looks import gate_line  # noqa: PLC0415
+        from judge.cli.render.ranking import print_ranked, print_reading  # noqa: PLC0415
 
-    with output() as page:
-        print_ranked(report, page)
-        if reading is not None:
-            print_reading(report, reading, page)
+        with output() as page:
+            print_ranked(report, page)
+            if reading is not None:
+                print_reading(report, reading, page)
+            for gate in held:
+                page.say(gate_line(gate), hang=2)
+    raise typer.Exit(gates_code(held))
 
 
 class _How(NamedTuple):
@@ -153,6 +183,30 @@ def _measured(
         message = "--skip-bad-lines is for samples: of TREC files no line is skipped; leave it out"
         raise ConfigError(message)
     return _of_run(qrels, run, how)
+
+
+def _gates(
+    rules: "RankRules", asked: "Mapping[Side, Sequence[str]]", use: "Use | None", *, strict: bool
+) -> "Gates":
+    """The gates that are asked for, and the targets of a use."""
+    from judge.advice.rules import diagnosis_table  # noqa: PLC0415
+    from judge.reports.gate import Gates  # noqa: PLC0415
+    from judge.retrieval.evaluate import mean_names  # noqa: PLC0415
+
+    targets = {} if use is None else diagnosis_table().use[use].target
+    if use is not None and not targets:
+        raise ConfigError(f"--fail-targets: --use {use} has no targets; add --fail-under")
+    least = [*asked["least"], *(f"{name}={bound:g}" for name, bound in targets.items())]
+    # A DCG is no share.
+    names = [name for name in mean_names(rules) if not name.startswith("dcg@")]
+    return Gates.read({**asked, "least": least}, strict=strict, names=names)
+
+
+def _use(given: str | None) -> "Use | None":
+    from judge.advice.records import Use  # noqa: PLC0415
+
+    uses: tuple[Use, ...] = get_args(Use)
+    return None if given is None else chosen("--use", given, uses)
 
 
 def _level(given: float | None) -> float | None:
@@ -238,12 +292,10 @@ def _reading(
         raise ConfigError(f"--lang {lang!r} is of the reading; add --use, --before or --answers")
     if before == PIPED and PIPED in files:
         raise ConfigError("--before - beside another -: standard input is one file; name the other")
-    from judge.advice.records import Use  # noqa: PLC0415
     from judge.cli.render.ranking import Reading  # noqa: PLC0415
     from judge.files.runs import read_summary  # noqa: PLC0415
 
-    uses: tuple[Use, ...] = get_args(Use)
-    wanted = None if use is None else chosen("--use", use, uses)
+    wanted = _use(use)
     if as_json:
         raise ConfigError(f"{options[0]} and --json: a reading is for people; leave out one")
     earlier = None if before is None else _earlier(before)

@@ -1,10 +1,10 @@
 """Gates on a run's totals, and the exit code they lead to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, Self
 
 from judge.errors import ConfigError
-from judge.records import CorpusBounds, CorpusScore, GateResult, Summary
+from judge.records import CorpusBounds, CorpusScore, GateResult, Interval, Summary
 from judge.signature import Signature
 
 FINE: Final = 0
@@ -32,6 +32,9 @@ GATED: Final[Mapping[str, Side]] = {
 }
 """Every score of the summary: bounded below where more is better, above where less is."""
 
+_LESS: Final = frozenset({"token_waste"})
+"""Rank measures, as they are called before the `@`, of which less is better."""
+
 _CORRECTNESS: Final = {
     "correctness": "f1",
     "correctness_precision": "precision",
@@ -41,6 +44,7 @@ _CORRECTNESS: Final = {
 """Scores of the comparison with references, and what they are called among its totals."""
 
 _FALLBACK: Final = "_with_fallback"
+_NOTHING: Final = "nothing to measure"
 
 # The mean of .6, .7 and .8 comes out as .6999…98, and differently in another order.
 _ROUNDING: Final = 1e-9
@@ -57,14 +61,17 @@ class Gate(NamedTuple):
     @property
     def side(self) -> Side:
         """Which bound it is."""
-        return GATED[self.name]
+        most = self.name.partition("@")[0] in _LESS
+        return GATED.get(self.name, "most" if most else "least")
 
     def __str__(self) -> str:
         return f"{OPTIONS[self.side]} '{self.name}={self.bound:g}'"
 
 
-def parse_gate(text: str, side: Side = "least", *, strict: bool = False) -> Gate:
-    """Read `NAME=X`, X in [0, 1], as the option of that side has it.
+def parse_gate(
+    text: str, side: Side = "least", *, strict: bool = False, names: Collection[str] = GATED
+) -> Gate:
+    """Read `NAME=X`, X in [0, 1], as the option of that side has it; NAME is one of these.
 
     Raises:
         ConfigError: no such score, one whose bound is of the other side, or X is no number between
@@ -72,18 +79,19 @@ def parse_gate(text: str, side: Side = "least", *, strict: bool = False) -> Gate
     """
     name, _, number = text.partition("=")
     asked = f"{OPTIONS[side]} {text!r}"
-    if name not in GATED:
-        listed = {each: [n for n, own in GATED.items() if own == each] for each in OPTIONS}
+    if name not in names:
+        measure, at, k = name.partition("@")
+        if k.isdecimal() and any(each.startswith(measure + at) for each in names):
+            raise ConfigError(f"{asked}: {name} is not measured; add {k} to -k")
         other: Side = "most" if side == "least" else "least"
         raise ConfigError(
-            f"{asked}: NAME is one of {', '.join(listed[side])}; "
-            f"or, with {OPTIONS[other]}, of {', '.join(listed[other])}"
+            f"{asked}: NAME is one of {_listed(names, side)}; "
+            f"or, with {OPTIONS[other]}, of {_listed(names, other)}"
         )
-    if GATED[name] != side:
+    own = Gate(name, 0).side
+    if own != side:
         better = "less" if side == "least" else "more"
-        raise ConfigError(
-            f"{asked}: of {name} {better} is better; say {OPTIONS[GATED[name]]} {text}"
-        )
+        raise ConfigError(f"{asked}: of {name} {better} is better; say {OPTIONS[own]} {text}")
     try:
         bound = float(number)
     except ValueError:
@@ -91,6 +99,14 @@ def parse_gate(text: str, side: Side = "least", *, strict: bool = False) -> Gate
     if not 0 <= bound <= 1:
         raise ConfigError(f"{asked}: X is a number from 0 to 1, as in {name}=0.9")
     return Gate(name, bound, strict)
+
+
+def _listed(names: Iterable[str], side: Side) -> str:
+    """The names of one side; those at a cut-off once."""
+    parts = [name.partition("@") for name in names if Gate(name, 0).side == side]
+    ks = dict.fromkeys(k for *_, k in parts if k)
+    said = ", ".join(dict.fromkeys(measure + (at and "@k") for measure, at, _ in parts))
+    return f"{said} with k one of {', '.join(ks)}" if ks else said
 
 
 class Gates(NamedTuple):
@@ -103,18 +119,26 @@ class Gates(NamedTuple):
 
     @classmethod
     def read(
-        cls, asked: Mapping[Side, Sequence[str]], judge: str | None = None, *, strict: bool = False
+        cls,
+        asked: Mapping[Side, Sequence[str]],
+        judge: str | None = None,
+        *,
+        strict: bool = False,
+        names: Collection[str] = GATED,
     ) -> Self:
-        """The gates that options of both sides name.
+        """The gates that options of both sides name, on scores of these names.
 
         Raises:
             ConfigError: as of `parse_gate`; or there is nothing that could fail.
         """
         gates = [
-            parse_gate(text, side, strict=strict) for side, texts in asked.items() for text in texts
+            parse_gate(text, side, strict=strict, names=names)
+            for side, texts in asked.items()
+            for text in texts
         ]
         if strict and not gates:
-            raise ConfigError("--strict-gate without a gate; add --fail-under, as faithfulness=0.9")
+            example = f"{next(iter(names))}=0.9"
+            raise ConfigError(f"--strict-gate without a gate; add --fail-under, as {example}")
         for gate in gates:
             if strict and gate.name.endswith(_FALLBACK):
                 raise ConfigError(
@@ -146,6 +170,21 @@ class Gates(NamedTuple):
         """The totals with what the gates say of them."""
         return summary.model_copy(update={"gates": tuple(hold(g, summary) for g in self.bounds)})
 
+    def hold_means(
+        self, mean: Mapping[str, float | None], interval: Mapping[str, Interval | None]
+    ) -> tuple[GateResult, ...]:
+        """What the gates say of means over queries, in which no failure can hide."""
+        held = []
+        for gate in self.bounds:
+            value, what = mean[gate.name], "mean over queries"
+            limits = interval[gate.name]
+            if value is None or (gate.strict and limits is None):
+                value, what = None, _NOTHING
+            elif gate.strict and limits is not None:
+                value, what = _limit(gate, limits)
+            held.append(_result(gate, value, what))
+        return tuple(held)
+
 
 def hold(gate: Gate, summary: Summary) -> GateResult:
     """Hold the totals against a gate.
@@ -153,7 +192,10 @@ def hold(gate: Gate, summary: Summary) -> GateResult:
     The macro mean counts; where the gate is strict, the limit of its 95 % interval on the bad side,
     and where failures could hide in the score, of the one with every failure counted there.
     """
-    value, what = _held(gate, summary)
+    return _result(gate, *_held(gate, summary))
+
+
+def _result(gate: Gate, value: float | None, what: str) -> GateResult:
     over = (
         None if value is None else value - gate.bound if gate.side == "most" else gate.bound - value
     )
@@ -174,25 +216,35 @@ def _held(gate: Gate, summary: Summary) -> tuple[float | None, str]:
     score: CorpusScore | None = getattr(totals, name, None)
     if score is None:
         fallback = gate.name.endswith(_FALLBACK)
-        return None, "nothing fell back" if fallback else "nothing to measure"
+        return None, "nothing fell back" if fallback else _NOTHING
     if not gate.strict:
         return score.macro, "mean over answers"
     above = gate.side == "most"
-    limit = "upper limit" if above else "lower limit"
     bounds: CorpusBounds | None = getattr(totals, f"{name}_bounds", None)
     if bounds is None:  # Coverage needs no judge: it is the one score in which no failure can hide.
-        return score.interval.high if above else score.interval.low, limit
+        return _limit(gate, score.interval)
     interval = bounds.high_interval if above else bounds.low_interval
     if interval is None:
-        return None, "nothing to measure"
-    worst = interval.high if above else interval.low
+        return None, _NOTHING
+    worst, limit = _limit(gate, interval)
     return worst, f"{limit}, failures counted {int(above)}"
+
+
+def _limit(gate: Gate, interval: Interval) -> tuple[float, str]:
+    """The end of an interval that is on the bad side of a gate, and what it is."""
+    most = gate.side == "most"
+    return (interval.high, "upper limit") if most else (interval.low, "lower limit")
 
 
 def exit_code(summary: Summary) -> int:
     """3 for an untrusted run or a gate on nothing, else 1 for a failed gate, or 0."""
     compared = summary.correctness
     untrusted = summary.untrusted or (compared is not None and compared.untrusted)
-    if untrusted or any(result.value is None for result in summary.gates):
+    return UNTRUSTED if untrusted else gates_code(summary.gates)
+
+
+def gates_code(results: Collection[GateResult]) -> int:
+    """3 for a gate on nothing, else 1 for a failed gate, or 0."""
+    if any(result.value is None for result in results):
         return UNTRUSTED
-    return FINE if all(result.passed for result in summary.gates) else GATE_FAILED
+    return FINE if all(result.passed for result in results) else GATE_FAILED

@@ -211,6 +211,17 @@ class Batch:
         )
 
 
+def mean_names(rules: RankRules) -> tuple[str, ...]:
+    """What the means of a report by these rules are called."""
+    nothing = Batch([RankedQuery("", {}, None)], rules)
+    return tuple(map(_mean_name, nothing.columns))
+
+
+def _mean_name(column: str) -> str:
+    measure, at, k = column.partition("@")
+    return _MEANS.get(measure, measure) + at + k
+
+
 def _status(query: RankedQuery, relevant: int) -> QueryStatus:
     if query.relevance is None:
         return "no_gold"
@@ -232,9 +243,7 @@ class _Totals:
 
     def add(self, batch: Batch) -> None:
         if not self._means.names:
-            names = (name.partition("@") for name in batch.columns)
-            means = (_MEANS.get(measure, measure) + at + k for measure, at, k in names)
-            self._means = StreamedMeans(means)
+            self._means = StreamedMeans(map(_mean_name, batch.columns))
         for query, status in zip(batch.queries, batch.statuses, strict=True):
             self._statuses[status] += 1
             self._repeated += query.repeated

@@ -4,8 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from judge.records import Record
-from judge.records.summary import Interval
+from judge.records import GateResult, Interval, Record
 
 QueryStatus = Literal["measured", "no_gold", "no_relevant", "no_ranking"]
 """`no_gold`: nobody said what is relevant. `no_relevant`: somebody said that nothing is.
@@ -144,6 +143,8 @@ class RankingReport(Record):
     """Queries with something irrelevant on top, the most of it first."""
     pairs: tuple[PairedChunks, ...] = ()
     """Near-copies, the most alike first."""
+    gates: tuple[GateResult, ...] = ()
+    """The gates of the command that made the report, in its order."""
     notes: tuple[str, ...] = ()
     """What the measures mean here, where a name means something else elsewhere."""
     warnings: tuple[str, ...] = ()

@@ -62,6 +62,49 @@ def test_samples_in_tables(tmp_path: Path) -> None:
     assert deepest["recall@1000000000"] == pytest.approx(2 / 3)
 
 
+GATED: list[tuple[str, int, str]] = [
+    # Of the three queries one has its chunk first, one second, one nowhere: MRR (1 + 1/2) / 3.
+    ("--fail-under mrr=0.5", 0, "gate mrr >= 0.5: 0.500 (mean over queries), passed"),
+    ("--fail-under recall@5=0.7", 1, "gate recall@5 >= 0.7: 0.667 (mean over queries), failed"),
+    # Wilson's interval of 2/3, effective n = 3 and t(2) = 4.303: its lower limit is .08.
+    ("--fail-under recall@5=0.6 --strict-gate", 1, "gate recall@5 >= 0.6: 0.0"),
+    ("--fail-under mrr=0.4 --fail-under hit@1=0.4", 1, "gate hit@1 >= 0.4: 0.333"),
+    ("--use documents --fail-targets", 1, "gate recall@5 >= 0.8: 0.667 (mean over queries), fail"),
+    ("--use documents", 0, "for questions about documents"),
+]
+NO_GATES = {
+    "--fail-under recall@7=0.1": "recall@7 is not measured; add 7 to -k",
+    "--fail-under recall=0.1": "NAME is one of mrr, map, ",
+    "--fail-under dcg@5=0.1": "map@k, ndcg@k, accuracy@k with k one of 1, 3, 5, 10, 20",
+    "--fail-under mrr=2": "X is a number from 0 to 1, as in mrr=0.9",
+    "--fail-over mrr=0.1": "of mrr more is better; say --fail-under mrr=0.1",
+    "--strict-gate": "--strict-gate without a gate; add --fail-under, as mrr=0.9",
+    "--fail-targets": "--fail-targets needs --use",
+    "--fail-targets --use monitoring": "--use monitoring has no targets; add --fail-under",
+    "--fail-targets --use faq -k 1": "hit@3 is not measured; add 3 to -k",
+}
+
+
+def test_gates_of_means_and_of_targets(tmp_path: Path) -> None:
+    source = good(tmp_path)
+    for words, code, said in GATED:
+        ran = judge("retrieval", source, *words.split())
+        assert (ran.code, ran.err) == (code, ""), words
+        assert said in ran.out
+    for words, said in NO_GATES.items():
+        refused(judge("retrieval", source, *words.split()), said)
+    ran = judge("retrieval", source, "--json", "--use", "documents", "--fail-targets")
+    held = [(each["name"], each["bound"], each["passed"]) for each in json.loads(ran.out)["gates"]]
+    assert held == [("recall@5", 0.8, False), ("precision@5", 0.75, False), ("ndcg@5", 0.78, False)]
+    # One chunk, and it is relevant: nothing it could stand above.
+    alone = write(tmp_path / "alone.jsonl", [line("q", "a")])
+    ran = judge("retrieval", alone, "--fail-under", "roc_auc=0")
+    assert (ran.code, "gate roc_auc >= 0: – (nothing to measure), unmeasured" in ran.out) == (
+        3,
+        True,
+    )
+
+
 def test_trec_files(tmp_path: Path) -> None:
     found = means(judge(*trec(tmp_path), "-k", "5,10", "--json"))
     # q1: a (.9), then c and b of equal score, by id downwards: c, b. Relevant at 1 and 3.

@@ -4,12 +4,13 @@ from typing import Final, NamedTuple
 
 from rich.text import Text
 
-from judge.cli.terminal import Page, words
+from judge.cli.terminal import Page, number, words
 from judge.records import (
     Citation,
     CitationStatus,
     Excluded,
     Flag,
+    GateResult,
     Outcome,
     Support,
     Unscored,
@@ -121,3 +122,11 @@ def citation_line(citation: Citation, page: Page) -> Text:
     if citation.suggested is not None:
         line.append(say("would_hold", chunk=flat(citation.suggested)))
     return line
+
+
+def gate_line(result: GateResult) -> Text:
+    """A gate, what was held against it, and whether it passed."""
+    verdict = "passed" if result.passed else "failed" if result.value is not None else "unmeasured"
+    bound = f"{'>=' if result.side == 'least' else '<='} {result.bound:g}"
+    text = f"gate {result.name} {bound}: {number(result.value)} ({result.what}), {verdict}"
+    return Text(text, style="green" if result.passed else "bold red")

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.cli.render.findings import column, counted, grounds, listed, print_entry, print_findings
-from judge.cli.render.looks import threshold
+from judge.cli.render.looks import gate_line, threshold
 from judge.cli.render.quadrants import print_quadrants
 from judge.cli.terminal import Page, between, figures, number, words
 from judge.files.runs import SUMMARY
@@ -20,7 +20,6 @@ from judge.records import (
     CorrectnessStatus,
     CorrectnessTotals,
     FlagName,
-    GateResult,
     Summary,
     UnscoredReason,
 )
@@ -130,7 +129,7 @@ class _Totals:
             self._print_worst(worst)
         page.blank()
         for gate in summary.gates:
-            page.say(_gate(gate), hang=2)
+            page.say(gate_line(gate), hang=2)
         for line in self._untrusted():
             page.say(line, hang=2, style="bold red")
         page.made_by(summary.signatures, compared.signatures if compared else ())
@@ -310,10 +309,3 @@ class _Totals:
 
 def _by_similarity(signature: str) -> bool:
     return Signature.parse(signature).source == "similarity"
-
-
-def _gate(result: GateResult) -> Text:
-    verdict = "passed" if result.passed else "failed" if result.value is not None else "unmeasured"
-    bound = f"{'>=' if result.side == 'least' else '<='} {result.bound:g}"
-    text = f"gate {result.name} {bound}: {number(result.value)} ({result.what}), {verdict}"
-    return Text(text, style="green" if result.passed else "bold red")
