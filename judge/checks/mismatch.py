@@ -16,6 +16,7 @@ from judge.checks.places import COUNT, Item, Place, Places, belongs, places
 from judge.checks.quantities import (
     CENTURY,
     MERE,
+    Bound,
     Figures,
     Match,
     Quantity,
@@ -32,6 +33,14 @@ _MOST: Final = 200
 """So many figures, dates or names of one sentence are looked up: more are a table, and a square."""
 _ALIKE: Final = 0.5
 """A sentence with at least this share of a claim's words may say another thing in its place."""
+# Said of whatever lies beyond: `at least ten` and `up to ten` are the figure itself.
+_OPEN: Final = re.compile(
+    r"(?<!no )(?<!not )(?:(?:more|greater|longer|older|larger|higher|fewer|less|lower|younger"
+    r"|shorter) than|(?<![^\W_])(?:over|above|under|below|exceed(?:s|ed|ing)?)) [$€£¥]?\Z"
+    r"|(?<!不)(?:超过|超|逾|高于|多于|大于|不足|不满|低于|少于|小于)\Z",
+    re.IGNORECASE,
+)
+_REACH: Final = 16
 _PAIRED: Final = 6
 """Figures of one sentence that a percentage may be of; more are a table."""
 _LIKE: Final = 0.6
@@ -240,9 +249,19 @@ class _Grounds:
 
     def instead(self, said: _Said, item: Item) -> str | None:
         """What of its kind stands where a claim has an item that stands nowhere."""
-        own = said.place(item)
-        best = self._rival(own) if own else None
+        best = self._rival(own) if (own := said.place(item)) else None
         return self._written(best) if best else None
+
+    def implies(self, said: _Said, quantity: Quantity) -> bool:
+        """Whether what stands in its place holds for it too: 15 days are more than ten."""
+        best = self._rival(own) if (own := said.place(quantity)) else None
+        if best is None or not isinstance(best.item, Quantity) or not best.item.bound:
+            return False
+        text, other = self._close[best.text].text, best.item
+        if quantity.bound or not _OPEN.search(text, max(0, other.start - _REACH), other.start):
+            return False
+        (value, _), (limit, _) = quantity.readings[0], other.readings[0]
+        return value > limit if other.bound is Bound.LOWER else value < limit
 
     def misplaced(self, said: _Said, item: Item) -> str | None:
         """What stands there instead, where a claim has an item of something else."""
@@ -405,6 +424,8 @@ def _figures(said: _Said, grounds: _Grounds) -> Iterator[_Difference]:
             continue
         match, written = grounds.match(each), said.text[each.start : each.end]
         if match is not Match.FOUND:
+            if grounds.implies(said, each):
+                continue
             yield _LACKING[match], written, grounds.instead(said, each)
         elif other := grounds.misplaced(said, each):
             yield FlagName.MISMATCH_NUMBER, written, other

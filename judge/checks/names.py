@@ -34,6 +34,12 @@ _NONE: Final = frozenset((
 # Grammar before a name, and what makes a common noun of what follows: `在大学`, `全市`, `超市`.
 _FIRST: Final = frozenset("在是和与或及到从为有这那于由被将向的了去个所家各每该本此某一两几")
 _LAST: Final = frozenset("的城都超上股门夜花菜全本该此各外每某个多所名合等通立大小老中新行位节")
+# What a sentence may begin with before a name: `Unlike India`, `Open Print Manager`.
+_OPENERS: Final = (
+    "unlike like despite besides versus via within throughout amid among per except including"
+    " open close click select choose press go see use set enable disable type enter visit install"
+    " run create add check contact call turn tap start launch download follow read ask find keep"
+)
 _ADVERB: Final = "ly"
 """What an adverb ends with: `Recently Smith won`."""
 _LONG: Final = 5
@@ -139,7 +145,7 @@ def _joined(found: list[Name], text: str) -> list[Name]:
 
 
 def _begins_name(name: Name, text: str) -> bool:
-    starts = name.parts[0] in abbreviations().starters
+    starts = name.parts[0] in abbreviations().starters or name.parts[0] in _openers()
     return not starts and not text.endswith(_ADVERB, name.start, name.end)
 
 
@@ -362,6 +368,11 @@ def _roots(own: str) -> Iterator[tuple[str, bool]]:
         for ending in endings:
             if own.endswith(ending) and len(own) - len(ending) >= _ROOT:
                 yield own.removesuffix(ending), people
+
+
+@cache
+def _openers() -> frozenset[str]:
+    return frozenset(map(stem, _OPENERS.split()))
 
 
 @cache

@@ -142,6 +142,11 @@ SAME = [
     ("会员增加了25%。", "会员由120人增至150人。"),
     ("It rained (Smith, 2019).", "It rained."),
     ("It rained, see https://x.org/2019/12.html.", "It rained."),
+    # An instance of what is said of all beyond a bound; words before a name.
+    ("A request for fifteen days needs a form.", "Requests for more than ten days need a form."),
+    ("45天的申请须审批。", "超过30天的申请须审批。"),
+    ("Unlike India, it rained.", "It rained, as it did not in India."),
+    ("Open Print Manager first.", "It is done in the Print Manager."),
     # Never looked at: decades, ordinals in words.
     ("Built in the 1990s.", "Built in 1995."),
     ("建于90年代。", "建于1995年。"),
@@ -158,6 +163,7 @@ OTHER = [
     ("共有1人参加。", "共有3人报名。", ("number", "1")),
     ("It is 1500 metres long.", "It is 1500 feet.", ("unit", "1500 metres")),
     ("They met on Sunday.", "They met on Monday.", ("date", "Sunday")),
+    ("It is kept for 15 days.", "It is kept for at least 10 days.", ("number", "15 days")),
     ("They meet on sundays.", "They meet on Mondays.", ("date", "sundays")),
     ("They meet on Sun.", "They meet from Mon to Fri.", ("date", "Sun")),
     ("周日营业。", "周一至周五营业。", ("date", "周日")),
