@@ -56,7 +56,9 @@ def score(  # noqa: PLR0913  each is an option of the command line
         None, metavar="NAME=X", help="Exit 1 if a score is under X; may be repeated."
     ),
     fail_over: list[str] | None = typer.Option(
-        None, metavar="NAME=X", help="Exit 1 if contradiction_rate is over X; may be repeated."
+        None,
+        metavar="NAME=X",
+        help="Exit 1 if a rate, as hallucination_rate, is over X; may be repeated.",
     ),
     strict_gate: bool = typer.Option(
         False, "--strict-gate", help="Gate on the worse 95 % limit, failures counted against it."

@@ -79,8 +79,17 @@ class CorrectnessTotals(Record):
     """Answers by signature. More than one: the numbers are not comparable with each other."""
     statuses: dict[CorrectnessStatus, int]
     """Answers by status, zeros included."""
+    f1_overall: CorpusScore | None = None
+    """F1 over all questions whose reference claims something: who abstains or claims nothing has 0
+    there. Null in older runs. Pooled: of pooled precision and recall, over the claims of both."""
+    f1_overall_bounds: CorpusBounds | None = None
+    """With all failures against the answers, then for them."""
+    recall_overall: CorpusScore | None = None
+    """Recall over the same answers, likewise."""
+    recall_overall_bounds: CorpusBounds | None = None
+    """Likewise bounded."""
     f1: CorpusScore | None
-    """The headline. Pooled: of pooled precision and recall, over the sentences of both."""
+    """F1 over the answers that have a precision and a recall, as the next two; likewise pooled."""
     f1_bounds: CorpusBounds | None
     """With all failures against the answers, then for them."""
     precision: CorpusScore | None
@@ -126,6 +135,12 @@ class Summary(Record):
     """Answers by status, zeros included."""
     abstention_rate: float | None
     """Share of answers with status `abstained`."""
+    abstentions: CorpusScore | None = None
+    """The same with its interval; null in older runs."""
+    abstention_rate_answerable: CorpusScore | None = None
+    """Likewise of the questions that gold, its evidence or else its reference, answers."""
+    abstention_rate_unanswerable: CorpusScore | None = None
+    """Likewise of those that gold says have no answer: here more is better."""
     kinds: dict[SentenceKind, int]
     """Sentences by kind."""
     claims: int
@@ -154,6 +169,15 @@ class Summary(Record):
     """The same with all failures not full, then full."""
     faithfulness_with_fallback: CorpusScore | None = None
     """Fallback verdicts counted in; null where nothing fell back."""
+    hallucination_rate: CorpusScore | None = None
+    """Share of the answers in which any claim is `none` or `contradicted`, over those of which no
+    failure leaves it open; pooled likewise. Null in older runs."""
+    hallucination_rate_bounds: CorpusBounds | None = None
+    """The same with all failures supported, then not."""
+    hallucination_rate_strict: CorpusScore | None = None
+    """The same where any is `partial`, too."""
+    hallucination_rate_strict_bounds: CorpusBounds | None = None
+    """Likewise bounded."""
     contradiction_rate: CorpusScore | None = None
     """Share of `contradicted`."""
     contradiction_rate_bounds: CorpusBounds | None = None

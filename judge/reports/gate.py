@@ -21,10 +21,17 @@ GATED: Final[Mapping[str, Side]] = {
     "faithfulness": "least",
     "faithfulness_strict": "least",
     "faithfulness_with_fallback": "least",
+    "hallucination_rate": "most",
+    "hallucination_rate_strict": "most",
     "contradiction_rate": "most",
     "coverage": "least",
     "citation_validity": "least",
     "citation_recall": "least",
+    "abstention_rate": "most",
+    "abstention_rate_answerable": "most",
+    "abstention_rate_unanswerable": "least",
+    "correctness_overall": "least",
+    "correctness_recall_overall": "least",
     "correctness": "least",
     "correctness_precision": "least",
     "correctness_recall": "least",
@@ -36,12 +43,17 @@ _LESS: Final = frozenset({"token_waste"})
 """Rank measures, as they are called before the `@`, of which less is better."""
 
 _CORRECTNESS: Final = {
+    "correctness_overall": "f1_overall",
+    "correctness_recall_overall": "recall_overall",
     "correctness": "f1",
     "correctness_precision": "precision",
     "correctness_recall": "recall",
     "correctness_with_fallback": "f1_with_fallback",
 }
 """Scores of the comparison with references, and what they are called among its totals."""
+
+_FIELDS: Final = {**_CORRECTNESS, "abstention_rate": "abstentions"}
+"""Scores whose field bears another name, for it is an older figure's."""
 
 _FALLBACK: Final = "_with_fallback"
 _NOTHING: Final = "nothing to measure"
@@ -211,7 +223,7 @@ def _result(gate: Gate, value: float | None, what: str) -> GateResult:
 
 def _held(gate: Gate, summary: Summary) -> tuple[float | None, str]:
     """What a gate is held against, and what that is."""
-    name = _CORRECTNESS.get(gate.name, gate.name)
+    name = _FIELDS.get(gate.name, gate.name)
     totals = summary.correctness if gate.name in _CORRECTNESS else summary
     score: CorpusScore | None = getattr(totals, name, None)
     if score is None:
@@ -221,7 +233,7 @@ def _held(gate: Gate, summary: Summary) -> tuple[float | None, str]:
         return score.macro, "mean over answers"
     above = gate.side == "most"
     bounds: CorpusBounds | None = getattr(totals, f"{name}_bounds", None)
-    if bounds is None:  # Coverage needs no judge: it is the one score in which no failure can hide.
+    if bounds is None:  # Coverage and abstentions need no judge: no failure can hide in them.
         return _limit(gate, score.interval)
     interval = bounds.high_interval if above else bounds.low_interval
     if interval is None:

@@ -1,7 +1,7 @@
 """The numbers of one answer, from the outcomes of its claims."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
 
@@ -33,7 +33,8 @@ Limits = tuple[float, float]
 Rate = tuple[float | None, int]
 """A score, None where there was nothing to measure, and how many items it is over."""
 
-_UNSUPPORTED: Final = frozenset({Support.NONE, Support.CONTRADICTED, Support.PARTIAL})
+_INVENTED: Final = frozenset({Support.NONE, Support.CONTRADICTED})
+_UNSUPPORTED: Final = _INVENTED | {Support.PARTIAL}
 _HALVES: Final = {support: round(2 * weight) for support, weight in SUPPORT_WEIGHT.items()}
 """Weights in halves, which are whole numbers."""
 
@@ -203,8 +204,13 @@ class Counts:
             "citation_recall": (share(self.cited_fully, judged), judged),
         }
 
+    def _any(self, labels: Collection[Support]) -> Limits | None:
+        """Whether any claim bears one of these labels, 1 or 0, with bounds."""
+        found = any(self.own[label] for label in labels)
+        return (float(found), float(found or self.failed > 0)) if self.asserting else None
+
     def limits(self) -> dict[str, Limits | None]:
-        """The bounds of those scores that have any."""
+        """The bounds of those scores of an answer that have any."""
         valid, unjudged = (
             self.citations[CitationStatus.VALID],
             self.citations.total() - self.settled,
@@ -213,6 +219,8 @@ class Counts:
             "faithfulness": self.bounds,
             "faithfulness_strict": bounds(self.own[Support.FULL], self.judged, self.failed),
             "contradiction_rate": bounds(self.own[Support.CONTRADICTED], self.judged, self.failed),
+            "hallucination_rate": self._any(_INVENTED),
+            "hallucination_rate_strict": self._any(_UNSUPPORTED),
             "citation_recall": bounds(self.cited_fully, self.judged, self.failed),
             "citation_validity": bounds(valid, self.settled, unjudged),
         }

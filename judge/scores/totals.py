@@ -5,7 +5,7 @@ those of the whole.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, Literal, Self, get_args
 
@@ -50,14 +50,19 @@ _SCORES: Final = (
     "citation_validity",
     "citation_recall",
 )
+_HALLUCINATING: Final = ("hallucination_rate", "hallucination_rate_strict")
+_ABSTAINING: Final = ("abstentions", "abstention_rate_answerable", "abstention_rate_unanswerable")
 _BOUNDED: Final = (
     "faithfulness",
     "faithfulness_strict",
+    *_HALLUCINATING,
     "contradiction_rate",
     "citation_recall",
     "citation_validity",
 )
 _COMPARED: Final = ("f1", "precision", "recall")
+_FALLBACK: Final = "f1_with_fallback"
+_OVERALL: Final = ("f1_overall", "recall_overall")
 
 
 def summarize(results: Iterable[SampleResult], *, max_unscored: float = MAX_UNSCORED) -> Summary:
@@ -78,7 +83,7 @@ class Totals:
 
     def __init__(self, *, max_unscored: float = MAX_UNSCORED) -> None:
         self._max_unscored = max_unscored
-        self._tally = _Tally(_SCORES, _BOUNDED)
+        self._tally = _Tally((*_SCORES, *_HALLUCINATING, *_ABSTAINING), _BOUNDED)
         self._outcomes = Counts()
         self._correctness = _CorrectnessTotals()
         self._quadrants = _QuadrantTotals()
@@ -103,7 +108,13 @@ class Totals:
         if scores.faithfulness_with_fallback is None:
             # An answer in which nothing fell back counts here with the faithfulness it has.
             values["faithfulness_with_fallback"] = scores.faithfulness
-        self._tally.add(values, outcomes.limits())
+        limits = outcomes.limits()
+        for name in _HALLUCINATING:
+            low, high = limits[name] or (0.0, 1.0)
+            values[name] = low if low == high else None
+        abstained = float(result.status is Status.ABSTAINED)
+        values |= dict.fromkeys(_abstaining(result), abstained)
+        self._tally.add(values, limits)
         self._correctness.add(result.correctness)
         self._quadrants.add(result, position)
         spent = found["spent"]
@@ -166,7 +177,27 @@ class Totals:
             seconds=spent["ticks"] / _TICKS,
             **self._tally.bounds(),
             **self._tally.scores(outcomes.rates()),
+            **self._tally.shares((*_HALLUCINATING, *_ABSTAINING)),
         )
+
+
+def _abstaining(result: SampleResult) -> Iterator[str]:
+    """The abstention rates that an answer counts for: gold evidence tells, or else a reference."""
+    yield "abstentions"
+    answerable = None
+    if result.cell is not None:
+        answerable = result.cell.answerable
+    elif result.correctness is not None and not _conflicting(result):
+        kinds = {sentence.kind for sentence in result.correctness.reference}
+        if not kinds.isdisjoint({SentenceKind.CLAIM, SentenceKind.ABSTENTION}):
+            answerable = SentenceKind.CLAIM in kinds
+    if answerable is not None:
+        yield _ABSTAINING[1 if answerable else 2]
+
+
+def _conflicting(result: SampleResult) -> bool:
+    """Whether its gold contradicts itself."""
+    return any(flag.name is FlagName.CONFLICTING_GOLD for flag in result.flags)
 
 
 def _untrusted(outcomes: Counts, max_unscored: float) -> bool:
@@ -205,6 +236,13 @@ class _Tally:
         """By name; None where no answer has it."""
         return {name: self._score(name, *pool) for name, pool in pooled.items()}
 
+    def shares(self, names: Iterable[str]) -> dict[str, CorpusScore | None]:
+        """Shares of answers by name: pooled over the answers, which is the mean again."""
+        return {
+            name: self._score(name, self._means.mean(name), self._means.count(name))
+            for name in names
+        }
+
     def _score(self, name: str, micro: float | None, items: int) -> CorpusScore | None:
         macro, interval = self._means.mean(name), self._means.interval(name)
         if macro is None or interval is None or micro is None:
@@ -239,8 +277,11 @@ class _CorrectnessTotals:
     """How the answers of a run agree with their references."""
 
     def __init__(self) -> None:
-        self._tally = _Tally((*_COMPARED, "f1_with_fallback"), _COMPARED)
+        bounded = (*_COMPARED, *_OVERALL)
+        self._tally = _Tally((*bounded, _FALLBACK), bounded)
         self._answers, self._references = Counts(), Counts()
+        self._pools = {name: (Counts(), Counts()) for name in ("f1", "f1_overall", _FALLBACK)}
+        """Claims of the answers, and of their references, that each F1 is over."""
 
     def add(self, compared: Correctness | None) -> None:
         """Take in one answer, where it was compared or found to have nothing to compare with."""
@@ -251,19 +292,25 @@ class _CorrectnessTotals:
         found["statuses"][compared.status] += 1
         flags = chain(compared.answer_flags, compared.reference_flags)
         found["flags"].update(flag.name for flag in flags)
-        values = {name: getattr(compared, name) for name in (*_COMPARED, "f1_with_fallback")}
-        if compared.f1_with_fallback is None:
-            # An answer in which nothing fell back counts here with the F1 it has.
-            values["f1_with_fallback"] = compared.f1
-        limits = {name: getattr(compared, f"{name}_bounds") for name in _COMPARED}
+        values, limits = _over_same(compared)
         self._tally.add(values, limits)
-        self._answers.merge(Counts.of(compared.answer))
-        self._references.merge(Counts.of(compared.reference))
+        answer, reference = Counts.of(compared.answer), Counts.of(compared.reference)
+        self._answers.merge(answer)
+        self._references.merge(reference)
+        if compared.status is CorrectnessStatus.ABSTAINED:
+            reference = Counts(own=Counter({Support.NONE: _claimed(compared)}))
+        for name, pool in self._pools.items():
+            if values.get(name) is not None:
+                pool[0].merge(answer)
+                pool[1].merge(reference)
 
     def merge(self, other: Self) -> None:
         self._tally.merge(other._tally)
         self._answers.merge(other._answers)
         self._references.merge(other._references)
+        for name, pool in self._pools.items():
+            for own, others in zip(pool, other._pools[name], strict=True):
+                own.merge(others)
 
     def totals(self, max_unscored: float) -> CorrectnessTotals | None:
         """The totals of what was added so far; None where correctness was not asked for."""
@@ -273,15 +320,19 @@ class _CorrectnessTotals:
         answers, references, both = self._answers, self._references, Counts()
         both.merge(answers)
         both.merge(references)
-        pooled: dict[str, Rate] = {
-            "f1": (f1(answers.mean, references.mean), both.judged),
-            "precision": (answers.mean, answers.judged),
-            "recall": (references.mean, references.judged),
-            "f1_with_fallback": (None, 0),
-        }
+        pooled: dict[str, Rate] = {_FALLBACK: (None, 0)}
+        for name, recall in (("f1", "recall"), _OVERALL):
+            said, wanted = self._pools[name]
+            # Where no answer claims anything, nothing of the references is said.
+            micro = f1(said.mean if said.judged else 0.0, wanted.mean)
+            pooled[name] = (micro, said.judged + wanted.judged)
+            pooled[recall] = (wanted.mean, wanted.judged)
+        said, _ = self._pools["f1"]
+        pooled["precision"] = (said.mean, said.judged)
         if both.fallen_back:
-            micro = f1(answers.mean_with_fallback, references.mean_with_fallback)
-            pooled["f1_with_fallback"] = (micro, both.judged_by_any)
+            said, wanted = self._pools[_FALLBACK]
+            micro = f1(said.mean_with_fallback, wanted.mean_with_fallback)
+            pooled[_FALLBACK] = (micro, said.judged_by_any + wanted.judged_by_any)
         return CorrectnessTotals(
             signatures=dict(found["signatures"]),
             statuses={status: found["statuses"][status] for status in CorrectnessStatus},
@@ -297,6 +348,39 @@ class _CorrectnessTotals:
             **self._tally.bounds(),
             **self._tally.scores(pooled),
         )
+
+
+def _over_same(
+    compared: Correctness,
+) -> tuple[dict[str, float | None], dict[str, Limits | None]]:
+    """An answer's scores and bounds, none in a mean that it has not all the scores for.
+
+    Precision, recall and F1 are over those that have both of the former; the overall ones over
+    those that have recall and F1, or abstained from what the reference claims.
+    """
+    sides = compared.precision, compared.recall
+    values: dict[str, float | None] = {}
+    limits: dict[str, Limits | None] = {}
+    if None not in sides:
+        values = {name: getattr(compared, name) for name in _COMPARED}
+    if None not in (compared.precision_bounds, compared.recall_bounds):
+        limits = {name: getattr(compared, f"{name}_bounds") for name in _COMPARED}
+    # An answer in which nothing fell back counts here with the F1 it has.
+    fallen_back = compared.f1_with_fallback
+    values[_FALLBACK] = values.get("f1") if fallen_back is None else fallen_back
+    if compared.status is CorrectnessStatus.ABSTAINED and _claimed(compared):
+        values |= dict.fromkeys(_OVERALL, 0.0)
+        limits |= dict.fromkeys(_OVERALL, (0.0, 0.0))
+    if None not in (compared.f1, compared.recall):
+        values |= {"f1_overall": compared.f1, "recall_overall": compared.recall}
+    if compared.f1_bounds is not None and compared.recall_bounds is not None:
+        limits |= {"f1_overall": compared.f1_bounds, "recall_overall": compared.recall_bounds}
+    return values, limits
+
+
+def _claimed(compared: Correctness) -> int:
+    """How many claims its reference makes, judged or not."""
+    return sum(sentence.kind is SentenceKind.CLAIM for sentence in compared.reference)
 
 
 _Key = tuple[QuadrantWord, ...] | Literal["conflicting", "without_gold"]
@@ -319,7 +403,7 @@ class _QuadrantTotals:
             key = result.cell.words
             self._partly[key] += result.cell.partly
             self._signatures[result.cell.signature] += 1
-        elif any(flag.name is FlagName.CONFLICTING_GOLD for flag in result.flags):
+        elif _conflicting(result):
             key = "conflicting"
         self._answers[key] += 1
         self._name(key, [(position, result.qid)])

@@ -217,7 +217,8 @@ def test_gates_and_their_outcome_stand_in_the_summary(tmp_path: Path) -> None:
     # Wilson's upper limit of 1 in 2, and of 0 in 2, with t(1) = 12.706.
     assert gate.value == pytest.approx(0.9969 if second["value"] else 0.9878, abs=1e-4)
     # Those of an older version, and of a run without a gate, are read all the same.
-    for name in ("gates", "contradiction_rate_bounds"):
+    later = ("gates", "contradiction_rate_bounds", "hallucination_rate", "abstentions")
+    for name in later:
         del found[name]
     del found["faithfulness_bounds"]["high_interval"]
     (tmp_path / "run" / "summary.json").write_text(json.dumps(found))
@@ -275,6 +276,41 @@ def test_correctness_is_measured_where_it_is_asked_for(
     _, shown, _ = judge("show", tmp_path / "run", "zh")
     assert "looks correct 0.667 · precision 0.500 · recall 1.000" in shown
     assert "in the answer, and not, not wholly or not surely" in shown
+
+
+def test_refusing_passes_no_gate_on_all_questions(tmp_path: Path) -> None:
+    """54 of 60 abstain from questions that have an answer: only those who answer are faithful."""
+    said = {
+        "en": ("The canteen opens at seven.", "I don't know."),
+        "zh": ("七点开门。", "不知道。"),
+    }
+    gates = {
+        "--fail-under faithfulness=0.9": (True, 1),
+        "--fail-under correctness=0.9": (True, 1),
+        "--fail-under correctness_recall=0.9": (True, 1),
+        "--fail-under correctness_overall=0.9": (False, 0.1),
+        "--fail-under correctness_recall_overall=0.9": (False, 0.1),
+        "--fail-over hallucination_rate=0.1": (True, 0),
+        "--fail-over abstention_rate=0.3": (False, 0.9),
+        "--fail-over abstention_rate_answerable=0.3": (False, 0.9),
+    }
+    options = f"--judge similarity --correctness --force {' '.join(gates)} --lang"
+    for lang, (right, refusal) in said.items():
+        source = samples(
+            tmp_path, *((str(i), right if i < 6 else refusal, right) for i in range(60))
+        )
+        ran = judge("score", source, "-o", tmp_path / "run", *options.split(), lang)
+        held = read_summary(tmp_path / "run").gates
+        assert [(gate.passed, gate.value) for gate in held] == list(gates.values())
+        assert ran.code == 1
+        shown = [row.split() for row in ran.out.splitlines()]
+        names = ("overall", "(F1)") if lang == "en" else ("总体看似正确（F1）", "看似正确（F1）")
+        first, second = (next(i for i, row in enumerate(shown) if name in row) for name in names)
+        assert (first <= second, "0.100" in shown[first]) == (True, True)
+    # Nobody told which questions have an answer.
+    source = samples(tmp_path, ("1", "I don't know.", None))
+    words = ["--judge", "similarity", "--force", "--fail-over", "abstention_rate_answerable=0.3"]
+    assert judge("score", source, "-o", tmp_path / "run", *words).code == 3
 
 
 def test_without_a_reference_it_says_so_and_a_gate_is_no_pass(tmp_path: Path) -> None:

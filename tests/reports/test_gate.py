@@ -40,8 +40,9 @@ COMPARED = summarize([compared("q", "f", "f")]).correctness
 
 def totals(*, untrusted: bool = False) -> Summary:
     judged = ("faithfulness", "faithfulness_strict", "contradiction_rate", "citation_recall")
+    judged = (*judged, "hallucination_rate")
     bounds = {f"{name}_bounds": BOUNDS for name in judged}
-    scores = dict.fromkeys((*judged, "coverage"), SCORE)
+    scores = dict.fromkeys((*judged, "coverage", "abstentions"), SCORE)
     return NOTHING.model_copy(update={**scores, **bounds, "untrusted": untrusted})
 
 
@@ -49,6 +50,7 @@ def with_correctness(**changes: object) -> Summary:
     """Totals with an F1 of .55, whose lower bound's interval begins at .5; recall has no value."""
     assert COMPARED is not None
     fields = {"f1": F1, "f1_bounds": BOUNDS, "precision": SCORE, "precision_bounds": None}
+    fields |= {"f1_overall": SCORE, "f1_overall_bounds": BOUNDS}
     found = COMPARED.model_copy(update=fields | {"recall": None} | changes)
     return totals().model_copy(update={"correctness": found})
 
@@ -70,14 +72,20 @@ def held(summary: Summary, *passed: bool | None) -> Summary:
 
 
 def test_every_score_of_the_summary_can_be_gated() -> None:
-    compared_too = {"f1", "precision", "recall", "f1_with_fallback"}
-    for record, names in ((Summary, GATED.keys()), (CorrectnessTotals, compared_too)):
+    compared_too = {"f1", "precision", "recall", "f1_with_fallback", "f1_overall", "recall_overall"}
+    judged = GATED.keys() | {"abstentions"}  # its gate is abstention_rate
+    for record, names in ((Summary, judged), (CorrectnessTotals, compared_too)):
         fields = record.model_fields.items()
         scores = {name for name, field in fields if field.annotation == CorpusScore | None}
         assert scores
         assert scores <= names
-    # Of one alone less is better.
-    assert [name for name, side in GATED.items() if side == "most"] == ["contradiction_rate"]
+    assert [name for name, side in GATED.items() if side == "most"] == [
+        "hallucination_rate",
+        "hallucination_rate_strict",
+        "contradiction_rate",
+        "abstention_rate",
+        "abstention_rate_answerable",  # to abstain from what has no answer is right
+    ]
 
 
 def test_a_gate_names_a_score_and_a_share() -> None:
@@ -128,6 +136,13 @@ def test_what_is_held_against_a_gate() -> None:
         ("citation_recall", True): 0.5,
         ("citation_recall", False): 0.8,
         ("citation_validity", True): None,
+        ("hallucination_rate", False): 0.8,
+        ("hallucination_rate", True): 0.97,
+        ("abstention_rate", False): 0.8,
+        ("abstention_rate", True): 0.9,  # the upper limit: no failure can hide in it
+        ("abstention_rate_answerable", True): None,
+        ("correctness_overall", False): 0.8,
+        ("correctness_overall", True): 0.5,
         ("correctness", False): 0.55,
         ("correctness", True): 0.5,  # likewise
         ("correctness_precision", False): 0.8,

@@ -153,6 +153,51 @@ def test_answers_without_claims_are_counted_and_in_no_mean() -> None:
     assert (summary.claims, summary.judged, summary.supports[Support.NO_CLAIM]) == (2, 1, 1)
 
 
+def test_an_answer_hallucinates_where_any_claim_has_no_support() -> None:
+    """None and contradicted settle it; a failure leaves open only what it could change."""
+    rows = [
+        # Marks; whether it does, then where partial support counts, too, None where it is open.
+        ("ff", 0, 0),
+        ("fp", 0, 1),
+        ("fn", 1, 1),
+        ("c?", 1, 1),
+        ("p?", None, 1),
+        ("f?", None, None),
+        ("??", None, None),
+        ("yN", None, None),  # what a fallback says is a failure of the run's own judge
+    ]
+    told = [answer(str(i), marks) for i, (marks, *_) in enumerate(rows)]
+    nothing = [answer("none", "a"), answer("-", "-"), answer("empty", "")]
+    summary = summarize([*told, *nothing])
+    for column, name in ((1, "hallucination_rate"), (2, "hallucination_rate_strict")):
+        known = [row[column] for row in rows if row[column] is not None]
+        share = sum(known) / len(known)
+        assert score(getattr(summary, name)) == (share, share, len(known), len(known))
+        low, whole = sum(known) / len(rows), len(rows)
+        high = low + (whole - len(known)) / whole
+        assert limits(getattr(summary, f"{name}_bounds")) == pytest.approx((low, high, whole))
+        assert getattr(summarize(nothing), name) is None
+
+
+def test_abstentions_are_counted_apart_where_gold_tells() -> None:
+    """5 of 7; of the three answerable two, of the two unanswerable one."""
+    results = [
+        answer("cautious", "a", gold=CAUTIOUS),
+        answer("good", "f", gold=GOOD),
+        answer("honest", "a", gold=HONEST),
+        answer("who knows", "a"),
+        answer("by reference", "a", reference="hf"),
+        answer("should have", "f", reference="a"),
+        answer("conflict", "a", reference="f", gold=CONFLICT),
+    ]
+    summary = summarize(results)
+    assert summary.abstention_rate == 5 / 7
+    assert score(summary.abstentions) == (5 / 7, 5 / 7, 7, 7)
+    assert score(summary.abstention_rate_answerable) == (2 / 3, 2 / 3, 3, 3)
+    assert score(summary.abstention_rate_unanswerable) == (0.5, 0.5, 2, 2)
+    assert summarize([answer("1", "f")]).abstention_rate_answerable is None
+
+
 def test_fallback_verdicts_enter_only_the_score_that_says_so() -> None:
     """Own faithfulness 1 and 0; with the fallback (1 + 1 + 0)/3 and 0."""
     summary = summarize([answer("a", "fyN"), answer("b", "n")])
@@ -242,6 +287,28 @@ def test_a_failed_comparison_is_anything_in_the_bounds_and_nothing_in_the_mean()
     made = totals(compared("a", "f", "?"))
     assert (made.recall, made.f1) == (None, None)
     assert (limits(made.f1_bounds), limits(made.precision_bounds)) == ((0, 1, 1), (1, 1, 1))
+
+
+def test_overall_an_abstention_from_what_the_reference_claims_is_nothing_said() -> None:
+    """F1 1, 0, 0 and one failure. Pooled: precision 1 of 1, recall 1 of 4, so 2 · ¼ / 1¼ of 5."""
+    made = totals(
+        compared("right", "f", "f"),
+        compared("refuses", "a", "nn"),
+        compared("asks back", "h", "n"),
+        compared("failed", "?", "?"),
+        compared("rightly refuses", "a", "a"),
+    )
+    assert score(made.f1_overall) == pytest.approx((1 / 3, 0.4, 3, 5))
+    assert score(made.recall_overall) == pytest.approx((1 / 3, 0.25, 3, 4))
+    assert limits(made.f1_overall_bounds) == limits(made.recall_overall_bounds) == (0.25, 0.5, 4)
+    # Of those that claim something, and are measured both ways, only the first is left.
+    assert score(made.f1) == (1, 1, 1, 2)
+    assert score(made.precision) == score(made.recall) == (1, 1, 1, 1)
+    assert limits(made.f1_bounds) == limits(made.recall_bounds) == (0.5, 1, 2)
+    # Refusing everything is 0, not null.
+    refused = totals(compared("1", "a", "n"), compared("2", "a", "nh"))
+    assert score(refused.f1_overall) == (0, 0, 2, 2)
+    assert (refused.f1, refused.precision) == (None, None)
 
 
 def test_fallback_comparisons_enter_only_the_score_that_says_so() -> None:
@@ -369,8 +436,14 @@ def test_it_adds_up_and_the_bounds_enclose(made: list[partial[SampleResult]]) ->
     results = [one(str(i)) for i, one in enumerate(made)]
     summary = summarize(results)
     _enclosed(summary, "faithfulness", "faithfulness_strict", "citation_recall")
-    if summary.correctness is not None:
-        _enclosed(summary.correctness, "f1", "precision", "recall")
+    for name in ("hallucination_rate", "hallucination_rate_strict"):
+        mean, sides = getattr(summary, name), getattr(summary, f"{name}_bounds")
+        assert mean is None or sides.low - 1e-9 <= mean.macro <= sides.high + 1e-9
+    if (found := summary.correctness) is not None:
+        _enclosed(found, "f1", "precision", "recall", "f1_overall", "recall_overall")
+        for together in (("f1", "precision", "recall"), ("f1_overall", "recall_overall")):
+            each = [getattr(found, name) for name in together]
+            assert len({one and one.answers for one in each}) == 1  # of the same answers
     table = summary.breakdown
     known = [result.cell for result in results if result.cell is not None]
     if table is None:

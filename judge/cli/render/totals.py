@@ -29,20 +29,30 @@ from judge.text.visible import clip, flat
 
 _Part = TypeVar("_Part", bound=str)
 
+_HALLUCINATING: Final = ("hallucination_rate", "hallucination_rate_strict")
+_ABSTAINING: Final = ("abstentions", "abstention_rate_answerable", "abstention_rate_unanswerable")
 _SCORES: Final = (
     "faithfulness",
     "faithfulness_strict",
     "faithfulness_with_fallback",
+    *_HALLUCINATING,
     "contradiction_rate",
     "coverage",
     "citation_validity",
     "citation_recall",
+    *_ABSTAINING,
 )
 # Similarity never says partial: strict would repeat the first.
-_LLM_ONLY: Final = ("faithfulness_strict",)
+_LLM_ONLY: Final = ("faithfulness_strict", "hallucination_rate_strict")
 _CITING: Final = ("coverage", "citation_validity", "citation_recall")
-_AGREEING: Final = ("f1", "precision", "recall", "f1_with_fallback")
-_OFFLINE: Final = {"faithfulness": "looks_supported", "f1": "looks_correct"}
+_OVERALL: Final = ("f1_overall", "recall_overall")
+_AGREEING: Final = (*_OVERALL, "f1", "precision", "recall", "f1_with_fallback")
+_OFFLINE: Final = {
+    "faithfulness": "looks_supported",
+    "hallucination_rate": "looks_hallucinated",
+    "f1_overall": "looks_correct_overall",
+    "f1": "looks_correct",
+}
 """What a score is called where similarity made it."""
 _LISTS: Final = {
     (True, True): "looks_flagged",
@@ -185,7 +195,13 @@ class _Totals:
             page.say(self._say("no_reference"), hang=2, style="yellow")
             return
         title = "looks_correct" if self._offline else "correctness"
-        page.table(self._score_table(title, totals, _AGREEING))
+        overall, own = totals.f1_overall, totals.f1
+        # Where every question was answered, both are the same.
+        apart = overall is not None and (own is None or own.answers < overall.answers)
+        names = [name for name in _AGREEING if apart or name not in _OVERALL]
+        page.table(self._score_table(title, totals, names))
+        if apart:
+            page.say(self._say("overall"), hang=2, style="dim")
         if self._offline:
             page.say(self._say("short"), hang=2, style="dim")
         failures = self._failures(totals, self._others)
@@ -195,7 +211,10 @@ class _Totals:
         left_out = {
             *(() if any(self._summary.citations.values()) else _CITING),
             *(_LLM_ONLY if self._offline else ()),
+            *(name for name in (*_HALLUCINATING, *_ABSTAINING) if not getattr(self._summary, name)),
         }
+        if not (self._summary.abstention_rate or self._summary.abstention_rate_unanswerable):
+            left_out.update(_ABSTAINING)
         names = [name for name in _SCORES if name not in left_out]
         title = "similarity" if self._offline else "faithfulness"
         return self._score_table(title, self._summary, names)
@@ -215,10 +234,11 @@ class _Totals:
             answers = score.answers if score else 0
             label = named(_OFFLINE.get(name, name) if self._offline else name)
             if score is not None:
+                share = name in {*_HALLUCINATING, *_ABSTAINING}  # of answers: nothing to pool
                 noun = "citation" if name == "citation_validity" else "sentence"
                 items = counted(noun, score.items, lang)
                 interval = between(score.interval.low, score.interval.high)
-                pooled = number(score.micro)
+                pooled, items = ("", "") if share else (number(score.micro), items)
                 table.add_row(label, number(score.macro), interval, pooled, str(answers), items)
             elif not name.endswith("_with_fallback"):
                 table.add_row(label, number(None), "", "", "0", "")
