@@ -39,8 +39,8 @@ COMPARED = summarize([compared("q", "f", "f")]).correctness
 
 
 def totals(*, untrusted: bool = False) -> Summary:
-    judged = ("faithfulness", "faithfulness_strict", "contradiction_rate", "citation_recall")
-    judged = (*judged, "hallucination_rate")
+    rates = ("contradiction_rate", "hallucination_rate")
+    judged = ("faithfulness", "faithfulness_strict", *rates, "citation_recall")
     bounds = {f"{name}_bounds": BOUNDS for name in judged}
     scores = dict.fromkeys((*judged, "coverage", "abstentions"), SCORE)
     return NOTHING.model_copy(update={**scores, **bounds, "untrusted": untrusted})

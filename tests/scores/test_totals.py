@@ -155,22 +155,22 @@ def test_answers_without_claims_are_counted_and_in_no_mean() -> None:
 
 def test_an_answer_hallucinates_where_any_claim_has_no_support() -> None:
     """None and contradicted settle it; a failure leaves open only what it could change."""
-    rows = [
-        # Marks; whether it does, then where partial support counts, too, None where it is open.
-        ("ff", 0, 0),
-        ("fp", 0, 1),
-        ("fn", 1, 1),
-        ("c?", 1, 1),
-        ("p?", None, 1),
-        ("f?", None, None),
-        ("??", None, None),
-        ("yN", None, None),  # what a fallback says is a failure of the run's own judge
-    ]
-    told = [answer(str(i), marks) for i, (marks, *_) in enumerate(rows)]
+    rows: dict[str, tuple[float | None, float | None]] = {
+        # Whether it does, then where partial support counts, too; None where it is open.
+        "ff": (0, 0),
+        "fp": (0, 1),
+        "fn": (1, 1),
+        "c?": (1, 1),
+        "p?": (None, 1),
+        "f?": (None, None),
+        "??": (None, None),
+        "yN": (None, None),  # what a fallback says is a failure of the run's own judge
+    }
+    told = [answer(marks, marks) for marks in rows]
     nothing = [answer("none", "a"), answer("-", "-"), answer("empty", "")]
     summary = summarize([*told, *nothing])
-    for column, name in ((1, "hallucination_rate"), (2, "hallucination_rate_strict")):
-        known = [row[column] for row in rows if row[column] is not None]
+    for column, name in enumerate(("hallucination_rate", "hallucination_rate_strict")):
+        known = [value for value in (row[column] for row in rows.values()) if value is not None]
         share = sum(known) / len(known)
         assert score(getattr(summary, name)) == (share, share, len(known), len(known))
         low, whole = sum(known) / len(rows), len(rows)
