@@ -12,7 +12,7 @@ from judge.checks.counterparts import Sentences
 from judge.checks.dates import Calendar, Date, dates
 from judge.checks.names import AllMentions, Amid, Mentions, Name, names
 from judge.checks.numbers import PERCENT
-from judge.checks.places import COUNT, Item, Place, Places, belongs, places
+from judge.checks.places import COUNT, Item, Place, Places, belongs, places, values, weigh
 from judge.checks.quantities import (
     CENTURY,
     MERE,
@@ -41,6 +41,8 @@ _OPEN: Final = re.compile(
     re.IGNORECASE,
 )
 _REACH: Final = 16
+_FEW: Final = 4
+"""Sentences with a figure that are looked at before all places are."""
 _PAIRED: Final = 6
 """Figures of one sentence that a percentage may be of; more are a table."""
 _LIKE: Final = 0.6
@@ -139,6 +141,7 @@ class _Said:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._stems: dict[int, frozenset[str]] = {}
 
     @cached_property
     def dates(self) -> list[Date]:
@@ -163,13 +166,42 @@ class _Said:
     def places(self, number: int = 0) -> Iterator[Place]:
         """What it says about each of its figures and dates; `number` says which text it is."""
         items: list[Item] = [*self.quantities, *self.dates]
-        return places(self.text, self.words, items, segments(self.text), number)
+        return places(self.text, self.words, items, self.cuts, number)
+
+    @cached_property
+    def cuts(self) -> list[tuple[int, int]]:
+        return segments(self.text)
+
+    @cached_property
+    def lone(self) -> dict[object, list[int]]:
+        """By value of a figure or date, the sentences that have no other of its kind."""
+        starts = [start for start, _ in self.cuts]
+        grouped: dict[tuple[int, str], list[Item]] = {}
+        items: list[Item] = [*self.quantities, *self.dates]
+        for item in items:
+            at = bisect_right(starts, item.start) - 1
+            kind = "date" if isinstance(item, Date) else item.readings[0].unit.kind
+            grouped.setdefault((at, kind), []).append(item)
+        found: dict[object, list[int]] = {}
+        for (at, _), own in grouped.items():
+            if len(own) == 1:
+                for value in values(own[0]):
+                    found.setdefault(value, []).append(at)
+        return found
+
+    def stems_of(self, at: int) -> frozenset[str]:
+        """The stems of one of its sentences, by number."""
+        if at not in self._stems:
+            own, (start, end) = self.words, self.cuts[at]
+            run = slice(bisect_left(own.starts, start), bisect_left(own.starts, end))
+            self._stems[at] = frozenset(own.stems[run])
+        return self._stems[at]
 
     def shares(self) -> Iterator[float]:
         """What percentage of each other its figures are, within a sentence, and their changes."""
         figures = [each for each in self.quantities if each.certain]
         starts = [each.start for each in figures]
-        for start, end in segments(self.text):
+        for start, end in self.cuts:
             own = figures[bisect_left(starts, start) : bisect_left(starts, end)]
             for one, two in combinations(own if len(own) <= _PAIRED else (), 2):
                 (a, unit), (b, other) = one.readings[0], two.readings[0]
@@ -192,6 +224,7 @@ class _Grounds:
     def __init__(self, close: tuple[_Said, ...], wide: tuple[_Said, ...]) -> None:
         self._close = close
         self._wide = wide
+        self._rivals: dict[tuple[Place, float], Place | None] = {}
 
     @cached_property
     def figures(self) -> Figures:
@@ -268,19 +301,37 @@ class _Grounds:
         own = said.place(item)
         if not own or not own.alone or _same(item, self._asked):
             return None
+        if self._stands(own):
+            return None
         holders = self._places.holders(item)
         best = self._rival(own, _LIKE) if holders else None
         beaten = best and all(belongs(own.words, each, best) for each in holders)
         return self._written(best) if best and beaten else None
 
+    def _stands(self, own: Place) -> bool:
+        """Whether a sentence with one figure of its kind has this one, and most of its words.
+
+        Most claims are settled so, before the places of the evidence are made.
+        """
+        enough = _LIKE * weigh(own.words)
+        return any(
+            weigh(own.words & text.stems_of(at)) >= enough
+            for value in values(own.item)
+            for text in self._close[:-1]
+            for at in text.lone.get(value, ())[:_FEW]
+        )
+
     def _rival(self, own: Place, least: float = _ALIKE) -> Place | None:
         """The place most like a claim's where another figure stands."""
-        found = [
-            (alike, place)
-            for alike, place in self._places.near(own)
-            if alike >= least and place.alone and _differ(own.item, place.item)
-        ]
-        return max(found, key=itemgetter(0), default=(0.0, None))[1]
+        if (own, least) not in self._rivals:
+            found = [
+                (alike, place)
+                for alike, place in self._places.near(own)
+                if alike >= least and place.alone and _differ(own.item, place.item)
+            ]
+            best = max(found, key=itemgetter(0), default=(0.0, None))[1]
+            self._rivals[own, least] = best
+        return self._rivals[own, least]
 
     def _written(self, place: Place) -> str:
         text = self._close[place.text].text

@@ -13,7 +13,7 @@ from judge.text.words import LIGHT, Words, weight
 
 _HITS: Final = 500
 """Places of its words that are looked at for one figure of a claim, the rarest words first."""
-_NEAR: Final = 20
+_NEAR: Final = 8
 """Places that share most words with a figure of a claim are compared."""
 _ITEMS: Final = 12
 """A sentence of more figures is a table, and says nothing of each."""
@@ -172,7 +172,7 @@ class Places:
         self._valued: dict[object, list[int]] = defaultdict(list)
         self._holders: dict[tuple[str, str], list[int]] = defaultdict(list)
         for number, place in enumerate(found):
-            for value in _values(place.item):
+            for value in values(place.item):
                 self._valued[value].append(number)
             for kind in place.kinds:
                 for own in place.words:
@@ -193,11 +193,12 @@ class Places:
 
     def holders(self, item: Item) -> list[Place]:
         """Those of exactly its value; none where there are too many to tell."""
-        numbers = {number for each in _values(item) for number in self._valued.get(each, ())}
+        numbers = {number for each in values(item) for number in self._valued.get(each, ())}
         return [] if len(numbers) > _MANY else [self._places[each] for each in sorted(numbers)]
 
 
-def _values(item: Item) -> Iterator[object]:
+def values(item: Item) -> Iterator[object]:
+    """What places are found by: values of a quantity, a date with and without its day and month."""
     if isinstance(item, Date):
         for day in item.readings:
             yield from (
