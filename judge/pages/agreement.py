@@ -122,6 +122,10 @@ class Words:
         key = "stratum.right" if way == "same" else f"score.{way}"
         return self(key, points=self.points(stratum.error))
 
+    def stratum_share(self, stratum: LabelledStratum) -> str:
+        """How much of the mean over answers a stratum makes up."""
+        return self("unmeasured.plain") if stratum.share is None else self.percent(stratum.share)
+
     def reviewer(self, name: str) -> str:
         """The name of a reviewer, who may have given none."""
         return name or self("disagreement.nameless")
@@ -167,7 +171,12 @@ class Findings:
             why = f"few_{self._agreement.by}" if few else "no_claim"
             return words("headline.nothing", why=words(f"unmeasured.{why}"))
         reach = words.reach(score, whole=self.whole)
-        lead = words(f"headline.{score.name}", value=words.percent(score.corrected), reach=reach)
+        lead = words(
+            f"headline.{score.name}",
+            value=words.percent(score.corrected),
+            over=words(f"headline.{score.average}"),
+            reach=reach,
+        )
         said = words("headline.silent")
         if score.raw is not None:
             way = f"{'similarity' if self._summary.by_similarity else 'judge'}_{bias(score)}"

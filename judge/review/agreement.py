@@ -1,7 +1,8 @@
 """How good the judge is by the labels of people: agreement, precision and recall, calibration.
 
 Weights, one a row, are finite and at least 0. Only their ratios matter, and a row of weight 0
-changes nothing but a count of rows.
+changes nothing but a count of rows. What stands beside the corrected score over answers is a mean
+over answers, too: a claim weighs 1 / the claims of its answer.
 """
 
 import math
@@ -13,7 +14,16 @@ from typing import Final, NamedTuple
 
 from judge.records import Summary, Support, Verdict
 from judge.review.census import NEVER_PARTIAL, own_verdict
-from judge.review.corrected import Labels, Name, Unit, corrected_scores, error_of, units_of
+from judge.review.corrected import (
+    Labels,
+    Name,
+    Unit,
+    chances_of,
+    corrected_scores,
+    error_of,
+    mean_errors,
+    units_of,
+)
 from judge.review.folder import by_row
 from judge.review.records import (
     Agreement,
@@ -49,8 +59,9 @@ class _Pair(NamedTuple):
 def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement:
     """Hold labels against verdicts; there is one label a reviewer and row.
 
-    Agreement is over the verdicts of the run's own judge, weighted by one over their chances to be
-    drawn, a sentence's labels sharing its weight. Corrected scores are over all claims.
+    Agreement is over the verdicts of the run's own judge, weighted by their part in the mean over
+    answers and one over their chances to be drawn, a sentence's labels sharing its weight.
+    Corrected scores are over all claims.
     """
     given = by_row(labels)
     # A bare no may be none or partial.
@@ -59,12 +70,12 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
     own = [verdict for sentence in draw.sentences if (verdict := own_verdict(sentence.outcome))]
     # A judge that knows no partial is not told off for the words it lacks.
     bare = len(names) == 1 or (bool(own) and all(v.source in NEVER_PARTIAL for v in own))
-    pairs = list(_pairs(draw, given, bare=bare))
+    units = units_of(draw, given)
+    pairs = list(_pairs(draw, units, given, bare=bare))
     weights = [pair.weight for pair in pairs]
     whole = sum(weights)
     sure = [(p.probability, p.supported, p.weight) for p in pairs if p.probability is not None]
     probabilities, truths, theirs = zip(*sure, strict=True) if sure else ((), (), ())
-    units = units_of(draw, given)
     rated = [[_said(label, bare=bare) for label in said] for said in given.values()]
     return Agreement(
         draw=draw.draw,
@@ -77,6 +88,7 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
         reviewers=tuple(sorted({label.reviewer for label in labels})),
         scale="full_or_rest" if bare else "labels",
         compared=len(pairs),
+        average="macro",
         agreement=_share(pairs),
         kappa=cohen_kappa([p.judge for p in pairs], [p.person for p in pairs], weights),
         base_rate=sum(p.weight for p in pairs if p.supported) / whole if whole else None,
@@ -86,7 +98,7 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
         brier=brier(probabilities, truths, theirs),
         calibration_error=calibration_error(probabilities, truths, theirs),
         corrected=tuple(corrected_scores(draw, given, summary, names)),
-        strata=tuple(_strata(draw, given, units, names[0])),
+        strata=tuple(_strata(draw, units, mean_errors(draw, given, names[0]))),
         disagreements=tuple(_disagreements(draw, given, bare=bare)),
     )
 
@@ -243,24 +255,23 @@ def _scaled(weights: Sequence[float]) -> list[float]:
     return [weight / largest if largest else 0.0 for weight in weights]
 
 
-def _pairs(draw: Draw, given: Labels, *, bare: bool) -> Iterator[_Pair]:
-    drawn = Counter(sentence.stratum for sentence in draw.sentences)
-    labelled = Counter(s.stratum for s in draw.sentences if s.review_id in given)
-    for sentence in draw.sentences:
-        labels, verdict = given.get(sentence.review_id, ()), own_verdict(sentence.outcome)
-        if verdict is None or not labels:
-            continue
-        # Those without a label are taken to be like the others of their stratum.
-        answered = labelled[sentence.stratum] / drawn[sentence.stratum]
-        for label in labels:
-            yield _Pair(
-                sentence=sentence,
-                judge=_said(verdict, bare=bare),
-                person=_said(label, bare=bare),
-                supported=label.supported,
-                probability=verdict.score,
-                weight=1 / sentence.probability / answered / len(labels),
-            )
+def _pairs(draw: Draw, units: Sequence[Unit], given: Labels, *, bare: bool) -> Iterator[_Pair]:
+    for unit, chance in zip(units, chances_of(draw, units), strict=True):
+        for sentence in unit.sentences:
+            labels, verdict = given[sentence.review_id], own_verdict(sentence.outcome)
+            if verdict is None:
+                continue
+            # The labelled claims of an answer stand for the others.
+            stands_for = unit.claims / len(unit.sentences)
+            for label in labels:
+                yield _Pair(
+                    sentence=sentence,
+                    judge=_said(verdict, bare=bare),
+                    person=_said(label, bare=bare),
+                    supported=label.supported,
+                    probability=verdict.score,
+                    weight=sentence.weight * stands_for / chance / len(labels),
+                )
 
 
 def _said(label: Label | Verdict, *, bare: bool) -> str:
@@ -291,22 +302,18 @@ def _share(pairs: Sequence[_Pair]) -> Share | None:
 
 
 def _strata(
-    draw: Draw, given: Labels, units: Sequence[Unit], name: Name
+    draw: Draw, units: Sequence[Unit], errors: Sequence[float | None]
 ) -> Iterator[LabelledStratum]:
-    for number, stratum in enumerate(draw.strata):
-        mine = [unit for unit in units if unit.stratum == number]
-        errors = [
-            (s.weight / unit.probability, error_of(s, given[s.review_id], name).worth)
-            for unit in mine
-            for s in unit.sentences
-        ]
-        whole = sum(weight for weight, _ in errors)
+    labelled = Counter(unit.stratum for unit in units)
+    whole = sum(stratum.macro.weight for stratum in draw.strata)
+    for number, (stratum, error) in enumerate(zip(draw.strata, errors, strict=True)):
         yield LabelledStratum(
             names=stratum.names,
             units=stratum.units,
+            share=stratum.macro.weight / whole,
             drawn=stratum.drawn,
-            labelled=len(mine),
-            error=sum(weight * worth for weight, worth in errors) / whole if whole else None,
+            labelled=labelled[number],
+            error=error,
         )
 
 

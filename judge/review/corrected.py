@@ -134,6 +134,27 @@ def units_of(draw: Draw, labels: Labels) -> list[Unit]:
     return units
 
 
+def chances_of(draw: Draw, units: Sequence[Unit]) -> list[float]:
+    """The chance of each unit to be drawn and labelled; `units` are all that have a label.
+
+    Who was drawn and not labelled is taken to be like the others of the stratum.
+    """
+    labelled = Counter(unit.stratum for unit in units)
+    return [
+        unit.probability * labelled[unit.stratum] / draw.strata[unit.stratum].drawn
+        for unit in units
+    ]
+
+
+def mean_errors(draw: Draw, labels: Labels, name: Name) -> list[float | None]:
+    """The mean error of the judge in each stratum, over answers; None where none is labelled."""
+    units = units_of(draw, labels)
+    labelled = {unit.stratum for unit in units}
+    samples = {number: _sample(draw, [number], units, labels, name, "macro") for number in labelled}
+    means = {n: float(np.average(h.errors, weights=h.weights)) for n, h in samples.items()}
+    return [means.get(number) for number in range(len(draw.strata))]
+
+
 def error_of(sentence: DrawnSentence, labels: Sequence[Label], name: Name) -> Error:
     """The mean error of one sentence, over the people who labelled it."""
     strict = name == "faithfulness_strict"
@@ -225,10 +246,7 @@ def _sample(
     strata = [draw.strata[number] for number in group]
     units = [unit for unit in units if unit.stratum in group]
     sums: list[Weighing] = [getattr(stratum, average) for stratum in strata]
-    # Who was drawn and not labelled is taken to be like the others of the stratum.
-    counted = Counter(unit.stratum for unit in units)
-    shares = {number: count / draw.strata[number].drawn for number, count in counted.items()}
-    chances = np.array([unit.probability * shares[unit.stratum] for unit in units])
+    chances = np.array(chances_of(draw, units))
     hefts = [1.0 if average == "micro" else unit.sentences[0].weight for unit in units]
     heft = np.array([unit.claims * each for unit, each in zip(units, hefts, strict=True)])
     of_claims = [[error_of(s, labels[s.review_id], name) for s in unit.sentences] for unit in units]

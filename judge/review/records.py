@@ -197,12 +197,15 @@ class LabelledStratum(Record):
     """The names of the stratum."""
     units: int
     """Claims or answers in it."""
+    share: float | None = None
+    """Its share of the mean over answers; null in files older than this field."""
     drawn: int
     """How many were drawn."""
     labelled: int
     """How many of the drawn units have labels."""
     error: float | None
-    """Mean of the people's weight less the judge's, -1 to 1; null where nothing is labelled."""
+    """Mean over answers of the people's weight less the judge's, -1 to 1; null where nothing is
+    labelled."""
 
 
 class Disagreement(_Row):
@@ -245,6 +248,9 @@ class Agreement(Record):
     """`full_or_rest` where any label was a bare yes or no, or the judge knows no other two."""
     compared: int
     """Labels beside a verdict of the run's own judge: what agreement is over."""
+    average: Literal["macro", "micro"] = "micro"
+    """What agreement, kappa, base rate, precision, recall, Brier score and calibration error are
+    means over: answers, as the first corrected score; claims in files older than this field."""
     agreement: Share | None
     """Share of equal labels."""
     kappa: float | None

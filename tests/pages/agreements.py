@@ -97,11 +97,11 @@ RICH = Agreement(
     ),
     strata=made(
         LabelledStratum,
-        ((SUPPORTED,), 70, 15, 15, -0.033),
-        ((StratumName.SUPPORTED_DOUBTFUL,), 14, 12, 12, -0.125),
-        ((StratumName.PARTIAL,), 11, 9, 9, 0.056),
-        ((StratumName.UNSUPPORTED_DOUBTFUL, StratumName.UNSUPPORTED), 22, 21, 19, 0.0),
-        ((StratumName.UNSCORED,), 3, 3, 0, None),
+        ((SUPPORTED,), 70, 0.6, 15, 15, -0.033),
+        ((StratumName.SUPPORTED_DOUBTFUL,), 14, 0.1, 12, 12, -0.125),
+        ((StratumName.PARTIAL,), 11, 0.1, 9, 9, 0.056),
+        ((StratumName.UNSUPPORTED_DOUBTFUL, StratumName.UNSUPPORTED), 22, 0.17, 21, 19, 0.0),
+        ((StratumName.UNSCORED,), 3, 0.03, 3, 0, None),
     ),
     disagreements=(
         DATE,
@@ -124,11 +124,11 @@ BARE = Agreement.model_validate(
     | dict.fromkeys(("labelled", "labels", "compared", "shared"), 0)
     | dict.fromkeys(("reviewers", "accuracy", "corrected", "disagreements"), ())
     | {"draw": "r1a2b3c4d", "by": "answer", "signature": LLM, "drawn": 5, "scale": "labels"}
-    | {"strata": made(LabelledStratum, ((SUPPORTED,), 9, 5, 0, None))}
+    | {"strata": made(LabelledStratum, ((SUPPORTED,), 9, None, 5, 0, None))}
 )
 WHOLE = RICH.model_copy(
     update={
-        "strata": made(LabelledStratum, ((SUPPORTED,), 120, 120, 120, -0.041)),
+        "strata": made(LabelledStratum, ((SUPPORTED,), 120, 1.0, 120, 120, -0.041)),
         "corrected": (FAITHFULNESS.model_copy(update={"low": 0.783, "high": 0.783}),),
     }
 )

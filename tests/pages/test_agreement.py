@@ -98,17 +98,19 @@ def headline(agreement: Agreement, summary: Summary | None = None, lang: Lang = 
 
 def stratum(error: float | None) -> LabelledStratum:
     names = (StratumName.PARTIAL, StratumName.UNSCORED)
-    return LabelledStratum(names=names, units=9, drawn=5, labelled=5, error=error)
+    return LabelledStratum(names=names, units=9, share=0.2, drawn=5, labelled=5, error=error)
 
 
 def test_the_headline_says_what_people_found_what_the_judge_said_and_the_difference() -> None:
     # .824 - .783 = .041, and .824 is over .8199.
     assert headline(RICH) == (
-        "As people see it, the chunks support 78.3 % of what the answers claim"
-        " (95 % interval 74.1–82.0 %); the judge said 82.4 %: it is too generous by 4.1 points."
+        "As people see it, the chunks support 78.3 % of what an answer claims"
+        " (mean over answers; 95 % interval 74.1–82.0 %); the judge said 82.4 %: it is too"
+        " generous by 4.1 points."
     )
     assert headline(RICH, lang="zh") == (
-        "按人工判断，回答中的论断有 78.3% 得到检索片段支持（95% 置信区间 74.1%–82.0%）；"
+        "按人工判断，回答中的论断有 78.3% 得到检索片段支持（各回答平均；"
+        "95% 置信区间 74.1%–82.0%）；"
         "自动评判给出 82.4%，偏宽 4.1 个百分点。"
     )
 
@@ -247,7 +249,7 @@ def test_it_goes_from_the_finding_to_how_it_was_made() -> None:
         "Support, partial counted half: mean over answers 82.4 % 78.3 % 74.1–82.0 % too high by",
         # The strict score lies in its interval; over claims there was no verdict to average.
         "Full support only: mean over answers 70.0 % 71.0 % 66.0–76.0 % no difference shown",
-        "Full support only: all claims alike not measured: the judge gave no verdict that counts",
+        "Full support only: mean over claims not measured: the judge gave no verdict that counts",
         "How good the judge is Agreement 88.4 % (81.2–93.1 %)",
         "over 66 labels; they tell as much as 40 drawn one by one",
         "Cohen's κ 0.716 Base rate 61.2 %",
@@ -256,15 +258,16 @@ def test_it_goes_from_the_finding_to_how_it_was_made() -> None:
         "where several labelled one sentence: 12 sentences.",
         "Brier score 0.081",
         "Calibration error 0.032",
-        "By label",
+        "These figures are means over answers, as the headline is",
+        "By label: precision and recall are means over answers",
         "full support 30 27 85.7 % (70.0–94.0 %)",
         "contradicted 0 6 not measured: the judge called nothing so",
         "no claim 4 0",
         "not measured: people called nothing so",
         "Where the errors are",
-        "full support, but doubtful 14 12 12 too high by 12.5 points",
-        "not supported, but doubtful; not supported 22 21 19 right",
-        "no verdict 3 3 0 not measured: nothing labelled",
+        "full support, but doubtful 14 10.0 % 12 12 too high by 12.5 points",
+        "not supported, but doubtful; not supported 22 17.0 % 21 19 right",
+        "no verdict 3 3.0 % 3 0 not measured: nothing labelled",
         "Disagreements worth a look Worst first. 5 more stand in agreement.json.",
         "How this was made Draw Drawn as sentence by sentence Run answers: 40; claims: 120",
         "Sentences drawn 60 Of these labelled 58 Not labelled 2 Labels 70",
@@ -284,7 +287,7 @@ def test_what_must_be_owned_up_to() -> None:
     for words in (
         "4 answers are labelled only in part; their labelled claims stand for the others",
         "full support against the rest: some labels were a bare no, so only the score",
-        "Kind of answer, by its most doubtful claim Answers Drawn",
+        "Kind of answer, by its most doubtful claim Answers Share of the mean over answers Drawn",
     ):
         assert words in half
     # A judge that never says partial is no bare no.
@@ -292,7 +295,7 @@ def test_what_must_be_owned_up_to() -> None:
         said = own(scale="full_or_rest", corrected=corrected)
         assert "agreement is counted as full support against the rest Made by" in said
     uneven = own(corrected=(FAITHFULNESS, STRICT))
-    assert "over all claims alike is not measured: the answers differ too much in length" in uneven
+    assert "mean over claims is not measured: the answers differ too much in length" in uneven
     one = own(compared=1, shared=1)
     assert "over 1 label;" in one
     assert "one sentence: 1 sentence." in one

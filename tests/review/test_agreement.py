@@ -3,6 +3,7 @@
 And what they say of a judge whose draws are labelled.
 """
 
+import json
 import math
 import random
 from collections.abc import Hashable, Sequence
@@ -255,6 +256,55 @@ def test_each_label_weighs_one_over_its_chance() -> None:
     assert by_label["partial"].recall is None
     assert says.agreement is not None
     assert says.agreement.size == pytest.approx(14**2 / (64 + 4 + 4 + 4))
+
+
+def test_all_figures_average_over_what_the_headline_does() -> None:
+    # Eight claims of one answer, all rightly called full; one claim each of two others, wrongly.
+    long = [row(f"a{k}", verdict("full", 0.9), qid="a", sentence=k, weight=1 / 8) for k in range(8)]
+    short = [row("b", verdict("full", 0.9), stratum=1), row("c", verdict("none", 0.4), stratum=1)]
+    strata = [
+        stratum("supported", sums(8, 8), 8, macro=sums(1, 1)),
+        stratum("supported_doubtful", sums(2, 1), 2),
+    ]
+    rows = [*long, *short]
+    said = ["full"] * 8 + ["none", "full"]
+    labels = [label(r, word) for r, word in zip(rows, said, strict=True)]
+    says = findings(draw(strata, rows), labels, NO_SUMMARY)
+    headline = next(score for score in says.corrected if score.average == says.average)
+    assert says.average == "macro"
+    assert headline.corrected == pytest.approx(2 / 3)
+    # Over claims 8 of 10 agree; over answers 1 of 3.
+    assert value(says.agreement) == pytest.approx(1 / 3)
+    assert says.base_rate == pytest.approx(2 / 3)
+    precision = {each.label: each.precision for each in says.accuracy}
+    assert value(precision["full"]) == pytest.approx(1 / 2)
+    assert value(precision["none"]) == 0
+    assert says.brier == pytest.approx((0.1**2 + 0.9**2 + 0.6**2) / 3)
+    # Errors of 0, and of -1 and 1; the answers that they are of are a third and two thirds.
+    assert [h.share for h in says.strata] == pytest.approx([1 / 3, 2 / 3])
+    assert [h.error for h in says.strata] == pytest.approx([0, 0])
+
+
+def test_of_an_answer_labelled_in_part_the_labelled_claims_stand_for_all() -> None:
+    long = [row(f"a{k}", verdict("full"), qid="a", sentence=k, weight=1 / 4) for k in range(4)]
+    rows = [*long, row("b", verdict("full"))]
+    drawn = draw([stratum("supported", sums(2, 2), 2)], rows, by="answer")
+    labels = [label(long[0], "none"), label(rows[-1], "full")]
+    says = findings(drawn, labels, NO_SUMMARY)
+    # One answer is wrong as far as it is labelled, one is right.
+    assert value(says.agreement) == pytest.approx(1 / 2)
+    assert [h.error for h in says.strata] == [pytest.approx(-1 / 2)]
+    assert says.corrected[0].corrected == pytest.approx(1 / 2)
+
+
+def test_older_findings_are_read_as_what_they_were() -> None:
+    kept = found([row("a", verdict("full")), row("b", verdict("none"))], ["full", "full"])
+    fields = kept.model_dump(mode="json", by_alias=True)
+    del fields["average"]
+    for each in fields["strata"]:
+        del each["share"]
+    old = Agreement.model_validate_json(json.dumps(fields))
+    assert (old.average, old.strata[0].share) == ("micro", None)
 
 
 def test_full_against_rest_where_people_or_the_judge_say_no_more() -> None:

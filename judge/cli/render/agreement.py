@@ -10,11 +10,12 @@ from judge.cli.terminal import Page, between, number
 from judge.files.runs import AGREEMENT, PAGE
 from judge.pages.agreement import Bias, Findings, Samples, Words, bias, stratum_bias
 from judge.records import Sample, Summary
-from judge.review.records import Agreement, CorrectedScore, Disagreement, Share
+from judge.review.records import Agreement, Disagreement, Share
 from judge.text.visible import counted, flat
 
 _WORDS: Final = Words("en")
 _NAMES: Final = {"faithfulness": "partial counts half", "faithfulness_strict": "full support only"}
+_UNITS: Final = {"macro": "answers", "micro": "claims"}
 _WAYS: Final = {"generous": "high", "strict": "low"}
 _SHOWN: Final = 3
 _STRATA: Final = 4
@@ -51,22 +52,14 @@ def print_agreement(
 
 
 def _scores(agreement: Agreement, findings: Findings) -> Iterator[Text]:
-    pooled = any(score.average == "micro" for score in agreement.corrected)
     if agreement.corrected:
-        more = "  pooled over claims" if pooled else ""
-        yield _heading(f"{'':<21} judge  people  95 % interval{more}")
-    for name, words in _NAMES.items():
-        scores = {s.average: s for s in agreement.corrected if s.name == name}
-        if not scores:
-            continue
-        macro, micro = scores.get("macro"), scores.get("micro")
-        span = off = ""
-        if macro:
-            span = "all labelled" if findings.whole else between(macro.low, macro.high)
-            off = _off(bias(macro), (macro.raw or 0.0) - macro.corrected, "no difference")
-        line = f"  {words:<19} {_pair(macro)}  {span:<13}"
-        line += f"  {_pair(micro)}" if pooled else ""
-        yield Text(f"{line}  {off}".rstrip())
+        yield _heading(f"{'mean over':<30} judge  people  95 % interval")
+    for score in agreement.corrected:
+        words = f"{_UNITS[score.average]}, {_NAMES[score.name]}"
+        span = "all labelled" if findings.whole else between(score.low, score.high)
+        off = _off(bias(score), (score.raw or 0.0) - score.corrected, "no difference")
+        pair = f"{number(score.raw):>5}   {number(score.corrected):>5}"
+        yield Text(f"  {words:<28} {pair}  {span:<13}  {off}")
 
 
 def _off(way: Bias | None, difference: float, same: str) -> str:
@@ -75,32 +68,26 @@ def _off(way: Bias | None, difference: float, same: str) -> str:
     return same if way == "same" else f"{100 * abs(difference):.1f} too {_WAYS[way]}"
 
 
-def _pair(score: CorrectedScore | None) -> str:
-    raw, corrected = (score.raw, score.corrected) if score else (None, None)
-    return f"{number(raw):>5}   {number(corrected):>5}"
-
-
 def _quality(agreement: Agreement, findings: Findings) -> Iterator[str]:
-    line = f"agreement {_share(agreement.agreement, 'compared')}"
+    line = f"mean over answers: agreement {_share(agreement.agreement, 'compared')}"
     if agreement.compared:
-        line += f" over {counted(agreement.compared, 'label')}"
+        line += f" by {counted(agreement.compared, 'label')}"
     if agreement.brier is not None:
         line += f"; Brier {number(agreement.brier)}, ECE {number(agreement.calibration_error)}"
+    line += f"; kappa {_figure(agreement.kappa, findings.no_kappa)}"
+    if agreement.base_rate is not None:
+        line += f" (people call {_WORDS.percent(agreement.base_rate)} full)"
     yield line
-    rate = agreement.base_rate
-    kappa = _figure(agreement.kappa, findings.no_kappa)
-    if rate is not None:
-        kappa += f" (people call {_WORDS.percent(rate)} full)"
     alpha = _figure(agreement.alpha, findings.no_alpha)
     if agreement.shared:
         alpha += f" (of {counted(agreement.shared, 'sentence')})"
-    yield f"kappa {kappa}, alpha {alpha}"
+    yield f"all sentences alike: alpha {alpha}"
 
 
 def _labels(agreement: Agreement) -> Iterator[Text]:
     said = [item for item in agreement.accuracy if item.judged or item.labelled]
     if said:
-        yield _heading(f"{'':<22} judge  people  precision             recall")
+        yield _heading(f"{'labels, over answers':<22} judge  people  precision             recall")
     for item in said:
         precision, recall = _share(item.precision), _share(item.recall)
         name = _WORDS.named("label", item.label)
@@ -110,13 +97,14 @@ def _labels(agreement: Agreement) -> Iterator[Text]:
 
 def _strata(agreement: Agreement) -> Iterator[Text]:
     """The strata that move the score most."""
-    worst = sorted(agreement.strata, key=lambda h: -h.units * abs(h.error or 0.0))[:_STRATA]
+    worst = sorted(agreement.strata, key=lambda h: -abs((h.share or 0.0) * (h.error or 0.0)))
+    worst = worst[:_STRATA]
     names = [_WORDS.stratum(stratum) for stratum in worst]
     wide = max(map(len, names), default=0)
     if names:
         unit = "claims" if agreement.by == "sentence" else "answers"
-        among = f"({len(worst)} of {len(agreement.strata)})"
-        yield _heading(f"  {among:<{wide}} {unit:>8} labelled  judge, points")
+        among = f"strata, over answers ({len(worst)} of {len(agreement.strata)})"
+        yield _heading(f"{among:<{wide + 2}} {unit:>8} labelled  judge, points")
     for name, stratum in zip(names, worst, strict=True):
         labelled = f"{stratum.labelled}/{stratum.drawn}"
         off = _off(stratum_bias(stratum), stratum.error or 0.0, "right")
