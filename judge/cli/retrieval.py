@@ -1,9 +1,8 @@
 """`judge retrieval`: whether the evidence was found, measured by its ranks."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
@@ -11,17 +10,22 @@ import typer
 
 from judge.cli.app import app
 from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, chosen, language
+from judge.cli.runs import How, Run, compare, measure, named
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, InputError
 from judge.files.source import PIPED, placed, readable, spoken
-from judge.files.tables import Write, row_file
 
 if TYPE_CHECKING:
     from judge.advice.records import Use
     from judge.cli.render.ranking import Reading
+    from judge.messages import Lang
+    from judge.records import GateResult
     from judge.reports.gate import Gates, Side
-    from judge.retrieval.ranking import Block
-    from judge.retrieval.records import QueryRanks, RankingReport, RankRules
+    from judge.retrieval.records import RankingReport, RankRules
+
+
+_HEADLINES: Final = ("mrr", "map", "hit@", "recall@", "precision@", "ndcg@")
+"""What a comparison shows unless it is told: means, those at a cut-off at each."""
 
 
 def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
@@ -34,7 +38,7 @@ def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
 
 
 _SAMPLES: Final = typer.Argument(
-    None, metavar="SAMPLES", help="JSONL or CSV, may be .gz; - for stdin."
+    None, metavar="SAMPLES…", help="JSONL or CSV, may be .gz; - for stdin. Several are compared."
 )
 _KS: Final = typer.Option(
     "1,3,5,10,20", "-k", metavar="K,…", help="Ranks to look at, whole numbers from 1."
@@ -42,7 +46,19 @@ _KS: Final = typer.Option(
 _QRELS: Final = typer.Option(
     None, metavar="FILE", help="TREC qrels, instead of SAMPLES; with --run."
 )
-_TREC_RUN: Final = typer.Option(None, metavar="FILE", help="TREC run, with --qrels.")
+_RUN: Final = typer.Option(
+    None,
+    metavar="[NAME=]FILE",
+    help="With --qrels a TREC run, else NAME=SAMPLES; repeated, the others are held against the "
+    "first.",
+)
+_BY: Final = typer.Option(
+    None, metavar="KEY", help="Compare what differs in this key of the samples, as chunk_size."
+)
+_MEASURES: Final = typer.Option(
+    None, metavar="NAME,…", help="What to print where runs are compared, as recall@5,mrr."
+)
+_CHART: Final = typer.Option(False, "--chart", help="Print bars, too, where runs are compared.")
 _GAIN: Final = typer.Option("linear", help="DCG's gain: relevance, or 2^relevance - 1.")
 _LEVEL: Final = typer.Option(
     None, metavar="X", help="Least relevance that counts as relevant [any above 0]."
@@ -87,11 +103,14 @@ _CATALOG: Final = typer.Option(
 
 @app.command()
 def retrieval(  # noqa: PLR0913  each is an option of the command line
-    samples: str | None = _SAMPLES,
+    samples: list[str] | None = _SAMPLES,
     *,
     k: str = _KS,
     qrels: str | None = _QRELS,
-    run: str | None = _TREC_RUN,
+    run: list[str] | None = _RUN,
+    by: str | None = _BY,
+    measures: str | None = _MEASURES,
+    chart: bool = _CHART,
     gain: Literal["linear", "exp2"] = _GAIN,
     relevance_level: float | None = _LEVEL,
     gold_match: Literal["exact", "prefix"] | None = _GOLD_MATCH,
@@ -117,6 +136,8 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     A sample's ranking is `retrieved`, or else the order of its chunks; gold is `gold_evidence`
     or `relevance`.
 
+    Several files, or one with --by, are compared: the same queries, each run less the first.
+
     Example: judge retrieval samples.jsonl -k 1,5,10
     """
     # Heavy, here and below, and --help stays quick without it.
@@ -131,58 +152,122 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
         no_relevant=no_relevant,
         no_ranking=no_ranking,
     )
-    files = (samples, qrels, run)
+    runs = _runs(samples or [], qrels, run or [], skip_bad_lines=skip_bad_lines)
     if fail_targets and use is None:
         raise ConfigError("--fail-targets needs --use, whose targets it holds the means to")
     asked: dict[Side, list[str]] = {"least": fail_under or [], "most": fail_over or []}
     gates = _gates(rules, asked, _use(use) if fail_targets else None, strict=strict_gate)
-    read_by = None if as_json and fail_targets else use
-    reading = _reading(read_by, before, answers, lang, files, as_json=as_json)
-    how = _How(rules, worst, rows, max_line, skip_bad_lines)
-    report = _measured(*files, how)
+    how = How(rules, worst, rows, max_line, skip_bad_lines)
+    several = len(runs) > 1 or by is not None
+    read_by = None if fail_targets and (as_json or several) else use
+    if several:
+        _refuse({"--use": read_by, "--before": before, "--answers": answers}, "is of one run")
+        view = _View(_names(measures, rules), chart, language(lang or "en"), as_json)
+        held = _compare(runs, qrels, by, how, gates, view)
+    else:
+        _refuse({"--measures": measures, "--chart": chart or None}, "is of several runs")
+        files = (qrels, runs[0].file)
+        reading = _reading(read_by, before, answers, lang, files, as_json=as_json)
+        held = _measure(*files, how, gates, reading, as_json=as_json)
+    raise typer.Exit(gates_code(held))
+
+
+class _View(NamedTuple):
+    """How a comparison is shown."""
+
+    measures: tuple[str, ...]
+    chart: bool
+    lang: "Lang"
+    as_json: bool
+
+
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    for option in (option for option, value in options.items() if value is not None):
+        raise ConfigError(f"{option} {why}; leave it out, or name other files")
+
+
+def _runs(
+    samples: Sequence[str], qrels: str | None, runs: Sequence[str], *, skip_bad_lines: bool
+) -> tuple[Run, ...]:
+    """The files that are asked for: samples, or TREC runs and their qrels."""
+    found = named(samples, runs)
+    bare = [text for text in runs if any(text == run.file for run in found)]
+    if samples and (qrels is not None or bare):
+        message = f"{samples[0]!r} beside --qrels or --run: name samples or TREC files, not both"
+        raise ConfigError(message)
+    if not found or (bare and qrels is None):
+        message = "name a file of samples, or --qrels and --run together"
+        raise ConfigError(f"{message}; see judge retrieval --help")
+    if qrels is not None and skip_bad_lines:
+        message = "--skip-bad-lines is for samples: of TREC files no line is skipped; leave it out"
+        raise ConfigError(message)
+    return found
+
+
+def _names(asked: str | None, rules: "RankRules") -> tuple[str, ...]:
+    """The measures that a comparison shows."""
+    from judge.retrieval.evaluate import mean_names  # noqa: PLC0415
+
+    known = mean_names(rules)
+    if asked is None:
+        return tuple(name for name in known if "".join(name.partition("@")[:2]) in _HEADLINES)
+    names = tuple(dict.fromkeys(name.strip() for name in asked.replace("，", ",").split(",")))
+    for name in names:
+        if name not in known:
+            message = f"--measures {asked!r}: {name!r} is not measured; --list shows all, and -k "
+            raise ConfigError(message + f"the cut-offs, here {','.join(map(str, rules.ks))}")
+    return names
+
+
+def _compare(
+    runs: Sequence[Run], qrels: str | None, by: str | None, how: How, gates: "Gates", view: _View
+) -> "tuple[GateResult, ...]":
+    """Print the runs side by side; returns what the gates say of each."""
+    if by is not None and qrels is not None:
+        raise ConfigError("--by is a key of samples, and TREC files have none; leave it out")
+    from judge.cli.render.comparison import print_compared  # noqa: PLC0415
+
+    report = compare(runs, qrels, by, how)
+    held = [gates.hold_means(run.report.mean, run.report.interval) for run in report.runs]
+    gated = tuple(
+        run.model_copy(update={"report": run.report.model_copy(update={"gates": results})})
+        for run, results in zip(report.runs, held, strict=True)
+    )
+    report = report.model_copy(update={"runs": gated})
+    if view.as_json:
+        say_json(report.model_dump_json())
+    else:
+        with output(view.lang) as page:
+            print_compared(report, view.measures, page, chart=view.chart)
+    return tuple(result for results in held for result in results)
+
+
+def _measure(
+    qrels: str | None,
+    file: str,
+    how: How,
+    gates: "Gates",
+    reading: "Reading | None",
+    *,
+    as_json: bool,
+) -> "tuple[GateResult, ...]":
+    """Print the report of one run; returns what the gates say of it."""
+    report = measure(file, qrels, how)
     held = gates.hold_means(report.mean, report.interval)
     report = report.model_copy(update={"gates": held})
     if as_json:
         say_json(report.model_dump_json())
-    else:
-        from judge.cli.render.looks import gate_line  # noqa: PLC0415
-        from judge.cli.render.ranking import print_ranked, print_reading  # noqa: PLC0415
+        return held
+    from judge.cli.render.looks import gate_line  # noqa: PLC0415
+    from judge.cli.render.ranking import print_ranked, print_reading  # noqa: PLC0415
 
-        with output() as page:
-            print_ranked(report, page)
-            if reading is not None:
-                print_reading(report, reading, page)
-            for gate in held:
-                page.say(gate_line(gate), hang=2)
-    raise typer.Exit(gates_code(held))
-
-
-class _How(NamedTuple):
-    """What is asked of whichever files there are."""
-
-    rules: "RankRules"
-    worst: int
-    rows: str | None
-    max_line: float
-    skip_bad_lines: bool
-
-
-def _measured(
-    samples: str | None, qrels: str | None, run: str | None, how: _How
-) -> "RankingReport":
-    """The report of samples, or of a TREC run."""
-    if samples is not None and qrels is None and run is None:
-        return _of_samples(samples, how)
-    if samples is not None:
-        message = f"{samples!r} beside --qrels or --run: name samples or TREC files, not both"
-        raise ConfigError(message)
-    if qrels is None or run is None:
-        message = "name a file of samples, or --qrels and --run together"
-        raise ConfigError(f"{message}; see judge retrieval --help")
-    if how.skip_bad_lines:
-        message = "--skip-bad-lines is for samples: of TREC files no line is skipped; leave it out"
-        raise ConfigError(message)
-    return _of_run(qrels, run, how)
+    with output() as page:
+        print_ranked(report, page)
+        if reading is not None:
+            print_reading(report, reading, page)
+        for gate in held:
+            page.say(gate_line(gate), hang=2)
+    return held
 
 
 def _gates(
@@ -229,57 +314,12 @@ def _cutoffs(text: str) -> tuple[int, ...]:
     return ks
 
 
-def _of_samples(name: str, how: _How) -> "RankingReport":
-    from judge.files.samples import Source  # noqa: PLC0415
-    from judge.retrieval import check_gold, measure_retrieval  # noqa: PLC0415
-
-    rules, worst, rows, max_line, skip_bad_lines = how
-    check = partial(check_gold, rules=rules)
-    source = Source(name, (), skip_bad_lines=skip_bad_lines, check=check, max_line=max_line)
-    with source.samples() as samples, row_file(rows, name) as write:
-        report = measure_retrieval(samples, rules, most=worst, each=_each(write))
-    if not source.rejected:
-        return report
-    told = f"lines that are no samples, and so left out: {source.rejected}"
-    return report.model_copy(update={"warnings": (*report.warnings, told)})
-
-
-def _of_run(qrels: str, run: str, how: _How) -> "RankingReport":
-    from judge.retrieval import measure_run  # noqa: PLC0415
-    from judge.retrieval.trec import ScatteredError, read_qrels, read_run  # noqa: PLC0415
-
-    if qrels == run == PIPED:
-        raise ConfigError("--qrels - and --run -: standard input is one file; name the other")
-    rules, worst, rows, max_line, _ = how
-    with placed(spoken(qrels)), readable(qrels) as path:
-        grades = read_qrels(path, max_line=max_line)
-
-    def measured(blocks: "Iterable[Block]") -> "RankingReport":
-        with row_file(rows, qrels, run) as write:
-            return measure_run(grades, blocks, rules, most=worst, each=_each(write))
-
-    with readable(run) as path:
-        try:
-            return measured(read_run(path, max_line=max_line))
-        except ScatteredError:  # rare, and only then the run must fit the memory
-            with placed(spoken(run)):
-                return measured(read_run(path, whole=True, max_line=max_line))
-        except InputError as error:
-            # What is relevant stands in the qrels, though the run was being read.
-            name = qrels if error.field == "relevance" else run
-            raise error.at(spoken(name), error.line) from None
-
-
-def _each(write: Write | None) -> "Callable[[QueryRanks], None] | None":
-    return write and (lambda ranks: write(ranks.model_dump(exclude={"measures"}) | ranks.measures))
-
-
 def _reading(
     use: str | None,
     before: str | None,
     answers: Path | None,
     lang: str | None,
-    files: tuple[str | None, ...],
+    files: tuple[str | None, str],
     *,
     as_json: bool,
 ) -> "Reading | None":
@@ -301,7 +341,8 @@ def _reading(
     earlier = None if before is None else _earlier(before)
     if answers is None:
         return Reading(wanted, earlier, lang=spoken_in)
-    summary, elsewhere = read_summary(answers), _elsewhere(answers, files[0])
+    summary = read_summary(answers)
+    elsewhere = _elsewhere(answers, files[1] if files[0] is None else None)
     return Reading(wanted, earlier, summary, elsewhere, spoken_in)
 
 

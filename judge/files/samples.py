@@ -93,6 +93,7 @@ def read_samples(
     digest: Digest | None = None,
     check: Callable[[Sample], None] | None = None,
     max_line: float = MAX_LINE,
+    unique: bool = True,
 ) -> Iterator[Sample]:
     """Read samples one at a time; memory does not grow with the file.
 
@@ -105,6 +106,7 @@ def read_samples(
         check: raises `InputError` for a sample that is of no use: its line is a bad one.
         max_line: MB that a line, or a record of a CSV, may have; a longer one is a bad one, and is
             not read whole.
+        unique: whether a qid that stood already makes a line a bad one.
 
     Raises:
         InputError: names file, line, field and value.
@@ -118,7 +120,8 @@ def read_samples(
                 sample = sample_from(row.fields, line=row.line, needs=needs)
                 if check is not None:
                     check(sample)
-                seen.add(sample.qid, row.line)
+                if unique:
+                    seen.add(sample.qid, row.line)
             except InputError as found:
                 error = found.at(str(path), row.line)
                 if on_bad is None:
@@ -172,6 +175,7 @@ class Source:
         skip_bad_lines: tell of a bad line on standard error, and go on.
         check: raises `InputError` for a sample that is of no use.
         max_line: as of `read_samples`.
+        unique: likewise.
     """
 
     def __init__(
@@ -182,13 +186,19 @@ class Source:
         skip_bad_lines: bool,
         check: Callable[[Sample], None] | None = None,
         max_line: float = MAX_LINE,
+        unique: bool = True,
     ) -> None:
         self.name = spoken(name)
         self.rejected = 0
         self._source = name
         on_bad = self._tell if skip_bad_lines else None
         self._read = partial(
-            read_samples, needs=needs, on_bad=on_bad, check=check, max_line=max_line
+            read_samples,
+            needs=needs,
+            on_bad=on_bad,
+            check=check,
+            max_line=max_line,
+            unique=unique,
         )
 
     @contextmanager

@@ -62,6 +62,11 @@ _NOTHING: Final = "nothing to measure"
 _ROUNDING: Final = 1e-9
 
 
+def less_is_better(measure: str) -> bool:
+    """Whether of a rank measure, such as `recall@5`, less is better."""
+    return measure.partition("@")[0] in _LESS
+
+
 class Gate(NamedTuple):
     """A score and its bound."""
 
@@ -73,8 +78,7 @@ class Gate(NamedTuple):
     @property
     def side(self) -> Side:
         """Which bound it is."""
-        most = self.name.partition("@")[0] in _LESS
-        return GATED.get(self.name, "most" if most else "least")
+        return GATED.get(self.name, "most" if less_is_better(self.name) else "least")
 
     def __str__(self) -> str:
         return f"{OPTIONS[self.side]} '{self.name}={self.bound:g}'"

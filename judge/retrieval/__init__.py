@@ -1,6 +1,14 @@
 """Whether retrieval found the evidence: rank measures of samples and of TREC runs."""
 
+from judge.retrieval.comparison import Comparison
 from judge.retrieval.evaluate import measure_retrieval, measure_run
-from judge.retrieval.ranking import check_gold
+from judge.retrieval.ranking import check_gold, run_queries, sample_query
 
-__all__ = ["check_gold", "measure_retrieval", "measure_run"]
+__all__ = [
+    "Comparison",
+    "check_gold",
+    "measure_retrieval",
+    "measure_run",
+    "run_queries",
+    "sample_query",
+]

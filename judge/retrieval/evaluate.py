@@ -101,13 +101,49 @@ def measure_run(
 def _report(
     queries: Iterable[RankedQuery], rules: RankRules, order: str, most: int, each: Each | None
 ) -> RankingReport:
-    totals = _Totals(rules, most)
-    for batch in batches(queries, rules):
-        totals.add(batch)
-        if each is not None:
-            for row in range(len(batch.queries)):
-                each(batch.row(row))
-    return totals.report(order)
+    meter = Meter(rules, order, most, each)
+    for query in queries:
+        meter.add(query)
+    return meter.report()
+
+
+class Meter:
+    """Measures the queries that it is given one by one, and keeps none of them.
+
+    Args:
+        rules: how.
+        order: `given`, or by `score`.
+        most: how long each list for a person may be.
+        each: called with every query's measures, in the order in which they came.
+    """
+
+    def __init__(self, rules: RankRules, order: str, most: int, each: Each | None) -> None:
+        self._rules, self._order, self._each = rules, order, each
+        self._totals = _Totals(rules, most)
+        self._waiting: list[RankedQuery] = []
+
+    def add(self, query: RankedQuery) -> None:
+        """Take in a query."""
+        self._waiting.append(query)
+        if len(self._waiting) == _ROWS:
+            self._measure()
+
+    def _measure(self) -> None:
+        for batch in batches(self._waiting, self._rules):
+            self._totals.add(batch)
+            if self._each is not None:
+                for row in range(len(batch.queries)):
+                    self._each(batch.row(row))
+        self._waiting.clear()
+
+    def report(self) -> RankingReport:
+        """The report on all of them.
+
+        Raises:
+            InputError: there is nothing to measure by.
+        """
+        self._measure()
+        return self._totals.report(self._order)
 
 
 def batches(queries: Iterable[RankedQuery], rules: RankRules) -> Iterator["Batch"]:

@@ -50,20 +50,24 @@ class RankedQuery:
 
 
 def sample_queries(samples: Iterable[Sample], rules: RankRules) -> Iterator[RankedQuery]:
-    """The query of each sample: `retrieved` is the ranking, or else the order of `chunks`.
+    """The query of each sample; errors as of `sample_query`."""
+    return (sample_query(sample, rules) for sample in samples)
+
+
+def sample_query(sample: Sample, rules: RankRules) -> RankedQuery:
+    """The query of a sample: `retrieved` is the ranking, or else the order of `chunks`.
 
     Raises:
         InputError: `gold_evidence` names what `relevance` says is not relevant.
     """
-    for sample in samples:
-        chunks = {chunk.chunk_id: chunk for chunk in reversed(sample.chunks)}
-        ids = sample.retrieved
-        if ids is None:
-            ids = tuple(chunk.chunk_id for chunk in sample.chunks)
-        names = dict.fromkeys(ids) if chunks else ()  # without texts there is nothing to show
-        texts = [chunks.get(name) or Chunk(chunk_id=name, text="") for name in names]
-        matched = _matched(ids, None, _relevance(sample), rules)
-        yield RankedQuery(sample.qid, *matched, query=sample.query, chunks=texts)
+    chunks = {chunk.chunk_id: chunk for chunk in reversed(sample.chunks)}
+    ids = sample.retrieved
+    if ids is None:
+        ids = tuple(chunk.chunk_id for chunk in sample.chunks)
+    names = dict.fromkeys(ids) if chunks else ()  # without texts there is nothing to show
+    texts = [chunks.get(name) or Chunk(chunk_id=name, text="") for name in names]
+    matched = _matched(ids, None, _relevance(sample), rules)
+    return RankedQuery(sample.qid, *matched, query=sample.query, chunks=texts)
 
 
 def run_queries(

@@ -156,3 +156,57 @@ class RankingReport(Record):
         if isinstance(data, dict) and data.get("schema") == 1:
             return data | {"schema": 2, "pairs": (), "pairs_total": {}}
         return data
+
+
+class MeasureDifference(Record):
+    """A measure of one run less that of the first, over the queries that both have."""
+
+    queries: int
+    """How many these are."""
+    first: float
+    """The first run's mean over them."""
+    difference: float
+    """Mean over them of this run's value less the first's."""
+    interval: Interval | None
+    """95 % interval of the difference; null where fewer than six queries differ."""
+    p: float
+    """Of a paired t test, both sides; never under 2^(1 - k), with k queries that differ."""
+    gain: float | None
+    """`difference` ÷ `first`; null where that is 0."""
+    higher: int
+    """Queries for which this run's value is above the first's."""
+    lower: int
+    """Queries for which it is below."""
+
+
+Mismatch = Literal["only_here", "only_first", "query_differs", "gold_differs"]
+"""Of a query: the first run has none of this qid; this run has none; its text is another; it has
+another number of relevant chunks. Only the first two are in no difference."""
+
+
+class ComparedRun(Record):
+    """One run beside the first."""
+
+    name: str
+    """What it is called."""
+    report: RankingReport
+    """Its own, over all its queries."""
+    differences: dict[str, MeasureDifference | None] = Field(default_factory=dict)
+    """By measure; null where no query of both has it. Empty for the first run."""
+    mismatches: dict[Mismatch, int] = Field(default_factory=dict)
+    """Queries that do not match the first run's, by kind; those there are none of are left out."""
+    listed: dict[Mismatch, tuple[str, ...]] = Field(default_factory=dict)
+    """Their first qids."""
+
+
+class RunsReport(Record):
+    """Rank measures of several runs over the same queries."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    """Version of this layout."""
+    test: Literal["paired_t"] = "paired_t"
+    """Where the intervals and p come from."""
+    rejected: int = 0
+    """Lines that were no samples, and were left out."""
+    runs: tuple[ComparedRun, ...]
+    """In the order in which they were given; the first is what the others are held against."""

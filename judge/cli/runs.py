@@ -1,0 +1,199 @@
+"""Runs that a command line names: what they are called, where they stand, and how they compare."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from judge.errors import ConfigError, InputError
+from judge.files.source import PIPED, placed, readable, spoken
+from judge.files.tables import Value, row_file
+from judge.records import Sample
+from judge.text.visible import clip
+
+if TYPE_CHECKING:
+    from judge.retrieval import Comparison
+    from judge.retrieval.ranking import Block
+    from judge.retrieval.records import QueryRanks, RankingReport, RankRules, RunsReport
+
+_LONGEST: Final = 60
+
+
+class How(NamedTuple):
+    """What is asked of whichever files there are."""
+
+    rules: "RankRules"
+    worst: int
+    rows: str | None
+    max_line: float
+    skip_bad_lines: bool
+
+
+class Run(NamedTuple):
+    """One system's rankings."""
+
+    name: str
+    file: str
+
+
+def named(samples: Sequence[str], runs: Sequence[str]) -> tuple[Run, ...]:
+    """The runs that SAMPLES and `--run [NAME=]FILE` name: one with no name is called by its file.
+
+    A file that has the whole text as its name is meant by it, `=` or not.
+
+    Raises:
+        ConfigError: standard input is named twice.
+    """
+    given = [*((None, file) for file in samples), *map(_split, runs)]
+    files = [file for _, file in given]
+    if files.count(PIPED) > 1:
+        raise ConfigError("- stands twice: standard input is one file; name the others")
+    stems = Counter(_stem(file) for name, file in given if name is None)
+    return tuple(
+        Run(name or (_stem(file) if stems[_stem(file)] == 1 else spoken(file)), file)
+        for name, file in given
+    )
+
+
+def _split(text: str) -> tuple[str | None, str]:
+    name, _, file = text.partition("=")
+    return (name, file) if name and file and not Path(text).exists() else (None, text)
+
+
+def _stem(file: str) -> str:
+    return spoken(file) if file == PIPED else Path(file.removesuffix(".gz")).stem or file
+
+
+def measure(file: str, qrels: str | None, how: How) -> "RankingReport":
+    """The report of a file of samples, or of a TREC run."""
+    return _of_samples(file, how) if qrels is None else _of_run(qrels, file, how)
+
+
+def _of_samples(name: str, how: How) -> "RankingReport":
+    from judge.files.samples import Source  # noqa: PLC0415
+    from judge.retrieval import check_gold, measure_retrieval  # noqa: PLC0415
+
+    rules, worst, rows, max_line, skip_bad_lines = how
+    check = partial(check_gold, rules=rules)
+    source = Source(name, (), skip_bad_lines=skip_bad_lines, check=check, max_line=max_line)
+    with source.samples() as samples, row_file(rows, name) as write:
+        report = measure_retrieval(
+            samples, rules, most=worst, each=write and (lambda ranks: write(_row(ranks)))
+        )
+    if not source.rejected:
+        return report
+    told = f"lines that are no samples, and so left out: {source.rejected}"
+    return report.model_copy(update={"warnings": (*report.warnings, told)})
+
+
+def _of_run(qrels: str, run: str, how: How) -> "RankingReport":
+    from judge.retrieval import measure_run  # noqa: PLC0415
+    from judge.retrieval.trec import ScatteredError, read_qrels, read_run  # noqa: PLC0415
+
+    if qrels == run == PIPED:
+        raise ConfigError("--qrels - and --run -: standard input is one file; name the other")
+    rules, worst, rows, max_line, _ = how
+    with placed(spoken(qrels)), readable(qrels) as path:
+        grades = read_qrels(path, max_line=max_line)
+
+    def measured(blocks: "Iterable[Block]") -> "RankingReport":
+        with row_file(rows, qrels, run) as write:
+            return measure_run(
+                grades, blocks, rules, most=worst, each=write and (lambda ranks: write(_row(ranks)))
+            )
+
+    with readable(run) as path:
+        try:
+            return measured(read_run(path, max_line=max_line))
+        except ScatteredError:  # rare, and only then the run must fit the memory
+            with placed(spoken(run)):
+                return measured(read_run(path, whole=True, max_line=max_line))
+        except InputError as error:
+            # What is relevant stands in the qrels, though the run was being read.
+            name = qrels if error.field == "relevance" else run
+            raise error.at(spoken(name), error.line) from None
+
+
+def compare(runs: Sequence[Run], qrels: str | None, by: str | None, how: How) -> "RunsReport":
+    """The runs side by side; with `by`, a run is what has one value of this metadata key.
+
+    Raises:
+        ConfigError: two have one name.
+    """
+    if by is None:
+        names = Counter(run.name for run in runs)
+        for name in (name for name, count in names.items() if count > 1):
+            raise ConfigError(f"two runs are called {name!r}; name each, as --run NAME=FILE")
+    from judge.retrieval import Comparison  # noqa: PLC0415  heavy, and --help stays quick
+
+    files = [run.file for run in runs]
+    with row_file(how.rows, *files, *([] if qrels is None else [qrels])) as write:
+
+        def each(run: str, ranks: "QueryRanks") -> None:
+            if write is not None:
+                write({"run": run, **_row(ranks)})
+
+        order = "given" if qrels is None else "score"
+        comparison = Comparison(how.rules, order=order, most=how.worst, each=each)
+        if qrels is None:
+            rejected = sum(_add_samples(comparison, run, by, how) for run in runs)
+        else:
+            rejected = 0
+            _add_trec(comparison, runs, qrels, how)
+        with placed(", ".join(map(spoken, files))):
+            report = comparison.report()
+    return report.model_copy(update={"rejected": rejected})
+
+
+def _row(ranks: "QueryRanks") -> "Mapping[str, Value]":
+    return ranks.model_dump(exclude={"measures"}) | ranks.measures
+
+
+def _add_samples(comparison: "Comparison", run: Run, by: str | None, how: How) -> int:
+    """Add what stands in a file of samples; returns how many bad lines were left out."""
+    from judge.files.samples import Source  # noqa: PLC0415
+    from judge.retrieval import sample_query  # noqa: PLC0415
+
+    check = partial(_check, rules=how.rules, by=by)
+    source = Source(
+        run.file,
+        (),
+        skip_bad_lines=how.skip_bad_lines,
+        check=check,
+        max_line=how.max_line,
+        unique=by is None,
+    )
+    with source.samples() as samples:
+        for sample in samples:
+            name = run.name if by is None else str(sample.metadata[by])
+            comparison.add(name, sample_query(sample, how.rules))
+    return source.rejected
+
+
+def _check(sample: Sample, rules: "RankRules", by: str | None) -> None:
+    from judge.retrieval import check_gold  # noqa: PLC0415
+
+    check_gold(sample, rules)
+    if by is None:
+        return
+    if by not in sample.metadata:
+        others = ", ".join(sample.metadata) or "none"
+        message = f"is missing, and --by names it; the other keys here: {others}"
+        raise InputError(clip(message, 200), field=by)
+    if not isinstance(sample.metadata[by], str | int | float):
+        shown = clip(repr(sample.metadata[by]), _LONGEST)
+        raise InputError(f"is {shown}; --by takes a text or a number", field=by)
+
+
+def _add_trec(comparison: "Comparison", runs: Sequence[Run], qrels: str, how: How) -> None:
+    from judge.retrieval import run_queries  # noqa: PLC0415
+    from judge.retrieval.trec import read_qrels, read_run  # noqa: PLC0415
+
+    with placed(spoken(qrels)), readable(qrels) as path:
+        grades = read_qrels(path, max_line=how.max_line)
+    for run in runs:
+        with placed(spoken(run.file)), readable(run.file) as path:
+            blocks = read_run(path, whole=True, max_line=how.max_line)
+            for query in run_queries(grades, blocks, how.rules):
+                comparison.add(run.name, query)
