@@ -1,6 +1,7 @@
 """The main path: one sample in, one result out."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from judge.answer.audit import audit
 from judge.answer.citations import find, positions
@@ -13,6 +14,7 @@ from judge.checks.mismatch import mismatches
 from judge.checks.quotes import flag_quotes, verify
 from judge.protocols import Judge
 from judge.records import (
+    MOST_SENTENCES,
     Citation,
     JudgeOutcome,
     JudgeRequest,
@@ -29,6 +31,12 @@ from judge.records import (
 from judge.scores.answer import aggregate
 from judge.signature import Signature
 from judge.workers import HEAVY, apart, weigh
+
+_MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
+_TOO_LONG: Final = Unscored(
+    reason=UnscoredReason.BUDGET,
+    detail=f"over {MOST_SENTENCES:,} sentences, or characters in one; shorten the answer",
+)
 
 
 async def evaluate_sample(
@@ -104,12 +112,17 @@ def asked(sample: Sample, rules: Rules) -> JudgeRequest:
 
 
 async def ask(judge: Judge, request: JudgeRequest) -> Judgment:
-    """One outcome per asked sentence, whatever came back: a gap would leave the denominator."""
-    if not request.ask:
-        return Judgment()
-    judgment = await judge.judge(request)
-    missing = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
-    whole = {index: judgment.outcomes.get(index, missing) for index in request.ask}
+    """One outcome per asked sentence, whatever came back: a gap would leave the denominator.
+
+    Of a claim that is too long nobody is asked.
+    """
+    asked = tuple(i for i in request.ask if len(request.sentences[i].text) <= MOST_SENTENCES)
+    judgment = Judgment()
+    if asked:
+        same = len(asked) == len(request.ask)
+        judgment = await judge.judge(request if same else request.model_copy(update={"ask": asked}))
+    lost = dict.fromkeys(request.ask, _TOO_LONG) | dict.fromkeys(asked, _MISSING)
+    whole = {index: judgment.outcomes.get(index, lost[index]) for index in request.ask}
     return judgment.model_copy(update={"outcomes": whole})
 
 

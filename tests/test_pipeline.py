@@ -152,6 +152,20 @@ async def test_an_outcome_that_never_came_stays_in_the_denominator() -> None:
     assert Careless.flag in result.flags  # which only the judge could see
 
 
+async def test_about_a_claim_too_long_for_anybody_no_judge_is_asked() -> None:
+    # The code fence begins what has too many sentences; it is no excuse for the rest.
+    long = f"```\n{'a' * 500_000}"
+    judge = FakeJudge({"Leave is paid.": FULL})
+    result = await scored(f"{long}\n```", judge)
+    outcome = result.sentences[0].outcome
+    assert (result.status, result.scores.faithfulness_bounds) == (Status.UNSCORED, (0.0, 1.0))
+    assert isinstance(outcome, Unscored)
+    assert (outcome.reason, judge.requests) == (UnscoredReason.BUDGET, [])
+    both = await scored(f"{'a' * 500_001}\n\nLeave is paid.", judge)
+    assert [request.ask for request in judge.requests] == [(1,)]
+    assert (both.scores.judged, both.scores.unscored) == (1, 1)
+
+
 async def test_a_fallback_without_a_quote_keeps_its_first_failure() -> None:
     judge = FakeJudge({"Leave is paid.": FULL.model_copy(update={"fallback_from": TIMEOUT})})
     result = await scored("Leave is paid.", judge, Rules(require_quotes=True))

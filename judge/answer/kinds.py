@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import zip_longest
 
 from judge.answer.abstentions import abstains
 from judge.answer.blocks import FENCE, SEPARATOR_ROW, list_marker
 from judge.answer.markers import MARKER, unmarked
 from judge.answer.wordings import wordings
-from judge.records import Sentence, SentenceKind
+from judge.records import MOST_SENTENCES, Sentence, SentenceKind
 from judge.text.fold import count_cjk
 
 _LONGEST = 400
@@ -43,7 +44,7 @@ def classify(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
         for n in said:
             kinds[n] = SentenceKind.ABSTENTION
     return tuple(
-        sentence.model_copy(update={"kind": kind})
+        sentence if kind is sentence.kind else sentence.model_copy(update={"kind": kind})
         for sentence, kind in zip(sentences, kinds, strict=True)
     )
 
@@ -82,7 +83,7 @@ def _refuses(text: str) -> bool:
 
 def _kind(text: str, below: str) -> SentenceKind:
     """Kind of a sentence that stands in no reference list: by its shape, else by its wording."""
-    if FENCE.match(text.partition("\n")[0]):
+    if len(text) <= MOST_SENTENCES and FENCE.match(text.partition("\n")[0]):
         return SentenceKind.CODE
     if "|" in text and SEPARATOR_ROW.match(below) and not SEPARATOR_ROW.match(text):
         return (
@@ -124,13 +125,14 @@ def _names_sources(text: str, bare: str) -> bool:
     return bool(cites or patterns["references.listed"].match(text))
 
 
+@lru_cache(maxsize=2)  # asked for twice in a row, and on two threads
 def _bare(text: str) -> str:
     """The words of a sentence, without what only marks or decorates them."""
     line = _QUOTE_SIGN.sub("", text, count=1) if text.startswith(">") else text
     line = _HASH.sub("", line, count=1)
     line = unmarked(line[list_marker(line) :] or line)
     line = line if line.isascii() else _DECORATION.sub("", line).replace("’", "'")
-    if any(sign in line for sign in "*_`"):
+    if any(map(line.__contains__, "*_`")):
         line = _EMPHASIS.sub("", line)
     return " ".join(line.split())
 

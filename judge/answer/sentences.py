@@ -11,7 +11,7 @@ from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 from judge.answer.blocks import Block, blocks
 from judge.answer.markers import MARKER, unmarked
 from judge.answer.stops import Place, candidates, enclosed, ends_sentence
-from judge.records import Sentence
+from judge.records import MOST_SENTENCES, Sentence
 from judge.text.words import abbreviations
 
 EDITION: Final = 4
@@ -23,18 +23,23 @@ _MASKED = str.maketrans(dict.fromkeys('"“”‘«»()[]{}*_`', " "))
 _QUOTE_BEHIND = re.compile("(?<=[.!?])['’]")
 
 
-def split(answer: str) -> tuple[Sentence, ...]:
+def split(answer: str, most: int = MOST_SENTENCES) -> tuple[Sentence, ...]:
     """Cut an answer into sentences, in time linear in its length.
 
     Layout is obeyed first (lines, list items, table rows, headings, code fences), then Latin
     script is cut by Punkt (Kiss and Strunk 2006) with this package's abbreviations, and CJK
     script at its stops. The sentences do not overlap, have no white space at their ends, and
-    together hold every non-blank character; their kind is left at claim.
+    together hold every non-blank character; their kind is left at claim. Where there would be more
+    than `most`, the whole is one.
 
     >>> [s.text for s in split("Paris is big. [1] 人口为210万。面积不大。")]
     ['Paris is big. [1]', '人口为210万。', '面积不大。']
     """
-    spans = (span for block in blocks(answer) for span in _spans(answer, block))
+    all_spans = (span for block in blocks(answer) for span in _spans(answer, block))
+    spans = list(islice(all_spans, most + 1))
+    if len(spans) > most:
+        start = spans[0][0]
+        spans = [(start, start + len(answer[start:].rstrip()))]
     return tuple(
         Sentence(index=index, start=start, end=end, text=answer[start:end])
         for index, (start, end) in enumerate(spans)
@@ -58,10 +63,14 @@ def _ends(text: str) -> Iterator[int]:
     """Where sentences end in running text, ascending, without the end of the text itself."""
     listed = inline_items(text)
     forced = sorted({*listed.begin, *letter_lines(text)})
+    stops = list(candidates(text, spaced_marks=not MARKER.match(text)))
+    if not stops:
+        yield from forced
+        return
     closed = list(enclosed(text))
     punkt = cache(lambda: frozenset(_punkt(text)))
     since = closing = item = 0
-    for candidate in candidates(text, spaced_marks=not MARKER.match(text)):
+    for candidate in stops:
         while item < len(forced) and forced[item] <= candidate.start:
             if forced[item] > since:
                 since = forced[item]
@@ -281,7 +290,7 @@ def letter_lines(text: str) -> set[int]:
     begins a sentence.
     """
     labelled = text.count(": ") + text.count("：") > 1
-    if not labelled and not any(sign in text for sign in _SIGNS):
+    if not labelled and not any(map(text.__contains__, _SIGNS)):
         return set()
     places = {*_stamped(text), *_labelled(text), *_salutations(text)}
     places.update(place for found in _BANNER.finditer(text) for place in found.span())

@@ -64,6 +64,8 @@ def candidates(text: str, *, spaced_marks: bool) -> Iterator[Candidate]:
     text puts its markers in front of the sentences: there, unless it ends with one, no marker does.
     A backtick or asterisk that opens something belongs to what it opens.
     """
+    if not _FIRST.search(text):
+        return
     notes = spaced_marks and not _NUMBER_FIRST.match(text)
     glued = spaced_marks or text.rstrip().endswith(_MARKER_ENDS)
     opening = [found.start() for found in _TWINS.finditer(text)]

@@ -8,7 +8,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from judge.errors import InputError
-from judge.records import Chunk, Sample
+from judge.records import MOST_CHARACTERS, Chunk, Sample
 
 MAX_DEPTH: Final = 100
 """Lists and objects in one another that metadata may hold; JSON parsers stop near 200."""
@@ -83,6 +83,14 @@ def _text(value: JsonValue, field: str) -> str:
     return value
 
 
+def _answer(value: JsonValue, field: str) -> str:
+    text = _text(value, field)
+    if len(text) > MOST_CHARACTERS:
+        most = f"{len(text):,} characters, of which at most {MOST_CHARACTERS:,} are read"
+        raise InputError(f"has {most}; shorten it", field=field)
+    return text
+
+
 def _identifier(value: JsonValue, field: str) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise _wrong(value, "text or a whole number", field)
@@ -143,10 +151,10 @@ def _writable(value: JsonValue, field: str, depth: int = 0) -> JsonValue:
 FIELDS: Final[dict[str, tuple[Callable[[JsonValue, str], object], tuple[str, ...]]]] = {
     "qid": (_identifier, ("qid", "id", "sample_id")),
     "query": (_text, ("query", "question", "user_input")),
-    "answer": (_text, ("answer", "response")),
+    "answer": (_answer, ("answer", "response")),
     "chunks": (_chunks, ("chunks", "contexts", "retrieved_contexts")),
     "retrieved": (_ids, ("retrieved",)),
-    "gold_answer": (_text, ("gold_answer", "reference")),
+    "gold_answer": (_answer, ("gold_answer", "reference")),
     "gold_evidence": (_ids, ("gold_evidence",)),
     "relevance": (_relevance, ("relevance", "rel_map")),
 }

@@ -22,9 +22,11 @@ from judge.records.result import Status as Status
 from judge.records.run import Rules as Rules
 from judge.records.run import RunInput as RunInput
 from judge.records.run import RunRecord as RunRecord
+from judge.records.sample import MOST_CHARACTERS as MOST_CHARACTERS
 from judge.records.sample import Chunk as Chunk
 from judge.records.sample import Record as Record
 from judge.records.sample import Sample as Sample
+from judge.records.sentence import MOST_SENTENCES as MOST_SENTENCES
 from judge.records.sentence import Citation as Citation
 from judge.records.sentence import CitationStatus as CitationStatus
 from judge.records.sentence import Flag as Flag

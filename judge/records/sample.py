@@ -1,6 +1,11 @@
 """What every record has in common; and what is judged: an answer and its chunks."""
 
+from typing import Final
+
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+MOST_CHARACTERS: Final = 6_000_000
+"""Of an answer or reference: 5 MB of any text, and a minute of reading where each is a citation."""
 
 
 class Record(BaseModel):
@@ -31,13 +36,13 @@ class Sample(Record):
     """Unique within a run; the line number where the input gives none."""
     query: str = ""
     """The user's question; may be empty."""
-    answer: str = ""
+    answer: str = Field(default="", max_length=MOST_CHARACTERS)
     """The generated answer; sentence and citation offsets are characters into it."""
     chunks: tuple[Chunk, ...] = ()
     """What the generator saw, in the order it saw it. Empty is legal: nothing can be supported."""
     retrieved: tuple[str, ...] | None = None
     """Ranked chunk ids; where null, the order of `chunks` is the ranking."""
-    gold_answer: str | None = None
+    gold_answer: str | None = Field(default=None, max_length=MOST_CHARACTERS)
     """The reference answer, if there is one."""
     gold_evidence: tuple[str, ...] | None = None
     """Ids of the chunks known to hold the answer."""

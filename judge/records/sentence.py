@@ -1,8 +1,13 @@
 """What an answer is made of: sentences, their citations, and what to look at in them."""
 
 from enum import StrEnum
+from typing import Final
 
 from judge.records.sample import Record
+
+MOST_SENTENCES: Final = 500_000
+"""Of one answer, which take about 2 GB and half a minute before anybody judges them: an answer of
+more is one claim. It is the characters of a claim, too, that a judge is asked about at most."""
 
 
 class SentenceKind(StrEnum):

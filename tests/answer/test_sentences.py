@@ -207,6 +207,13 @@ def test_a_paragraph_beyond_one_piece_is_split_like_a_short_one() -> None:
     assert texts(" ".join(parts)) == parts
 
 
+def test_an_answer_of_too_many_sentences_is_one() -> None:
+    answer = " \n```\na\n```\nb\nIt is so. It was.\n"
+    assert len(split(answer, 4)) == 4
+    assert [each.text for each in split(answer, 3)] == [answer.strip()]
+    assert split(" \n ", 0) == ()
+
+
 def test_a_long_text_without_a_stop_is_one_sentence() -> None:
     answer = "word " * 20_000
     assert texts(answer) == [answer.strip()]

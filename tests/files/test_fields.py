@@ -79,6 +79,8 @@ WRONG: list[tuple[dict[str, JsonValue], str, str]] = [
     ({**OK, "relevance": {"a": float("nan")}}, "relevance['a']", "is a number, nan"),
     ({**OK, "relevance": {"a": 10**400}}, "relevance['a']", "a finite number is needed"),
     ({**OK, "answer": "a\ud800"}, "answer", "lone surrogate"),
+    ({**OK, "answer": "a" * 6_000_001}, "answer", "6,000,001 characters, of which at most 6,000,"),
+    ({**OK, "reference": "a" * 6_000_001}, "reference", "are read; shorten it"),
     ({**OK, "id": "\udfff"}, "id", "lone surrogate"),
     ({**OK, "extra": {"deep": ["\ud800"]}}, "extra", "lone surrogate"),
     ({**OK, "extra": {"\ud800": 1}}, "extra", "lone surrogate"),

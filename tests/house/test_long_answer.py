@@ -11,7 +11,7 @@ from judge import Chunk, Evaluator, Sample, Verdict
 from tests.commands import line, start, write
 from tests.server import JudgeServer
 
-LONG = f"{'no. 5 e.g. a ' * 40_000}The site had 105 visits."
+LONG = f"{'no. 5 e.g. a ' * 38_000}The site had 105 visits."
 CHUNKS = [Chunk(chunk_id="1", text="The site had 105 visits in 2021.")]
 
 
