@@ -8,7 +8,7 @@ from typing import Final
 from judge.answer.citations import find
 from judge.answer.kinds import classify
 from judge.answer.sentences import split
-from judge.checks.mismatch import mismatches
+from judge.checks.objections import flags_of
 from judge.checks.quotes import flag_quotes, verify
 from judge.pipeline import ask, asked, request, sign
 from judge.protocols import Judge
@@ -154,5 +154,5 @@ async def _held(
 
 def _checked(judgment: Judgment, request: JudgeRequest, rules: Rules) -> Judgment:
     outcomes = verify(judgment.outcomes, request.chunks, rules)
-    flags = (*flag_quotes(outcomes), *mismatches(request, outcomes), *judgment.flags)
+    flags = (*flag_quotes(outcomes), *flags_of(request, outcomes), *judgment.flags)
     return judgment.model_copy(update={"outcomes": outcomes, "flags": flags})

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from itertools import pairwise
@@ -19,11 +19,13 @@ _FIGURE: Final = 0.5
 """Weight of a figure, which is compared by itself: `judge.checks.mismatch`."""
 _LISTED: Final = 0.8
 """Weight of a Chinese word of several characters."""
-_MOST: Final = 2000
-"""Words of one text that are read; what is longer is no sentence."""
+_MOST: Final = 1200
+"""Characters of one text that are read; what is longer is no sentence."""
 _BREAK: Final = re.compile(r"[，；;、（）()—]|[,:：](?!\d)")
-_NOT_MEANT: Final = re.compile(r"May(?![^\W_])|No\.")
-"""The month, and `No. 3`."""
+_NOT_MEANT: Final = re.compile(r"May(?![^\W_])|No\.|[Bb]y \w{1,20}ing(?!\w)")
+"""The month, `No. 3`, and `by doing so`."""
+_SHARE: Final = re.compile(r"(?P<of> (?:out )?of (?:the |its |our |their )?)|.{1,6}中(?:只?有|的)?")
+"""Between the numbers of a part: `three of the nine`, `十二家中有五家`."""
 _DENYING: Final = frozenset(("deny", "deny-near", "deny-all", "forbid", "must-not"))
 _RULES: Final = frozenset(("must", "must-not", "may", "need-not"))
 
@@ -54,7 +56,7 @@ class Word(NamedTuple):
     end: int
     weight: float
     sense: Sense | None
-    pole: Pole | None
+    poles: tuple[Pole, ...]
     denied: bool = False
     """Whether it stands within reach of a negation."""
     focus: bool = False
@@ -62,19 +64,31 @@ class Word(NamedTuple):
 
 
 def excludes(one: Word, two: Word) -> bool:
-    """Whether two words cannot stand in the same place."""
-    if one.pole and two.pole and one.pole.scale == two.pole.scale:
-        return one.pole.end != two.pole.end
+    """Whether a word does not hold where another stands in its place."""
+    lexicon = _lexicon()
+    for mine in one.poles:
+        for other in two.poles:
+            if mine.scale == other.scale:
+                short = mine.scale in lexicon.falling and mine.end
+                return mine.end != other.end and not short
     if one.sense is None or two.sense is None or not one.sense.excludes & two.sense.implies:
         return False
-    return not _lexicon().sets.isdisjoint(rivals(one.sense, two.sense))
+    return not lexicon.sets.isdisjoint(rivals(one.sense, two.sense))
+
+
+def symmetric(key: str) -> bool:
+    """Whether a verb, by its stem, says the same of both: `marry`."""
+    return key in _lexicon().symmetric
 
 
 class Clause:
     """Part of a text between two breaks."""
 
-    def __init__(self, text: str, said: Sequence[Word], marks: Sequence[Mark]) -> None:
-        self.text = text
+    def __init__(
+        self, text: str, start: int, end: int, said: Sequence[Word], marks: Sequence[Mark]
+    ) -> None:
+        self.text, self.start = text, start
+        self.whole = text[start:end]
         self.marks = marks
         self.words = tuple(_governed(said, marks))
 
@@ -86,8 +100,8 @@ class Clause:
             found.setdefault(word.key, []).append(word)
             for concept in word.sense.implies if word.sense else ():
                 found.setdefault(f"@{concept}", []).append(word)
-            if word.pole:
-                found.setdefault(f"@{word.pole}", []).append(word)
+            for pole in word.poles:
+                found.setdefault(f"@{pole}", []).append(word)
         return found
 
     def having(self, word: Word) -> list[Word]:
@@ -95,8 +109,8 @@ class Clause:
         own = self.keys.get(word.key, [])
         if not own and word.sense is not None:
             own = self.keys.get(f"@{word.sense.concept}", [])
-        if not own and word.pole is not None:
-            own = self.keys.get(f"@{word.pole}", [])
+        if not own and word.poles:
+            own = self.keys.get(f"@{word.poles[0]}", [])
         return own
 
     @cached_property
@@ -114,6 +128,30 @@ class Clause:
         """Whether it has a negation."""
         return any(mark.name in _DENYING or mark.name == "need-not" for mark in self.marks)
 
+    def between(self, name: str, start: int, end: int) -> bool:
+        """Whether a mark of a class stands between two places of the text."""
+        return any(m.name == name and start <= m.start and m.end <= end for m in self.marks)
+
+    def passive(self, word: Word) -> bool:
+        """Whether an auxiliary stands right before a word."""
+        behind = max((each.end for each in self.words if each.end <= word.start), default=0)
+        return self.between("auxiliary", behind, word.start)
+
+    def written(self, *parts: str) -> str:
+        """From the first of some parts to the end of the last."""
+        places = [self.whole.find(part) for part in parts]
+        end = max(place + len(part) for place, part in zip(places, parts, strict=True))
+        return self.whole[min(places) : end]
+
+    @cached_property
+    def conditional(self) -> bool:
+        """Whether it holds on a condition alone, or not of what it says but of what it prevents."""
+        return self.has("apart") or self.has("only")
+
+    def mark(self, name: str) -> Mark | None:
+        """Its first mark of a class."""
+        return next((mark for mark in self.marks if mark.name == name), None)
+
     def has(self, name: str) -> bool:
         """Whether it has a mark of a class."""
         return any(mark.name == name for mark in self.marks)
@@ -122,9 +160,8 @@ class Clause:
 @lru_cache(maxsize=1 << 12)
 def clauses(text: str) -> tuple[Clause, ...]:
     """The clauses of a sentence that say anything, in reading order."""
+    text = text[:_MOST]
     said = words(text)
-    if len(said.stems) > _MOST:
-        said = Words(said.stems[:_MOST], said.starts[:_MOST], said.ends[:_MOST])
     marks = _marks(text, said)
     told = _told(text, said, marks)
     cuts = {match.start() for match in _BREAK.finditer(text)}
@@ -134,7 +171,9 @@ def clauses(text: str) -> tuple[Clause, ...]:
     for start, end in pairwise(edges):
         own = [each for each in told if start <= each.start < end]
         if own:
-            found.append(Clause(text, own, [each for each in marks if start <= each.start < end]))
+            found.append(
+                Clause(text, start, end, own, [each for each in marks if start <= each.start < end])
+            )
     return tuple(found)
 
 
@@ -146,8 +185,8 @@ def _told(text: str, said: Words, marks: Sequence[Mark]) -> list[Word]:
     light = {place for span in grammar(text) for place in range(*span)}
     light.update(place for mark in marks for place in range(mark.start, mark.end))
     # A Chinese word of a list is one word, and no character of it another.
-    han: dict[int, tuple[int, Pole | None]] = {
-        places[0]: (places[-1] + 1, None) for _, places in meanings if isinstance(places, range)
+    han: dict[int, tuple[int, tuple[Pole, ...]]] = {
+        places[0]: (places[-1] + 1, ()) for _, places in meanings if isinstance(places, range)
     }
     if not text.isascii():
         compared = any(mark.name == "than" for mark in marks)
@@ -155,27 +194,36 @@ def _told(text: str, said: Words, marks: Sequence[Mark]) -> list[Word]:
             own = lexicon.han_poles.get(match[0]) or lexicon.han_poles[f"{match[0]}="]
             if compared or match[0] in lexicon.han_poles:
                 han[match.start()] = match.end(), own
-    figures = {number.start: number for number in numbers(text) if number.certain}
-    found = [
-        Word(f"{each.value:.15g}", each.start, each.end, _FIGURE, None, None)
-        for each in figures.values()
-    ]
-    numbered = {place for each in figures.values() for place in range(each.start, each.end)}
+    found = _figures(text)
+    numbered = {place for each in found for place in range(each.start, each.end)}
     past = 0
-    pole: Pole | None
     for key, start, end in zip(*said, strict=True):
         if start < past or start in numbered:
             continue
         if start in han:
-            past, pole = han[start]
-            if pole or start not in light:
-                found.append(Word(text[start:past], start, past, _LISTED, meant.get(start), pole))
+            past, poles = han[start]
+            if poles or start not in light:
+                found.append(Word(text[start:past], start, past, _LISTED, meant.get(start), poles))
             continue
-        pole = lexicon.poles.get(f"{text[start:end].lower()}=") or lexicon.poles.get(key)
+        poles = lexicon.poles.get(f"{text[start:end].lower()}=") or lexicon.poles.get(key, ())
         weighs = weight(key)
-        if (start not in light and (weighs > CONTENT or start in meant)) or pole:
-            found.append(Word(key, start, end, weighs, meant.get(start), pole))
+        if (start not in light and (weighs > CONTENT or start in meant)) or poles:
+            found.append(Word(key, start, end, weighs, meant.get(start), poles))
     return sorted(found, key=lambda word: word.start)
+
+
+def _figures(text: str) -> list[Word]:
+    """The numbers of a text as words of their values."""
+    found = [
+        Word(f"{each.value:.15g}", each.start, each.end, _FIGURE, None, ())
+        for each in numbers(text)
+        if each.certain
+    ]
+    for at, (one, two) in enumerate(pairwise(found)):
+        if share := _SHARE.fullmatch(text[one.end : two.start]):
+            part = at if share["of"] else at + 1
+            found[part] = found[part]._replace(poles=(Pole("some", 1),))
+    return found
 
 
 def _governed(own: Sequence[Word], marks: Sequence[Mark]) -> Iterator[Word]:
@@ -209,11 +257,14 @@ class _Lexicon(NamedTuple):
     """By first word: words and class, the longest first."""
     han: re.Pattern[str]
     han_class: dict[str, str]
-    poles: dict[str, Pole]
+    poles: dict[str, tuple[Pole, ...]]
     begins_pole: re.Pattern[str]
-    han_poles: dict[str, Pole]
+    han_poles: dict[str, tuple[Pole, ...]]
     sets: frozenset[str]
     """Of `senses.toml`."""
+    symmetric: frozenset[str]
+    falling: frozenset[str]
+    """Scales of which one end falls short of the other."""
 
 
 @cache
@@ -228,24 +279,30 @@ def _lexicon() -> _Lexicon:
         han.update(dict.fromkeys(entry.get("zh", "").split(), name))
     for spellings in english.values():
         spellings.sort(key=lambda each: -len(each[0]))
-    poles, han_poles = {}, {}
+    poles: dict[str, tuple[Pole, ...]] = {}
+    han_poles: dict[str, tuple[Pole, ...]] = {}
     for scale, entry in raw["poles"].items():
         for end in (0, 1):
+            own = (Pole(scale, end),)
             for each in entry["en"][end].split():
-                poles[each if each.endswith("=") else stem(each)] = Pole(scale, end)
-            han_poles.update(dict.fromkeys(entry["zh"][end].split(), Pole(scale, end)))
+                key = each if each.endswith("=") else stem(each)
+                poles[key] = poles.get(key, ()) + own
+            for each in entry["zh"][end].split():
+                han_poles[each] = han_poles.get(each, ()) + own
     return _Lexicon(
-        english,
-        _any_of(han),
-        han,
-        poles,
-        _any_of(han_poles),
-        han_poles,
-        frozenset(raw["exclusive"]["sets"].split()),
+        english=english,
+        han=_any_of(han),
+        han_class=han,
+        poles=poles,
+        begins_pole=_any_of(han_poles),
+        han_poles=han_poles,
+        sets=frozenset(raw["exclusive"]["sets"].split()),
+        falling=frozenset(raw["falls-short"]["scales"].split()),
+        symmetric=frozenset(map(stem, raw["symmetric"]["en"].split())),
     )
 
 
-def _any_of(spellings: dict[str, str] | dict[str, Pole]) -> re.Pattern[str]:
+def _any_of(spellings: Iterable[str]) -> re.Pattern[str]:
     written = sorted({each.rstrip("=") for each in spellings}, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, written)))
 

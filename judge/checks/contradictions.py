@@ -1,18 +1,34 @@
 """Contradictions: whether what speaks of the same thing as a claim says otherwise of it."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from heapq import nlargest
+from itertools import islice
 from typing import Final, NamedTuple
 
-from judge.checks.clauses import Clause, Word, clauses, excludes
+from judge.checks.additions import addition
+from judge.checks.clauses import Clause, Pole, Word, clauses, excludes
+from judge.checks.exchanges import other_figure, turned_roles
 from judge.text.pieces import segments
 
-EDITION: Final = "1"
-"""Bumped with every change that finds another contradiction, one of a word list too."""
-NEAR: Final = 0.6
+_SENTENCES: Final = 400
+_CLAUSES: Final = 8
+_NEAREST: Final = 16
+"""So many sentences of the evidence are read, clauses of a claim looked at, and held against it."""
+_NEAR: Final = 0.6
+"""A clause with a smaller share of a claim's words, by weight, speaks of something else."""
 _CLOSE: Final = 0.8
 """Clauses with at least this share of the best one's worth are as near."""
 _BESIDE: Final = 0.3
 """What a word is worth that stands in the sentence of a clause, not in itself."""
+_ROLES: Final = 0.8
+"""The same where two things may have changed places."""
+_SHARED: Final = 2
+"""Words that the other clause must have where it has one that excludes another."""
+_ALONE: Final = 2
+"""Words that the other clause may lack where one denies what the other says."""
+_SHORT: Final = 8
+"""In a clause of no more words, twice that in Chinese, it need not stand right beside."""
 _SLOT: Final = 1
 """Neighbours on either side by which two words are known to stand in the same place."""
 _OTHERWISE: Final = frozenset(
@@ -27,12 +43,11 @@ _OTHERWISE: Final = frozenset(
 
 
 class Contradiction(NamedTuple):
-    """Words that cannot both hold."""
+    """Words of a claim that its evidence does not bear out."""
 
     said: str
-    """In the claim."""
-    instead: str
-    """In the evidence."""
+    instead: str | None
+    """What the evidence says in their place; None where they are an addition."""
 
 
 class _Near(NamedTuple):
@@ -44,39 +59,57 @@ class _Near(NamedTuple):
     sentence: Sequence[Clause]
 
 
-def contradiction(
-    claim: str, passages: Iterable[str], *, near: float = NEAR
-) -> Contradiction | None:
+def contradiction(claim: str, passages: Iterable[str]) -> Contradiction | None:
     """What a passage says otherwise than a claim; None where none does.
-
-    A clause with a smaller share of a claim's words than `near`, by weight, speaks of something
-    else.
 
     >>> contradiction("Staff must share passwords.", ["Staff must not share passwords."])
     Contradiction(said='share', instead='must not share')
     """
-    sentences = [clauses(passage[a:b]) for passage in passages for a, b in segments(passage)]
-    for clause in clauses(claim):
-        close = list(_nearest(clause, sentences, near))
+    spans = ((passage, *span) for passage in passages for span in segments(passage))
+    sentences = [clauses(passage[a:b]) for passage, a, b in islice(spans, _SENTENCES)]
+    said = clauses(claim)
+    if found := other_figure(said, sentences):
+        return Contradiction(*found)
+    for clause in said[:_CLAUSES]:
+        close = nlargest(_NEAREST, _nearest(clause, sentences, _NEAR), key=lambda each: each.share)
         for rule in _RULES if close else ():
-            for found in rule(clause, close):
-                return found
-    return None
+            for other in rule(clause, close):
+                return other
+    added = addition(said, [clause for sentence in sentences for clause in sentence])
+    return Contradiction(added, None) if added else None
 
 
-def _nearest(own: Clause, sentences: Iterable[Sequence[Clause]], least: float) -> Iterator[_Near]:
+def denies(claim: str, question: str) -> bool:
+    """Whether a short answer denies what a question says, or says what it denies."""
+    asked = [clauses(question)]
+    return any(
+        next(_polarity(clause, list(_nearest(clause, asked, 0.0))), None) is not None
+        for clause in clauses(claim)
+    )
+
+
+def _nearest(own: Clause, sentences: Iterable[tuple[Clause, ...]], least: float) -> Iterator[_Near]:
     """The clauses that speak of what a clause speaks of, with how much of it they say."""
     for sentence in sentences:
+        beside = _keys(sentence)
+        around = [word for word in own.words if word.key in beside or word.poles or word.sense]
+        if sum(word.weight for word in around) < least * own.weight:
+            continue
         for clause in sentence:
             worth = 0.0
-            for word in own.words:
+            for word in around:
                 if clause.having(word) or _rivals(word, own, clause):
                     worth += word.weight
-                elif any(other.having(word) for other in sentence):
+                elif word.key in beside:
                     worth += _BESIDE * word.weight
             share = worth / own.weight
             if share >= least:
                 yield _Near(clause, share, sentence)
+
+
+@lru_cache(maxsize=1 << 12)
+def _keys(sentence: tuple[Clause, ...]) -> frozenset[str]:
+    return frozenset(word.key for clause in sentence for word in clause.words)
 
 
 def _top(near: Sequence[_Near], having: Word | None = None) -> list[Clause]:
@@ -87,14 +120,19 @@ def _top(near: Sequence[_Near], having: Word | None = None) -> list[Clause]:
 
 def _polarity(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     """One denies the word that the other says, and has no negation of its own."""
-    if own.has("apart"):
+    if own.conditional:
         return
     for word in own.words:
         there = _top(near, word)
-        if any(clause.denies == own.denies or clause.has("apart") for clause in there):
+        if len({each.denied for each in own.having(word)}) > 1:
+            continue
+        if any(clause.denies == own.denies or clause.conditional for clause in there):
             continue
         said = [each for clause in there for each in clause.having(word)]
         if not said or any(each.denied == word.denied for each in said):
+            continue
+        alone = len([each for each in own.words if not there[0].having(each)])
+        if alone > _ALONE and own.text.isascii():
             continue
         if word.focus or any(each.focus for each in said):
             yield Contradiction(_phrase(own, word), _phrase(there[0], said[0]))
@@ -103,7 +141,7 @@ def _polarity(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
 def _rule(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     """A rule that requires, allows or forbids what the other does not."""
     there = _top(near)
-    if own.has("apart") or any(clause.has("apart") for clause in there):
+    if own.conditional or any(clause.conditional for clause in there):
         return
     if there and all(frozenset((own.rule, each.rule)) in _OTHERWISE for each in there):
         yield Contradiction(_ruled(own), _ruled(there[0]))
@@ -113,16 +151,25 @@ def _opposite(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     """A word in whose place the other has one that excludes it."""
     there = _top(near)
     for word in own.words:
-        if any(other.having(word) for each in near for other in each.sentence):
+        if any(
+            _same_place(word, own, said, other)
+            for each in near
+            for other in each.sentence
+            for said in other.having(word)
+        ):
             continue
         rivals = [_rivals(word, own, clause) for clause in there]
-        if rivals and all(rivals):
+        if (
+            rivals
+            and sum(bool(there[0].having(each)) for each in own.words) >= _SHARED
+            and all(rivals)
+        ):
             yield Contradiction(_phrase(own, word), _phrase(there[0], rivals[0][0]))
 
 
 def _rivals(word: Word, own: Clause, clause: Clause) -> list[Word]:
     """What excludes a word, where a clause has what stands beside it."""
-    if not word.pole and not (word.sense and word.sense.excludes):
+    if not word.poles and not (word.sense and word.sense.excludes):
         return []
     return [
         each
@@ -142,19 +189,18 @@ def _turned(one: Word, own: Clause, two: Word, clause: Clause) -> bool:
         for word in own.words
         if word is not one
         for other in clause.having(word)
-        if other is not two
+        if other is not two and len(own.having(word)) == len(clause.having(word)) == 1
     ]
     return (True, False) in sides and (False, True) in sides
 
 
 def _same_place(one: Word, own: Clause, two: Word, clause: Clause) -> bool:
     """Whether a neighbour of one word stands beside the other."""
-    at = own.words.index(one)
-    beside = own.words[max(at - _SLOT, 0) : at] + own.words[at + 1 : at + 1 + _SLOT]
-    place = clause.words.index(two)
-    there = (
-        clause.words[max(place - _SLOT, 0) : place] + clause.words[place + 1 : place + 1 + _SLOT]
-    )
+    many = len(own.words) if own.text.isascii() else len(own.words) // 2
+    slot = _SLOT if many > _SHORT else _SHORT // 2 if own.text.isascii() else _SHORT
+    at, place = own.words.index(one), clause.words.index(two)
+    beside = own.words[max(at - slot, 0) : at] + own.words[at + 1 : at + 1 + slot]
+    there = clause.words[max(place - slot, 0) : place] + clause.words[place + 1 : place + 1 + slot]
     return any(each in there for word in beside for each in clause.having(word))
 
 
@@ -162,7 +208,7 @@ def _compared(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     """A comparison of the same two things, turned round."""
     there = _top(near)
     for word in own.words if own.has("than") else ():
-        for each in there[0].having(word) if word.pole else ():
+        for each in there[0].having(word) if word.poles else ():
             if _turned(word, own, each, there[0]):
                 yield Contradiction(_side(own, word), _side(there[0], each))
 
@@ -173,7 +219,40 @@ def _side(clause: Clause, word: Word) -> str:
     return clause.text[word.start : (behind[0] if behind else word).end]
 
 
-_RULES: Final = (_polarity, _rule, _opposite, _compared)
+def _exchanged(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
+    """Two things, each in the other's place."""
+    best = max(near, key=lambda each: each.share)
+    if best.share >= _ROLES and (found := turned_roles(own, best.sentence, best.clause)):
+        yield Contradiction(*found)
+
+
+def _bounded(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
+    """The other bound."""
+    there = _top(near)
+    for name, instead in _BOUNDS:
+        mark = own.mark(name)
+        others = [each.mark(instead) for each in there if not each.mark(name)]
+        if mark and others and len(others) == len(there) and (other := others[0]):
+            yield Contradiction(
+                own.text[mark.start : mark.end], there[0].text[other.start : other.end]
+            )
+
+
+def _restricted(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
+    """One thing alone where the other says all."""
+    there = _top(near)
+    one = there[0] if there else own
+    for word in own.words:
+        if Pole("some", 0) in word.poles and not own.has("only") and (mark := one.mark("only")):
+            yield Contradiction(_phrase(own, word), one.text[mark.start : mark.end])
+    if mark := own.mark("only"):
+        for word in one.words:
+            if Pole("some", 0) in word.poles and not one.has("only"):
+                yield Contradiction(own.text[mark.start : mark.end], _phrase(one, word))
+
+
+_BOUNDS: Final = (("at-least", "at-most"), ("at-most", "at-least"))
+_RULES: Final = (_bounded, _restricted, _exchanged, _polarity, _rule, _opposite, _compared)
 
 
 def _ruled(clause: Clause) -> str:

@@ -125,6 +125,23 @@ def differences(
     )
 
 
+def confirmed(request: JudgeRequest, indexes: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
+    """Where sentences, given by index, have figures and dates that follow from the chunks."""
+    said = {index: _Said(blank_markup(_unlabelled(request.claim(index)))) for index in indexes}
+    grounds = _Shelf(request, tuple(said.values())).whole
+    return {
+        index: [
+            *((q.start, q.end) for q in own.quantities[:_MOST] if grounds.match(q) is Match.FOUND),
+            *(
+                (day.start, day.end)
+                for day in own.dates[:_MOST]
+                if day.certain and grounds.dated(day)
+            ),
+        ]
+        for index, own in said.items()
+    }
+
+
 def _unlabelled(text: str) -> str:
     return _LABEL.sub(lambda match: " " * len(match.group()), text)
 
@@ -394,7 +411,7 @@ class _Shelf:
     def grounds(self, verdict: Verdict) -> _Grounds | None:
         """What the sentence is compared with; None where there is nothing."""
         if verdict.source == "similarity":
-            return self._whole
+            return self.whole
         held = [text for chunk in verdict.supporting for text in self._texts.get(chunk, ())]
         quoted = [
             (text, evidence.start, evidence.end)
@@ -407,7 +424,7 @@ class _Shelf:
         return self._ground(close, [*(text for text, _, _ in quoted), *held]) if close else None
 
     @cached_property
-    def _whole(self) -> _Grounds:
+    def whole(self) -> _Grounds:
         return self._ground(self._all, self._all)
 
     def _ground(self, *texts: Iterable[str]) -> _Grounds:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from judge.checks.contradictions import Contradiction
+from judge.checks.objections import Objection
 from judge.messages import Lang, Messages, language_of
 from judge.records import Support, Verdict
 
@@ -16,13 +16,15 @@ def reason(key: str, sentence: str, words: Iterable[str] = (), **fields: str) ->
     return Messages.of("judges")(key, lang, words=_COMMA[lang].join(words), **fields)
 
 
-def contradicted(full: Verdict, claim: str, found: Contradiction) -> Verdict:
-    """What becomes of a `full` whose evidence says otherwise."""
-    return full.model_copy(
-        update={
-            "support": Support.CONTRADICTED,
-            "supporting": (),
-            "cited_support": full.cited_support and Support.CONTRADICTED,
-            "reason": reason("otherwise", claim, said=found.said, instead=found.instead),
-        }
+def overruled(full: Verdict, claim: str, found: Objection) -> Verdict:
+    """What becomes of a `full` that no language model gave, by what was found against it."""
+    if found.support is Support.FULL:
+        return full
+    why = (
+        reason("missing", claim, [found.said])
+        if found.instead is None
+        else reason("otherwise", claim, said=found.said, instead=found.instead)
     )
+    cited = full.cited_support and found.support
+    update = {"support": found.support, "supporting": (), "cited_support": cited, "reason": why}
+    return full.model_copy(update=update)

@@ -3,15 +3,14 @@
 import re
 import unicodedata
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
-from judge.checks.contradictions import contradiction
-from judge.checks.mismatch import mismatches
-from judge.judges import contradicted, reason
+from judge.checks.contradictions import denies
+from judge.checks.objections import Objection, objections
+from judge.judges import overruled, reason
 from judge.protocols import Judge
 from judge.records import Evidence, JudgeRequest, Judgment, Support, Verdict
 from judge.signature import Signature
@@ -151,11 +150,7 @@ class _Text:
             return True
         own = self.text[start:end]
         clause = f"{before}{own}{_CLAUSE.split(self.text[end : end + _LONGEST])[0]}"
-        return (
-            negation().isdisjoint(stems(own))
-            and clause != own
-            and contradiction(clause, [asked], near=0.0) is not None
-        )
+        return negation().isdisjoint(stems(own)) and clause != own and denies(clause, asked)
 
 
 class _Other:
@@ -212,16 +207,14 @@ class ContainmentJudge:
 def _compared(request: JudgeRequest, judgment: Judgment) -> Judgment:
     """What the inner judge said, where neither yes, no nor containment says otherwise."""
     other = _Other(request)
-    missing: dict[int | None, dict[str, None]] = defaultdict(dict)
-    for flag in mismatches(request, judgment.outcomes):
-        missing[flag.sentence][flag.detail] = None
+    against = objections(request, judgment.outcomes)
     outcomes = dict(judgment.outcomes)
     for index, outcome in judgment.outcomes.items():
         if isinstance(outcome, Verdict):
             claim = _Text(request.claim(index))
             outcomes[index] = _read(
                 claim, other, outcome, first=index == request.ask[0]
-            ) or _checked(claim, other, outcome, "; ".join(missing[index]))
+            ) or _checked(claim, other, outcome, against.get(index, []))
     return judgment.model_copy(update={"outcomes": outcomes})
 
 
@@ -246,15 +239,16 @@ def _read(claim: _Text, held: _Other, verdict: Verdict, *, first: bool) -> Verdi
     return _refused(verdict, reason("answer.denied", claim.text)) if denied else None
 
 
-def _checked(claim: _Text, held: _Other, verdict: Verdict, missing: str) -> Verdict:
-    """The verdict; a `full` that lacks something or is denied as `none`."""
+def _checked(claim: _Text, held: _Other, verdict: Verdict, against: Sequence[Objection]) -> Verdict:
+    """The verdict; a `full` that something speaks against as `none` or `contradicted`."""
     if verdict.support is not Support.FULL:
         return verdict
-    lacking = missing or _lacking(claim, held)
-    if lacking:
-        return _refused(verdict, lacking)
-    found = contradiction(claim.text, [each.quote for each in verdict.evidence])
-    return contradicted(verdict, claim.text, found) if found else verdict
+    if against:
+        # A short text has no heading: what it lacks it lacks.
+        found = overruled(verdict, claim.text, against[0])
+        return _refused(verdict, against[0].said) if found is verdict else found
+    lacking = _lacking(claim, held)
+    return _refused(verdict, lacking) if lacking else verdict
 
 
 def _lacking(claim: _Text, held: _Other) -> str:

@@ -94,6 +94,8 @@ class FlagName(StrEnum):
     """Chunks of one id have different texts: a citation means them all."""
     INJECTION_SUSPECTED = "injection_suspected"
     """Question, answer or chunks read like orders to a judge, or hold a model's control tokens."""
+    CONTRADICTION_SUSPECTED = "contradiction_suspected"
+    """A `full` whose evidence says otherwise of the same thing: `not`, `must`, `more`."""
     MISMATCH_NUMBER = "mismatch:number"
     """A `full` whose evidence lacks a number of the sentence, and no rounding explains it.
 

@@ -125,9 +125,13 @@ def verdict(support: Support, quote: str = "") -> Verdict:
 
 FULL = [
     # A claim that the inner judge finds full by a passage, and why it is not, or nothing.
-    ("The fee is 24 euros.", "The fee is 25 euros.", "24 euros"),
-    ("It opened in May 1990.", "It opened in June 1990.", "May 1990"),
-    ("Room 3 is free.", "Room 5 is free.", "3"),
+    ("The fee is 24 euros.", "The fee is 25 euros.", "“24 euros”, but a passage says “25 euros”"),
+    (
+        "It opened in May 1990.",
+        "It opened in June 1990.",
+        "“May 1990”, but a passage says “June 1990”",
+    ),
+    ("Room 3 is free.", "Room 5 is free.", "“3”, but a passage says “5”"),
     ("The hall belongs to Berlin Zoo.", "The hall belongs to the city.", "Berlin Zoo"),
     (
         "The deposit is not refunded.",

@@ -1,6 +1,7 @@
 """The similarity judge: from what stands where to verdicts."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -8,9 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from judge.checks.contradictions import EDITION, contradiction
+from judge.checks.mismatch import confirmed
+from judge.checks.objections import EDITION, flags, objections
 from judge.errors import ConfigError
-from judge.judges import contradicted, reason
+from judge.judges import overruled, reason
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
 from judge.judges.similarity.index import Passages, Vocabulary, locate
 from judge.judges.similarity.model import (
@@ -36,7 +38,7 @@ from judge.records import (
 )
 from judge.signature import Signature
 from judge.text.fold import CJK_CHAR, estimate_tokens
-from judge.text.words import CONTENT, blank_markup, is_classifier
+from judge.text.words import CONTENT, LIGHT, blank_markup, is_classifier
 from judge.workers import HEAVY, apart, weigh
 
 # Sentences measured together, cosines of them, and features of items against columns.
@@ -131,6 +133,14 @@ class _Material:
         broken = {index: terms(claim) for index, claim in bare.items()}
         vocabulary = Vocabulary.of(broken.values())
         passages = locate(texts, vocabulary)
+        there = set(np.unique(passages.term).tolist())
+        doubtful = [
+            index
+            for index, own in broken.items()
+            if any(t.key[0].isdigit() and vocabulary.number[t.key] not in there for t in own)
+        ]
+        for index, spans in (confirmed(request, doubtful) if doubtful else {}).items():
+            broken[index] = _without(broken[index], spans)
         places = (passages.chunk_of.tolist(), passages.starts.tolist(), passages.ends.tolist())
         segments = [texts[chunk][start:end] for chunk, start, end in zip(*places, strict=True)]
         return cls(bare, broken, vocabulary, passages, segments)
@@ -256,7 +266,20 @@ class SimilarityJudge:
         if held is not None:
             pull = self._model.pull(before, None)
             outcomes[held.index] = self._verdict(request, held, pull)
-        return Judgment(outcomes={i: outcomes.get(i, _UNREAD) for i in request.ask})
+        return await apart(heavy, self._checked, request, outcomes)
+
+    def _checked(self, request: JudgeRequest, outcomes: Mapping[int, Verdict]) -> Judgment:
+        """Every `full` overruled that something decisive is found against; the rest flagged."""
+        asked = {index: outcomes[index] for index in request.ask if index in outcomes}
+        against = objections(request, asked)
+        for index, (first, *_) in against.items():
+            changed = overruled(asked[index], request.sentences[index].text, first)
+            if changed is not asked[index]:
+                score = round(expit(self._least - _DOUBT + self._shift), 6)
+                asked[index] = changed.model_copy(update={"score": score})
+        left = {i: own for i, own in against.items() if asked[i].support is Support.FULL}
+        whole = {i: asked.get(i, _UNREAD) for i in request.ask}
+        return Judgment(outcomes=whole, flags=flags(left))
 
     def _alone(self, weighed: _Weighed) -> float:
         """What a sentence tells its neighbours; where nothing of it was found, nothing good."""
@@ -289,7 +312,7 @@ class SimilarityJudge:
         supports = zip(request.chunks, alone, strict=True)
         names = [chunk.chunk_id for chunk, own in supports if own is Support.FULL]
         sentence = request.sentences[weighed.index].text
-        found = Verdict(
+        return Verdict(
             support=whole,
             evidence=_evidence(request, weighed.best),
             supporting=tuple(dict.fromkeys(names)),
@@ -299,19 +322,19 @@ class SimilarityJudge:
             source="similarity",
             signature=self.signature,
         )
-        return self._checked(request, weighed, found) if whole is Support.FULL else found
 
-    def _checked(self, request: JudgeRequest, weighed: _Weighed, full: Verdict) -> Verdict:
-        """A `full` as `contradicted` where what is nearest to it says otherwise."""
-        claim = blank_markup(request.claim(weighed.index))
-        if not contradiction(claim, [each.quote for each in full.evidence]):
-            return full
-        # What is said as near elsewhere may bear it out.
-        found = contradiction(claim, [chunk.text for chunk in request.chunks])
-        if found is None:
-            return full
-        score = round(expit(self._least - _DOUBT + self._shift), 6)
-        return contradicted(full, claim, found).model_copy(update={"score": score})
+
+def _without(own: Sequence[Term], spans: Sequence[tuple[int, int]]) -> list[Term]:
+    """Terms of which those within some spans, and the pairs with them, weigh nothing."""
+    inside = {
+        term.key for term in own for start, end in spans if start <= term.start and term.end <= end
+    }
+    return [
+        term._replace(weight=LIGHT, name=False)
+        if not inside.isdisjoint(re.split("[ …]", term.key))
+        else term
+        for term in own
+    ]
 
 
 def shipped_model() -> ConjunctionModel:

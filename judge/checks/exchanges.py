@@ -1,0 +1,245 @@
+"""Exchanges: figures and roles that the evidence gives to another thing of the same sentence."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import permutations
+from typing import Final, NamedTuple
+
+from judge.checks.clauses import Clause, Word, symmetric
+from judge.checks.quantities import quantities
+from judge.text.fold import CJK_CHAR
+
+_JOINT: Final = re.compile(r"[，；;。]|[,.](?!\d)|(?<![^\W_])(?:and|while|but)(?![^\W_])|和|而")
+_CLOCK: Final = re.compile(r"(?<![\d:])\d{1,2}[:：]\d\d(?![\d:])")
+_FEW: Final = 24
+"""Figures that are looked at, of a claim and of its evidence: more are a table."""
+_REACH: Final = 3
+"""Telling words between a verb and what does it, or what it is done to."""
+_LONG: Final = 8
+"""Telling words of a clause in which who does what can be told."""
+_SURE: Final = 0.75
+_HALF: Final = 0.5
+_APART: Final = 0.19
+"""A figure's part has so much of its words in a claim, and so much more than another part has."""
+_LEAST: Final = 13
+"""A mere number below that may be the number of a step."""
+_DOER: Final = frozenset(("doer",))
+_OTHER: Final = frozenset(("other",))
+_LATER: Final = frozenset(("later",))
+
+
+class _Part(NamedTuple):
+    """The part of a sentence that one figure belongs to."""
+
+    written: str
+    values: frozenset[str]
+    """What it measures and how much, by any reading."""
+    kinds: frozenset[str]
+    words: tuple[Word, ...]
+    """Those before it; where there are none, those behind."""
+    near: tuple[Word, ...]
+    """All of its clause."""
+
+
+def other_figure(
+    own: tuple[Clause, ...], sentences: Sequence[tuple[Clause, ...]]
+) -> tuple[str, str] | None:
+    """A figure of a claim that the evidence gives for another thing, and the one that it gives."""
+    said = _parts(own)
+    if not said:
+        return None
+    there = [part for sentence in sentences for part in _parts(sentence)][:_FEW]
+    mine = frozenset(value for part in said for value in part.values)
+    for part in said[:_FEW]:
+        holders = [each for each in there if each.values & part.values]
+        others = [
+            each
+            for each in there
+            if each.kinds & part.kinds and not each.values & mine and each.written != part.written
+        ]
+        if not others or not holders or not all(each.words for each in holders):
+            continue
+        best = max(others, key=lambda each: _share(each, part))
+        share, held = _share(best, part), max(_share(each, part) for each in holders)
+        keys = {word.key for each in holders for word in each.words}
+        apart = share - held >= _APART if share >= _SURE else not held and share >= _HALF
+        if apart and any(
+            word.key not in keys and any(word.key == each.key for each in part.near)
+            for word in best.words
+        ):
+            return part.written, best.written
+    return None
+
+
+def _share(part: _Part, own: _Part) -> float:
+    """How many of the words by which a part tells its figure from others stand by another."""
+    said = {word.key for word in own.near}
+    had = sum(word.key in said for word in part.words)
+    return had / len(part.words) if part.words else 0.0
+
+
+@lru_cache(maxsize=1 << 12)
+def _parts(sentence: tuple[Clause, ...]) -> list[_Part]:
+    """The parts of a sentence that have a figure each."""
+    if not any(_figure(word) for clause in sentence for word in clause.words):
+        return []
+    text = sentence[0].text
+    clocks = list(_CLOCK.finditer(text))
+    figures = [
+        (
+            each.start,
+            each.end,
+            frozenset(f"{value:.12g} {unit.kind}" for value, unit in each.readings),
+            frozenset((each.readings[0].unit.kind,)),
+        )
+        for each in quantities(text)
+        if each.certain
+        and not any(match.start() < each.end and each.start < match.end() for match in clocks)
+        and (each.readings[0].unit.kind or each.readings[0].value >= _LEAST)
+    ]
+    figures += [
+        (match.start(), match.end(), frozenset({match[0]}), frozenset({"clock"}))
+        for match in clocks
+    ]
+    figures.sort()
+    words = [word for clause in sentence for word in clause.words if not word.key[0].isdigit()]
+    cuts = [match.start() for match in _JOINT.finditer(text)]
+    found = []
+    for at, (low, high, values, kinds) in enumerate(figures):
+        last = figures[at - 1][1] if at else 0
+        after = figures[at + 1][0] if at + 1 < len(figures) else len(text)
+        start = max(
+            (
+                cut
+                for cut in cuts
+                if last <= cut < low and any(cut <= word.start < low for word in words)
+            ),
+            default=low if at else 0,
+        )
+        end = min((cut for cut in cuts if high <= cut), default=len(text))
+        before = tuple(word for word in words if start <= word.start and word.end <= low)
+        behind = tuple(word for word in words if high <= word.start < min(end, after))
+        own = before or (() if at else behind)
+        near = tuple(word for word in words if start <= word.start < end)
+        found.append(_Part(text[low:high], values, kinds, own, near))
+    return found
+
+
+def turned_roles(
+    own: Clause, sentence: Sequence[Clause], nearest: Clause
+) -> tuple[str, str] | None:
+    """Two things of a claim of which each has the other's part in the evidence.
+
+    In English they stand on either side of one verb, in Chinese behind a word such as 向 or 由.
+    """
+    if own.text.isascii() or nearest.text.isascii():
+        return _around_verb(own, nearest)
+    return _behind_words(own, sentence, nearest)
+
+
+def _around_verb(own: Clause, other: Clause) -> tuple[str, str] | None:
+    for at, verb in enumerate(own.words if len(own.words) <= _LONG else ()):
+        there = other.having(verb)
+        if len(there) != 1 or len(own.having(verb)) != 1 or not _is_verb(own, verb):
+            continue
+        place = there[0]
+        if not _is_verb(other, place) or symmetric(verb.key):
+            continue
+        for doer in own.words[max(at - _REACH, 0) : at]:
+            for done in own.words[at + 1 : at + 1 + _REACH]:
+                one, two = _only(other, doer), _only(other, done)
+                if one is None or two is None or not (_only(own, doer) and _only(own, done)):
+                    continue
+                crossed = two.start < place.start < one.start
+                if _figure(doer) or _figure(done) or not crossed:
+                    continue
+                # `By` says who does it, whatever the order; a passive without it does not say.
+                mine = own.between("doer", verb.end, done.start)
+                theirs = other.between("doer", place.end, one.start)
+                bare = own.passive(verb) > mine or other.passive(place) > theirs
+                if mine == theirs and not bare and _nearby(other, two, one):
+                    return _span(own, doer, done), _span(other, one, two)
+    return None
+
+
+def _nearby(clause: Clause, one: Word, two: Word) -> bool:
+    return clause.words.index(two) - clause.words.index(one) <= 2 * _REACH
+
+
+def _figure(word: Word) -> bool:
+    return word.key[0].isdigit()
+
+
+def _only(clause: Clause, word: Word) -> Word | None:
+    found = clause.having(word)
+    return found[0] if len(found) == 1 else None
+
+
+def _span(clause: Clause, one: Word, two: Word) -> str:
+    return clause.text[min(one.start, two.start) : max(one.end, two.end)]
+
+
+def _is_verb(clause: Clause, word: Word) -> bool:
+    """Whether a word may be a verb: no article or the like stands before it."""
+    before = clause.text[: word.start].split()
+    behind = clause.text[word.end :].split()
+    determined = not before or before[-1].lower().strip(",") in _NOUN
+    return not determined and bool(behind) and not _ENDING.search(clause.text[: word.end])
+
+
+_ENDING: Final = re.compile(r"(?:tion|ment|nes|it(?:y|ie)|ance|ence|ing|er|or)s?\Z")
+"""Of nouns, and of what may be one."""
+_DETERMINERS: Final = (
+    "a an the of in on at for from with his her its their our my your this that these those no"
+    " every each some any all"
+)
+_NOUN: Final = frozenset(_DETERMINERS.split())
+
+
+def _behind_words(
+    own: Clause, sentence: Sequence[Clause], nearest: Clause
+) -> tuple[str, str] | None:
+    text = sentence[0].text
+    things = _common(own, text)[:_FEW]
+    mine = _parts_of(own, things)
+    for clauses in ((nearest,), sentence):
+        theirs: dict[str, frozenset[str]] = {}
+        for clause in clauses:
+            for thing, part in _parts_of(clause, things).items():
+                theirs[thing] = theirs.get(thing, frozenset()) | part
+        for one, two in permutations(mine, 2):
+            if (mine[one], mine[two]) == (theirs.get(two), theirs.get(one)) == (_DOER, _OTHER):
+                said = "".join(each.whole for each in clauses).strip(" ，；。")
+                return own.written(one, two), said
+    return None
+
+
+def _common(own: Clause, text: str) -> list[str]:
+    """Words of two characters or more that stand in both, the longest, in reading order."""
+    said = own.whole
+    found = []
+    start = 0
+    while start < len(said) - 1:
+        end = start
+        while end < len(said) and said[start : end + 1] in text and CJK_CHAR.match(said[end]):
+            end += 1
+        if end - start > 1:
+            found.append(said[start:end])
+        start = max(end, start + 1)
+    return found
+
+
+def _parts_of(clause: Clause, things: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Which part each of some things has in a clause: it does something, or another does."""
+    places = sorted((clause.whole.find(each), each) for each in things)
+    marks = [mark for mark in clause.marks if mark.name in ("doer", "other")]
+    led = any(mark.name == "doer" for mark in marks)
+    found: dict[str, frozenset[str]] = {}
+    for at, (place, thing) in enumerate(place for place in places if place[0] >= 0):
+        before = [mark.name for mark in marks if mark.end <= clause.start + place]
+        if before:
+            found[thing] = frozenset(before[-1:])
+        else:
+            found[thing] = _LATER if at or led else _DOER
+    return found

@@ -1,0 +1,107 @@
+"""Objections: what code finds against a `full`, whoever judged it."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from judge.checks.contradictions import contradiction
+from judge.checks.mismatch import differences
+from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
+from judge.text.words import blank_markup
+
+_FIGURES: Final = (FlagName.MISMATCH_NUMBER, FlagName.MISMATCH_UNIT)
+_COMMA: Final = re.compile(r"(?<=\d),(?=\d)")
+_CUT: Final = re.compile(r"(?<=\d)(?:,[ ]?|([.])[ ])(?=\d)")
+_DIGITS: Final = re.compile(r"\d{2,}(?:\.\d+)?|\d\.\d+")
+EDITION: Final = "1"
+"""Bumped with every change that objects to another sentence, one of a word list too."""
+
+
+class Objection(NamedTuple):
+    """Words of a `full` that its evidence does not bear out."""
+
+    name: FlagName
+    sentence: int
+    """Its index in the answer."""
+    said: str
+    instead: str | None
+    """What the evidence says in their place; None where it merely lacks them."""
+
+    @property
+    def support(self) -> Support:
+        """What code makes of the sentence where no language model judged it.
+
+        A name that the evidence merely lacks may stand in a heading that nobody handed in.
+        """
+        if self.instead is not None:
+            return Support.CONTRADICTED
+        return Support.FULL if self.name is FlagName.MISMATCH_NAME else Support.NONE
+
+
+def objections(
+    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]
+) -> dict[int, list[Objection]]:
+    """What speaks against each `full`, by sentence; the first is the weightiest."""
+    found: dict[int, list[Objection]] = {}
+    lacking = [Objection(*each) for each in differences(request, outcomes)]
+    if any(each.name in _FIGURES for each in lacking):
+        texts = [chunk.text for chunk in request.chunks]
+        lacking = [
+            each
+            for each in lacking
+            if each.name not in _FIGURES or not any(_cut(each.said, text) for text in texts)
+        ]
+    for each in (*_contradictions(request, outcomes), *lacking):
+        found.setdefault(each.sentence, []).append(each)
+    order = (Support.CONTRADICTED, Support.NONE, Support.FULL)
+    for own in found.values():
+        own.sort(key=lambda each: order.index(each.support))
+    return found
+
+
+def _cut(said: str, text: str) -> bool:
+    """Whether a text has a figure only in pieces: `3, 800`, where it was cut into words."""
+    digits = _DIGITS.search(_COMMA.sub("", said))
+    return (
+        digits is not None
+        and digits[0] in _CUT.sub(r"\1", text)
+        and digits[0] not in _COMMA.sub("", text)
+    )
+
+
+def flags(found: Mapping[int, list[Objection]]) -> tuple[Flag, ...]:
+    """The objections as flags, at most one of each name a sentence."""
+    details: dict[tuple[int, FlagName], dict[str, None]] = {}
+    for own in found.values():
+        for each in own:
+            details.setdefault((each.sentence, each.name), {})[each.said] = None
+    return tuple(
+        Flag(name=name, sentence=index, detail="; ".join(said))
+        for (index, name), said in details.items()
+    )
+
+
+def flags_of(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
+    """Flags for what speaks against a `full` of a model; similarity has raised its own."""
+    modelled = {
+        index: outcome
+        for index, outcome in outcomes.items()
+        if isinstance(outcome, Verdict) and outcome.source != "similarity"
+    }
+    return flags(objections(request, modelled)) if modelled else ()
+
+
+def _contradictions(
+    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]
+) -> Iterator[Objection]:
+    chunks = [chunk.text for chunk in request.chunks]
+    for index, outcome in sorted(outcomes.items()):
+        if not isinstance(outcome, Verdict) or outcome.support is not Support.FULL:
+            continue
+        quotes = [each.quote for each in outcome.evidence]
+        claim = blank_markup(request.claim(index))
+        if not contradiction(claim, quotes):
+            continue
+        # What is said as near elsewhere may bear it out.
+        if found := contradiction(claim, chunks):
+            yield Objection(FlagName.CONTRADICTION_SUSPECTED, index, found.said, found.instead)
