@@ -75,6 +75,143 @@ def test_what_stands_closest_decides_wherever_it_stands() -> None:
     assert denies("The deposit is refunded.", ["It rained, the deposit is not refunded."])
 
 
+# A claim that is wrong by a passage, one that is right, and the passage.
+APART = [
+    (
+        "Dogs may enter the reading room.",
+        "Dogs may not enter the reading room.",
+        "Dogs are not allowed in the reading room.",
+    ),
+    (
+        "The cable is included.",
+        "The cable is not included.",
+        "The phone ships without a cable; the cable is not included.",
+    ),
+    (
+        "Employees must share their passwords.",
+        "Employees must not share their passwords.",
+        "Employees must not share their passwords with anyone, including IT staff.",
+    ),
+    (
+        "The committee approved the budget.",
+        "The committee rejected the budget.",
+        "The committee rejected the budget on Friday by a large majority.",
+    ),
+    (
+        "Refunds are available for sale items.",
+        "Refunds are not available for sale items.",
+        "No refunds are available for sale items.",
+    ),
+    (
+        "The bridge is closed to lorries.",
+        "The bridge is open to lorries.",
+        "The bridge is open to lorries but closed to buses.",
+    ),
+    (
+        "All participants received a certificate.",
+        "Most participants received a certificate.",
+        "Most participants received a certificate; a few left early.",
+    ),
+    (
+        "Children under 12 must be accompanied.",
+        "Children under 12 need not be accompanied.",
+        "Children under 12 need not be accompanied by an adult.",
+    ),
+    ("The minimum age is 65.", "The maximum age is 65.", "The maximum age for applicants is 65."),
+    (
+        "Interest rates fell in March.",
+        "Interest rates rose in March.",
+        "Interest rates rose in March for the third time in a row.",
+    ),
+    (
+        "The meeting takes place before lunch.",
+        "The meeting takes place after lunch.",
+        "The meeting takes place after lunch in room 4.",
+    ),
+    (
+        "Trains are cheaper than buses on this route.",
+        "Trains are dearer than buses on this route.",
+        "On this route trains are more expensive than buses.",
+    ),
+    (
+        "Berlin beat Hamburg in the final.",
+        "Hamburg beat Berlin in the final.",
+        "Hamburg beat Berlin 3-1 in the final last night.",
+    ),
+    (
+        "Google acquired Motorola from Lenovo.",
+        "Lenovo acquired Motorola from Google.",
+        "Lenovo acquired Motorola from Google in 2014.",
+    ),
+    (
+        "The tenant pays the landlord's legal costs.",
+        "The landlord pays the tenant's legal costs.",
+        "The landlord pays the tenant's legal costs if the case is lost.",
+    ),
+    (
+        "Norway exports more gas than Qatar.",
+        "Qatar exports more gas than Norway.",
+        "Qatar exports more gas than Norway and Algeria.",
+    ),
+    (
+        "Nobody was injured in the fire.",
+        "Three people were injured in the fire.",
+        "Three people were injured in the fire, one of them seriously.",
+    ),
+    (
+        "Smoking is permitted on the balconies.",
+        "Smoking is forbidden on the balconies.",
+        "Smoking is strictly forbidden on the balconies.",
+    ),
+    (
+        "Plan A costs 12 euros a month.",
+        "Plan A costs 9 euros a month.",
+        "Plan A costs 9 euros a month, plan B 12 euros a month.",
+    ),
+    (
+        "The drug reduces blood pressure.",
+        "The drug increases blood pressure.",
+        "In patients over 60 the drug increases blood pressure slightly.",
+    ),
+    (
+        "At most ten people can take part.",
+        "At least ten people must take part.",
+        "At least ten people must take part, or the tour is cancelled.",
+    ),
+    (
+        "Applications are accepted after 1 June.",
+        "Applications are accepted before 1 June.",
+        "Applications are accepted before 1 June only by post.",
+    ),
+    (
+        "Neither test was positive.",
+        "Both tests were positive.",
+        "Both tests were positive on the second day.",
+    ),
+    ("住宿允许携带小型犬。", "住宿不允许携带小型犬。", "本酒店住宿不允许携带小型犬及其他宠物。"),
+    ("员工必须参加培训。", "员工无须参加培训。", "兼职员工无须参加培训。"),
+    ("会议室可以预订。", "会议室不能预订。", "三楼会议室不能预订，先到先用。"),
+    ("该产品含有酒精。", "该产品不含酒精。", "该产品不含酒精，孕妇可用。"),
+    ("利率在三月下降。", "利率在三月上升。", "利率在三月连续第三次上升。"),
+    ("最低消费为200元。", "最高消费为200元。", "每桌最高消费为200元。"),
+    ("申请须在面试之后提交。", "申请须在面试之前提交。", "申请须在面试之前提交，逾期无效。"),
+    ("房东向租客支付押金。", "租客向房东支付押金。", "租客应在签约当日向房东支付押金。"),
+    ("阳台上可以吸烟。", "阳台上禁止吸烟。", "公寓阳台上禁止吸烟。"),
+    ("旧版软件仍可使用。", "旧版软件不能再使用。", "旧版软件自五月起不能再使用。"),
+    ("没有人在火灾中受伤。", "有三人在火灾中受伤。", "有三人在火灾中受伤，其中一人重伤。"),
+    ("该药会升高血压。", "该药会降低血压。", "该药会降低血压，应遵医嘱服用。"),
+    ("至多十人才能成团。", "至少十人才能成团。", "至少十人才能成团，否则取消。"),
+    ("保修范围包括进水损坏。", "保修范围不包括进水损坏。", "保修范围不包括进水损坏和人为破坏。"),
+    ("委员会通过了预算。", "委员会否决了预算。", "委员会周五否决了预算。"),
+    ("门票价格上调了。", "门票价格下调了。", "自五月起门票价格下调了10元。"),
+]
+
+
+def test_what_is_right_is_told_from_what_is_wrong() -> None:
+    assert [wrong for wrong, _, passage in APART if not denies(wrong, [passage])] == []
+    assert [right for _, right, passage in APART if denies(right, [passage])] == []
+
+
 @settings(deadline=None)
 @given(st.text(), st.lists(st.text(), max_size=3))
 def test_any_text_is_read_and_none_denies_itself(claim: str, others: list[str]) -> None:
