@@ -45,6 +45,7 @@ _CELLS: Final = 1 << 20
 """Of the matrices of a batch: 8 MB each, whatever the length of its rankings."""
 _ROWS: Final = 128
 """So few that their ids are still in a processor's cache when they are looked up."""
+_NAMED: Final = 5
 _MEANS: Final = {"rr": "mrr", "ap": "map"}
 _UNBOUNDED: Final = "dcg@"
 
@@ -151,7 +152,7 @@ def batches(queries: Iterable[RankedQuery], rules: RankRules) -> Iterator["Batch
     rows: list[RankedQuery] = []
     width = 1
     for query in queries:
-        own = max(1, len(query.ids), len(query.relevance or ()))
+        own = max(1, len(query.ids), len(query.relevance or ()), len(query.evidence or ()))
         if rows and (len(rows) == _ROWS or max(width, own) * (len(rows) + 1) > _CELLS):
             yield Batch(rows, rules)
             rows, width = [], 1
@@ -172,19 +173,23 @@ class Batch:
         self.queries = queries
         self._rules = rules
         self.order = Order(queries)
-        self.gold = Relevant(queries, self.order)
-        self._grades = self.gold.falling
+        self.gold = Relevant(queries, [query.gold or {} for query in queries], self.order)
+        graded = self.gold
+        if any(query.evidence is not None for query in queries):
+            graded = Relevant(queries, [query.relevance or {} for query in queries], self.order)
+        self._grades = graded.falling
         row = int(np.argmax(self._grades[:, 0]))
         if problem := too_much(float(self._grades[row, 0]), rules):
             message = f"a grade of query {queries[row].qid!r} is {problem}"
             raise InputError(message, field="relevance")
-        self._gains = self.gold.by_rank
+        self._gains = graded.by_rank
         self.least = rules.relevance_level or 0.0
         """Relevance under which nothing counts as relevant."""
-        self.hits = self._gains * (self._gains >= self.least)
+        found = self.gold.by_rank
+        self.hits = found * (found >= self.least)
         """Relevance by rank, 0 for what does not count as relevant: (queries, longest ranking)."""
-        graded = (self._grades > 0) & (self._grades >= self.least)
-        self.relevant = np.count_nonzero(graded, axis=1)
+        relevant = (self.gold.falling > 0) & (self.gold.falling >= self.least)
+        self.relevant = np.count_nonzero(relevant, axis=1)
         """How many relevant chunks each query has, ranked or not."""
         self.statuses = [
             _status(query, int(relevant))
@@ -274,6 +279,8 @@ class _Totals:
         self._statuses: dict[QueryStatus, int] = dict.fromkeys(get_args(QueryStatus), 0)
         self._listed: dict[QueryStatus, list[str]] = {status: [] for status in self._statuses}
         self._averaged = self._repeated = self._named = 0
+        self._conflicts = 0
+        self._conflicting: list[str] = []
         self._ks = np.array(rules.ks)
         self._reach = np.zeros((2, len(rules.ks)))
 
@@ -284,6 +291,9 @@ class _Totals:
             self._statuses[status] += 1
             self._repeated += query.repeated
             self._named += query.named
+            if query.evidence is not None:
+                self._conflicts += 1
+                self._conflicting += [query.qid] * (self._conflicts <= LISTED)
             if status != "measured" and len(self._listed[status]) < LISTED:
                 self._listed[status].append(query.qid)
         self._averaged += int(batch.averaged.sum())
@@ -297,7 +307,7 @@ class _Totals:
         lists, means = self._lists, self._means
         _refuse_nothing(self._statuses, self._named, self._rules)
         return RankingReport(
-            signature=str(_signature(self._rules, order)),
+            signature=str(_signature(self._rules, order, apart=bool(self._conflicts))),
             queries=sum(self._statuses.values()),
             averaged=self._averaged,
             statuses=self._statuses,
@@ -314,6 +324,8 @@ class _Totals:
             defined={name: means.count(name) for name in means.names},
             listed={status: tuple(qids) for status, qids in self._listed.items() if qids},
             repeated=self._repeated,
+            conflicts=self._conflicts,
+            conflicting=tuple(self._conflicting),
             missed_total=lists.missed_total,
             relevant_total=lists.relevant_total,
             topped_total=lists.topped_total,
@@ -342,6 +354,12 @@ class _Totals:
         for count, what in said:
             if count:
                 yield f"{_queries(count)} {what}"
+        if self._conflicts:
+            yield (
+                f"gold_evidence and relevance name different chunks in {_queries(self._conflicts)} "
+                f"({_some(self._conflicting, self._conflicts)}): DCG and nDCG go by relevance "
+                "there, all other measures by gold_evidence"
+            )
         if rules.gold_match == "prefix":
             yield (
                 "gold is matched by document: any chunk of it counts as found, which flatters "
@@ -383,11 +401,16 @@ def _refuse_nothing(statuses: Mapping[QueryStatus, int], named: int, rules: Rank
         raise InputError(message)
 
 
+def _some(qids: Sequence[str], count: int) -> str:
+    more = f" and {count - _NAMED} more" if count > _NAMED else ""
+    return ", ".join(qids[:_NAMED]) + more
+
+
 def _queries(count: int) -> str:
     return "1 query" if count == 1 else f"{count} queries"
 
 
-def _signature(rules: RankRules, order: str) -> Signature:
+def _signature(rules: RankRules, order: str, *, apart: bool) -> Signature:
     level = ">0" if rules.relevance_level is None else f">={rules.relevance_level:g}"
     return Signature(
         "retrieval",
@@ -397,6 +420,7 @@ def _signature(rules: RankRules, order: str) -> Signature:
             f"gain:{rules.gain}",
             f"relevant:{level}",
             f"gold:{rules.gold_match or 'exact'}",
+            *(("graded:relevance",) if apart else ()),
             f"no_relevant:{rules.no_relevant}",
             f"no_ranking:{rules.no_ranking}",
             f"judge:{version('judge')}",

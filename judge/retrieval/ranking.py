@@ -47,6 +47,14 @@ class RankedQuery:
     chunks: Sequence[Chunk] = ()
     """What was ranked, chunk by chunk, best first, each once; a text that is not known is empty.
     Without any text there are none."""
+    evidence: Grades | None = None
+    """Of what `gold_evidence` names, where `relevance` has other chunks above 0: then the measures
+    of what is relevant or not go by it, and those of grades by `relevance`."""
+
+    @property
+    def gold(self) -> Grades | None:
+        """What is relevant, by name."""
+        return self.relevance if self.evidence is None else self.evidence
 
 
 def sample_queries(samples: Iterable[Sample], rules: RankRules) -> Iterator[RankedQuery]:
@@ -66,8 +74,22 @@ def sample_query(sample: Sample, rules: RankRules) -> RankedQuery:
         ids = tuple(chunk.chunk_id for chunk in sample.chunks)
     names = dict.fromkeys(ids) if chunks else ()  # without texts there is nothing to show
     texts = [chunks.get(name) or Chunk(chunk_id=name, text="") for name in names]
-    matched = _matched(ids, None, _relevance(sample), rules)
-    return RankedQuery(sample.qid, *matched, query=sample.query, chunks=texts)
+    relevance, evidence = _gold(sample)
+    named = None if relevance is None else {**relevance, **(evidence or {})}
+    places, relevant, scores, repeated, known = _matched(ids, None, named, rules)
+    if evidence is not None and relevant and relevance:
+        relevant = {name: grade for name, grade in relevant.items() if name in relevance}
+    return RankedQuery(
+        sample.qid,
+        places,
+        relevant,
+        scores,
+        repeated,
+        known,
+        query=sample.query,
+        chunks=texts,
+        evidence=evidence,
+    )
 
 
 def run_queries(
@@ -97,7 +119,7 @@ def check_gold(sample: Sample, rules: RankRules) -> None:
     Raises:
         InputError: it contradicts itself, or a grade is too large for the gain.
     """
-    for name, grade in (_relevance(sample) or {}).items():
+    for name, grade in (_gold(sample)[0] or {}).items():
         if problem := too_much(grade, rules):
             raise InputError(f"the grade of {name!r} is {problem}", field="relevance")
 
@@ -111,17 +133,24 @@ def too_much(grade: float, rules: RankRules) -> str:
     return f"{grade:g}, over {most:g} and too much for gain {rules.gain!r}; mend it{way}"
 
 
-def _relevance(sample: Sample) -> Grades | None:
-    """What `relevance` grades, and what `gold_evidence` names, with 1 where it has no grade."""
-    if sample.gold_evidence is None:
-        return sample.relevance
+def _gold(sample: Sample) -> tuple[Grades | None, Grades | None]:
+    """What `relevance` grades, or else `gold_evidence` names; and evidence where they differ.
+
+    What gold names has its grade, or 1. An empty `gold_evidence` beside grades says nothing.
+    """
     graded = sample.relevance or {}
+    if sample.gold_evidence is None:
+        return sample.relevance, None
     for name in sample.gold_evidence:
         if graded.get(name, _UNGRADED) <= 0:
             message = f"{name!r} of query {sample.qid!r} is graded {graded[name]:g}, and "
             message += "gold_evidence names it; take it out of one of them"
             raise InputError(message, field="relevance")
-    return {**dict.fromkeys(sample.gold_evidence, _UNGRADED), **graded}
+    evidence = {name: graded.get(name, _UNGRADED) for name in sample.gold_evidence}
+    relevant = {name for name, grade in graded.items() if grade > 0}
+    if not relevant or not evidence or evidence.keys() == relevant:
+        return {**graded, **evidence}, None
+    return graded, evidence
 
 
 def _matched(
@@ -206,13 +235,14 @@ class Order:
 
 
 class Relevant:
-    """Every chunk with a relevance above 0, query by query: one entry a chunk, and where it ranks.
+    """Every chunk that is `graded`, above 0, query by query: one entry a chunk, and where it ranks.
 
     `rows` say of which query each is; `ranks` count from 1, infinite for what is not ranked.
     """
 
-    def __init__(self, queries: Sequence[RankedQuery], order: Order) -> None:
-        graded = [query.relevance or {} for query in queries]
+    def __init__(
+        self, queries: Sequence[RankedQuery], graded: Sequence[Grades], order: Order
+    ) -> None:
         counts = np.array([len(each) for each in graded], dtype=np.intp)
         self.names = list(chain.from_iterable(graded))
         self.rows = np.repeat(np.arange(len(queries)), counts)

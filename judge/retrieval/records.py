@@ -125,6 +125,11 @@ class RankingReport(Record):
     """The first qids of every status but `measured`."""
     repeated: int
     """Queries whose ranking names a chunk twice; it was counted once, at its first place."""
+    conflicts: int = 0
+    """Queries whose `gold_evidence` and `relevance` above 0 name different chunks: DCG and nDCG go
+    by `relevance` there, all other measures by `gold_evidence`."""
+    conflicting: tuple[str, ...] = ()
+    """Their first qids."""
     missed_total: int
     """Relevant chunks of the averaged queries that are not among the first k."""
     relevant_total: int

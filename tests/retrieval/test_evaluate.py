@@ -246,6 +246,38 @@ def test_a_document_graded_nothing_keeps_its_chunks() -> None:
     assert report.mean["recall@1"] == 0
 
 
+def test_evidence_and_grades_that_name_different_chunks_have_measures_of_their_own() -> None:
+    # By evidence c alone, at rank 3: RR and AP 1/3. By grades a (3) and c (1): DCG 3 + 1/log2 4 of
+    # 3 + 1/log2 3.
+    ids, grades = ("a", "b", "c"), {"a": 3.0, "c": 1.0}
+    odd = Sample(qid="odd", retrieved=ids, gold_evidence=("c",), relevance=grades)
+    even = Sample(qid="even", retrieved=ids, gold_evidence=("c", "a"), relevance=grades)
+    report = measure_retrieval([odd], RankRules(ks=(1, 3)))
+    found = {
+        "mrr": 1 / 3,
+        "map": 1 / 3,
+        "hit@1": 0,
+        "recall@3": 1,
+        "precision@3": 1 / 3,
+        "dcg@3": 3.5,
+        "ndcg@3": 3.5 / 3.63093,
+        "ndcg": 3.5 / 3.63093,
+    }
+    assert {name: report.mean[name] for name in found} == pytest.approx(found, abs=1e-5)
+    assert (report.conflicts, report.conflicting, report.relevant_total) == (1, ("odd",), 1)
+    assert "|gold:exact|graded:relevance|" in report.signature
+    several = (odd.model_copy(update={"qid": f"q{number}"}) for number in range(7))
+    (said,) = measure_retrieval([*several, even]).warnings
+    assert said == (
+        "gold_evidence and relevance name different chunks in 7 queries (q0, q1, q2, q3, q4 and 2 "
+        "more): DCG and nDCG go by relevance there, all other measures by gold_evidence"
+    )
+    # Where they name the same, one stands for both.
+    alone = measure_retrieval([even])
+    assert alone.mean == measure_retrieval([Sample(qid="", retrieved=ids, relevance=grades)]).mean
+    assert (alone.conflicts, alone.warnings, alone.mean["mrr"]) == (0, (), 1)
+
+
 def test_many_queries_and_long_rankings_come_in_several_batches_and_mean_the_same() -> None:
     rng = random.Random("batches")  # noqa: S311  no secret
     samples = [Sample(qid="long", retrieved=tuple(map(str, range(20_000))), gold_evidence=("7",))]

@@ -18,9 +18,19 @@ def query(sample: Sample, rules: RankRules | None = None) -> RankedQuery:
     return found
 
 
-def test_gold_is_what_either_field_says() -> None:
-    both = Sample(qid="q", gold_evidence=("a", "b"), relevance={"b": 0.5, "c": 3, "d": 0, "e": -1})
-    assert query(both).relevance == {"a": 1, "b": 0.5, "c": 3}
+def test_gold_is_what_either_field_says_and_each_its_own_where_they_differ() -> None:
+    grades = {"b": 0.5, "c": 3, "d": 0, "e": -1}
+    both = query(Sample(qid="q", gold_evidence=("a", "b"), relevance=grades))
+    assert (both.relevance, both.evidence) == ({"b": 0.5, "c": 3}, {"a": 1, "b": 0.5})
+    # They name the same; or one of them says nothing.
+    for evidence, graded, relevance in (
+        (("c", "b"), grades, {"b": 0.5, "c": 3}),
+        ((), grades, {"b": 0.5, "c": 3}),
+        (("a",), {}, {"a": 1}),
+        (("a",), {"d": 0}, {"a": 1}),
+    ):
+        same = query(Sample(qid="q", gold_evidence=evidence, relevance=graded))
+        assert (same.relevance, same.evidence) == (relevance, None)
     assert query(Sample(qid="q", gold_evidence=("a",))).relevance == {"a": 1}
     assert query(Sample(qid="q", relevance={"a": 0.25})).relevance == {"a": 0.25}
     assert query(Sample(qid="q")).relevance is None
