@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Final
 
 from judge.answer.citations import find
 from judge.answer.kinds import classify
@@ -25,15 +24,11 @@ from judge.records import (
     SentenceKind,
     Status,
 )
+from judge.records.correctness import ANSWER, GOLD
 from judge.scores.correctness import correctness
 from judge.scores.quadrants import has_gold, quadrant
 from judge.text.words import blank
 from judge.workers import HEAVY, apart, weigh
-
-GOLD: Final = "gold_answer"
-"""What evidence out of the reference is said to stand in."""
-ANSWER: Final = "answer"
-"""What evidence out of the answer is said to stand in."""
 
 
 async def compare(

@@ -124,6 +124,48 @@ class Scripted:
         return Judgment(outcomes={i: verdict(labels[word]) for i, word in given if word in labels})
 
 
+CAPITAL = Sample(
+    qid="3",
+    query="What is the capital of France?",
+    answer="It could be Paris, London, Berlin or Madrid.",
+    chunks=(Chunk(chunk_id="fr", text="Paris is the capital of France."),),
+    gold_answer="Paris.",
+    gold_evidence=("fr",),
+)
+CAPITAL_ZH = CAPITAL.model_copy(
+    update={
+        "query": "法国的首都是哪里？",
+        "answer": "可能是巴黎、里昂或者马赛。",
+        "gold_answer": "巴黎。",
+    }
+)
+
+
+async def test_of_alternatives_the_right_one_is_not_enough() -> None:
+    """Recall is 1 throughout: precision counts, where the answer offers several."""
+    for sample in (CAPITAL, CAPITAL_ZH):
+        for forth, correct in (("P", False), ("N", False), ("F", True), ("?", None)):
+            result = await scored(sample, Scripted(forth, "F"))
+            assert result.cell is not None
+            assert result.correctness is not None
+            assert (result.correctness.recall, result.cell.correct) == (1, correct), forth
+            assert Flag(name=FlagName.ALTERNATIVES, sentence=0) in result.correctness.answer_flags
+        # An answer that says more than a short reference is no offer, wherever it says it.
+        more = sample.model_copy(update={"answer": "Paris, on the Seine."})
+        result = await scored(more, Scripted("P", "F"))
+        assert result.cell is not None
+        assert result.cell.correct is True
+    # Nor is what it leaves open elsewhere than the reference's evidence stands.
+    quote = Evidence(chunk_id="answer", quote="Paris is the capital")
+    found = verdict(Support.FULL).model_copy(update={"evidence": (quote,)})
+    said = ("Paris is the capital.", "One gets there by train or bus.")
+    told = {said[0]: verdict(Support.FULL), said[1]: verdict(Support.NONE), "Paris.": found}
+    apart = CAPITAL.model_copy(update={"answer": " ".join(said)})
+    result = await scored(apart, FakeJudge(told))
+    assert result.cell is not None
+    assert result.cell.correct is True
+
+
 async def test_what_is_not_compared_leaves_the_scores_open() -> None:
     comparing = Scripted("F??", "F?")
     found = await compared(LEAVE, comparing)

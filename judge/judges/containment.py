@@ -8,11 +8,13 @@ from functools import cache, cached_property
 from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
+from judge.checks.alternatives import among, offered
 from judge.checks.contradictions import denies
 from judge.checks.objections import Objection, objections
 from judge.judges import overruled, reason
 from judge.protocols import Judge
 from judge.records import Evidence, JudgeRequest, Judgment, Support, Verdict
+from judge.records.correctness import ANSWER
 from judge.signature import Signature
 from judge.text.fold import CJK, CJK_CHAR
 from judge.text.words import CONTENT, grammar, negation, no_negations, stems, weight, words
@@ -159,6 +161,8 @@ class _Other:
     def __init__(self, request: JudgeRequest) -> None:
         self.asked = _Text(request.query)
         self.texts = [_Text(chunk.text, chunk.chunk_id) for chunk in request.chunks]
+        self.gold = all(text.name != ANSWER for text in self.texts)
+        """Whether they are a reference, which may offer several answers itself."""
 
     @cached_property
     def figures(self) -> frozenset[str]:
@@ -180,12 +184,13 @@ class ContainmentJudge:
        `contradicted`. Where they agree and one says no more than that, it is `full`.
     2. Where one text contains the other word for word, but for case, width, punctuation and
        articles, a sentence is `full`: a sentence of the reference that the answer contains, and a
-       sentence of the answer that contains the reference.
+       sentence of the answer that contains the reference. One that offers the reference beside
+       other answers is `none`: "It could be Paris, London, Berlin or Madrid".
     3. Otherwise the inner judge decides, as in faithfulness.
     4. A `full` becomes `none` where the other text lacks a figure, date, unit or name of the
        sentence, or has not half of the words that it adds to the question: "The capital of France
-       is Lyon" is not "The capital of France is Paris". It becomes `contradicted` where the other
-       text says otherwise.
+       is Lyon" is not "The capital of France is Paris". Of an answer that offers alternatives it
+       must have them all. It becomes `contradicted` where the other text says otherwise.
 
     That compares short answers well. Long ones in other words want a language model.
     """
@@ -196,7 +201,7 @@ class ContainmentJudge:
     @property
     def signature(self) -> str:
         """The inner judge's, and that containment decides."""
-        return str(Signature.parse(self._inner.signature).having("short:contained"))
+        return str(Signature.parse(self._inner.signature).having("short:contained-v2"))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence."""
@@ -220,7 +225,7 @@ def _compared(request: JudgeRequest, judgment: Judgment) -> Judgment:
 
 def _read(claim: _Text, held: _Other, verdict: Verdict, *, first: bool) -> Verdict | None:
     """What yes, no or containment says of a claim; None where they say nothing."""
-    own, denied = claim.assent if first else None, False
+    own, why = claim.assent if first else None, ""
     for text in held.texts:
         whole, other = (0, len(text.text)), text.assent
         if own and other and own.yes != other.yes:
@@ -233,10 +238,13 @@ def _read(claim: _Text, held: _Other, verdict: Verdict, *, first: bool) -> Verdi
             return _granted(verdict, text, whole)
         for holder, spans in ((text, text.find(claim)), (claim, claim.find(text))):
             for span in islice(spans, _HITS):
-                if not holder.denies_there(span, held.asked.text):
+                if holder.denies_there(span, held.asked.text):
+                    why = "answer.denied"
+                elif holder is claim and held.gold and among(claim.text, *span):
+                    why = "answer.offered"
+                else:
                     return _granted(verdict, text, span if holder is text else whole)
-                denied = True
-    return _refused(verdict, reason("answer.denied", claim.text)) if denied else None
+    return _refused(verdict, reason(why, claim.text)) if why else None
 
 
 def _checked(claim: _Text, held: _Other, verdict: Verdict, against: Sequence[Objection]) -> Verdict:
@@ -270,7 +278,8 @@ def _lacking(claim: _Text, held: _Other) -> str:
         if stem not in held.asked.stems and start not in light and weight(stem) > CONTENT
     ]
     lacking = [word for stem, word in new if stem not in held.stems]
-    return " ".join(lacking) if 2 * len(lacking) > len(new) else ""
+    most = 0 if held.gold and offered(claim.text) else len(new) / 2
+    return " ".join(lacking) if len(lacking) > most else ""
 
 
 def _granted(verdict: Verdict, text: _Text, span: tuple[int, int]) -> Verdict:

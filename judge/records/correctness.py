@@ -1,10 +1,16 @@
 """How an answer agrees with its reference: the claims of each, judged by the other."""
 
 from enum import StrEnum
+from typing import Final
 
 from judge.records.sample import Record
 from judge.records.sentence import Flag
 from judge.records.verdict import ClaimCounts, Outcome, SentenceResult
+
+GOLD: Final = "gold_answer"
+"""What evidence out of the reference is said to stand in."""
+ANSWER: Final = "answer"
+"""What evidence out of the answer is said to stand in."""
 
 
 class CorrectnessStatus(StrEnum):

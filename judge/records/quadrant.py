@@ -48,7 +48,7 @@ class Quadrant(Record):
     """Whether it agrees with its reference; null where it abstained, should have, is silent, was
     not compared, or failures leave it open."""
     signature: str
-    """How the answer was put here, such as `cells:1|faithful:0.8|correct:0.8|gold:exact`."""
+    """How the answer was put here, such as `cells:2|faithful:0.8|correct:0.8|gold:exact`."""
 
     @property
     def words(self) -> tuple[QuadrantWord, ...]:

@@ -88,6 +88,11 @@ class FlagName(StrEnum):
 
     The sample is at fault, not the answer; it stands in no quadrant.
     """
+    ALTERNATIVES = "alternatives"
+    """Held against a reference, a claim offers what the reference says as one of several answers.
+
+    It is correct only as far as the reference supports all of it.
+    """
     NO_CHUNKS = "no_chunks"
     """The answer claims something and no chunk with text came with it: nothing can support it."""
     AMBIGUOUS_CHUNK_ID = "ambiguous_chunk_id"

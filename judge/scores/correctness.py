@@ -1,17 +1,21 @@
 """How an answer agrees with its reference."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from judge.checks.alternatives import offered
 from judge.records import (
     ComparedClaims,
     ComparedSentence,
     Correctness,
     CorrectnessStatus,
+    Flag,
+    FlagName,
     Judgment,
     Sentence,
     SentenceKind,
     Support,
+    Verdict,
 )
 from judge.scores.answer import Counts, Limits, with_outcomes
 
@@ -63,10 +67,27 @@ def correctness(
         of_reference=_claims(recall),
         answer=claims,
         reference=references,
-        answer_flags=forth.flags,
+        answer_flags=(*forth.flags, *_offers(sentences, forth, back)),
         reference_flags=back.flags,
         signature=signature,
     )
+
+
+def _offers(sentences: Sequence[Sentence], forth: Judgment, back: Judgment) -> Iterator[Flag]:
+    """Of the answer's claims those that offer alternatives where the reference's evidence stands.
+
+    Wherever that is not known, any that does.
+    """
+    verdicts = [each for each in back.outcomes.values() if isinstance(each, Verdict)]
+    places = [(e.start, e.end) for each in verdicts for e in each.evidence]
+    following = (*(each.text for each in sentences[1:]), "")
+    for each, behind in zip(sentences, following, strict=bool(sentences)):
+        here = not places or any(
+            start is None or end is None or (each.start < end and start < each.end)
+            for start, end in places
+        )
+        if here and each.index in forth.outcomes and offered(each.text, behind):
+            yield Flag(name=FlagName.ALTERNATIVES, sentence=each.index)
 
 
 def _f1(precision: Counts, recall: Counts) -> float | None:

@@ -10,6 +10,7 @@ from typing import Final, Literal, get_args
 from unicodedata import category
 
 from judge.records import (
+    FlagName,
     Quadrant,
     Record,
     Rules,
@@ -20,11 +21,12 @@ from judge.records import (
     Status,
 )
 from judge.records.quadrant import Half, QuadrantWord
+from judge.scores.answer import Counts
 from judge.signature import Signature
 from judge.text.fold import CJK_CHAR
 
 _COMMA: Final = re.compile(r"[,，、]")
-_EDITION: Final = "cells:1"
+_EDITION: Final = "cells:2"
 """Of these rules; it is part of every signature."""
 
 
@@ -37,7 +39,7 @@ def quadrant(
     beside a reference that claims something is a contradiction. Contradicted claims make an answer
     unfaithful or wrong whatever its score; a failure leaves it open only where it could change it.
     Correct is by recall of the reference: who says more than a short reference is not wrong, and
-    code may cover it without a claim.
+    code may cover it without a claim. Precision counts for a claim that offers alternatives.
 
     Args:
         sample: what was judged.
@@ -157,7 +159,13 @@ def _correct(result: SampleResult, rules: Rules) -> bool | None:
     if any(side.contradicted for side in sides):
         return False
     failed = sum(side.unscored for side in sides)
-    return _reaches(compared.recall_bounds, rules.correct_from, failed)
+    correct = _reaches(compared.recall_bounds, rules.correct_from, failed)
+    offering = {f.sentence for f in compared.answer_flags if f.name is FlagName.ALTERNATIVES}
+    offers = Counts.of(each for each in compared.answer if each.index in offering)
+    if correct is False or offers.bounds is None:
+        return correct
+    # Who offers several answers has said the right one only where the reference supports them all.
+    return _reaches(offers.bounds, rules.correct_from, failed)
 
 
 def _reaches(bounds: tuple[float, float] | None, least: float, failed: int) -> bool | None:

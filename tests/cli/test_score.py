@@ -313,6 +313,29 @@ def test_refusing_passes_no_gate_on_all_questions(tmp_path: Path) -> None:
     assert judge("score", source, "-o", tmp_path / "run", *words).code == 3
 
 
+def test_naming_every_city_is_no_right_answer(tmp_path: Path) -> None:
+    """Without a model, and in both languages; who names one, and the right one, is right."""
+    asked = {
+        ("What is the capital of France?", "Paris"): (
+            "It could be Paris, London, Berlin or Madrid.",
+            "It is Paris.",
+        ),
+        ("法国的首都是哪里？", "巴黎"): ("可能是巴黎、里昂、马赛或者波尔多。", "是巴黎。"),
+    }
+    lines: list[dict[str, JsonValue]] = [
+        {"qid": f"{gold} {i}", "query": query, "answer": said, "gold_answer": gold}
+        | {"chunks": [" ".join(answers)], "gold_evidence": ["1"]}
+        for (query, gold), answers in asked.items()
+        for i, said in enumerate(answers)
+    ]
+    source = write(tmp_path / "in.jsonl", lines)
+    assert judge("score", source, "-o", tmp_path / "run", "--correctness").code == 0
+    cells = {each.qid: each.cell.correct for each in results(tmp_path / "run") if each.cell}
+    assert cells == {"Paris 0": False, "Paris 1": True, "巴黎 0": False, "巴黎 1": True}
+    shown = judge("show", tmp_path / "run", "Paris 0").out
+    assert "the reference is one of several answers that it offers" in shown
+
+
 def test_without_a_reference_it_says_so_and_a_gate_is_no_pass(tmp_path: Path) -> None:
     source = samples(tmp_path, ("1", "It is open.", None), ("2", "开门了。", " "))
     code, out, _ = judge("score", source, "-o", tmp_path / "run", "--correctness")

@@ -1,0 +1,123 @@
+"""Alternatives: a sentence that offers several answers and leaves open which of them holds."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_MOST: Final = 2000
+"""Characters of a sentence that are read; what is longer is no short answer."""
+_REACH: Final = 80
+"""Characters around a place that are read."""
+_STOP: Final = ",、，。;；:：."
+
+# What follows some an "or" is no alternative: a limit, a correction, another name.
+_JOINT: Final = re.compile(
+    r"""
+      (?<! / ) \b or \b (?= \s+ \w ) (?! \s+ (?: more | less | fewer | so | later | earlier | above
+        | below | over | under | higher | lower | older | younger | longer | shorter | greater
+        | better | worse | beyond | not | else | otherwise | rather | even | others? | any | similar
+        | equivalent | such | roughly | about | around | approximately | nearly | thereabouts
+        | both | all | after | before | in\ other\ words ) \b )
+    | \s / (?= \s+ \w )
+    | (?<! [间可] ) 或 (?: 者是? | 是 )? (?! [许以更多少其缺将会能有可] )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What stands between two alternatives."""
+_GOVERNED: Final = re.compile(
+    r"""
+      \b (?: no | not (?! \s+ (?: sure | certain | clear ) ) | never | neither | without | cannot
+        | any | if | unless | regardless | (?<! sure\ ) (?<! certain\ ) (?<! clear\ ) whether ) \b
+    | n['’]t \b (?! \s+ (?: sure | certain | clear ) )
+    | 无论 | 不管 | 不论 | 是否 | 没有 | 不得 | 不能 | 不可 | 如果 | 禁止
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What, before it in its clause, makes of alternatives a condition, or denies them all."""
+_HEDGE: Final = (
+    r"(?: maybe | perhaps | possibly | probably | (?: could | might | may ) (?: \s also )? \s be )"
+)
+_HEDGE_ZH: Final = r"(?: 可能 | 也许 | 或许 | 大概 )"
+_PAIR: Final = re.compile(
+    rf"""
+      \b either \b [^.;:]{{1,80}} \b or \b [^{_STOP}]{{1,40}}
+    | \b {_HEDGE} \s+ [^{_STOP}]{{1,40}} [,;] \s* (?: (?: or | and | but ) \s )? (?: it \s )?
+      {_HEDGE} \s+ [^{_STOP}]{{1,40}}
+    | {_HEDGE_ZH} [^{_STOP}]{{1,20}} [，,；;、] \s* [也还又亦]? 有? {_HEDGE_ZH} [^{_STOP}]{{1,20}}
+    | 要么 [^。；;]{{1,30}} 要么 [^{_STOP}]{{1,20}}
+    | 不是 [^。；;]{{1,20}} 就是 [^{_STOP}]{{1,20}}
+    | (?<! 不 ) 是 [^{_STOP}]{{1,20}} 还是 [^{_STOP}]{{1,20}}
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Alternatives with a mark before each."""
+_HEDGED: Final = re.compile(rf"\b {_HEDGE} \b | {_HEDGE_ZH}", re.VERBOSE | re.IGNORECASE)
+_GOES_ON: Final = re.compile(
+    rf"\s* (?: (?: alternatively | it \s+ (?: could | might | may ) \s also | {_HEDGE} ) \b"
+    rf"| [也还又]? {_HEDGE_ZH} )",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NAME: Final = rf"""
+    (?! (?: near | in | at | by | on | with | which | who | where | and | but | as ) \b )
+    [^\s{_STOP}]+
+"""
+_BEHIND: Final = re.compile(
+    rf"""["'”’]? (?: [,、] \s* {_NAME} (?: \s {_NAME} ){{0,2}} )* [,、]? \s*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Other alternatives between a place and the last joint."""
+_BEFORE: Final = re.compile(
+    r"""
+      \s* (?: (?: in | at | by | on | to | from | maybe | perhaps | even | the | an? | it | is | was
+        | that | [“‘"'] | 在 | 是 | 为 | 可能 ) \s* ){0,3}
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Between a joint and a place behind it."""
+_NAMED_SO: Final = re.compile(rf"[^{_STOP}]{{1,40}},")
+
+
+def offered(sentence: str, following: str = "") -> bool:
+    """Whether a sentence, with the one behind it, offers alternatives.
+
+    >>> offered("It could be Paris, London, Berlin or Madrid."), offered("It takes 3 days or more.")
+    (True, False)
+    >>> offered("可能是北京，也可能是上海。"), offered("或许是北京。")
+    (True, False)
+    """
+    text = sentence[:_MOST]
+    if _PAIR.search(text) or any(_joints(text)):
+        return True
+    joined = _JOINT.match(following)
+    return bool(joined or (_HEDGED.search(text) and _GOES_ON.match(following)))
+
+
+def among(sentence: str, start: int, end: int) -> bool:
+    """Whether the characters from `start` to `end` are one of the alternatives of a sentence.
+
+    Not where they are all of them, nor where another name follows: "aspirin, or ASA, is …".
+
+    >>> text = "Paris or Lyon, by train or bus"
+    >>> among(text, 0, 5), among(text, 0, 13)
+    (True, False)
+    """
+    if offered(sentence[start:end]):
+        return False
+    low, high = max(0, start - _REACH), end + _REACH
+    text, start, end = sentence[low:high], start - low, end - low
+    if any(pair.start() < end and start < pair.end() for pair in _PAIR.finditer(text)):
+        return True
+    for left, right in _joints(text):
+        if right <= start and _BEFORE.fullmatch(text, right, start):
+            return True
+        if end <= left and _BEHIND.fullmatch(text, end, left):
+            return not (text[end:left].strip() == "," and _NAMED_SO.match(text, right))
+    return False
+
+
+def _joints(text: str) -> Iterator[tuple[int, int]]:
+    """Where the words stand that join alternatives."""
+    for joint in _JOINT.finditer(text):
+        clause = re.split(f"[{_STOP}]", text[max(0, joint.start() - _REACH) : joint.start()])[-1]
+        if not _GOVERNED.search(clause):
+            yield joint.span()
