@@ -101,7 +101,7 @@ def plan(
     """
     found = review.plan(run, width, by)
     noun = by if found.total == 1 else f"{by}s"
-    spread = f"spread as expected, for no {by}s are labelled yet"
+    spread = f"for a poor judge, for no {by}s are labelled yet: label some, import, and plan again"
     if found.learnt:
         spread = f"spread learnt from {found.learnt} labelled {by}s"
     say(

@@ -14,6 +14,7 @@ from judge.errors import RunError
 from judge.records import SUPPORT_WEIGHT, CorpusScore, Excluded, Summary, Support
 from judge.review.census import (
     By,
+    Census,
     Size,
     census_of,
     counts,
@@ -72,7 +73,7 @@ class Quota(NamedTuple):
     names: tuple[StratumName, ...]
     units: int
     spread: float
-    """Standard deviation of the judge's error, as expected and, where labelled, as found."""
+    """Standard deviation of the judge's error, of a poor judge and, where labelled, as found."""
     labels: int
 
 
@@ -81,7 +82,7 @@ class Plan(NamedTuple):
 
     quotas: list[Quota]
     learnt: int
-    """Labelled units that the spreads were learnt from; 0 where they are only expected."""
+    """Labelled units that the spreads were learnt from; 0 where they are those of a poor judge."""
 
     @property
     def total(self) -> int:
@@ -181,16 +182,27 @@ def plan(run: str | Path, width: float = 0.03, by: By = "sentence") -> Plan:
         RunError: no finished run, or nothing in it to draw.
     """
     run = Path(run)
-    found = _errors(run, by)
-    sizes = census_of(run, by).sizes()
-    total = sum(size.units for size in sizes.values())
-    if not total:
+    census = census_of(run, by)
+    if not any(size.units for size in census.sizes().values()):
         raise RunError(f"{run}: no answer claims anything; there is nothing to review")
+    return plan_for(census, width, _errors(run, by))
+
+
+def plan_for(
+    census: Census, width: float, found: Mapping[StratumName, list[float]] | None = None
+) -> Plan:
+    """The plan for a run of these claims, at least one; `found` are errors known by stratum.
+
+    What is not known is taken to be that of a poor judge.
+    """
+    found = found or {}
+    sizes, worst = census.sizes(), census.worst()
+    total = sum(size.units for size in sizes.values())
     while True:
         # A small draw has room for few strata.
         groups = merge(sizes, total)
         expected = [group.size for group in groups]
-        spreads = [_spread(group, found) for group in groups]
+        spreads = [_spread(group, sizes, worst, found) for group in groups]
         fewer = needed(expected, spreads, width)
         if fewer >= total:
             break
@@ -278,12 +290,18 @@ def _enough(strata: Sequence[Stratum], labelled: Mapping[int, int]) -> list[list
     return [] if lacks(groups[0]) else groups
 
 
-def _spread(group: Group, found: Mapping[StratumName, list[float]]) -> float:
+def _spread(
+    group: Group,
+    sizes: Mapping[StratumName, Size],
+    worst: Mapping[StratumName, float],
+    found: Mapping[StratumName, list[float]],
+) -> float:
     errors = [error for name in group.names for error in found.get(name, ())]
     mean = sum(errors) / len(errors) if errors else 0.0
     squares = sum((error - mean) ** 2 for error in errors)
-    expected = _EXPECTED * group.size.spread**2
-    return math.sqrt((squares + expected) / (len(errors) + _EXPECTED))
+    weight = sum(sizes[name].weight for name in group.names)
+    poor = sum(sizes[name].weight * worst.get(name, 0.0) ** 2 for name in group.names) / weight
+    return math.sqrt((squares + _EXPECTED * poor) / (len(errors) + _EXPECTED))
 
 
 def _errors(run: Path, by: By) -> Mapping[StratumName, list[float]]:

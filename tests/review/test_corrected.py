@@ -163,8 +163,8 @@ def test_no_pooled_score_where_long_answers_were_hardly_drawn() -> None:
 def test_plans_by_hand(tmp_path: Path) -> None:
     run = scored(tmp_path, [["supported"]] * 100)
     found = plan(run, 0.1)
-    # s = .2: n0 = (1.96 · .2 / .1)² = 15.37; 15.37 / (1 + 15.37/100) = 13.3
-    assert (found.total, found.learnt) == (14, 0)
+    # s = .32 of a poor judge: n0 = (1.96 · .32 / .1)² = 39.34; 39.34 / (1 + 39.34/100) = 28.2
+    assert (found.total, found.learnt) == (29, 0)
     assert [quota.names for quota in found.quotas] == [(StratumName.SUPPORTED,)]
     # A finer interval needs more, and never more than there are.
     totals = [plan(run, reach).total for reach in (0.2, 0.1, 0.05, 0.001)]
@@ -183,9 +183,18 @@ def test_labels_teach_the_spread(tmp_path: Path) -> None:
     write_labels(run, drawn.draw, labels)
     found = plan(run, 0.1)
     assert found.learnt == 40
-    # Squares of 40 errors of 0 and -1 around -½ are 10; ten more labels count with .2² each.
-    assert found.quotas[0].spread == pytest.approx(math.sqrt((10 + 10 * 0.04) / 50))
-    assert found.total > 14
+    # Squares of 40 errors of 0 and -1 around -½ are 10; ten more labels count with .32² each.
+    assert found.quotas[0].spread == pytest.approx(math.sqrt((10 + 10 * 0.32**2) / 50))
+    assert found.total > 29
+
+
+def test_errors_shrink_in_a_long_answer_and_not_in_one_of_a_single_claim(tmp_path: Path) -> None:
+    # Of m claims: .32 · √((1 + .2(m - 1))/m).
+    for length, spread in ((1, 0.32), (5, 0.32 * math.sqrt(1.8 / 5))):
+        (tmp_path / str(length)).mkdir()
+        run = scored(tmp_path / str(length), [["supported"] * length] * 40)
+        assert plan(run, 0.05, "answer").quotas[0].spread == pytest.approx(spread)
+        assert plan(run, 0.05).quotas[0].spread == pytest.approx(0.32)
 
 
 def test_labels_of_whole_answers_teach_plans_of_answers(tmp_path: Path) -> None:
