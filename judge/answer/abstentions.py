@@ -25,18 +25,19 @@ def abstains(text: str) -> bool:
     lang = "zh" if CJK_CHAR.search(text) else "en"
     table, text = wordings(), text.translate(_SIMPLIFIED)
     words = table[f"{lang}.opening"].sub("", text).rstrip(_CLOSING)
+    words, cited = table[f"{lang}.about"].subn(" " if lang == "en" else "", words)
     label = _LABEL.match(words)
     if label and not table[f"{lang}.verb"].search(label[1]):
         words = table[f"{lang}.opening"].sub("", words[label.end() :])
+        cited += bool(table[f"{lang}.laconic"].match(words))
     inside, evidence = table[f"{lang}.inside"], table[f"{lang}.evid"]
-    bare, named = evidence.sub("", words), lang == "en" and bool(evidence.search(words))
-    words, cited = table[f"{lang}.about"].subn(" " if lang == "en" else "", words)
+    bare, named = inside.sub("", words), lang == "en" and bool(evidence.search(words))
     clauses = [
         table[f"{lang}.opening"].sub("", each).strip()
         for each in table[f"{lang}.turn"].split(words)
     ]
     named = named or bool(cited) or any(map(inside.search, clauses))
-    if (label and not named) or table[f"{lang}.figure"].search(bare):
+    if (label and not named) or table[f"{lang}.figure"].search(evidence.sub("", bare)):
         return False
     silent = False
     for clause in clauses:
@@ -51,6 +52,7 @@ def _silent(clause: str, lang: str, *, named: bool) -> bool:
     """Whether a clause abstains."""
     table = wordings()
     body, inside = table[f"{lang}.inside"].subn("", clause)
+    body = body.strip()
     levels = ["", *(["_named"] if named else []), *(["_inside"] if inside else [])]
     for words in dict.fromkeys((clause, body)):
         for level in levels:

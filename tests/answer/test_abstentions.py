@@ -33,8 +33,8 @@ FLOORS: Final = {
     ("en", "meta"): 7,  # of 7
     ("en", "question"): 4,  # of 4
     ("en", "heading"): 1,  # of 1
-    ("zh", "abstention"): 66,  # of 67
-    ("zh", "abstained"): 59,  # of 60
+    ("zh", "abstention"): 67,  # of 67
+    ("zh", "abstained"): 60,  # of 60
     ("zh", "pleasantry"): 18,  # of 18
     ("zh", "meta"): 7,  # of 7
     ("zh", "question"): 4,  # of 4
@@ -44,8 +44,8 @@ FLOORS: Final = {
 # Of the held half totals alone: abstentions known, answers found to abstain, and claims hidden, the
 # latter at most.
 HELD: Final[dict[Language, tuple[int, int, int]]] = {
-    "en": (57, 49, 0),
-    "zh": (57, 48, 1),
+    "en": (62, 53, 0),
+    "zh": (60, 51, 1),
 }  # of 67, 60, 65 and 66, 59, 66
 
 
