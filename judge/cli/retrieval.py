@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from judge.retrieval.records import RankingReport, RankRules
 
 
-_HEADLINES: Final = ("mrr", "map", "hit@", "recall@", "precision@", "ndcg@")
+_LEAST_BETA: Final = 0.01
+_MOST_WEIGHT: Final = 1e6
+_HEADLINES: Final = ("mrr", "map", "hit@", "recall@", "precision@", "ndcg@", "waste@")
 """What a comparison shows unless it is told: means, those at a cut-off at each."""
 
 
@@ -60,6 +62,12 @@ _MEASURES: Final = typer.Option(
 )
 _CHART: Final = typer.Option(False, "--chart", help="Print bars, too, where runs are compared.")
 _GAIN: Final = typer.Option("linear", help="DCG's gain: relevance, or 2^relevance - 1.")
+_BETA: Final = typer.Option(
+    None, metavar="X", help="Also F-beta at each k: recall counts X times as much as precision."
+)
+_WEIGHTS: Final = typer.Option(
+    None, metavar="NAME=X,…", help="Also one weighted mean, as of recall@5=2,mrr=1."
+)
 _LEVEL: Final = typer.Option(
     None, metavar="X", help="Least relevance that counts as relevant [any above 0]."
 )
@@ -112,6 +120,8 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     measures: str | None = _MEASURES,
     chart: bool = _CHART,
     gain: Literal["linear", "exp2"] = _GAIN,
+    beta: float | None = _BETA,
+    weights: str | None = _WEIGHTS,
     relevance_level: float | None = _LEVEL,
     gold_match: Literal["exact", "prefix"] | None = _GOLD_MATCH,
     no_relevant: Literal["skip", "zero"] = _NO_RELEVANT,
@@ -151,7 +161,10 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
         gold_match=gold_match,
         no_relevant=no_relevant,
         no_ranking=no_ranking,
+        beta=_beta(beta),
     )
+    if weights is not None:
+        rules = rules.model_copy(update={"weights": _weights(weights, rules)})
     runs = _runs(samples or [], qrels, run or [], skip_bad_lines=skip_bad_lines)
     if fail_targets and use is None:
         raise ConfigError("--fail-targets needs --use, whose targets it holds the means to")
@@ -210,7 +223,12 @@ def _names(asked: str | None, rules: "RankRules") -> tuple[str, ...]:
 
     known = mean_names(rules)
     if asked is None:
-        return tuple(name for name in known if "".join(name.partition("@")[:2]) in _HEADLINES)
+        asked_for = {
+            *_HEADLINES,
+            "weighted",
+            *(() if rules.beta is None else (f"f{rules.beta:g}@",)),
+        }
+        return tuple(name for name in known if "".join(name.partition("@")[:2]) in asked_for)
     names = tuple(dict.fromkeys(name.strip() for name in asked.replace("，", ",").split(",")))
     for name in names:
         if name not in known:
@@ -276,15 +294,12 @@ def _gates(
     """The gates that are asked for, and the targets of a use."""
     from judge.advice.rules import diagnosis_table  # noqa: PLC0415
     from judge.reports.gate import Gates  # noqa: PLC0415
-    from judge.retrieval.evaluate import mean_names  # noqa: PLC0415
 
     targets = {} if use is None else diagnosis_table().use[use].target
     if use is not None and not targets:
         raise ConfigError(f"--fail-targets: --use {use} has no targets; add --fail-under")
     least = [*asked["least"], *(f"{name}={bound:g}" for name, bound in targets.items())]
-    # A DCG is no share.
-    names = [name for name in mean_names(rules) if not name.startswith("dcg@")]
-    return Gates.read({**asked, "least": least}, strict=strict, names=names)
+    return Gates.read({**asked, "least": least}, strict=strict, names=_shares(rules))
 
 
 def _use(given: str | None) -> "Use | None":
@@ -299,6 +314,40 @@ def _level(given: float | None) -> float | None:
         message = f"--relevance-level {given!r}: give a number above 0, such as 2"
         raise ConfigError(message)
     return given
+
+
+def _beta(given: float | None) -> float | None:
+    if given is not None and not _LEAST_BETA <= given <= 1 / _LEAST_BETA:
+        message = f"--beta {given!r}: give a number from 0.01 to 100, such as 2"
+        raise ConfigError(message)
+    return given
+
+
+def _weights(text: str, rules: "RankRules") -> dict[str, float]:
+    known = _shares(rules)
+    found: dict[str, float] = {}
+    for part in text.replace("，", ",").split(","):
+        name, _, number = (each.strip() for each in part.partition("="))
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = 0.0
+        if not 0 < weight <= _MOST_WEIGHT:
+            message = f"--weights {text!r}: {part!r} has no weight above 0"
+            raise ConfigError(f"{message}; write NAME=X, such as recall@5=2,mrr=1")
+        if name not in known or name in found or name.startswith("waste@"):
+            why = "stands twice" if name in found else "is no mean of which more is better here"
+            message = f"--weights {text!r}: {name!r} {why}"
+            raise ConfigError(f"{message}; --list shows all, and -k the cut-offs")
+        found[name] = weight
+    return found
+
+
+def _shares(rules: "RankRules") -> tuple[str, ...]:
+    """The means that lie in [0, 1]: all but DCG's."""
+    from judge.retrieval.evaluate import mean_names  # noqa: PLC0415
+
+    return tuple(name for name in mean_names(rules) if not name.startswith("dcg@"))
 
 
 def _cutoffs(text: str) -> tuple[int, ...]:

@@ -39,7 +39,7 @@ GATED: Final[Mapping[str, Side]] = {
 }
 """Every score of the summary: bounded below where more is better, above where less is."""
 
-_LESS: Final = frozenset({"token_waste"})
+_LESS: Final = frozenset({"waste"})
 """Rank measures, as they are called before the `@`, of which less is better."""
 
 _CORRECTNESS: Final = {

@@ -8,7 +8,7 @@ from typing import Final, get_args
 
 import numpy as np
 
-from judge.errors import InputError
+from judge.errors import ConfigError, InputError
 from judge.records import Sample
 from judge.retrieval import measures as ranks
 from judge.retrieval.lists import Lists
@@ -25,6 +25,7 @@ from judge.retrieval.ranking import (
 from judge.retrieval.records import QueryRanks, QueryStatus, RankingReport, RankRules
 from judge.scores.intervals import StreamedMeans
 from judge.signature import Signature
+from judge.text.fold import estimate_tokens
 
 Each = Callable[[QueryRanks], None]
 
@@ -48,6 +49,7 @@ _ROWS: Final = 128
 _NAMED: Final = 5
 _MEANS: Final = {"rr": "mrr", "ap": "map"}
 _UNBOUNDED: Final = "dcg@"
+_WASTE: Final = "waste@"
 
 
 def measure_retrieval(
@@ -222,13 +224,35 @@ class Batch:
                 f"dcg@{k}": ranks.dcg(gains, k, gain=gain),
                 f"ndcg@{k}": ranks.ndcg(gains, self._grades, k, gain=gain),
                 f"accuracy@{k}": ranks.accuracy_at_k(hits, k, lengths, relevant),
+                f"{_WASTE}{k}": ranks.waste_at_k(hits, self._tokens, k),
             }
-        # What counts as zero is zero in every measure, those not of trec_eval included.
+            if (beta := self._rules.beta) is not None:
+                columns[f"f{beta:g}@{k}"] = ranks.fbeta_at_k(hits, k, relevant, beta)
+        # What counts as zero is zero in every measure, those not of trec_eval included; but no
+        # waste would be the best there is.
         void = np.array([status == "no_relevant" for status in self.statuses])
-        return {
-            name: np.where(void & ~np.isnan(column), 0.0, column)
+        counted = {
+            name: np.where(void & ~np.isnan(column) & (not name.startswith(_WASTE)), 0.0, column)
             for name, column in columns.items()
         }
+        if weights := self._rules.weights:
+            counted["weighted"] = _weighted(counted, weights)
+        return counted
+
+    @cached_property
+    def _tokens(self) -> ranks.Floats:
+        """Of what stands at each rank; NaN where its text is not known, or whose part is relevant.
+
+        Under `prefix` nobody knows which chunk of a document holds the answer.
+        """
+        tokens = np.zeros(self.hits.shape)
+        for row, query in enumerate(self.queries):
+            known = query.chunks if self._rules.gold_match != "prefix" else ()
+            texts = [chunk.text for chunk in known[: self._rules.ks[-1]]]
+            tokens[row, : len(query.ids)] = np.nan
+            spent = [estimate_tokens(text) if text else math.nan for text in texts]
+            tokens[row, : len(spent)] = spent
+        return tokens
 
     @cached_property
     def table(self) -> ranks.Floats:
@@ -250,6 +274,16 @@ class Batch:
                 for name, value in zip(self.columns, self.table[row].tolist(), strict=True)
             },
         )
+
+
+def _weighted(columns: Mapping[str, ranks.Floats], weights: Mapping[str, float]) -> ranks.Floats:
+    """A query's values, each times its weight, ÷ the sum of the weights; NaN where one is."""
+    named = {_mean_name(column): values for column, values in columns.items()}
+    if unknown := next((name for name in weights if name not in named), None):
+        raise ConfigError(f"weights: {unknown!r} is not measured; name a mean at one of the ks")
+    whole = math.fsum(weights.values())
+    terms = [weight / whole * named[name] for name, weight in weights.items()]
+    return np.asarray(np.sum(terms, axis=0), dtype=np.float64)
 
 
 def mean_names(rules: RankRules) -> tuple[str, ...]:
@@ -366,6 +400,13 @@ class _Totals:
                 "recall, and later chunks of it leave the ranking, so that what follows ranks "
                 "higher"
             )
+        counts = {k: self._means.count(f"{_WASTE}{k}") for k in rules.ks}
+        k = min(rules.ks, key=counts.__getitem__)
+        if any(counts.values()) and counts[k] < self._averaged:
+            yield (
+                f"waste@{k} is over {counts[k]} of {self._averaged} queries: of the others not "
+                f"every text is known"
+            )
         if lists.relevant_total and not lists.found_total:
             yield "not one relevant chunk is ranked; check that gold and rankings name them alike"
 
@@ -411,6 +452,7 @@ def _queries(count: int) -> str:
 
 
 def _signature(rules: RankRules, order: str, *, apart: bool) -> Signature:
+    weights = ",".join(f"{name}={weight:g}" for name, weight in rules.weights.items())
     level = ">0" if rules.relevance_level is None else f">={rules.relevance_level:g}"
     return Signature(
         "retrieval",
@@ -423,6 +465,8 @@ def _signature(rules: RankRules, order: str, *, apart: bool) -> Signature:
             *(("graded:relevance",) if apart else ()),
             f"no_relevant:{rules.no_relevant}",
             f"no_ranking:{rules.no_ranking}",
+            *(() if rules.beta is None else (f"beta:{rules.beta:g}",)),
+            *((f"weights:{weights}",) if weights else ()),
             f"judge:{version('judge')}",
         ),
     )

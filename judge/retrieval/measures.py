@@ -84,7 +84,21 @@ def f1_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike) -> Values:
     >>> f1_at_k([0, 1, 1, 0], 4, relevant=4).tolist()
     0.5
     """
-    return _share(2 * _count(_hits(gains, k)), np.asarray(relevant) + k)
+    return fbeta_at_k(gains, k, relevant, 1)
+
+
+def fbeta_at_k(gains: npt.ArrayLike, k: int, relevant: npt.ArrayLike, beta: float) -> Values:
+    """Precision and recall at k in one number, in which recall counts β times as much.
+
+    Formula: (1 + β²)·found(k) ÷ (k + β²·R)
+    Range: 0 to 1
+    Source: van Rijsbergen 1979
+
+    >>> fbeta_at_k([0, 1, 1, 0], 4, relevant=8, beta=2).round(4).tolist()
+    0.2778
+    """
+    square = beta * beta
+    return _share((1 + square) * _count(_hits(gains, k)), square * np.asarray(relevant) + k)
 
 
 def r_precision(gains: npt.ArrayLike, relevant: npt.ArrayLike) -> Values:
@@ -245,6 +259,24 @@ def accuracy_at_k(
     whole = pool + wanted - _count(_hits(gains, None))
     wrong = np.minimum(pool, k) - found + wanted - found
     return _share(np.where(wanted > 0, whole - wrong, 0), whole, none=np.nan)
+
+
+def waste_at_k(gains: npt.ArrayLike, tokens: npt.ArrayLike, k: int) -> Values:
+    """Which share of the tokens of the first k chunks is spent on irrelevant ones.
+
+    `tokens` (..., n) are those of each chunk; NaN where its text is not known. Less is better.
+
+    Formula: tokens of the irrelevant chunks among the first k ÷ tokens of the first k
+    Range: 0 to 1
+    Undefined: NaN where a text among the first k is not known, or none has a token
+    Source: this project; after precision by tokens, Smith and Troynikov 2024
+
+    >>> waste_at_k([0, 1, 0], [100, 300, 400], 2).tolist()
+    0.25
+    """
+    ranked, spent = _first(gains, k), np.asarray(tokens, dtype=np.float64)[..., :k]
+    wasted = _summed(np.where(ranked > 0, 0.0, spent))
+    return _share(wasted, _summed(spent.copy()), none=np.nan)
 
 
 def _first(gains: npt.ArrayLike, k: int | None) -> npt.NDArray[Any]:

@@ -32,6 +32,12 @@ class RankRules(Record):
     no_ranking: Literal["zero", "skip"] = "zero"
     """A query with something relevant, and nothing ranked: likewise."""
 
+    beta: float | None = Field(default=None, ge=0.01, le=100)
+    """Also measure F-beta at each cut-off: recall counts that many times as much as precision."""
+    weights: dict[str, Annotated[float, Field(gt=0, le=1e6)]] = Field(default_factory=dict)
+    """By name of a mean: also measure `weighted`, the sum of a query's values times their weights,
+    ÷ the sum of the weights."""
+
     @field_validator("ks")
     @classmethod
     def _ascending(cls, ks: tuple[int, ...]) -> tuple[int, ...]:

@@ -105,6 +105,37 @@ def test_gates_of_means_and_of_targets(tmp_path: Path) -> None:
     )
 
 
+NO_WEIGHTS = {
+    "--weights mrr": "'mrr' has no weight above 0; write NAME=X, such as recall@5=2,mrr=1",
+    "--weights mrr=0": "'mrr=0' has no weight above 0",
+    "--weights mrr=nan": "has no weight above 0",
+    "--weights mrr=1,mrr=2": "'mrr' stands twice",
+    "--weights waste@5=1": "'waste@5' is no mean of which more is better here",
+    "--weights dcg@5=1": "'dcg@5' is no mean of which more is better here",
+    "--weights recall@7=1": "--list shows all, and -k the cut-offs",
+    "--beta 0": "--beta 0.0: give a number from 0.01 to 100",
+    "--beta inf": "--beta inf: give a number from 0.01 to 100",
+}
+
+
+def test_weights_are_of_precision_and_recall_or_of_named_means(tmp_path: Path) -> None:
+    # q1 finds one of two among the first two, q2 one of one: P .5 and .5, R .5 and 1, RR .5 and 1.
+    lines = [line("q1", "x", "a", gold=("a", "b")), line("q2", "a", "x")]
+    source = write(tmp_path / "in.jsonl", lines)
+    words = ("-k", 2, "--beta", 2, "--weights", "recall@2=3，mrr=1", "--json")
+    found = means(judge("retrieval", source, *words))
+    # (1 + 4)·P·R ÷ (4·P + R): 1.25/2.5 and 2.5/3.
+    assert found["f2@2"] == pytest.approx((0.5 + 2.5 / 3) / 2)
+    assert found["weighted"] == pytest.approx((3 * 0.75 + 0.75) / 4)
+    ran = judge("retrieval", source, *words[:-1], "--fail-under", "weighted=0.8")
+    assert ran.code == 1
+    assert "|beta:2|weights:recall@2=3,mrr=1|" in ran.out
+    halved = means(judge("retrieval", source, "-k", 2, "--beta", 0.5, "--json"))
+    assert halved["f0.5@2"] == pytest.approx((0.5 + 1.25 * 0.5 / 1.125) / 2)
+    for options, said in NO_WEIGHTS.items():
+        refused(judge("retrieval", source, *options.split()), said)
+
+
 def test_trec_files(tmp_path: Path) -> None:
     found = means(judge(*trec(tmp_path), "-k", "5,10", "--json"))
     # q1: a (.9), then c and b of equal score, by id downwards: c, b. Relevant at 1 and 3.
@@ -227,7 +258,7 @@ def test_either_samples_or_both_trec_files(tmp_path: Path) -> None:
 
 WHO = ["qid", "query", "status", "ranked", "relevant", "found"]
 WHOLE = ["rr", "ap", "r_precision", "ndcg", "roc_auc"]
-CUT = ["hit", "recall", "precision", "f1", "rr", "ap", "dcg", "ndcg", "accuracy"]
+CUT = ["hit", "recall", "precision", "f1", "rr", "ap", "dcg", "ndcg", "accuracy", "waste"]
 
 
 def test_rows_say_who_then_the_whole_ranking_then_each_cut_off(tmp_path: Path) -> None:

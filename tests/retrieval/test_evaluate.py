@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import InputError
-from judge.records import Sample
+from judge.records import Chunk, Sample
 from judge.retrieval import measure_retrieval, measure_run
 from judge.retrieval.evaluate import NOTES, batches
 from judge.retrieval.ranking import sample_queries
@@ -84,7 +84,9 @@ def test_the_order_of_queries_changes_neither_means_nor_intervals() -> None:
     forth = measure_run(qrels, run)
     back = measure_run(qrels, dict(reversed(run.items())))
     assert (forth.mean, forth.interval) == (back.mean, back.interval)
-    assert all(forth.interval.values())
+    # A run has no texts.
+    unmeasured = [name for name, interval in forth.interval.items() if interval is None]
+    assert unmeasured == [f"waste@{k}" for k in (1, 3, 5, 10, 20)]
     assert forth.defined == back.defined
 
 
@@ -276,6 +278,28 @@ def test_evidence_and_grades_that_name_different_chunks_have_measures_of_their_o
     alone = measure_retrieval([even])
     assert alone.mean == measure_retrieval([Sample(qid="", retrieved=ids, relevance=grades)]).mean
     assert (alone.conflicts, alone.warnings, alone.mean["mrr"]) == (0, (), 1)
+
+
+def test_tokens_that_are_spent_in_vain() -> None:
+    # Four characters a token: 10 for a, 30 for b. Han count one each: 20 for c.
+    texts = {"a": "word" * 10, "b": "word" * 30, "c": "词" * 20, "d": ""}
+    chunks = tuple(Chunk(chunk_id=name, text=text) for name, text in texts.items())
+    known = Sample(qid="known", chunks=chunks[:3], gold_evidence=("b",))
+    unknown = Sample(qid="unknown", chunks=chunks, retrieved=("c", "x"), gold_evidence=("c",))
+    rules = RankRules(ks=(1, 2, 3))
+    report = measure_retrieval([known], rules)
+    assert [report.mean[f"waste@{k}"] for k in rules.ks] == [1, 10 / 40, 30 / 60]
+    assert report.warnings == ()
+    both = measure_retrieval([known, unknown], rules)
+    assert [both.mean[f"waste@{k}"] for k in rules.ks] == [0.5, 10 / 40, 30 / 60]
+    assert [both.defined[f"waste@{k}"] for k in rules.ks] == [2, 1, 1]
+    said = "waste@2 is over 1 of 2 queries: of the others not every text is known"
+    assert both.warnings == (said,)
+    # Nothing relevant: all is in vain. By document nobody knows what is.
+    lost = known.model_copy(update={"gold_evidence": ()})
+    zero = measure_retrieval([known, lost], RankRules(ks=(3,), no_relevant="zero"))
+    assert zero.mean["waste@3"] == (0.5 + 1) / 2
+    assert measure_retrieval([known], RankRules(gold_match="prefix")).mean["waste@5"] is None
 
 
 def test_many_queries_and_long_rankings_come_in_several_batches_and_mean_the_same() -> None:

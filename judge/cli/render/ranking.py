@@ -75,6 +75,8 @@ def _at_cutoffs(report: RankingReport, width: int) -> Iterator[Table]:
         some = ks[start : start + beside]
         table = figures("first k", *(f"@{k}" for k in some))
         for measure in rows:
+            if measure == "waste" and all(report.mean[f"waste@{k}"] is None for k in ks):
+                continue  # without texts there is nothing to count
             row = [f"{measure}@{k}" for k in some]
             table.add_row(measure, *(_figure(report.mean[name]) for name in row))
             limits = [_limits(report, name) for name in row]
