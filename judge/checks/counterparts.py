@@ -47,7 +47,7 @@ class Sentences:
         Of two that have as much the shorter is nearer, and then the first.
 
         >>> texts = ["Goods are returned in 30 days. Faults are reported in 72 hours."]
-        >>> Sentences(texts).nearest("Faults must be reported in 30 days.")
+        >>> Sentences(texts).nearest("Faults are reported in 72 hours.")
         Counterpart(text=0, start=31, end=63, share=1.0)
         """
         telling = {own: weight(own) for own in set(words(claim).stems) if weight(own) > LIGHT}

@@ -102,7 +102,7 @@ def mean_limits(mean: float, variance: float, count: int) -> tuple[float, float]
     Methodology 24, 193-201.
 
     >>> [round(limit, 3) for limit in mean_limits(0.9, 0.1, 10)]
-    [0.536, 0.986]
+    [0.544, 0.986]
     >>> [round(limit, 3) for limit in mean_limits(0.9, 0.005, 60)]
     [0.871, 0.917]
     """

@@ -33,6 +33,7 @@ def senses(text: str, said: Words) -> list[tuple[Sense, Sequence[int]]]:
     Every character of a Chinese word counts as a word. First come the alphabetic words. `said` are
     the tokens of the text.
 
+    >>> from judge.text.words import words
     >>> text = "The United States bought it, 两个男孩马上坐下"
     >>> [(sense.concept, *places) for sense, places in senses(text, words(text))]
     [('america', 4, 11), ('buy', 18), ('boy', 31, 32), ('sit', 35, 36)]

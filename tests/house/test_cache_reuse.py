@@ -40,7 +40,7 @@ def test_a_second_run_asks_nobody(place: Path, server: JudgeServer) -> None:
     source = write(place / "in.jsonl", lines)
     assert judge("score", source, "-o", place / "one", *server.words).code == 0
     assert (server.calls, server.probes) == (20, 1)
-    second = judge("score", source, "-o", place / "two", *server.words)
+    second = judge("score", source, "-o", place / "two", "--details", *server.words)
     assert (second.code, server.calls, server.probes) == (0, 20, 1)
     one, two = ([r.model_dump_json() for r in results(place / name)] for name in ("one", "two"))
     assert sum(text.count('"cached":false') for text in one) == 20
