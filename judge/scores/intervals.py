@@ -104,7 +104,7 @@ def mean_limits(mean: float, variance: float, count: int) -> tuple[float, float]
     >>> [round(limit, 3) for limit in mean_limits(0.9, 0.1, 10)]
     [0.544, 0.986]
     >>> [round(limit, 3) for limit in mean_limits(0.9, 0.005, 60)]
-    [0.871, 0.917]
+    [0.868, 0.917]
     """
     if count == 1:
         return 0.0, 1.0
