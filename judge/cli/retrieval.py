@@ -103,7 +103,9 @@ _TARGETS: Final = typer.Option(
 _STRICT: Final = typer.Option(
     False, "--strict-gate", help="Gate on the worse limit of the 95 % interval."
 )
-_LANG: Final = typer.Option(None, metavar="<en|zh>", help="Language of the reading [en].")
+_LANG: Final = typer.Option(
+    None, metavar="<en|zh>", help="Language of the worst queries and the reading [en]."
+)
 _CATALOG: Final = typer.Option(
     False, "--list", callback=_list, is_eager=True, help="Print the table of all measures."
 )
@@ -181,7 +183,7 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
         _refuse({"--measures": measures, "--chart": chart or None}, "is of several runs")
         files = (qrels, runs[0].file)
         reading = _reading(read_by, before, answers, lang, files, as_json=as_json)
-        held = _measure(*files, how, gates, reading, as_json=as_json)
+        held = _measure(*files, how, gates, reading, language(lang or "en"), as_json=as_json)
     raise typer.Exit(gates_code(held))
 
 
@@ -266,6 +268,7 @@ def _measure(
     how: How,
     gates: "Gates",
     reading: "Reading | None",
+    lang: "Lang",
     *,
     as_json: bool,
 ) -> "tuple[GateResult, ...]":
@@ -279,7 +282,7 @@ def _measure(
     from judge.cli.render.looks import gate_line  # noqa: PLC0415
     from judge.cli.render.ranking import print_ranked, print_reading  # noqa: PLC0415
 
-    with output() as page:
+    with output(lang) as page:
         print_ranked(report, page)
         if reading is not None:
             print_reading(report, reading, page)
@@ -375,10 +378,10 @@ def _reading(
     given = {"--before": before, "--answers": answers, "--use": use}
     options = [option for option, value in given.items() if value is not None]
     spoken_in = language("en" if lang is None else lang)
-    if not options and lang is None:
-        return None
+    if not options and as_json and lang is not None:
+        raise ConfigError(f"--lang {lang!r} and --json: names in JSON are English; leave out one")
     if not options:
-        raise ConfigError(f"--lang {lang!r} is of the reading; add --use, --before or --answers")
+        return None
     if before == PIPED and PIPED in files:
         raise ConfigError("--before - beside another -: standard input is one file; name the other")
     from judge.cli.render.ranking import Reading  # noqa: PLC0415

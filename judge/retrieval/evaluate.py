@@ -365,7 +365,7 @@ class _Totals:
             topped_total=lists.topped_total,
             compared=lists.compared,
             pairs_total={"duplicate": lists.pairs_total},
-            worst=lists.worst.items(),
+            worst=lists.looked_into(),
             missed=lists.missed.items(),
             topped=lists.topped.items(),
             pairs=lists.pairs.items(),

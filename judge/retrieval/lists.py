@@ -6,14 +6,22 @@ from bisect import insort
 from collections.abc import Iterator
 from itertools import combinations
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
 
+from judge.retrieval.misses import Known, guess
 from judge.retrieval.ranking import RankedQuery
-from judge.retrieval.records import IrrelevantTop, MissedGold, PairedChunks, QueryRanks
+from judge.retrieval.records import (
+    IrrelevantTop,
+    MissedGold,
+    PairedChunks,
+    QueryRanks,
+    ShownChunk,
+    WorstQuery,
+)
 from judge.text.fold import CJK
 
 if TYPE_CHECKING:
@@ -35,7 +43,26 @@ _COPY: Final = 0.8
 """Containment from which two chunks are near-copies: with one word in fifteen changed, three runs
 of three in fifteen are lost, and .8 is left."""
 
+_REMEMBERED: Final = 5000
+_BEGINNING: Final = 1000
+"""Of so many chunks this many first characters are kept, for queries that never ranked them."""
+_SHOWN: Final = 300
+"""Characters of a chunk in the report."""
+
 _Item = TypeVar("_Item")
+
+
+class _Gold(NamedTuple):
+    chunk_id: str
+    grade: float
+    rank: float
+
+
+class _Failed(NamedTuple):
+    ranks: QueryRanks
+    query: RankedQuery
+    ids: list[str]
+    gold: list[_Gold]
 
 
 class Foremost(Generic[_Item]):
@@ -67,7 +94,8 @@ class Lists:
         self._k, self._most = k, most
         self.compared = min(k, _DEEPEST)
         """How many first chunks of a ranking are held against each other."""
-        self.worst: Foremost[QueryRanks] = Foremost(most)
+        self._worst: Foremost[_Failed] = Foremost(most)
+        self._begin: dict[str, str] = {}
         self.missed: Foremost[MissedGold] = Foremost(most)
         self.topped: Foremost[IrrelevantTop] = Foremost(most)
         self.pairs: Foremost[PairedChunks] = Foremost(most)
@@ -77,6 +105,7 @@ class Lists:
     def add(self, batch: "Batch") -> None:
         """Look at every query of a batch."""
         for query in batch.queries:
+            self._remember(query)
             for pair in near_copies(query, self.compared):
                 self.pairs_total += 1
                 self.pairs.add((pair.similarity,), pair)
@@ -94,7 +123,11 @@ class Lists:
         worst = np.where(looked, -batch.columns["ap"], -np.inf)
         for row in _foremost(self._most, worst):
             if looked[row]:
-                self.worst.add((worst[row],), batch.row(row))
+                found_gold = _gold(batch, int(row))
+                failed = _Failed(
+                    batch.row(row), batch.queries[row], batch.order.ids(row), found_gold
+                )
+                self._worst.add((worst[row],), failed)
         for row in _foremost(self._most, above):
             if above[row]:
                 query = batch.queries[row]
@@ -106,6 +139,58 @@ class Lists:
                 )
                 self.topped.add((above[row],), top)
         self._miss(batch, looked)
+
+    def looked_into(self) -> tuple[WorstQuery, ...]:
+        """The worst queries, each with what stood on top, what was missed, and a guess why."""
+        return tuple(map(self._look_into, self._worst.items()))
+
+    def _remember(self, query: RankedQuery) -> None:
+        for chunk in query.chunks:
+            begin, known = chunk.text[:_BEGINNING], self._begin.get(chunk.chunk_id)
+            if known is None and begin and len(self._begin) < _REMEMBERED:
+                self._begin[chunk.chunk_id] = begin
+            elif known and begin and known != begin:
+                self._begin[chunk.chunk_id] = ""  # of several chunks, and so of none
+
+    def _look_into(self, failed: _Failed) -> WorstQuery:
+        ranks, query, ids, gold = failed
+        fields = ranks.model_dump()
+        gold_ids = {each.chunk_id for each in gold}
+        late = [each for each in gold if each.rank > self._k]
+        if late:
+            missed = max(late, key=lambda each: (each.grade, each.rank))
+        else:
+            missed = max(gold, key=lambda each: each.rank)
+        above = ids if math.isinf(missed.rank) else ids[: int(missed.rank) - 1]
+        place = next((at for at, name in enumerate(above) if name not in gold_ids), None)
+        if place is None and not math.isinf(missed.rank):
+            return WorstQuery(**fields)
+        texts = {chunk.chunk_id: chunk.text for chunk in (*query.unranked, *query.chunks)}
+
+        def text_of(name: str) -> str:
+            # Numbers name chunks of their own query only.
+            return texts.get(name) or ("" if name.isdecimal() else self._begin.get(name, ""))
+
+        def shown(name: str, rank: float) -> ShownChunk:
+            at = None if math.isinf(rank) else int(rank)
+            return ShownChunk(chunk_id=name, rank=at, text=text_of(name)[:_SHOWN])
+
+        text = text_of(missed.chunk_id)
+        rivals = [Known(name, text_of(name)) for name in above[:_DEEPEST] if name not in gold_ids]
+        own = _Text.of(text)
+        copy = next((rival for rival in rivals if text and own.shared(_Text.of(rival.text))), None)
+        others = [Known(e.chunk_id, text_of(e.chunk_id)) for e in gold if e is not missed]
+        top = text_of(above[place]) if place is not None else ""
+        why, beside = (
+            ("near_copy", copy.chunk_id) if copy else guess(query.query, text, top, others)
+        )
+        return WorstQuery(
+            **fields,
+            top=None if place is None else shown(above[place], place + 1),
+            missed=shown(missed.chunk_id, missed.rank),
+            guess=why,
+            beside=beside,
+        )
 
     def _miss(self, batch: "Batch", looked: npt.NDArray[np.bool_]) -> None:
         gold = batch.gold
@@ -139,24 +224,48 @@ def near_copies(query: RankedQuery, k: int) -> Iterator[PairedChunks]:
     changed (A. Z. Broder 1997, On the resemblance and containment of documents). Of a chunk the
     first 20 000 characters are read.
     """
-    texts = [chunk.text[:_LONGEST] for chunk in query.chunks[:k]]
-    units = [_units(text) for text in texts]
-    runs = [frozenset(zip(*(own[at:] for at in range(_RUN)), strict=False)) for own in units]
-    for at, to in combinations(range(len(runs)), 2):
-        least = min(len(runs[at]), len(runs[to]))
-        share = len(runs[at] & runs[to]) / least if least >= _LEAST else 0.0
-        # Texts without a word or figure are alike only as written; what is blank is not known.
-        written = bool(texts[at].strip()) and texts[at] == texts[to]
-        same = units[at] == units[to] if units[at] else written
-        if same or share >= _COPY:
+    texts = [_Text.of(chunk.text) for chunk in query.chunks[:k]]
+    for at, to in combinations(range(len(texts)), 2):
+        if similarity := texts[at].shared(texts[to]):
             yield PairedChunks(
                 qid=query.qid,
                 kind="duplicate",
                 first=query.chunks[at].chunk_id,
                 second=query.chunks[to].chunk_id,
                 ranks=(at + 1, to + 1),
-                similarity=1.0 if same else share,
+                similarity=similarity,
             )
+
+
+class _Text(NamedTuple):
+    """What two texts are held against each other by."""
+
+    text: str
+    units: list[str]
+    runs: frozenset[tuple[str, ...]]
+
+    @classmethod
+    def of(cls, text: str) -> "_Text":
+        units = _units(text[:_LONGEST])
+        runs = frozenset(zip(*(units[at:] for at in range(_RUN)), strict=False))
+        return cls(text[:_LONGEST], units, runs)
+
+    def shared(self, other: "_Text") -> float:
+        """The share of the smaller in the other, where they are near-copies; else 0."""
+        least = min(len(self.runs), len(other.runs))
+        share = len(self.runs & other.runs) / least if least >= _LEAST else 0.0
+        # Texts without a word or figure are alike only as written; what is blank is not known.
+        written = bool(self.text.strip()) and self.text == other.text
+        same = self.units == other.units if self.units else written
+        return 1.0 if same else share if share >= _COPY else 0.0
+
+
+def _gold(batch: "Batch", row: int) -> list[_Gold]:
+    gold = batch.gold
+    return [
+        _Gold(gold.names[at], float(gold.grades[at]), float(gold.ranks[at]))
+        for at in np.flatnonzero((gold.rows == row) & (gold.grades >= batch.least)).tolist()
+    ]
 
 
 def _units(text: str) -> list[str]:

@@ -47,6 +47,8 @@ class RankedQuery:
     chunks: Sequence[Chunk] = ()
     """What was ranked, chunk by chunk, best first, each once; a text that is not known is empty.
     Without any text there are none."""
+    unranked: Sequence[Chunk] = ()
+    """The sample's other chunks."""
     evidence: Grades | None = None
     """Of what `gold_evidence` names, where `relevance` has other chunks above 0: then the measures
     of what is relevant or not go by it, and those of grades by `relevance`."""
@@ -88,6 +90,7 @@ def sample_query(sample: Sample, rules: RankRules) -> RankedQuery:
         known,
         query=sample.query,
         chunks=texts,
+        unranked=[chunk for name, chunk in chunks.items() if name not in names],
         evidence=evidence,
     )
 

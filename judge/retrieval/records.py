@@ -68,6 +68,36 @@ class QueryRanks(_OfQuery):
     """By name. Null where a measure is not defined, and where the query counts in no mean."""
 
 
+MissGuess = Literal["near_copy", "no_shared_words", "split", "other_words"]
+"""Why a relevant chunk may have been missed: a near-copy of it ranks above; it shares no word with
+the question; what is asked is split between it and another relevant chunk; it has other words."""
+
+
+class ShownChunk(Record):
+    """A chunk to look at."""
+
+    chunk_id: str
+    """As it was ranked, or as gold names it."""
+    rank: int | None
+    """From 1; null where it is not ranked."""
+    text: str = ""
+    """How it begins; empty where no sample has it."""
+
+
+class WorstQuery(QueryRanks):
+    """A query to look at: what stood on top, what was missed, and a guess why."""
+
+    top: ShownChunk | None = None
+    """The first irrelevant chunk above `missed`; null where there is none."""
+    missed: ShownChunk | None = None
+    """The most relevant chunk that is not among the first k; else the last one that something
+    irrelevant stands above."""
+    guess: MissGuess | None = None
+    """Why `missed` was missed: a guess from words alone; null where no reason shows."""
+    beside: str = ""
+    """Id of the near-copy, or of the chunk that holds the rest."""
+
+
 class MissedGold(_OfQuery):
     """A relevant chunk that is not among the first k."""
 
@@ -146,7 +176,7 @@ class RankingReport(Record):
     """How many first chunks of each ranking were held against each other; at most 50."""
     pairs_total: dict[Literal["duplicate"], int]
     """Near-copies found among them."""
-    worst: tuple[QueryRanks, ...] = ()
+    worst: tuple[WorstQuery, ...] = ()
     """Queries with the lowest average precision."""
     missed: tuple[MissedGold, ...] = ()
     """Relevant chunks missed: the most relevant first, then those that are not ranked at all."""

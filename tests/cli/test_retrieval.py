@@ -72,6 +72,22 @@ GATED: list[tuple[str, int, str]] = [
     ("--use documents --fail-targets", 1, "gate recall@5 >= 0.8: 0.667 (mean over queries), fail"),
     ("--use documents", 0, "for questions about documents"),
 ]
+
+
+def test_the_worst_queries_are_told_in_either_language(tmp_path: Path) -> None:
+    asked = line("q1", "b") | {"chunks": [{"chunk_id": "b", "text": "午餐补贴"}]}
+    source = write(tmp_path / "in.jsonl", [asked])
+    for lang, top, missed in (
+        ("en", "on top b (rank 1): 午餐补贴", "missed a (relevant, not ranked): its text"),
+        ("zh", "排在前面 b（第 1 位）：午餐补贴", "漏掉的 a（相关，未排序）：没有它的文本"),
+    ):
+        ran = judge("retrieval", source, "--gold-match", "exact", "--lang", lang)
+        told = " ".join(ran.out.split())
+        assert ran.code == 0
+        assert top in told
+        assert missed in told
+
+
 NO_GATES = {
     "--fail-under recall@7=0.1": "recall@7 is not measured; add 7 to -k",
     "--fail-under recall=0.1": "NAME is one of mrr, map, ",
@@ -212,7 +228,7 @@ BAD_WORDS: list[tuple[tuple[object, ...], str]] = [
     (("--use", ""), f"--use '': give one of {USES}"),
     (("--use", "faq", "--lang", "fr"), "--lang 'fr': give one of en, zh"),
     (("--lang", "fr"), "--lang 'fr'"),
-    (("--lang", "zh"), "--lang 'zh' is of the reading; add --use, --before or --answers"),
+    (("--lang", "zh", "--json"), "--lang 'zh' and --json: names in JSON are English"),
     (("--use", "faq", "--json"), "--use and --json: a reading is for people"),
     (("--before", "b.json", "--json"), "--before and --json"),
     (("--before", "none.json"), "none.json: no such file"),

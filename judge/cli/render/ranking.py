@@ -1,6 +1,6 @@
 """Rank measures, printed: the tables, the lists for a person, their reading, the catalogue."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -19,12 +19,15 @@ from judge.retrieval.records import (
     IrrelevantTop,
     MissedGold,
     PairedChunks,
-    QueryRanks,
     RankingReport,
+    ShownChunk,
+    WorstQuery,
 )
 from judge.text.visible import clip, flat, visible
 
 _LONGEST: Final = 60
+_TEXT: Final = 120
+"""Characters of a chunk under a worst query."""
 _NAMED: Final = 5
 _LABEL: Final = 9
 """Columns of the terminal that the longest name of a measure takes."""
@@ -48,7 +51,7 @@ def print_ranked(report: RankingReport, page: Page) -> None:
     for table in (whole, *_at_cutoffs(report, page.console.width)):
         page.table(table)
     page.say(_counts(report), hang=2)
-    for title, lines in _lists(report).items():
+    for title, lines in _lists(report, page.lang).items():
         if lines:
             page.blank()
             page.say(title, hang=2, style="bold")
@@ -113,21 +116,35 @@ def _last(report: RankingReport) -> str:
     return next(reversed(report.mean), "").rpartition("@")[2]
 
 
-def _lists(report: RankingReport) -> dict[str, list[Text]]:
-    """What to look at, a line each under its title."""
+def _lists(report: RankingReport, lang: Lang) -> dict[str, list[Text]]:
+    """What to look at, under its title."""
+    say, why = words("ranking", "worst", lang), words("ranking", "guess", lang)
     return {
-        "Worst queries, by average precision": list(map(_worst, report.worst)),
+        say("title"): [line for item in report.worst for line in _worst(item, say, why)],
         f"Relevant, and not in the first {_last(report)}": list(map(_missed, report.missed)),
         "Irrelevant on top": list(map(_topped, report.topped)),
         f"Alike in the first {report.compared}": list(map(_paired, report.pairs)),
     }
 
 
-def _worst(item: QueryRanks) -> Text:
+def _worst(item: WorstQuery, say: Callable[..., str], why: Callable[..., str]) -> Iterator[Text]:
+    """A query, and under it what stood on top, what was missed, and a guess why."""
     first = item.measures["rr"]
-    said = f"ap {number(item.measures['ap'])}, {item.found} of {item.relevant} relevant"
-    said += f" among {item.ranked} ranked" if item.ranked else ", nothing is ranked"
-    return _line(item, said + (f", the first at rank {round(1 / first)}" if first else ""))
+    counts = {"found": item.found, "relevant": item.relevant, "ranked": item.ranked}
+    said = say("found" if item.ranked else "nothing", ap=number(item.measures["ap"]), **counts)
+    yield _line(item, said + (say("first", rank=round(1 / first)) if first else ""))
+    if item.top is not None:
+        yield _chunk("top", item.top, say)
+    if item.missed is not None:
+        yield _chunk("unranked" if item.missed.rank is None else "late", item.missed, say)
+    if item.guess is not None:
+        yield Text(f"    {why(item.guess, chunk=_short(item.beside))}", style="italic")
+
+
+def _chunk(key: str, chunk: ShownChunk, say: Callable[..., str]) -> Text:
+    text = clip(flat(chunk.text), _TEXT)
+    said = say("text", text=text) if text else say("no_text")
+    return Text(f"    {say(key, chunk=_short(chunk.chunk_id), rank=chunk.rank)}{said}", style="dim")
 
 
 def _missed(item: MissedGold) -> Text:
@@ -148,7 +165,7 @@ def _paired(item: PairedChunks) -> Text:
     return _line(item, f"{ids} are near-duplicates, {item.similarity:.0%} shared")
 
 
-def _line(item: QueryRanks | MissedGold | IrrelevantTop | PairedChunks, said: str) -> Text:
+def _line(item: WorstQuery | MissedGold | IrrelevantTop | PairedChunks, said: str) -> Text:
     line = Text("  ").append(_short(item.qid), style="bold").append(f"  {said}")
     query = getattr(item, "query", "")
     return line.append(f"  {_short(query)}", style="dim") if query else line

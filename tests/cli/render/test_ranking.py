@@ -121,7 +121,10 @@ def test_lists_of_little() -> None:
     assert "b, c, d, e, f and 4 more above; nothing relevant is ranked" in text
     assert "0 of 1 relevant among 9 ranked" in text
     text = " ".join(shown(ranked(FIRST, Sample(qid="none", gold_evidence=("a", "b")))).split())
-    assert "none ap 0.000, 0 of 2 relevant, nothing is ranked first" in text
+    assert (
+        "none ap 0.000, 0 of 2 relevant, nothing is ranked missed a (relevant, not ranked): its"
+        in text
+    )
     assert "among 0 ranked" not in text
 
 
