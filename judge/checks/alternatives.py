@@ -8,6 +8,8 @@ _MOST: Final = 2000
 """Characters of a sentence that are read; what is longer is no short answer."""
 _REACH: Final = 80
 """Characters around a place that are read."""
+_SHORT: Final = 40
+"""Characters of a sentence that adds but another alternative, at most: "Or London."."""
 _STOP: Final = ",、，。;；:：."
 
 # What follows some an "or" is no alternative: a limit, a correction, another name.
@@ -77,8 +79,11 @@ _BEFORE: Final = re.compile(
 _NAMED_SO: Final = re.compile(rf"[^{_STOP}]{{1,40}},")
 
 
-def offered(sentence: str, following: str = "") -> bool:
-    """Whether a sentence, with the one behind it, offers alternatives.
+def offered(sentence: str, following: str = "", *, alone: bool = True) -> bool:
+    """Whether a sentence, with the one behind it, offers alternatives as the answer.
+
+    A mere "or" does where the answer says nothing else, `alone`: in a longer one it is mostly part
+    of what is so, "use a rag or a sponge". There a sentence must say that it is not sure.
 
     >>> offered("It could be Paris, London, Berlin or Madrid."), offered("It takes 3 days or more.")
     (True, False)
@@ -86,10 +91,11 @@ def offered(sentence: str, following: str = "") -> bool:
     (True, False)
     """
     text = sentence[:_MOST]
-    if _PAIR.search(text) or any(_joints(text)):
+    hedged = _HEDGED.search(text)
+    if _PAIR.search(text) or ((alone or hedged) and any(_joints(text))):
         return True
-    joined = _JOINT.match(following)
-    return bool(joined or (_HEDGED.search(text) and _GOES_ON.match(following)))
+    joined = len(following) <= _SHORT and _JOINT.match(following)
+    return bool(joined or (hedged and _GOES_ON.match(following)))
 
 
 def among(sentence: str, start: int, end: int) -> bool:

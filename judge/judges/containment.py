@@ -163,6 +163,8 @@ class _Other:
         self.texts = [_Text(chunk.text, chunk.chunk_id) for chunk in request.chunks]
         self.gold = all(text.name != ANSWER for text in self.texts)
         """Whether they are a reference, which may offer several answers itself."""
+        self.alone = len(request.ask) == 1
+        """Whether one sentence is all that is held against them."""
 
     @cached_property
     def figures(self) -> frozenset[str]:
@@ -278,7 +280,7 @@ def _lacking(claim: _Text, held: _Other) -> str:
         if stem not in held.asked.stems and start not in light and weight(stem) > CONTENT
     ]
     lacking = [word for stem, word in new if stem not in held.stems]
-    most = 0 if held.gold and offered(claim.text) else len(new) / 2
+    most = 0 if held.gold and offered(claim.text, alone=held.alone) else len(new) / 2
     return " ".join(lacking) if len(lacking) > most else ""
 
 

@@ -80,13 +80,14 @@ def _offers(sentences: Sequence[Sentence], forth: Judgment, back: Judgment) -> I
     """
     verdicts = [each for each in back.outcomes.values() if isinstance(each, Verdict)]
     places = [(e.start, e.end) for each in verdicts for e in each.evidence]
+    alone = len(forth.outcomes) == 1
     following = (*(each.text for each in sentences[1:]), "")
     for each, behind in zip(sentences, following, strict=bool(sentences)):
         here = not places or any(
             start is None or end is None or (each.start < end and start < each.end)
             for start, end in places
         )
-        if here and each.index in forth.outcomes and offered(each.text, behind):
+        if here and each.index in forth.outcomes and offered(each.text, behind, alone=alone):
             yield Flag(name=FlagName.ALTERNATIVES, sentence=each.index)
 
 

@@ -69,6 +69,13 @@ ONE_OF_SEVERAL = [
 def test_a_sentence_that_offers_alternatives() -> None:
     assert [text for text in OFFERING if not offered(text)] == []
     assert [text for text in SETTLED if offered(text)] == []
+    for text, unsure in (
+        ("It could be Paris, London, Berlin or Madrid.", True),
+        ("Use a rag or a sponge.", False),
+        ("可能是北京、上海或者深圳。", True),
+        ("可以刷卡或付现金。", False),
+    ):
+        assert (offered(text), offered(text, alone=False)) == (True, unsure)
     rows = [
         ("It might be Paris.", "It might also be London.", True),
         ("Paris.", "Or London.", True),
