@@ -10,6 +10,7 @@ _REACH: Final = 80
 """Characters around a place that are read."""
 _SHORT: Final = 40
 """Characters of a sentence that adds but another alternative, at most: "Or London."."""
+_POINT: Final = re.compile(r"(?<=\d)[.,:](?=\d)|(?<=\b[A-Z])\.")
 _STOP: Final = ",、，。;；:：."
 
 # What follows some an "or" is no alternative: a limit, a correction, another name.
@@ -64,7 +65,7 @@ _NAME: Final = rf"""
     [^\s{_STOP}]+
 """
 _BEHIND: Final = re.compile(
-    rf"""["'”’]? (?: [,、] \s* {_NAME} (?: \s {_NAME} ){{0,2}} )* [,、]? \s*""",
+    rf"""\s? [^\w\s{_STOP}(（]{{0,2}} (?: [,、] \s* {_NAME} (?: \s {_NAME} ){{0,2}} )* [,、]? \s*""",
     re.VERBOSE | re.IGNORECASE,
 )
 """Other alternatives between a place and the last joint."""
@@ -90,7 +91,7 @@ def offered(sentence: str, following: str = "", *, alone: bool = True) -> bool:
     >>> offered("可能是北京，也可能是上海。"), offered("或许是北京。")
     (True, False)
     """
-    text = sentence[:_MOST]
+    text = _level(sentence[:_MOST])
     hedged = _HEDGED.search(text)
     if _PAIR.search(text) or ((alone or hedged) and any(_joints(text))):
         return True
@@ -110,7 +111,7 @@ def among(sentence: str, start: int, end: int) -> bool:
     if offered(sentence[start:end]):
         return False
     low, high = max(0, start - _REACH), end + _REACH
-    text, start, end = sentence[low:high], start - low, end - low
+    text, start, end = _level(sentence[low:high]), start - low, end - low
     if any(pair.start() < end and start < pair.end() for pair in _PAIR.finditer(text)):
         return True
     for left, right in _joints(text):
@@ -119,6 +120,11 @@ def among(sentence: str, start: int, end: int) -> bool:
         if end <= left and _BEHIND.fullmatch(text, end, left):
             return not (text[end:left].strip() == "," and _NAMED_SO.match(text, right))
     return False
+
+
+def _level(text: str) -> str:
+    """The text without the points of figures and initials, which end nothing."""
+    return _POINT.sub("·", text)
 
 
 def _joints(text: str) -> Iterator[tuple[int, int]]:

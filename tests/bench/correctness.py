@@ -5,7 +5,7 @@ Run `python tests/bench/correctness.py`; a set that is absent is named and skipp
 rgb_zh_en holds questions and short answers. Each short answer is put into its question where the
 question word stands, which makes a right sentence; another row's answer makes a wrong one, and so
 does the right one with its last digit changed. Such sentences use the question's own words: people
-vary them, so that what is printed is the best case. bump holds an answer with and without one
+vary them, so that what is printed is the best case. The right answer among other rows' is none. bump holds an answer with and without one
 error. clapnq holds long answers: each against itself, and against the answer to another question.
 """
 
@@ -19,13 +19,18 @@ from typing import Final, NamedTuple
 # Run as a file, Python looks for modules beside it and not where `tests` stands.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from judge import Config, Correctness, Rules, Sample, evaluate
+from judge import Chunk, Config, Correctness, Sample, evaluate
 from tests.bench.labelled import available, rows
 
 _ASKS: Final = re.compile(
     r"多少|什么|谁|哪里|哪儿|哪一年|哪年|何时|几|^(?:who|which \w+)(?= )", re.IGNORECASE
 )
 _DIGIT: Final = re.compile(r"[1-9](?=[^1-9]*$)")
+_OFFERS: Final = {
+    True: ("It could be {0}, {1} or {2}.", "It is either {1} or {0}.", "{0} or {1}"),
+    False: ("可能是{0}、{1}或者{2}。", "要么是{1}，要么是{0}。", "{0}或{1}"),
+}
+"""Answers that leave open which of several it is, by whether the question is in English."""
 _OTHER: Final = 7
 """How many rows on the other question stands."""
 
@@ -76,6 +81,10 @@ def pairs() -> Iterator[tuple[str, Said]]:
             yield "rgb: right sentence, short answer", Said(fact.query, short, right)
             ahead = (*known[at + 1 :], *known[:at])
             other = next(each.short for each in ahead if not set(each.short) & set(short))
+            more = next(each.short for each in ahead if each.short not in (short, other))
+            for form in _OFFERS[fact.query.isascii()]:
+                several = form.format(short, other, more)
+                yield "rgb: the right one among others", Said(fact.query, several, short)
             changed = _DIGIT.sub(lambda digit: str(int(digit[0]) % 9 + 1), short)
             for name, wrong in (("other", other), *([("digit", changed)] * (changed != short))):
                 said = fact.say(wrong)
@@ -102,27 +111,29 @@ def measure() -> None:
     """Print for each line how much was found correct, and the means of its numbers."""
     said = list(pairs())
     samples = (
-        Sample(qid=str(at), query=each.query, answer=each.claim, gold_answer=each.evidence)
+        Sample(
+            qid=str(at),
+            query=each.query,
+            answer=each.claim,
+            chunks=(Chunk(chunk_id="1", text=each.claim),),
+            gold_answer=each.evidence,
+            gold_evidence=("1",),
+        )
         for at, (_, each) in enumerate(said)
     )
-    found: dict[str, list[Correctness]] = {}
+    found: dict[str, list[tuple[bool, Correctness]]] = {}
     for (name, _), result in zip(said, evaluate(samples, Config(correctness=True)), strict=True):
         if result.correctness is not None and result.correctness.recall is not None:
-            found.setdefault(name, []).append(result.correctness)
+            right = result.cell is not None and result.cell.correct is True
+            found.setdefault(name, []).append((right, result.correctness))
     columns = ("correct", "precision", "recall", "f1")
     print(f"{'':52}{'n':>5}" + "".join(f"{name:>12}" for name in columns))
     for name, each in found.items():
         figures = (
-            mean(map(correct, each)),
-            *(mean(getattr(one, column) or 0.0 for one in each) for column in columns[1:]),
+            mean(right for right, _ in each),
+            *(mean(getattr(one, column) or 0.0 for _, one in each) for column in columns[1:]),
         )
         print(f"{name:52}{len(each):>5}" + "".join(f"{figure:>12.3f}" for figure in figures))
-
-
-def correct(found: Correctness) -> bool:
-    """As the table of cells has it."""
-    contradicted = found.of_answer.contradicted + found.of_reference.contradicted
-    return (found.recall or 0.0) >= Rules().correct_from and not contradicted
 
 
 def main() -> None:

@@ -50,6 +50,9 @@ ONE_OF_SEVERAL = [
     ("It is either Paris or Lyon.", "Lyon", True),
     ("It is either Paris or Lyon.", "Paris or Lyon", False),
     ("Possibly Paris, possibly Lyon.", "Lyon", True),
+    ("It could be 5.7 %, 1,050 or J. B. Priestley.", "5.7", True),
+    ("5.7%或6.1%", "5.7", True),
+    ("可能是5.7%，也可能是南希·佩洛西。", "南希·佩洛西", True),
     # What is left open is something else, or is another name.
     ("The fee is 5 euros, payable by card or cash.", "5 euros", False),
     ("The fee is 5 euros by card or cash.", "5 euros", False),
