@@ -65,7 +65,8 @@ _NAME: Final = rf"""
     [^\s{_STOP}]+
 """
 _BEHIND: Final = re.compile(
-    rf"""\s? [^\w\s{_STOP}(（]{{0,2}} (?: [,、] \s* {_NAME} (?: \s {_NAME} ){{0,2}} )* [,、]? \s*""",
+    rf"""\s? [^\w\s{_STOP}(（]{{0,2}}
+      (?: [,、] \s* {_NAME} (?: \s {_NAME} ){{0,2}} )* [,、]? \s*""",
     re.VERBOSE | re.IGNORECASE,
 )
 """Other alternatives between a place and the last joint."""

@@ -20,8 +20,9 @@ NAMES = {
     "retrieval": "hit@k recall@k precision@k f1@k fbeta@k rr mrr rr@k mrr@k ap map ap@k map@k dcg@k"
     " ndcg@k ndcg r_precision roc_auc accuracy@k waste@k weighted",
     "overlap": "bleu sentence_bleu rouge1 rouge2 rougeL rougeLsum rougeW exact_match token_f1",
-    "correctness": "correctness correctness_precision correctness_recall",
-    "faithfulness": "faithfulness faithfulness_strict faithfulness_bounds contradiction_rate",
+    "correctness": "correctness correctness_precision correctness_recall correctness_overall",
+    "faithfulness": "faithfulness faithfulness_strict faithfulness_bounds hallucination_rate"
+    " abstention_rate contradiction_rate",
     "citation": "coverage citation_validity citation_recall",
     "agreement": "agreement cohen_kappa krippendorff_alpha brier ece corrected_faithfulness",
 }
@@ -42,7 +43,8 @@ def test_every_measure_is_there_once_and_complete() -> None:
         assert set(each.needs) <= {*Sample.model_fields, "labels"}
     assert BY_NAME["ndcg@k"].needs == ("retrieved", "relevance")
     lower = {each.name for each in measures() if each.direction == "lower"}
-    assert lower == {"contradiction_rate", "brier", "ece", "waste@k"}
+    rates = {"hallucination_rate", "abstention_rate", "contradiction_rate"}
+    assert lower == rates | {"brier", "ece", "waste@k"}
 
 
 def test_formula_range_and_source_stand_in_the_docstring_of_the_function() -> None:

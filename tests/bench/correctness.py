@@ -5,8 +5,9 @@ Run `python tests/bench/correctness.py`; a set that is absent is named and skipp
 rgb_zh_en holds questions and short answers. Each short answer is put into its question where the
 question word stands, which makes a right sentence; another row's answer makes a wrong one, and so
 does the right one with its last digit changed. Such sentences use the question's own words: people
-vary them, so that what is printed is the best case. The right answer among other rows' is none. bump holds an answer with and without one
-error. clapnq holds long answers: each against itself, and against the answer to another question.
+vary them, so that what is printed is the best case. The right answer among those of other rows is
+no right answer. bump holds an answer with and without one error. clapnq holds long answers: each
+against itself, and against the answer to another question.
 """
 
 import re
