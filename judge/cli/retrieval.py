@@ -287,7 +287,7 @@ def _measure(
         if reading is not None:
             print_reading(report, reading, page)
         for gate in held:
-            page.say(gate_line(gate), hang=2)
+            page.say(gate_line(gate, page.lang), hang=2)
     return held
 
 

@@ -8,6 +8,8 @@ from judge.retrieval.records import MissGuess
 from judge.text.fold import CJK_CHAR
 from judge.text.words import CONTENT, weight, words
 
+_LONGEST: Final = 20_000
+"""So many characters of a text are read, from its start: pages are shorter."""
 _HALF: Final = 0.5
 """A chunk with less of the question's words, by weight, says it in another way."""
 _REST: Final = 0.25
@@ -53,7 +55,7 @@ def _terms(text: str) -> Mapping[str, float]:
 
 
 def _weighed(text: str) -> Iterator[tuple[str, float]]:
-    found = words(text)
+    found = words(text[:_LONGEST])
     for stem in found.stems:
         if not CJK_CHAR.match(stem):
             yield stem, weight(stem)

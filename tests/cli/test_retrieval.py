@@ -88,6 +88,14 @@ def test_the_worst_queries_are_told_in_either_language(tmp_path: Path) -> None:
         assert missed in told
 
 
+def test_a_gate_speaks_the_language(tmp_path: Path) -> None:
+    asked = ("--fail-under", "recall@5=0.7", "--lang", "zh")
+    assert (
+        "门槛 recall@5 >= 0.7：0.667（各查询平均），未通过"
+        in judge("retrieval", good(tmp_path), *asked).out
+    )
+
+
 NO_GATES = {
     "--fail-under recall@7=0.1": "recall@7 is not measured; add 7 to -k",
     "--fail-under recall=0.1": "NAME is one of mrr, map, ",

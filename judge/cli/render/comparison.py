@@ -40,7 +40,7 @@ def print_compared(
         page.say(line, hang=2)
     for run in report.runs:
         for gate in run.report.gates:
-            page.say(Text(f"{_short(run.name)}: ").append_text(gate_line(gate)), hang=2)
+            page.say(Text(f"{_short(run.name)}: ").append_text(gate_line(gate, page.lang)), hang=2)
     page.made_by(dict.fromkeys(run.report.signature for run in report.runs))
 
 

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 from rich.text import Text
 
 from judge.cli.terminal import Page, number, words
+from judge.messages import Lang, Messages
 from judge.records import (
     Citation,
     CitationStatus,
@@ -124,9 +125,20 @@ def citation_line(citation: Citation, page: Page) -> Text:
     return line
 
 
-def gate_line(result: GateResult) -> Text:
+def gate_line(result: GateResult, lang: Lang) -> Text:
     """A gate, what was held against it, and whether it passed."""
+    say, texts = words("looks", "gate", lang), Messages.of("looks")
     verdict = "passed" if result.passed else "failed" if result.value is not None else "unmeasured"
     bound = f"{'>=' if result.side == 'least' else '<='} {result.bound:g}"
-    text = f"gate {result.name} {bound}: {number(result.value)} ({result.what}), {verdict}"
+    keys = {part: f"gate.{part.replace(' ', '_')}" for part in result.what.split(", ")}
+    # An older run may say something else.
+    what = [texts(key, lang) if key in texts else part for part, key in keys.items()]
+    text = say(
+        "line",
+        name=result.name,
+        bound=bound,
+        value=number(result.value),
+        what=say("joint").join(what),
+        verdict=say(verdict),
+    )
     return Text(text, style="green" if result.passed else "bold red")

@@ -139,7 +139,7 @@ class _Totals:
             self._print_worst(worst)
         page.blank()
         for gate in summary.gates:
-            page.say(gate_line(gate), hang=2)
+            page.say(gate_line(gate, page.lang), hang=2)
         for line in self._untrusted():
             page.say(line, hang=2, style="bold red")
         page.made_by(summary.signatures, compared.signatures if compared else ())

@@ -252,6 +252,12 @@ def test_gates() -> None:
     assert "gate citation_validity >= 1: – (nothing to measure), unmeasured\n" in text
     strict = printed(result, gates=["faithfulness=0.4"], strict=True)
     assert "(lower limit, failures counted 0), failed\n" in strict
+    chinese = printed(result, gates=["faithfulness=0.4"], lang="zh")
+    assert "门槛 faithfulness >= 0.4：0.500（各回答平均），通过\n" in chinese
+    chinese = printed(result, gates=["faithfulness=0.4"], strict=True, lang="zh")
+    assert "（区间下限，失败计 0），未通过\n" in chinese
+    chinese = printed(answer(TIMEOUT), gates=["citation_validity=1"], lang="zh")
+    assert "门槛 citation_validity >= 1：–（无可测量），未测\n" in chinese
 
 
 def test_the_counts() -> None:
