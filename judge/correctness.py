@@ -7,8 +7,8 @@ from contextlib import nullcontext
 from judge.answer.citations import find
 from judge.answer.kinds import classify
 from judge.answer.sentences import split
-from judge.checks.objections import flags_of
 from judge.checks.quotes import flag_quotes, verify
+from judge.checks.workload import flag_objections
 from judge.pipeline import ask, asked, request, sign
 from judge.protocols import Judge
 from judge.records import (
@@ -149,5 +149,5 @@ async def _held(
 
 def _checked(judgment: Judgment, request: JudgeRequest, rules: Rules) -> Judgment:
     outcomes = verify(judgment.outcomes, request.chunks, rules)
-    flags = (*flag_quotes(outcomes), *flags_of(request, outcomes), *judgment.flags)
+    flags = (*flag_quotes(outcomes), *flag_objections(request, outcomes), *judgment.flags)
     return judgment.model_copy(update={"outcomes": outcomes, "flags": flags})

@@ -10,8 +10,8 @@ from judge.answer.parts import cited_parts
 from judge.answer.sentences import split
 from judge.checks.chunks import flag_chunks
 from judge.checks.injection import flag_orders
-from judge.checks.objections import flags_of
 from judge.checks.quotes import flag_quotes, verify
+from judge.checks.workload import flag_objections
 from judge.protocols import Judge
 from judge.records import (
     MOST_SENTENCES,
@@ -74,7 +74,12 @@ def conclude(
     """The result: quotes looked up, flags raised, citations audited, scores counted."""
     outcomes = verify(judgment.outcomes, sample.chunks, rules)
     chunks = flag_chunks(sample, claims=bool(asked.ask))
-    flags = (*chunks, *flag_orders(sample), *flag_quotes(outcomes), *flags_of(asked, outcomes))
+    flags = (
+        *chunks,
+        *flag_orders(sample),
+        *flag_quotes(outcomes),
+        *flag_objections(asked, outcomes),
+    )
     return aggregate(
         sample,
         asked.sentences,

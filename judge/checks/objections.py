@@ -45,11 +45,13 @@ def objections(
     found: dict[int, list[Objection]] = {}
     lacking = [Objection(*each) for each in differences(request, outcomes)]
     if any(each.name in _FIGURES for each in lacking):
-        texts = [chunk.text for chunk in request.chunks]
+        texts = [
+            (_CUT.sub(r"\1", chunk.text), _COMMA.sub("", chunk.text)) for chunk in request.chunks
+        ]
         lacking = [
             each
             for each in lacking
-            if each.name not in _FIGURES or not any(_cut(each.said, text) for text in texts)
+            if each.name not in _FIGURES or not any(_cut(each.said, *text) for text in texts)
         ]
     for each in (*_contradictions(request, outcomes), *lacking):
         found.setdefault(each.sentence, []).append(each)
@@ -59,14 +61,10 @@ def objections(
     return found
 
 
-def _cut(said: str, text: str) -> bool:
+def _cut(said: str, joined: str, plain: str) -> bool:
     """Whether a text has a figure only in pieces: `3, 800`, where it was cut into words."""
     digits = _DIGITS.search(_COMMA.sub("", said))
-    return (
-        digits is not None
-        and digits[0] in _CUT.sub(r"\1", text)
-        and digits[0] not in _COMMA.sub("", text)
-    )
+    return digits is not None and digits[0] in joined and digits[0] not in plain
 
 
 def flags(found: Mapping[int, list[Objection]]) -> tuple[Flag, ...]:
