@@ -43,7 +43,7 @@ def flag_objections(
     left = len(full) - len(within)
     if not left:
         return flags
-    return *flags, Flag(name=FlagName.UNCHECKED_MISMATCH, detail=f"{left} / {len(full)}")
+    return *flags, Flag(name=FlagName.UNCHECKED_CLAIMS, detail=f"{left} / {len(full)}")
 
 
 class _Work:

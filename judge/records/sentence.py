@@ -83,8 +83,8 @@ class FlagName(StrEnum):
 
     `supporting` may lack a chunk, and what contradicts the sentence may be unseen.
     """
-    UNCHECKED_MISMATCH = "unchecked_mismatch"
-    """The last claims of a very long answer were not looked at for mismatches; so many of all."""
+    UNCHECKED_CLAIMS = "unchecked_claims"
+    """So many of all claims, the last, were not held against their evidence by code: too much work."""
     CONFLICTING_GOLD = "conflicting_gold"
     """Gold evidence names no relevant chunk, and `gold_answer` claims something all the same.
 

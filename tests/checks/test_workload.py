@@ -41,7 +41,7 @@ def test_claims_beyond_the_limit_are_counted_and_not_looked_at() -> None:
     *flags, last = some
     assert 0 < len(flags) < 8
     assert flags == list(every[: len(flags)])
-    assert (last.name, last.sentence) == ("unchecked_mismatch", None)
+    assert (last.name, last.sentence) == ("unchecked_claims", None)
     assert last.detail == f"{8 - len(flags)} / 8"
 
 
