@@ -84,7 +84,7 @@ class FlagName(StrEnum):
     `supporting` may lack a chunk, and what contradicts the sentence may be unseen.
     """
     UNCHECKED_CLAIMS = "unchecked_claims"
-    """So many of all claims, the last, were not held against their evidence by code: too much work."""
+    """So many of all claims, the last, were not held against evidence by code: too much work."""
     CONFLICTING_GOLD = "conflicting_gold"
     """Gold evidence names no relevant chunk, and `gold_answer` claims something all the same.
 

@@ -4,11 +4,11 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from judge.errors import ConfigError, JudgeUnhealthy
-from judge.judges.prompted.render import render, reply_tokens, sentence_id
+from judge.judges.prompted.render import code_of, render, reply_tokens, sentence_id
 from judge.judges.prompted.reply import parse
 from judge.prompt import Prompt
 from judge.protocols import Model
@@ -63,6 +63,8 @@ _Question = dict[int, str]
 class _Hearing:
     """What is known so far about one answer."""
 
+    code: str
+    """Of the tags its material stands between."""
     outcomes: dict[int, JudgeOutcome] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
@@ -140,7 +142,8 @@ class PromptedJudge:
             JudgeUnavailable: as of the model.
         """
         clock = asyncio.get_running_loop().time
-        hearing = _Hearing(growth=self._growth, most=self._most)
+        code = await apart(weigh(request), code_of, request)
+        hearing = _Hearing(code, growth=self._growth, most=self._most)
         starts = range(0, len(request.ask), self._size)
         groups = [request.ask[low : low + self._size] for low in reversed(starts)]
         open_ones: list[_Question] = [dict.fromkeys(group, "") for group in groups]
@@ -165,7 +168,8 @@ class PromptedJudge:
         usual = reply_tokens(len(ids)) + self._room
         limit = min(hearing.most, usual * hearing.growth)
         heavy, faults = weigh(request), _told(question)
-        chat = await apart(heavy, render, asked, self._prompt, faults=faults, limit=limit)
+        words = partial(render, faults=faults, limit=limit, code=hearing.code)
+        chat = await apart(heavy, words, asked, self._prompt)
         answer = await self._model.chat(chat)
         cost = answer.model_dump(include=set(_COST))
         hearing.calls.append(Call.model_validate(_COST | cost))

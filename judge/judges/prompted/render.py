@@ -60,7 +60,12 @@ llama.cpp and xgrammar turn into a grammar."""
 
 
 def render(
-    request: JudgeRequest, prompt: Prompt, *, faults: str = "", limit: int | None = None
+    request: JudgeRequest,
+    prompt: Prompt,
+    *,
+    faults: str = "",
+    limit: int | None = None,
+    code: str | None = None,
 ) -> ChatRequest:
     """Write one request to a model. The same request gives the same words.
 
@@ -68,9 +73,9 @@ def render(
     stands between tags that bear a code made of all of it, and holds nothing that looks like one,
     nor a token that a chat template is made of.
     `faults` is why an earlier reply could not be used; the reply's limit is `reply_tokens` of the
-    sentences asked unless given.
+    sentences asked unless given. `code` is `code_of` the request, where that is known already.
     """
-    code = _code(request)
+    code = code or code_of(request)
     user = prompt.user.substitute(
         code=code,
         query=_harmless(request.query),
@@ -133,8 +138,11 @@ def _shown(request: JudgeRequest) -> list[int]:
     return sorted({i for at in request.ask for i in every[max(0, at - AROUND) : at + AROUND + 1]})
 
 
-def _code(request: JudgeRequest) -> str:
-    """A hash of all material: each text behind its length, the end of each kind marked."""
+def code_of(request: JudgeRequest) -> str:
+    """A hash of all material: each text behind its length, the end of each kind marked.
+
+    Which sentences are asked about is no part of it: one code serves all calls about an answer.
+    """
     digest = hashlib.sha256()
     for texts in (
         (request.query,),
