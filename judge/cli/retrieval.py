@@ -221,7 +221,7 @@ def _runs(
 
 def _names(asked: str | None, rules: "RankRules") -> tuple[str, ...]:
     """The measures that a comparison shows."""
-    from judge.retrieval.evaluate import mean_names  # noqa: PLC0415
+    from judge.retrieval.batch import mean_names  # noqa: PLC0415
 
     known = mean_names(rules)
     if asked is None:
@@ -348,7 +348,7 @@ def _weights(text: str, rules: "RankRules") -> dict[str, float]:
 
 def _shares(rules: "RankRules") -> tuple[str, ...]:
     """The means that lie in [0, 1]: all but DCG's."""
-    from judge.retrieval.evaluate import mean_names  # noqa: PLC0415
+    from judge.retrieval.batch import mean_names  # noqa: PLC0415
 
     return tuple(name for name in mean_names(rules) if not name.startswith("dcg@"))
 

@@ -41,14 +41,8 @@ def named(samples: Sequence[str], runs: Sequence[str]) -> tuple[Run, ...]:
     """The runs that SAMPLES and `--run [NAME=]FILE` name: one with no name is called by its file.
 
     A file that has the whole text as its name is meant by it, `=` or not.
-
-    Raises:
-        ConfigError: standard input is named twice.
     """
     given = [*((None, file) for file in samples), *map(_split, runs)]
-    files = [file for _, file in given]
-    if files.count(PIPED) > 1:
-        raise ConfigError("- stands twice: standard input is one file; name the others")
     stems = Counter(_stem(file) for name, file in given if name is None)
     return tuple(
         Run(name or (_stem(file) if stems[_stem(file)] == 1 else spoken(file)), file)
@@ -119,16 +113,18 @@ def compare(runs: Sequence[Run], qrels: str | None, by: str | None, how: How) ->
     """The runs side by side; with `by`, a run is what has one value of this metadata key.
 
     Raises:
-        ConfigError: two have one name.
+        ConfigError: two have one name, or standard input is named twice.
     """
+    read = [*(run.file for run in runs), *([] if qrels is None else [qrels])]
+    if read.count(PIPED) > 1:
+        raise ConfigError("- stands twice: standard input is one file; name the others")
     if by is None:
         names = Counter(run.name for run in runs)
         for name in (name for name, count in names.items() if count > 1):
             raise ConfigError(f"two runs are called {name!r}; name each, as --run NAME=FILE")
     from judge.retrieval import Comparison  # noqa: PLC0415  heavy, and --help stays quick
 
-    files = [run.file for run in runs]
-    with row_file(how.rows, *files, *([] if qrels is None else [qrels])) as write:
+    with row_file(how.rows, *read) as write:
 
         def each(run: str, ranks: "QueryRanks") -> None:
             if write is not None:
@@ -141,7 +137,7 @@ def compare(runs: Sequence[Run], qrels: str | None, by: str | None, how: How) ->
         else:
             rejected = 0
             _add_trec(comparison, runs, qrels, how)
-        with placed(", ".join(map(spoken, files))):
+        with placed(", ".join(spoken(run.file) for run in runs)):
             report = comparison.report()
     return report.model_copy(update={"rejected": rejected})
 
@@ -154,6 +150,7 @@ def _add_samples(comparison: "Comparison", run: Run, by: str | None, how: How) -
     """Add what stands in a file of samples; returns how many bad lines were left out."""
     from judge.files.samples import Source  # noqa: PLC0415
     from judge.retrieval import sample_query  # noqa: PLC0415
+    from judge.retrieval.evaluate import NO_SAMPLE  # noqa: PLC0415
 
     check = partial(_check, rules=how.rules, by=by)
     source = Source(
@@ -164,10 +161,14 @@ def _add_samples(comparison: "Comparison", run: Run, by: str | None, how: How) -
         max_line=how.max_line,
         unique=by is None,
     )
+    empty = True
     with source.samples() as samples:
         for sample in samples:
+            empty = False
             name = run.name if by is None else str(sample.metadata[by])
             comparison.add(name, sample_query(sample, how.rules))
+        if empty:
+            raise InputError(NO_SAMPLE)
     return source.rejected
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from judge.errors import InputError
 from judge.records import Interval
-from judge.retrieval.evaluate import LISTED, Meter, mean_names
+from judge.retrieval.batch import mean_names
+from judge.retrieval.evaluate import LISTED, NO_SAMPLE, Meter
 from judge.retrieval.ranking import RankedQuery
 from judge.retrieval.records import (
     ComparedRun,
@@ -108,7 +109,7 @@ class Comparison:
             InputError: a run has nothing to measure by, or there is none.
         """
         if not self._runs:
-            raise InputError("holds no sample; one JSON object a line, or CSV under a header")
+            raise InputError(NO_SAMPLE)
         reports = {name: run.report() for name, run in self._runs.items()}
         first, *others = self._runs.values()
         compared = [ComparedRun(name=first.name, report=reports[first.name])]

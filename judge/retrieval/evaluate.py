@@ -1,34 +1,29 @@
 """From queries to the report on a whole file, batch by batch, in memory that does not grow."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from importlib.metadata import version
 from typing import Final, get_args
 
 import numpy as np
 
-from judge.errors import ConfigError, InputError
+from judge.errors import InputError
 from judge.records import Sample
-from judge.retrieval import measures as ranks
+from judge.retrieval.batch import ROWS, WASTE, Batch, batches, mean_name
 from judge.retrieval.lists import Lists
 from judge.retrieval.ranking import (
     Block,
     Grades,
-    Order,
     RankedQuery,
-    Relevant,
     run_queries,
     sample_queries,
-    too_much,
 )
 from judge.retrieval.records import QueryRanks, QueryStatus, RankingReport, RankRules
 from judge.scores.intervals import StreamedMeans
 from judge.signature import Signature
-from judge.text.fold import estimate_tokens
 
 Each = Callable[[QueryRanks], None]
 
+NO_SAMPLE: Final = "holds no sample; one JSON object a line, or CSV under a header, is needed"
 LISTED: Final = 100
 """Qids kept of the queries that could not be measured, of each kind."""
 NOTES: Final = (
@@ -42,14 +37,8 @@ NOTES: Final = (
     ),
 )
 
-_CELLS: Final = 1 << 20
-"""Of the matrices of a batch: 8 MB each, whatever the length of its rankings."""
-_ROWS: Final = 128
-"""So few that their ids are still in a processor's cache when they are looked up."""
 _NAMED: Final = 5
-_MEANS: Final = {"rr": "mrr", "ap": "map"}
 _UNBOUNDED: Final = "dcg@"
-_WASTE: Final = "waste@"
 
 
 def measure_retrieval(
@@ -128,7 +117,7 @@ class Meter:
     def add(self, query: RankedQuery) -> None:
         """Take in a query."""
         self._waiting.append(query)
-        if len(self._waiting) == _ROWS:
+        if len(self._waiting) == ROWS:
             self._measure()
 
     def _measure(self) -> None:
@@ -149,162 +138,6 @@ class Meter:
         return self._totals.report(self._order)
 
 
-def batches(queries: Iterable[RankedQuery], rules: RankRules) -> Iterator["Batch"]:
-    """The queries in their order, so many together as fit a matrix."""
-    rows: list[RankedQuery] = []
-    width = 1
-    for query in queries:
-        own = max(1, len(query.ids), len(query.relevance or ()), len(query.evidence or ()))
-        if rows and (len(rows) == _ROWS or max(width, own) * (len(rows) + 1) > _CELLS):
-            yield Batch(rows, rules)
-            rows, width = [], 1
-        rows.append(query)
-        width = max(width, own)
-    if rows:
-        yield Batch(rows, rules)
-
-
-class Batch:
-    """Queries side by side, at least one: relevance as a matrix, each measure a column.
-
-    Raises:
-        InputError: a relevance is so large that gains could not be summed.
-    """
-
-    def __init__(self, queries: Sequence[RankedQuery], rules: RankRules) -> None:
-        self.queries = queries
-        self._rules = rules
-        self.order = Order(queries)
-        self.gold = Relevant(queries, [query.gold or {} for query in queries], self.order)
-        graded = self.gold
-        if any(query.evidence is not None for query in queries):
-            graded = Relevant(queries, [query.relevance or {} for query in queries], self.order)
-        self._grades = graded.falling
-        row = int(np.argmax(self._grades[:, 0]))
-        if problem := too_much(float(self._grades[row, 0]), rules):
-            message = f"a grade of query {queries[row].qid!r} is {problem}"
-            raise InputError(message, field="relevance")
-        self._gains = graded.by_rank
-        self.least = rules.relevance_level or 0.0
-        """Relevance under which nothing counts as relevant."""
-        found = self.gold.by_rank
-        self.hits = found * (found >= self.least)
-        """Relevance by rank, 0 for what does not count as relevant: (queries, longest ranking)."""
-        relevant = (self.gold.falling > 0) & (self.gold.falling >= self.least)
-        self.relevant = np.count_nonzero(relevant, axis=1)
-        """How many relevant chunks each query has, ranked or not."""
-        self.statuses = [
-            _status(query, int(relevant))
-            for query, relevant in zip(queries, self.relevant, strict=True)
-        ]
-        ways = {"no_relevant": rules.no_relevant, "no_ranking": rules.no_ranking, "no_gold": "skip"}
-        self.averaged = np.array([ways.get(status) != "skip" for status in self.statuses])
-        """Which queries count in the means."""
-
-    @cached_property
-    def columns(self) -> dict[str, ranks.Floats]:
-        """Every measure of every query, by name; NaN where it is not defined."""
-        gains, hits, relevant, lengths = self._gains, self.hits, self.relevant, self.order.lengths
-        gain = self._rules.gain
-        columns: dict[str, ranks.Values] = {
-            "rr": ranks.reciprocal_rank(hits),
-            "ap": ranks.average_precision(hits, relevant),
-            "r_precision": ranks.r_precision(hits, relevant),
-            "ndcg": ranks.ndcg(gains, self._grades, gain=gain),
-            "roc_auc": ranks.roc_auc(hits, lengths, self.order.scores),
-        }
-        for k in self._rules.ks:
-            columns |= {
-                f"hit@{k}": ranks.hit_at_k(hits, k),
-                f"recall@{k}": ranks.recall_at_k(hits, k, relevant),
-                f"precision@{k}": ranks.precision_at_k(hits, k),
-                f"f1@{k}": ranks.f1_at_k(hits, k, relevant),
-                f"rr@{k}": ranks.reciprocal_rank(hits, k),
-                f"ap@{k}": ranks.average_precision(hits, relevant, k),
-                f"dcg@{k}": ranks.dcg(gains, k, gain=gain),
-                f"ndcg@{k}": ranks.ndcg(gains, self._grades, k, gain=gain),
-                f"accuracy@{k}": ranks.accuracy_at_k(hits, k, lengths, relevant),
-                f"{_WASTE}{k}": ranks.waste_at_k(hits, self._tokens, k),
-            }
-            if (beta := self._rules.beta) is not None:
-                columns[f"f{beta:g}@{k}"] = ranks.fbeta_at_k(hits, k, relevant, beta)
-        # What counts as zero is zero in every measure, those not of trec_eval included; but no
-        # waste would be the best there is.
-        void = np.array([status == "no_relevant" for status in self.statuses])
-        counted = {
-            name: np.where(void & ~np.isnan(column) & (not name.startswith(_WASTE)), 0.0, column)
-            for name, column in columns.items()
-        }
-        if weights := self._rules.weights:
-            counted["weighted"] = _weighted(counted, weights)
-        return counted
-
-    @cached_property
-    def _tokens(self) -> ranks.Floats:
-        """Of what stands at each rank; NaN where its text is not known, or whose part is relevant.
-
-        Under `prefix` nobody knows which chunk of a document holds the answer.
-        """
-        tokens = np.zeros(self.hits.shape)
-        for row, query in enumerate(self.queries):
-            known = query.chunks if self._rules.gold_match != "prefix" else ()
-            texts = [chunk.text for chunk in known[: self._rules.ks[-1]]]
-            tokens[row, : len(query.ids)] = np.nan
-            spent = [estimate_tokens(text) if text else math.nan for text in texts]
-            tokens[row, : len(spent)] = spent
-        return tokens
-
-    @cached_property
-    def table(self) -> ranks.Floats:
-        """The same as one table, shape (queries, measures)."""
-        return np.stack(list(self.columns.values()), axis=1)
-
-    def row(self, row: int) -> QueryRanks:
-        """A query with its measures."""
-        query, averaged = self.queries[row], bool(self.averaged[row])
-        return QueryRanks(
-            qid=query.qid,
-            query=query.query,
-            status=self.statuses[row],
-            ranked=len(query.ids),
-            relevant=int(self.relevant[row]),
-            found=int(np.count_nonzero(self.hits[row])),
-            measures={
-                name: value if averaged and not math.isnan(value) else None
-                for name, value in zip(self.columns, self.table[row].tolist(), strict=True)
-            },
-        )
-
-
-def _weighted(columns: Mapping[str, ranks.Floats], weights: Mapping[str, float]) -> ranks.Floats:
-    """A query's values, each times its weight, ÷ the sum of the weights; NaN where one is."""
-    named = {_mean_name(column): values for column, values in columns.items()}
-    if unknown := next((name for name in weights if name not in named), None):
-        raise ConfigError(f"weights: {unknown!r} is not measured; name a mean at one of the ks")
-    whole = math.fsum(weights.values())
-    terms = [weight / whole * named[name] for name, weight in weights.items()]
-    return np.asarray(np.sum(terms, axis=0), dtype=np.float64)
-
-
-def mean_names(rules: RankRules) -> tuple[str, ...]:
-    """What the means of a report by these rules are called."""
-    nothing = Batch([RankedQuery("", {}, None)], rules)
-    return tuple(map(_mean_name, nothing.columns))
-
-
-def _mean_name(column: str) -> str:
-    measure, at, k = column.partition("@")
-    return _MEANS.get(measure, measure) + at + k
-
-
-def _status(query: RankedQuery, relevant: int) -> QueryStatus:
-    if query.relevance is None:
-        return "no_gold"
-    if not relevant:
-        return "no_relevant"
-    return "measured" if query.ids else "no_ranking"
-
-
 class _Totals:
     def __init__(self, rules: RankRules, most: int) -> None:
         self._rules = rules
@@ -320,7 +153,7 @@ class _Totals:
 
     def add(self, batch: Batch) -> None:
         if not self._means.names:
-            self._means = StreamedMeans(map(_mean_name, batch.columns))
+            self._means = StreamedMeans(map(mean_name, batch.columns))
         for query, status in zip(batch.queries, batch.statuses, strict=True):
             self._statuses[status] += 1
             self._repeated += query.repeated
@@ -400,7 +233,7 @@ class _Totals:
                 "recall, and later chunks of it leave the ranking, so that what follows ranks "
                 "higher"
             )
-        counts = {k: self._means.count(f"{_WASTE}{k}") for k in rules.ks}
+        counts = {k: self._means.count(f"{WASTE}{k}") for k in rules.ks}
         k = min(rules.ks, key=counts.__getitem__)
         if any(counts.values()) and counts[k] < self._averaged:
             yield (
@@ -416,8 +249,7 @@ def _refuse_nothing(statuses: Mapping[QueryStatus, int], named: int, rules: Rank
     queries, measured = sum(statuses.values()), statuses["measured"]
     with_gold = queries - statuses["no_gold"]
     if not queries:
-        message = "holds no sample; one JSON object a line, or CSV under a header, is needed"
-        raise InputError(message)
+        raise InputError(NO_SAMPLE)
     if not with_gold:
         message = f"nothing says what is relevant ({_queries(queries)}); give each gold_evidence, "
         message += "the ids of the chunks that hold its answer, or relevance, a grade by id"

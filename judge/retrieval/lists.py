@@ -25,7 +25,7 @@ from judge.retrieval.records import (
 from judge.text.fold import CJK
 
 if TYPE_CHECKING:
-    from judge.retrieval.evaluate import Batch
+    from judge.retrieval.batch import Batch
 
 Key = tuple[float, ...]
 

@@ -112,6 +112,7 @@ def test_runs_are_named_by_file_by_option_or_by_a_key(tmp_path: Path) -> None:
     assert ran.code == 0
     with (tmp_path / "rows.csv").open(encoding="utf-8-sig", newline="") as file:
         assert [row["run"] for row in csv.DictReader(file)].count("512") == 50
+    empty = write(tmp_path / "empty.jsonl", [])
     refusals = {
         (one, one): "two runs are called",
         (mixed,): "stands already on line 1; make each qid unique",
@@ -122,6 +123,9 @@ def test_runs_are_named_by_file_by_option_or_by_a_key(tmp_path: Path) -> None:
         ("--run", two): "name a file of samples, or --qrels and --run together",
         ("--run", f"a={one}", "--run", f"a={two}"): "two runs are called 'a'",
         ("-", "-"): "- stands twice",
+        ("--qrels", "-", "--run", "a=-", "--run", f"b={one}"): "- stands twice",
+        (one, empty): "empty.jsonl: holds no sample",
+        (mixed, empty, "--by", "chunk_size"): "empty.jsonl: holds no sample",
         (one, two, "--use", "faq"): "--use is of one run",
         (one, two, "--before", one): "--before is of one run",
         (one, "--measures", "mrr"): "--measures is of several runs",
@@ -146,3 +150,12 @@ def test_trec_runs_share_their_qrels_and_gates_hold_each_run(tmp_path: Path) -> 
     assert ran.code == 1
     assert "bm25: gate mrr >= 0.8: 0.750 (mean over queries), failed" in ran.out
     assert "S: gate mrr >= 0.8: 1.000 (mean over queries), passed" in ran.out
+    strict = judge(
+        "retrieval", *words, "--fail-under", "mrr=0.001", "--strict-gate", "--lang", "zh"
+    )
+    # Wilson, n = 2, t(1) = 12.706: (.75 + 40.36 - 40.55) ÷ 81.72.
+    assert "bm25：门槛 mrr >= 0.001：0.007（区间下限），通过" in strict.out
+    # A mean of 0 is one, and the runs of no texts have no row for waste.
+    rows = [row.split() for row in ran.out.splitlines()]
+    assert ["hit@1", "bm25", "0.500"] in rows
+    assert "waste" not in ran.out

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from judge.errors import InputError
 from judge.records import Chunk, Sample
 from judge.retrieval import measure_retrieval, measure_run
-from judge.retrieval.evaluate import NOTES, batches
+from judge.retrieval.batch import batches
+from judge.retrieval.evaluate import NOTES
 from judge.retrieval.ranking import sample_queries
 from judge.retrieval.records import QueryRanks, RankingReport, RankRules
 

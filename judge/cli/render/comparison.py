@@ -25,10 +25,10 @@ def print_compared(
     say = words("comparison", "say", page.lang)
     headers = ("measure", "run", "mean", "difference", "interval", "p", "gain", "better_worse")
     table = figures(*map(say, headers))
-    table.columns[1].justify = "left"
+    table.columns[1].justify, table.padding = "left", (0, 1, 0, 0)
+    means = [run.report.mean for run in report.runs]
+    measures = [each for each in measures if any(mean[each] is not None for mean in means)]
     for measure in measures:
-        if all(run.report.mean[measure] is None for run in report.runs):
-            continue
         for place, run in enumerate(report.runs):
             cells = _cells(measure, run.differences.get(measure))
             mean = number(run.report.mean[measure])
@@ -40,7 +40,8 @@ def print_compared(
         page.say(line, hang=2)
     for run in report.runs:
         for gate in run.report.gates:
-            page.say(Text(f"{_short(run.name)}: ").append_text(gate_line(gate, page.lang)), hang=2)
+            name = Text(say("of_run", run=_short(run.name)))
+            page.say(name.append_text(gate_line(gate, page.lang)), hang=2)
     page.made_by(dict.fromkeys(run.report.signature for run in report.runs))
 
 
@@ -79,8 +80,7 @@ def _print_chart(report: RunsReport, measures: Sequence[str], page: Page) -> Non
         table.show_header, table.box = False, None
         table.columns[1].justify = "left"
         for run in report.runs:
-            mean = run.report.mean[measure]
-            if mean is not None:
+            if (mean := run.report.mean[measure]) is not None:
                 bar = mark * round(_BAR * min(1.0, mean))
                 table.add_row(f"  {_short(run.name)}", bar.ljust(_BAR), number(mean))
         page.table(table)
@@ -95,9 +95,9 @@ def _notes(report: RunsReport, page: Page) -> Iterator[str]:
     if tested:
         yield say("many")
     for run in report.runs:
-        counts = {"averaged": run.report.averaged, "queries": run.report.queries}
-        if counts != {"averaged": first.report.queries, "queries": first.report.queries}:
-            yield say("averaged", run=_short(run.name), **counts)
+        averaged, queries = run.report.averaged, run.report.queries
+        if averaged < queries:
+            yield say("averaged", run=_short(run.name), averaged=averaged, queries=queries)
     for run in others:
         for kind, count in run.mismatches.items():
             some = ", ".join(map(_short, run.listed[kind][:_NAMED]))
