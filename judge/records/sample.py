@@ -1,11 +1,21 @@
 """What every record has in common; and what is judged: an answer and its chunks."""
 
-from typing import Final
+from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 MOST_CHARACTERS: Final = 6_000_000
 """Of an answer or reference: 5 MB of any text, and a minute of reading where each is a citation."""
+
+
+def _short_enough(text: str) -> str:
+    # A `max_length` would refuse half a pair of surrogates, too.
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError(f"{len(text):,} characters, of which at most {MOST_CHARACTERS:,} are read")
+    return text
+
+
+_Answer = Annotated[str, AfterValidator(_short_enough)]
 
 
 class Record(BaseModel):
@@ -36,13 +46,13 @@ class Sample(Record):
     """Unique within a run; the line number where the input gives none."""
     query: str = ""
     """The user's question; may be empty."""
-    answer: str = Field(default="", max_length=MOST_CHARACTERS)
+    answer: _Answer = ""
     """The generated answer; sentence and citation offsets are characters into it."""
     chunks: tuple[Chunk, ...] = ()
     """What the generator saw, in the order it saw it. Empty is legal: nothing can be supported."""
     retrieved: tuple[str, ...] | None = None
     """Ranked chunk ids; where null, the order of `chunks` is the ranking."""
-    gold_answer: str | None = Field(default=None, max_length=MOST_CHARACTERS)
+    gold_answer: _Answer | None = None
     """The reference answer, if there is one."""
     gold_evidence: tuple[str, ...] | None = None
     """Ids of the chunks known to hold the answer."""

@@ -17,6 +17,7 @@ from judge.records import (
     JudgeRequest,
     Quadrant,
     Record,
+    Sample,
     SampleResult,
     Sentence,
     Summary,
@@ -164,3 +165,10 @@ def test_the_words_of_a_quadrant() -> None:
     ]
     found = [" ".join(QUADRANT.model_copy(update=changes).words) for changes, _ in rows]
     assert found == [words for _, words in rows]
+
+
+def test_an_answer_is_bounded_and_may_hold_half_a_character() -> None:
+    assert Sample(qid="q", answer="\ud800", gold_answer="\udfff").answer == "\ud800"
+    for name in ("answer", "gold_answer"):
+        with pytest.raises(ValidationError, match="6,000,001 characters, of which at most"):
+            Sample.model_validate({"qid": "q", name: "a" * 6_000_001})

@@ -8,6 +8,7 @@ import pytest
 from judge.backends.fake import FakeModel
 from judge.errors import ConfigError
 from judge.judges.prompted import PromptedJudge
+from judge.judges.prompted.render import code_of
 from judge.prompt import load_prompt
 from judge.records import (
     Call,
@@ -288,3 +289,10 @@ async def test_a_verdict_bears_the_signature_of_the_model_that_gave_it() -> None
     signatures = [o.signature for o in outcomes.values() if isinstance(o, Verdict)]
     assert signatures == [first, second, second]
     assert judge.signature == second
+
+
+async def test_one_code_stands_in_all_calls_about_an_answer() -> None:
+    model, every = FakeModel([right]), asked(40)
+    await PromptedJudge(model, PROMPT).judge(every)
+    assert len(model.requests) == 3
+    assert all(f"<chunk 1 {code_of(every)}>" in chat.user for chat in model.requests)
