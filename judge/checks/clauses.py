@@ -19,6 +19,8 @@ _FIGURE: Final = 0.5
 """Weight of a figure, which is compared by itself: `judge.checks.mismatch`."""
 _LISTED: Final = 0.8
 """Weight of a Chinese word of several characters."""
+_SAME: Final = 4
+"""Of a word that a clause repeats only the first few are compared, or each would be with each."""
 _MOST: Final = 1200
 """Characters of one text that are read; what is longer is no sentence."""
 _BREAK: Final = re.compile(r"[，；;、（）()—]|[,:：](?!\d)")
@@ -97,12 +99,17 @@ class Clause:
         """Its words, by stem and by each meaning that they imply."""
         found: dict[str, list[Word]] = {}
         for word in self.words:
-            found.setdefault(word.key, []).append(word)
-            for concept in word.sense.implies if word.sense else ():
-                found.setdefault(f"@{concept}", []).append(word)
-            for pole in word.poles:
-                found.setdefault(f"@{pole}", []).append(word)
+            said = (*(word.sense.implies if word.sense else ()), *word.poles)
+            for key in (word.key, *(f"@{each}" for each in said)):
+                own = found.setdefault(key, [])
+                if len(own) < _SAME:
+                    own.append(word)
         return found
+
+    @cached_property
+    def places(self) -> dict[int, int]:
+        """Which of its words begins at a character."""
+        return {word.start: at for at, word in enumerate(self.words)}
 
     def having(self, word: Word) -> list[Word]:
         """Its words that say what a word does."""

@@ -161,8 +161,8 @@ def _opposite(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
         rivals = [_rivals(word, own, clause) for clause in there]
         if (
             rivals
-            and sum(bool(there[0].having(each)) for each in own.words) >= _SHARED
             and all(rivals)
+            and sum(bool(there[0].having(each)) for each in own.words) >= _SHARED
         ):
             yield Contradiction(_phrase(own, word), _phrase(there[0], rivals[0][0]))
 
@@ -198,7 +198,7 @@ def _same_place(one: Word, own: Clause, two: Word, clause: Clause) -> bool:
     """Whether a neighbour of one word stands beside the other."""
     many = len(own.words) if own.text.isascii() else len(own.words) // 2
     slot = _SLOT if many > _SHORT else _SHORT // 2 if own.text.isascii() else _SHORT
-    at, place = own.words.index(one), clause.words.index(two)
+    at, place = own.places[one.start], clause.places[two.start]
     beside = own.words[max(at - slot, 0) : at] + own.words[at + 1 : at + 1 + slot]
     there = clause.words[max(place - slot, 0) : place] + clause.words[place + 1 : place + 1 + slot]
     return any(each in there for word in beside for each in clause.having(word))

@@ -164,7 +164,7 @@ def _around_verb(own: Clause, other: Clause) -> tuple[str, str] | None:
 
 
 def _nearby(clause: Clause, one: Word, two: Word) -> bool:
-    return clause.words.index(two) - clause.words.index(one) <= 2 * _REACH
+    return clause.places[two.start] - clause.places[one.start] <= 2 * _REACH
 
 
 def _figure(word: Word) -> bool:

@@ -41,7 +41,7 @@ _OPEN: Final = re.compile(
     re.IGNORECASE,
 )
 _REACH: Final = 16
-_FEW: Final = 4
+_FEW: Final = 16
 """Sentences with a figure that are looked at before all places are."""
 _PAIRED: Final = 6
 """Figures of one sentence that a percentage may be of; more are a table."""
@@ -189,9 +189,8 @@ class _Said:
     def cuts(self) -> list[tuple[int, int]]:
         return segments(self.text)
 
-    @cached_property
-    def lone(self) -> dict[object, list[int]]:
-        """By value of a figure or date, the sentences that have no other of its kind."""
+    def lone(self) -> Iterator[tuple[object, int]]:
+        """The values of figures and dates that have no other of their kind in their sentence."""
         starts = [start for start, _ in self.cuts]
         grouped: dict[tuple[int, str], list[Item]] = {}
         items: list[Item] = [*self.quantities, *self.dates]
@@ -199,12 +198,9 @@ class _Said:
             at = bisect_right(starts, item.start) - 1
             kind = "date" if isinstance(item, Date) else item.readings[0].unit.kind
             grouped.setdefault((at, kind), []).append(item)
-        found: dict[object, list[int]] = {}
         for (at, _), own in grouped.items():
             if len(own) == 1:
-                for value in values(own[0]):
-                    found.setdefault(value, []).append(at)
-        return found
+                yield from ((value, at) for value in values(own[0]))
 
     def stems_of(self, at: int) -> frozenset[str]:
         """The stems of one of its sentences, by number."""
@@ -316,7 +312,7 @@ class _Grounds:
     def misplaced(self, said: _Said, item: Item) -> str | None:
         """What stands there instead, where a claim has an item of something else."""
         own = said.place(item)
-        if not own or not own.alone or _same(item, self._asked):
+        if not own or not own.alone or self._asked(item):
             return None
         if self._stands(own):
             return None
@@ -334,9 +330,19 @@ class _Grounds:
         return any(
             weigh(own.words & text.stems_of(at)) >= enough
             for value in values(own.item)
-            for text in self._close[:-1]
-            for at in text.lone.get(value, ())[:_FEW]
+            for text, at in self._lone.get(value, ())
         )
+
+    @cached_property
+    def _lone(self) -> dict[object, list[tuple[_Said, int]]]:
+        """By value of a figure or date, the first sentences that have no other of its kind."""
+        found: dict[object, list[tuple[_Said, int]]] = {}
+        for text in self._close[:-1]:
+            for value, at in text.lone():
+                own = found.setdefault(value, [])
+                if len(own) < _FEW:
+                    own.append((text, at))
+        return found
 
     def _rival(self, own: Place, least: float = _ALIKE) -> Place | None:
         """The place most like a claim's where another figure stands."""
@@ -354,10 +360,16 @@ class _Grounds:
         text = self._close[place.text].text
         return text[place.item.start : place.item.end].rstrip(".")
 
+    def _asked(self, item: Item) -> bool:
+        """Whether the question has it."""
+        if isinstance(item, Date):
+            return self._query[1].covers(item)
+        return self._query[0].look_up(item) is Match.FOUND
+
     @cached_property
-    def _asked(self) -> list[Item]:
+    def _query(self) -> tuple[Figures, Calendar]:
         query = self._close[-1]
-        return [*query.quantities, *query.dates]
+        return Figures(query.quantities), Calendar(query.dates)
 
     @cached_property
     def _places(self) -> Places:
@@ -499,19 +511,11 @@ def _figures(said: _Said, grounds: _Grounds) -> Iterator[_Difference]:
             yield FlagName.MISMATCH_NUMBER, written, other
 
 
-def _same(item: Item, others: Iterable[Item]) -> bool:
-    """Whether others say what an item does."""
-    if isinstance(item, Date):
-        return Calendar(each for each in others if isinstance(each, Date)).covers(item)
-    figures = Figures(each for each in others if isinstance(each, Quantity))
-    return figures.look_up(item) is Match.FOUND
-
-
 def _differ(one: Item, two: Item) -> bool:
     """Whether two of a kind are not the same."""
-    if isinstance(one, Date):
-        return isinstance(two, Date) and _conflict(one, two)
-    return not _same(one, [two])
+    if isinstance(one, Date) or isinstance(two, Date):
+        return isinstance(one, Date) and isinstance(two, Date) and _conflict(one, two)
+    return Figures((two,)).look_up(one) is not Match.FOUND
 
 
 def _conflict(one: Date, two: Date) -> bool:
