@@ -1,6 +1,6 @@
 """`judge retrieval`: whether the evidence was found, measured by its ranks."""
 
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +10,7 @@ import typer
 
 from judge.cli.app import app
 from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, chosen, language
-from judge.cli.runs import How, Run, compare, measure, named
+from judge.cli.runs import Held, How, Run, compare, held_to, measure, named, shares
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, InputError
 from judge.files.source import PIPED, placed, readable, spoken
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from judge.cli.render.ranking import Reading
     from judge.messages import Lang
     from judge.records import GateResult
-    from judge.reports.gate import Gates, Side
+    from judge.reports.gate import Side
     from judge.retrieval.records import RankingReport, RankRules
 
 
-_LEAST_BETA: Final = 0.01
+_POSITIVE: Final = (sys.float_info.min, sys.float_info.max)
 _MOST_WEIGHT: Final = 1e6
 _HEADLINES: Final = ("mrr", "map", "hit@", "recall@", "precision@", "ndcg@", "waste@")
 """What a comparison shows unless it is told: means, those at a cut-off at each."""
@@ -159,11 +159,11 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     rules = RankRules(
         ks=_cutoffs(k),
         gain=gain,
-        relevance_level=_level(relevance_level),
+        relevance_level=_number("--relevance-level", relevance_level, *_POSITIVE),
         gold_match=gold_match,
         no_relevant=no_relevant,
         no_ranking=no_ranking,
-        beta=_beta(beta),
+        beta=_number("--beta", beta, 0.01, 100),
     )
     if weights is not None:
         rules = rules.model_copy(update={"weights": _weights(weights, rules)})
@@ -171,7 +171,7 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     if fail_targets and use is None:
         raise ConfigError("--fail-targets needs --use, whose targets it holds the means to")
     asked: dict[Side, list[str]] = {"least": fail_under or [], "most": fail_over or []}
-    gates = _gates(rules, asked, _use(use) if fail_targets else None, strict=strict_gate)
+    gates = held_to(rules, asked, _use(use) if fail_targets else None, strict=strict_gate)
     how = How(rules, worst, rows, max_line, skip_bad_lines)
     several = len(runs) > 1 or by is not None
     read_by = None if fail_targets and (as_json or several) else use
@@ -240,7 +240,7 @@ def _names(asked: str | None, rules: "RankRules") -> tuple[str, ...]:
 
 
 def _compare(
-    runs: Sequence[Run], qrels: str | None, by: str | None, how: How, gates: "Gates", view: _View
+    runs: Sequence[Run], qrels: str | None, by: str | None, how: How, gates: Held, view: _View
 ) -> "tuple[GateResult, ...]":
     """Print the runs side by side; returns what the gates say of each."""
     if by is not None and qrels is not None:
@@ -248,7 +248,7 @@ def _compare(
     from judge.cli.render.comparison import print_compared  # noqa: PLC0415
 
     report = compare(runs, qrels, by, how)
-    held = [gates.hold_means(run.report.mean, run.report.interval) for run in report.runs]
+    held = [gates.hold(run.report) for run in report.runs]
     gated = tuple(
         run.model_copy(update={"report": run.report.model_copy(update={"gates": results})})
         for run, results in zip(report.runs, held, strict=True)
@@ -266,7 +266,7 @@ def _measure(
     qrels: str | None,
     file: str,
     how: How,
-    gates: "Gates",
+    gates: Held,
     reading: "Reading | None",
     lang: "Lang",
     *,
@@ -274,7 +274,7 @@ def _measure(
 ) -> "tuple[GateResult, ...]":
     """Print the report of one run; returns what the gates say of it."""
     report = measure(file, qrels, how)
-    held = gates.hold_means(report.mean, report.interval)
+    held = gates.hold(report)
     report = report.model_copy(update={"gates": held})
     if as_json:
         say_json(report.model_dump_json())
@@ -291,20 +291,6 @@ def _measure(
     return held
 
 
-def _gates(
-    rules: "RankRules", asked: "Mapping[Side, Sequence[str]]", use: "Use | None", *, strict: bool
-) -> "Gates":
-    """The gates that are asked for, and the targets of a use."""
-    from judge.advice.rules import diagnosis_table  # noqa: PLC0415
-    from judge.reports.gate import Gates  # noqa: PLC0415
-
-    targets = {} if use is None else diagnosis_table().use[use].target
-    if use is not None and not targets:
-        raise ConfigError(f"--fail-targets: --use {use} has no targets; add --fail-under")
-    least = [*asked["least"], *(f"{name}={bound:g}" for name, bound in targets.items())]
-    return Gates.read({**asked, "least": least}, strict=strict, names=_shares(rules))
-
-
 def _use(given: str | None) -> "Use | None":
     from judge.advice.records import Use  # noqa: PLC0415
 
@@ -312,22 +298,15 @@ def _use(given: str | None) -> "Use | None":
     return None if given is None else chosen("--use", given, uses)
 
 
-def _level(given: float | None) -> float | None:
-    if given is not None and not 0 < given < math.inf:
-        message = f"--relevance-level {given!r}: give a number above 0, such as 2"
-        raise ConfigError(message)
-    return given
-
-
-def _beta(given: float | None) -> float | None:
-    if given is not None and not _LEAST_BETA <= given <= 1 / _LEAST_BETA:
-        message = f"--beta {given!r}: give a number from 0.01 to 100, such as 2"
-        raise ConfigError(message)
+def _number(option: str, given: float | None, least: float, most: float) -> float | None:
+    if given is not None and not least <= given <= most:
+        span = "above 0" if most == sys.float_info.max else f"from {least:g} to {most:g}"
+        raise ConfigError(f"{option} {given!r}: give a number {span}, such as 2")
     return given
 
 
 def _weights(text: str, rules: "RankRules") -> dict[str, float]:
-    known = _shares(rules)
+    known = shares(rules)
     found: dict[str, float] = {}
     for part in text.replace("，", ",").split(","):
         name, _, number = (each.strip() for each in part.partition("="))
@@ -344,13 +323,6 @@ def _weights(text: str, rules: "RankRules") -> dict[str, float]:
             raise ConfigError(f"{message}; --list shows all, and -k the cut-offs")
         found[name] = weight
     return found
-
-
-def _shares(rules: "RankRules") -> tuple[str, ...]:
-    """The means that lie in [0, 1]: all but DCG's."""
-    from judge.retrieval.batch import mean_names  # noqa: PLC0415
-
-    return tuple(name for name in mean_names(rules) if not name.startswith("dcg@"))
 
 
 def _cutoffs(text: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Runs that a command line names: what they are called, where they stand, and how they compare."""
+"""Runs that a command line names: what they are called and held to, and how they compare."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +13,9 @@ from judge.records import Sample
 from judge.text.visible import clip
 
 if TYPE_CHECKING:
+    from judge.advice.records import Use
+    from judge.records import GateResult
+    from judge.reports.gate import Gates, Side
     from judge.retrieval import Comparison
     from judge.retrieval.ranking import Block
     from judge.retrieval.records import QueryRanks, RankingReport, RankRules, RunsReport
@@ -35,6 +38,48 @@ class Run(NamedTuple):
 
     name: str
     file: str
+
+
+class Held(NamedTuple):
+    """What each run is held to."""
+
+    gates: "Gates"
+    targets: "Gates"
+    """Of a use; as its reading does, they hold a mean's share of its ceiling."""
+
+    def hold(self, report: "RankingReport") -> "tuple[GateResult, ...]":
+        """What they say of a report."""
+        from judge.advice.diagnose import figures  # noqa: PLC0415
+
+        mean, interval = report.mean, report.interval
+        ceiling = {name: each.ceiling for name, each in figures(report).items() if each.ceiling}
+        own = self.gates.hold_means(mean, interval)
+        return own + self.targets.hold_means(mean, interval, ceiling)
+
+
+def held_to(
+    rules: "RankRules", asked: "Mapping[Side, Sequence[str]]", use: "Use | None", *, strict: bool
+) -> Held:
+    """The gates that are asked for, and the targets of a use."""
+    from judge.advice.rules import diagnosis_table  # noqa: PLC0415
+    from judge.reports.gate import Gates  # noqa: PLC0415
+
+    targets = {} if use is None else diagnosis_table().use[use].target
+    if use is not None and not targets:
+        raise ConfigError(f"--fail-targets: --use {use} has no targets; add --fail-under")
+    least = [f"{name}={bound:g}" for name, bound in targets.items()]
+    names, either = shares(rules), bool(targets) and not any(asked.values())
+    return Held(
+        Gates.read(asked, strict=strict and not either, names=names),
+        Gates.read({"least": least}, strict=strict and bool(targets), names=names),
+    )
+
+
+def shares(rules: "RankRules") -> tuple[str, ...]:
+    """The means that lie in [0, 1]: all but DCG's."""
+    from judge.retrieval.batch import mean_names  # noqa: PLC0415
+
+    return tuple(name for name in mean_names(rules) if not name.startswith("dcg@"))
 
 
 def named(samples: Sequence[str], runs: Sequence[str]) -> tuple[Run, ...]:

@@ -187,9 +187,15 @@ class Gates(NamedTuple):
         return summary.model_copy(update={"gates": tuple(hold(g, summary) for g in self.bounds)})
 
     def hold_means(
-        self, mean: Mapping[str, float | None], interval: Mapping[str, Interval | None]
+        self,
+        mean: Mapping[str, float | None],
+        interval: Mapping[str, Interval | None],
+        ceiling: Mapping[str, float] | None = None,
     ) -> tuple[GateResult, ...]:
-        """What the gates say of means over queries, in which no failure can hide."""
+        """What the gates say of means over queries, in which no failure can hide.
+
+        Where there is a ceiling, the highest mean that could be, its share of that is held.
+        """
         held = []
         for gate in self.bounds:
             value, what = mean[gate.name], "mean over queries"
@@ -198,6 +204,8 @@ class Gates(NamedTuple):
                 value, what = None, _NOTHING
             elif gate.strict and limits is not None:
                 value, what = _limit(gate, limits)
+            if value is not None and (most := (ceiling or {}).get(gate.name)):
+                value, what = min(1.0, value / most), f"{what}, share of the ceiling"
             held.append(_result(gate, value, what))
         return tuple(held)
 

@@ -120,6 +120,14 @@ def test_gates_of_means_and_of_targets(tmp_path: Path) -> None:
     ran = judge("retrieval", source, "--json", "--use", "documents", "--fail-targets")
     held = [(each["name"], each["bound"], each["passed"]) for each in json.loads(ran.out)["gates"]]
     assert held == [("recall@5", 0.8, False), ("precision@5", 0.75, False), ("ndcg@5", 0.78, False)]
+    # A perfect ranking meets what it can: of one relevant chunk precision@5 is .2 at most.
+    best = write(
+        tmp_path / "best.jsonl", [line(f"q{n}", "a", "b", "c", "d", "e") for n in range(9)]
+    )
+    ran = judge("retrieval", best, "--use", "documents", "--fail-targets")
+    assert ran.code == 0
+    assert "gate precision@5 >= 0.75: 1.000 (mean over queries, share of the ceiling)" in ran.out
+    assert judge("retrieval", best, "--fail-under", "precision@5=0.75").code == 1
     # One chunk, and it is relevant: nothing it could stand above.
     alone = write(tmp_path / "alone.jsonl", [line("q", "a")])
     ran = judge("retrieval", alone, "--fail-under", "roc_auc=0")
