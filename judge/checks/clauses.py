@@ -83,6 +83,22 @@ def symmetric(key: str) -> bool:
     return key in _lexicon().symmetric
 
 
+def pole(word: str) -> Pole | None:
+    """The end of a scale that an English word is."""
+    known = _lexicon().poles
+    own = known.get(f"{word}=") or known.get(stem(word))
+    return own[0] if own else None
+
+
+def han_poles(text: str) -> list[tuple[int, int, Pole]]:
+    """The ends of scales of a Chinese text that compares, with their places."""
+    lexicon = _lexicon()
+    return [
+        (*m.span(), (lexicon.han_poles.get(m[0]) or lexicon.han_poles[f"{m[0]}="])[0])
+        for m in lexicon.begins_pole.finditer(text)
+    ]
+
+
 class Clause:
     """Part of a text between two breaks."""
 

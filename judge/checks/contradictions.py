@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import nlargest
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from judge.checks.additions import addition
 from judge.checks.clauses import Clause, Pole, Word, clauses, excludes
 from judge.checks.exchanges import other_figure, turned_roles
+from judge.checks.sides import agree, comparisons
 from judge.text.pieces import segments
 
 _SENTENCES: Final = 400
@@ -68,15 +69,35 @@ def contradiction(claim: str, passages: Iterable[str]) -> Contradiction | None:
     spans = ((passage, *span) for passage in passages for span in segments(passage))
     sentences = [clauses(passage[a:b]) for passage, a, b in islice(spans, _SENTENCES)]
     said = clauses(claim)
-    if found := other_figure(said, sentences):
+    compared = {clause: _comparison(clause, sentences) for clause in said[:_CLAUSES]}
+    for told in compared.values():
+        if told:
+            return told
+    if None in compared.values() and (found := other_figure(said, sentences)):
         return Contradiction(*found)
-    for clause in said[:_CLAUSES]:
+    for clause, told in compared.items():
         close = nlargest(_NEAREST, _nearest(clause, sentences, _NEAR), key=lambda each: each.share)
-        for rule in _RULES if close else ():
+        for rule in _RULES if close and told is None else ():
             for other in rule(clause, close):
                 return other
     added = addition(said, [clause for sentence in sentences for clause in sentence])
     return Contradiction(added, None) if added else None
+
+
+def _comparison(
+    own: Clause, sentences: Sequence[tuple[Clause, ...]]
+) -> Contradiction | Literal[False] | None:
+    """What compares the same two things otherwise; False where something says the same."""
+    denying = None
+    for mine in comparisons(own):
+        for clause in (each for sentence in sentences for each in sentence):
+            for other in comparisons(clause):
+                agreed = agree(mine, other)
+                if agreed:
+                    return False
+                if agreed is False:
+                    denying = denying or Contradiction(own.whole, clause.whole)
+    return denying
 
 
 def denies(claim: str, question: str) -> bool:
