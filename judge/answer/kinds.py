@@ -28,6 +28,7 @@ _COMMA = re.compile(r"[,，](?!\d)")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
 _QUOTE_SIGN = re.compile(r"(?:>\s*+)+")
 _DECORATION = re.compile(r"[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+")
+_SILENCE = ("abstention.denial", "abstention.witness")
 # Told by their wording, in the order of looking.
 _SAYS_NOTHING = (SentenceKind.ABSTENTION, SentenceKind.PLEASANTRY, SentenceKind.META)
 
@@ -104,7 +105,8 @@ def _worded(text: str) -> SentenceKind:
     patterns, bare = wordings(), _bare(text)
     if _names_sources(text, bare):
         return SentenceKind.META
-    if patterns["abstention.denial"].search(bare) and abstains(bare):
+    lower = bare.lower()
+    if all(patterns[name].search(lower) for name in _SILENCE) and abstains(bare):
         return SentenceKind.ABSTENTION
     for kind in (SentenceKind.PLEASANTRY, SentenceKind.META):
         if patterns[f"{kind}.wordings"].match(bare):
