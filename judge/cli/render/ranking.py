@@ -143,7 +143,7 @@ def _worst(item: WorstQuery, say: Callable[..., str], why: Callable[..., str]) -
 
 def _chunk(key: str, chunk: ShownChunk, say: Callable[..., str]) -> Text:
     text = clip(flat(chunk.text), _TEXT)
-    said = say("text", text=text) if text else say("no_text")
+    said = say("text", text=text) if text else ""
     return Text(f"    {say(key, chunk=_short(chunk.chunk_id), rank=chunk.rank)}{said}", style="dim")
 
 

@@ -122,7 +122,7 @@ def test_lists_of_little() -> None:
     assert "0 of 1 relevant among 9 ranked" in text
     text = " ".join(shown(ranked(FIRST, Sample(qid="none", gold_evidence=("a", "b")))).split())
     assert (
-        "none ap 0.000, 0 of 2 relevant, nothing is ranked missed a (relevant, not ranked): its"
+        "none ap 0.000, 0 of 2 relevant, nothing is ranked missed a (relevant, not ranked) first"
         in text
     )
     assert "among 0 ranked" not in text
