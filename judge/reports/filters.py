@@ -51,7 +51,11 @@ class Filter(NamedTuple):
         if self.support is not None:
             meant.append({s.index for s in result.sentences if _support(s) == self.support})
         if self.flag is not None:
-            borne = {flag.sentence for flag in result.flags if self._names(flag.name)}
+            compared = result.correctness.answer_flags if result.correctness else ()
+            # The other flags of a comparison are of the reference, not of the chunks.
+            offers = (flag for flag in compared if flag.name is FlagName.ALTERNATIVES)
+            flags = (*result.flags, *offers)
+            borne = {flag.sentence for flag in flags if self._names(flag.name)}
             if None not in borne:  # what concerns the whole answer concerns each sentence
                 meant.append({index for index in borne if index is not None})
         if self.cited:

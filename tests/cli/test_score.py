@@ -303,10 +303,17 @@ def test_refusing_passes_no_gate_on_all_questions(tmp_path: Path) -> None:
         held = read_summary(tmp_path / "run").gates
         assert [(gate.passed, gate.value) for gate in held] == list(gates.values())
         assert ran.code == 1
-        shown = [row.split() for row in ran.out.splitlines()]
-        names = ("overall", "(F1)") if lang == "en" else ("总体看似正确（F1）", "看似正确（F1）")
-        first, second = (next(i for i, row in enumerate(shown) if name in row) for name in names)
-        assert (first <= second, "0.100" in shown[first]) == (True, True)
+        names = {
+            "en": ("looks correct overall", "recall overall", "looks correct (F1)"),
+            "zh": ("总体看似正确", "总体召回率", " 看似正确（F1）"),
+        }
+        places = [ran.out.index(name) for name in names[lang]]
+        assert places == sorted(places)
+    # Where every question is answered there is but one figure.
+    source = samples(tmp_path, ("1", "It is open.", "It is open."))
+    ran = judge("score", source, "-o", tmp_path / "run", *options.split(), "en")
+    assert "overall (F1)" not in ran.out
+    assert ran.out.count("1.000 (mean over answers), passed") == 5
     # Nobody told which questions have an answer.
     source = samples(tmp_path, ("1", "I don't know.", None))
     words = ["--judge", "similarity", "--force", "--fail-over", "abstention_rate_answerable=0.3"]
@@ -332,6 +339,8 @@ def test_naming_every_city_is_no_right_answer(tmp_path: Path) -> None:
     assert judge("score", source, "-o", tmp_path / "run", "--correctness").code == 0
     cells = {each.qid: each.cell.correct for each in results(tmp_path / "run") if each.cell}
     assert cells == {"Paris 0": False, "Paris 1": True, "巴黎 0": False, "巴黎 1": True}
+    listed = judge("show", tmp_path / "run", "--flag", "alternatives").out
+    assert [name for name in cells if name in listed] == ["Paris 0", "巴黎 0"]
     shown = judge("show", tmp_path / "run", "Paris 0").out
     assert "the reference is one of several answers that it offers" in shown
 
