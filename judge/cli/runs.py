@@ -1,5 +1,6 @@
 """Runs that a command line names: what they are called and held to, and how they compare."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -9,12 +10,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from judge.errors import ConfigError, InputError
 from judge.files.source import PIPED, placed, readable, spoken
 from judge.files.tables import Value, row_file
-from judge.records import Sample
 from judge.text.visible import clip
 
 if TYPE_CHECKING:
     from judge.advice.records import Use
-    from judge.records import GateResult
+    from judge.records import GateResult, Sample
     from judge.reports.gate import Gates, Side
     from judge.retrieval import Comparison
     from judge.retrieval.ranking import Block
@@ -210,14 +210,15 @@ def _add_samples(comparison: "Comparison", run: Run, by: str | None, how: How) -
     with source.samples() as samples:
         for sample in samples:
             empty = False
-            name = run.name if by is None else str(sample.metadata[by])
+            value = run.name if by is None else sample.metadata[by]
+            name = value if isinstance(value, str) else json.dumps(value)
             comparison.add(name, sample_query(sample, how.rules))
         if empty:
             raise InputError(NO_SAMPLE)
     return source.rejected
 
 
-def _check(sample: Sample, rules: "RankRules", by: str | None) -> None:
+def _check(sample: "Sample", rules: "RankRules", by: str | None) -> None:
     from judge.retrieval import check_gold  # noqa: PLC0415
 
     check_gold(sample, rules)
@@ -227,8 +228,9 @@ def _check(sample: Sample, rules: "RankRules", by: str | None) -> None:
         others = ", ".join(sample.metadata) or "none"
         message = f"is missing, and --by names it; the other keys here: {others}"
         raise InputError(clip(message, 200), field=by)
-    if not isinstance(sample.metadata[by], str | int | float):
-        shown = clip(repr(sample.metadata[by]), _LONGEST)
+    value = sample.metadata[by]
+    if not isinstance(value, str | int | float) or not str(value).strip():
+        shown = clip(repr(value), _LONGEST)
         raise InputError(f"is {shown}; --by takes a text or a number", field=by)
 
 

@@ -112,12 +112,17 @@ def test_runs_are_named_by_file_by_option_or_by_a_key(tmp_path: Path) -> None:
     assert ran.code == 0
     with (tmp_path / "rows.csv").open(encoding="utf-8-sig", newline="") as file:
         assert [row["run"] for row in csv.DictReader(file)].count("512") == 50
+    flags = [*at([1], reranked=False), *at([1], reranked=True)]
+    flagged = write(tmp_path / "flagged.jsonl", flags)
+    assert list(compared(flagged, "--by", "reranked")) == ["false", "true"]
+    unsaid = write(tmp_path / "unsaid.jsonl", [*at([1], reranked=True), *at([1], reranked="")])
     empty = write(tmp_path / "empty.jsonl", [])
     refusals = {
         (one, one): "two runs are called",
         (mixed,): "stands already on line 1; make each qid unique",
         (mixed, "--by", "size"): "line 1, field 'size': is missing, and --by names it",
         (mixed, "--by", "kind"): "field 'kind': is ['a']; --by takes a text or a number",
+        (unsaid, "--by", "reranked"): "line 2, field 'reranked': is ''; --by takes a text or a",
         (mixed, mixed, "--by", "chunk_size"): "'q0' of '256' stands twice",
         (one, "--run", two): "name samples or TREC files, not both",
         ("--run", two): "name a file of samples, or --qrels and --run together",
