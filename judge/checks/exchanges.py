@@ -12,6 +12,9 @@ from judge.text.fold import CJK_CHAR
 
 _JOINT: Final = re.compile(r"[，；;。]|[,.](?!\d)|(?<![^\W_])(?:and|while|but)(?![^\W_])|和|而")
 _CLOCK: Final = re.compile(r"(?<![\d:])\d{1,2}[:：]\d\d(?![\d:])")
+_PREPOSITION: Final = re.compile(
+    r"(?<![^\W_])(?:to|for|from|with|by|on|at|of|in|into|per|against)(?![^\W_])", re.IGNORECASE
+)
 _FEW: Final = 24
 """Figures that are looked at, of a claim and of its evidence: more are a table."""
 _REACH: Final = 3
@@ -158,9 +161,16 @@ def _around_verb(own: Clause, other: Clause) -> tuple[str, str] | None:
                 mine = own.between("doer", verb.end, done.start)
                 theirs = other.between("doer", place.end, one.start)
                 bare = own.passive(verb) > mine or other.passive(place) > theirs
-                if mine == theirs and not bare and _nearby(other, two, one):
+                ways = _way(own, verb, done), _way(other, place, one)
+                if mine == theirs and not bare and ways[0] == ways[1] and _nearby(other, two, one):
                     return _span(own, doer, done), _span(other, one, two)
     return None
+
+
+def _way(clause: Clause, verb: Word, thing: Word) -> str:
+    """The preposition by which a thing hangs on a verb: `limited to ten` is not `for each`."""
+    found = _PREPOSITION.findall(clause.text, verb.end, thing.start)
+    return found[-1].lower() if found else ""
 
 
 def _nearby(clause: Clause, one: Word, two: Word) -> bool:

@@ -53,6 +53,11 @@ NEITHER: list[tuple[str, list[str]]] = [
     ("Breakfast is served.", ["Lunch is not served.", "Breakfast is served daily."]),
     ("早餐免费。", ["早餐免费，午餐不免费。"]),
     ("不仅早餐免费。", ["早餐免费。"]),
+    # Said of the limit from the other side.
+    (
+        "Each API key is limited to 120 requests per minute.",
+        ["Requests are limited to 120 per minute for each API key."],
+    ),
     # Nothing in common, or nothing at all.
     ("It rained.", ["The shop is not open."]),
     ("It rained.", []),
