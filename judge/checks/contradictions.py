@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 from judge.checks.additions import addition
 from judge.checks.clauses import Clause, Pole, Word, clauses, excludes
 from judge.checks.exchanges import other_figure, turned_roles
+from judge.checks.roles import exchanged
 from judge.checks.sides import agree, comparisons
 from judge.text.pieces import segments
 
@@ -243,8 +244,10 @@ def _side(clause: Clause, word: Word) -> str:
 def _exchanged(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     """Two things, each in the other's place."""
     best = max(near, key=lambda each: each.share)
-    if best.share >= _ROLES and (found := turned_roles(own, best.sentence, best.clause)):
-        yield Contradiction(*found)
+    if best.share >= _ROLES:
+        found = exchanged(own, best.clause) or turned_roles(own, best.sentence, best.clause)
+        if found:
+            yield Contradiction(*found)
 
 
 def _bounded(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:

@@ -19,8 +19,8 @@ _BETWEEN: Final = (
 )
 _GRAMMAR: Final = (
     "a an the of that those this these one ones it its their his her is are was were be been being"
-    " do does did has have had will would also often not"
-    " 的 了 是 在 也 还 要 会 其 该 这 那 更 所 得 地 均 都 则 将 们 常 于 就"
+    " do does did has have had will would must may can could shall should also often not"
+    " 的 了 是 在 也 还 要 会 其 该 这 那 更 所 得 地 均 都 则 将 们 常 于 就 应 须 可 能 给"
 )
 _UNGRADED: Final = "other rather whether either neither later never over"
 _PREPOSITIONS: Final = frozenset((*_BETWEEN.split(), "as"))

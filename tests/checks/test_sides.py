@@ -52,3 +52,33 @@ def test_a_comparison_may_turn_round_with_its_sides() -> None:
     passed = [(given, said) for given, _, said in COMPARED if not contradiction(said, [given])]
     assert (found, passed) == ([], [])
     assert [row for row in OTHER if contradiction(row[0], [row[1]])] == []
+
+
+# What is given, what says the same, and what gives each the other's part.
+ROLES = [
+    (
+        "Halden was acquired by Verdant in 2016.",
+        "Verdant acquired Halden in 2016.",
+        "Halden acquired Verdant in 2016.",
+    ),
+    (
+        "Mentors evaluate trainees at the end of a module.",
+        "Trainees are evaluated by mentors.",
+        "Mentors are evaluated by trainees.",
+    ),
+    (
+        "The tenant must notify the landlord of any leak.",
+        "The landlord must be notified of any leak by the tenant.",
+        "The landlord must notify the tenant of any leak.",
+    ),
+    ("压力常常诱发患者的偏头痛。", "患者的偏头痛常由压力诱发。", "患者的压力常由偏头痛诱发。"),
+    ("供应商应赔偿采购方的损失。", "供应商赔偿采购方的损失。", "采购方应赔偿供应商的损失。"),
+]
+
+
+def test_a_verb_may_turn_round_with_who_does_it() -> None:
+    found = [(given, said) for given, said, _ in ROLES if contradiction(said, [given])]
+    passed = [(given, said) for given, _, said in ROLES if not contradiction(said, [given])]
+    assert (found, passed) == ([], [])
+    first = "The song was first recorded by Jim Haas for two seasons."
+    assert not contradiction("For two seasons the song was recorded by Jim Haas.", [first])

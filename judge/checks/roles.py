@@ -1,0 +1,134 @@
+"""Roles: who does what a verb says, and to whom."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from judge.checks.clauses import Clause, Word, symmetric
+from judge.checks.sides import tokens, turned
+from judge.text.fold import CJK_CHAR
+
+_LONG: Final = 14
+"""Telling words of a clause in which who does what can be told."""
+_SHORT: Final = 2
+"""Characters of a Chinese verb at least."""
+_MOST: Final = 60
+"""Characters of a Chinese clause that are read."""
+_JOINT: Final = re.compile(r"(?<![^\W_])(?:and|or|who|which|that|when|while|if|as|than)(?![^\W_])")
+_PASSIVE: Final = re.compile(
+    r"(?<![^\W_])(?:is|are|was|were|be|been|being|gets?|got)(?: \w+ly)*(?: \w+)? \Z",
+    re.IGNORECASE,
+)
+_BY: Final = re.compile(r"(?<![^\W_])by (?!\w+ing)", re.IGNORECASE)
+_PHRASE: Final = re.compile(
+    r"(?<![^\W_])(?:to|for|in|on|at|from|with|into|during|after|before|over|under|until|against)(?![^\W_])"
+)
+_NO_VERB: Final = re.compile(
+    r"(?:tion|ment|nes|ness|it(?:y|ie)|ance|ence|ing|er|or|ly)s?\Z", re.IGNORECASE
+)
+_DETERMINED: Final = re.compile(
+    r"(?<![^\W_])(?:an?|the|of|in|on|at|for|from|with|his|her|its|their|our|my|your|this|that"
+    r"|these|those|no|every|each|some|any|all)[ ]\Z|[,'’]s?[ ]?\Z"
+)
+_HAN_PASSIVE: Final = re.compile(r"被(?![告许保害申执上])|由(?!于|此)")
+_HAN_TAKEN: Final = re.compile(r"[把将](?!来|近|会|要)")
+_HAN_TO: Final = re.compile(r"[向给]|对(?!于)|为(?!了)")
+_HAN_WHEN: Final = re.compile(r"(?:[之以]?[前后]|时)\Z")
+_HAN_GRAMMAR: Final = re.compile(r"[一二两三四五六七八九十每的和与及、或并且在是于由被把将向给对]")
+
+
+class _Frame(NamedTuple):
+    doer: frozenset[str]
+    other: frozenset[str]
+    """What it is done to, and for whom."""
+
+
+def exchanged(own: Clause, other: Clause) -> tuple[str, str] | None:
+    """What a claim says of two things that the evidence gives each the other's part."""
+    if CJK_CHAR.search(own.whole):
+        pivots = _chinese(own.whole, other.whole)
+    else:
+        pivots = _english(own, other)
+    if not any(turned(*mine, *theirs) for mine, theirs in pivots):
+        return None
+    return own.whole.strip(" ,，。."), other.whole.strip(" ,，。.")
+
+
+def _english(own: Clause, other: Clause) -> Iterator[tuple[_Frame, _Frame]]:
+    if len(own.words) > _LONG:
+        return
+    for verb in own.words:
+        there = [each for each in other.having(verb) if each.key == verb.key]
+        if len(there) != 1 or len(own.having(verb)) != 1 or symmetric(verb.key):
+            continue
+        mine, theirs = _around(own, verb), _around(other, there[0])
+        if mine is not None and theirs is not None:
+            yield mine, theirs
+
+
+def _around(clause: Clause, verb: Word) -> _Frame | None:
+    """Who does it, and to whom, by the words on its sides."""
+    start, end = clause.start, clause.start + len(clause.whole)
+    before, behind = clause.text[start : verb.start], clause.text[verb.end : end]
+    said = clause.text[verb.start : verb.end]
+    if (
+        _DETERMINED.search(before[:1].lower() + before[1:])
+        or _NO_VERB.search(said)
+        or verb.key[0].isdigit()
+    ):
+        return None
+    left = _JOINT.split(before)[-1]
+    right = _JOINT.split(behind)[0]
+    by = _BY.search(right)
+    if by and (by.start() <= 1 or _PASSIVE.search(before)):
+        doer, rest = right[by.end() :], right[: by.start()]
+        cut = _PHRASE.search(doer)
+        away = doer[cut.start() :] if cut else ""
+        return _Frame(tokens(doer[: cut.start()] if cut else doer), tokens(f"{left} {rest} {away}"))
+    if _PASSIVE.search(before) or said.endswith("ing"):
+        return None
+    cut = _PHRASE.search(left.lower())
+    if cut and not tokens(left[: cut.start()]):
+        return None
+    return _Frame(tokens(left[: cut.start()] if cut else left), tokens(right))
+
+
+def _chinese(own: str, other: str) -> Iterator[tuple[_Frame, _Frame]]:
+    own, other = own[:_MOST], other[:_MOST]
+    for start, end in _common(own, other):
+        mine = _within(own, start, end)
+        place = other.find(own[start:end])
+        theirs = _within(other, place, place + end - start)
+        if mine is not None and theirs is not None:
+            yield mine, theirs
+
+
+def _common(own: str, other: str) -> Iterator[tuple[int, int]]:
+    """The longest runs of Chinese characters that two clauses have in common, as verbs may be."""
+    edges = [0, *(m.start() for m in _HAN_GRAMMAR.finditer(own)), len(own)]
+    for low, high in pairwise(edges):
+        start = low
+        while start < high:
+            end = start
+            while end < high and CJK_CHAR.match(own[end]) and own[start : end + 1] in other:
+                end += 1
+            if end - start >= _SHORT and not _HAN_GRAMMAR.search(own[start:end]):
+                yield start, end
+            start = max(end, start + 1)
+
+
+def _within(text: str, start: int, end: int) -> _Frame | None:
+    """Who does it, and to whom, by the words of grammar before a verb."""
+    before, behind = text[:start], text[end:]
+    if found := _HAN_PASSIVE.search(before):
+        return _frame(before[found.end() :], before[: found.start()] + behind)
+    if found := _HAN_TAKEN.search(before) or _HAN_TO.search(before):
+        return _frame(before[: found.start()], before[found.end() :] + behind)
+    return _frame(before, behind)
+
+
+def _frame(doer: str, other: str) -> _Frame | None:
+    if not doer or not other or _HAN_WHEN.search(doer):
+        return None
+    return _Frame(tokens(doer), tokens(other))
