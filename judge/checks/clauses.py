@@ -28,7 +28,10 @@ _NOT_MEANT: Final = re.compile(r"May(?![^\W_])|No\.|[Bb]y \w{1,20}ing(?!\w)")
 """The month, `No. 3`, and `by doing so`."""
 _SHARE: Final = re.compile(r"(?P<of> (?:out )?of (?:the |its |our |their )?)|.{1,6}中(?:只?有|的)?")
 """Between the numbers of a part: `three of the nine`, `十二家中有五家`."""
-_DENYING: Final = frozenset(("deny", "deny-near", "deny-all", "forbid", "must-not"))
+_DENYING: Final = frozenset(("deny", "deny-also", "deny-near", "deny-all", "forbid", "must-not"))
+_ADJECTIVE: Final = re.compile(r"(?:able|ible|al|ent|ant|ive|ate|ary|ous|ect|ete|ure|ar)\Z")
+_PREFIXED: Final = 7
+"""Letters of a word that a prefix may deny."""
 _RULES: Final = frozenset(("must", "must-not", "may", "need-not"))
 
 
@@ -61,6 +64,10 @@ class Word(NamedTuple):
     poles: tuple[Pole, ...]
     denied: bool = False
     """Whether it stands within reach of a negation."""
+    prefixed: bool = False
+    """Whether its prefix denies what its stem says: `ineligible`."""
+    times: int = 0
+    """How many negations reach it: two deny nothing."""
     focus: bool = False
     """Whether it is the first of those that a negation denies."""
 
@@ -70,12 +77,16 @@ def excludes(one: Word, two: Word) -> bool:
     lexicon = _lexicon()
     for mine in one.poles:
         for other in two.poles:
-            if mine.scale == other.scale:
-                short = mine.scale in lexicon.falling and mine.end
-                return mine.end != other.end and not short
+            if mine.scale == other.scale and mine.end != other.end:
+                return not (mine.scale in lexicon.falling and mine.end)
     if one.sense is None or two.sense is None or not one.sense.excludes & two.sense.implies:
         return False
     return not lexicon.sets.isdisjoint(rivals(one.sense, two.sense))
+
+
+def _apart(one: Word, two: Word) -> bool:
+    ends = dict(two.poles)
+    return any(ends.get(pole.scale, pole.end) != pole.end for pole in one.poles)
 
 
 def symmetric(key: str) -> bool:
@@ -134,6 +145,7 @@ class Clause:
             own = self.keys.get(f"@{word.sense.concept}", [])
         if not own and word.poles:
             own = self.keys.get(f"@{word.poles[0]}", [])
+            own = [each for each in own if not _apart(word, each)]
         return own
 
     @cached_property
@@ -147,9 +159,26 @@ class Clause:
         return next((mark.name for mark in self.marks if mark.name in _RULES), None)
 
     @cached_property
+    def governed(self) -> Word | None:
+        """The first word that its rule speaks of; None where the rule stands last."""
+        ruling = self.mark(str(self.rule))
+        if ruling is None:
+            return None
+        return next((word for word in self.words if word.start >= ruling.end), None)
+
+    @cached_property
     def denies(self) -> bool:
-        """Whether it has a negation."""
-        return any(mark.name in _DENYING or mark.name == "need-not" for mark in self.marks)
+        """Whether it has a negation; not one that another within its reach takes back."""
+        count = sum(
+            (mark.name in _DENYING and mark.name != "deny-also") or mark.name == "need-not"
+            for mark in self.marks
+        ) + sum(word.prefixed for word in self.words)
+        return bool(count % 2 if self.nested else count)
+
+    @cached_property
+    def nested(self) -> bool:
+        """Whether a negation denies another."""
+        return any(word.times > 1 for word in self.words)
 
     def between(self, name: str, start: int, end: int) -> bool:
         """Whether a mark of a class stands between two places of the text."""
@@ -178,6 +207,13 @@ class Clause:
     def has(self, name: str) -> bool:
         """Whether it has a mark of a class."""
         return any(mark.name == name for mark in self.marks)
+
+
+def share(own: Iterable[Clause], sentence: Sequence[Clause]) -> float:
+    """How much of what some clauses say a sentence has, by weight."""
+    words = [word for clause in own for word in clause.words]
+    had = sum(word.weight for word in words if any(clause.having(word) for clause in sentence))
+    return had / max(sum(word.weight for word in words), 1e-9)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -228,11 +264,27 @@ def _told(text: str, said: Words, marks: Sequence[Mark]) -> list[Word]:
             if poles or start not in light:
                 found.append(Word(text[start:past], start, past, _LISTED, meant.get(start), poles))
             continue
-        poles = lexicon.poles.get(f"{text[start:end].lower()}=") or lexicon.poles.get(key, ())
-        weighs = weight(key)
+        written = text[start:end].lower()
+        poles = lexicon.poles.get(f"{written}=") or lexicon.poles.get(key, ())
+        prefixed = not poles and start not in meant and start not in light and _prefix(written)
+        stemmed = stem(written[prefixed:]) if prefixed else key
+        weighs = weight(stemmed)
         if (start not in light and (weighs > CONTENT or start in meant)) or poles:
-            found.append(Word(key, start, end, weighs, meant.get(start), poles))
+            sense = meant.get(start)
+            found.append(Word(stemmed, start, end, weighs, sense, poles, prefixed=bool(prefixed)))
     return sorted(found, key=lambda word: word.start)
+
+
+@lru_cache(maxsize=1 << 12)
+def _prefix(word: str) -> int:
+    """How many letters of a word deny the others, which are a word of their own."""
+    lexicon = _lexicon()
+    if len(word) < _PREFIXED or any(word.startswith(each) for each in lexicon.unprefixed):
+        return 0
+    for each in (*lexicon.prefixes, *(lexicon.of_adjectives if _ADJECTIVE.search(word) else ())):
+        if word.startswith(each) and weight(stem(word[len(each) :])) < 1:
+            return len(each)
+    return 0
 
 
 def _figures(text: str) -> list[Word]:
@@ -251,9 +303,13 @@ def _figures(text: str) -> list[Word]:
 
 def _governed(own: Sequence[Word], marks: Sequence[Mark]) -> Iterator[Word]:
     """The words, with what is denied of them."""
-    denied: set[int] = set()
+    times = [int(word.prefixed) for word in own]
     focus: set[int] = set()
-    starts = [mark.start for mark in marks if mark.name in _RULES or mark.name == "auxiliary"]
+    starts = [
+        mark.start
+        for mark in marks
+        if mark.name in _RULES or mark.name in ("auxiliary", "deny", "deny-also")
+    ]
     for mark in marks:
         if mark.name not in _DENYING:
             continue
@@ -269,10 +325,14 @@ def _governed(own: Sequence[Word], marks: Sequence[Mark]) -> Iterator[Word]:
             first = own[behind[0]].start
             until = next((start for start in starts if start > first), None)
             reached = [at for at in behind if until is None or own[at].start < until]
-        denied.update(reached)
+        if mark.name == "deny-also":
+            reached = [at for at in reached if not times[at]]
+        for at in reached:
+            times[at] += 1
         focus.update(behind[:1] or reached[-1:])
     for at, word in enumerate(own):
-        yield word._replace(denied=at in denied, focus=at in focus) if at in denied else word
+        here = at in focus or word.prefixed
+        yield word._replace(denied=times[at] % 2 > 0, times=times[at], focus=here)
 
 
 class _Lexicon(NamedTuple):
@@ -288,6 +348,9 @@ class _Lexicon(NamedTuple):
     symmetric: frozenset[str]
     falling: frozenset[str]
     """Scales of which one end falls short of the other."""
+    prefixes: tuple[str, ...]
+    of_adjectives: tuple[str, ...]
+    unprefixed: tuple[str, ...]
 
 
 @cache
@@ -321,6 +384,9 @@ def _lexicon() -> _Lexicon:
         han_poles=han_poles,
         sets=frozenset(raw["exclusive"]["sets"].split()),
         falling=frozenset(raw["falls-short"]["scales"].split()),
+        prefixes=tuple(raw["prefixes"]["any"].split()),
+        of_adjectives=tuple(raw["prefixes"]["adjectives"].split()),
+        unprefixed=tuple(raw["prefixes"]["not"].split()),
         symmetric=frozenset(map(stem, raw["symmetric"]["en"].split())),
     )
 

@@ -1,5 +1,6 @@
 """Contradictions: whether what speaks of the same thing as a claim says otherwise of it."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import nlargest
@@ -7,10 +8,12 @@ from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from judge.checks.additions import addition
+from judge.checks.bounds import other_bound
 from judge.checks.clauses import Clause, Pole, Word, clauses, excludes
 from judge.checks.exchanges import other_figure, turned_roles
 from judge.checks.roles import exchanged
 from judge.checks.sides import agree, comparisons
+from judge.checks.ways import turned_way
 from judge.text.pieces import segments
 
 _SENTENCES: Final = 400
@@ -40,8 +43,16 @@ _OTHERWISE: Final = frozenset(
         ("must", "need-not"),
         ("may", "must-not"),
         ("need-not", "must-not"),
+        ("must", "may"),
     )
 )
+_FREE: Final = frozenset(("must", "may"))
+_ABLE: Final = re.compile(r"can|need|需|能|要求|可(?!以)", re.IGNORECASE)
+"""Words of a rule that may speak of what is possible, or of what is wanted."""
+_ENDS: Final = frozenset(
+    Pole(scale, 1) for scale in ("start", "add", "accept", "allow", "open", "valid", "join", "able")
+)
+"""What denies without a word of denial: `ended`."""
 
 
 class Contradiction(NamedTuple):
@@ -74,8 +85,9 @@ def contradiction(claim: str, passages: Iterable[str]) -> Contradiction | None:
     for told in compared.values():
         if told:
             return told
-    if None in compared.values() and (found := other_figure(said, sentences)):
-        return Contradiction(*found)
+    for told_of in (other_figure, other_bound, turned_way) if None in compared.values() else ():
+        if found := told_of(said, sentences):
+            return Contradiction(*found)
     for clause, told in compared.items():
         close = nlargest(_NEAREST, _nearest(clause, sentences, _NEAR), key=lambda each: each.share)
         for rule in _RULES if close and told is None else ():
@@ -150,6 +162,8 @@ def _polarity(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
             continue
         if any(clause.denies == own.denies or clause.conditional for clause in there):
             continue
+        if word.key[0].isdigit() or any(_ends(own, clause) for clause in there):
+            continue
         said = [each for clause in there for each in clause.having(word)]
         if not said or any(each.denied == word.denied for each in said):
             continue
@@ -160,18 +174,40 @@ def _polarity(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
             yield Contradiction(_phrase(own, word), _phrase(there[0], said[0]))
 
 
+def _ends(own: Clause, other: Clause) -> bool:
+    """Whether one says without a negation what the other says with one."""
+    one, two = (other, own) if own.denies else (own, other)
+    return any(
+        (word.key == "free" or _ENDS.intersection(word.poles)) and not two.having(word)
+        for word in one.words
+    )
+
+
 def _rule(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     """A rule that requires, allows or forbids what the other does not."""
     there = _top(near)
     if own.conditional or any(clause.conditional for clause in there):
         return
-    if there and all(frozenset((own.rule, each.rule)) in _OTHERWISE for each in there):
+    if there and all(_otherwise(own, each) for each in there):
         yield Contradiction(_ruled(own), _ruled(there[0]))
+
+
+def _otherwise(own: Clause, other: Clause) -> bool:
+    """Whether two clauses rule otherwise of the same, and neither denies more than its rule."""
+    rules = frozenset((own.rule, other.rule))
+    if rules not in _OTHERWISE or own.nested or other.nested:
+        return False
+    one, two = own.governed, other.governed
+    if rules == _FREE:
+        if any(_ABLE.match(_ruled(each)) for each in (own, other)):
+            return False
+        return one is not None and two is not None and two in other.having(one)
+    return not one or not two or bool(other.having(one)) == bool(own.having(two))
 
 
 def _opposite(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     """A word in whose place the other has one that excludes it."""
-    there = _top(near)
+    there = [each for each in _top(near) if each.has("apart") == own.has("apart")]
     for word in own.words:
         if any(
             _same_place(word, own, said, other)
@@ -183,6 +219,7 @@ def _opposite(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
         rivals = [_rivals(word, own, clause) for clause in there]
         if (
             rivals
+            and not (own.has("only") and any(each.has("apart") for each in near[0].sentence))
             and all(rivals)
             and sum(bool(there[0].having(each)) for each in own.words) >= _SHARED
         ):
@@ -266,6 +303,8 @@ def _restricted(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     """One thing alone where the other says all."""
     there = _top(near)
     one = there[0] if there else own
+    if own.denies or one.denies:
+        return
     for word in own.words:
         if Pole("some", 0) in word.poles and not own.has("only") and (mark := one.mark("only")):
             yield Contradiction(_phrase(own, word), one.text[mark.start : mark.end])
