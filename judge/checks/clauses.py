@@ -281,8 +281,10 @@ def _prefix(word: str) -> int:
     lexicon = _lexicon()
     if len(word) < _PREFIXED or any(word.startswith(each) for each in lexicon.unprefixed):
         return 0
-    for each in (*lexicon.prefixes, *(lexicon.of_adjectives if _ADJECTIVE.search(word) else ())):
-        if word.startswith(each) and weight(stem(word[len(each) :])) < 1:
+    formed = _ADJECTIVE.search(word) is not None
+    for each in lexicon.prefixes + (lexicon.of_adjectives if formed else ()):
+        known = weight(stem(word[len(each) :])) < 1
+        if word.startswith(each) and (known or (formed and each in lexicon.prefixes)):
             return len(each)
     return 0
 

@@ -162,7 +162,9 @@ def _polarity(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
             continue
         if any(clause.denies == own.denies or clause.conditional for clause in there):
             continue
-        if word.key[0].isdigit() or any(_ends(own, clause) for clause in there):
+        if any(_ends(own, clause) for clause in there):
+            continue
+        if word.key[0].isdigit() and any(each.has("deny-near") for each in (own, *there)):
             continue
         said = [each for clause in there for each in clause.having(word)]
         if not said or any(each.denied == word.denied for each in said):

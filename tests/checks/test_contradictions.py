@@ -43,6 +43,30 @@ BOTH_WAYS = [
     ("审计没有发现违规行为。", "审计发现了违规行为。"),
     ("房价包含早餐。", "房价不包含早餐。"),
 ]
+OPPOSED = [
+    # A prefix, an adjective, two negations against one.
+    ("The file is readable.", "The file is unreadable."),
+    ("The applicant is eligible for the grant.", "The applicant is ineligible for the grant."),
+    ("The tool does not run without a licence.", "The tool runs without a licence."),
+    # Who rules otherwise of the same.
+    ("Guests must wear a badge.", "Guests may wear a badge."),
+    ("访客必须填写登记表。", "访客可以填写登记表。"),
+    # The same figure, another bound.
+    ("The lift holds at least 500 kg.", "The lift holds no more than 500 kg."),
+    ("每班不得少于20人。", "每班20人以下。"),
+    # The same way, turned round.
+    ("The office moved from Lyon to Paris.", "The office moved from Paris to Lyon."),
+    ("办公室从上海搬到北京。", "办公室从北京搬到上海。"),
+    ("先放糖，再放盐。", "先放盐，再放糖。"),
+]
+AGREED = [
+    ("Employees may take a second job.", "Employees are not prohibited from taking a second job."),
+    ("Entrants must hold a ticket.", "Nobody may enter without a ticket."),
+    ("Support for the format has ended.", "The format is no longer supported."),
+    ("每班至多20人。", "每班不得超过20人。"),
+    ("所有人都知道这条规定。", "没有人不知道这条规定。"),
+    ("禁止未成年人入内。", "未成年人不得入内。"),
+]
 NEITHER: list[tuple[str, list[str]]] = [
     # Both deny, each in its own words.
     ("Children may not use the pool.", ["Children are not allowed to use the pool."]),
@@ -69,6 +93,13 @@ def test_one_denies_what_the_other_says_both_ways() -> None:
     pairs = BOTH_WAYS + [(two, one) for one, two in BOTH_WAYS]
     assert [pair for pair in pairs if not denies(pair[0], [pair[1]])] == []
     assert [one for one, _ in pairs if denies(one, [one])] == []
+
+
+def test_prefixes_rules_bounds_and_ways_are_read() -> None:
+    opposed = OPPOSED + [(two, one) for one, two in OPPOSED]
+    assert [pair for pair in opposed if not denies(pair[0], [pair[1]])] == []
+    agreed = AGREED + [(two, one) for one, two in AGREED]
+    assert [pair for pair in agreed if denies(pair[0], [pair[1]])] == []
 
 
 def test_another_thing_denied_is_no_denial() -> None:
