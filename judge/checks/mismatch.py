@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import combinations
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -23,6 +23,7 @@ from judge.checks.quantities import (
     counted,
     quantities,
 )
+from judge.checks.quotes import repeats
 from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.pieces import segments
 from judge.text.words import Words, blank, blank_markup, words
@@ -41,6 +42,8 @@ _OPEN: Final = re.compile(
     re.IGNORECASE,
 )
 _REACH: Final = 16
+_SHORT: Final = 10_000
+"""Characters of a text that is kept as read for a while."""
 _FEW: Final = 16
 """Sentences with a figure that are looked at before all places are."""
 _PAIRED: Final = 6
@@ -113,9 +116,13 @@ def differences(
     full = {
         index: outcome
         for index, outcome in sorted(outcomes.items())
-        if isinstance(outcome, Verdict) and outcome.support is Support.FULL
+        if isinstance(outcome, Verdict)
+        and outcome.support is Support.FULL
+        and not repeats(outcome, blank_markup(request.claim(index)))
     }
-    said = {index: _Said(blank_markup(_unlabelled(request.claim(index)))) for index in full}
+    if not full:
+        return ()
+    said = {index: _read(blank_markup(_unlabelled(request.claim(index)))) for index in full}
     shelf = _Shelf(request, tuple(said.values()))
     return tuple(
         Mismatch(name, index, words, instead)
@@ -127,7 +134,7 @@ def differences(
 
 def confirmed(request: JudgeRequest, indexes: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
     """Where sentences, given by index, have figures and dates that follow from the chunks."""
-    said = {index: _Said(blank_markup(_unlabelled(request.claim(index)))) for index in indexes}
+    said = {index: _read(blank_markup(_unlabelled(request.claim(index)))) for index in indexes}
     grounds = _Shelf(request, tuple(said.values())).whole
     return {
         index: [
@@ -229,6 +236,14 @@ class _Said:
     def place(self, item: Item) -> Place | None:
         """What it says about one of its figures or dates; None in a list of several."""
         return self._placed.get((item.start, item.end))
+
+
+def _read(text: str) -> _Said:
+    return _kept(text) if len(text) <= _SHORT else _Said(text)
+
+
+# A judge may have read what is looked at after it.
+_kept: Final = lru_cache(maxsize=64)(_Said)
 
 
 class _Grounds:
@@ -410,13 +425,13 @@ class _Shelf:
     """The question and the chunks, each read at most once."""
 
     def __init__(self, request: JudgeRequest, said: tuple[_Said, ...]) -> None:
-        self._query = _Said(request.query)
+        self._query = _read(request.query)
         self._said = said
         self._all = [chunk.text for chunk in request.chunks]
         self._texts: dict[str, list[str]] = {}
         for chunk in request.chunks:
             self._texts.setdefault(chunk.chunk_id, []).append(chunk.text)
-        self._read = cache(_Said)
+        self._read = cache(_read)
         self._segments = cache(segments)
         self._known = cache(_Grounds)
 

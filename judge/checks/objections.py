@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from judge.checks.contradictions import contradiction
 from judge.checks.mismatch import differences
+from judge.checks.quotes import repeats
 from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.words import blank_markup
 
@@ -98,7 +99,7 @@ def _contradictions(
             continue
         quotes = [each.quote for each in outcome.evidence]
         claim = blank_markup(request.claim(index))
-        if not contradiction(claim, quotes):
+        if repeats(outcome, claim) or not contradiction(claim, quotes):
             continue
         # What is said as near elsewhere may bear it out.
         if found := contradiction(claim, chunks):

@@ -30,6 +30,9 @@ _ATOM: Final = re.compile(rf"(?:[^\W_{CJK}]|(?<=\d)[.,](?=\d))+|.", re.DOTALL)
 _EDGE: Final = "\0"
 _STOPS: Final = ".。!?;,、\"'"
 """Of a chunk that is quoted whole, a judge leaves these out, or puts one."""
+_WIDE: Final = "。！"
+_ENDS: Final = f".!{_WIDE}"
+"""Of a sentence that says something."""
 
 
 def verify(
@@ -66,6 +69,18 @@ def find_quote(quote: str, chunk: str) -> tuple[int, int] | None:
     is the whole chunk, its last full stop aside. Time is linear in the length of both.
     """
     return _find(fold(quote).text, *_prepared(chunk))
+
+
+def repeats(verdict: Verdict, claim: str) -> bool:
+    """Whether a quote of a verdict has a claim, word for word, as a whole sentence."""
+    bare = claim.strip(f"{_ENDS} \n")
+    for each in verdict.evidence if bare else ():
+        before, own, behind = each.quote.partition(bare)
+        apart = before[-1:] in _WIDE or (before[-1:].isspace() and before.rstrip()[-1:] in _ENDS)
+        ended = not behind or (behind[0] in _ENDS and not behind[1:2].isdecimal())
+        if own and each.verified and ended and (apart or not before.strip()):
+            return True
+    return False
 
 
 class _Shelf:
