@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 from judge.checks.additions import addition
 from judge.checks.bounds import other_bound
 from judge.checks.clauses import Clause, Pole, Word, clauses, excludes
-from judge.checks.exchanges import other_figure, turned_roles
+from judge.checks.exchanges import turned_roles
 from judge.checks.roles import exchanged
 from judge.checks.sides import agree, comparisons
 from judge.checks.ways import turned_way
@@ -85,7 +85,7 @@ def contradiction(claim: str, passages: Iterable[str]) -> Contradiction | None:
     for told in compared.values():
         if told:
             return told
-    for told_of in (other_figure, other_bound, turned_way) if None in compared.values() else ():
+    for told_of in (other_bound, turned_way) if None in compared.values() else ():
         if found := told_of(said, sentences):
             return Contradiction(*found)
     for clause, told in compared.items():

@@ -1,132 +1,25 @@
-"""Exchanges: figures and roles that the evidence gives to another thing of the same sentence."""
+"""Exchanges: two things of a claim of which each has the other's part in the evidence."""
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import permutations
-from typing import Final, NamedTuple
+from typing import Final
 
 from judge.checks.clauses import Clause, Word, symmetric
-from judge.checks.quantities import quantities
 from judge.text.fold import CJK_CHAR
 
-_JOINT: Final = re.compile(r"[，；;。]|[,.](?!\d)|(?<![^\W_])(?:and|while|but)(?![^\W_])|和|而")
-_CLOCK: Final = re.compile(r"(?<![\d:])\d{1,2}[:：]\d\d(?![\d:])")
 _PREPOSITION: Final = re.compile(
     r"(?<![^\W_])(?:to|for|from|with|by|on|at|of|in|into|per|against)(?![^\W_])", re.IGNORECASE
 )
 _FEW: Final = 24
-"""Figures that are looked at, of a claim and of its evidence: more are a table."""
+"""Things that a claim and its evidence both name that are looked at, the first ones."""
 _REACH: Final = 3
 """Telling words between a verb and what does it, or what it is done to."""
 _LONG: Final = 8
 """Telling words of a clause in which who does what can be told."""
-_SURE: Final = 0.75
-_HALF: Final = 0.5
-_APART: Final = 0.19
-"""A figure's part has so much of its words in a claim, and so much more than another part has."""
-_LEAST: Final = 13
-"""A mere number below that may be the number of a step."""
 _DOER: Final = frozenset(("doer",))
 _OTHER: Final = frozenset(("other",))
 _LATER: Final = frozenset(("later",))
-
-
-class _Part(NamedTuple):
-    """The part of a sentence that one figure belongs to."""
-
-    written: str
-    values: frozenset[str]
-    """What it measures and how much, by any reading."""
-    kinds: frozenset[str]
-    words: tuple[Word, ...]
-    """Those before it; where there are none, those behind."""
-    near: tuple[Word, ...]
-    """All of its clause."""
-
-
-def other_figure(
-    own: tuple[Clause, ...], sentences: Sequence[tuple[Clause, ...]]
-) -> tuple[str, str] | None:
-    """A figure of a claim that the evidence gives for another thing, and the one that it gives."""
-    said = _parts(own)
-    if not said:
-        return None
-    there = [part for sentence in sentences for part in _parts(sentence)][:_FEW]
-    mine = frozenset(value for part in said for value in part.values)
-    for part in said[:_FEW]:
-        holders = [each for each in there if each.values & part.values]
-        others = [
-            each
-            for each in there
-            if each.kinds & part.kinds and not each.values & mine and each.written != part.written
-        ]
-        if not others or not holders or not all(each.words for each in holders):
-            continue
-        best = max(others, key=lambda each: _share(each, part))
-        share, held = _share(best, part), max(_share(each, part) for each in holders)
-        keys = {word.key for each in holders for word in each.words}
-        apart = share - held >= _APART if share >= _SURE else not held and share >= _HALF
-        if apart and any(
-            word.key not in keys and any(word.key == each.key for each in part.near)
-            for word in best.words
-        ):
-            return part.written, best.written
-    return None
-
-
-def _share(part: _Part, own: _Part) -> float:
-    """How many of the words by which a part tells its figure from others stand by another."""
-    said = {word.key for word in own.near}
-    had = sum(word.key in said for word in part.words)
-    return had / len(part.words) if part.words else 0.0
-
-
-@lru_cache(maxsize=1 << 12)
-def _parts(sentence: tuple[Clause, ...]) -> list[_Part]:
-    """The parts of a sentence that have a figure each."""
-    if not any(_figure(word) for clause in sentence for word in clause.words):
-        return []
-    text = sentence[0].text
-    clocks = list(_CLOCK.finditer(text))
-    figures = [
-        (
-            each.start,
-            each.end,
-            frozenset(f"{value:.12g} {unit.kind}" for value, unit in each.readings),
-            frozenset((each.readings[0].unit.kind,)),
-        )
-        for each in quantities(text)
-        if each.certain
-        and not any(match.start() < each.end and each.start < match.end() for match in clocks)
-        and (each.readings[0].unit.kind or each.readings[0].value >= _LEAST)
-    ]
-    figures += [
-        (match.start(), match.end(), frozenset({match[0]}), frozenset({"clock"}))
-        for match in clocks
-    ]
-    figures.sort()
-    words = [word for clause in sentence for word in clause.words if not word.key[0].isdigit()]
-    cuts = [match.start() for match in _JOINT.finditer(text)]
-    found = []
-    for at, (low, high, values, kinds) in enumerate(figures):
-        last = figures[at - 1][1] if at else 0
-        after = figures[at + 1][0] if at + 1 < len(figures) else len(text)
-        start = max(
-            (
-                cut
-                for cut in cuts
-                if last <= cut < low and any(cut <= word.start < low for word in words)
-            ),
-            default=low if at else 0,
-        )
-        end = min((cut for cut in cuts if high <= cut), default=len(text))
-        before = tuple(word for word in words if start <= word.start and word.end <= low)
-        behind = tuple(word for word in words if high <= word.start < min(end, after))
-        own = before or (() if at else behind)
-        near = tuple(word for word in words if start <= word.start < end)
-        found.append(_Part(text[low:high], values, kinds, own, near))
-    return found
 
 
 def turned_roles(

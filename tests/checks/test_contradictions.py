@@ -200,11 +200,6 @@ APART = [
         "Smoking is strictly forbidden on the balconies.",
     ),
     (
-        "Plan A costs 12 euros a month.",
-        "Plan A costs 9 euros a month.",
-        "Plan A costs 9 euros a month, plan B 12 euros a month.",
-    ),
-    (
         "The drug reduces blood pressure.",
         "The drug increases blood pressure.",
         "In patients over 60 the drug increases blood pressure slightly.",

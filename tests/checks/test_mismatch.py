@@ -89,7 +89,10 @@ HELD: dict[str, list[tuple[str, str]]] = {
     # Figures must stand near the quote, names anywhere in its chunk.
     "Founded in 1990 near 杭州市.": [("date", "1990")],
 }
+PLANS = "Plan A costs 9 euros a month, plan B 12 euros a month."
 SAME = [
+    ("Plan A costs 9 euros a month.", PLANS),
+    ("Plan B costs 12 euros a month.", PLANS),
     ("They held two men.", "Police say that two men were held."),
     ("There are 2 reasons it rained.", "It rained."),
     ("Here are 3 points:", "It rained."),
@@ -192,6 +195,9 @@ OTHER = [
     ("2.1 million people", "2.5 million people", ("number", "2.1 million")),
     ("See resource 33.", "See it.", ("number", "33")),
     ("第14名", "第15名", ("number", "14")),
+    ("Plan A costs 12 euros a month.", PLANS, ("number", "12 euros")),
+    ("甲方案每月12元。", "甲方案每月9元，乙方案每月12元。", ("number", "12元")),
+    ("乙方案每月9元。", "甲方案每月9元，乙方案每月12元。", ("number", "9元")),
 ]
 
 
