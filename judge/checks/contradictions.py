@@ -26,6 +26,9 @@ _CLOSE: Final = 0.8
 """Clauses with at least this share of the best one's worth are as near."""
 _BESIDE: Final = 0.3
 """What a word is worth that stands in the sentence of a clause, not in itself."""
+_TOPIC: Final = 0.8
+_COMMENT: Final = 3
+"""The same beside a Chinese clause of so few words, whose subject stands before the comma."""
 _ROLES: Final = 0.8
 """The same where two things may have changed places."""
 _SHARED: Final = 2
@@ -131,11 +134,12 @@ def _nearest(own: Clause, sentences: Iterable[tuple[Clause, ...]], least: float)
             continue
         for clause in sentence:
             worth = 0.0
+            bare = len(clause.words) <= _COMMENT and not clause.text.isascii()
             for word in around:
                 if clause.having(word) or _rivals(word, own, clause):
                     worth += word.weight
                 elif word.key in beside:
-                    worth += _BESIDE * word.weight
+                    worth += (_TOPIC if bare else _BESIDE) * word.weight
             share = worth / own.weight
             if share >= least:
                 yield _Near(clause, share, sentence)
