@@ -21,13 +21,15 @@ def other_bound(
     own: tuple[Clause, ...], sentences: Sequence[tuple[Clause, ...]]
 ) -> tuple[str, str] | None:
     """A bound of a claim, and the other bound that the evidence gives with the same figure."""
-    for key, least, phrase in _bounds(own):
-        there = [
-            each
-            for sentence in sentences
-            for each in _bounds(sentence)
-            if each[0] == key and share(own, sentence) >= _NEAR
-        ]
+    said = _bounds(own)
+    near = [
+        bound
+        for sentence in (sentences if said else ())
+        if (bounds := _bounds(sentence)) and share(own, sentence) >= _NEAR
+        for bound in bounds
+    ]
+    for key, least, phrase in said:
+        there = [each for each in near if each[0] == key]
         if there and all(other != least for _, other, _ in there):
             return phrase, there[0][2]
     return None
