@@ -10,10 +10,10 @@ HALVES = ("learn", "held")
 
 # Of 122 wrong and 160 right sentences in either language; what improves a figure moves it here.
 CAUGHT = {"en": 107, "zh": 105}
-APART = {"en": 101, "zh": 97}
+APART = {"en": 101, "zh": 98}
 SEEN = {"en": 108, "zh": 105}
-ALARMS = {"en": 14, "zh": 18}
-ALARMS_OR_FLAGS = {"en": 14, "zh": 18}
+ALARMS = {"en": 14, "zh": 17}
+ALARMS_OR_FLAGS = {"en": 14, "zh": 17}
 
 
 @pytest.fixture(scope="module")
