@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from itertools import combinations
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -42,8 +42,6 @@ _OPEN: Final = re.compile(
     re.IGNORECASE,
 )
 _REACH: Final = 16
-_SHORT: Final = 10_000
-"""Characters of a text that is kept as read for a while."""
 _FEW: Final = 16
 """Sentences with a figure that are looked at before all places are."""
 _PAIRED: Final = 6
@@ -122,7 +120,7 @@ def differences(
     }
     if not full:
         return ()
-    said = {index: _read(blank_markup(_unlabelled(request.claim(index)))) for index in full}
+    said = {index: _Said(blank_markup(_unlabelled(request.claim(index)))) for index in full}
     shelf = _Shelf(request, tuple(said.values()))
     return tuple(
         Mismatch(name, index, words, instead)
@@ -134,7 +132,7 @@ def differences(
 
 def confirmed(request: JudgeRequest, indexes: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
     """Where sentences, given by index, have figures and dates that follow from the chunks."""
-    said = {index: _read(blank_markup(_unlabelled(request.claim(index)))) for index in indexes}
+    said = {index: _Said(blank_markup(_unlabelled(request.claim(index)))) for index in indexes}
     grounds = _Shelf(request, tuple(said.values())).whole
     return {
         index: [
@@ -236,14 +234,6 @@ class _Said:
     def place(self, item: Item) -> Place | None:
         """What it says about one of its figures or dates; None in a list of several."""
         return self._placed.get((item.start, item.end))
-
-
-def _read(text: str) -> _Said:
-    return _kept(text) if len(text) <= _SHORT else _Said(text)
-
-
-# A judge may have read what is looked at after it.
-_kept: Final = lru_cache(maxsize=64)(_Said)
 
 
 class _Grounds:
@@ -425,13 +415,13 @@ class _Shelf:
     """The question and the chunks, each read at most once."""
 
     def __init__(self, request: JudgeRequest, said: tuple[_Said, ...]) -> None:
-        self._query = _read(request.query)
+        self._query = _Said(request.query)
         self._said = said
         self._all = [chunk.text for chunk in request.chunks]
         self._texts: dict[str, list[str]] = {}
         for chunk in request.chunks:
             self._texts.setdefault(chunk.chunk_id, []).append(chunk.text)
-        self._read = cache(_read)
+        self._read = cache(_Said)
         self._segments = cache(segments)
         self._known = cache(_Grounds)
 
