@@ -22,7 +22,7 @@ async def test_ordinary_answers_are_asked_about_and_judged_before_a_long_one_is_
         for number, answer in enumerate(answers)
     ]
     with JudgeServer() as server:
-        config = server.config(concurrency=32, deadline=5, fallback=False)
+        config = server.config(concurrency=32, deadline=60, fallback=False)
         async with Evaluator(config) as evaluator:
             results = [result async for result in evaluator.evaluate(samples)]
     assert [len(asked.user) > len(LONG) for asked in server.requests[-21:]] == [False] * 20 + [True]

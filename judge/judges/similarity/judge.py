@@ -24,7 +24,7 @@ from judge.judges.similarity.model import (
     logit,
     nearest,
 )
-from judge.judges.similarity.terms import Term, terms
+from judge.judges.similarity.terms import Kind, Term, terms
 from judge.protocols import Embedder
 from judge.records import (
     Evidence,
@@ -134,13 +134,19 @@ class _Material:
         vocabulary = Vocabulary.of(broken.values())
         passages = locate(texts, vocabulary)
         there = set(np.unique(passages.term).tolist())
-        doubtful = [
-            index
+        # What stands nowhere as it is written may be a figure or date that follows from the chunks.
+        absent = {
+            index: {
+                t.start
+                for t in own
+                if t.kind is Kind.WORD and vocabulary.number[t.key] not in there
+            }
             for index, own in broken.items()
             if any(t.key[0].isdigit() and vocabulary.number[t.key] not in there for t in own)
-        ]
-        for index, spans in (confirmed(request, doubtful) if doubtful else {}).items():
-            broken[index] = _without(broken[index], spans)
+        }
+        for index, spans in (confirmed(request, absent) if absent else {}).items():
+            lost = [span for span in spans if not absent[index].isdisjoint(range(*span))]
+            broken[index] = _without(broken[index], lost)
         places = (passages.chunk_of.tolist(), passages.starts.tolist(), passages.ends.tolist())
         segments = [texts[chunk][start:end] for chunk, start, end in zip(*places, strict=True)]
         return cls(bare, broken, vocabulary, passages, segments)
