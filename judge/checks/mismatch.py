@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import combinations
 from operator import itemgetter
@@ -101,7 +101,7 @@ def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> t
 
 
 def differences(
-    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]
+    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome], shelf: "Shelf | None" = None
 ) -> tuple[Mismatch, ...]:
     """All that a `full` says and its evidence does not, in the order of the sentences.
 
@@ -109,7 +109,7 @@ def differences(
     question; names anywhere in a chunk that is quoted or said to support, or in the question.
     Where no quote was found, the chunks said to support are the evidence; where there are none
     either, nothing can be compared. Similarity quotes no more than its best window and was told of
-    all chunks: there all of them are the evidence.
+    all chunks: there all of them are the evidence. `shelf` is what was read of the request before.
     """
     full = {
         index: outcome
@@ -120,31 +120,23 @@ def differences(
     }
     if not full:
         return ()
-    said = {index: _Said(blank_markup(_unlabelled(request.claim(index)))) for index in full}
-    shelf = _Shelf(request, tuple(said.values()))
+    shelf = shelf or Shelf(request)
+    names = _Names([shelf.claim(index) for index in full], shelf)
     return tuple(
         Mismatch(name, index, words, instead)
         for index, verdict in full.items()
         if (grounds := shelf.grounds(verdict)) is not None
-        for name, words, instead in _compare(said[index], grounds, shelf)
+        for name, words, instead in _compare(shelf.claim(index), grounds, names)
     )
 
 
-def confirmed(request: JudgeRequest, indexes: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
-    """Where sentences, given by index, have figures and dates that follow from the chunks."""
-    said = {index: _Said(blank_markup(_unlabelled(request.claim(index)))) for index in indexes}
-    grounds = _Shelf(request, tuple(said.values())).whole
-    return {
-        index: [
-            *((q.start, q.end) for q in own.quantities[:_MOST] if grounds.match(q) is Match.FOUND),
-            *(
-                (day.start, day.end)
-                for day in own.dates[:_MOST]
-                if day.certain and grounds.dated(day)
-            ),
-        ]
-        for index, own in said.items()
-    }
+def confirmed(shelf: "Shelf", index: int) -> list[tuple[int, int]]:
+    """Where a sentence, given by index, has figures and dates that follow from the chunks."""
+    own, grounds = shelf.claim(index), shelf.whole
+    return [
+        *((q.start, q.end) for q in own.quantities[:_MOST] if grounds.match(q) is Match.FOUND),
+        *((d.start, d.end) for d in own.dates[:_MOST] if d.certain and grounds.dated(d)),
+    ]
 
 
 def _unlabelled(text: str) -> str:
@@ -411,19 +403,27 @@ class _Grounds:
         return AllMentions([text.mentions for text in self._wide])
 
 
-class _Shelf:
-    """The question and the chunks, each read at most once."""
+class Shelf:
+    """The sentences of a request, its question and its chunks, each read at most once."""
 
-    def __init__(self, request: JudgeRequest, said: tuple[_Said, ...]) -> None:
+    def __init__(self, request: JudgeRequest) -> None:
         self._query = _Said(request.query)
-        self._said = said
-        self._all = [chunk.text for chunk in request.chunks]
+        self.texts = [chunk.text for chunk in request.chunks]
+        """Of the chunks."""
         self._texts: dict[str, list[str]] = {}
         for chunk in request.chunks:
             self._texts.setdefault(chunk.chunk_id, []).append(chunk.text)
-        self._read = cache(_Said)
+        self.read = cache(_Said)
+        self._claim = request.claim
+        self._claims: dict[int, _Said] = {}
         self._segments = cache(segments)
         self._known = cache(_Grounds)
+
+    def claim(self, index: int) -> "_Said":
+        """What a sentence says, its markup and labels blank."""
+        if index not in self._claims:
+            self._claims[index] = _Said(blank_markup(_unlabelled(self._claim(index))))
+        return self._claims[index]
 
     def grounds(self, verdict: Verdict) -> _Grounds | None:
         """What the sentence is compared with; None where there is nothing."""
@@ -442,10 +442,11 @@ class _Shelf:
 
     @cached_property
     def whole(self) -> _Grounds:
-        return self._ground(self._all, self._all)
+        """All chunks."""
+        return self._ground(self.texts, self.texts)
 
     def _ground(self, *texts: Iterable[str]) -> _Grounds:
-        close, wide = ((*map(self._read, dict.fromkeys(each)), self._query) for each in texts)
+        close, wide = ((*map(self.read, dict.fromkeys(each)), self._query) for each in texts)
         return self._known(close, wide)
 
     def _around(self, text: str, start: int, end: int) -> str:
@@ -457,7 +458,14 @@ class _Shelf:
             return text[start:end]
         return text[min(start, cuts[first][0]) : max(end, cuts[last][1])]
 
-    def is_name(self, name: Name) -> bool:
+
+class _Names:
+    """Which names are names, by how some sentences and the chunks write them."""
+
+    def __init__(self, said: Sequence[_Said], shelf: Shelf) -> None:
+        self._said, self._shelf = said, shelf
+
+    def has(self, name: Name) -> bool:
         """Whether it is one beyond doubt.
 
         A capital at the start of a sentence tells nothing unless the word has one amid a sentence
@@ -470,18 +478,18 @@ class _Shelf:
 
     @cached_property
     def _amid(self) -> Amid:
-        return Amid((*(each.text for each in self._said), *self._all))
+        return Amid((*(each.text for each in self._said), *self._shelf.texts))
 
     @cached_property
     def _proper(self) -> frozenset[str]:
-        said = (*self._said, *map(self._read, self._all))
+        said = (*self._said, *map(self._shelf.read, self._shelf.texts))
         named = {
             part for text in said for each in text.names if each.certain for part in each.parts
         }
         return frozenset(named.difference(*(text.mentions.lower for text in said)))
 
 
-def _compare(said: _Said, grounds: _Grounds, shelf: _Shelf) -> Iterator[_Difference]:
+def _compare(said: _Said, grounds: _Grounds, names: _Names) -> Iterator[_Difference]:
     """The flag, what the claim says and what stands there instead, by kind in reading order."""
     yield from _figures(said, grounds)
     text = said.text
@@ -496,7 +504,7 @@ def _compare(said: _Said, grounds: _Grounds, shelf: _Shelf) -> Iterator[_Differe
     lost = [
         name
         for name in said.names[:_MOST]
-        if name.start not in taken and shelf.is_name(name) and grounds.lacks(name)
+        if name.start not in taken and names.has(name) and grounds.lacks(name)
     ]
     instead = grounds.other_name(said, lost[0]) if len(lost) == 1 else None
     for name in lost:

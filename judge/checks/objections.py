@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from judge.checks.contradictions import contradiction
-from judge.checks.mismatch import differences
+from judge.checks.mismatch import Shelf, differences
 from judge.checks.quotes import repeats
 from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.words import blank_markup
@@ -40,11 +40,11 @@ class Objection(NamedTuple):
 
 
 def objections(
-    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]
+    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome], shelf: Shelf | None = None
 ) -> dict[int, list[Objection]]:
     """What speaks against each `full`, by sentence; the first is the weightiest."""
     found: dict[int, list[Objection]] = {}
-    lacking = [Objection(*each) for each in differences(request, outcomes)]
+    lacking = [Objection(*each) for each in differences(request, outcomes, shelf)]
     if any(each.name in _FIGURES for each in lacking):
         texts = [
             (_CUT.sub(r"\1", chunk.text), _COMMA.sub("", chunk.text)) for chunk in request.chunks

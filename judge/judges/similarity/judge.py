@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from judge.checks.mismatch import confirmed
+from judge.checks.mismatch import Shelf, confirmed
 from judge.checks.objections import EDITION, flags, objections
 from judge.errors import ConfigError
 from judge.judges import overruled, reason
@@ -67,9 +67,15 @@ _MEASURES: Final = frozenset("%％‰°年月日号岁天次人")
 
 
 async def aligned(
-    request: JudgeRequest, indexes: Sequence[int], embedder: Embedder, limit: int = MOST
+    request: JudgeRequest,
+    indexes: Sequence[int],
+    embedder: Embedder,
+    limit: int = MOST,
+    shelf: Shelf | None = None,
 ) -> AsyncIterator[tuple[Sequence[int], Alignment] | Unscored]:
     """Measure sentences, given by index, against the chunks, of which there is at least one.
+
+    `shelf` keeps what is read of the request, for those who read it later.
 
     Yields:
         The indexes of the next sentences, at most 64, and where what they say stands; or the
@@ -83,7 +89,7 @@ async def aligned(
         indexes, spent = _readable(request, indexes, limit // 2)
         if not indexes:
             return
-    material = await apart(heavy, _Material.of, request, indexes)
+    material = await apart(heavy, _Material.of, request, indexes, shelf or Shelf(request))
     rows = await embedder.embed(material.segments, request.deadline)
     if isinstance(rows, Unscored):
         yield rows
@@ -127,7 +133,7 @@ class _Material:
     segments: Sequence[str]
 
     @classmethod
-    def of(cls, request: JudgeRequest, indexes: Sequence[int]) -> "_Material":
+    def of(cls, request: JudgeRequest, indexes: Sequence[int], shelf: Shelf) -> "_Material":
         texts = [chunk.text for chunk in request.chunks]
         bare = {index: blank_markup(request.claim(index)) for index in indexes}
         broken = {index: terms(claim) for index, claim in bare.items()}
@@ -144,8 +150,9 @@ class _Material:
             for index, own in broken.items()
             if any(t.key[0].isdigit() and vocabulary.number[t.key] not in there for t in own)
         }
-        for index, spans in (confirmed(request, absent) if absent else {}).items():
-            lost = [span for span in spans if not absent[index].isdisjoint(range(*span))]
+        for index, lacking in absent.items():
+            spans = confirmed(shelf, index)
+            lost = [span for span in spans if not lacking.isdisjoint(range(*span))]
             broken[index] = _without(broken[index], lost)
         places = (passages.chunk_of.tolist(), passages.starts.tolist(), passages.ends.tolist())
         segments = [texts[chunk][start:end] for chunk, start, end in zip(*places, strict=True)]
@@ -262,22 +269,24 @@ class SimilarityJudge:
                     before = self._alone(held)
                 held = weighed
 
-        heavy = weigh(request)
+        heavy, shelf = weigh(request), Shelf(request)
         # Every claim, asked or not, for the claims beside one bear on it.
         indexes = sorted(claims.union(request.ask))
-        async for block in aligned(request, indexes, self._embedder, self._limit):
+        async for block in aligned(request, indexes, self._embedder, self._limit, shelf):
             if isinstance(block, Unscored):
                 return Judgment(outcomes=dict.fromkeys(request.ask, block))
             await apart(heavy, take, *block)
         if held is not None:
             pull = self._model.pull(before, None)
             outcomes[held.index] = self._verdict(request, held, pull)
-        return await apart(heavy, self._checked, request, outcomes)
+        return await apart(heavy, self._checked, request, outcomes, shelf)
 
-    def _checked(self, request: JudgeRequest, outcomes: Mapping[int, Verdict]) -> Judgment:
+    def _checked(
+        self, request: JudgeRequest, outcomes: Mapping[int, Verdict], shelf: Shelf
+    ) -> Judgment:
         """Every `full` overruled that something decisive is found against; the rest flagged."""
         asked = {index: outcomes[index] for index in request.ask if index in outcomes}
-        against = objections(request, asked)
+        against = objections(request, asked, shelf)
         for index, (first, *_) in against.items():
             changed = overruled(asked[index], request.sentences[index].text, first)
             if changed is not asked[index]:
