@@ -1,5 +1,6 @@
 """The settings of the LLM judge, from each place they may come from to what the server sees."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -79,8 +80,10 @@ def test_a_pattern_that_takes_too_long_is_one_line(place: Path) -> None:
     source = write(place / "in.jsonl", lines)
     ran = score(source, "--citation-pattern", "(a|aa)+$")
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    said = "judge: citation_pattern '(a|aa)+$' takes more than 1.0 s of computing for answer 'q0'; "
-    assert ran.err == said + "give a simpler pattern, without a repeat inside a repeat\n"
+    # Several answers are read at once: which of them is named depends on which thread ends first.
+    said = "judge: citation_pattern '(a|aa)+$' takes more than 1.0 s of computing for answer 'q#'; "
+    said += "give a simpler pattern, without a repeat inside a repeat\n"
+    assert re.sub(r"'q\d+'", "'q#'", ran.err) == said
     assert score(source, "--citation-pattern", r"\[(\d+)\]", "--force").code == 0
     assert len(results(place / "run")) == 40
 
