@@ -38,6 +38,7 @@ _LOG: Final = logging.getLogger("judge")
 OPENAI: Final = "https://api.openai.com/v1"
 PROMPT: Final = ("faithfulness", "v1")
 CORRECTNESS_PROMPT: Final = ("correctness", "v1")
+RELEVANCE_PROMPT: Final = ("relevance", "v1")
 _OTHER_FILES: Final = 32
 """Open at a time beside the sockets: the run's, the cache's, data, certificates, look-ups."""
 _THOUGHTS: Final = 16_384
@@ -53,6 +54,8 @@ class Judges(NamedTuple):
     """An answer's sentences against its chunks."""
     correctness: Judge | None = None
     """Against its reference, and the reference against it; None where that is not asked for."""
+    relevance: Judge | None = None
+    """Whether it answers the question; likewise."""
 
 
 @asynccontextmanager
@@ -77,8 +80,13 @@ async def compose(config: Config) -> AsyncGenerator[Judges]:
             yield first
             return
         second = alone(config, await _second(config, connection, stack))
-        both = [FallbackJudge(a, b) for a, b in zip(first, second, strict=True) if a and b]
-        yield Judges(*both)
+        correctness = first.correctness
+        if correctness is not None and second.correctness is not None:
+            correctness = FallbackJudge(correctness, second.correctness)
+        # Of the question nobody else can tell anything.
+        yield Judges(
+            FallbackJudge(first.faithfulness, second.faithfulness), correctness, first.relevance
+        )
 
 
 def at_once(config: Config) -> int:
@@ -150,7 +158,7 @@ async def _asking(
 ) -> Judges:
     from judge.backends.openai import OpenAIModel, settle  # noqa: PLC0415
     from judge.judges.cached import CachedJudge  # noqa: PLC0415
-    from judge.judges.prompted import PromptedJudge  # noqa: PLC0415
+    from judge.judges.prompted import PARTS, Form, PromptedJudge  # noqa: PLC0415
     from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
     store = await stack.enter_async_context(open_store(config)) if config.cache else None
@@ -163,22 +171,26 @@ async def _asking(
         "what the server takes (%s): %s", how, ", ".join(Signature.parse(model.signature).whole)
     )
 
-    def asking(prompt: tuple[str, str]) -> Judge:
-        prompted = PromptedJudge(
+    def asking(prompt: tuple[str, str], form: Form | None = None) -> Judge:
+        size = config.sentences_per_call if form is None else 1
+        judge: Judge = PromptedJudge(
             model,
             load_prompt(*prompt),
-            sentences_per_call=config.sentences_per_call,
+            sentences_per_call=size,
             max_reply_tokens=config.max_reply_tokens,
             room=room,
-            edition=_edition(config, windows=True),
+            edition=_edition(config, windows=form is None),
+            form=form or Form(),
         )
-        windowed = WindowedJudge(prompted, max_evidence_tokens=config.max_evidence_tokens)
-        if store is None:
-            return windowed
-        group = config.sentences_per_call
-        return CachedJudge(windowed, store, connection.base_url, group=group)
+        if form is None:
+            judge = WindowedJudge(judge, max_evidence_tokens=config.max_evidence_tokens)
+        return CachedJudge(judge, store, connection.base_url, group=size) if store else judge
 
-    return Judges(asking(PROMPT), asking(CORRECTNESS_PROMPT) if config.correctness else None)
+    return Judges(
+        asking(PROMPT),
+        asking(CORRECTNESS_PROMPT) if config.correctness else None,
+        asking(RELEVANCE_PROMPT, PARTS) if config.relevance else None,
+    )
 
 
 def explain(config: Config, store: "DiskStore", request: "JudgeRequest") -> "list[Explained]":

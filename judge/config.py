@@ -112,6 +112,8 @@ class Config(Record):
     """Share of answers that a review hook is handed, where there is one."""
     correctness: bool = False
     """Compare each answer with its `gold_answer`, too: one more call each way."""
+    relevance: bool = False
+    """Ask a language model whether each answer answers its `query`, too: one more call."""
     faithful_from: float = Field(default=0.8, ge=0, le=1)
     """The least faithfulness of an answer that counts as faithful in the table of cells."""
     correct_from: float = Field(default=0.8, ge=0, le=1)
@@ -236,6 +238,12 @@ class Config(Record):
             raise ConfigError("judge 'llm' needs a model: name one with --model or JUDGE_MODEL")
         if self.judge == "nli" and self.nli_model is None:
             raise ConfigError("judge 'nli' needs a model: name one with --nli-model")
+        if self.relevance and not self.asks_model:
+            raise ConfigError(
+                "relevance: whether an answer answers its question only a language model can tell, "
+                "and by similarity or NLI it is not measured: name one with --model or "
+                "JUDGE_MODEL, or leave out --relevance"
+            )
         if self.infers and self.embedding_model is not None:
             raise ConfigError(
                 f"nli_model {self.nli_model!r} and embedding_model {self.embedding_model!r}: one "

@@ -18,6 +18,7 @@ from judge.files.samples import Samples, each
 from judge.pipeline import evaluate_sample, sign
 from judge.protocols import Judge, ReviewHook
 from judge.records import Sample, SampleResult
+from judge.relevance import relate
 
 _Result = TypeVar("_Result")
 _Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
@@ -41,7 +42,7 @@ class Evaluator:
     Args:
         config: settings; the defaults where left out.
         judge: a judge of your own instead of the one the settings describe; where correctness is
-            asked for, it compares with the references, too.
+            asked for, it compares with the references, too. Relevance is asked of no such judge.
         review_hook: is handed the share `config.review_rate` of the answers as they are made, on
             another thread.
     """
@@ -57,11 +58,16 @@ class Evaluator:
         self._at_once = at_once(self._config)
         self._hook = review_hook
         self._given: Judges | None = None
-        self._signatures: tuple[str, str | None] | None = None
+        self._signatures: tuple[str, str | None, str | None] | None = None
         self._entered = False
         self._open: tuple[Judges, AsyncExitStack] | None = None
         self._gates = WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]()
         if judge is not None:
+            if self._config.relevance:
+                raise ConfigError(
+                    "relevance has a prompt of its own for a language model, which a judge of your "
+                    "own cannot answer: leave out one of them"
+                )
             self._given = Judges(judge, judge if self._config.correctness else None)
         elif not (self._config.asks_server or self._config.loads_model):
             self._given = alone(self._config, offline(self._config))
@@ -88,7 +94,16 @@ class Evaluator:
         return self._known[1]
 
     @property
-    def _known(self) -> tuple[str, str | None]:
+    def relevance_signature(self) -> str | None:
+        """How the numbers of answer relevance are made; None where it is not asked for.
+
+        Raises:
+            ConfigError: as of `signature`.
+        """
+        return self._known[2]
+
+    @property
+    def _known(self) -> tuple[str, str | None, str | None]:
         if self._signatures is None:
             raise ConfigError(
                 "the signature is known once the model was probed or loaded; "
@@ -97,9 +112,9 @@ class Evaluator:
         return self._signatures
 
     def _sign(self, judges: Judges) -> None:
-        first, second = judges
         rules = self._config.rules
-        self._signatures = sign(first, rules), None if second is None else sign(second, rules)
+        second, third = (None if each is None else sign(each, rules) for each in judges[1:])
+        self._signatures = sign(judges.faithfulness, rules), second, third
 
     async def __aenter__(self) -> Self:
         """Open what the judge needs.
@@ -164,13 +179,15 @@ class Evaluator:
         # A server may keep one waiting; whatever else judges does its work and is done.
         patient = self._given is None and self._config.asks_server
         patience = self._config.deadline if patient else None
-        rules, (first, second) = self._config.rules, judges
+        rules, (first, second, third) = self._config.rules, judges
 
         async def score(sample: Sample) -> SampleResult:
             deadline = None
             if patience is not None:
                 deadline = asyncio.get_running_loop().time() + patience
             result = await evaluate_sample(sample, first, rules, deadline=deadline)
+            if third is not None:
+                result = await relate(sample, result, third, rules, deadline=deadline)
             gate = self._gate()
             return await compare(sample, result, second, rules, patience=patience, gate=gate)
 

@@ -24,7 +24,7 @@ from judge.files.folder import RunFolder
 from judge.files.runs import REJECTED, has_bytes, misplaced
 from judge.files.samples import Checked, Rejected, check_samples, read_samples
 from judge.files.source import Digest, is_fifo
-from judge.records import SampleResult, Summary
+from judge.records import RelevanceStatus, SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
 from judge.scores.totals import Totals
@@ -181,6 +181,7 @@ class Job:
         return RunRecord(
             signature=self._evaluator.signature,
             correctness=self._evaluator.correctness_signature,
+            answer_relevance=self._evaluator.relevance_signature,
             config=self._config.model_dump(mode="json"),
             versions=python | {name: version(name) for name in libraries},
             input=RunInput(
@@ -244,7 +245,9 @@ class Job:
 
 def _is_barren(result: SampleResult) -> bool:
     """Whether something of it was to be judged, and nothing of that was."""
-    compared = result.correctness
+    compared, related = result.correctness, result.answer_relevance
+    if related is not None and related.status is RelevanceStatus.UNSCORED:
+        return True
     parts = (result.scores, *((compared.of_answer, compared.of_reference) if compared else ()))
     return any(part.unscored and not part.judged + part.no_claim for part in parts)
 

@@ -45,7 +45,8 @@ class Asked:
     @cached_property
     def _order(self) -> re.Match[str] | None:
         # Judged text may hold such a line, too: the real one stands behind the answer's end.
-        pattern = rf"^</answer {self._code}>\nJudge these sentences: (.*)((?s:.*))\Z"
+        order = r"Judge (?:these sentences: (.*)|the parts of this question\.)"
+        pattern = rf"^</answer {self._code}>\n{order}((?s:.*))\Z"
         return re.search(pattern, self.user, re.MULTILINE)
 
     @cached_property
@@ -64,7 +65,23 @@ class Asked:
 
     @property
     def ids(self) -> list[str]:
-        return self._order[1].split(", ") if self._order else []
+        return self._order[1].split(", ") if self._order and self._order[1] else []
+
+    @property
+    def is_about_question(self) -> bool:
+        """Whether it asks if the answer answers the question."""
+        return self._order is not None and self._order[1] is None
+
+    @cached_property
+    def question(self) -> str:
+        fence = rf"^<question {self._code}>\n(.*)\n</question {self._code}>$"
+        found = re.search(fence, self.user, re.MULTILINE | re.DOTALL)
+        return found[1] if found else ""
+
+    @cached_property
+    def answer(self) -> str:
+        """The answer, where it stands as the evidence."""
+        return next((text for _, text in self._parts("answer", r"chunk \d+")), "")
 
     @cached_property
     def chunks(self) -> list[str]:

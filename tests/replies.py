@@ -130,9 +130,28 @@ def packed(listed: Sequence[Mapping[str, JsonValue]]) -> str:
     return json.dumps({"verdicts": listed}, ensure_ascii=False, separators=(",", ":"))
 
 
+def answered(asked: Asked, **parts: str) -> str:
+    """The JSON text of a right reply about a question: by default its whole is answered.
+
+    Args:
+        asked: the request.
+        parts: `full`, `partial` or `none`, for words of the question.
+    """
+    listed = [
+        {
+            "part": words,
+            "evidence": [] if label == "none" else [asked.answer],
+            "answered": label,
+            "reason": "" if label == "full" else "something is left open",
+        }
+        for words, label in (parts or {asked.question: "full"}).items()
+    ]
+    return json.dumps({"parts": listed}, ensure_ascii=False)
+
+
 def right(asked: Asked) -> Answer:
-    """`full` for every sentence, with a true quote out of chunk 1."""
-    return Says(verdicts(asked))
+    """`full` for every sentence, with a true quote out of chunk 1, or for the whole question."""
+    return Says(answered(asked) if asked.is_about_question else verdicts(asked))
 
 
 # Scripts made of scripts.

@@ -25,13 +25,17 @@ def test_the_prompts_lie_where_the_checkout_has_them() -> None:
 
 
 def test_the_shipped_prompts_have_their_pinned_bytes_and_take_all_that_is_put_in() -> None:
-    assert verify_prompts() == ["correctness/v1.toml", "faithfulness/v1.toml"]
+    shown = {"code", "query", "chunks"}
+    asked = {name: {*shown, "sentences", "ask"} for name in ("correctness", "faithfulness")}
+    asked["relevance"] = shown
+    assert verify_prompts() == [f"{name}/v1.toml" for name in asked]
     # Written out here as well: no edit of the file and its sum together goes unnoticed.
     assert load_prompt("faithfulness", "v1").reference == "faithfulness-v1@a77cf08f"
     assert load_prompt("correctness", "v1").reference == "correctness-v1@7fc63cac"
-    for name in ("correctness", "faithfulness"):
+    assert load_prompt("relevance", "v1").reference == "relevance-v1@960423c8"
+    for name, identifiers in asked.items():
         prompt = load_prompt(name, "v1")
-        assert set(prompt.user.get_identifiers()) == {"code", "query", "chunks", "sentences", "ask"}
+        assert set(prompt.user.get_identifiers()) == identifiers
         assert prompt.again.get_identifiers() == ["faults"]
         assert "$" not in prompt.system
         # A server that holds replies to JSON asks for the word itself.

@@ -71,6 +71,12 @@ def find_quote(quote: str, chunk: str) -> tuple[int, int] | None:
     return _find(fold(quote).text, *_prepared(chunk))
 
 
+def find_words(quotes: Sequence[str], text: str) -> list[tuple[int, int] | None]:
+    """Where each of these stands in a text, as of `find_quote`, but however short it is."""
+    folded, edged = _prepared(text)
+    return [_find(fold(quote).text, folded, edged, short=True) for quote in quotes]
+
+
 def repeats(verdict: Verdict, claim: str) -> bool:
     """Whether a quote of a verdict has a claim, word for word, as a whole sentence."""
     bare = claim.strip(f"{_ENDS} \n")
@@ -128,10 +134,11 @@ def _prepared(chunk: str) -> tuple[Folded, str]:
     return folded, _edged(folded.text)
 
 
-def _find(quote: str, chunk: Folded, edged: str) -> tuple[int, int] | None:
+def _find(quote: str, chunk: Folded, edged: str, *, short: bool = False) -> tuple[int, int] | None:
     """Where a folded quote stands, in characters of the chunk as given."""
     parts = [part for part in _ELLIPSIS.split(quote) if part]
-    if not any(_long_enough(part) for part in parts):
+    least = _WORD.search if short else _long_enough
+    if not any(map(least, parts)):
         bare = quote.rstrip(_STOPS) if parts else ""
         whole = bare != "" and bare == chunk.text.rstrip(_STOPS)
         return chunk.span(0, len(chunk.text)) if whole else None

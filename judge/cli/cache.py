@@ -78,7 +78,7 @@ def explain(
     """Tell of each claim whether its verdict is kept, or what differs from what is kept.
 
     Takes the settings of `judge score`; asks nobody. It is about faithfulness alone, and not about
-    what --correctness asks.
+    what --correctness and --relevance ask.
 
     Example: judge cache explain samples.jsonl q_001 --model gpt-4.1-mini
     """

@@ -71,6 +71,9 @@ SETTINGS: Final = {
     "correctness": _switch(
         "correctness", "Compare with gold_answer, too: one more call each way [off]."
     ),
+    "relevance": _switch(
+        "relevance", "Ask the model whether the query is answered, too: one more call [off]."
+    ),
     "faithful_from": _option(
         float, "Table of cells: least faithfulness that counts as faithful [0.8].", "SHARE"
     ),

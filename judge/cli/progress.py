@@ -118,6 +118,8 @@ class Progress:
         self._unscored += result.scores.unscored
         if (compared := result.correctness) is not None:
             self._unscored += compared.of_answer.unscored + compared.of_reference.unscored
+        if (related := result.answer_relevance) is not None:
+            self._unscored += len(related.failures)
         if self._done > self._kept:  # what an earlier session paid is no cost of this one
             fresh = (call for call in result.calls if not call.cached)
             self._tokens += sum(call.prompt_tokens + call.reply_tokens for call in fresh)

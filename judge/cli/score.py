@@ -107,7 +107,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
     gates = Gates.read(
         {"least": fail_under or (), "most": fail_over or ()}, expect, strict=strict_gate
     )
-    gates.check(correctness=settings.correctness)
+    gates.check(correctness=settings.correctness, relevance=settings.relevance)
     if gates.bounds and expect is None and not {"judge", "model"} & settings.model_fields_set:
         typer.echo(_GATING.format("an NLI model" if settings.infers else "similarity"), err=True)
     folder = _default_folder(source) if output is None else Path(output)

@@ -75,13 +75,20 @@ class Page:
             text.rstrip()
             yield text
 
-    def made_by(self, signatures: Iterable[str], correctness: Iterable[str] = ()) -> None:
-        """Say which judges were asked, about faithfulness and about correctness."""
+    def made_by(
+        self,
+        signatures: Iterable[str],
+        correctness: Iterable[str] = (),
+        relevance: Iterable[str] = (),
+    ) -> None:
+        """Say which judges were asked, about faithfulness, correctness and answer relevance."""
         say = words("looks", "made", self.lang)
         for signature in signatures:
             self.copied(say("by", signature=signature), "dim")
         for signature in correctness:
             self.copied(say("correctness_by", signature=signature), "dim")
+        for signature in relevance:
+            self.copied(say("relevance_by", signature=signature), "dim")
 
 
 class _Spout(RawIOBase):

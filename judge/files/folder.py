@@ -276,7 +276,7 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
     """What keeps the earlier run from being gone on with; None where nothing does."""
     if earlier.input.sha256 != record.input.sha256:
         return f"input ({earlier.input.path})"
-    for name in ("signature", "correctness"):
+    for name in ("signature", "correctness", "answer_relevance"):
         made, wanted = getattr(earlier, name), getattr(record, name)
         # Which of its models a server picks is no choice of the user's: the results say it.
         first, second = (Signature.parse(each or "").requested() for each in (made, wanted))

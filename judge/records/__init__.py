@@ -16,6 +16,10 @@ from judge.records.exchange import Reply as Reply
 from judge.records.quadrant import Quadrant as Quadrant
 from judge.records.quadrant import QuadrantCount as QuadrantCount
 from judge.records.quadrant import QuadrantTable as QuadrantTable
+from judge.records.relevance import AnswerRelevance as AnswerRelevance
+from judge.records.relevance import PartsVerdict as PartsVerdict
+from judge.records.relevance import QuestionPart as QuestionPart
+from judge.records.relevance import RelevanceStatus as RelevanceStatus
 from judge.records.result import SampleResult as SampleResult
 from judge.records.result import Scores as Scores
 from judge.records.result import Status as Status
@@ -38,6 +42,7 @@ from judge.records.summary import CorpusScore as CorpusScore
 from judge.records.summary import CorrectnessTotals as CorrectnessTotals
 from judge.records.summary import GateResult as GateResult
 from judge.records.summary import Interval as Interval
+from judge.records.summary import RelevanceTotals as RelevanceTotals
 from judge.records.summary import Summary as Summary
 from judge.records.verdict import SUPPORT_WEIGHT as SUPPORT_WEIGHT
 from judge.records.verdict import SUPPORTED as SUPPORTED

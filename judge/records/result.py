@@ -8,6 +8,7 @@ from pydantic import Field, JsonValue
 from judge.records.correctness import Correctness
 from judge.records.exchange import Call
 from judge.records.quadrant import Quadrant
+from judge.records.relevance import AnswerRelevance
 from judge.records.sample import Record
 from judge.records.sentence import Citation, Flag
 from judge.records.verdict import ClaimCounts, SentenceResult
@@ -68,6 +69,8 @@ class SampleResult(Record):
     """Every citation, in the order they stand."""
     correctness: Correctness | None = None
     """How it agrees with the reference; null where that was not asked for."""
+    answer_relevance: AnswerRelevance | None = None
+    """How far it answers the question; null where that was not asked for."""
     cell: Quadrant | None = None
     """Where it stands in the table of retrieval and generation; null without gold evidence."""
     flags: tuple[Flag, ...] = ()

@@ -54,9 +54,11 @@ class RunRecord(Record):
     schema_: Literal[1] = Field(default=1, alias="schema")
     """Version of this layout."""
     signature: str
-    """How every number of the run is made, those of correctness aside."""
+    """How every number of the run is made, those of the next two aside."""
     correctness: str | None = None
     """How those of correctness are made; null where it was not asked for."""
+    answer_relevance: str | None = None
+    """How those of answer relevance are made; null where it was not asked for."""
     config: dict[str, JsonValue]
     """All settings, without secrets."""
     versions: dict[str, str]

@@ -95,6 +95,8 @@ class FlagName(StrEnum):
 
     It is correct only as far as the reference supports all of it.
     """
+    BESIDE_QUESTION = "beside_question"
+    """The answer answers no part of the question, by a verdict on each."""
     NO_CHUNKS = "no_chunks"
     """The answer claims something and no chunk with text came with it: nothing can support it."""
     AMBIGUOUS_CHUNK_ID = "ambiguous_chunk_id"

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from judge.records.correctness import CorrectnessStatus
 from judge.records.quadrant import QuadrantTable
+from judge.records.relevance import RelevanceStatus
 from judge.records.result import Status
 from judge.records.sample import Record
 from judge.records.sentence import CitationStatus, FlagName, SentenceKind
@@ -122,6 +123,38 @@ class CorrectnessTotals(Record):
     """True where `unscored_share` is over the limit and at least three claims are concerned."""
 
 
+class RelevanceTotals(Record):
+    """Answer relevance over a run. A null score was measured on nothing; it is never 0."""
+
+    signatures: dict[str, int]
+    """Answers by signature. More than one: the numbers are not comparable with each other."""
+    statuses: dict[RelevanceStatus, int]
+    """Answers by status, zeros included."""
+    relevance_overall: CorpusScore | None
+    """Answer relevance over all answers with a query: who abstains or says nothing has 0 there,
+    unless gold says that the question has no answer. Pooled over parts; such an answer is one."""
+    relevance_overall_bounds: CorpusBounds | None
+    """With all failures against the answers, then for them."""
+    relevance: CorpusScore | None
+    """The same over the answers that were judged; pooled over the parts of their questions."""
+    relevance_bounds: CorpusBounds | None
+    """Likewise bounded."""
+    parts: int
+    """Parts of questions with a verdict."""
+    supports: dict[Support, int]
+    """Those verdicts by label."""
+    flags: dict[FlagName, int]
+    """Flags of parts by name."""
+    asked: int
+    """Answers of which the judge was asked."""
+    unscored: dict[UnscoredReason, int]
+    """Questions, or single parts, without a verdict, by reason."""
+    unscored_share: float | None
+    """Share of the asked in which anything has none."""
+    untrusted: bool
+    """True where that is over the limit and at least three answers are concerned."""
+
+
 class Summary(Record):
     """Corpus totals. A null score was measured on nothing; it is never 0."""
 
@@ -194,6 +227,8 @@ class Summary(Record):
     """The same with all failures not supported by their citations, then supported."""
     correctness: CorrectnessTotals | None = None
     """How the answers agree with their references; null where that was not asked for."""
+    answer_relevance: RelevanceTotals | None = None
+    """How far the answers answer their questions; null where that was not asked for."""
     breakdown: QuadrantTable | None = None
     """Retrieved, faithful, correct, abstained; null where no sample has gold evidence."""
     citations: dict[CitationStatus, int]

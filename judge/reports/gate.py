@@ -4,7 +4,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, Self
 
 from judge.errors import ConfigError
-from judge.records import CorpusBounds, CorpusScore, GateResult, Interval, Summary
+from judge.records import (
+    CorpusBounds,
+    CorpusScore,
+    CorrectnessTotals,
+    GateResult,
+    Interval,
+    RelevanceTotals,
+    Summary,
+)
 from judge.signature import Signature
 
 FINE: Final = 0
@@ -36,6 +44,8 @@ GATED: Final[Mapping[str, Side]] = {
     "correctness_precision": "least",
     "correctness_recall": "least",
     "correctness_with_fallback": "least",
+    "relevance_overall": "least",
+    "relevance": "least",
 }
 """Every score of the summary: bounded below where more is better, above where less is."""
 
@@ -51,6 +61,9 @@ _CORRECTNESS: Final = {
     "correctness_with_fallback": "f1_with_fallback",
 }
 """Scores of the comparison with references, and what they are called among its totals."""
+
+_RELEVANCE: Final = frozenset({"relevance_overall", "relevance"})
+"""Scores of how far the questions are answered."""
 
 _FIELDS: Final = {**_CORRECTNESS, "abstention_rate": "abstentions"}
 """Scores whose field bears another name, for it is an older figure's."""
@@ -168,9 +181,11 @@ class Gates(NamedTuple):
             )
         return cls(tuple(gates), judge)
 
-    def check(self, *, correctness: bool) -> None:
+    def check(self, *, correctness: bool, relevance: bool = False) -> None:
         """Raise `ConfigError` for a gate on what a run is not going to measure."""
         for gate in self.bounds:
+            if gate.name in _RELEVANCE and not relevance:
+                raise ConfigError(f"{gate}: answer relevance is not measured; add --relevance")
             if gate.name in _CORRECTNESS and not correctness:
                 raise ConfigError(f"{gate}: correctness is not measured; add --correctness")
 
@@ -236,7 +251,7 @@ def _result(gate: Gate, value: float | None, what: str) -> GateResult:
 def _held(gate: Gate, summary: Summary) -> tuple[float | None, str]:
     """What a gate is held against, and what that is."""
     name = _FIELDS.get(gate.name, gate.name)
-    totals = summary.correctness if gate.name in _CORRECTNESS else summary
+    totals = _totals(gate, summary)
     score: CorpusScore | None = getattr(totals, name, None)
     if score is None:
         fallback = gate.name.endswith(_FALLBACK)
@@ -254,6 +269,13 @@ def _held(gate: Gate, summary: Summary) -> tuple[float | None, str]:
     return worst, f"{limit}, failures counted {int(above)}"
 
 
+def _totals(gate: Gate, summary: Summary) -> Summary | CorrectnessTotals | RelevanceTotals | None:
+    """Where a gate's score stands."""
+    if gate.name in _RELEVANCE:
+        return summary.answer_relevance
+    return summary.correctness if gate.name in _CORRECTNESS else summary
+
+
 def _limit(gate: Gate, interval: Interval) -> tuple[float, str]:
     """The end of an interval that is on the bad side of a gate, and what it is."""
     most = gate.side == "most"
@@ -262,8 +284,8 @@ def _limit(gate: Gate, interval: Interval) -> tuple[float, str]:
 
 def exit_code(summary: Summary) -> int:
     """3 for an untrusted run or a gate on nothing, else 1 for a failed gate, or 0."""
-    compared = summary.correctness
-    untrusted = summary.untrusted or (compared is not None and compared.untrusted)
+    beside = (summary.correctness, summary.answer_relevance)
+    untrusted = summary.untrusted or any(each is not None and each.untrusted for each in beside)
     return UNTRUSTED if untrusted else gates_code(summary.gates)
 
 

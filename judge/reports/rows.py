@@ -31,7 +31,7 @@ def _rows(result: SampleResult) -> Iterator[dict[str, Cell]]:
     flags: defaultdict[int | None, list[Flag]] = defaultdict(list)
     for flag in result.flags:
         flags[flag.sentence].append(flag)
-    found = result.correctness
+    found, related = result.correctness, result.answer_relevance
     # By sentence, the label that the run's own judge gave it against the reference.
     compared = {
         each.index: each.outcome.support.value
@@ -47,6 +47,7 @@ def _rows(result: SampleResult) -> Iterator[dict[str, Cell]]:
             "correctness": found.f1 if found else None,
             "correctness_precision": found.precision if found else None,
             "correctness_recall": found.recall if found else None,
+            "answer_relevance": related.score if related else None,
             "sentence": sentence.index,
             "text": sentence.text,
             "start": sentence.start,

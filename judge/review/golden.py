@@ -31,7 +31,7 @@ from judge.review.agreement import mcnemar
 from judge.review.census import NEVER_PARTIAL, own_verdict
 from judge.review.folder import check_output, labelled_draws, write_whole
 from judge.review.records import Drift, Flip, GoldenLabel, Label, LostSentence
-from judge.scores.totals import MIN_UNSCORED
+from judge.scores.tally import MIN_UNSCORED
 from judge.signature import Signature
 
 KEY: Final = "labels"

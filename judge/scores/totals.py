@@ -5,14 +5,12 @@ those of the whole.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final, Literal, Self, get_args
 
 from judge.records import (
     CitationStatus,
-    CorpusBounds,
-    CorpusScore,
     Correctness,
     CorrectnessStatus,
     CorrectnessTotals,
@@ -28,13 +26,12 @@ from judge.records import (
 from judge.records.quadrant import Half, QuadrantWord
 from judge.scores.answer import Counts, Limits, Rate, share
 from judge.scores.correctness import f1
-from judge.scores.intervals import StreamedMeans
 from judge.scores.quadrants import row_of, table
+from judge.scores.relevance import QuestionTotals
+from judge.scores.tally import Tally, is_untrusted
 
 MAX_UNSCORED: Final = 0.05
 """Over this share of unscored claims a run is not to be trusted."""
-MIN_UNSCORED: Final = 3
-"""Fewer unscored claims than this are an accident, not the state of the judge."""
 
 _QIDS: Final = 20
 """So many are named, of each quadrant and of those whose gold contradicts itself."""
@@ -83,9 +80,10 @@ class Totals:
 
     def __init__(self, *, max_unscored: float = MAX_UNSCORED) -> None:
         self._max_unscored = max_unscored
-        self._tally = _Tally((*_SCORES, *_HALLUCINATING, *_ABSTAINING), _BOUNDED)
+        self._tally = Tally((*_SCORES, *_HALLUCINATING, *_ABSTAINING), _BOUNDED)
         self._outcomes = Counts()
         self._correctness = _CorrectnessTotals()
+        self._relevance = QuestionTotals()
         self._quadrants = _QuadrantTotals()
 
     def add(self, result: SampleResult, position: int | None = None) -> None:
@@ -116,6 +114,7 @@ class Totals:
         values |= dict.fromkeys(_abstaining(result), abstained)
         self._tally.add(values, limits)
         self._correctness.add(result.correctness)
+        self._relevance.add(result.answer_relevance, answerable=_answerable(result))
         self._quadrants.add(result, position)
         spent = found["spent"]
         for call in result.calls:
@@ -144,6 +143,7 @@ class Totals:
         self._tally.merge(other._tally)
         self._outcomes.merge(other._outcomes)
         self._correctness.merge(other._correctness)
+        self._relevance.merge(other._relevance)
         self._quadrants.merge(other._quadrants)
 
     def summary(self) -> Summary:
@@ -165,6 +165,7 @@ class Totals:
             fallen_back=outcomes.fallen_back.total(),
             untrusted=_untrusted(outcomes, self._max_unscored),
             correctness=self._correctness.totals(self._max_unscored),
+            answer_relevance=self._relevance.totals(self._max_unscored),
             breakdown=self._quadrants.totals(),
             citations={status: outcomes.citations[status] for status in CitationStatus},
             flags={name: found["flags"][name] for name in FlagName},
@@ -182,17 +183,22 @@ class Totals:
 
 
 def _abstaining(result: SampleResult) -> Iterator[str]:
-    """The abstention rates that an answer counts for: gold evidence tells, or else a reference."""
+    """The abstention rates that an answer counts for."""
     yield "abstentions"
-    answerable = None
-    if result.cell is not None:
-        answerable = result.cell.answerable
-    elif result.correctness is not None and not _conflicting(result):
-        kinds = {sentence.kind for sentence in result.correctness.reference}
-        if not kinds.isdisjoint({SentenceKind.CLAIM, SentenceKind.ABSTENTION}):
-            answerable = SentenceKind.CLAIM in kinds
+    answerable = _answerable(result)
     if answerable is not None:
         yield _ABSTAINING[1 if answerable else 2]
+
+
+def _answerable(result: SampleResult) -> bool | None:
+    """Whether its question has an answer: gold evidence tells, or else a reference."""
+    if result.cell is not None:
+        return result.cell.answerable
+    if result.correctness is not None and not _conflicting(result):
+        kinds = {sentence.kind for sentence in result.correctness.reference}
+        if not kinds.isdisjoint({SentenceKind.CLAIM, SentenceKind.ABSTENTION}):
+            return SentenceKind.CLAIM in kinds
+    return None
 
 
 def _conflicting(result: SampleResult) -> bool:
@@ -201,76 +207,7 @@ def _conflicting(result: SampleResult) -> bool:
 
 
 def _untrusted(outcomes: Counts, max_unscored: float) -> bool:
-    """Whether the unscored share is over the limit, and by no accident."""
-    return (outcomes.unscored_share or 0) > max_unscored and outcomes.failed >= MIN_UNSCORED
-
-
-class _Tally:
-    """Named counts, and means of named scores and of their bounds.
-
-    Args:
-        scores: names of the scores.
-        bounded: names of those that have bounds.
-    """
-
-    def __init__(self, scores: Sequence[str], bounded: Sequence[str]) -> None:
-        self.counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        """By name of what is counted, such as `statuses`, then by what was found."""
-        self._bounded = bounded
-        sides = (f"{name}.{side}" for name in bounded for side in ("low", "high"))
-        self._means = StreamedMeans((*scores, *sides))
-
-    def add(self, scores: Mapping[str, float | None], limits: Mapping[str, Limits | None]) -> None:
-        """Add an answer's scores and bounds; None where it has none."""
-        pairs = {name: pair for name, pair in limits.items() if pair is not None}
-        low = {f"{name}.low": pair[0] for name, pair in pairs.items()}
-        high = {f"{name}.high": pair[1] for name, pair in pairs.items()}
-        self._means.add({**scores, **low, **high})
-
-    def merge(self, other: Self) -> None:
-        self._means.merge(other._means)
-        for name, counts in other.counted.items():
-            self.counted[name].update(counts)
-
-    def scores(self, pooled: Mapping[str, Rate]) -> dict[str, CorpusScore | None]:
-        """By name; None where no answer has it."""
-        return {name: self._score(name, *pool) for name, pool in pooled.items()}
-
-    def shares(self, names: Iterable[str]) -> dict[str, CorpusScore | None]:
-        """Shares of answers by name: pooled over the answers, which is the mean again."""
-        return {
-            name: self._score(name, self._means.mean(name), self._means.count(name))
-            for name in names
-        }
-
-    def _score(self, name: str, micro: float | None, items: int) -> CorpusScore | None:
-        macro, interval = self._means.mean(name), self._means.interval(name)
-        if macro is None or interval is None or micro is None:
-            return None
-        answers = self._means.count(name)
-        return CorpusScore(
-            macro=macro, micro=micro, answers=answers, items=items, interval=interval
-        )
-
-    def bounds(self) -> dict[str, CorpusBounds | None]:
-        """By the name of their field; None where no answer has any."""
-        return {
-            f"{name}_bounds": self._bounds(f"{name}.low", f"{name}.high") for name in self._bounded
-        }
-
-    def _bounds(self, lower: str, upper: str) -> CorpusBounds | None:
-        low, high = self._means.mean(lower), self._means.mean(upper)
-        interval = self._means.interval(lower)
-        if low is None or high is None or interval is None:
-            return None
-        answers = self._means.count(lower)
-        return CorpusBounds(
-            low=low,
-            high=high,
-            answers=answers,
-            low_interval=interval,
-            high_interval=self._means.interval(upper),
-        )
+    return is_untrusted(outcomes.failed, outcomes.claims, max_unscored)
 
 
 class _CorrectnessTotals:
@@ -278,7 +215,7 @@ class _CorrectnessTotals:
 
     def __init__(self) -> None:
         bounded = (*_COMPARED, *_OVERALL)
-        self._tally = _Tally((*bounded, _FALLBACK), bounded)
+        self._tally = Tally((*bounded, _FALLBACK), bounded)
         self._answers, self._references = Counts(), Counts()
         self._pools = {name: (Counts(), Counts()) for name in ("f1", "f1_overall", _FALLBACK)}
         """Claims of the answers, and of their references, that each F1 is over."""

@@ -121,7 +121,7 @@ async def judged(samples: Sequence[Sample], config: Config) -> Ran:
 async def alone(requests: Sequence[JudgeRequest], config: Config) -> float:
     """Seconds of the nested judges, without what stands before and behind them on the path."""
     gate = asyncio.Semaphore(config.concurrency)
-    async with compose(config) as (judge, _):
+    async with compose(config) as (judge, *_):
 
         async def judge_one(request: JudgeRequest) -> None:
             async with gate:

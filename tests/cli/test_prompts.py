@@ -12,13 +12,16 @@ def said(*arguments: str, capsys: pytest.CaptureFixture[str], code: int = 0) -> 
     return out + err
 
 
+NAMES = ("correctness", "faithfulness", "relevance")
+
+
 def test_the_prompts_are_listed_as_signatures_name_them(capsys: pytest.CaptureFixture[str]) -> None:
-    names = [load_prompt(name, "v1").reference for name in ("correctness", "faithfulness")]
+    names = [load_prompt(name, "v1").reference for name in NAMES]
     assert said("list", capsys=capsys).splitlines() == names
 
 
 def test_the_prompts_are_verified(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said("verify", capsys=capsys).startswith("2 prompts have the pinned bytes")
+    assert said("verify", capsys=capsys).startswith("3 prompts have the pinned bytes")
 
 
 def test_a_prompt_is_shown_whole(capsys: pytest.CaptureFixture[str]) -> None:
@@ -32,6 +35,5 @@ def test_a_prompt_is_shown_whole(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_unknown_prompt_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert said("show", "faith", capsys=capsys, code=2).startswith("judge: no prompt is called")
-    assert "there are: correctness/v1.toml, faithfulness/v1.toml" in said(
-        "show", "faithfulness", "v9", capsys=capsys, code=2
-    )
+    there = ", ".join(f"{name}/v1.toml" for name in NAMES)
+    assert f"there are: {there}" in said("show", "faithfulness", "v9", capsys=capsys, code=2)

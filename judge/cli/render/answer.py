@@ -11,6 +11,7 @@ from rich.text import Text
 
 from judge.cli.render.looks import (
     EXCLUDED_LOOK,
+    UNSCORED_LOOK,
     citation_line,
     failure_line,
     legend,
@@ -24,6 +25,7 @@ from judge.cli.render.looks import (
 from judge.cli.terminal import Page, number, words
 from judge.messages import Lang
 from judge.records import (
+    AnswerRelevance,
     Correctness,
     Evidence,
     Excluded,
@@ -35,6 +37,7 @@ from judge.records import (
     Unscored,
     Verdict,
 )
+from judge.records.correctness import ANSWER
 from judge.text.fold import CJK
 from judge.text.visible import flat
 
@@ -57,8 +60,12 @@ def print_answer(result: SampleResult, sample: Sample | None, page: Page) -> Non
     if result.correctness is not None:
         answer.reference(result.correctness)
         page.blank()
+    if result.answer_relevance is not None:
+        answer.question(result.answer_relevance)
+        page.blank()
     page.say(legend(page))
-    page.made_by([result.signature], [result.correctness.signature] if result.correctness else [])
+    beside = (result.correctness, result.answer_relevance)
+    page.made_by([result.signature], *([each.signature] if each else [] for each in beside))
 
 
 class _Answer(Page):
@@ -148,6 +155,29 @@ class _Answer(Page):
         for claim in rest:
             text = self._result.sentences[claim.index].text
             self._compared(claim.index, claim.outcome, text, gold, found.answer_flags)
+
+    def question(self, found: AnswerRelevance) -> None:
+        """How far the answer answers its question, part by part."""
+        say = words("answer", "related", self.lang)
+        parts = [
+            say(found.status.value),
+            *_numbers({"relevance": found.score}, self.lang),
+            *_open(len(found.failures), found.bounds, self.lang),
+        ]
+        self.say(say("line", parts=" · ".join(parts)), hang=_INDENT, style="bold")
+        if found.failure is not None:
+            self.say(failure_line(found.failure, self), _INDENT, style=UNSCORED_LOOK.style)
+        answer = self._sample.answer if self._sample else ""
+        named = words("looks", "answered", self.lang)
+        for part in found.parts:
+            look = look_of(part.outcome)
+            told = say("part", answered=named(look.name), words=flat(part.text))
+            line = f"{mark(look, self)}{part.index + 1:<3} {told}"
+            if isinstance(part.outcome, Unscored):
+                line = f"{line} ({failure_line(part.outcome, self)})"
+            self.say(line, hang=_INDENT, style=look.style)
+            flags = [_flag(flag, self) for flag in found.flags if flag.sentence == part.index]
+            self._under(part.outcome, {ANSWER: [answer]}, flags)
 
     def _compared(
         self, index: int, outcome: Outcome, text: str, other: str, flags: Sequence[Flag]

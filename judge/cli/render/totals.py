@@ -20,6 +20,8 @@ from judge.records import (
     CorrectnessStatus,
     CorrectnessTotals,
     FlagName,
+    RelevanceStatus,
+    RelevanceTotals,
     Summary,
     UnscoredReason,
 )
@@ -28,6 +30,7 @@ from judge.signature import Signature
 from judge.text.visible import clip, flat
 
 _Part = TypeVar("_Part", bound=str)
+_Scored = Summary | CorrectnessTotals | RelevanceTotals
 
 _HALLUCINATING: Final = ("hallucination_rate", "hallucination_rate_strict")
 _ABSTAINING: Final = ("abstentions", "abstention_rate_answerable", "abstention_rate_unanswerable")
@@ -54,6 +57,9 @@ _OFFLINE: Final = {
     "f1": "looks_correct",
 }
 """What a score is called where similarity made it."""
+_RELATING: Final = ("relevance_overall", "relevance")
+_NOUNS: Final = {"citation_validity": "citation", **dict.fromkeys(_RELATING, "part")}
+"""What a score is pooled over, where it is not sentences."""
 _LISTS: Final = {
     (True, True): "looks_flagged",
     (True, False): "looks",
@@ -120,6 +126,7 @@ class _Totals:
     def print(self, wish: Wish) -> None:
         """Everything in its order."""
         page, summary, compared = self._page, self._summary, self._summary.correctness
+        related = summary.answer_relevance
         print_findings(summary, self._ended.findings, page, examples=wish.worst != 0)
         self._print_counts(self._failures(summary, self._own), column(page.lang))
         self._print_chunks()
@@ -133,6 +140,8 @@ class _Totals:
             self._print_counts(self._counts())
         if compared is not None:
             self._print_correctness(compared, details=wish.details)
+        if related is not None:
+            self._print_relevance(related, details=wish.details)
         if wish.details:
             print_quadrants(summary, self._folder, page, lang=page.lang)
         if worst := self._ended.worst[: wish.listed]:
@@ -142,7 +151,11 @@ class _Totals:
             page.say(gate_line(gate, page.lang), hang=2)
         for line in self._untrusted():
             page.say(line, hang=2, style="bold red")
-        page.made_by(summary.signatures, compared.signatures if compared else ())
+        page.made_by(
+            summary.signatures,
+            compared.signatures if compared else (),
+            related.signatures if related else (),
+        )
         self._print_next(details=wish.details)
 
     def _print_chunks(self) -> None:
@@ -207,6 +220,24 @@ class _Totals:
         failures = self._failures(totals, self._others)
         self._print_counts(self._counts_compared(totals, failures) if details else failures)
 
+    def _print_relevance(self, totals: RelevanceTotals, *, details: bool) -> None:
+        """How far the answers answer their questions."""
+        page = self._page
+        page.blank()
+        if sum(totals.statuses.values()) == totals.statuses[RelevanceStatus.NO_QUERY]:
+            page.say(self._say("no_query"), hang=2, style="yellow")
+            return
+        overall, own = totals.relevance_overall, totals.relevance
+        apart = overall is not None and (own is None or own.answers < overall.answers)
+        page.table(self._score_table("relevance", totals, _RELATING if apart else _RELATING[1:]))
+        if apart:
+            page.say(self._say("overall_relevance"), hang=2, style="dim")
+        failures = list(self._failures(totals, self._others))
+        told = [("answers", self._parts(totals.statuses, "related"))] if details else []
+        told += [("of_parts", self._parts(totals.supports, "answered"))] if details else []
+        flags = [("flags", self._parts(totals.flags, ""))] if any(totals.flags.values()) else []
+        self._print_counts([*told, *failures, *(flags if details else [])])
+
     def _scores(self) -> Table:
         left_out = {
             *(() if any(self._summary.citations.values()) else _CITING),
@@ -219,9 +250,7 @@ class _Totals:
         title = "similarity" if self._offline else "faithfulness"
         return self._score_table(title, self._summary, names)
 
-    def _score_table(
-        self, title: str, totals: Summary | CorrectnessTotals, names: Iterable[str]
-    ) -> Table:
+    def _score_table(self, title: str, totals: _Scored, names: Iterable[str]) -> Table:
         """A row for a score, a dash where there is none; and one where failures leave it open."""
         lang = self._page.lang
         named, heads = words("totals", "score", lang), words("totals", "column", lang)
@@ -235,7 +264,7 @@ class _Totals:
             label = named(_OFFLINE.get(name, name) if self._offline else name)
             if score is not None:
                 share = name in {*_HALLUCINATING, *_ABSTAINING}  # of answers: nothing to pool
-                noun = "citation" if name == "citation_validity" else "sentence"
+                noun = _NOUNS.get(name, "sentence")
                 items = counted(noun, score.items, lang)
                 interval = between(score.interval.low, score.interval.high)
                 pooled, items = ("", "") if share else (number(score.micro), items)
@@ -295,17 +324,19 @@ class _Totals:
         return f"{whole}{colon}{told}" if told else f"{whole}"
 
     def _failures(
-        self, totals: Summary | CorrectnessTotals, examples: Mapping[UnscoredReason, Example]
+        self, totals: _Scored, examples: Mapping[UnscoredReason, Example]
     ) -> Iterator[tuple[str, str]]:
         """What went wrong, by reason, with an example of each; nothing where nothing did."""
         if not totals.unscored:
             return
         told = self._parts(totals.unscored, "unscored")
-        if totals.fallen_back:
+        if not isinstance(totals, RelevanceTotals) and totals.fallen_back:
             say = words("totals", "count", self._page.lang)
             told = say("instead", parts=told, count=totals.fallen_back)
         yield "unscored", told
         for reason, example in examples.items():
+            if reason not in totals.unscored:
+                continue
             detail = f"{flat(example.qid)}: {flat(example.failure.detail)}"
             named = words("looks", "unscored", self._page.lang)(reason.value)
             yield "such_as", clip(f"{named}, {detail}", _LONGEST_DETAIL)
@@ -313,13 +344,17 @@ class _Totals:
     def _untrusted(self) -> Iterator[str]:
         """What is not to be trusted, and how to mend it; nothing where all is."""
         summary, compared, say = self._summary, self._summary.correctness, self._say
+        related = summary.answer_relevance
         doubts = []
         if summary.untrusted:
             what = "what_looks_supported" if self._offline else "what_faithfulness"
-            doubts.append((summary.unscored_share, "claims", what if compared else "this"))
+            what = what if compared or related else "this"
+            doubts.append((summary.unscored_share, "claims", what))
         if compared is not None and compared.untrusted:
             what = "what_looks_correct" if self._offline else "what_correctness"
             doubts.append((compared.unscored_share, "claims_compared", what))
+        if related is not None and related.untrusted:
+            doubts.append((related.unscored_share, "answers_asked", "what_relevance"))
         for position, (unscored, claims, what) in enumerate(doubts, 1):
             share = f"{100 * (unscored or 0):.1f}"
             line = say("untrusted", share=share, claims=say(claims), what=say(what))

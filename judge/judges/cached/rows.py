@@ -13,7 +13,17 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from judge.records import Call, Evidence, FlagName, JudgeRequest, Record, Support, Verdict
+from judge.records import (
+    Call,
+    Evidence,
+    FlagName,
+    JudgeRequest,
+    PartsVerdict,
+    QuestionPart,
+    Record,
+    Support,
+    Verdict,
+)
 from judge.records.exchange import Reply
 from judge.signature import Signature
 from judge.text.tokens import broken
@@ -86,6 +96,8 @@ class VerdictRow(Row):
     """Only a language model's verdicts are kept."""
     signature: str
     """The judge's signature when it gave the verdict."""
+    parts: tuple[QuestionPart, ...] = ()
+    """Those of a question, where the verdict is on one; code looks for their words anew."""
 
     @classmethod
     def text(cls, verdict: Verdict, place: Place, positions: Mapping[str, int]) -> str | None:
@@ -111,6 +123,8 @@ class VerdictRow(Row):
             "source": verdict.source,
             "signature": verdict.signature,
         }
+        if isinstance(verdict, PartsVerdict):
+            fields["parts"] = verdict.parts
         try:
             return to_json(fields).decode()
         except PydanticSerializationError:
@@ -118,7 +132,7 @@ class VerdictRow(Row):
 
     def verdict(self, ids: Sequence[str]) -> Verdict:
         """The verdict on chunks of these ids."""
-        return Verdict(
+        verdict = Verdict(
             support=self.support,
             evidence=tuple(Evidence(chunk_id=ids[at], quote=quote) for at, quote in self.evidence),
             supporting=tuple(dict.fromkeys(ids[at] for at in self.supporting)),
@@ -127,6 +141,7 @@ class VerdictRow(Row):
             source=self.source,
             signature=self.signature,
         )
+        return PartsVerdict(**dict(verdict), parts=self.parts) if self.parts else verdict
 
 
 class ReplyRow(Row):

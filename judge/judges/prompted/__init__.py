@@ -2,6 +2,6 @@
 
 from judge.judges.prompted.judge import PromptedJudge, signed
 from judge.judges.prompted.render import render
-from judge.judges.prompted.reply import Parsed, parse
+from judge.judges.prompted.reply import PARTS, Form, Parsed, parse
 
-__all__ = ["Parsed", "PromptedJudge", "parse", "render", "signed"]
+__all__ = ["PARTS", "Form", "Parsed", "PromptedJudge", "parse", "render", "signed"]

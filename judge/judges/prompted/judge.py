@@ -8,8 +8,8 @@ from functools import lru_cache, partial
 from typing import Final
 
 from judge.errors import ConfigError, JudgeUnhealthy
-from judge.judges.prompted.render import code_of, render, reply_tokens, sentence_id
-from judge.judges.prompted.reply import parse
+from judge.judges.prompted.render import code_of, render, reply_tokens
+from judge.judges.prompted.reply import Form
 from judge.prompt import Prompt
 from judge.protocols import Model
 from judge.records import (
@@ -55,6 +55,8 @@ _COST: Final = {"model": "", "prompt_tokens": 0, "reply_tokens": 0, "seconds": 0
 _LATE: Final = "the time for this answer was up; see --deadline"
 
 
+_VERDICTS: Final = Form()
+
 _Question = dict[int, str]
 """The sentences to ask about in one call, and what was wrong with the last verdict on each."""
 
@@ -95,7 +97,8 @@ def signed(model: str, prompt: Prompt, sentences_per_call: int, edition: tuple[s
 class PromptedJudge:
     """Asks a model about up to `sentences_per_call` sentences at a time, one call after the other.
 
-    `edition` is what else the verdicts depend on, as the last parts of the signature. A reply's
+    `edition` is what else the verdicts depend on, as the last parts of the signature, and `form`
+    goes with the prompt. A reply's
     limit is made from the number of sentences and `room`, tokens for thinking where the limit
     covers that, too. A reply that it cuts is asked for with twice the limit, up to
     `max_reply_tokens`, then in halves; a limit that was needed once is where later answers begin.
@@ -113,6 +116,7 @@ class PromptedJudge:
         max_reply_tokens: int | None = None,
         room: int = 0,
         edition: tuple[str, ...] = (),
+        form: Form = _VERDICTS,
     ) -> None:
         if sentences_per_call < 1:
             raise ConfigError(
@@ -126,6 +130,7 @@ class PromptedJudge:
         self._growth = 1
         self._barren: set[int] | None = set()  # the answers without a verdict; None since one came
         self._edition = edition
+        self._form = form
 
     @property
     def signature(self) -> str:
@@ -165,10 +170,10 @@ class PromptedJudge:
         """Make one call; returns the questions that it leaves open."""
         ids = tuple(question)
         asked = request if ids == request.ask else request.model_copy(update={"ask": ids})
-        usual = reply_tokens(len(ids)) + self._room
+        usual = reply_tokens(len(ids) * self._form.entries) + self._room
         limit = min(hearing.most, usual * hearing.growth)
-        heavy, faults = weigh(request), _told(question)
-        words = partial(render, faults=faults, limit=limit, code=hearing.code)
+        heavy, form, told = weigh(request), self._form, self._told(question)
+        words = partial(render, faults=told, limit=limit, code=hearing.code, schema=form.schema)
         chat = await apart(heavy, words, asked, self._prompt)
         answer = await self._model.chat(chat)
         cost = answer.model_dump(include=set(_COST))
@@ -226,7 +231,7 @@ class PromptedJudge:
 
     def _read(self, text: str, asked: JudgeRequest, hearing: _Hearing) -> list[_Question]:
         # Read now, for it is this reply that may have shown that another model answers.
-        parsed = parse(text, asked, self.signature)
+        parsed = self._form.parse(text, asked, self.signature)
         hearing.outcomes.update(parsed.verdicts)
         if parsed.verdicts:
             self._barren = None
@@ -236,7 +241,7 @@ class PromptedJudge:
         hearing.faults.update(parsed.faulty.keys())
         again: dict[int, str] = {}
         for index, fault in sorted({**parsed.missing, **parsed.faulty}.items()):
-            name = sentence_id(index)
+            name = self._form.name(index)
             if hearing.misses[index] >= MISSES:
                 detail = f"{name}: {fault} in {MISSES} replies"
                 hearing.give_up([index], UnscoredReason.MISSING, detail)
@@ -246,16 +251,15 @@ class PromptedJudge:
                 again[index] = fault
         return [again] if again else []
 
+    def _told(self, question: _Question) -> str:
+        """What was wrong with earlier verdicts, each fault with the sentences that had it."""
+        names: dict[str, list[str]] = {}
+        for index, fault in question.items():
+            if fault:
+                names.setdefault(fault, []).append(self._form.name(index))
+        return "; ".join(f"{', '.join(ids)}: {fault}" for fault, ids in names.items())
+
 
 def _halves(question: _Question) -> list[_Question]:
     ids, half = tuple(question), len(question) // 2
     return [{index: question[index] for index in part} for part in (ids[:half], ids[half:])]
-
-
-def _told(question: _Question) -> str:
-    """What was wrong with earlier verdicts, each fault with the sentences that had it."""
-    names: dict[str, list[str]] = {}
-    for index, fault in question.items():
-        if fault:
-            names.setdefault(fault, []).append(sentence_id(index))
-    return "; ".join(f"{', '.join(ids)}: {fault}" for fault, ids in names.items())

@@ -27,6 +27,8 @@ _TAG: Final = re.compile(
     r"<(?=[^\w<]*+(?:question|evidence|chunk|answer|context|s(?![^\W\d_]))|\|)",
     re.IGNORECASE,
 )
+ANSWERED: Final = {label.value: label for label in (Support.FULL, Support.PARTIAL, Support.NONE)}
+"""What may be said of a part of a question."""
 _LABELS: Final[JsonValue] = {"type": "string", "enum": [label.value for label in Support]}
 
 
@@ -58,6 +60,22 @@ REPLY_SCHEMA: Final = _object({"verdicts": _list(_VERDICT)})
 it: ids and chunk numbers are checked when the reply is read. In OpenAI's strict subset, and in what
 llama.cpp and xgrammar turn into a grammar."""
 
+PARTS_SCHEMA: Final = _object(
+    {
+        "parts": _list(
+            _object(
+                {
+                    "part": {"type": "string"},
+                    "evidence": _list({"type": "string"}),
+                    "answered": {"type": "string", "enum": [*ANSWERED]},
+                    "reason": {"type": "string"},
+                }
+            )
+        )
+    }
+)
+"""Likewise of every reply about the parts of a question."""
+
 
 def render(
     request: JudgeRequest,
@@ -66,6 +84,7 @@ def render(
     faults: str = "",
     limit: int | None = None,
     code: str | None = None,
+    schema: dict[str, JsonValue] = REPLY_SCHEMA,
 ) -> ChatRequest:
     """Write one request to a model. The same request gives the same words.
 
@@ -73,7 +92,8 @@ def render(
     stands between tags that bear a code made of all of it, and holds nothing that looks like one,
     nor a token that a chat template is made of.
     `faults` is why an earlier reply could not be used; the reply's limit is `reply_tokens` of the
-    sentences asked unless given. `code` is `code_of` the request, where that is known already.
+    sentences asked unless given. `code` is `code_of` the request, where that is known already, and
+    `schema` the shape of the reply.
     """
     code = code or code_of(request)
     user = prompt.user.substitute(
@@ -92,7 +112,7 @@ def render(
     return ChatRequest.model_construct(
         system=prompt.system,
         user=user,
-        reply_schema=REPLY_SCHEMA,
+        reply_schema=schema,
         max_tokens=limit or reply_tokens(len(request.ask)),
         deadline=request.deadline,
     )

@@ -5,12 +5,23 @@ Its JSON is read as JSON, and where it is broken, not at all.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
-from judge.judges.prompted.render import sentence_id
-from judge.records import Evidence, JudgeRequest, Support, Verdict
+from pydantic import JsonValue
+
+from judge.answer.sentences import split
+from judge.checks.quotes import find_words
+from judge.judges.prompted.render import ANSWERED, PARTS_SCHEMA, REPLY_SCHEMA, sentence_id
+from judge.records import (
+    Evidence,
+    JudgeRequest,
+    PartsVerdict,
+    QuestionPart,
+    Support,
+    Verdict,
+)
 from judge.text.visible import clip
 
 _THOUGHT_BEGINS: Final = "<think>"
@@ -22,6 +33,7 @@ _LONGEST_REASON: Final = 300
 _SAID: Final = 40
 _DIGITS: Final = re.compile(r"\s*[0-9]{1,9}\s*")
 _LABELS: Final = {label.value: label for label in Support}
+_ASKS: Final = re.compile(r"[?？]\W*\Z")
 
 _T = TypeVar("_T", str, list[object])
 
@@ -71,6 +83,70 @@ def parse(text: str, request: JudgeRequest, signature: str) -> Parsed:
     return Parsed(verdicts, missing, faulty)
 
 
+def parse_parts(text: str, request: JudgeRequest, signature: str) -> Parsed:
+    """Read a finished reply about the one question that was asked: `{"parts": […]}`, once.
+
+    Every part quotes the question, no two the same words, and each sentence that ends in a question
+    mark has one: else nothing of the reply is believed.
+    """
+    (index,) = request.ask
+    question = request.sentences[index].text
+    try:
+        parts, spans = _parts(find_values(text), question)
+    except FaultError as fault:
+        return Parsed({}, {}, {index: str(fault)})
+    if not parts:
+        return Parsed({}, {index: "no part"}, {})
+    for each in split(question):
+        if _ASKS.search(each.text) and not any(a < each.end and each.start < b for a, b in spans):
+            return Parsed({}, {index: f"no part of {_said(each.text)}"}, {})
+    said = {part.answered for part in parts}
+    verdict = PartsVerdict(
+        support=said.pop() if len(said) == 1 else Support.PARTIAL,
+        source="llm",
+        signature=signature,
+        parts=tuple(parts),
+    )
+    return Parsed({index: verdict}, {}, {})
+
+
+def _parts(
+    values: Sequence[object], question: str
+) -> tuple[list[QuestionPart], list[tuple[int, int]]]:
+    """The parts, and where each stands in the question."""
+    lists = [item.get("parts") for item in values if isinstance(item, dict)]
+    if len(lists) != 1 or not isinstance(lists[0], list):
+        raise FaultError('its JSON is not one object with a list named "parts"')
+    entries = [entry for entry in lists[0] if isinstance(entry, dict)]
+    if len(entries) < len(lists[0]):
+        raise FaultError("parts holds what is no object")
+    words = [_text(entry, "part") for entry in entries]
+    spans: list[tuple[int, int]] = []
+    for said, span in zip(words, find_words(words, question), strict=True):
+        if span is None:
+            raise FaultError(f"part {_said(said)} does not stand in the question")
+        if span in spans:
+            raise FaultError(f"part {_said(said)} stands there twice")
+        spans.append(span)
+    both = zip(entries, spans, strict=True)
+    return [_part(entry, question[start:end]) for entry, (start, end) in both], spans
+
+
+def _part(entry: Mapping[str, object], words: str) -> QuestionPart:
+    answered = _label(entry.get("answered"), "answered", ANSWERED)
+    quotes = _given(entry, "evidence", list, "a list")
+    if not all(isinstance(quote, str) for quote in quotes):
+        raise FaultError("evidence holds what is no text")
+    texts = [str(quote).strip().encode(errors="replace").decode() for quote in quotes]
+    reason = " ".join(_text(entry, "reason").split())
+    return QuestionPart(
+        words=words,
+        answered=answered,
+        quotes=tuple(text for text in texts if text.strip(" .…")),
+        reason="" if answered is Support.FULL else clip(reason, _LONGEST_REASON),
+    )
+
+
 def _entries(values: Iterable[object]) -> list[Mapping[str, object]]:
     """The objects that may be verdicts: those in lists named "verdicts", and those with an id."""
     lists: list[list[object]] = []
@@ -115,12 +191,12 @@ def _verdict(
     )
 
 
-def _label(value: object, field: str) -> Support:
+def _label(value: object, field: str, labels: Mapping[str, Support] = _LABELS) -> Support:
     if value is None:
         raise FaultError(f"{field} is absent")
-    label = _LABELS.get(value.strip().lower()) if isinstance(value, str) else None
+    label = labels.get(value.strip().lower()) if isinstance(value, str) else None
     if label is None:
-        raise FaultError(f"{field} is {_said(value)}, not one of {', '.join(_LABELS)}")
+        raise FaultError(f"{field} is {_said(value)}, not one of {', '.join(labels)}")
     return label
 
 
@@ -244,3 +320,20 @@ def _refuse(name: str) -> object:
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=_unique, parse_int=_whole, parse_constant=_refuse, strict=False
 )
+
+
+class Form(NamedTuple):
+    """What a reply has to look like, and how it is read."""
+
+    schema: dict[str, JsonValue] = REPLY_SCHEMA
+    """Its JSON schema."""
+    parse: Callable[[str, JudgeRequest, str], Parsed] = parse
+    """From its text, the request and the signature of the judge to what it says."""
+    name: Callable[[int], str] = sentence_id
+    """What is asked about is called so, by its index."""
+    entries: int = 1
+    """So many may come for each; the first limit of a reply is made for them."""
+
+
+PARTS: Final = Form(PARTS_SCHEMA, parse_parts, lambda _: "question", 4)
+"""About the parts of one question."""
