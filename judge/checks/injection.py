@@ -17,22 +17,31 @@ _SLICE: Final = 1000
 def flag_orders(sample: Sample) -> tuple[Flag, ...]:
     """One flag where question, answer, a chunk or the reference reads like orders, else none."""
     texts = (sample.query, sample.answer, *(chunk.text for chunk in sample.chunks))
-    texts += (sample.gold_answer or "",)
-    suspected = any(reads_like_orders(text) for text in texts)
+    suspected = reads_like_orders(*texts, sample.gold_answer or "")
     return (Flag(name=FlagName.INJECTION_SUSPECTED),) if suspected else ()
 
 
-def reads_like_orders(text: str) -> bool:
-    """Whether `text` gives orders to a judge, or speaks as another, rather than be judged."""
-    if speaks_for_others(text):
+def reads_like_orders(*texts: str) -> bool:
+    """Whether one of some texts gives orders to a judge, or speaks as another, to be judged."""
+    if any(map(speaks_for_others, texts)):
         return True
-    slices = (text[i : i + _SLICE] for i in range(0, len(text), _SLICE))
-    normal = "".join(unicodedata.normalize("NFKC", part) for part in slices)
-    lowered = normal.lower()
+    plain = list(map(_normal, texts))
+    lowered = [text.lower() for text in plain]
+    whole = "\n".join(lowered)
     return any(
-        any(need in lowered for need in needs) and pattern.search(normal)
+        pattern.search(text)
         for needs, pattern in _orders()
+        if any(map(whole.__contains__, needs))
+        for text, low in zip(plain, lowered, strict=True)
+        if any(map(low.__contains__, needs))
     )
+
+
+def _normal(text: str) -> str:
+    if text.isascii():
+        return text
+    slices = (text[i : i + _SLICE] for i in range(0, len(text), _SLICE))
+    return "".join(unicodedata.normalize("NFKC", part) for part in slices)
 
 
 @cache

@@ -111,16 +111,10 @@ def differences(
     either, nothing can be compared. Similarity quotes no more than its best window and was told of
     all chunks: there all of them are the evidence. `shelf` is what was read of the request before.
     """
-    full = {
-        index: outcome
-        for index, outcome in sorted(outcomes.items())
-        if isinstance(outcome, Verdict)
-        and outcome.support is Support.FULL
-        and not repeats(outcome, blank_markup(request.claim(index)))
-    }
+    shelf = shelf or Shelf(request)
+    full = dict(shelf.unrepeated(outcomes))
     if not full:
         return ()
-    shelf = shelf or Shelf(request)
     names = _Names([shelf.claim(index) for index in full], shelf)
     return tuple(
         Mismatch(name, index, words, instead)
@@ -414,7 +408,8 @@ class Shelf:
         for chunk in request.chunks:
             self._texts.setdefault(chunk.chunk_id, []).append(chunk.text)
         self.read = cache(_Said)
-        self._claim = request.claim
+        self._request = request
+        self._bare: dict[int, str] = {}
         self._claims: dict[int, _Said] = {}
         self._segments = cache(segments)
         self._known = cache(_Grounds)
@@ -422,8 +417,26 @@ class Shelf:
     def claim(self, index: int) -> "_Said":
         """What a sentence says, its markup and labels blank."""
         if index not in self._claims:
-            self._claims[index] = _Said(blank_markup(_unlabelled(self._claim(index))))
+            bare = _unlabelled(claim := self._request.claim(index))
+            said = self.bare(index) if bare == claim else blank_markup(bare)
+            self._claims[index] = _Said(said)
         return self._claims[index]
+
+    def bare(self, index: int) -> str:
+        """A sentence with its markup blank."""
+        if index not in self._bare:
+            self._bare[index] = blank_markup(self._request.claim(index))
+        return self._bare[index]
+
+    def unrepeated(self, outcomes: Mapping[int, JudgeOutcome]) -> Iterator[tuple[int, Verdict]]:
+        """Each `full` that no quote of it has word for word, in the order of the sentences."""
+        for index, outcome in sorted(outcomes.items()):
+            if (
+                isinstance(outcome, Verdict)
+                and outcome.support is Support.FULL
+                and not repeats(outcome, self.bare(index))
+            ):
+                yield index, outcome
 
     def grounds(self, verdict: Verdict) -> _Grounds | None:
         """What the sentence is compared with; None where there is nothing."""

@@ -6,9 +6,7 @@ from typing import Final, NamedTuple
 
 from judge.checks.contradictions import contradiction
 from judge.checks.mismatch import Shelf, differences
-from judge.checks.quotes import repeats
 from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
-from judge.text.words import blank_markup
 
 _FIGURES: Final = (FlagName.MISMATCH_NUMBER, FlagName.MISMATCH_UNIT)
 _COMMA: Final = re.compile(r"(?<=\d),(?=\d)")
@@ -44,6 +42,7 @@ def objections(
 ) -> dict[int, list[Objection]]:
     """What speaks against each `full`, by sentence; the first is the weightiest."""
     found: dict[int, list[Objection]] = {}
+    shelf = shelf or Shelf(request)
     lacking = [Objection(*each) for each in differences(request, outcomes, shelf)]
     if any(each.name in _FIGURES for each in lacking):
         texts = [
@@ -54,7 +53,7 @@ def objections(
             for each in lacking
             if each.name not in _FIGURES or not any(_cut(each.said, *text) for text in texts)
         ]
-    for each in (*_contradictions(request, outcomes), *lacking):
+    for each in (*_contradictions(shelf, outcomes), *lacking):
         found.setdefault(each.sentence, []).append(each)
     order = (Support.CONTRADICTED, Support.NONE, Support.FULL)
     for own in found.values():
@@ -90,17 +89,9 @@ def flags_of(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> tup
     return flags(objections(request, modelled)) if modelled else ()
 
 
-def _contradictions(
-    request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]
-) -> Iterator[Objection]:
-    chunks = [chunk.text for chunk in request.chunks]
-    for index, outcome in sorted(outcomes.items()):
-        if not isinstance(outcome, Verdict) or outcome.support is not Support.FULL:
-            continue
-        quotes = [each.quote for each in outcome.evidence]
-        claim = blank_markup(request.claim(index))
-        if repeats(outcome, claim) or not contradiction(claim, quotes):
-            continue
+def _contradictions(shelf: Shelf, outcomes: Mapping[int, JudgeOutcome]) -> Iterator[Objection]:
+    for index, outcome in shelf.unrepeated(outcomes):
+        claim, quotes = shelf.bare(index), [each.quote for each in outcome.evidence]
         # What is said as near elsewhere may bear it out.
-        if found := contradiction(claim, chunks):
+        if contradiction(claim, quotes) and (found := contradiction(claim, shelf.texts)):
             yield Objection(FlagName.CONTRADICTION_SUSPECTED, index, found.said, found.instead)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Final
 
 from judge.records import (
@@ -17,7 +17,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.text.fold import CJK, Folded, count_cjk, fold
+from judge.text.fold import CJK, count_cjk, fold
 
 MIN_WORDS: Final = 4
 MIN_CJK: Final = 8
@@ -27,7 +27,11 @@ _ELLIPSIS: Final = re.compile(r" ?[\[(]?(?:\.{3,}|⋯+)[\])]? ?")
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 # What no quote may be cut out of: a Latin word, a number with its separators.
 _ATOM: Final = re.compile(rf"(?:[^\W_{CJK}]|(?<=\d)[.,](?=\d))+|.", re.DOTALL)
+_CONTEXT: Final = 2
+"""Characters on either side that tell whether a place is an edge of an atom."""
 _EDGE: Final = "\0"
+_UNKNOWN: Final = "\ufffd"
+"""Stands for a mark that a text has of its own."""
 _STOPS: Final = ".。!?;,、\"'"
 """Of a chunk that is quoted whole, a judge leaves these out, or puts one."""
 _WIDE: Final = "。！"
@@ -68,13 +72,13 @@ def find_quote(quote: str, chunk: str) -> tuple[int, int] | None:
     under four words and under eight CJK characters could stand anywhere, so it counts only if it
     is the whole chunk, its last full stop aside. Time is linear in the length of both.
     """
-    return _find(fold(quote).text, *_prepared(chunk))
+    return _Text(chunk).find(quote)
 
 
 def find_words(quotes: Sequence[str], text: str) -> list[tuple[int, int] | None]:
     """Where each of these stands in a text, as of `find_quote`, but however short it is."""
-    folded, edged = _prepared(text)
-    return [_find(fold(quote).text, folded, edged, short=True) for quote in quotes]
+    read = _Text(text)
+    return [read.find(quote, short=True) for quote in quotes]
 
 
 def repeats(verdict: Verdict, claim: str) -> bool:
@@ -94,7 +98,7 @@ class _Shelf:
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self._texts: dict[str, list[str]] = {}
-        self._prepared = cache(_prepared)
+        self._read = cache(_Text)
         for chunk in chunks:
             self._texts.setdefault(chunk.chunk_id, []).append(chunk.text)
 
@@ -114,7 +118,7 @@ class _Shelf:
         # A similarity judge cuts its windows out of the chunk: they are checked, not searched.
         if 0 <= start < end <= len(text) and text[start:end] == evidence.quote:
             return start, end
-        return _find(fold(evidence.quote).text, *self._prepared(text))
+        return self._read(text).find(evidence.quote)
 
 
 def _verify_one(verdict: Verdict, shelf: _Shelf, rules: Rules) -> JudgeOutcome:
@@ -129,29 +133,45 @@ def _verify_one(verdict: Verdict, shelf: _Shelf, rules: Rules) -> JudgeOutcome:
     return checked
 
 
-def _prepared(chunk: str) -> tuple[Folded, str]:
-    folded = fold(chunk)
-    return folded, _edged(folded.text)
+class _Text:
+    """A chunk in which quotes are looked for."""
+
+    def __init__(self, chunk: str) -> None:
+        self._folded = fold(chunk)
+        self._plain = self._folded.text.replace(_EDGE, _UNKNOWN)
+
+    @cached_property
+    def _edged(self) -> str:
+        return _edged(self._plain)
+
+    def find(self, given: str, *, short: bool = False) -> tuple[int, int] | None:
+        """Where a quote stands, in characters of the chunk as given."""
+        quote, plain = fold(given).text.replace(_EDGE, _UNKNOWN), self._plain
+        span = self._folded.span
+        parts = [part for part in _ELLIPSIS.split(quote) if part]
+        if not any(map(_WORD.search if short else _long_enough, parts)):
+            bare = quote.rstrip(_STOPS) if parts else ""
+            return span(0, len(plain)) if bare and bare == plain.rstrip(_STOPS) else None
+        if len(parts) == 1 and (at := plain.find(parts[0])) >= 0:
+            end = at + len(parts[0])
+            # The first place is mostly the one; to try all of them could take a square.
+            if _is_edge(plain, at) and _is_edge(plain, end):
+                return span(at, end)
+        first, last, edged = -1, -1, self._edged
+        for part in map(_edged, parts):
+            found = edged.find(part, max(last, 0))
+            if found < 0:
+                return None
+            first = found if first < 0 else first
+            last = found + len(part) - 1
+        return span(first - edged.count(_EDGE, 0, first), last - edged.count(_EDGE, 0, last))
 
 
-def _find(quote: str, chunk: Folded, edged: str, *, short: bool = False) -> tuple[int, int] | None:
-    """Where a folded quote stands, in characters of the chunk as given."""
-    parts = [part for part in _ELLIPSIS.split(quote) if part]
-    least = _WORD.search if short else _long_enough
-    if not any(map(least, parts)):
-        bare = quote.rstrip(_STOPS) if parts else ""
-        whole = bare != "" and bare == chunk.text.rstrip(_STOPS)
-        return chunk.span(0, len(chunk.text)) if whole else None
-    first = last = -1
-    for part in map(_edged, parts):
-        found = edged.find(part, max(last, 0))
-        if found < 0:
-            return None
-        first = found if first < 0 else first
-        last = found + len(part) - 1
-    start = first - edged.count(_EDGE, 0, first)
-    end = last - edged.count(_EDGE, 0, last)
-    return chunk.span(start, end)
+def _is_edge(text: str, place: int) -> bool:
+    """Whether a quote may begin or end there."""
+    low = max(place - _CONTEXT, 0)
+    within = text[low : place + _CONTEXT]
+    return place == len(text) or any(low + atom.start() == place for atom in _ATOM.finditer(within))
 
 
 def _edged(text: str) -> str:
@@ -161,7 +181,7 @@ def _edged(text: str) -> str:
     chunk. Whether there is one inside the part, no character outside it can change without taking
     away one at its ends.
     """
-    return _EDGE.join(["", *_ATOM.findall(text.replace(_EDGE, "\ufffd")), ""])
+    return _EDGE.join(["", *_ATOM.findall(text), ""])
 
 
 def _long_enough(part: str) -> bool:

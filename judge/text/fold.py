@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -38,8 +38,8 @@ class Folded:
     """A folded text; `starts[i]` and `ends[i]` bound what its character `i` was made from."""
 
     text: str
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
+    starts: Sequence[int]
+    ends: Sequence[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The original characters behind the folded `text[start:end]`, which is not empty."""
@@ -53,16 +53,18 @@ def fold(text: str) -> Folded:
     or a space is layout, not text. Characters without width go too. Leading and trailing white
     space is dropped.
     """
+    if text.isascii() and len(plain := " ".join(text.lower().split())) == len(text):
+        return Folded(plain, range(len(text)), range(1, len(text) + 1))
     pieces: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
     gap = -1
-    for start, end, plain in _parts(text):
+    for start, end, whole in _parts(text):
         part = text[start:end]
         if part.isspace():
             gap = start if gap < 0 else gap
             continue
-        folded = part.lower() if plain else _fold_cluster(part)
+        folded = part.lower() if whole else _fold_cluster(part)
         if not folded:
             continue
         if gap >= 0 and pieces and not (_WIDE.match(folded) or _WIDE.match(pieces[-1][-1])):
@@ -71,8 +73,8 @@ def fold(text: str) -> Folded:
             ends.append(start)
         gap = -1
         pieces.append(folded)
-        starts.extend(range(start, end) if plain else [start] * len(folded))
-        ends.extend(range(start + 1, end + 1) if plain else [end] * len(folded))
+        starts.extend(range(start, end) if whole else [start] * len(folded))
+        ends.extend(range(start + 1, end + 1) if whole else [end] * len(folded))
     return Folded("".join(pieces), tuple(starts), tuple(ends))
 
 

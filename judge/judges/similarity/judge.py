@@ -38,7 +38,7 @@ from judge.records import (
 )
 from judge.signature import Signature
 from judge.text.fold import CJK_CHAR, estimate_tokens
-from judge.text.words import CONTENT, LIGHT, blank_markup, is_classifier
+from judge.text.words import CONTENT, LIGHT, is_classifier
 from judge.workers import HEAVY, apart, weigh
 
 # Sentences measured together, cosines of them, and features of items against columns.
@@ -135,7 +135,7 @@ class _Material:
     @classmethod
     def of(cls, request: JudgeRequest, indexes: Sequence[int], shelf: Shelf) -> "_Material":
         texts = [chunk.text for chunk in request.chunks]
-        bare = {index: blank_markup(request.claim(index)) for index in indexes}
+        bare = {index: shelf.bare(index) for index in indexes}
         broken = {index: terms(claim) for index, claim in bare.items()}
         vocabulary = Vocabulary.of(broken.values())
         passages = locate(texts, vocabulary)
