@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _WORDS: Final = (
     "The words: answerable, unanswerable; retrieved, missed; answered, abstained, silent; "
-    "faithful, unfaithful, unjudged; correct, wrong, uncompared."
+    "faithful, unfaithful, unjudged; correct, wrong, uncompared; beside."
 )
 _SUPPORTS: Final = "full, partial, none, contradicted, no_claim, unscored"
 _FLAGS: Final = (
@@ -219,6 +219,8 @@ def _none(run: Path, words: "Collection[QuadrantWord]", asked: str) -> str:
 
     if all(result.cell is None for result in read_results(run)):
         return f"no answer is in a cell: {_UNPLACED}"
+    if "beside" in words and all(each.answer_relevance is None for each in read_results(run)):
+        return f"no answer is {asked}; whether it answers the question was not asked: --relevance"
     statuses = {found.status for each in read_results(run) if (found := each.correctness)}
     if {"correct", "wrong"}.isdisjoint(words) or statuses - {"no_reference"}:
         return f"no answer is {asked}"

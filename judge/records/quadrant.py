@@ -19,6 +19,7 @@ QuadrantWord = Literal[
     "correct",
     "wrong",
     "uncompared",
+    "beside",
 ]
 
 _Known = dict[bool | None, QuadrantWord]
@@ -47,6 +48,8 @@ class Quadrant(Record):
     correct: bool | None
     """Whether it agrees with its reference; null where it abstained, should have, is silent, was
     not compared, or failures leave it open."""
+    beside: bool = False
+    """Whether it is known to answer no part of the question, whatever else is true of it."""
     signature: str
     """How the answer was put here, such as `cells:2|faithful:0.8|correct:0.8|gold:exact`."""
 
@@ -56,7 +59,7 @@ class Quadrant(Record):
 
         `answerable` or `unanswerable`; of an answerable question `retrieved` or `missed`;
         `abstained`, `silent` or `answered`; of an answered one `faithful`, `unfaithful` or
-        `unjudged`, and where it is answerable `correct`, `wrong` or `uncompared`.
+        `unjudged`, and where it is answerable `correct`, `wrong` or `uncompared`; `beside` last.
         """
         words: list[QuadrantWord] = ["answerable" if self.answerable else "unanswerable"]
         if self.answerable:
@@ -64,7 +67,9 @@ class Quadrant(Record):
         if self.abstained or self.silent:
             return (*words, "abstained" if self.abstained else "silent")
         words += ["answered", _FAITHFUL[self.faithful]]
-        return (*words, _CORRECT[self.correct]) if self.answerable else tuple(words)
+        if self.answerable:
+            words.append(_CORRECT[self.correct])
+        return (*words, "beside") if self.beside else tuple(words)
 
 
 class QuadrantCount(Record):

@@ -22,6 +22,7 @@ from judge.records import (
 )
 from judge.records.quadrant import Half, QuadrantWord
 from judge.scores.answer import Counts
+from judge.scores.relevance import is_beside
 from judge.signature import Signature
 from judge.text.fold import CJK_CHAR
 
@@ -39,11 +40,12 @@ def quadrant(
     beside a reference that claims something is a contradiction. Contradicted claims make an answer
     unfaithful or wrong whatever its score; a failure leaves it open only where it could change it.
     Correct is by recall of the reference: who says more than a short reference is not wrong, and
-    code may cover it without a claim. Precision counts for a claim that offers alternatives.
+    code may cover it without a claim. Precision counts for a claim that offers alternatives. Beside
+    the question is an answer that answers no part of it, by a verdict on each.
 
     Args:
         sample: what was judged.
-        result: its scores and, where that was asked for, its correctness.
+        result: its scores and, where those were asked for, its correctness and answer relevance.
         reference: the sentences of `gold_answer`, with their kinds; empty where there is none.
         rules: the thresholds, and how gold names chunks.
     """
@@ -63,6 +65,7 @@ def quadrant(
     code = any(sentence.kind is SentenceKind.CODE for sentence in result.sentences)
     silent = result.status is Status.NO_CLAIMS and not correct and not code
     limits = f"faithful:{rules.faithful_from}", f"correct:{rules.correct_from}"
+    beside = () if result.answer_relevance is None else ("beside:0",)
     return Quadrant(
         answerable=answerable,
         retrieved=bool(found) if answerable else None,
@@ -71,7 +74,8 @@ def quadrant(
         silent=silent,
         faithful=None if abstained or silent else _faithful(result, rules),
         correct=None if silent else correct,
-        signature=str(Signature(_EDITION, (*limits, f"gold:{rules.gold_match}"))),
+        beside=not (abstained or silent) and is_beside(result.answer_relevance),
+        signature=str(Signature(_EDITION, (*limits, f"gold:{rules.gold_match}", *beside))),
     )
 
 
@@ -102,7 +106,8 @@ def read_words(text: str) -> frozenset[QuadrantWord]:
 @cache
 def _possible() -> frozenset[frozenset[QuadrantWord]]:
     """The words of every quadrant there can be."""
-    sides, known = ("answerable", "retrieved", "abstained", "silent"), ("faithful", "correct")
+    sides = ("answerable", "retrieved", "abstained", "silent", "beside")
+    known = ("faithful", "correct")
     values = [(True, False)] * len(sides) + [(True, False, None)] * len(known)
     every = (dict(zip((*sides, *known), each, strict=True)) for each in product(*values))
     made = (Quadrant.model_validate(each | {"signature": ""}) for each in every)

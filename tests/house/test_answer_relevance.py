@@ -14,7 +14,7 @@ from judge.records import AnswerRelevance, RelevanceStatus, RelevanceTotals, Sam
 from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import CRASHED, FILTERED, REFUSED
-from tests.replies import Answer, Hang, Says, Script, answered, right
+from tests.replies import Answer, Hang, Says, Script, answered, right, verdicts
 from tests.server import JudgeServer
 
 WHEN: Final = "When does it open, and when does it close?"
@@ -28,12 +28,17 @@ SAID: Final = {
 }  # fmt: skip
 """What a careful reader says of the parts of each question."""
 OPENS: Final = "The canteen opens at seven."
+BESIDE: Final = {OPENS: "none", "The cook runs it.": "full", "Which one do you mean?": "none"}
 
 
 def reader(asked: Asked) -> Answer:
     if not asked.is_about_question:
         return right(asked)
     return Says(answered(asked, **SAID.get(asked.question, {})))
+
+
+def compares(asked: Asked) -> bool:
+    return "two answers" in asked.messages[0][1]
 
 
 def relating(script: Script) -> Script:
@@ -288,3 +293,44 @@ def test_it_is_a_setting_like_any_other(place: Path) -> None:
         sample = Sample(qid="a", query="Open?", answer=OPENS, relevance={"x": 2.0})
         (result,) = evaluate([sample], server.config(relevance=True))
     assert found(results(place / "run")[0]).score == found(result).score == 1.0
+
+
+def test_faithful_and_beside_the_question_is_a_cell(place: Path) -> None:
+    """Of three faithful answers to one question one is about something else."""
+    gold: dict[str, JsonValue] = {"gold_evidence": ["1"], "gold_answer": "The cook runs it."}
+    chunks = [OPENS, "The cook runs it."]
+    rows = [("beside", OPENS), ("right", chunks[1]), ("silent", "Which one do you mean?")]
+    lines = [line(name, text, chunks, "Who runs it?") | gold for name, text in rows]
+    write(place / "in.jsonl", lines)
+
+    def script(asked: Asked) -> Answer:
+        if asked.is_about_question:
+            return Says(answered(asked, **{asked.question: BESIDE[asked.answer]}))
+        other = any(text in asked.user for text, label in BESIDE.items() if label == "none")
+        return Says(verdicts(asked, "none" if compares(asked) and other else "full"))
+
+    gate = ("--details", "--correctness", "--fail-under", "relevance=0.5")
+    with JudgeServer(script) as server:
+        ran = score(place, "run", server, *gate)
+        assert score(place, "zh", server, "--details", "--lang", "zh").code == 0
+    assert "beside?" in ran.out
+    assert "the answer keeps to the chunks, and is beside the question (beside)" in " ".join(
+        ran.out.split()
+    )
+    table = read_summary(place / "run").breakdown
+    assert table is not None
+    cells = {cell.words[2:]: cell.half for cell in table.cells}
+    assert cells == {
+        ("answered", "faithful", "wrong", "beside"): "generation",
+        ("answered", "faithful", "correct"): "neither",
+        ("silent",): "generation",
+    }
+    assert [made.rpartition("|")[2] for made in table.signatures] == ["beside:0"]
+    shown = judge("show", place / "run", "--cell", "faithful,beside")
+    assert "beside ───" in shown.out
+    assert "1 of 1 in faithful,beside" in shown.out
+    shown = judge("show", place / "zh", "--cell", "faithful,beside", "--lang", "zh")
+    assert "检索到了证据，答案忠于片段，却答非所问" in "".join(shown.out.split())
+    # Where it was not asked, that is said.
+    judge("score", place / "in.jsonl", "-o", place / "plain")
+    assert "--relevance" in judge("show", place / "plain", "--cell", "beside").err

@@ -289,12 +289,23 @@ ROWS = {
     "unanswerable abstained": ("neither", "unanswerable abstained"),
     "unanswerable silent": ("neither", "unanswerable silent"),
 }
+BESIDE = {
+    # It answers no part of the question: that tells something new where it keeps to the chunks.
+    HAD + "answered faithful correct": ("unknown", "faithful correct beside"),
+    HAD + "answered faithful wrong": ("generation", "retrieved faithful beside"),
+    HAD + "answered faithful uncompared": ("generation", "retrieved faithful beside"),
+    HAD + "answered unjudged uncompared": ("generation", "retrieved beside"),
+    LACKED + "answered faithful correct": ("unknown", "faithful correct beside"),
+    LACKED + "answered faithful wrong": ("retrieval", "missed faithful beside"),
+    LACKED + "answered faithful uncompared": ("retrieval", "missed faithful beside"),
+}
+ROWS |= {f"{name} beside": row for name, row in (ROWS | BESIDE).items() if "answered" in name}
 
 
 def every_quadrant() -> set[tuple[QuadrantWord, ...]]:
     """The words of every quadrant there can be."""
-    sides = [("answerable", "retrieved", "abstained", "silent"), ("faithful", "correct")]
-    values = product(*[(True, False)] * 4, *[(True, False, None)] * 2)
+    sides = [("answerable", "retrieved", "abstained", "silent", "beside"), ("faithful", "correct")]
+    values = product(*[(True, False)] * 5, *[(True, False, None)] * 2)
     every = (dict(zip(chain(*sides), each, strict=True)) for each in values)
     return {Quadrant.model_validate(each | {"signature": "s"}).words for each in every}
 

@@ -46,6 +46,7 @@ _SAID: Final[dict[QuadrantWord, tuple[str, str]]] = {
     "uncompared": ("correct", _OPEN),
     "abstained": ("abstained", "yes"),
     "silent": ("abstained", "silent"),
+    "beside": ("beside", "yes"),
     "answered": ("abstained", "no"),
 }
 """Which column a word fills, and with what; what no word fills is not asked of the quadrant."""
@@ -157,6 +158,7 @@ class _Table:
         told = not there.isdisjoint({"correct", "wrong"})
         self._compared = told or summary.correctness is not None
         self._columns = ["retrieved", "faithful", *["correct"] * self._compared, "abstained"]
+        self._columns += ["beside"] * ("beside" in there)
         self._unfound = "answerable" in there and "retrieved" not in there
 
     def print(self) -> None:
@@ -182,7 +184,10 @@ class _Table:
         """What stands in its columns."""
         said = dict(_SAID[word] for word in cell.words if word in _SAID)
         for name in self._columns:
-            yield self.words(said[name]) if name in said else mark(_NOT_ASKED, self._page)
+            # Of another answer no word says whether it is beside the question or not known to be.
+            unsaid = name == "beside" and "answered" in cell.words
+            other = "" if unsaid else mark(_NOT_ASKED, self._page)
+            yield self.words(said[name]) if name in said else other
 
     def _means(self, cell: QuadrantCount) -> str:
         qids = _named(cell.qids, cell.answers)
