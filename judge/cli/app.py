@@ -27,7 +27,7 @@ SIGNALLED: Final = 128
 """And the signal's number."""
 _SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 # In the order of `judge --help`, which lists single commands before groups of them.
-_COMMANDS: Final = ["overlap", "recommend", "retrieval", "score", "show"]
+_COMMANDS: Final = ["overlap", "perturb", "recommend", "retrieval", "score", "show"]
 _GROUPS: Final = ["cache", "review", "prompts"]
 
 _NO_MORE_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE})

@@ -190,6 +190,7 @@ class Source:
     ) -> None:
         self.name = spoken(name)
         self.rejected = 0
+        self._last = 0
         self._source = name
         on_bad = self._tell if skip_bad_lines else None
         self._read = partial(
@@ -209,11 +210,23 @@ class Source:
             InputError: also of what is done with them; it names the source.
             RunError: there is no room for the copy.
         """
+        with self.again() as read:
+            yield read()
+
+    @contextmanager
+    def again(self) -> Iterator[Callable[[], Iterator[Sample]]]:
+        """What reads the samples, from the first each time; otherwise as above.
+
+        Bad lines are told once.
+        """
         with placed(self.name), readable(self._source) as path:
-            yield self._read(path)
+            self._last = 0
+            yield partial(self._read, path)
 
     def _tell(self, line: Rejected) -> None:
-        self.rejected += 1
+        if line.line <= self._last:  # it was told when the file was first read
+            return
+        self.rejected, self._last = self.rejected + 1, line.line
         # No log: it would hold texts, and logs hold names.
         error = line.error.at(self.name, line.line)
         sys.stderr.write(visible(f"judge: left out: {error}") + "\n")

@@ -1,13 +1,11 @@
 """Lists for a person to look at: where retrieval failed, on what, and which chunks are copies."""
 
 import math
-import re
 from bisect import insort
 from collections.abc import Iterator
 from itertools import combinations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
-from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +20,7 @@ from judge.retrieval.records import (
     ShownChunk,
     WorstQuery,
 )
-from judge.text.fold import CJK
+from judge.text.copies import Shingles
 
 if TYPE_CHECKING:
     from judge.retrieval.batch import Batch
@@ -31,18 +29,6 @@ Key = tuple[float, ...]
 
 _DEEPEST: Final = 50
 """Chunks of a query that are held against each other: 1 225 pairs, and no reader looks further."""
-_UNIT: Final = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
-_LONGEST: Final = 20_000
-"""So many characters of a chunk are read, from its start: pages are shorter."""
-_SLICE: Final = 1000
-_RUN: Final = 3
-"""Words or CJK characters in a row: two are common phrases, and a changed word spoils each run."""
-_LEAST: Final = 8
-"""Runs: a shorter text, such as a heading, stands in others by chance."""
-_COPY: Final = 0.8
-"""Containment from which two chunks are near-copies: with one word in fifteen changed, three runs
-of three in fifteen are lost, and .8 is left."""
-
 _REMEMBERED: Final = 5000
 _BEGINNING: Final = 1000
 """Of so many chunks this many first characters are kept, for queries that never ranked them."""
@@ -177,8 +163,10 @@ class Lists:
 
         text = text_of(missed.chunk_id)
         rivals = [Known(name, text_of(name)) for name in above[:_DEEPEST] if name not in gold_ids]
-        own = _Text.of(text)
-        copy = next((rival for rival in rivals if text and own.shared(_Text.of(rival.text))), None)
+        own = Shingles.of(text)
+        copy = next(
+            (rival for rival in rivals if text and own.shared(Shingles.of(rival.text))), None
+        )
         others = [Known(e.chunk_id, text_of(e.chunk_id)) for e in gold if e is not missed]
         top = text_of(above[place]) if place is not None else ""
         why, beside = (
@@ -224,7 +212,7 @@ def near_copies(query: RankedQuery, k: int) -> Iterator[PairedChunks]:
     changed (A. Z. Broder 1997, On the resemblance and containment of documents). Of a chunk the
     first 20 000 characters are read.
     """
-    texts = [_Text.of(chunk.text) for chunk in query.chunks[:k]]
+    texts = [Shingles.of(chunk.text) for chunk in query.chunks[:k]]
     for at, to in combinations(range(len(texts)), 2):
         if similarity := texts[at].shared(texts[to]):
             yield PairedChunks(
@@ -237,38 +225,9 @@ def near_copies(query: RankedQuery, k: int) -> Iterator[PairedChunks]:
             )
 
 
-class _Text(NamedTuple):
-    """What two texts are held against each other by."""
-
-    text: str
-    units: list[str]
-    runs: frozenset[tuple[str, ...]]
-
-    @classmethod
-    def of(cls, text: str) -> "_Text":
-        units = _units(text[:_LONGEST])
-        runs = frozenset(zip(*(units[at:] for at in range(_RUN)), strict=False))
-        return cls(text[:_LONGEST], units, runs)
-
-    def shared(self, other: "_Text") -> float:
-        """The share of the smaller in the other, where they are near-copies; else 0."""
-        least = min(len(self.runs), len(other.runs))
-        share = len(self.runs & other.runs) / least if least >= _LEAST else 0.0
-        # Texts without a word or figure are alike only as written; what is blank is not known.
-        written = bool(self.text.strip()) and self.text == other.text
-        same = self.units == other.units if self.units else written
-        return 1.0 if same else share if share >= _COPY else 0.0
-
-
 def _gold(batch: "Batch", row: int) -> list[_Gold]:
     gold = batch.gold
     return [
         _Gold(gold.names[at], float(gold.grades[at]), float(gold.ranks[at]))
         for at in np.flatnonzero((gold.rows == row) & (gold.grades >= batch.least)).tolist()
     ]
-
-
-def _units(text: str) -> list[str]:
-    # Normalizing a run of combining marks takes the square of its length.
-    slices = (text[at : at + _SLICE] for at in range(0, len(text), _SLICE))
-    return _UNIT.findall("".join(normalize("NFKC", part) for part in slices).casefold())

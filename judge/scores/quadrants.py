@@ -60,7 +60,7 @@ def quadrant(
     if not claims and SentenceKind.ABSTENTION in kinds:
         answerable = False
     abstained = result.status is Status.ABSTAINED
-    correct = _correct(result, rules) if answerable and not abstained else None
+    correct = is_correct(result, rules) if answerable and not abstained else None
     # Code, which nobody judges, is no silence.
     code = any(sentence.kind is SentenceKind.CODE for sentence in result.sentences)
     silent = result.status is Status.NO_CLAIMS and not correct and not code
@@ -131,7 +131,7 @@ def look_up(
     relevance = sample.relevance or {}
     graded = (name for name, grade in relevance.items() if grade > 0)
     gold = dict.fromkeys((*(sample.gold_evidence or ()), *graded))
-    seen = _seen(sample)
+    seen = set(seen_ids(sample))
     if match == "prefix":
         # A document graded 0 may have a longer name than a relevant one, and has its own chunks.
         documents = Documents((*gold, *relevance))
@@ -140,14 +140,20 @@ def look_up(
     return found, tuple(name for name in gold if name not in seen)
 
 
-def _seen(sample: Sample) -> Collection[str]:
-    ids = [chunk.chunk_id for chunk in sample.chunks]
+def seen_ids(sample: Sample) -> tuple[str, ...]:
+    """The ids of its chunks, in their order, as gold names them: see `look_up`."""
+    ids = tuple(chunk.chunk_id for chunk in sample.chunks)
     if sample.retrieved is None:
-        return set(ids)
-    first = set(sample.retrieved[: len(ids)])
+        return ids
+    first = sample.retrieved[: len(ids)]
     # A corpus may be numbered, too: then some of the numbers stand in the ranking by accident.
-    counted = ids == [str(number) for number in range(1, len(ids) + 1)] and first != set(ids)
-    return first if counted or set(ids).isdisjoint(sample.retrieved) else set(ids)
+    counted = is_counted(ids) and set(first) != set(ids)
+    return first if counted or set(ids).isdisjoint(sample.retrieved) else ids
+
+
+def is_counted(ids: Sequence[str]) -> bool:
+    """Whether ids are 1, 2, 3 in this order, as of chunks that came without any."""
+    return list(ids) == [str(number) for number in range(1, len(ids) + 1)]
 
 
 def _faithful(result: SampleResult, rules: Rules) -> bool | None:
@@ -157,7 +163,8 @@ def _faithful(result: SampleResult, rules: Rules) -> bool | None:
     return _reaches(scores.faithfulness_bounds, rules.faithful_from, scores.unscored)
 
 
-def _correct(result: SampleResult, rules: Rules) -> bool | None:
+def is_correct(result: SampleResult, rules: Rules) -> bool | None:
+    """Whether an answer that does not abstain is correct; None where that is not known."""
     if (compared := result.correctness) is None:
         return None
     sides = compared.of_answer, compared.of_reference

@@ -1,0 +1,94 @@
+"""`judge perturb`: variants of samples whose context is changed, for one's own RAG to answer."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+import typer
+
+from judge.cli.app import app
+from judge.cli.options import MAX_LINE, SAMPLES, SKIP_BAD, chosen, language
+from judge.cli.terminal import Page, figures, output, words
+from judge.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from judge.perturbation import Robustness, Variant
+
+_NEEDS: Final = ("query", "chunks")
+
+
+@app.command()
+def perturb(  # noqa: PLR0913  each is an option of the command line
+    samples: str = SAMPLES,
+    out: str = typer.Option(
+        ..., "-o", "--output", metavar="FILE", help="Where the variants go: JSON lines."
+    ),
+    *,
+    variants: str | None = typer.Option(
+        None,
+        metavar="NAME,…",
+        help="Which: original, noise20, noise40, noise60, counterfactual, reordered, gold_removed "
+        "[all].",
+    ),
+    seed: int = typer.Option(0, min=0, help="Another seed makes others; the same makes the same."),
+    gold_match: Literal["exact", "prefix"] = typer.Option(
+        "exact", help="prefix: gold names documents, as of judge score."
+    ),
+    force: bool = typer.Option(False, "--force", help="Replace the file that -o names."),
+    skip_bad_lines: bool = SKIP_BAD,
+    max_line: float = MAX_LINE,
+    lang: str = typer.Option("en", metavar="en|zh", help="Language of what is printed [en]."),
+) -> None:
+    """Write variants of the samples' contexts, to see what your RAG makes of them.
+
+    What is written has no `answer`: let your RAG answer each line from the chunks given, keep all
+    its keys, score that with --correctness, and read it with judge compare RUN --by variant.
+
+    noise20, noise40, noise60: chunks of other questions are added, and make up that share of the
+    context. counterfactual: a figure or date of the gold answer and chunks is changed wherever it
+    stands. reordered: the same chunks in another order. gold_removed: without the gold chunks and
+    their near-copies, so that your RAG should decline to answer. original: the context as it was.
+
+    Example: judge perturb samples.jsonl -o perturbed.jsonl
+    """
+    # Heavy, and --help stays quick without them.
+    from judge.files.samples import Source  # noqa: PLC0415
+    from judge.perturbation import Pool, Robustness, check  # noqa: PLC0415
+    from judge.review.folder import check_output, write_whole  # noqa: PLC0415
+
+    spoken_in, path = language(lang), Path(out)
+    if path.suffix != ".jsonl":
+        raise ConfigError(f"-o {out!r}: ends not in .jsonl; name a file that does")
+    check_output(path, [Path(samples)], force=force)
+    asked = _variants(variants)
+    source = Source(samples, _NEEDS, skip_bad_lines=skip_bad_lines, check=check, max_line=max_line)
+    with source.again() as read:
+        pool = Pool(read(), seed)
+        robustness = Robustness(pool, asked, seed=seed, match=gold_match)
+        if not pool.samples:
+            raise InputError("holds no sample")
+        lines = (line for sample in read() for line in robustness.variants(sample))
+        write_whole(path, (json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    with output(spoken_in) as page:
+        _print(robustness, out, page)
+
+
+def _variants(text: str | None) -> "tuple[Variant, ...]":
+    from judge.perturbation import VARIANTS  # noqa: PLC0415
+
+    if text is None:
+        return VARIANTS
+    names = text.replace("，", ",").split(",")
+    return tuple(dict.fromkeys(chosen("--variants", name.strip(), VARIANTS) for name in names))
+
+
+def _print(robustness: "Robustness", out: str, page: Page) -> None:
+    say, why = words("robustness", "made", page.lang), words("robustness", "why", page.lang)
+    table = figures(say("variant"), say("samples"), say("left_out"))
+    for variant, reasons in robustness.left_out.items():
+        table.add_row(variant, f"{robustness.made[variant]:,}", f"{reasons.total():,}")
+    page.table(table)
+    for variant, reasons in robustness.left_out.items():
+        for reason, count in reasons.most_common():
+            page.say(f"{variant}: {count:,} × {why(reason)}", hang=2)
+    page.say(say("written", path=out, count=f"{robustness.made.total():,}"), hang=2)

@@ -1,0 +1,56 @@
+import re
+from random import Random
+
+from judge.counterfactual import Counterfactual, counterfactual, says
+
+KEPT = {
+    "nothing_to_change": ("Colour?", "It is red.", "It is red."),
+    "in_question": ("What came in 2019?", "A flood, in 2019.", "In 2019 came a flood."),
+    "not_in_gold": ("How many?", "70", "There are many."),
+}
+
+
+def made(query: str, answer: str, *chunks: str, seed: int = 0) -> Counterfactual:
+    found = counterfactual(query, answer, chunks, [0], Random(seed))  # noqa: S311
+    assert isinstance(found, Counterfactual), found
+    return found
+
+
+def test_a_figure_changes_in_each_form_and_others_stay() -> None:
+    for seed in range(20):
+        found = made("How long?", "30 days", "within 30 days (thirty days), or 14 days", seed=seed)
+        new = {"20": "twenty", "40": "forty", "50": "fifty", "60": "sixty"}
+        assert found.change.after in new
+        word = new[found.change.after]
+        assert found.answer == f"{found.change.after} days"
+        assert found.chunks == (f"within {found.change.after} days ({word} days), or 14 days",)
+        han = made("几天？", "三十天", "期限为30天，即三十日", seed=seed)
+        digits = {"二十": "20", "四十": "40", "五十": "50", "六十": "60"}[han.change.after]
+        assert han.chunks == (f"期限为{digits}天，即{han.change.after}日",)
+
+
+def test_forms_are_kept() -> None:
+    rows = {
+        ("$1.2 million", "It cost US$1,200,000."): r"It cost US\$\d,\d00,000\.",
+        ("百分之五", "占5%。"): r"占\d%。",
+        ("3.5 million", "3.5 million (3,500,000)"): r"\d\.\d million \(\d,\d00,000\)",
+        ("161万人", "新增161万人，1361万"): r"新增\d{2,3}万人，1361万",
+        ("2019", "on 3 May 2019; 2019-05-03; FY2019"): r"on 3 May 20\d\d; 20\d\d-05-03; FY20\d\d",
+        ("2019年", "成立于二〇一九年"): r"成立于二〇[一二].年",
+        ("May 3rd", "The fair is on 3 May."): r"The fair is on \d{1,2} May\.",
+        ("on Monday", "closed on Mondays"): r"closed on [A-Z][a-z]+days",
+        ("星期一", "周一闭馆"): r"周[二三四五六日]闭馆",
+    }
+    for (answer, chunk), expected in rows.items():
+        for seed in range(5):
+            found = made("?", answer, chunk, seed=seed)
+            assert re.fullmatch(expected, found.chunks[0]), found
+            assert found.chunks[0] != chunk
+            assert found.answer != answer
+            assert says(found.answer, found.change.kind, found.change.after)
+            assert not says(found.answer, found.change.kind, found.change.before)
+
+
+def test_why_not() -> None:
+    for reason, (query, answer, chunk) in KEPT.items():
+        assert counterfactual(query, answer, [chunk], [0], Random(0)) == reason  # noqa: S311
