@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import mmap
 import signal
 import sys
 import threading
@@ -30,6 +31,10 @@ _SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 _COMMANDS: Final = ["overlap", "perturb", "recommend", "retrieval", "score", "show"]
 _GROUPS: Final = ["cache", "review", "prompts"]
 
+_BUG: Final = "this is a bug in judge, not yours; please report the above"
+_NO_MEMORY: Final = "out of memory; give it more, a smaller --concurrency, or shorter samples"
+_ROOM: Final = 1 << 28
+"""Bytes of memory to have at hand: without, C code fails, and may not say why."""
 _NO_MORE_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE})
 _MORE_FILES: Final = (
     "allow more (ulimit -n 1024) or name a smaller --concurrency; the same command goes on from "
@@ -78,31 +83,46 @@ def _outcome(work: Callable[[], object]) -> int | str | None:
         work()
     except SystemExit as ended:
         return ended.code
-    except (JudgeError, MemoryError, RecursionError, OSError) as error:
-        trace = traceback.format_exc() if debugging() else ""
-        typer.echo(visible(f"{trace}judge: {_trouble(error)}"), err=True)
-        return UNHEALTHY if isinstance(error, JudgeUnhealthy) else WRONG_USE
-    except Exception:  # noqa: BLE001  the last line of defence
-        message = "judge: this is a bug in judge, not yours; please report the above"
-        typer.echo(visible(f"{traceback.format_exc()}\n{message}"), err=True)
-        return OUR_BUG
+    except Exception as error:  # noqa: BLE001  the last line of defence
+        told = _trouble(error)
+        trace = traceback.format_exc() if told is _BUG or debugging() else ""
+        typer.echo(visible(f"{trace}judge: {told}"), err=True)
+        if isinstance(error, JudgeUnhealthy):
+            return UNHEALTHY
+        return OUR_BUG if told is _BUG else WRONG_USE
     return 0
 
 
 def _trouble(error: Exception) -> str:
     """What went wrong, and what to do about it."""
+    told = _BUG
     match error:
-        case MemoryError():
-            return "out of memory; give it more, a smaller --concurrency, or shorter samples"
+        case JudgeError():
+            told = str(error)
         case RecursionError():
-            return "something in the input stands too deep in itself; flatten it"
+            told = "something in the input stands too deep in itself; flatten it"
+        case RuntimeError(args=("can't start new thread",)):
+            told = "no more threads may be started; allow more (ulimit -u), or give it more memory"
+        case MemoryError():
+            told = _NO_MEMORY
+        case ImportError() | RuntimeError() | SystemError() if _starved():
+            told = _NO_MEMORY
         case OSError(errno=number) if number in _NO_MORE_FILES:
-            return f"{error.strerror}; {_MORE_FILES}"
+            told = f"{error.strerror}; {_MORE_FILES}"
         case OSError():
             # What is nobody's in particular: a full disk, no room for temporary files.
             place = f"{error.filename}: " if error.filename else ""
-            return f"{place}{error.strerror or error}; mend that, and run the same command again"
-    return str(error)
+            told = f"{place}{error.strerror or error}; mend that, and run the same command again"
+    return told
+
+
+def _starved() -> bool:
+    """Whether there is no memory to be had: C code may fail otherwise than by a MemoryError."""
+    try:
+        mmap.mmap(-1, _ROOM).close()
+    except (OSError, MemoryError):
+        return True
+    return False
 
 
 class Stopped(KeyboardInterrupt):

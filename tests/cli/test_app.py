@@ -142,3 +142,40 @@ def test_a_path_that_is_too_long_is_one_line(
     told = capsys.readouterr().err
     assert "too long" in told
     assert len(told.splitlines()) == 1
+
+
+def test_too_little_memory_is_no_bug() -> None:
+    """What fails in C may not say why: a library's import ends in whatever comes to its mind."""
+    code = """
+import resource, sys
+from judge.cli.app import main
+class Broken:
+    def find_spec(self, name, *_):
+        if name == "judge.cli.prompts":
+            raise {0}
+sys.meta_path.insert(0, Broken())
+used = next(int(line.split()[1]) for line in open("/proc/self/status") if "VmSize" in line)
+if {1}:
+    resource.setrlimit(resource.RLIMIT_AS, ((used + {1}) << 10,) * 2)
+main(["prompts", "list"])
+"""
+    broken = "SystemError('error return without exception set')"
+    kept = "ImportError('failed to map segment from shared object')"
+    threads = 'RuntimeError("can\'t start new thread")'
+    rows = [
+        (broken, 60_000, 2, "judge: out of memory; give it more"),
+        (kept, 60_000, 2, "judge: out of memory; give it more"),
+        (threads, 0, 2, "judge: no more threads may be started; allow more (ulimit -u)"),
+        (broken, 0, 70, "Traceback"),
+    ]
+    for error, room, exit_code, told in rows:
+        words = [sys.executable, "-c", code.format(error, room)]
+        ran = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stderr[: len(told)]) == (exit_code, told), ran.stderr
+        assert exit_code == 70 or ran.stderr.count("\n") == 1
+
+
+def test_python_runs_the_package() -> None:
+    words = [sys.executable, "-m", "judge", "--version"]
+    ran = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, f"judge {version('judge')}\n")
