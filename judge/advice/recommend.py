@@ -26,7 +26,7 @@ from judge.messages import Lang, Messages
 from judge.records import Rules, Sample, Sentence
 from judge.text.visible import clip
 
-HELD: Final = ("answer", "gold_answer", "gold", "chunks", "retrieved", "citations")
+HELD: Final = ("query", "answer", "gold_answer", "gold", "chunks", "retrieved", "citations")
 """What a sample can hold, as `Profile.share` names it."""
 
 _FENCES: Final = ("```", "~~~")
@@ -136,6 +136,7 @@ def median(counts: Mapping[int, int]) -> float | None:
 
 def _holdings(sample: Sample, ranked: Collection[str]) -> frozenset[str]:
     holds_it = (
+        sample.query.strip(),
         sample.answer.strip(),
         (sample.gold_answer or "").strip(),
         sample.gold_evidence is not None or sample.relevance is not None,

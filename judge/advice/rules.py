@@ -38,7 +38,7 @@ class Measure(Record):
     name: str
     """As it is printed, `k` standing for a number: `recall@k`."""
     family: str
-    """`retrieval`, `overlap`, `correctness`, `faithfulness`, `citation` or `agreement`."""
+    """One of the tables of `judge/data/measures.toml`, such as `retrieval` or `correctness`."""
     needs: tuple[str, ...]
     """Fields of a sample, and `labels` for those by people. `relevance` serves for `gold_evidence`
     and the other way round, as grades of 1; the order of `chunks` serves for `retrieved`."""

@@ -21,6 +21,7 @@ NAMES = {
     " ndcg@k ndcg r_precision roc_auc accuracy@k waste@k weighted",
     "overlap": "bleu sentence_bleu rouge1 rouge2 rougeL rougeLsum rougeW exact_match token_f1",
     "correctness": "correctness correctness_precision correctness_recall correctness_overall",
+    "answer_relevance": "answer_relevance answer_relevance_overall",
     "faithfulness": "faithfulness faithfulness_strict faithfulness_bounds hallucination_rate"
     " abstention_rate contradiction_rate",
     "citation": "coverage citation_validity citation_recall",
@@ -100,6 +101,8 @@ def test_every_rule_of_advice_has_its_texts_and_names_measures_that_there_are() 
     assert len(set(names)) == len(names)
     assert [*rules.family] == [*NAMES][1:]
     assert family_needs()["citation"] == {"answer", "chunks", "citations"}
+    # The relevance of chunks serves no family but retrieval, and the answer's is no gold.
+    assert family_needs()["answer_relevance"] == {"query", "answer", "chunks"}
     assert family_needs()["overlap"] == {"answer", "gold_answer"}
 
 
