@@ -29,7 +29,7 @@ SIGNALLED: Final = 128
 _SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 # In the order of `judge --help`, which lists single commands before groups of them.
 _COMMANDS: Final = ["overlap", "perturb", "recommend", "retrieval", "score", "show"]
-_GROUPS: Final = ["cache", "review", "prompts"]
+_GROUPS: Final = ["cache", "gold", "review", "prompts"]
 
 _BUG: Final = "this is a bug in judge, not yours; please report the above"
 _NO_MEMORY: Final = "out of memory; give it more, a smaller --concurrency, or shorter samples"

@@ -15,6 +15,7 @@ from judge.text.visible import clip
 
 _Value = TypeVar("_Value", bound=str)
 _SHOWN: Final = 60
+_MOST_REVIEWERS: Final = 50
 
 
 def _option(kind: Any, help_: str, metavar: str | None = None, *names: str) -> Any:  # noqa: ANN401  a type made at run time is a value
@@ -158,3 +159,28 @@ def chosen(option: str, value: str, values: tuple[_Value, ...]) -> _Value:
 def language(value: str) -> Lang:
     """The language that `--lang` names; errors as of `chosen`."""
     return chosen("--lang", value, LANGS)
+
+
+def named_reviewers(given: str, overlap: int) -> list[str]:
+    """The names that `--reviewers` gives: numbers for how many, an empty one for a single one.
+
+    Raises:
+        ConfigError: they are no such, or share rows with nobody.
+    """
+    names = [" ".join(name.split()) for name in given.replace("，", ",").split(",")]
+    if len(names) == 1 and names[0].isdecimal():
+        # Length first: Python reads no number of some thousands of digits.
+        much = len(names[0]) > len(str(_MOST_REVIEWERS))
+        count = _MOST_REVIEWERS + 1 if much else min(int(names[0]), _MOST_REVIEWERS + 1)
+        names = [str(number) for number in range(1, count + 1)]
+    elif len(names) == 1 and not any(map(str.isalpha, given)):
+        names = []
+    different = {name.casefold() for name in names}
+    if not all(names) or not 0 < len(different) == len(names) <= _MOST_REVIEWERS:
+        raise ConfigError(
+            f"--reviewers {given!r}: a number from 1 to {_MOST_REVIEWERS}, "
+            "or different names with commas between them"
+        )
+    if overlap and len(names) == 1:
+        raise ConfigError(f"--overlap {overlap}: one reviewer shares with none; see --reviewers")
+    return [""] if names == ["1"] else names

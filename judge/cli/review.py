@@ -9,9 +9,8 @@ import typer
 
 from judge import review
 from judge.cli.app import app
-from judge.cli.options import RUN, takes_settings
+from judge.cli.options import RUN, named_reviewers, takes_settings
 from judge.cli.terminal import output, say
-from judge.errors import ConfigError
 from judge.messages import Lang, Messages
 from judge.text.visible import clip, counted, flat
 
@@ -26,7 +25,6 @@ app.add_typer(commands, name="review")
 
 By = Literal["sentence", "answer"]
 
-_MOST_REVIEWERS: Final = 50
 _WIDTH: Final = 60
 """How many characters of a sentence are printed."""
 
@@ -65,7 +63,7 @@ def draw(  # noqa: PLR0913  each is an option of the command line
         size=size,
         by=by,
         seed=seed,
-        reviewers=_reviewers(reviewers, overlap),
+        reviewers=named_reviewers(reviewers, overlap),
         overlap=overlap,
         verdicts=open_,
         lang=lang,
@@ -236,27 +234,6 @@ def import_(
         print_agreement(found.agreement, found.summary, run, shown, samples)
     if found.noted:
         say(f"{found.noted} rows have a note and no label: nothing was made of them")
-
-
-def _reviewers(given: str, overlap: int) -> list[str]:
-    """Their names: numbers where only how many is given, an empty one for a single reviewer."""
-    names = [" ".join(name.split()) for name in given.replace("，", ",").split(",")]
-    if len(names) == 1 and names[0].isdecimal():
-        # Length first: Python reads no number of some thousands of digits.
-        much = len(names[0]) > len(str(_MOST_REVIEWERS))
-        count = _MOST_REVIEWERS + 1 if much else min(int(names[0]), _MOST_REVIEWERS + 1)
-        names = [str(number) for number in range(1, count + 1)]
-    elif len(names) == 1 and not any(map(str.isalpha, given)):
-        names = []
-    different = {name.casefold() for name in names}
-    if not all(names) or not 0 < len(different) == len(names) <= _MOST_REVIEWERS:
-        raise ConfigError(
-            f"--reviewers {given!r}: a number from 1 to {_MOST_REVIEWERS}, "
-            "or different names with commas between them"
-        )
-    if overlap and len(names) == 1:
-        raise ConfigError(f"--overlap {overlap}: one reviewer shares with none; see --reviewers")
-    return [""] if names == ["1"] else names
 
 
 def _named(names: tuple[str, ...]) -> str:

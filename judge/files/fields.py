@@ -106,10 +106,11 @@ def _ids(value: JsonValue, field: str) -> tuple[str, ...]:
 def _chunks(value: JsonValue, field: str) -> tuple[Chunk, ...]:
     if not isinstance(value, list):
         raise _wrong(value, "a list of texts or of {chunk_id, text}", field)
-    return tuple(_chunk(item, str(i + 1), f"{field}[{i}]") for i, item in enumerate(value))
+    return tuple(chunk_of(item, str(i + 1), f"{field}[{i}]") for i, item in enumerate(value))
 
 
-def _chunk(value: JsonValue, number: str, where: str) -> Chunk:
+def chunk_of(value: JsonValue, number: str, where: str) -> Chunk:
+    """The chunk in a value, called by its number where it has no id; InputError names `where`."""
     if isinstance(value, str):
         return Chunk(chunk_id=number, text=_text(value, where))
     if not isinstance(value, dict):

@@ -76,7 +76,7 @@ def sample_query(sample: Sample, rules: RankRules) -> RankedQuery:
         ids = tuple(chunk.chunk_id for chunk in sample.chunks)
     names = dict.fromkeys(ids) if chunks else ()  # without texts there is nothing to show
     texts = [chunks.get(name) or Chunk(chunk_id=name, text="") for name in names]
-    relevance, evidence = _gold(sample)
+    relevance, evidence = _gold(sample, rules)
     named = None if relevance is None else {**relevance, **(evidence or {})}
     places, relevant, scores, repeated, known = _matched(ids, None, named, rules)
     if evidence is not None and relevant and relevance:
@@ -122,7 +122,7 @@ def check_gold(sample: Sample, rules: RankRules) -> None:
     Raises:
         InputError: it contradicts itself, or a grade is too large for the gain.
     """
-    for name, grade in (_gold(sample)[0] or {}).items():
+    for name, grade in (_gold(sample, rules)[0] or {}).items():
         if problem := too_much(grade, rules):
             raise InputError(f"the grade of {name!r} is {problem}", field="relevance")
 
@@ -136,10 +136,11 @@ def too_much(grade: float, rules: RankRules) -> str:
     return f"{grade:g}, over {most:g} and too much for gain {rules.gain!r}; mend it{way}"
 
 
-def _gold(sample: Sample) -> tuple[Grades | None, Grades | None]:
+def _gold(sample: Sample, rules: RankRules) -> tuple[Grades | None, Grades | None]:
     """What `relevance` grades, or else `gold_evidence` names; and evidence where they differ.
 
-    What gold names has its grade, or 1. An empty `gold_evidence` beside grades says nothing.
+    What gold names has its grade, or 1. An empty `gold_evidence` beside grades says nothing. The
+    two do not differ where evidence names just what `relevance_level` makes relevant.
     """
     graded = sample.relevance or {}
     if sample.gold_evidence is None:
@@ -151,7 +152,8 @@ def _gold(sample: Sample) -> tuple[Grades | None, Grades | None]:
             raise InputError(message, field="relevance")
     evidence = {name: graded.get(name, _UNGRADED) for name in sample.gold_evidence}
     relevant = {name for name, grade in graded.items() if grade > 0}
-    if not relevant or not evidence or evidence.keys() == relevant:
+    counted = {name for name in relevant if graded[name] >= (rules.relevance_level or 0.0)}
+    if not relevant or not evidence or evidence.keys() in (relevant, counted):
         return {**graded, **evidence}, None
     return graded, evidence
 

@@ -1,12 +1,14 @@
 """Spot-check by people: a sheet of drawn verdicts, and what their labels say of the judge.
 
-What `judge review` does, as functions:
+What `judge review` and `judge gold` do, as functions:
 
     draw(run, "review.csv", size=60)              # people fill in the sheet
     import_labels(run, ["review.csv"]).agreement  # how good the judge is
     plan(run, 0.03).total                         # labels for ± .03
     promote(run, "golden.jsonl")                  # what people agree on
     drift("golden.jsonl", Config(model="gpt-5"))  # judged again: what flipped
+    draw_gold("samples.jsonl", "gold.csv")        # people grade chunks
+    import_gold("gold.draw.json", ["gold.csv"], "gold.jsonl")  # a gold set for retrieval
 
 Each returns records, and writes only the files it is told to and, in the run folder, what
 `judge review` keeps there. They are loaded when first used.
@@ -26,16 +28,24 @@ if TYPE_CHECKING:
     from judge.review.golden import drift as drift
     from judge.review.golden import promote as promote
     from judge.review.golden import read_golden as read_golden
+    from judge.review.grades import GoldReport as GoldReport
+    from judge.review.grades import import_gold as import_gold
     from judge.review.hook import open_hook as open_hook
     from judge.review.labels import Imported as Imported
     from judge.review.labels import import_labels as import_labels
+    from judge.review.pool import DrawnPool as DrawnPool
+    from judge.review.pool import draw_gold as draw_gold
+    from judge.review.systems import System as System
 
 _NAMES = {
     "corrected": ("Plan", "Quota", "plan"),
     "draws": ("Drawn", "draw"),
     "golden": ("Golden", "Promotion", "drift", "promote", "read_golden"),
+    "grades": ("GoldReport", "import_gold"),
     "hook": ("open_hook",),
     "labels": ("Imported", "import_labels"),
+    "pool": ("DrawnPool", "draw_gold"),
+    "systems": ("System",),
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 

@@ -10,7 +10,7 @@ import sys
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from judge.records import Summary, Support, Verdict
 from judge.review.census import NEVER_PARTIAL, own_verdict
@@ -138,8 +138,32 @@ def cohen_kappa(
     return max(-1.0, 1 - apart * math.fsum(scaled) / chance)
 
 
-def krippendorff_alpha(ratings: Sequence[Sequence[Hashable]]) -> float | None:
-    """Krippendorff's α for nominal labels and any number of raters: 1 - D_o / D_e.
+def weighted_kappa(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Cohen's κ with quadratic weights, of grades: 1 - Σ (a - b)² / Σ of the same by chance.
+
+    By chance, each grade of one side stands beside each of the other: (1/n) Σ_i Σ_j (a_i - b_j)².
+
+    Returns:
+        -1 to 1, and 0 at chance. None where both sides give one and the same grade to all.
+
+    Source: J. Cohen (1968), Psychological Bulletin 70, 213-220.
+
+    >>> weighted_kappa([0, 1, 2, 3], [0, 1, 3, 3])
+    0.9090909090909091
+    """
+    apart = math.fsum((a - b) ** 2 for a, b in zip(first, second, strict=True))
+    squares = math.fsum(value * value for value in (*first, *second))
+    chance = squares - 2 * math.fsum(first) * math.fsum(second) / max(1, len(first))
+    return 1 - apart / chance if chance > 0 else None
+
+
+def krippendorff_alpha(
+    ratings: Sequence[Sequence[float]] | Sequence[Sequence[Hashable]], *, squared: bool = False
+) -> float | None:
+    """Krippendorff's α for any number of raters: 1 - D_o / D_e.
+
+    Labels are nominal; or numbers, whose distance is `squared`: each term of the sums below is then
+    multiplied by (c - k)².
 
     D_o / D_e = (n - 1) Σ_u [Σ_{c≠k} n_uc n_uk / (m_u - 1)] / Σ_{c≠k} n_c n_k, with n_uc the times
     that unit u got label c, m_u its labels, and n_c and n their sums over the units. `ratings` has
@@ -156,12 +180,13 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable]]) -> float | None:
     """
     totals: Counter[Hashable] = Counter()
     observed = []
+    apart = _squared if squared else _unequal
     for labels in ratings:
-        unit = Counter(labels)
+        unit = Counter[Hashable](labels)
         if (rated := unit.total()) > 1:
             totals.update(unit)
-            observed.append(_unequal(unit) / (rated - 1))
-    expected = _unequal(totals)
+            observed.append(apart(unit) / (rated - 1))
+    expected = apart(totals)
     return 1 - (totals.total() - 1) * math.fsum(observed) / expected if expected else None
 
 
@@ -245,8 +270,15 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return min(1.0, 2 * tail / whole)
 
 
-def _unequal(counts: Counter[Hashable]) -> int:
+def _unequal(counts: Counter[Any]) -> int:
     return counts.total() ** 2 - sum(count * count for count in counts.values())
+
+
+def _squared(counts: Counter[Any]) -> float:
+    """Σ n_c n_k (c - k)²."""
+    total = math.fsum(count * value for value, count in counts.items())
+    squares = math.fsum(count * value * value for value, count in counts.items())
+    return 2 * (counts.total() * squares - total * total)
 
 
 def _scaled(weights: Sequence[float]) -> list[float]:

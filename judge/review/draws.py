@@ -105,11 +105,8 @@ def draw(  # noqa: PLR0913  each is a choice of who draws
         RunError: no finished run, nothing to draw, the run's samples have changed, or a file is
             there already or cannot be written.
     """
-    run, sheet = Path(run), Path(sheet)
-    if sheet.suffix.lower() not in _KINDS:
-        raise ConfigError(f"-o {str(sheet)!r}: name a .csv or .xlsx file")
-    names = [sheet.with_stem(f"{sheet.stem}-{number}") for number, _ in enumerate(reviewers, 1)]
-    sheets = names if len(reviewers) > 1 else [sheet]
+    run = Path(run)
+    sheets = sheets_of(Path(sheet), reviewers)
     for path in sheets:
         check_output(path, made_from(run), force=force)
     drawing = take(run, by=by, size=size, seed=seed)
@@ -118,11 +115,31 @@ def draw(  # noqa: PLR0913  each is a choice of who draws
     rows = carried(run, drawing, lang) if len(sheets) == 1 else drawing.rows
     units = {s.review_id: s.qid if by == "answer" else s.review_id for s in drawing.draw.sentences}
     hands = deal(rows, len(sheets), overlap, lambda row: units[row["review_id"]])
+    hand_out(sheets, reviewers, hands, OPEN if verdicts else BLIND, lang)
+    filled = sum("human_support" in row for row in rows)
+    return Drawn(drawing.draw, kept, sheets, filled)
+
+
+def sheets_of(sheet: Path, reviewers: Sequence[str]) -> tuple[Path, ...]:
+    """A file for each reviewer; ConfigError where it is neither CSV nor XLSX by its name."""
+    if sheet.suffix.lower() not in _KINDS:
+        raise ConfigError(f"-o {str(sheet)!r}: name a .csv or .xlsx file")
+    if len(reviewers) == 1:
+        return (sheet,)
+    return tuple(sheet.with_stem(f"{sheet.stem}-{n}") for n, _ in enumerate(reviewers, 1))
+
+
+def hand_out(
+    sheets: Sequence[Path],
+    reviewers: Sequence[str],
+    hands: Sequence[Sequence[dict[str, str]]],
+    columns: Sequence[str],
+    lang: Lang,
+) -> None:
+    """Write each reviewer's rows, under the reviewer's name where a row has none."""
     for path, name, hand in zip(sheets, reviewers, hands, strict=True):
         named = ({**row, "reviewer": row.get("reviewer") or name} for row in hand)
-        write_sheet(path, named, OPEN if verdicts else BLIND, lang)
-    filled = sum("human_support" in row for row in rows)
-    return Drawn(drawing.draw, kept, tuple(sheets), filled)
+        write_sheet(path, named, columns, lang)
 
 
 def take(folder: Path, *, by: By = "sentence", size: int = 60, seed: int = 0) -> Drawing:
@@ -326,21 +343,22 @@ def review_id(draw: str, qid: str, sentence: int, seen: str = "") -> str:
 
     Where the draw's name does not tell whose texts these are, `seen` is their hash by `shown`.
     """
-    return f"{draw}-{_digest(draw, qid, str(sentence), seen)}"
+    return f"{draw}-{digest(draw, qid, str(sentence), seen)}"
 
 
 def shown(sample: Sample) -> str:
     """A hash of what the sheet shows of a sample."""
     chunks = (part for chunk in sample.chunks for part in (chunk.chunk_id, chunk.text))
-    return _digest(sample.query, sample.answer, *chunks)
+    return digest(sample.query, sample.answer, *chunks)
 
 
 def name_of(*parts: str) -> str:
     """The name of a draw, made of all that decides what is drawn."""
     # Begun by a letter: a spreadsheet takes 12e45678 for a number.
-    return f"r{_digest(*parts)[:8]}"
+    return f"r{digest(*parts)[:8]}"
 
 
-def _digest(*parts: str) -> str:
+def digest(*parts: str) -> str:
+    """A short hash of all parts."""
     joined = "".join(f"{len(part)}:{part}" for part in parts)
     return hashlib.sha256(joined.encode(errors="surrogatepass")).hexdigest()[:_DIGITS]

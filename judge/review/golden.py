@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from pydantic import JsonValue, ValidationError
@@ -192,12 +193,16 @@ def read_golden(path: str | Path, *, max_line: float = MAX_LINE) -> list[Golden]
 def golden_lines(golden: Iterable[Golden]) -> Iterator[str]:
     """A golden set as lines of a samples file."""
     for sample, labels in golden:
-        fields: dict[str, JsonValue] = sample.model_dump(mode="json", exclude={"metadata"})
-        own = {name: value for name, value in fields.items() if value is not None}
-        # A key of the input that was read under another name, such as a null `qid`, stays behind.
-        others = {key: value for key, value in sample.metadata.items() if key not in own}
-        borne = {KEY: [label.model_dump(mode="json") for label in labels]}
-        yield json.dumps(own | others | borne, ensure_ascii=False) + "\n"
+        yield sample_line(sample, {KEY: [label.model_dump(mode="json") for label in labels]})
+
+
+def sample_line(sample: Sample, borne: Mapping[str, JsonValue] = MappingProxyType({})) -> str:
+    """A sample as a line of a file, with what else it bears."""
+    fields: dict[str, JsonValue] = sample.model_dump(mode="json", exclude={"metadata"})
+    own = {name: value for name, value in fields.items() if value is not None and value != ""}
+    # A key of the input that was read under another name, such as a null `qid`, stays behind.
+    others = {key: value for key, value in sample.metadata.items() if key not in own}
+    return json.dumps(own | others | dict(borne), ensure_ascii=False) + "\n"
 
 
 def labels_of(sample: Sample) -> tuple[GoldenLabel, ...]:

@@ -29,7 +29,7 @@ from judge.text.visible import clip
 _DRAW: Final = re.compile(r"r[0-9a-f]{8}")
 _MOST: Final = 50
 """How many problems a message lists, so that a person can mend them in one go."""
-_LONGEST: Final = 60
+LONGEST: Final = 60
 """How much of an id a message shows, for anybody may have written it."""
 _COMPARED: Final = 2_000
 """How many letters of a sentence are compared; a cell may be cut behind them."""
@@ -108,7 +108,7 @@ def join(run: Path, paths: Sequence[Path]) -> tuple[Draw, list[Row]]:
         raise InputError("no row has a review_id", path=", ".join(map(str, paths)))
     if not draws:
         first = next(iter(firsts.values()))
-        name = clip(first.cell("review_id"), _LONGEST)
+        name = clip(first.cell("review_id"), LONGEST)
         raise RunError(
             f"{first}: {name!r} is a row of another run, or of none; "
             f"draws of {run}: {', '.join(draw_names(run)) or 'none'}"
@@ -137,13 +137,19 @@ def labels_of(draw: Draw, rows: Sequence[Row]) -> list[Label]:
                 found[key] = _merged(*found[key], label) if key in found else (label, row)
         except ValueError as error:
             problems.append(f"{row}: {error}")
-    if problems:
-        count = "1 row" if len(problems) == 1 else f"{len(problems)} rows"
-        lines = [f"{count} cannot be right, and nothing was imported:", *problems[:_MOST]]
-        if len(problems) > _MOST:
-            lines.append(f"… and {len(problems) - _MOST} more")
-        raise InputError("\n  ".join(lines))
+    refuse(problems)
     return [label for label, _ in found.values()]
+
+
+def refuse(problems: Sequence[str]) -> None:
+    """InputError that names the rows which cannot be right, if there are any."""
+    if not problems:
+        return
+    count = "1 row" if len(problems) == 1 else f"{len(problems)} rows"
+    lines = [f"{count} cannot be right, and nothing was imported:", *problems[:_MOST]]
+    if len(problems) > _MOST:
+        lines.append(f"… and {len(problems) - _MOST} more")
+    raise InputError("\n  ".join(lines))
 
 
 def folded(name: str) -> str:
@@ -195,8 +201,8 @@ def _label(draw: Draw, sentence: DrawnSentence | None, row: Row) -> Label | None
             why = "is empty beside a label; put the row's own back"
         elif name.startswith(f"{draw.draw}-"):
             why = "is no row of this run: it was changed, or is of another run like it"
-        raise ValueError(f"review_id {clip(name, _LONGEST)!r} {why}")
-    if not _is_of(row.cells.get("sentence", ""), sentence.text):
+        raise ValueError(f"review_id {clip(name, LONGEST)!r} {why}")
+    if not is_of(row.cells.get("sentence", ""), sentence.text):
         # Somebody sorted the texts, and left the ids where they were.
         raise ValueError(
             f"holds another sentence than {name!r} was drawn for; put its own text back"
@@ -215,8 +221,8 @@ def _label(draw: Draw, sentence: DrawnSentence | None, row: Row) -> Label | None
     )
 
 
-def _is_of(text: str, drawn: str) -> bool:
-    """Whether a cell holds the sentence that was drawn, or nothing."""
+def is_of(text: str, drawn: str) -> bool:
+    """Whether a cell holds the text that was drawn, or nothing."""
     found, wanted = _letters(text), _letters(drawn)
     if text.count(_LOST) > drawn.count(_LOST):
         # Saved in an old code page, which has no sign for some of the letters.

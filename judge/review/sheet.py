@@ -38,9 +38,14 @@ BLIND: Final = (*_SHOWN, *_FILLED)
 """The columns of a sheet, in reading order."""
 OPEN: Final = (*_SHOWN, "judge_support", "judge_quote", *_FILLED)
 """The columns of a sheet that shows the judge's verdict."""
-READ: Final = ("review_id", "sentence", *_FILLED)
-"""Columns that are read back."""
-_NEEDED: Final = ("review_id", "human_support")
+READ: Final = ("review_id", "human_support", "sentence", "human_note", "reviewer")
+"""Columns that are read back; the first two are needed."""
+GRADED: Final = ("review_id", "query", "chunk", "human_grade", "human_note", "reviewer")
+"""The columns of a sheet in which pooled chunks are graded."""
+READ_GRADES: Final = ("review_id", "human_grade", "query", "chunk", "human_note", "reviewer")
+"""Those that are read back."""
+GRADES: Final = ("0", "1", "2", "3")
+"""What its drop-down offers."""
 
 _COLUMN: Final = "columns."
 # No question mark: `yes?` is a doubt, and no answer.
@@ -79,7 +84,7 @@ class Row(NamedTuple):
     number: int
     """The number that a spreadsheet shows beside it; the header is mostly 1."""
     cells: dict[str, str]
-    """Texts by canonical column name, of those of `READ` that the sheet has."""
+    """Texts by canonical column name, of those read that the sheet has."""
 
     def __str__(self) -> str:
         return f"{self.path}, row {self.number}"
@@ -131,6 +136,22 @@ def read_label(text: str) -> Reading | None:
     return found
 
 
+def read_grade(text: str) -> int | None:
+    """The grade that a reviewer wrote: None of a blank cell, ValueError of anything else.
+
+    >>> read_grade(" ２。"), read_grade("3.0"), read_grade("")
+    (2, 3, None)
+    """
+    word = _folded(text).strip(_AROUND)
+    if not _folded(text):
+        return None
+    bare = word.removesuffix(".0")
+    if bare not in GRADES:
+        shown = clip(text.strip(), _LONGEST_SHOWN)
+        raise ValueError(f"human_grade {shown!r} is no grade; write 0, 1, 2 or 3")
+    return int(bare)
+
+
 def row_of(review_id: str, sample: Sample, sentence: SentenceResult) -> dict[str, str]:
     """The texts of a row by column; columns that people fill in are left out."""
     chunks = []
@@ -176,10 +197,10 @@ def ranked(sample: Sample, sentence: SentenceResult) -> list[int]:
     By the weight of the words and pairs of words they share, and not by what the judge cites: that
     would tell what it thinks.
     """
-    wanted = _parts(sentence.text)
+    wanted = parts_of(sentence.text)
 
     def strange(position: int) -> float:
-        found = _parts(sample.chunks[position].text)
+        found = parts_of(sample.chunks[position].text)
         # Exact, for the order of a set is not that of another process.
         return -math.fsum(wanted[part] for part in wanted.keys() & found.keys())
 
@@ -195,7 +216,8 @@ def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lan
     path = Path(path)
     with replacing(path, _STEP) as part:
         if path.suffix.lower() == _XLSX:
-            write_workbook(part, _table(rows, columns, lang), columns, choices(lang))
+            offers = {"human_support": choices(lang), "human_grade": GRADES}
+            write_workbook(part, _table(rows, columns, lang), columns, offers)
         else:
             with part.open("w", encoding="utf-8", newline="") as file:
                 file.write(BOM)
@@ -230,7 +252,7 @@ def append_rows(path: str | Path, rows: _Rows, columns: Sequence[str]) -> None:
         raise RunError(f"{path}: cannot be written ({error.strerror}); {_STEP}") from None
 
 
-def read_sheet(path: str | Path) -> Iterator[Row]:
+def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[Row]:
     """The rows that are not blank, of a CSV or XLSX that people and programs have been at.
 
     Rows and columns may stand in any order, among others; headers in either language. CSV may be
@@ -240,7 +262,7 @@ def read_sheet(path: str | Path) -> Iterator[Row]:
     """
     path = Path(path)
     try:
-        for number, cells in _cells(path):
+        for number, cells in _cells(path, columns):
             yield Row(path, number, {key: restore(legible(text)) for key, text in cells.items()})
     except InputError as error:
         raise error.at(str(path), None) from None
@@ -279,7 +301,7 @@ def _bare(text: str) -> str:
     return "".join(filter(str.isalnum, _folded(text)))
 
 
-def _parts(text: str) -> Mapping[str, float]:
+def parts_of(text: str) -> Mapping[str, float]:
     """The words and pairs of words of a text, by weight."""
     found = stems(text)
     single = {stem: weight(stem) for stem in found}
@@ -308,8 +330,8 @@ def _refuse_foreign(file: IO[bytes], size: int, columns: Sequence[str], path: Pa
         raise InputError(message, path=str(path))
 
 
-def _cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The cells that are read back, as they stand, by the number of their row."""
+def _cells(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """The cells that are wanted, as they stand, by the number of their row."""
     data = _bytes(path)
     if data.startswith(_OLE):
         message = "is an old or a password-protected workbook; save it without, as XLSX or CSV"
@@ -324,7 +346,7 @@ def _cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     first = next(rows, None)
     if first is None:
         raise InputError("is empty; a header and rows are needed")
-    places = _places(first[1])
+    places = _places(first[1], wanted)
     total = 0
     for number, texts in rows:
         cells = {key: texts[i] if i < len(texts) else "" for key, i in places.items()}
@@ -356,8 +378,8 @@ def _bytes(path: Path) -> bytes:
         raise InputError(f"cannot be read: {reason}; check the path and its rights") from None
 
 
-def _places(names: Sequence[str]) -> dict[str, int]:
-    """Where the columns stand that are read back."""
+def _places(names: Sequence[str], wanted: Sequence[str]) -> dict[str, int]:
+    """Where the wanted columns stand, of which the first two are needed."""
     places: dict[str, int] = {}
     for place, name in enumerate(names):
         column = column_of(name)
@@ -366,9 +388,9 @@ def _places(names: Sequence[str]) -> dict[str, int]:
             raise InputError(f"has two columns {column} ({first!r}, {name!r}); delete one")
         if column is not None:
             places[column] = place
-    missing = [column for column in _NEEDED if column not in places]
+    missing = [column for column in wanted[:2] if column not in places]
     if missing:
-        wanted = " and ".join(f"{column} ({header(column, 'zh')})" for column in missing)
+        lacking = " and ".join(f"{column} ({header(column, 'zh')})" for column in missing)
         found = ", ".join(repr(name[:30]) for name in names[:12] if name.strip())
-        raise InputError(f"lacks {wanted}; its first row holds {found}")
-    return {column: place for column, place in places.items() if column in READ}
+        raise InputError(f"lacks {lacking}; its first row holds {found}")
+    return {column: place for column, place in places.items() if column in wanted}

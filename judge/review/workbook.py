@@ -5,7 +5,7 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -21,6 +21,7 @@ _WIDTHS: Final = {
     "query": 30,
     "answer": 60,
     "sentence": 45,
+    "chunk": 80,
     "chunks": 80,
     "human_note": 30,
     "judge_quote": 45,
@@ -42,12 +43,16 @@ _ESCAPED: Final = re.compile(r"_x(00[01][0-9A-Fa-f]|005[Ff])_")
 
 
 def write_workbook(
-    path: Path, table: Iterable[Sequence[str]], columns: Sequence[str], choices: Sequence[str]
+    path: Path,
+    table: Iterable[Sequence[str]],
+    columns: Sequence[str],
+    offers: Mapping[str, Sequence[str]],
 ) -> None:
-    """Write a workbook of one sheet, every cell of it text, with `choices` to label from.
+    """Write a workbook of one sheet, every cell of it text.
 
     `table` is the headers, then the rows, cells as `judge.files.tables.cell` makes them; `columns`
-    are the canonical names. ConfigError where openpyxl is not installed.
+    are the canonical names; `offers` has by column what its drop-down offers. ConfigError where
+    openpyxl is not installed.
     """
     with _openpyxl():
         from openpyxl import Workbook  # noqa: PLC0415  an extra, and slow to load
@@ -73,9 +78,9 @@ def write_workbook(
     for place, column in enumerate(columns, 1):
         letter = get_column_letter(place)
         sheet.column_dimensions[letter].width = _WIDTHS.get(column, _WIDTH)
-        if column == "human_support":
+        if column in offers:
             # Offered, not imposed: yes and no are labels, too.
-            words = f'"{",".join(choices)}"'
+            words = f'"{",".join(offers[column])}"'
             offer = DataValidation("list", words, allow_blank=True, showErrorMessage=False)
             offer.add(f"{letter}2:{letter}{max(sheet.max_row, 2)}")
             sheet.add_data_validation(offer)

@@ -24,6 +24,7 @@ from judge.review.agreement import (
     findings,
     krippendorff_alpha,
     mcnemar,
+    weighted_kappa,
 )
 from judge.review.records import Agreement, DrawnSentence, Share
 from tests.drawn import FAILED, NO_SUMMARY, draw, fallen_back, label, row, stratum, sums, verdict
@@ -391,3 +392,18 @@ def test_sentences_of_one_answer_tell_less_than_as_many_of_their_own() -> None:
     assert says.agreement is not None
     # Two answers all right and two all wrong: v = 4/3 · 4 · 2.5² / 20² = 1/12, and p(1 - p)/v = 3.
     assert says.agreement.size == pytest.approx(3)
+
+
+def test_agreement_on_grades_is_the_libraries_and_undefined_on_nothing() -> None:
+    for seed in range(10):
+        draws = random.Random(seed)  # noqa: S311  data to compare with, and no secret
+        units = [[draws.randrange(4) for _ in range(draws.randrange(2, 4))] for _ in range(12)]
+        columns = [[(*unit, None)[place] for unit in units] for place in range(3)]
+        data = [[math.nan if each is None else float(each) for each in row] for row in columns]
+        expected = krippendorff.alpha(data, level_of_measurement="interval")
+        assert krippendorff_alpha(units, squared=True) == pytest.approx(expected)
+        first, second = ([unit[place] for unit in units] for place in (0, 1))
+        expected = cohen_kappa_score(first, second, weights="quadratic")
+        assert weighted_kappa(first, second) == pytest.approx(expected)
+    assert krippendorff_alpha([[2, 2], [2, 2]], squared=True) is None
+    assert [weighted_kappa([], []), weighted_kappa([1, 1], [1, 1])] == [None, None]

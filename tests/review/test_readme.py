@@ -9,7 +9,7 @@ import pytest
 
 from judge import review
 from judge.cli.app import main
-from judge.review.sheet import BLIND, read_sheet, write_sheet
+from judge.review.sheet import BLIND, GRADED, READ, READ_GRADES, read_sheet, write_sheet
 from tests.server import JudgeServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,8 +19,11 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DO
 
 def fill_in(sheet: Path) -> None:
     """What a person does between two commands."""
-    rows = [row.cells | {"human_support": "full"} for row in read_sheet(sheet)]
-    write_sheet(sheet, rows, BLIND, "en")
+    gold = sheet.name.startswith("gold")
+    read, columns = (READ_GRADES, GRADED) if gold else (READ, BLIND)
+    said = {"human_grade": "3"} if gold else {"human_support": "full"}
+    rows = [row.cells | said for row in read_sheet(sheet, read)]
+    write_sheet(sheet, rows, columns, "en")
 
 
 def test_every_command_and_the_python_run(
@@ -43,7 +46,7 @@ def test_every_command_and_the_python_run(
                 with pytest.raises(SystemExit) as stopped:
                     main(words[1:])
                 assert not stopped.value.code, (command, capsys.readouterr().err)
-                if words[1:3] == ["review", "draw"]:
+                if words[2:3] == ["draw"]:
                     fill_in(tmp_path / words[words.index("-o") + 1])
     assert (tmp_path / "again.csv").exists()
     assert {language for language, _ in BLOCKS} == {"bash", "python"}
@@ -51,7 +54,9 @@ def test_every_command_and_the_python_run(
 
 def test_what_the_commands_do_is_a_function() -> None:
     functions = {"draw", "drift", "import_labels", "open_hook", "plan", "promote", "read_golden"}
+    functions |= {"draw_gold", "import_gold"}
     records = {"Drawn", "Golden", "Imported", "Plan", "Promotion", "Quota"}
+    records |= {"DrawnPool", "GoldReport", "System"}
     assert set(dir(review)) == functions | records
     for name in dir(review):
         assert getattr(review, name).__doc__

@@ -57,7 +57,7 @@ def test_a_workbook_is_read_as_it_was_written(tmp_path: Path) -> None:
         ["r_2", "_x0041_ _x000D_ _x_x0009_", "部分"],
         ["r_3", " a\nb\t👩‍👩‍👧 ", "#N/A"],
     ]
-    write_workbook(tmp_path / "a.xlsx", rows, COLUMNS, WORDS)
+    write_workbook(tmp_path / "a.xlsx", rows, COLUMNS, {"human_support": WORDS})
     found = trimmed(tmp_path / "a.xlsx")
     assert found == [(1, COLUMNS), (2, ["r_1", "'=1+1"]), (3, rows[2]), (4, rows[3])]
 
@@ -66,7 +66,7 @@ def test_every_cell_is_text_the_header_stays_in_sight_and_a_drop_down_offers_the
     tmp_path: Path,
 ) -> None:
     rows = [COLUMNS, ["r_1", "#N/A", "007"], ["r_2", "b", ""]]
-    write_workbook(tmp_path / "a.xlsx", rows, COLUMNS, WORDS)
+    write_workbook(tmp_path / "a.xlsx", rows, COLUMNS, {"human_support": WORDS})
     sheet = openpyxl.load_workbook(tmp_path / "a.xlsx").active
     cells = [cell for row in sheet.iter_rows() for cell in row]
     assert {cell.data_type for cell in cells if cell.value} == {"s"}
@@ -197,6 +197,6 @@ def test_without_openpyxl_the_next_step_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(ConfigError, match=r"use CSV, or run pip install '\.\[xlsx\]'"):
-        write_workbook(tmp_path / "a.xlsx", [], COLUMNS, WORDS)
+        write_workbook(tmp_path / "a.xlsx", [], COLUMNS, {"human_support": WORDS})
     with pytest.raises(ConfigError, match="openpyxl"):
         list(read(b""))

@@ -1,0 +1,148 @@
+"""`judge gold`: gold sets for retrieval, of chunks that people grade."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from judge import review
+from judge.cli.app import app
+from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, named_reviewers
+from judge.cli.runs import named
+from judge.cli.terminal import output, say, say_json, words
+from judge.messages import Lang
+from judge.text.visible import clip, flat
+
+if TYPE_CHECKING:
+    from judge.review.pool import DrawnPool
+
+commands = typer.Typer(no_args_is_help=True, help="Gold sets for retrieval: draw, import.")
+app.add_typer(commands, name="gold")
+
+_NAMED: Final = 5
+_SHOWN: Final = 60
+_LANGUAGE: Final = typer.Option("en", "--lang", help="Language of the sheet and of what is said.")
+_FORCE: Final = typer.Option(False, "--force", help="Replace files that are there.")
+
+
+@commands.command()
+def draw(  # noqa: PLR0913  each is an option of the command line
+    samples: list[str] = typer.Argument(
+        metavar="SAMPLES",
+        help="JSONL or CSV: the first file has the queries; each further one is a system to pool.",
+    ),
+    pool: list[str] | None = typer.Option(
+        None, metavar="[NAME=]FILE", help="Pool this system, too: samples or a TREC run; repeated."
+    ),
+    *,
+    size: int = typer.Option(50, "-n", "--size", min=1, help="Queries to choose."),
+    depth: int = typer.Option(10, min=1, metavar="K", help="Pool the first K of each ranking."),
+    by: str | None = typer.Option(
+        None, metavar="KEY", help="Each value of this key of the samples gets its share of queries."
+    ),
+    corpus: str | None = typer.Option(
+        None, metavar="FILE", help="JSONL of chunks, id and text, that no sample has."
+    ),
+    output: Path = typer.Option(
+        Path("gold.csv"), "-o", "--output", metavar="SHEET", help="CSV, or XLSX by its name."
+    ),
+    seed: int = typer.Option(0, min=0, help="Another seed draws others."),
+    reviewers: str = typer.Option(
+        "1", metavar="N|NAMES", help="A sheet each: how many, or names with commas."
+    ),
+    overlap: int = typer.Option(0, min=0, metavar="N", help="Queries that all reviewers get."),
+    lang: Lang = _LANGUAGE,
+    force: bool = _FORCE,
+    skip_bad_lines: bool = SKIP_BAD,
+    max_line: float = MAX_LINE,
+) -> None:
+    """Choose queries, pool the first chunks of several systems, and write a sheet to grade them.
+
+    Chunks stand in random order, and nothing tells which system ranked them, or where.
+
+    Example: judge gold draw dense.jsonl sparse.jsonl -n 50 --depth 10 -o gold.csv
+    """
+    runs = named(samples[1:], pool or [])
+    made = review.draw_gold(
+        samples[0],
+        output,
+        systems=[review.System(*run) for run in runs],
+        corpus=corpus,
+        size=size,
+        depth=depth,
+        by=by,
+        seed=seed,
+        reviewers=named_reviewers(reviewers, overlap),
+        overlap=overlap,
+        lang=lang,
+        force=force,
+        skip_bad_lines=skip_bad_lines,
+        max_line=max_line,
+    )
+    say(*_told(made, lang))
+
+
+@commands.command("import")
+def import_(  # noqa: PLR0913  likewise
+    drawn: Path = typer.Argument(metavar="DRAW", help="The .draw.json beside the sheet."),
+    sheets: list[Path] = typer.Argument(metavar="SHEET...", help="CSV or XLSX, graded."),
+    out: Path = typer.Option(
+        Path("gold.jsonl"), "-o", "--output", metavar="FILE", help="The gold set, JSONL."
+    ),
+    *,
+    gold_from: int = typer.Option(
+        2, min=1, max=3, metavar="GRADE", help="Least grade of what stands in gold_evidence."
+    ),
+    k: int | None = typer.Option(
+        None, "-k", min=1, metavar="K", help="Ranks to look at [as many as were pooled]."
+    ),
+    as_json: bool = JSON,
+    lang: Lang = _LANGUAGE,
+    force: bool = _FORCE,
+) -> None:
+    """Read graded sheets: the gold set, how far people agree, and what nobody graded.
+
+    The gold set is the samples with `relevance`, a grade by chunk, and `gold_evidence`. Where
+    people differ the median counts.
+
+    Example: judge gold import gold.draw.json gold.csv -o gold.jsonl
+    """
+    found = review.import_gold(drawn, sheets, out, gold_from=gold_from, k=k, force=force)
+    if as_json:
+        say_json(found.model_dump_json())
+        return
+    from judge.cli.render.gold import print_gold  # noqa: PLC0415  heavy, and --help stays quick
+
+    with output(lang) as page:
+        print_gold(found, out, page)
+
+
+def _told(made: "DrawnPool", lang: Lang) -> Iterator[str]:
+    from judge.review.sheet import header  # noqa: PLC0415  likewise
+
+    tell = words("gold", "draw", lang)
+    pool, sheets = made.pool, " ".join(map(str, made.sheets))
+    yield tell(
+        "title",
+        draw=pool.draw,
+        queries=len(pool.queries),
+        of=sum(each.queries for each in made.chosen),
+        rows=sum(len(query.pool) for query in pool.queries),
+        depth=pool.depth,
+        systems=", ".join(map(flat, pool.systems)),
+        seed=pool.seed,
+    )
+    for each in made.chosen if pool.by is not None else ():
+        drawn = f"{len(each.qids):>4}"
+        yield "  " + tell("stratum", drawn=drawn, units=each.queries, name=flat(each.stratum))
+    if empty := sum(not query.pool for query in pool.queries):
+        yield tell("empty", count=empty)
+    if pool.textless:
+        names = ", ".join(clip(flat(name), _SHOWN) for name in pool.textless[:_NAMED])
+        more = "…" * (len(pool.textless) > _NAMED)
+        yield tell("textless", count=len(pool.textless), names=names + more)
+    column = header("human_grade", lang)
+    yield tell("grade", sheets=sheets, column=column, scale=tell("scale"))
+    yield tell("kept", path=made.kept)
+    yield tell("next", draw=made.kept, sheets=sheets)

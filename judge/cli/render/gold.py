@@ -1,0 +1,95 @@
+"""Print what came of the grades of a pool: the gold set, agreement, and how complete it is."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from judge.cli.render.comparison import print_compared
+from judge.cli.terminal import Page, figures, number, words
+from judge.review.grades import GoldReport
+from judge.text.visible import clip, flat
+
+_NAMED: Final = 5
+_LONGEST: Final = 60
+
+
+def print_gold(found: GoldReport, path: Path, page: Page) -> None:
+    """Print counts, agreement, the table of what is unjudged, and the measures."""
+    say = words("gold", "import", page.lang)
+    for line in (*_counts(found, page), *_agreement(found, page)):
+        page.say(line, hang=2)
+    table = figures(say("system"), say("unjudged"), say("of"), say("share"))
+    for each in found.systems:
+        share = number(each.unjudged / each.ranked if each.ranked else None)
+        table.add_row(_short(each.name), str(each.unjudged), str(each.ranked), share)
+    page.blank()
+    page.say(say("pool", k=found.k), style="bold")
+    page.table(table)
+    if found.measures is None:
+        page.say(say("nothing", gold_from=found.gold_from), hang=2, style="yellow")
+    else:
+        print_compared(found.measures, _names(found), page)
+    style = "" if found.complete else "yellow"
+    page.say(say("complete" if found.complete else "incomplete", k=found.k), hang=2, style=style)
+    page.copied(say("written", path=path))
+    page.copied(say("next", path=path, gold_from=found.gold_from))
+
+
+def _counts(found: GoldReport, page: Page) -> Iterator[str]:
+    say = words("gold", "import", page.lang)
+    counts = (say("count", grade=grade, count=count) for grade, count in found.counts.items())
+    yield say(
+        "graded",
+        graded=found.graded,
+        rows=found.rows,
+        queries=found.queries,
+        counts=", ".join(counts),
+    )
+    if found.blank:
+        yield say("blank", count=len(found.blank), places=_some(found.blank, page))
+    if found.missing:
+        yield say("missing", count=found.missing)
+    if found.ungraded:
+        yield say("ungraded", count=len(found.ungraded), qids=_some(found.ungraded, page))
+    if found.unanswered:
+        qids = _some(found.unanswered, page)
+        count = len(found.unanswered)
+        yield say("unanswered", count=count, qids=qids, gold_from=found.gold_from)
+
+
+def _agreement(found: GoldReport, page: Page) -> Iterator[str]:
+    say, agreed = words("gold", "import", page.lang), found.agreement
+    if not agreed.shared:
+        yield say("alone")
+        return
+
+    def figure(value: float | None) -> str:
+        return say("undefined") if value is None else number(value)
+
+    def name(reviewer: str) -> str:
+        return _short(reviewer) or say("nameless")
+
+    yield say("shared", equal=agreed.equal, shared=agreed.shared, alpha=figure(agreed.alpha))
+    for pair in agreed.pairs[:_NAMED]:
+        one, other = map(name, pair.reviewers)
+        yield say("pair", one=one, other=other, kappa=figure(pair.kappa), shared=pair.shared)
+    if agreed.apart:
+        yield say("apart", count=len(agreed.apart))
+    for row in agreed.apart[:_NAMED]:
+        grades = ", ".join(f"{name(each)} {grade}" for each, grade in row.grades.items())
+        yield say("apart_row", row=row.review_id, qid=_short(row.qid), grades=grades)
+
+
+def _names(found: GoldReport) -> Sequence[str]:
+    k = found.k
+    return ("mrr", f"hit@{k}", f"recall@{k}", f"precision@{k}", f"ndcg@{k}")
+
+
+def _some(names: Sequence[str], page: Page) -> str:
+    shown = ", ".join(map(_short, names[:_NAMED]))
+    count = len(names) - _NAMED
+    return shown + (words("gold", "import", page.lang)("more", count=count) if count > 0 else "")
+
+
+def _short(name: str) -> str:
+    return clip(flat(name), _LONGEST)

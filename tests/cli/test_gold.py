@@ -1,0 +1,297 @@
+"""`judge gold`: queries drawn, chunks pooled and graded, and the gold set that comes of it."""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from judge.review.spread import Asked, choose, spread
+from tests.commands import Ran, judge, write
+from tests.reviewed import cells
+
+DOCS = {
+    f"{topic}{n}#{part}": f"{topic} {n}, part {part}: 住宿标准 {n}"
+    for topic in ("travel", "notice")
+    for n in range(4)
+    for part in range(4)
+}
+LEGEND = "0 irrelevant, 1 on the subject but no answer, 2 answers in part, 3 answers"
+
+
+def sample(qid: str, ids: Sequence[str], **more: JsonValue) -> dict[str, JsonValue]:
+    chunks: list[JsonValue] = [{"chunk_id": name, "text": DOCS[name]} for name in ids]
+    return {"qid": qid, "query": f"What of {qid}?", "chunks": chunks, **more}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two systems of samples and a TREC run over eight queries on two subjects."""
+    monkeypatch.chdir(tmp_path)
+    qids = [f"{topic}{n}" for topic in ("travel", "notice") for n in range(4)]
+    dense = [sample(q, [f"{q}#0", f"{q}#1", f"{q}#2"], topic=q[:-1]) for q in qids]
+    sparse = [sample(q, [f"{q}#3", f"{q}#0", f"{q[:-1]}{(int(q[-1]) + 1) % 4}#1"]) for q in qids]
+    write(tmp_path / "dense.jsonl", dense)
+    write(tmp_path / "sparse.jsonl", sparse)
+    lines = [f"{q} Q0 {q}#{part} 9 {part} t\n" for q in qids for part in range(4)]
+    (tmp_path / "c.run").write_text("".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+def drawn(*words: object) -> Ran:
+    ran = judge("gold", "draw", "dense.jsonl", "sparse.jsonl", *words)
+    assert ran.code == 0, ran.err
+    return ran
+
+
+def grade(path: str, how: Callable[[Mapping[str, str]], str], delimiter: str = ",") -> None:
+    """What a person does, and a spreadsheet that saves it."""
+    rows = cells(Path(path))
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys(), delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows(row | {"human_grade": how(row)} for row in rows)
+
+
+def by_part(row: Mapping[str, str]) -> str:
+    """The query's own parts 0 and 1 answer, 2 is on the subject, the rest is not."""
+    own = row["query"].split()[-1].strip("?")
+    part = row["chunk"].partition("part ")[2][0]
+    mine = row["chunk"].startswith(f"{own[:-1]} {own[-1]},")
+    return {"0": "3", "1": "2", "2": "1"}.get(part, "0") if mine else "0"
+
+
+def gold(path: str = "gold.jsonl") -> dict[str, dict[str, JsonValue]]:
+    lines = Path(path).read_text("utf-8").splitlines()
+    return {each["qid"]: each for each in map(json.loads, lines)}
+
+
+@pytest.mark.usefixtures("place")
+def test_a_sheet_is_drawn_graded_and_becomes_a_gold_set() -> None:
+    ran = drawn("--pool", "third=c.run", "-n", 4, "--by", "topic", "--depth", 2)
+    assert "4 of 8 queries" in ran.out
+    assert "the first 2 of dense, sparse, third" in ran.out
+    assert ran.out.count("2 of 4 ") == 2
+    assert LEGEND in ran.out
+    rows = cells(Path("gold.csv"))
+    assert list(rows[0]) == [
+        "review_id", "query", "chunk", "human_grade", "human_note", "reviewer",
+    ]  # fmt: skip
+    # Of each query dense ranks #0 and #1 first, sparse #3 and #0, the run by score #3 and #2.
+    assert set(Counter(row["query"] for row in rows).values()) == {4}
+    told = {row["review_id"].partition("-")[0] for row in rows}
+    assert len(told) == 1
+    grade("gold.csv", by_part)
+    ran = judge("gold", "import", "gold.draw.json", "gold.csv", "--json")
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    assert found["counts"] == {"0": 4, "1": 4, "2": 4, "3": 4}
+    assert [(s["name"], s["ranked"], s["unjudged"]) for s in found["systems"]] == [
+        ("dense", 8, 0), ("sparse", 8, 0), ("third", 8, 0),
+    ]  # fmt: skip
+    # Of two that are relevant dense ranks both, sparse the one second, the run by score none.
+    means = [run["report"]["mean"] for run in found["measures"]["runs"]]
+    assert [mean["recall@2"] for mean in means] == [1.0, 0.5, 0.0]
+    assert [mean["mrr"] for mean in means] == [1.0, 0.5, (1 / 3 + 1 / 3 + 1 / 3 + 1 / 3) / 4]
+    samples = gold()
+    for qid, each in samples.items():
+        assert each["relevance"] == {f"{qid}#{part}": 3 - part for part in range(4)}
+        assert each["gold_evidence"] == [name for name in each["relevance"] if name[-1] in "01"]
+        assert "answer" not in each
+    ran = judge("retrieval", "gold.jsonl", "--relevance-level", 2, "-k", 1, "--json")
+    assert json.loads(ran.out)["mean"]["recall@1"] == 0.5
+    assert "name different chunks" not in ran.out
+
+
+@pytest.mark.usefixtures("place")
+def test_reviewers_overlap_and_a_workbook_and_chinese_do_as_well() -> None:
+    drawn("-n", 4, "--reviewers", "Ann,李雷", "--overlap", 2, "--depth", 3, "--lang", "zh")
+    first, second = cells(Path("gold-1.csv")), cells(Path("gold-2.csv"))
+    assert {row["审核人"] for row in second} == {"李雷"}
+    both = {row["编号"] for row in first} & {row["编号"] for row in second}
+    # Of each query dense has parts 0, 1, 2, sparse 3, 0 and one of another query.
+    assert (len(both), len(first), len(second)) == (10, 15, 15)
+    for path, shift in (("gold-1.csv", 0), ("gold-2.csv", 1)):
+        rows = cells(Path(path))
+        with Path(path).open("w", encoding="gb18030", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys(), delimiter=";")
+            writer.writeheader()
+            named = [row | {"query": row["问题"], "chunk": row["片段"]} for row in rows]
+            grades = [min(3, int(by_part(row)) + shift) for row in named]
+            writer.writerows(
+                row | {"相关等级": "２．0"[:1] if grade == 2 else str(grade)}
+                for row, grade in zip(rows, grades, strict=True)
+            )
+    words = ("gold", "import", "gold.draw.json", "gold-1.csv", "gold-2.csv")
+    ran = judge(*words, "--lang", "zh")
+    assert ran.code == 0, ran.err
+    # A 3 stays 3, and all others are one apart.
+    assert "多人评级的 10 个片段中有 2 个等级相同" in ran.out
+    assert "Ann 与 李雷：加权 kappa" in ran.out
+    ran = judge(*words, "--json", "--force")
+    found = json.loads(ran.out)
+    assert set(found["counts"]) >= {"0.5", "1.5", "2.5", "3"}
+    (pair,) = found["agreement"]["pairs"]
+    # By hand, of grades 0 0 1 2 3 twice beside 1 1 2 3 3: 1 - 8 / (28 + 48 - 2 · 12 · 20 / 10).
+    assert pair["kappa"] == pytest.approx(1 - 8 / 28)
+    assert found["agreement"]["equal"] == 2
+
+    drawn("-n", 1, "--depth", 3, "-o", "book.xlsx")
+    book = openpyxl.load_workbook("book.xlsx")
+    assert book.active.data_validations.dataValidation[0].formula1 == '"0,1,2,3"'
+    for row in range(2, book.active.max_row + 1):
+        book.active.cell(row, 4).value = 3
+    book.save("book.xlsx")
+    assert judge("gold", "import", "book.draw.json", "book.xlsx", "-o", "b.jsonl").code == 0
+    assert len(gold("b.jsonl")) == 1
+
+
+@pytest.mark.usefixtures("place")
+def test_blank_rows_are_told_of_and_rows_that_cannot_be_right_are_refused() -> None:
+    drawn("-n", 2, "--depth", 3)
+    grades = iter(["3", "", "1.0", "", " 0 "] + ["0"] * 5)
+    grade("gold.csv", lambda _: next(grades))
+    ran = judge("gold", "import", "gold.draw.json", "gold.csv")
+    assert ran.code == 0
+    assert "8 of 10 chunks graded" in ran.out
+    said = "rows without a grade, and so unjudged: 2 (gold.csv, row 3, gold.csv, row 5)"
+    assert said in " ".join(ran.out.split())
+    assert "The pool is not complete" in ran.out
+
+    rows = cells(Path("gold.csv"))
+    rows[0]["human_grade"], rows[1]["human_grade"] = "4", "good"
+    rows[2]["chunk"] = "another text"
+    rows[3] |= {"review_id": "g00000000-1", "human_grade": "1"}
+    rows.append(rows[4] | {"human_grade": "2"})
+    with Path("bad.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    ran = judge("gold", "import", "gold.draw.json", "bad.csv", "-o", "bad.jsonl")
+    assert (ran.code, ran.out) == (2, "")
+    for said in (
+        "5 rows cannot be right, and nothing was imported",
+        "bad.csv, row 2: human_grade '4' is no grade; write 0, 1, 2 or 3",
+        "bad.csv, row 3: human_grade 'good' is no grade",
+        "bad.csv, row 4: holds another chunk than",
+        "bad.csv, row 5: review_id 'g00000000-1' is no row of draw",
+        "bad.csv, row 12: ",
+    ):
+        assert said in ran.err, said
+    assert not Path("bad.jsonl").exists()
+
+
+@pytest.mark.usefixtures("place")
+def test_what_cannot_be_drawn_is_one_line() -> None:
+    write(Path("other.jsonl"), [sample("elsewhere", ["travel0#0"])])
+    changed = sample("travel0", ["travel0#0"])
+    write(Path("reads.jsonl"), [changed | {"query": "Something else?"}])
+    text: list[JsonValue] = [{"chunk_id": "travel0#0", "text": "of another corpus"}]
+    write(Path("texts.jsonl"), [changed | {"chunks": text}])
+    write(Path("bare.jsonl"), [{"qid": "travel0", "query": "What?", "retrieved": ["x", "y"]}])
+    write(Path("blank.jsonl"), [{"qid": "travel0", "query": " ", "retrieved": ["x"]}])
+    write(Path("none.jsonl"), [{"qid": "travel0", "query": "What?"}])
+    Path("empty.jsonl").write_text("", encoding="utf-8")
+    Path("bad.jsonl").write_text('{"text": "no id"}\n', encoding="utf-8")
+    for words, said in (
+        (["dense.jsonl", "other.jsonl"], "other.jsonl: ranks nothing for the chosen queries"),
+        (["dense.jsonl", "reads.jsonl"], "'travel0' reads otherwise than in dense.jsonl"),
+        (["dense.jsonl", "texts.jsonl"], "'travel0#0' of query 'travel0' has another text in d"),
+        (["bare.jsonl"], "no text is known of any pooled chunk, such as x, y; "),
+        (
+            ["bare.jsonl", "--corpus", "bad.jsonl"],
+            "bad.jsonl, line 1, field 'chunk_id': is missing",
+        ),
+        (["blank.jsonl"], "field 'query': is blank"),
+        (["none.jsonl"], "nothing is ranked"),
+        (["empty.jsonl"], "holds no sample"),
+        (["dense.jsonl", "dense.jsonl"], "two systems are called 'dense'"),
+        (["-"], "save it, and name the file"),
+        (["dense.jsonl", "--by", "price"], "field 'price': is missing, and --by names it"),
+        (["dense.jsonl", "-o", "dense.jsonl"], "name a .csv or .xlsx file"),
+        (["dense.jsonl", "--overlap", 3], "one reviewer shares with none"),
+    ):
+        ran = judge("gold", "draw", *words)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), (words, ran)
+        assert said in ran.err, (said, ran.err)
+    assert not Path("gold.csv").exists()
+    drawn("-n", 1)
+    assert "stands there already" in judge("gold", "draw", "dense.jsonl").err
+    ran = judge("gold", "import", "dense.jsonl", "gold.csv")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "name what judge gold draw wrote" in ran.err
+    assert "no row has a grade" in judge("gold", "import", "gold.draw.json", "gold.csv").err
+
+
+@pytest.mark.usefixtures("place")
+def test_texts_come_from_a_corpus_or_another_sample_and_copies_are_graded_once() -> None:
+    lines: list[dict[str, JsonValue]] = [
+        {"_id": "x", "title": "Title", "text": "of the corpus"},
+        {"chunk_id": "y", "text": "same\ntext"},
+        {"id": "z", "text": "same  text"},
+    ]
+    write(Path("corpus.jsonl"), lines)
+    ids: list[JsonValue] = ["x", "y", "z", "notice0#0", "nowhere"]
+    bare: dict[str, JsonValue] = {"qid": "travel0", "query": "What of travel0?", "retrieved": ids}
+    write(Path("bare.jsonl"), [bare, sample("notice0", ["notice0#0"])])
+    ran = judge("gold", "draw", "bare.jsonl", "--corpus", "corpus.jsonl", "--force")
+    assert ran.code == 0, ran.err
+    assert "so not in the sheet, unjudged: 1 (nowhere)" in ran.out
+    texts = {row["chunk"] for row in cells(Path("gold.csv")) if "travel0" in row["query"]}
+    # The text that two ids have is graded once.
+    assert texts - {"same  text"} == {"Title\nof the corpus", "same\ntext", DOCS["notice0#0"]}
+    grade("gold.csv", lambda row: "3" if "same" in row["chunk"] else "0")
+    assert judge("gold", "import", "gold.draw.json", "gold.csv").code == 0
+    assert gold()["travel0"]["gold_evidence"] == ["y", "z"]
+    ran = judge("gold", "import", "gold.draw.json", "gold.csv", "--json", "--force")
+    assert json.loads(ran.out)["systems"][0]["unjudged"] == 1
+
+
+WORDS = ["差旅", "住宿", "notice", "period", "router", "warranty", "报销"]
+QUERIES = st.lists(
+    st.builds(
+        lambda words, name: (" ".join(words), name),
+        st.lists(st.sampled_from(WORDS), max_size=4),
+        st.sampled_from("ab"),
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(QUERIES, st.integers(1, 50), st.integers(0, 5))
+def test_as_many_queries_are_chosen_as_asked_each_once_and_the_same_again(
+    asked: list[tuple[str, str]], size: int, seed: int
+) -> None:
+    queries = [Asked(f"q{n}", text, name) for n, (text, name) in enumerate(asked)]
+    found = choose(queries, size, seed)
+    qids = [qid for each in found for qid in each.qids]
+    assert len(qids) == len(set(qids)) == min(size, len(queries))
+    assert found == choose(queries, size, seed)
+    for each in found:
+        own = {query.qid for query in queries if query.stratum == each.stratum}
+        assert set(each.qids) <= own
+        assert len(own) == each.queries
+
+
+def kinds(queries: Iterable[Asked]) -> set[str]:
+    return {query.text.split()[0] for query in queries}
+
+
+def test_the_chosen_queries_cover_the_subjects_and_each_has_the_same_chance() -> None:
+    # Ninety on one subject, and five on each of two others.
+    texts = [f"{'travel' if n < 90 else 'notice' if n < 95 else 'router'} {n}" for n in range(100)]
+    queries = [Asked(f"q{n}", text) for n, text in enumerate(texts)]
+    covered = [kinds(spread(queries, 20, seed)) for seed in range(20)]
+    assert all(len(each) == 3 for each in covered)
+    # Ten of a hundred in two hundred draws: twenty times each, with a deviation of 4.2.
+    counts = Counter(query.qid for seed in range(200) for query in spread(queries, 10, seed))
+    assert sum(counts.values()) == 2000
+    assert max(abs(counts[query.qid] - 20) for query in queries) < 5 * 4.3
