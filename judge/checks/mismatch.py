@@ -12,7 +12,18 @@ from judge.checks.counterparts import Sentences
 from judge.checks.dates import Calendar, Date, dates
 from judge.checks.names import AllMentions, Amid, Mentions, Name, names
 from judge.checks.numbers import PERCENT
-from judge.checks.places import COUNT, Item, Place, Places, belongs, places, values, weigh
+from judge.checks.places import (
+    COUNT,
+    Item,
+    Place,
+    Places,
+    Row,
+    belongs,
+    places,
+    rows,
+    values,
+    weigh,
+)
 from judge.checks.quantities import (
     CENTURY,
     MERE,
@@ -171,10 +182,10 @@ class _Said:
     def mentions(self) -> Mentions:
         return Mentions(self.text, self.words)
 
-    def places(self, number: int = 0) -> Iterator[Place]:
-        """What it says about each of its figures and dates; `number` says which text it is."""
+    def rows(self, number: int = 0) -> Iterator[Row]:
+        """Its sentences with figures and dates; `number` says which text it is."""
         items: list[Item] = [*self.quantities, *self.dates]
-        return places(self.text, self.words, items, self.cuts, number)
+        return rows(self.text, self.words, items, self.cuts, number)
 
     @cached_property
     def cuts(self) -> list[tuple[int, int]]:
@@ -215,7 +226,8 @@ class _Said:
 
     @cached_property
     def _placed(self) -> dict[tuple[int, int], Place]:
-        return {(place.item.start, place.item.end): place for place in self.places()}
+        made = (place for row in self.rows() for place in places(row))
+        return {(place.item.start, place.item.end): place for place in made}
 
     def place(self, item: Item) -> Place | None:
         """What it says about one of its figures or dates; None in a list of several."""
@@ -366,7 +378,7 @@ class _Grounds:
     def _places(self) -> Places:
         # The last is the question.
         texts = self._close[:-1]
-        return Places([place for n, text in enumerate(texts) for place in text.places(n)])
+        return Places(row for n, text in enumerate(texts) for row in text.rows(n))
 
     def other_name(self, said: _Said, name: Name) -> str | None:
         """The one name of the nearest sentence that the claim does not mention."""

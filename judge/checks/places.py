@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from typing import Final, NamedTuple
 
@@ -58,22 +58,39 @@ class Place(NamedTuple):
     """Whether nothing else of its kind stands in that part."""
 
 
-def places(
+class Row(NamedTuple):
+    """A sentence with figures or dates, of which no places are made yet."""
+
+    text: str
+    found: Words
+    """The words of the text."""
+    items: Sequence[Item]
+    """Those that stand in it."""
+    kinds: Sequence[frozenset[str]]
+    """Of each item."""
+    start: int
+    end: int
+    number: int
+    """Which of the texts."""
+
+
+def rows(
     text: str, found: Words, items: Sequence[Item], cuts: Sequence[tuple[int, int]], number: int = 0
-) -> Iterator[Place]:
-    """The places of the items of a text, of which the words and sentences are known."""
+) -> Iterator[Row]:
+    """The sentences of a text of which items, words and sentences are known."""
     items = sorted((item for item in items if item.certain), key=lambda item: item.start)
     starts = [item.start for item in items]
     listed = [match.start() for match in _LISTED.finditer(text)]
     for start, end in cuts:
         own = items[bisect_left(starts, start) : bisect_left(starts, end)]
         if 0 < len(own) <= _ITEMS and bisect_left(listed, start) == bisect_left(listed, end):
-            yield from _sentence(text, found, own, (start, end), number)
+            kinds = [_kinds(item, text) for item in own]
+            yield Row(text, found, own, kinds, start, end, number)
 
 
-def _sentence(
-    text: str, found: Words, items: Sequence[Item], span: tuple[int, int], number: int
-) -> list[Place]:
+def places(row: Row) -> list[Place]:
+    """The places of its items, one each."""
+    text, found, items, sorts, *span, number = row
     owner = {place: at for at, item in enumerate(items) for place in range(item.start, item.end)}
     ends = frozenset(item.end for item in items)
     weak, strong = [span[0]], []
@@ -90,7 +107,6 @@ def _sentence(
         for start, own in zip(found.starts[run], found.stems[run], strict=True)
         if weight(own) > LIGHT and start not in owner
     ]
-    sorts = [_kinds(item, text) for item in items]
     large = [_is_large(item) for item in items]
     made: list[Place] = []
     for at, item in enumerate(items):
@@ -165,36 +181,62 @@ def _clause(item: Item, weak: Sequence[int]) -> tuple[int, int]:
 
 
 class Places:
-    """The places of the figures and dates of some texts, found by kind and words."""
+    """The places of the figures and dates of some sentences, found by kind and words.
 
-    def __init__(self, found: Sequence[Place]) -> None:
-        self._places = found
+    They are made where a sentence has something of the kind or value that is asked for.
+    """
+
+    def __init__(self, found: Iterable[Row]) -> None:
+        self._rows = list(found)
         self._valued: dict[object, list[int]] = defaultdict(list)
-        self._holders: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for number, place in enumerate(found):
-            for value in values(place.item):
-                self._valued[value].append(number)
-            for kind in place.kinds:
-                for own in place.words:
-                    self._holders[kind, own].append(number)
+        self._sorted: dict[str, list[int]] = defaultdict(list)
+        for at, row in enumerate(self._rows):
+            for value in dict.fromkeys(value for item in row.items for value in values(item)):
+                self._valued[value].append(at)
+            for kind in frozenset().union(*row.kinds):
+                self._sorted[kind].append(at)
+        self._made: dict[int, list[Place]] = {}
+        self._held: dict[str, dict[str, list[tuple[int, int]]]] = {}
+
+    def _places(self, at: int) -> list[Place]:
+        if at not in self._made:
+            self._made[at] = places(self._rows[at])
+        return self._made[at]
+
+    def _holders(self, kind: str) -> dict[str, list[tuple[int, int]]]:
+        """By word the places of a kind that have it: row, and which of its places."""
+        if kind not in self._held:
+            found = self._held[kind] = defaultdict(list)
+            for at in self._sorted.get(kind, ()):
+                for which, place in enumerate(self._places(at)):
+                    for own in place.words if kind in place.kinds else ():
+                        found[own].append((at, which))
+        return self._held[kind]
 
     def near(self, claim: Place) -> list[tuple[float, Place]]:
         """Those of a claim's kind with its words, and how alike their words are, 0 to 1."""
-        shared: dict[int, float] = defaultdict(float)
+        shared: dict[tuple[int, int], float] = defaultdict(float)
         for kind in claim.kinds:
-            lists = [(self._holders.get((kind, own), ()), weight(own)) for own in claim.words]
+            holders = self._holders(kind)
+            lists = [(holders.get(own, ()), weight(own)) for own in claim.words]
             left = _HITS
             for held, own in sorted(lists, key=lambda each: len(each[0])):
-                for number in held[:left]:
-                    shared[number] += own
+                for place in held[:left]:
+                    shared[place] += own
                 left -= min(len(held), left)
-        best = nlargest(_NEAR, shared, key=lambda number: (shared[number], -number))
-        return [(_alike(claim, self._places[each]), self._places[each]) for each in best]
+        best = nlargest(_NEAR, sorted(shared), key=shared.__getitem__)
+        found = (self._places(at)[which] for at, which in best)
+        return [(_alike(claim, place), place) for place in found]
 
     def holders(self, item: Item) -> list[Place]:
         """Those of exactly its value; none where there are too many to tell."""
-        numbers = {number for each in values(item) for number in self._valued.get(each, ())}
-        return [] if len(numbers) > _MANY else [self._places[each] for each in sorted(numbers)]
+        wanted = frozenset(values(item))
+        having = {at for each in wanted for at in self._valued.get(each, ())}
+        if len(having) > _MANY:
+            return []
+        made = (place for at in sorted(having) for place in self._places(at))
+        found = [place for place in made if not wanted.isdisjoint(values(place.item))]
+        return [] if len(found) > _MANY else found
 
 
 def values(item: Item) -> Iterator[object]:
