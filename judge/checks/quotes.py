@@ -17,13 +17,14 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.text.fold import CJK, count_cjk, fold
+from judge.text.fold import CJK, Folded, count_cjk, fold
 
 MIN_WORDS: Final = 4
 MIN_CJK: Final = 8
 # What a judge writes where it leaves words out. Folding has turned … into three dots, and each run
 # of white space into one space at most.
 _ELLIPSIS: Final = re.compile(r" ?[\[(]?(?:\.{3,}|⋯+)[\])]? ?")
+_LOOSE: Final = re.compile(r" (?=[.,;:!?)\]](?!\w))")
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 # What no quote may be cut out of: a Latin word, a number with its separators.
 _ATOM: Final = re.compile(rf"(?:[^\W_{CJK}]|(?<=\d)[.,](?=\d))+|.", re.DOTALL)
@@ -67,10 +68,11 @@ def flag_quotes(outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
 def find_quote(quote: str, chunk: str) -> tuple[int, int] | None:
     """Where `quote` stands in `chunk`: (start, end) in characters of `chunk`, or None.
 
-    Both are folded (NFKC, case, width, white space). An ellipsis joins parts that must follow one
-    another. No part begins or ends inside a Latin word or a number. A quote whose longest part has
-    under four words and under eight CJK characters could stand anywhere, so it counts only if it
-    is the whole chunk, its last full stop aside. Time is linear in the length of both.
+    Both are folded (NFKC, case, width, white space, and no space before a stop). An ellipsis joins
+    parts that must follow one another. No part begins or ends inside a Latin word or a number. A
+    quote whose longest part has under four words and under eight CJK characters could stand
+    anywhere, so it counts only if it is the whole chunk, its last full stop aside. Time is linear
+    in the length of both.
     """
     return _Text(chunk).find(quote)
 
@@ -137,7 +139,7 @@ class _Text:
     """A chunk in which quotes are looked for."""
 
     def __init__(self, chunk: str) -> None:
-        self._folded = fold(chunk)
+        self._folded = _closed(fold(chunk))
         self._plain = self._folded.text.replace(_EDGE, _UNKNOWN)
 
     @cached_property
@@ -146,7 +148,7 @@ class _Text:
 
     def find(self, given: str, *, short: bool = False) -> tuple[int, int] | None:
         """Where a quote stands, in characters of the chunk as given."""
-        quote, plain = fold(given).text.replace(_EDGE, _UNKNOWN), self._plain
+        quote, plain = _LOOSE.sub("", fold(given).text).replace(_EDGE, _UNKNOWN), self._plain
         span = self._folded.span
         parts = [part for part in _ELLIPSIS.split(quote) if part]
         if not any(map(_WORD.search if short else _long_enough, parts)):
@@ -165,6 +167,19 @@ class _Text:
             first = found if first < 0 else first
             last = found + len(part) - 1
         return span(first - edged.count(_EDGE, 0, first), last - edged.count(_EDGE, 0, last))
+
+
+def _closed(folded: Folded) -> Folded:
+    """The text without spaces before a stop: a marker that was blanked leaves some.
+
+    A judge that copies the sentence does not.
+    """
+    gaps = {gap.start() for gap in _LOOSE.finditer(folded.text)}
+    if not gaps:
+        return folded
+    kept = [at for at in range(len(folded.text)) if at not in gaps]
+    starts, ends = (tuple(places[at] for at in kept) for places in (folded.starts, folded.ends))
+    return Folded(_LOOSE.sub("", folded.text), starts, ends)
 
 
 def _is_edge(text: str, place: int) -> bool:

@@ -34,7 +34,7 @@ class RelevanceStatus(StrEnum):
     """What became of the question whether it is answered; the first that holds."""
 
     NO_QUERY = "no_query"
-    """The sample has no query, or a blank one: nothing is measured."""
+    """The sample has no query, or one without letter and digit: nothing is measured."""
     ABSTAINED = "abstained"
     """The answer claims nothing and says that it cannot answer: it answers nothing."""
     EMPTY = "empty"

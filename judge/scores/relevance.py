@@ -28,7 +28,7 @@ _SILENT: Final = frozenset({RelevanceStatus.ABSTAINED, RelevanceStatus.EMPTY})
 
 def unasked(sample: Sample, result: SampleResult) -> RelevanceStatus | None:
     """Why nobody is asked whether an answer answers its question; None where somebody is."""
-    if not sample.query.strip():
+    if not any(map(str.isalnum, sample.query)):
         return RelevanceStatus.NO_QUERY
     if result.status is Status.ABSTAINED:
         return RelevanceStatus.ABSTAINED

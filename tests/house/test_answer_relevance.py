@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 from pydantic import JsonValue
 
-from judge import Config, ConfigError, Evaluator, Sample, UnscoredReason, evaluate, to_rows
+from judge import Config, ConfigError, Evaluator, Sample, UnscoredReason, Verdict, evaluate, to_rows
 from judge.backends.fake import FakeJudge
 from judge.files.runs import read_record, read_summary
 from judge.records import AnswerRelevance, RelevanceStatus, RelevanceTotals, SampleResult
@@ -77,6 +77,7 @@ ROWS: Final = [
     ("Who runs it?", "The provided documents do not say who runs it.", None, "abstained"),
     ("Who runs it?", "", None, "empty"),
     (" ", OPENS, None, "no_query"),
+    ("?!", OPENS, None, "no_query"),
 ]  # fmt: skip
 
 
@@ -88,17 +89,17 @@ def test_parts_are_weighed_and_nothing_is_asked_twice(place: Path) -> None:
         ran = score(place, "first", server, "--details")
         assert ran.code == 0, ran.err
         # Of the parts of a question one call; an abstention is judged by nobody.
-        assert server.calls == (6 + 5)
+        assert server.calls == (7 + 5)
         shown = next(each for each in server.requests if each.question == WHEN and each.answer)
         # Neither chunks nor their markers are shown.
         assert shown.answer == "It opens at seven    ."
         assert "Monday to Friday" not in shown.user
         score(place, "again", server)
-        assert server.calls == (6 + 5)
+        assert server.calls == (7 + 5)
         # Other chunks are another faithfulness, and the same question and answer.
         write(place / "in.jsonl", [each | {"chunks": ["Other words."]} for each in lines])
         score(place, "chunks", server)
-        assert server.calls == (6 + 5) + 6
+        assert server.calls == (7 + 5) + 7
     for run in ("first", "again", "chunks"):
         for (query, _, value, status), result in zip(ROWS, results(place / run), strict=True):
             own = found(result)
@@ -247,17 +248,27 @@ def test_a_server_that_hangs_is_given_up_with_the_whole_answer(place: Path) -> N
 
 
 def test_quotes_of_the_answer_are_checked(place: Path) -> None:
-    write(place / "in.jsonl", [line("a", OPENS)])
+    marked = "It opens at seven [1], and closes at three [1]."
+    write(place / "in.jsonl", [line("a", OPENS), line("b", marked)])
 
     def script(asked: Asked) -> Answer:
         said = json.loads(answered(asked))
-        said["parts"][0]["evidence"] = ["It opens whenever the cook comes in."]
+        # Markers are no part of what is said, nor are the spaces before them.
+        true = "It opens at seven, and closes at three."
+        wrong = "It opens whenever the cook comes in."
+        said["parts"][0]["evidence"] = [wrong if OPENS in asked.user else true]
         return Says(json.dumps(said))
 
     with JudgeServer(relating(script)) as server:
         score(place, "run", server)
         score(place, "strict", server, "--require-quotes")
-    kept, strict = found(results(place / "run")[0]), found(results(place / "strict")[0])
+    kept, other = map(found, results(place / "run"))
+    strict, same = map(found, results(place / "strict"))
+    outcome = other.parts[0].outcome
+    assert isinstance(outcome, Verdict)
+    (evidence,) = outcome.evidence
+    assert marked[evidence.start : evidence.end] == marked
+    assert (same.score, other.flags) == (1.0, ())
     assert (kept.score, [flag.name for flag in kept.flags]) == (1.0, ["unverified_quote"])
     assert (strict.score, strict.bounds) == (None, (0.0, 1.0))
     assert [failure.reason for failure in strict.failures] == ["unverified"]
