@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from judge.protocols import Embedder as Embedder
     from judge.protocols import Judge as Judge
     from judge.protocols import ReviewHook as ReviewHook
+    from judge.records import AnswerRelevance as AnswerRelevance
     from judge.records import Chunk as Chunk
     from judge.records import Citation as Citation
     from judge.records import CitationStatus as CitationStatus
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from judge.records import JudgeRequest as JudgeRequest
     from judge.records import Judgment as Judgment
     from judge.records import Outcome as Outcome
+    from judge.records import RelevanceStatus as RelevanceStatus
     from judge.records import Rules as Rules
     from judge.records import Sample as Sample
     from judge.records import SampleResult as SampleResult
@@ -63,9 +65,10 @@ _MODULES = {
     "judge.files.samples": "read_samples",
     "judge.overlap": "measure_overlap",
     "judge.protocols": "Embedder Judge ReviewHook",
-    "judge.records": "Chunk Citation CitationStatus Correctness CorrectnessStatus Evidence Excluded"
-    " Flag FlagName JudgeRequest Judgment Outcome Rules Sample SampleResult Sentence SentenceKind"
-    " SentenceResult Status Summary Support Unscored UnscoredReason Verdict",
+    "judge.records": "AnswerRelevance Chunk Citation CitationStatus Correctness CorrectnessStatus"
+    " Evidence Excluded Flag FlagName JudgeRequest Judgment Outcome RelevanceStatus Rules Sample"
+    " SampleResult Sentence SentenceKind SentenceResult Status Summary Support Unscored"
+    " UnscoredReason Verdict",
     "judge.reports.rows": "to_rows",
     "judge.retrieval": "measure_retrieval measure_run",
     "judge.retrieval.records": "RankRules",

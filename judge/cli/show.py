@@ -218,7 +218,8 @@ def _none(run: Path, words: "Collection[QuadrantWord]", asked: str) -> str:
     from judge.files.runs import read_results  # noqa: PLC0415  likewise
 
     if all(result.cell is None for result in read_results(run)):
-        return f"no answer is in a cell: {_UNPLACED}"
+        flagged = "; --flag beside_question takes no gold" if "beside" in words else ""
+        return f"no answer is in a cell: {_UNPLACED}{flagged}"
     if "beside" in words and all(each.answer_relevance is None for each in read_results(run)):
         return f"no answer is {asked}; whether it answers the question was not asked: --relevance"
     statuses = {found.status for each in read_results(run) if (found := each.correctness)}

@@ -7,10 +7,22 @@ from typing import Final
 import pytest
 from pydantic import JsonValue
 
-from judge import Config, ConfigError, Evaluator, Sample, UnscoredReason, Verdict, evaluate, to_rows
+from judge import (
+    AnswerRelevance,
+    Config,
+    ConfigError,
+    Evaluator,
+    RelevanceStatus,
+    Sample,
+    SampleResult,
+    UnscoredReason,
+    Verdict,
+    evaluate,
+    to_rows,
+)
 from judge.backends.fake import FakeJudge
 from judge.files.runs import read_record, read_summary
-from judge.records import AnswerRelevance, RelevanceStatus, RelevanceTotals, SampleResult
+from judge.records import RelevanceTotals
 from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import CRASHED, FILTERED, REFUSED
@@ -90,6 +102,7 @@ def test_parts_are_weighed_and_nothing_is_asked_twice(place: Path) -> None:
         assert ran.code == 0, ran.err
         # Of the parts of a question one call; an abstention is judged by nobody.
         assert server.calls == (7 + 5)
+        assert "not measured in 2 answers without a query" in ran.out
         shown = next(each for each in server.requests if each.question == WHEN and each.answer)
         # Neither chunks nor their markers are shown.
         assert shown.answer == "It opens at seven    ."
@@ -345,3 +358,18 @@ def test_faithful_and_beside_the_question_is_a_cell(place: Path) -> None:
     # Where it was not asked, that is said.
     judge("score", place / "in.jsonl", "-o", place / "plain")
     assert "--relevance" in judge("show", place / "plain", "--cell", "beside").err
+
+
+def test_a_model_that_says_nothing_usable_is_told_of_in_time(place: Path) -> None:
+    """What it left unscored is not kept; the same command asks about the questions alone."""
+    write(place / "in.jsonl", [line(str(n), f"{OPENS} {n}", query=f"{n}?") for n in range(20)])
+    says: list[Answer] = [Says("All of it.")]
+    with JudgeServer(relating(lambda asked: says[0] if says else right(asked))) as server:
+        ran = score(place, "run", server)
+        assert ran.code == 3
+        assert "none of the first 20 answers got a usable verdict" in ran.err
+        assert "question: it holds no JSON" in ran.err
+        says.clear()
+        calls = server.calls
+        assert score(place, "run", server).code == 0
+        assert server.calls == calls + 20

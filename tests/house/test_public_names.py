@@ -13,6 +13,7 @@ PUBLIC = """
     Sample Chunk Rules Sentence SentenceKind Citation CitationStatus JudgeRequest Judgment
     Outcome Verdict Support Evidence Unscored UnscoredReason Excluded Flag FlagName
     SampleResult SentenceResult Status Correctness CorrectnessStatus Summary
+    AnswerRelevance RelevanceStatus
 """
 NAMES = PUBLIC.split()
 

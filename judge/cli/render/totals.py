@@ -224,7 +224,8 @@ class _Totals:
         """How far the answers answer their questions."""
         page = self._page
         page.blank()
-        if sum(totals.statuses.values()) == totals.statuses[RelevanceStatus.NO_QUERY]:
+        without = totals.statuses[RelevanceStatus.NO_QUERY]
+        if sum(totals.statuses.values()) == without:
             page.say(self._say("no_query"), hang=2, style="yellow")
             return
         overall, own = totals.relevance_overall, totals.relevance
@@ -232,6 +233,9 @@ class _Totals:
         page.table(self._score_table("relevance", totals, _RELATING if apart else _RELATING[1:]))
         if apart:
             page.say(self._say("overall_relevance"), hang=2, style="dim")
+        if without:
+            said = self._say("without_query", answers=counted("answer", without, page.lang))
+            page.say(said, hang=2, style="dim")
         failures = list(self._failures(totals, self._others))
         told = [("answers", self._parts(totals.statuses, "related"))] if details else []
         told += [("of_parts", self._parts(totals.supports, "answered"))] if details else []

@@ -208,7 +208,8 @@ class PromptedJudge:
         elif len(question) > 1:
             return _halves(question)
         else:
-            cut = f"the reply was cut at {limit} tokens, for this sentence alone"
+            (asked,) = map(self._form.name, question)
+            cut = f"the reply was cut at {limit} tokens, and {asked} alone was asked about"
         hint = f"{cut}; see --max-reply-tokens"
         hearing.give_up(question, UnscoredReason.TRUNCATED, hint)
         return []
