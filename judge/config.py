@@ -242,7 +242,7 @@ class Config(Record):
             raise ConfigError(
                 "relevance: whether an answer answers its question only a language model can tell, "
                 "and by similarity or NLI it is not measured: name one with --model or "
-                "JUDGE_MODEL, or leave out --relevance"
+                "JUDGE_MODEL, or say --no-relevance"
             )
         if self.infers and self.embedding_model is not None:
             raise ConfigError(

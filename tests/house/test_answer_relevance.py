@@ -25,7 +25,7 @@ from judge.files.runs import read_record, read_summary
 from judge.records import RelevanceTotals
 from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, write
-from tests.faults import CRASHED, FILTERED, REFUSED
+from tests.faults import CRASHED, FILTERED, REFUSED, TOO_LONG
 from tests.replies import Answer, Hang, Says, Script, answered, right, verdicts
 from tests.server import JudgeServer
 
@@ -181,6 +181,7 @@ FAULTS: Final[list[tuple[Answer, str, int]]] = [
     (REFUSED, "refused", 1),
     (FILTERED, "content_filter", 1),
     (CRASHED, "server_error", 1),
+    (TOO_LONG, "truncated", 1),
 ]
 
 
@@ -207,6 +208,7 @@ def test_what_cannot_be_believed_is_no_score(place: Path) -> None:
         assert (own.status, own.score, own.bounds) == ("unscored", None, (0.0, 1.0))
         assert result.scores.faithfulness == 1.0
     kept = {"missing": 1, "malformed": 17, "refused": 1, "content_filter": 1, "server_error": 1}
+    kept["truncated"] = 1
     assert totals(place / "run").unscored == kept
 
 
