@@ -6,7 +6,7 @@ What is new is of the same kind, stands nowhere yet, and keeps its place between
 import re
 from bisect import bisect_left
 from calendar import day_abbr, day_name, month_abbr, month_name
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from random import Random
 from typing import Final, Literal, NamedTuple, Protocol
@@ -109,13 +109,15 @@ def counterfactual(
     return reason
 
 
-def says(text: str, kind: Kind, written: str) -> bool:
-    """Whether a text says what a change names: figures and parts of dates by value.
+def says(text: str, change: Mapping[str, object], side: Literal["before", "after"]) -> bool:
+    """Whether a text says what stood there before a change, or after: a figure or date by value.
 
-    >>> says("It took twelve days.", "figure", "12"), says("于2016年成立。", "year", "2019")
+    >>> change = {"kind": "figure", "before": "12", "after": "15"}
+    >>> says("It took twelve days.", change, "before"), says("于15日", change, "before")
     (True, False)
     """
-    return any(item.spots(text) != [] for item in _items(written) if item.kind == kind)
+    items = _items(str(change.get(side, "")))
+    return any(item.spots(text) != [] for item in items if item.kind == change.get("kind"))
 
 
 _ORDER: Final[tuple[Reason, ...]] = (

@@ -47,8 +47,8 @@ def test_forms_are_kept() -> None:
             assert re.fullmatch(expected, found.chunks[0]), found
             assert found.chunks[0] != chunk
             assert found.answer != answer
-            assert says(found.answer, found.change.kind, found.change.after)
-            assert not says(found.answer, found.change.kind, found.change.before)
+            assert says(found.answer, found.change._asdict(), "after")
+            assert not says(found.answer, found.change._asdict(), "before")
 
 
 def test_why_not() -> None:

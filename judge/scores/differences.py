@@ -1,6 +1,7 @@
 """Whether two ways of answering the same questions differ: a test and an interval by pairs."""
 
 import math
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ class PairedDifference(NamedTuple):
     """Pairs whose difference is below 0."""
 
 
-def paired(differences: npt.NDArray[np.float64]) -> PairedDifference | None:
+def paired(differences: Sequence[float] | npt.NDArray[np.float64]) -> PairedDifference | None:
     """Student's paired t test, both sides, and the interval that goes with it; None without a pair.
 
     mean ± t(.975, n - 1)·s/√n, and p of mean/(s/√n). But p is never under 2^(1 - k), with k pairs
@@ -51,7 +52,7 @@ def paired(differences: npt.NDArray[np.float64]) -> PairedDifference | None:
     >>> round(found.mean, 3), [round(limit, 3) for limit in found.limits or ()], round(found.p, 4)
     (0.1, [0.037, 0.163], 0.0312)
     """
-    pairs = len(differences)
+    pairs, differences = len(differences), np.asarray(differences, dtype=float)
     if not pairs:
         return None
     mean = float(differences.mean())

@@ -53,17 +53,18 @@ def _cells(measure: str, found: MeasureDifference | None) -> tuple[str | Text, .
     if less_is_better(measure):
         better, worse = worse, better
     limits = found.interval
-    span = "–" if limits is None else f"{_signed(limits.low)} … {_signed(limits.high)}"
+    span = "–" if limits is None else f"{signed(limits.low)} … {signed(limits.high)}"
     style = ""
     if limits is not None and found.p < _LEVEL and not limits.low <= 0 <= limits.high:
         style = "green" if (found.difference > 0) is not less_is_better(measure) else "red"
     p = "<.0001" if found.p < _LEAST_P else f"{found.p:.4f}"
     gain = "–" if found.gain is None else _minus(f"{100 * found.gain:+.1f} %")
-    shown = Text(_signed(found.difference), style=style)
+    shown = Text(signed(found.difference), style=style)
     return (shown, span, p, gain, f"{better} / {worse}")
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """A difference, with its sign."""
     return _minus(f"{value:+.3f}")
 
 
