@@ -148,6 +148,13 @@ def _unlabelled(text: str) -> str:
     return _LABEL.sub(lambda match: " " * len(match.group()), text)
 
 
+def _torn(text: str, place: int) -> bool:
+    """Whether a long text without blanks was cut there, in the middle of a word perhaps."""
+    return 0 < place < len(text) and all(
+        sign.isalnum() or sign in "'’" for sign in text[place - 1 : place + 1]
+    )
+
+
 _Difference = tuple[FlagName, str, str | None]
 _LACKING: Final = {
     Match.MISSING: FlagName.MISMATCH_NUMBER,
@@ -178,6 +185,16 @@ class _Said:
     def words(self) -> Words:
         return words(self.text)
 
+    def words_in(self, start: int, end: int) -> Words:
+        """The words that begin between two places, which are those of a sentence."""
+        own = self.__dict__.get("words")
+        if own is None and (_torn(self.text, start) or _torn(self.text, end)):
+            own = self.words
+        if own is None:
+            return words(self.text, start, end)
+        run = slice(bisect_left(own.starts, start), bisect_left(own.starts, end))
+        return Words(own.stems[run], own.starts[run], own.ends[run])
+
     @cached_property
     def mentions(self) -> Mentions:
         return Mentions(self.text, self.words)
@@ -185,7 +202,7 @@ class _Said:
     def rows(self, number: int = 0) -> Iterator[Row]:
         """Its sentences with figures and dates; `number` says which text it is."""
         items: list[Item] = [*self.quantities, *self.dates]
-        return rows(self.text, self.words, items, self.cuts, number)
+        return rows(self.text, self.words_in, items, self.cuts, number)
 
     @cached_property
     def cuts(self) -> list[tuple[int, int]]:
@@ -207,9 +224,7 @@ class _Said:
     def stems_of(self, at: int) -> frozenset[str]:
         """The stems of one of its sentences, by number."""
         if at not in self._stems:
-            own, (start, end) = self.words, self.cuts[at]
-            run = slice(bisect_left(own.starts, start), bisect_left(own.starts, end))
-            self._stems[at] = frozenset(own.stems[run])
+            self._stems[at] = frozenset(self.words_in(*self.cuts[at]).stems)
         return self._stems[at]
 
     def shares(self) -> Iterator[float]:

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import nlargest
 from typing import Final, NamedTuple
 
@@ -62,8 +62,8 @@ class Row(NamedTuple):
     """A sentence with figures or dates, of which no places are made yet."""
 
     text: str
-    found: Words
-    """The words of the text."""
+    read: Callable[[int, int], Words]
+    """The words of the text between two places."""
     items: Sequence[Item]
     """Those that stand in it."""
     kinds: Sequence[frozenset[str]]
@@ -75,9 +75,13 @@ class Row(NamedTuple):
 
 
 def rows(
-    text: str, found: Words, items: Sequence[Item], cuts: Sequence[tuple[int, int]], number: int = 0
+    text: str,
+    read: Callable[[int, int], Words],
+    items: Sequence[Item],
+    cuts: Sequence[tuple[int, int]],
+    number: int = 0,
 ) -> Iterator[Row]:
-    """The sentences of a text of which items, words and sentences are known."""
+    """The sentences of a text of which items and sentences are known, and words can be read."""
     items = sorted((item for item in items if item.certain), key=lambda item: item.start)
     starts = [item.start for item in items]
     listed = [match.start() for match in _LISTED.finditer(text)]
@@ -85,12 +89,12 @@ def rows(
         own = items[bisect_left(starts, start) : bisect_left(starts, end)]
         if 0 < len(own) <= _ITEMS and bisect_left(listed, start) == bisect_left(listed, end):
             kinds = [_kinds(item, text) for item in own]
-            yield Row(text, found, own, kinds, start, end, number)
+            yield Row(text, read, own, kinds, start, end, number)
 
 
 def places(row: Row) -> list[Place]:
     """The places of its items, one each."""
-    text, found, items, sorts, *span, number = row
+    text, read, items, sorts, *span, number = row
     owner = {place: at for at, item in enumerate(items) for place in range(item.start, item.end)}
     ends = frozenset(item.end for item in items)
     weak, strong = [span[0]], []
@@ -101,10 +105,10 @@ def places(row: Row) -> list[Place]:
             if _STRONG.match(match[0]):
                 strong.append(match.start())
     weak.append(span[1])
-    run = slice(bisect_left(found.starts, span[0]), bisect_left(found.starts, span[1]))
+    found = read(*span)
     telling = [
         (start, own)
-        for start, own in zip(found.starts[run], found.stems[run], strict=True)
+        for start, own in zip(found.starts, found.stems, strict=True)
         if weight(own) > LIGHT and start not in owner
     ]
     large = [_is_large(item) for item in items]

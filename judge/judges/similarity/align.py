@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from judge.judges.similarity.index import RIVAL, RUN, SAID, Passages, Vocabulary
+from judge.judges.similarity.index import RIVAL, RUN, SAID, Passages, Vocabulary, changes
 from judge.judges.similarity.model import Bools, Floats, Ints
 from judge.judges.similarity.terms import Kind, Term
 from judge.text.words import CONTENT
@@ -158,14 +158,9 @@ def _search(
             place = rows.owner[part][row[kept]] * windows + window[kept]
             np.add.at(worth, place, gain[part][row[kept]])
         for (row, window), found in ((own, held), (said, meant)):
-            found.append(_changes((row + low) * chunks + passages.chunk_of[window // RUN]))
+            found.append(changes((row + low) * chunks + passages.chunk_of[window // RUN]))
     shape = len(rows.first), windows
     return worth.reshape(shape), np.concatenate(held), np.concatenate(meant)
-
-
-def _changes(values: Ints) -> Ints:
-    """The values, which ascend, each once."""
-    return values[np.flatnonzero(np.diff(values, prepend=-1))]
 
 
 def _runs(count: Ints) -> Iterator[tuple[int, int]]:

@@ -160,6 +160,11 @@ def distinct(values: Ints) -> Ints:
     return ordered[kept]
 
 
+def changes(values: Ints) -> Ints:
+    """The values, which ascend from 0, each once."""
+    return values[np.flatnonzero(np.diff(values, prepend=-1))]
+
+
 def _occurrences(
     texts: Sequence[str], vocabulary: Vocabulary, bases: Ints, begins: Ints
 ) -> tuple[Ints, Ints]:

@@ -14,7 +14,7 @@ from judge.checks.objections import EDITION, flags, objections
 from judge.errors import ConfigError
 from judge.judges import overruled, reason
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
-from judge.judges.similarity.index import Passages, Vocabulary, locate
+from judge.judges.similarity.index import Passages, Vocabulary, changes, locate
 from judge.judges.similarity.model import (
     Bools,
     ConjunctionModel,
@@ -139,7 +139,7 @@ class _Material:
         broken = {index: terms(claim) for index, claim in bare.items()}
         vocabulary = Vocabulary.of(broken.values())
         passages = locate(texts, vocabulary)
-        there = set(np.unique(passages.term).tolist())
+        there = set(changes(passages.term).tolist())
         # What stands nowhere as it is written may be a figure or date that follows from the chunks.
         absent = {
             index: {
