@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import islice, pairwise
-from typing import Final, NamedTuple
-
-from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+from typing import Any, Final, NamedTuple
 
 from judge.answer.blocks import Block, blocks
 from judge.answer.markers import MARKER, unmarked
 from judge.answer.stops import Place, candidates, enclosed, ends_sentence
 from judge.records import MOST_SENTENCES, Sentence
+from judge.text import toolkit
 from judge.text.words import abbreviations
 
 EDITION: Final = 4
@@ -90,12 +89,9 @@ def _ends(text: str) -> Iterator[int]:
 
 
 @cache
-def _tokenizer() -> PunktSentenceTokenizer:
-    parameters = PunktParameters()
+def _tokenizer() -> Any:  # noqa: ANN401  nltk ships no types
     words = abbreviations()
-    parameters.abbrev_types = set(words.never_end | words.may_end)
-    parameters.sent_starters = set(words.starters)
-    return PunktSentenceTokenizer(parameters)
+    return toolkit.punkt(words.never_end | words.may_end, words.starters)
 
 
 def _punkt(text: str) -> Iterator[int]:

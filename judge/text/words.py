@@ -4,12 +4,13 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Final, NamedTuple
 
 from judge.text.fold import CJK, CJK_CHAR
+from judge.text.toolkit import english_stem
 
 LIGHT: Final = 0.1
 """Weight of a word that says nothing of its own: grammar, and talk about passages and answers."""
@@ -92,7 +93,7 @@ def stem(word: str) -> str:
         parts = unicodedata.normalize("NFKD", plain)
         bare = "".join(part for part in parts if not unicodedata.combining(part))
         plain = unicodedata.normalize("NFC", parts if CJK_CHAR.match(plain) else bare)
-    return _english_stem()(plain) if plain.isascii() else plain
+    return english_stem()(plain) if plain.isascii() else plain
 
 
 @lru_cache(maxsize=1 << 17)
@@ -210,12 +211,3 @@ def _background() -> tuple[int, dict[str, int]]:
 
 def _data(name: str) -> str:
     return resources.files("judge").joinpath("data", name).read_text("utf-8")
-
-
-@cache
-def _english_stem() -> Callable[[str], str]:
-    # nltk takes 0.2 s to import; most commands never meet a word.
-    from nltk.stem.snowball import EnglishStemmer  # noqa: PLC0415
-
-    own: Callable[[str], str] = EnglishStemmer().stem
-    return own

@@ -1,0 +1,60 @@
+"""The two parts of nltk that are used, imported without the rest of it.
+
+`import nltk` imports all of nltk, and scipy, scikit-learn and pandas with it wherever these are
+installed: more than a second of computing for every command, of which Punkt and the stemmer need
+a twentieth.
+"""
+
+import sys
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec
+from pathlib import Path
+from threading import Lock
+from types import ModuleType
+from typing import Any, Final
+
+_PACKAGES: Final = ("nltk", "nltk.tokenize", "nltk.stem", "nltk.corpus")
+_IMPORTING: Final = Lock()
+
+
+def punkt(abbreviations: Iterable[str], starters: Iterable[str]) -> Any:  # noqa: ANN401  nltk ships no types
+    """Punkt's sentence tokenizer (Kiss and Strunk 2006) with these words, and nothing learned."""
+    module = _alone("nltk.tokenize.punkt")
+    parameters = module.PunktParameters()
+    parameters.abbrev_types = set(abbreviations)
+    parameters.sent_starters = set(starters)
+    return module.PunktSentenceTokenizer(parameters)
+
+
+@cache
+def english_stem() -> Callable[[str], str]:
+    """Porter's second stemmer of English (Snowball), for words in small letters."""
+    own: Callable[[str], str] = _alone("nltk.stem.snowball").EnglishStemmer().stem
+    return own
+
+
+def _alone(name: str) -> ModuleType:
+    """A module of nltk, with those that it imports itself, and without what its packages import.
+
+    A program that has imported nltk already gives its own. For all others nltk stays unimported:
+    nothing of ours is left for an `import nltk` of theirs to find.
+    """
+    with _IMPORTING:
+        if "nltk" in sys.modules:
+            return import_module(name)
+        found = find_spec("nltk")
+        root = Path(str(found and found.origin)).parent
+        try:
+            for package in _PACKAGES:
+                spec = ModuleSpec(package, loader=None, is_package=True)
+                spec.submodule_search_locations = [str(root.joinpath(*package.split(".")[1:]))]
+                sys.modules[package] = module_from_spec(spec)
+            # Stop words are a download, and only stemmers told to leave them alone ask for them.
+            vars(sys.modules["nltk.corpus"])["stopwords"] = None
+            return import_module(name)
+        finally:
+            for module in [name for name in sys.modules if name.partition(".")[0] == "nltk"]:
+                del sys.modules[module]
