@@ -10,7 +10,18 @@ import typer
 
 from judge.cli.app import app
 from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, chosen, language
-from judge.cli.runs import Held, How, Run, compare, held_to, measure, named, shares
+from judge.cli.runs import (
+    Held,
+    How,
+    Run,
+    compare,
+    cutoffs,
+    held_to,
+    measure,
+    named,
+    number_within,
+    weights_of,
+)
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, InputError
 from judge.files.source import PIPED, placed, readable, spoken
@@ -25,8 +36,8 @@ if TYPE_CHECKING:
 
 
 _POSITIVE: Final = (sys.float_info.min, sys.float_info.max)
-_MOST_WEIGHT: Final = 1e6
 _HEADLINES: Final = ("mrr", "map", "hit@", "recall@", "precision@", "ndcg@", "waste@")
+_INCOMPLETE: Final = ("bpref", "judged@", "condensed_mrr", "condensed_map", "condensed_ndcg@")
 """What a comparison shows unless it is told: means, those at a cut-off at each."""
 
 
@@ -67,6 +78,11 @@ _BETA: Final = typer.Option(
 )
 _WEIGHTS: Final = typer.Option(
     None, metavar="NAME=X,…", help="Also one weighted mean, as of recall@5=2,mrr=1."
+)
+_CONDENSED: Final = typer.Option(
+    False,
+    "--condensed",
+    help="Also bpref, and measures of the rankings without what gold does not grade, 0 included.",
 )
 _LEVEL: Final = typer.Option(
     None, metavar="X", help="Least relevance that counts as relevant [any above 0]."
@@ -124,6 +140,7 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     gain: Literal["linear", "exp2"] = _GAIN,
     beta: float | None = _BETA,
     weights: str | None = _WEIGHTS,
+    condensed: bool = _CONDENSED,
     relevance_level: float | None = _LEVEL,
     gold_match: Literal["exact", "prefix"] | None = _GOLD_MATCH,
     no_relevant: Literal["skip", "zero"] = _NO_RELEVANT,
@@ -157,16 +174,17 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     from judge.retrieval.records import RankRules  # noqa: PLC0415
 
     rules = RankRules(
-        ks=_cutoffs(k),
+        ks=cutoffs(k),
         gain=gain,
-        relevance_level=_number("--relevance-level", relevance_level, *_POSITIVE),
+        relevance_level=number_within("--relevance-level", relevance_level, *_POSITIVE),
         gold_match=gold_match,
         no_relevant=no_relevant,
         no_ranking=no_ranking,
-        beta=_number("--beta", beta, 0.01, 100),
+        condensed=condensed,
+        beta=number_within("--beta", beta, 0.01, 100),
     )
     if weights is not None:
-        rules = rules.model_copy(update={"weights": _weights(weights, rules)})
+        rules = rules.model_copy(update={"weights": weights_of(weights, rules)})
     runs = _runs(samples or [], qrels, run or [], skip_bad_lines=skip_bad_lines)
     if fail_targets and use is None:
         raise ConfigError("--fail-targets needs --use, whose targets it holds the means to")
@@ -227,6 +245,7 @@ def _names(asked: str | None, rules: "RankRules") -> tuple[str, ...]:
     if asked is None:
         asked_for = {
             *_HEADLINES,
+            *_INCOMPLETE,
             "weighted",
             *(() if rules.beta is None else (f"f{rules.beta:g}@",)),
         }
@@ -296,46 +315,6 @@ def _use(given: str | None) -> "Use | None":
 
     uses: tuple[Use, ...] = get_args(Use)
     return None if given is None else chosen("--use", given, uses)
-
-
-def _number(option: str, given: float | None, least: float, most: float) -> float | None:
-    if given is not None and not least <= given <= most:
-        span = "above 0" if most == sys.float_info.max else f"from {least:g} to {most:g}"
-        raise ConfigError(f"{option} {given!r}: give a number {span}, such as 2")
-    return given
-
-
-def _weights(text: str, rules: "RankRules") -> dict[str, float]:
-    known = shares(rules)
-    found: dict[str, float] = {}
-    for part in text.replace("，", ",").split(","):
-        name, _, number = (each.strip() for each in part.partition("="))
-        try:
-            weight = float(number)
-        except ValueError:
-            weight = 0.0
-        if not 0 < weight <= _MOST_WEIGHT:
-            message = f"--weights {text!r}: {part!r} has no weight above 0"
-            raise ConfigError(f"{message}; write NAME=X, such as recall@5=2,mrr=1")
-        if name not in known or name in found or name.startswith("waste@"):
-            why = "stands twice" if name in found else "is no mean of which more is better here"
-            message = f"--weights {text!r}: {name!r} {why}"
-            raise ConfigError(f"{message}; --list shows all, and -k the cut-offs")
-        found[name] = weight
-    return found
-
-
-def _cutoffs(text: str) -> tuple[int, ...]:
-    from judge.retrieval.records import DEEPEST  # noqa: PLC0415
-
-    try:
-        ks = tuple(int(part) for part in text.replace("，", ",").split(","))
-    except ValueError:
-        ks = ()
-    if not ks or min(ks) < 1 or max(ks) > DEEPEST:
-        message = f"-k {text!r}: give whole numbers from 1 to {DEEPEST}, with commas between"
-        raise ConfigError(f"{message}, such as -k 1,5,10")
-    return ks
 
 
 def _reading(

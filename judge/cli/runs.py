@@ -1,6 +1,7 @@
 """Runs that a command line names: what they are called and held to, and how they compare."""
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from judge.retrieval.records import QueryRanks, RankingReport, RankRules, RunsReport
 
 _LONGEST: Final = 60
+_MOST_WEIGHT: Final = 1e6
 
 
 class How(NamedTuple):
@@ -245,3 +247,46 @@ def _add_trec(comparison: "Comparison", runs: Sequence[Run], qrels: str, how: Ho
             blocks = read_run(path, whole=True, max_line=how.max_line)
             for query in run_queries(grades, blocks, how.rules):
                 comparison.add(run.name, query)
+
+
+def number_within(option: str, given: float | None, least: float, most: float) -> float | None:
+    """The number that an option gives; ConfigError where it is not from least to most."""
+    if given is not None and not least <= given <= most:
+        span = "above 0" if most == sys.float_info.max else f"from {least:g} to {most:g}"
+        raise ConfigError(f"{option} {given!r}: give a number {span}, such as 2")
+    return given
+
+
+def weights_of(text: str, rules: "RankRules") -> dict[str, float]:
+    """What `--weights` gives, by name of a mean; ConfigError where it is no such."""
+    known = shares(rules)
+    found: dict[str, float] = {}
+    for part in text.replace("，", ",").split(","):
+        name, _, number = (each.strip() for each in part.partition("="))
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = 0.0
+        if not 0 < weight <= _MOST_WEIGHT:
+            message = f"--weights {text!r}: {part!r} has no weight above 0"
+            raise ConfigError(f"{message}; write NAME=X, such as recall@5=2,mrr=1")
+        if name not in known or name in found or name.startswith("waste@"):
+            why = "stands twice" if name in found else "is no mean of which more is better here"
+            message = f"--weights {text!r}: {name!r} {why}"
+            raise ConfigError(f"{message}; --list shows all, and -k the cut-offs")
+        found[name] = weight
+    return found
+
+
+def cutoffs(text: str) -> tuple[int, ...]:
+    """The ranks that `-k` gives; ConfigError where they are no such."""
+    from judge.retrieval.records import DEEPEST  # noqa: PLC0415
+
+    try:
+        ks = tuple(int(part) for part in text.replace("，", ",").split(","))
+    except ValueError:
+        ks = ()
+    if not ks or min(ks) < 1 or max(ks) > DEEPEST:
+        message = f"-k {text!r}: give whole numbers from 1 to {DEEPEST}, with commas between"
+        raise ConfigError(f"{message}, such as -k 1,5,10")
+    return ks

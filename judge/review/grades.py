@@ -304,7 +304,12 @@ def _measures(
     """The systems by the gold set."""
     if not any(sample.gold_evidence for sample in samples):
         return None
-    rules = RankRules(ks=(k,), relevance_level=gold_from, gold_match="exact")
+    rules = RankRules(
+        ks=(k,),
+        relevance_level=gold_from,
+        gold_match="exact",
+        condensed=any(system.unjudged for system in systems),
+    )
     comparison = Comparison(rules, most=0)
     rankings = {query.sample.qid: query.rankings for query in pool.queries}
     for system in systems:

@@ -188,6 +188,36 @@ def test_blank_rows_are_told_of_and_rows_that_cannot_be_right_are_refused() -> N
 
 
 @pytest.mark.usefixtures("place")
+def test_while_the_pool_is_not_complete_what_nobody_graded_is_left_out() -> None:
+    # Three of dense: the first not graded, then irrelevant, then relevant.
+    judge("gold", "draw", "dense.jsonl", "-n", 1, "--depth", 3)
+    said = {"0": "", "1": "0", "2": "3"}
+    grade("gold.csv", lambda row: said[row["chunk"].partition("part ")[2][0]])
+    words = ("gold", "import", "gold.draw.json", "gold.csv", "--force")
+    found = json.loads(judge(*words, "--json").out)
+    (run,) = found["measures"]["runs"]
+    mean = {name: run["report"]["mean"][name] for name in run["report"]["mean"]}
+    # bpref: one irrelevant above the only relevant: 1 - 1/1.
+    assert (mean["mrr"], mean["condensed_mrr"], mean["bpref"]) == (1 / 3, 1 / 2, 0)
+    assert (mean["precision@3"], mean["judged@3"]) == (1 / 3, pytest.approx(2 / 3))
+    assert found["systems"] == [{"name": "dense", "queries": 1, "ranked": 3, "unjudged": 1}]
+    out = judge(*words).out
+    assert "bpref" in out
+    assert "condensed_ndcg@3" in out
+    ran = judge("retrieval", "gold.jsonl", "--relevance-level", 2, "-k", 3, "--condensed", "--json")
+    report = json.loads(ran.out)
+    assert report["mean"]["condensed_mrr"] == 1 / 2
+    assert "|condensed|" in report["signature"]
+    # Without a 0 nothing is known to be irrelevant.
+    write(Path("bare.jsonl"), [sample("travel0", ["travel0#0"], gold_evidence=["travel0#0"])])
+    ran = judge("retrieval", "bare.jsonl", "--condensed", "-k", 1)
+    assert "no chunk is graded 0" in ran.out
+    # A complete pool needs none of them.
+    grade("gold.csv", lambda _: "2")
+    assert "bpref" not in judge(*words).out
+
+
+@pytest.mark.usefixtures("place")
 def test_what_cannot_be_drawn_is_one_line() -> None:
     write(Path("other.jsonl"), [sample("elsewhere", ["travel0#0"])])
     changed = sample("travel0", ["travel0#0"])

@@ -6,6 +6,7 @@ from typing import Final
 
 from judge.cli.render.comparison import print_compared
 from judge.cli.terminal import Page, figures, number, words
+from judge.retrieval.batch import CONDENSED
 from judge.review.grades import GoldReport
 from judge.text.visible import clip, flat
 
@@ -81,8 +82,10 @@ def _agreement(found: GoldReport, page: Page) -> Iterator[str]:
 
 
 def _names(found: GoldReport) -> Sequence[str]:
-    k = found.k
-    return ("mrr", f"hit@{k}", f"recall@{k}", f"precision@{k}", f"ndcg@{k}")
+    """The plain measures; and what leaves out what nobody graded, while there is any of it."""
+    cut = [f"{measure}@{found.k}" for measure in ("hit", "recall", "precision", "ndcg")]
+    plain = ["mrr", *cut]
+    return plain if found.complete else [*plain, "bpref", *(f"{CONDENSED}{name}" for name in plain)]
 
 
 def _some(names: Sequence[str], page: Page) -> str:

@@ -29,8 +29,6 @@ _LONGEST: Final = 60
 _TEXT: Final = 120
 """Characters of a chunk under a worst query."""
 _NAMED: Final = 5
-_LABEL: Final = 9
-"""Columns of the terminal that the longest name of a measure takes."""
 _BETWEEN: Final = 3
 _HUGE: Final = 1e6
 _STYLES: Final = {"poor": "red", "below": "red", "good": "green", "excellent": "green"}
@@ -73,7 +71,7 @@ def _at_cutoffs(report: RankingReport, width: int) -> Iterator[Table]:
     rows = dict.fromkeys(name.partition("@")[0] for name in names)
     ks = list(dict.fromkeys(name.partition("@")[2] for name in names))
     cells = [_figure(report.mean[name]) for name in names] + [_limits(report, n) for n in names]
-    beside = max(1, (width - _LABEL) // (max(map(len, cells)) + _BETWEEN))
+    beside = max(1, (width - max(map(len, rows), default=0)) // (max(map(len, cells)) + _BETWEEN))
     for start in range(0, len(ks), beside):
         some = ks[start : start + beside]
         table = figures("first k", *(f"@{k}" for k in some))
