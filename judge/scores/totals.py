@@ -111,10 +111,11 @@ class Totals:
             low, high = limits[name] or (0.0, 1.0)
             values[name] = low if low == high else None
         abstained = float(result.status is Status.ABSTAINED)
-        values |= dict.fromkeys(_abstaining(result), abstained)
+        answerable = _answerable(result)
+        values |= dict.fromkeys(_abstaining(answerable), abstained)
         self._tally.add(values, limits)
         self._correctness.add(result.correctness)
-        self._relevance.add(result.answer_relevance, answerable=_answerable(result))
+        self._relevance.add(result.answer_relevance, answerable=answerable)
         self._quadrants.add(result, position)
         spent = found["spent"]
         for call in result.calls:
@@ -182,10 +183,9 @@ class Totals:
         )
 
 
-def _abstaining(result: SampleResult) -> Iterator[str]:
+def _abstaining(answerable: bool | None) -> Iterator[str]:  # noqa: FBT001
     """The abstention rates that an answer counts for."""
     yield "abstentions"
-    answerable = _answerable(result)
     if answerable is not None:
         yield _ABSTAINING[1 if answerable else 2]
 
