@@ -91,7 +91,8 @@ class Config(Record):
     timeout: float = Field(default=120.0, gt=0, allow_inf_nan=False)
     """Seconds for one attempt."""
     deadline: float = Field(default=600.0, gt=0, allow_inf_nan=False)
-    """Seconds for one answer, and for each way of a comparison, retries and all."""
+    """Seconds for one answer, its relevance included, and for each way of a comparison, retries and
+    all."""
     attempts: int = Field(default=6, ge=1)
     """Attempts at one call; a server that says "too many requests" is asked until the deadline."""
     cache: bool = True
