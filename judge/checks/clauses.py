@@ -421,6 +421,6 @@ def _marks(text: str, said: Words) -> list[Mark]:
         poles = lexicon.begins_pole.finditer(text)
         whole = {at for each in poles if len(each[0]) > 1 for at in range(*each.span())}
         read = (Mark(lexicon.han_class[m[0]], *m.span()) for m in lexicon.han.finditer(text))
-        found += [mark for mark in read if mark.start not in whole]
+        found += [mark for mark in read if mark.start not in whole and mark.name != "word"]
         found.sort(key=lambda mark: mark.start)
     return found

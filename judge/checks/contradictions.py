@@ -49,6 +49,7 @@ _OTHERWISE: Final = frozenset(
         ("must", "may"),
     )
 )
+_ALL: Final = Pole("some", 0)
 _FREE: Final = frozenset(("must", "may"))
 _ABLE: Final = re.compile(r"can|need|需|能|要求|可(?!以)", re.IGNORECASE)
 """Words of a rule that may speak of what is possible, or of what is wanted."""
@@ -134,9 +135,11 @@ def _nearest(own: Clause, sentences: Iterable[tuple[Clause, ...]], least: float)
             continue
         for clause in sentence:
             worth = 0.0
+            only = clause.has("only")
             bare = len(clause.words) <= _COMMENT and not clause.text.isascii()
             for word in around:
-                if clause.having(word) or _rivals(word, own, clause):
+                lifted = only and _ALL in word.poles
+                if lifted or clause.having(word) or _rivals(word, own, clause):
                     worth += word.weight
                 elif word.key in beside:
                     worth += (_TOPIC if bare else _BESIDE) * word.weight
@@ -227,9 +230,16 @@ def _opposite(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
             rivals
             and not (own.has("only") and any(each.has("apart") for each in near[0].sentence))
             and all(rivals)
-            and sum(bool(there[0].having(each)) for each in own.words) >= _SHARED
+            and _shared(word, own, there[0], near) >= _SHARED
         ):
             yield Contradiction(_phrase(own, word), _phrase(there[0], rivals[0][0]))
+
+
+def _shared(word: Word, own: Clause, clause: Clause, near: Sequence[_Near]) -> int:
+    """How many words of a clause another has; of its sentence too, where that lacks the word."""
+    beside = next(each.sentence for each in near if each.clause is clause)
+    read = (clause,) if any(each.having(word) for each in beside) else beside
+    return sum(any(each.having(said) for each in read) for said in own.words)
 
 
 def _rivals(word: Word, own: Clause, clause: Clause) -> list[Word]:
@@ -241,7 +251,7 @@ def _rivals(word: Word, own: Clause, clause: Clause) -> list[Word]:
         for each in clause.words
         if excludes(word, each)
         and each.denied == word.denied
-        and not own.having(each)
+        and all(said is word for said in own.having(each))
         and _same_place(word, own, each, clause)
         and not _turned(word, own, each, clause)
     ]
@@ -312,11 +322,11 @@ def _restricted(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     if own.denies or one.denies:
         return
     for word in own.words:
-        if Pole("some", 0) in word.poles and not own.has("only") and (mark := one.mark("only")):
+        if _ALL in word.poles and not own.has("only") and (mark := one.mark("only")):
             yield Contradiction(_phrase(own, word), one.text[mark.start : mark.end])
     if mark := own.mark("only"):
         for word in one.words:
-            if Pole("some", 0) in word.poles and not one.has("only"):
+            if _ALL in word.poles and not one.has("only"):
                 yield Contradiction(own.text[mark.start : mark.end], _phrase(one, word))
 
 

@@ -245,6 +245,23 @@ APART = [
     ("保修范围包括进水损坏。", "保修范围不包括进水损坏。", "保修范围不包括进水损坏和人为破坏。"),
     ("委员会通过了预算。", "委员会否决了预算。", "委员会周五否决了预算。"),
     ("门票价格上调了。", "门票价格下调了。", "自五月起门票价格下调了10元。"),
+    # Some said as all, and one alone as everybody.
+    ("All cabins have a stove.", "Some cabins have a stove.", "Some cabins have a stove."),
+    ("所有房间都有阳台。", "部分房间有阳台。", "酒店有五十间房，部分房间有阳台。"),
+    (
+        "Anybody has access to the server room.",
+        "Engineers have access to the server room.",
+        "Access to the server room is limited to engineers.",
+    ),
+    ("所有人都能使用健身房。", "住户能使用健身房。", "健身房仅限住户使用。"),
+    # What is compared stands in the clause before, and a word that holds another is no such word.
+    (
+        "Loch Ard is the shallowest of the lakes.",
+        "Loch Ard is the deepest of the lakes.",
+        "Among the lakes, Loch Ard is the deepest.",
+    ),
+    ("员工不得提前解除合同。", "员工可以解除合同。", "员工可随时解除合同。"),
+    ("公司撤销了巴黎办事处。", "公司设立了巴黎办事处。", "公司2010年在巴黎设立办事处。"),
 ]
 
 
