@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-ORACLES: Final = [
+ALONE: Final = [
     str(path.relative_to(ROOT))
     for path in sorted((ROOT / "tests").rglob("test_*.py"))
-    if "pytest.mark.oracle" in path.read_text("utf-8")
+    if "pytest.mark.alone" in path.read_text("utf-8")
 ]
 CHECKS: Final = (
     "mypy",
@@ -19,7 +19,7 @@ CHECKS: Final = (
     "lint-imports",
     "python -m doctest tests/bench/figures.py",
     # Of these files alone, for collecting all takes longer than they do.
-    f"pytest -m oracle {' '.join(ORACLES)}",
+    f"pytest -m alone {' '.join(ALONE)}",
     "pytest -n 2 --dist worksteal --cov --cov-report=term",
 )
 

@@ -1,12 +1,13 @@
 """The time that a text takes grows with its length and no faster, wherever it is read.
 
-About ten seconds: 300 strings in four places, of each as much as takes some milliseconds.
+Half a minute: 300 strings in four places, of each as much as takes some milliseconds.
 """
 
 import asyncio
 import re
 from collections.abc import Callable
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +34,8 @@ from judge.records import (
 )
 from tests.crafted import SHAPES, UNITS, Make, crafted, repeated_to
 from tests.growth import squared
+
+pytestmark = pytest.mark.alone  # coverage would double what they take
 
 SIZE = 500
 MIXED = 4_000

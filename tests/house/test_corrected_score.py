@@ -26,6 +26,8 @@ from tests.bench.review import (
     width,
 )
 
+pytestmark = pytest.mark.alone  # simulations
+
 SIZE = 60
 
 

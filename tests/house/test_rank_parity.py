@@ -179,7 +179,7 @@ def test_incomplete_judgments_are_those_of_trec_eval(grades: tuple[int, ...], le
 # Its own source warns where it is compiled for the first time.
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.oracle
+@pytest.mark.alone
 def test_as_ranx(monkeypatch: pytest.MonkeyPatch) -> None:
     # Compiling its measures would take half a minute, and interpreting them takes seconds.
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")

@@ -74,7 +74,7 @@ SEEN = {
 # What LibreOffice makes a number, a date or a truth value of when it opens CSV.
 RETYPED = ["007", "1e5", "2021-05-03", "1/2", "50%", "true", "12345678901234567890"]
 
-pytestmark = pytest.mark.oracle  # a run of CI once, with LibreOffice
+pytestmark = pytest.mark.alone  # a run of CI once, with LibreOffice
 
 Convert = Callable[[Path, str, str], Path]
 
