@@ -1,6 +1,7 @@
 """Texts kept on disk by key: diskcache in SQLite, of which only text is ever trusted."""
 
 import asyncio
+import errno
 import hashlib
 import logging
 import os
@@ -22,6 +23,7 @@ from judge.errors import ConfigError, JudgeError, RunError, UsageError
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
+_LOGGER: Final = logging.getLogger("judge")
 DATABASE: Final = DBNAME
 _FILES: Final = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")
 _PRIVATE: Final = 0o700
@@ -51,6 +53,14 @@ _UNWRITTEN: Final = (
     "cannot be written ({}); what is there stays: mend that, then run it again, or name another "
     "cache directory (--cache-dir)"
 )
+_FULL: Final = (
+    "its disk is full ({}), and takes no verdict; what is there stays: free some room, or name "
+    "another cache directory (--cache-dir)"
+)
+_LOST: Final = (
+    "cache %s: its disk was full, and what %d calls said is not kept: it stands in the results "
+    "alone, and is asked for again with --force"
+)
 _MALFORMED: Final = "is no sound database ({}); try `{}`, or name another cache directory"
 _ROWS: Final = """
     SELECT key, mode, filename, CASE typeof(value) WHEN 'text' THEN CAST(value AS BLOB) END, tag
@@ -59,6 +69,12 @@ _ROWS: Final = """
 _KEYS_AT_ONCE: Final = 500
 """In one query, of which SQLite allows 999 values wherever it was built."""
 _SPOILT: Final = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_NO_ROOM: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
+_NO_ROOM_FOR_FILES: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class DiskFull(RunError):
+    """A cache's disk, or the room that its user may have on it."""
 
 
 class DiskStore:
@@ -92,7 +108,7 @@ class DiskStore:
     def _stay(self) -> None:
         """Begin anew where the folder was removed: SQLite would go on in a file without a name."""
         if not (self.directory / DATABASE).exists():
-            logging.getLogger("judge").warning(
+            _LOGGER.warning(
                 "cache %s: was removed meanwhile, and is begun anew", self.directory
             )
             self.release()
@@ -171,7 +187,7 @@ class DiskStore:
     def _refuse(self) -> None:
         if not self._warned:
             self._warned = True
-            logging.getLogger("judge").warning(
+            _LOGGER.warning(
                 "cache %s: rows that are no text of ours, or were changed, are not read",
                 self.directory,
             )
@@ -189,7 +205,8 @@ class BackgroundStore:
 
     It is read on one thread and written on another, since writers do not stop readers. What
     several callers want at a time is joined: one transaction keeps what many answers brought.
-    Leaving its `async with` waits for all that is to be kept.
+    Leaving its `async with` waits for all that is to be kept. A disk that is full ends nothing, for
+    what was paid for is in hand: how much it could not keep is told, once and at the end.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -197,6 +214,7 @@ class BackgroundStore:
         self._disk: DiskStore
         self._reading = _Lane(self._read, "judge-cache-read")
         self._writing = _Lane(self._write, "judge-cache-write")
+        self._lost = 0
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
@@ -211,6 +229,8 @@ class BackgroundStore:
             lane.thread.submit(self._disk.release)
             lane.thread.shutdown()
         self._disk.close()
+        if self._lost:
+            _LOGGER.warning(_LOST, self._directory, self._lost)
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, str]:
         """The texts known for these keys; a missing key is absent."""
@@ -218,7 +238,12 @@ class BackgroundStore:
 
     async def put(self, texts: Mapping[str, str]) -> None:
         """Keep all of these in one transaction, or none; what is kept outlives a kill -9."""
-        await self._writing.done(texts)
+        try:
+            await self._writing.done(texts)
+        except DiskFull as error:
+            if not self._lost:
+                _LOGGER.warning("%s", error)
+            self._lost += 1
 
     def _read(self, wanted: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
         found = self._disk.get([key for keys in wanted for key in keys])
@@ -418,6 +443,8 @@ def _translated(directory: Path, kind: Callable[[str], JudgeError], what: str) -
         if _malformed(first):
             clear = f"judge cache clear --yes --cache-dir {shlex.quote(str(directory))}"
             words = _MALFORMED.format(_why(first), clear)
+        elif _full(first):
+            words, kind = _FULL.format(_why(first)), DiskFull
         else:
             words = what.format(_why(first))
         raise kind(f"cache {directory}: {words}") from None
@@ -432,6 +459,12 @@ def _first(error: BaseException) -> BaseException:
 def _malformed(error: BaseException) -> bool:
     """Whether SQLite can make no sense of the database: that, clearing cures."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _SPOILT
+
+
+def _full(error: BaseException) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in _NO_ROOM_FOR_FILES
+    return getattr(error, "sqlite_errorcode", 0) in _NO_ROOM
 
 
 def _why(error: BaseException) -> str:

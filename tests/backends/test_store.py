@@ -304,7 +304,7 @@ def printed(program: str, folder: Path) -> str:
 def test_a_full_disk_ends_the_run_and_keeps_what_is_there(folder: Path) -> None:
     count, message = printed(FILLER, folder).split(" ", 1)
     assert str(folder) in message
-    assert "what is there stays: mend that, then run it again" in message
+    assert "its disk is full (disk I/O error), and takes no verdict; what is there stays" in message
     assert "--cache-dir" in message
     assert "judge cache clear" not in message, "it would give back what was paid for"
     assert int(count) > 5

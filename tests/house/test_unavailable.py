@@ -1,6 +1,9 @@
 """A server that cannot be asked at all: one line, nothing lost, and the same command goes on."""
 
-from collections.abc import Mapping
+import re
+import resource
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -158,3 +161,37 @@ def test_a_run_all_of_which_is_kept_needs_no_server(samples: Path) -> None:
         assert score(samples, server).code == 0
     ran = score(samples, server, "--force")
     assert (ran.code, len(results(samples.with_name("run")))) == (0, ANSWERS)
+
+
+@contextmanager
+def cramped(size: int) -> Iterator[None]:
+    """No file may grow beyond it: as on a full disk, SQLite's journal is the first to meet it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_beneath_the_cache_loses_no_verdict(
+    samples: Path, server: JudgeServer
+) -> None:
+    answers = 5 * ANSWERS
+    write(samples, [line(f"q{n}", f"Room {n} is open. 第{n}室开放[1]。") for n in range(answers)])
+    full = f"judge: cache {samples.with_name('caches') / 'judge'}: its disk is full ("
+    with cramped(100_000):
+        ran = score(samples, server)
+    assert (ran.code, ran.out, ran.err.count("\n"), server.calls) == (2, "", 1, 0)
+    assert ran.err.startswith(full)
+    assert ran.err.endswith("free some room, or name another cache directory (--cache-dir)\n")
+
+    with cramped(250_000):  # it takes 210 000 to open it
+        ran = score(samples, server)
+    assert (ran.code, ran.err.count(full)) == (0, 1), ran.err
+    lost = int(re.findall(r"what (\d+) calls said is not kept", ran.err)[0])
+    assert 0 < lost < answers
+    assert read_summary(samples.with_name("run")).unscored == {}
+    assert server.calls == answers
+    assert score(samples, server, "--force").code == 0
+    assert server.calls == answers + lost
