@@ -2,10 +2,11 @@
 
 import io
 import json
+import resource
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,6 +56,17 @@ def start(*words: object, environment: Mapping[str, str] | None = None) -> subpr
         encoding="utf-8",
         env=environment,
     )
+
+
+@contextmanager
+def cramped(size: int) -> Iterator[None]:
+    """No file may grow beyond it, in bytes: as on a full disk, writing fails."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def line(

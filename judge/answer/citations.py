@@ -264,6 +264,9 @@ def _skeleton(token: str) -> str:
     return _DIGITS.sub("9", folded) if _LETTERS.search(folded) else re.sub(r"\d", "9", folded)
 
 
+_NESTING: Final = frozenset("[(【（［")
+
+
 class _Span(NamedTuple):
     start: int
     end: int
@@ -329,7 +332,7 @@ def _resolve(text: str, marker: Marker, known: Identifiers) -> Targets | None:
         return None
     if known.bracketed and (found := known.id(text[start:end])):
         return found
-    nested = not known.bracketed and any(sign in content for sign in "[(【（［")
+    nested = not known.bracketed and not _NESTING.isdisjoint(content)
     done = content in {"x", "X"} and _TASK.search(text[max(0, start - 20) : start])
     if nested or done:
         return None

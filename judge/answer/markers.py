@@ -152,7 +152,7 @@ def find_markers(text: str, limit: int = CONTENT_LIMIT) -> Iterator[Marker]:
         width = len(pair.family)
         content = text[pair.start + width : pair.end - width].strip()
         numeric = (
-            form in {Form.SQUARE, Form.LINK}
+            (form is Form.SQUARE or form is Form.LINK)
             and not index
             and not text[max(0, pair.start - 4) : pair.start].rstrip(" ").endswith("第")
             and not _is_interval(text, pair.start, content)
@@ -225,6 +225,8 @@ def _is_index(text: str, pair: _Pair, indexed: Container[int], calls: Mapping[in
 
 def _name(text: str, end: int) -> str:
     """The run of ASCII letters, digits and underscores that ends at `end`, or nothing."""
+    if not text[end - 1 : end].isalnum() and text[end - 1 : end] != "_":  # most, and no search
+        return ""
     found = _NAME_BEFORE.search(text, max(0, end - _NAME_LIMIT), end)
     return found[0] if found else ""
 

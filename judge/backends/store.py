@@ -108,9 +108,7 @@ class DiskStore:
     def _stay(self) -> None:
         """Begin anew where the folder was removed: SQLite would go on in a file without a name."""
         if not (self.directory / DATABASE).exists():
-            _LOGGER.warning(
-                "cache %s: was removed meanwhile, and is begun anew", self.directory
-            )
+            _LOGGER.warning("cache %s: was removed meanwhile, and is begun anew", self.directory)
             self.release()
             self.directory.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
             (self.directory / DATABASE).touch(mode=0o600)

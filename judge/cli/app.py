@@ -33,8 +33,9 @@ _GROUPS: Final = ["cache", "gold", "review", "prompts"]
 
 _BUG: Final = "this is a bug in judge, not yours; please report the above"
 _NO_MEMORY: Final = "out of memory; give it more, a smaller --concurrency, or shorter samples"
-_ROOM: Final = 1 << 28
+_MEMORY: Final = 1 << 28
 """Bytes of memory to have at hand: without, C code fails, and may not say why."""
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _NO_MORE_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE})
 _MORE_FILES: Final = (
     "allow more (ulimit -n 1024) or name a smaller --concurrency; the same command goes on from "
@@ -109,8 +110,13 @@ def _trouble(error: Exception) -> str:
             told = _NO_MEMORY
         case OSError(errno=number) if number in _NO_MORE_FILES:
             told = f"{error.strerror}; {_MORE_FILES}"
+        case OSError(errno=number, filename=None) if number in _NO_ROOM:
+            from tempfile import gettempdir  # noqa: PLC0415  --help stays quick
+
+            told = f"{error.strerror}; free some room: temporary files go to {gettempdir()}, or to "
+            told += "another folder that TMPDIR names"
         case OSError():
-            # What is nobody's in particular: a full disk, no room for temporary files.
+            # What is nobody's in particular.
             place = f"{error.filename}: " if error.filename else ""
             told = f"{place}{error.strerror or error}; mend that, and run the same command again"
     return told
@@ -119,7 +125,7 @@ def _trouble(error: Exception) -> str:
 def _starved() -> bool:
     """Whether there is no memory to be had: C code may fail otherwise than by a MemoryError."""
     try:
-        mmap.mmap(-1, _ROOM).close()
+        mmap.mmap(-1, _MEMORY).close()
     except (OSError, MemoryError):
         return True
     return False

@@ -84,13 +84,14 @@ def write_workbook(
             offer = DataValidation("list", words, allow_blank=True, showErrorMessage=False)
             offer.add(f"{letter}2:{letter}{max(sheet.max_row, 2)}")
             sheet.add_data_validation(offer)
-    # Opened here, for openpyxl leaves a file that it cannot write to the end open.
-    with path.open("wb") as file:
-        book.save(file)
+    # Made in memory, for openpyxl leaves a file that it cannot write to the end open.
+    whole = io.BytesIO()
+    book.save(whole)
+    path.write_bytes(whole.getbuffer())
 
 
 def workbook_rows(
-    data: bytes, name: str, is_id: Callable[[str], bool]
+    data: bytes, name: str, is_id: Callable[[str], bool], most: int = _MOST_FILLED
 ) -> Iterator[tuple[int, list[str]]]:
     """The rows that are not blank of the sheet with review ids, numbered as it shows them.
 
@@ -99,7 +100,8 @@ def workbook_rows(
     time, for a small workbook can name one long text in any number of cells.
 
     `is_id` knows the header of the review ids, which messages call `name`. InputError where the
-    file is damaged, locked, of another kind, too large, or has no such sheet, or two.
+    file is damaged, locked, of another kind, too large, or has no such sheet, or two, or more than
+    `most` rows that are filled in.
     """
     with _openpyxl():
         from openpyxl import load_workbook  # noqa: PLC0415  an extra, and slow to load
@@ -109,7 +111,7 @@ def workbook_rows(
         with warnings.catch_warnings(action="ignore"):
             stream = io.BytesIO(data)
             book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
-        yield from _rows(_the_one(book.worksheets, name, is_id))
+        yield from _rows(_the_one(book.worksheets, name, is_id), most)
     except (InputError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001  of a damaged workbook openpyxl raises anything
@@ -138,7 +140,7 @@ def _refuse_other(data: bytes) -> None:
 
 
 def _the_one(sheets: Sequence["Worksheet"], name: str, is_id: Callable[[str], bool]) -> "Worksheet":
-    headers = ((sheet, next(_rows(sheet), (0, []))[1]) for sheet in sheets)
+    headers = ((sheet, next(_rows(sheet, 1), (0, []))[1]) for sheet in sheets)
     ours = [sheet for sheet, names in headers if any(map(is_id, names))]
     if not ours:
         message = f"no sheet has a column {name} in its first row; "
@@ -150,7 +152,7 @@ def _the_one(sheets: Sequence["Worksheet"], name: str, is_id: Callable[[str], bo
     return ours[0]
 
 
-def _rows(sheet: "Worksheet") -> Iterator[tuple[int, list[str]]]:
+def _rows(sheet: "Worksheet", most: int) -> Iterator[tuple[int, list[str]]]:
     # What a sheet says of its extent may be wrong: the limits are ours.
     rows = sheet.iter_rows(max_row=_MOST_ROWS, max_col=_MOST_COLUMNS, values_only=True)
     numbered = enumerate(rows, 1)
@@ -160,8 +162,8 @@ def _rows(sheet: "Worksheet") -> Iterator[tuple[int, list[str]]]:
             number, values = next((r for r in numbered if r[1].count(None) < len(r[1])), (0, ()))
         if not number:
             return
-        if filled == _MOST_FILLED:
-            message = f"row {number}: over {_MOST_FILLED:,} rows are filled in; split the sheet"
+        if filled == most:
+            message = f"row {number}: over {most:,} rows are filled in; split the sheet"
             raise InputError(message)
         cells = [_text(value) for value in values]
         if any(map(str.strip, cells)):

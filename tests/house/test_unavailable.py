@@ -1,9 +1,8 @@
 """A server that cannot be asked at all: one line, nothing lost, and the same command goes on."""
 
 import re
-import resource
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from judge.files.runs import read_summary
 from tests import faults
 from tests.asked import Asked
-from tests.commands import Ran, judge, line, results, write
+from tests.commands import Ran, cramped, judge, line, results, write
 from tests.faults import error
 from tests.replies import Answer, Script, Status, right
 from tests.server import JudgeServer
@@ -163,20 +162,7 @@ def test_a_run_all_of_which_is_kept_needs_no_server(samples: Path) -> None:
     assert (ran.code, len(results(samples.with_name("run")))) == (0, ANSWERS)
 
 
-@contextmanager
-def cramped(size: int) -> Iterator[None]:
-    """No file may grow beyond it: as on a full disk, SQLite's journal is the first to meet it."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def test_a_full_disk_beneath_the_cache_loses_no_verdict(
-    samples: Path, server: JudgeServer
-) -> None:
+def test_a_full_disk_beneath_the_cache_loses_no_verdict(samples: Path, server: JudgeServer) -> None:
     answers = 5 * ANSWERS
     write(samples, [line(f"q{n}", f"Room {n} is open. 第{n}室开放[1]。") for n in range(answers)])
     full = f"judge: cache {samples.with_name('caches') / 'judge'}: its disk is full ("
@@ -195,3 +181,13 @@ def test_a_full_disk_beneath_the_cache_loses_no_verdict(
     assert server.calls == answers
     assert score(samples, server, "--force").code == 0
     assert server.calls == answers + lost
+
+
+def test_a_full_folder_for_temporary_files_is_named(samples: Path) -> None:
+    with samples.open("a", encoding="utf-8") as lines:
+        lines.writelines("no line\n" + "x" * 20_000 + "\n" for _ in range(20))
+    with cramped(100_000):
+        ran = judge("score", samples, "-o", "run", "--skip-bad-lines")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert f"temporary files go to {tempfile.gettempdir()}, or to another" in ran.err
+    assert "free some room" in ran.err

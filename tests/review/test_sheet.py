@@ -1,6 +1,5 @@
 import os
 import re
-import resource
 import zipfile
 from collections.abc import Iterator
 from itertools import product
@@ -39,6 +38,7 @@ from judge.review.sheet import (
     row_of,
     write_sheet,
 )
+from tests.commands import cramped
 
 COLUMNS = ["review_id", "sentence", "human_support", "human_note"]
 ROWS = [
@@ -172,13 +172,8 @@ def test_rows_are_not_appended_to_another_file(tmp_path: Path) -> None:
 def test_rows_that_the_disk_cannot_hold_leave_the_others_whole(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     append_rows(path, ROWS, COLUMNS)
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
-    try:
-        with pytest.raises(RunError, match="No space left"):
-            append_rows(path, [{"sentence": "a" * 30_000}] * 40, COLUMNS)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with cramped(1 << 20), pytest.raises(RunError, match="No space left"):
+        append_rows(path, [{"sentence": "a" * 30_000}] * 40, COLUMNS)
     assert cells(path) == FULL_ROWS
     with pytest.raises(RunError, match="No space left"):
         append_rows("/dev/full", ROWS, COLUMNS)

@@ -184,6 +184,16 @@ def test_a_sheet_that_lies_about_its_extent_is_read(tmp_path: Path) -> None:
     assert trimmed(path) == [(1, ["review_id"]), (700, ["7"])]
 
 
+def test_more_rows_than_anybody_fills_in_are_refused_in_a_line(tmp_path: Path) -> None:
+    """Rows of nothing between them count as none; the limit itself takes seconds to reach."""
+    row: list[list[object]] = [["r_1"], [], []]
+    rows: list[list[object]] = [["review_id"], *row * 99]
+    data = saved(tmp_path / "a.xlsx", rows).read_bytes()
+    assert len(list(workbook_rows(data, NAME, {"review_id"}.__contains__, most=100))) == 100
+    with pytest.raises(InputError, match=r"^row 296: over 99 rows are filled in; split the sheet$"):
+        list(workbook_rows(data, NAME, {"review_id"}.__contains__, most=99))
+
+
 def test_entities_within_entities_are_refused(tmp_path: Path) -> None:
     names = "abcdefghijk"
     nested = "".join(f'<!ENTITY {name} "{f"&{below};" * 10}">' for below, name in pairwise(names))
