@@ -9,8 +9,8 @@ from judge.checks.mismatch import Shelf, differences
 from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
 
 _FIGURES: Final = (FlagName.MISMATCH_NUMBER, FlagName.MISMATCH_UNIT)
-_COMMA: Final = re.compile(r"(?<=\d),(?=\d)")
-_CUT: Final = re.compile(r"(?<=\d)(?:,[ ]?|([.])[ ])(?=\d)")
+_COMMA: Final = re.compile(r",(?<=\d,)(?=\d)")
+_CUT: Final = re.compile(r"(?:,(?<=\d,)[ ]?|([.])(?<=\d\.)[ ])(?=\d)")
 _DIGITS: Final = re.compile(r"\d{2,}(?:\.\d+)?|\d\.\d+")
 EDITION: Final = "3"
 """Bumped with every change that objects to another sentence, one of a word list too."""

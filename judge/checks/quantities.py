@@ -105,6 +105,8 @@ _SPOKEN: Final = re.compile(
     rf"(?<![a-z])(?:{'|'.join(_SAID).replace(' ', '[ -]')})(?![a-z])", re.IGNORECASE | re.ASCII
 )
 
+_PORTIONS: Final = frozenset(said.split()[-1] for said in _SAID)
+"""One of them stands in each of these: that is soon seen."""
 _LABEL: Final = re.compile(r"(?:[a-z][-‐–]?|[/#@_=&\\]|[a-z]\.|\d[.:])\Z", re.IGNORECASE)
 _NUMBERED: Final = re.compile(
     r"(?<![^\W_])(?:steps?|passages?|sections?|chapters?|pages?|tables?|figures?|fig\.?|options?"
@@ -272,7 +274,8 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
         # `steps 1-3`: where the first is a mere label, the second is one too.
         if not one.certain and text[one.start].isdecimal():
             found[place + 1] = two._replace(certain=False)
-    for match in _SPOKEN.finditer(text):
+    low = text.lower()
+    for match in _SPOKEN.finditer(text) if any(map(low.__contains__, _PORTIONS)) else ():
         readings = _SAID[match[0].lower().replace("-", " ")]
         found.append(
             Quantity(readings, *match.span(), 1.0, 1.0, rough=False, bound=None, certain=False)
@@ -321,7 +324,7 @@ def _first(written: str) -> float:
 
 def _headed(found: Iterable[Quantity], text: str) -> list[Quantity]:
     """Mere numbers of a text with the scale and unit that its table says once for all of them."""
-    head = _HEADER.search(text)
+    head = _HEADER.search(text) if any(map(text.__contains__, ("(", "（", "单位"))) else None
     if head is None:
         return list(found)
     if head["word"]:
