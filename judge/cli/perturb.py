@@ -45,7 +45,7 @@ def perturb(  # noqa: PLR0913  each is an option of the command line
     its keys, score that with --correctness, and read it with judge compare RUN --by variant.
 
     noise20, noise40, noise60: chunks of other questions are added, and make up that share of the
-    context. counterfactual: a figure or date of the gold answer and chunks is changed wherever it
+    context. counterfactual: a figure, date or name of the gold answer is changed wherever it
     stands. reordered: the same chunks in another order. gold_removed: without the gold chunks and
     their near-copies, so that your RAG should decline to answer. original: the context as it was.
 
