@@ -10,9 +10,11 @@ from typing import Final, Literal, NamedTuple
 from judge.checks.additions import addition
 from judge.checks.bounds import other_bound
 from judge.checks.clauses import Clause, Pole, Word, clauses, excludes
+from judge.checks.entities import other_entity
 from judge.checks.exchanges import turned_roles
 from judge.checks.roles import exchanged
 from judge.checks.sides import agree, comparisons
+from judge.checks.substitutes import substitute
 from judge.checks.ways import turned_way
 from judge.text.pieces import segments
 
@@ -97,6 +99,9 @@ def contradiction(claim: str, passages: Iterable[str]) -> Contradiction | None:
         for rule in _RULES if close and told is None else ():
             for other in rule(clause, close):
                 return other
+    for named in (other_entity, substitute):
+        if found := named(said, sentences):
+            return Contradiction(*found)
     added = addition(said, [clause for sentence in sentences for clause in sentence])
     return Contradiction(added, None) if added else None
 
