@@ -10,13 +10,14 @@ import typer
 from judge import review
 from judge.cli.app import app
 from judge.cli.options import RUN, named_reviewers, takes_settings
-from judge.cli.terminal import output, say
+from judge.cli.terminal import number, output, say
 from judge.messages import Lang, Messages
 from judge.text.visible import clip, counted, flat
 
 if TYPE_CHECKING:
     from judge.config import Config
-    from judge.review.records import Drift, Flip, LostSentence
+    from judge.records import Summary
+    from judge.review.records import Agreement, Draw, Drift, Flip, LostSentence
 
 commands = typer.Typer(
     no_args_is_help=True, help="Spot-check by people: draw, import, plan, promote, drift."
@@ -24,12 +25,16 @@ commands = typer.Typer(
 app.add_typer(commands, name="review")
 
 By = Literal["sentence", "answer"]
+For = Literal["faithfulness", "correctness"]
 
 _WIDTH: Final = 60
 """How many characters of a sentence are printed."""
 
 _LANGUAGE: Final = typer.Option("en", "--lang", help="Language of the sheet or page.")
 _BY: Final = typer.Option("sentence", "--by", help="Draw sentences, or whole answers.")
+_FOR: Final = typer.Option(
+    "faithfulness", "--for", help="What to check: by the chunks, or answer and reference."
+)
 _FORCE: Final = typer.Option(False, "--force", help="Replace the file that -o names.")
 
 
@@ -41,6 +46,7 @@ def draw(  # noqa: PLR0913  each is an option of the command line
         Path("review.csv"), "-o", "--output", metavar="SHEET", help="CSV, or XLSX by its name."
     ),
     *,
+    target: For = _FOR,
     by: By = _BY,
     seed: int = typer.Option(0, min=0, help="Another seed draws others."),
     reviewers: str = typer.Option(
@@ -61,6 +67,7 @@ def draw(  # noqa: PLR0913  each is an option of the command line
         run,
         output,
         size=size,
+        target=target,
         by=by,
         seed=seed,
         reviewers=named_reviewers(reviewers, overlap),
@@ -69,17 +76,14 @@ def draw(  # noqa: PLR0913  each is an option of the command line
         lang=lang,
         force=force,
     )
-    strata = made.draw.strata
-    drawn, of = sum(stratum.drawn for stratum in strata), sum(stratum.units for stratum in strata)
-    rows = f", {len(made.draw.sentences)} sentences" if by == "answer" else ""
+    filled = made.filled + sum(each.filled for each in made.others)
     labels = f"{', '.join(choices(lang))}; {Messages.of('sheet')('yes_or_no', lang)}"
     sheets = list(map(str, made.sheets))
     say(
-        f"draw {made.draw.draw}: {drawn} of {of} {by}s{rows}, seed {seed}",
-        *(f"  {s.drawn:>4} of {s.units:>7}  {_named(s.names)}" for s in strata),
-        *([f"filled in with earlier labels: {made.filled}"] * bool(made.filled)),
+        *(line for each in (made, *made.others) for line in _drawn(each.draw)),
+        *([f"filled in with earlier labels: {filled}"] * bool(filled)),
         f"to label: {', '.join(sheets)} (column {header('human_support', lang)}: {labels})",
-        f"kept from reviewers: {made.kept}",
+        f"kept from reviewers: {', '.join(str(each.kept) for each in (made, *made.others))}",
         f"then: judge review import {run} {' '.join(sheets)}",
     )
 
@@ -91,27 +95,38 @@ def plan(
         0.03, min=0.001, max=0.5, help="Half the 95 % interval: 0.03 is ±0.03."
     ),
     *,
+    target: For = _FOR,
     by: By = _BY,
 ) -> None:
     """Say how many labels the corrected score needs to be known to ± WIDTH.
 
     Example: judge review plan runs/today --width 0.03
     """
-    found = review.plan(run, width, by)
-    noun = by if found.total == 1 else f"{by}s"
-    spread = f"for a poor judge, for no {by}s are labelled yet: label some, import, and plan again"
-    if found.learnt:
-        spread = f"spread learnt from {found.learnt} labelled {by}s"
-    say(
-        f"{found.total} {noun} for ±{width:g} ({spread})",
-        *(
-            f"  {each.labels:>6} of {each.units:>7}  {_named(each.names)}  "
-            f"(spread {each.spread:.2f})"
-            for each in found.quotas
-        ),
-        f"then: judge review draw {run} -n {found.total}" + " --by answer" * (by == "answer"),
-        *(["labels there are count: the new sheet comes filled in with them"] * bool(found.learnt)),
-    )
+    from judge.review.targets import TARGETS  # noqa: PLC0415  heavy, and --help stays quick
+
+    halves = TARGETS[target]
+    plans = {half: review.plan(run, width, by, half) for half in halves}
+    for half, found in plans.items():
+        noun = by if found.total == 1 else f"{by}s"
+        spread = "for a poor judge, for "
+        spread += f"no {by}s are labelled yet: label some, import, and plan again"
+        if found.learnt:
+            spread = f"spread learnt from {found.learnt} labelled {by}s"
+        of = f" of {half.replace('_', ' ')}" if len(halves) > 1 else ""
+        say(
+            f"{found.total} {noun} for ±{width:g}{of} ({spread})",
+            *(
+                f"  {each.labels:>6} of {each.units:>7}  {_named(each.names)}  "
+                f"(spread {each.spread:.2f})"
+                for each in found.quotas
+            ),
+        )
+    # A draw gives each half as much.
+    total = len(halves) * max(found.total for found in plans.values())
+    options = f" --for {target}" * (len(halves) > 1) + " --by answer" * (by == "answer")
+    say(f"then: judge review draw {run} -n {total}{options}")
+    if any(found.learnt for found in plans.values()):
+        say("labels there are count: the new sheet comes filled in with them")
 
 
 @commands.command()
@@ -224,16 +239,34 @@ def import_(
     """
     # Heavy, and --help stays quick without them.
     from judge.cli.render.agreement import print_agreement  # noqa: PLC0415
-    from judge.files.runs import samples_of  # noqa: PLC0415
     from judge.pages.agreement import page as written  # noqa: PLC0415
+    from judge.review.targets import samples_of  # noqa: PLC0415
 
-    samples = partial(samples_of, run)
-    page = partial(written, lang=lang, samples=samples)
+    def page(agreement: "Agreement", summary: "Summary") -> str:
+        return written(agreement, summary, lang, partial(samples_of, run, agreement.target))
+
     found = review.import_labels(run, sheets, replace=replace, page=page)
     with output() as shown:
-        print_agreement(found.agreement, found.summary, run, shown, samples)
-    if found.noted:
-        say(f"{found.noted} rows have a note and no label: nothing was made of them")
+        for each in (found, *found.others):
+            samples = partial(samples_of, run, each.agreement.target)
+            print_agreement(each.agreement, each.summary, run, shown, samples)
+    judged, people = found.f1
+    if people is not None:
+        told = f"F1 of the two means over answers: judge {number(judged)}, people {number(people)}"
+        say(f"{told}; the run's own correctness is a mean of F1s, and is not corrected")
+    if noted := found.noted + sum(each.noted for each in found.others):
+        say(f"{noted} rows have a note and no label: nothing was made of them")
+
+
+def _drawn(draw: "Draw") -> Iterable[str]:
+    """What a draw took of each stratum."""
+    strata, what = draw.strata, ""
+    drawn, of = sum(stratum.drawn for stratum in strata), sum(stratum.units for stratum in strata)
+    rows = f", {len(draw.sentences)} sentences" if draw.by == "answer" else ""
+    if draw.target != "faithfulness":
+        what = f" for {draw.target.replace('_', ' ')}"
+    yield f"draw {draw.draw}{what}: {drawn} of {of} {draw.by}s{rows}, seed {draw.seed}"
+    yield from (f"  {s.drawn:>4} of {s.units:>7}  {_named(s.names)}" for s in strata)
 
 
 def _named(names: tuple[str, ...]) -> str:

@@ -27,7 +27,13 @@ LOCK: Final = ".lock"
 REVIEW: Final = "review"
 AGREEMENT: Final = "agreement.json"
 PAGE: Final = "agreement.html"
-OWN: Final = (RESULTS, SUMMARY, AGREEMENT, PAGE, REJECTED, INPUT, PART, RECORD)
+AGREEMENTS: Final = {
+    f"correctness_{half}": (f"agreement_{half}.json", f"agreement_{half}.html")
+    for half in ("precision", "recall")
+}
+"""The same of the halves of correctness."""
+_AGREEMENTS: Final = tuple(name for names in AGREEMENTS.values() for name in names)
+OWN: Final = (RESULTS, SUMMARY, AGREEMENT, PAGE, *_AGREEMENTS, REJECTED, INPUT, PART, RECORD)
 """What a new run discards, in this order. The record goes last: without it, nobody would know whose
 the other files are. What people said, in `review/`, stays."""
 

@@ -30,7 +30,7 @@ def page(agreement: Agreement, summary: Summary, lang: Lang, samples: Samples | 
     """
     words = Words(lang)
     # A bare no, too, keeps the other score from being corrected.
-    bare = {score.name for score in agreement.corrected} == {"faithfulness_strict"}
+    bare = {score.name.endswith("_strict") for score in agreement.corrected} == {True}
     bare = bare and agreement.scale == "full_or_rest"
     shown = agreement.disagreements[:_MOST_DISAGREEMENTS]
     found = samples({item.qid for item in shown}) if samples and shown else {}
@@ -148,7 +148,10 @@ class Findings:
         self._agreement = agreement
         self._summary = summary
         self._words = words
-        self.title = words("title.similarity" if summary.by_similarity else "title.faithfulness")
+        kind = "similarity" if summary.by_similarity else "faithfulness"
+        self.title = words(
+            f"title.{kind if agreement.target == 'faithfulness' else agreement.target}"
+        )
         """What the page is about; a run by similarity is not called faithfulness."""
         strata = agreement.strata
         self.whole = not agreement.partly and all(h.labelled == h.units for h in strata)
@@ -169,7 +172,9 @@ class Findings:
             labelled, units = sum(h.labelled for h in strata), sum(h.units for h in strata)
             few = labelled < min(_FEWEST, units)
             why = f"few_{self._agreement.by}" if few else "no_claim"
-            return words("headline.nothing", why=words(f"unmeasured.{why}"))
+            whole = self._agreement.target == "faithfulness"
+            key = "headline.nothing" if whole else f"headline.nothing_{self._agreement.target}"
+            return words(key, why=words(f"unmeasured.{why}"))
         reach = words.reach(score, whole=self.whole)
         lead = words(
             f"headline.{score.name}",

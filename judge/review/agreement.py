@@ -79,6 +79,7 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
     rated = [[_said(label, bare=bare) for label in said] for said in given.values()]
     return Agreement(
         draw=draw.draw,
+        target=draw.target,
         by=draw.by,
         signature=draw.signature,
         drawn=len(draw.sentences),

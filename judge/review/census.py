@@ -9,11 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from judge.backends.hook import uniform
-from judge.files.runs import read_results
 from judge.records import (
     SUPPORT_WEIGHT,
     SUPPORTED,
@@ -160,11 +158,12 @@ class Tally:
 class Census:
     """Counts a run, result by result, for a draw of at most `size` units.
 
-    Memory does not grow with the run.
+    Memory does not grow with the run. Draws by different `key`s are independent of each other.
     """
 
-    def __init__(self, by: By, seed: int, size: int) -> None:
+    def __init__(self, by: By, seed: int, size: int, key: str = "draw") -> None:
         self._by = by
+        self._key = key
         self._seed = seed
         self._size = size
         self._position = 0
@@ -213,21 +212,13 @@ class Census:
         tally.pull += len(unit) ** 2 / heft
         tally.weights[heft] += 1
         sentence = unit[0].sentence if self._by == "sentence" else None
-        drawn = uniform(self._seed, "draw", qid, *(() if sentence is None else (sentence,)))
+        drawn = uniform(self._seed, self._key, qid, *(() if sentence is None else (sentence,)))
         candidate = Candidate(drawn / heft, self._position, sentence, heft)
         for heap, order in ((tally.least, -candidate.key), (tally.heaviest, heft)):
             if len(heap) < self._size:
                 heapq.heappush(heap, (order, candidate))
             elif heap:
                 heapq.heappushpop(heap, (order, candidate))
-
-
-def census_of(folder: Path, by: By, seed: int = 0, size: int = 0) -> Census:
-    """Count all claims of a run; RunError where there is none, or a result is damaged."""
-    census = Census(by, seed, size)
-    for result in read_results(folder):
-        census.add(result)
-    return census
 
 
 def widest(spans: Iterable[Span]) -> Span:

@@ -16,7 +16,6 @@ from judge.review.census import (
     By,
     Census,
     Size,
-    census_of,
     counts,
     stratum_of,
     stratum_of_answer,
@@ -30,10 +29,13 @@ from judge.review.records import (
     Draw,
     DrawnSentence,
     Label,
+    ScoreName,
     Stratum,
     StratumName,
+    Target,
     Weighing,
 )
+from judge.review.targets import census_of, nothing
 from judge.scores.intervals import Z95
 from judge.scores.strata import StratumSample, corrected_mean
 
@@ -41,6 +43,15 @@ Labels = Mapping[str, Sequence[Label]]
 """Labels by `review_id`; each row has at least one."""
 Name = Literal["faithfulness", "faithfulness_strict"]
 Average = Literal["macro", "micro"]
+_NAMES: Final[Mapping[tuple[Target, Name], ScoreName]] = {
+    ("faithfulness", "faithfulness"): "faithfulness",
+    ("faithfulness", "faithfulness_strict"): "faithfulness_strict",
+    ("correctness_precision", "faithfulness"): "correctness_precision",
+    ("correctness_precision", "faithfulness_strict"): "correctness_precision_strict",
+    ("correctness_recall", "faithfulness"): "correctness_recall",
+    ("correctness_recall", "faithfulness_strict"): "correctness_recall_strict",
+}
+"""What the scores are called of what is checked."""
 _FEWEST: Final = 2
 _MOST_UNEVEN: Final = 2.5
 _EXPECTED: Final = 10
@@ -110,7 +121,7 @@ def corrected_scores(
         if found is not None:
             scores.append(
                 CorrectedScore(
-                    name=name,
+                    name=_NAMES[draw.target, name],
                     average=average,
                     raw=None if raw is None else getattr(raw, average),
                     corrected=found.mean,
@@ -170,22 +181,25 @@ def error_of(sentence: DrawnSentence, labels: Sequence[Label], name: Name) -> Er
     return Error(worth / len(labels) - judged, counted / len(labels) - counts(sentence.outcome))
 
 
-def plan(run: str | Path, width: float = 0.03, by: By = "sentence") -> Plan:
+def plan(
+    run: str | Path, width: float = 0.03, by: By = "sentence", target: Target = "faithfulness"
+) -> Plan:
     """The smallest draw whose corrected score (macro) has an interval of about ± `width`.
 
     Args:
         run: folder of a finished run.
         width: half the width of the 95 % interval, above 0.
         by: what would be drawn.
+        target: of what.
 
     Raises:
         RunError: no finished run, or nothing in it to draw.
     """
     run = Path(run)
-    census = census_of(run, by)
+    census = census_of(run, by, target=target)
     if not any(size.units for size in census.sizes().values()):
-        raise RunError(f"{run}: no answer claims anything; there is nothing to review")
-    return plan_for(census, width, _errors(run, by))
+        raise RunError(f"{run}: {nothing(target)}")
+    return plan_for(census, width, _errors(run, by, target))
 
 
 def plan_for(
@@ -304,10 +318,10 @@ def _spread(
     return math.sqrt((squares + _EXPECTED * poor) / (len(errors) + _EXPECTED))
 
 
-def _errors(run: Path, by: By) -> Mapping[StratumName, list[float]]:
+def _errors(run: Path, by: By, target: Target) -> Mapping[StratumName, list[float]]:
     """The judge's errors in the units that were labelled already, by stratum."""
     errors: dict[StratumName, list[float]] = defaultdict(list)
-    for draw, given in labelled_draws(run)[0]:
+    for draw, given in labelled_draws(run, target)[0]:
         labels = by_row(given)
         units = [unit.sentences for unit in units_of(draw, labels)] if by == draw.by else []
         if by == "sentence":

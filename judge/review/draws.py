@@ -18,13 +18,14 @@ from typing import Final, NamedTuple, TypeVar
 from judge.backends.hook import uniform
 from judge.errors import ConfigError, RunError
 from judge.files.folder import hold
-from judge.files.runs import made_from, origins, read_record
-from judge.messages import Lang
+from judge.files.runs import made_from
+from judge.messages import Lang, Messages
 from judge.records import Sample, SampleResult
-from judge.review.census import By, Candidate, Census, Size, Tally, census_of, claims, part_of
+from judge.review.census import By, Candidate, Census, Size, Tally, claims, part_of
 from judge.review.folder import check_output, fingerprint, labelled_draws, write_draw
-from judge.review.records import Draw, DrawnSentence, Label, Stratum, StratumName
-from judge.review.sheet import BLIND, OPEN, row_of, word_for, write_sheet
+from judge.review.records import Draw, DrawnSentence, Label, Stratum, StratumName, Target
+from judge.review.sheet import BLIND, COMPARED, COMPARED_OPEN, OPEN, row_of, word_for, write_sheet
+from judge.review.targets import TARGETS, For, census_of, nothing, origins_of, signature_of
 
 FLOOR: Final = 5
 """The fewest units drawn from a stratum; one with fewer units is merged with its neighbour."""
@@ -68,6 +69,8 @@ class Drawn(NamedTuple):
     """One for each reviewer."""
     filled: int
     """Rows that are filled in, because an earlier draw has their labels."""
+    others: "tuple[Drawn, ...]" = ()
+    """The other half of correctness, in the same sheets."""
 
 
 def draw(  # noqa: PLR0913  each is a choice of who draws
@@ -75,6 +78,7 @@ def draw(  # noqa: PLR0913  each is a choice of who draws
     sheet: str | Path = "review.csv",
     *,
     size: int = 60,
+    target: For = "faithfulness",
     by: By = "sentence",
     seed: int = 0,
     reviewers: Sequence[str] = ("",),
@@ -92,6 +96,8 @@ def draw(  # noqa: PLR0913  each is a choice of who draws
         run: folder of the run.
         sheet: CSV, or XLSX by its name; of several reviewers `review-1.csv`, `review-2.csv`, ….
         size: sentences or answers to draw; all, where there are fewer.
+        target: what to check; of correctness half of the size are claims of answers, held against
+            references, and half are claims of references, held against answers.
         by: "sentence", or "answer" for all claims of the answers drawn.
         seed: of the draw.
         reviewers: their names, which stand in their sheets; an empty one is filled in by them.
@@ -109,15 +115,41 @@ def draw(  # noqa: PLR0913  each is a choice of who draws
     sheets = sheets_of(Path(sheet), reviewers)
     for path in sheets:
         check_output(path, made_from(run), force=force)
-    drawing = take(run, by=by, size=size, seed=seed)
+    halves = TARGETS[target]
+    drawings = [
+        take(run, by=by, size=max(1, _part(size, place, halves)), seed=seed, target=half)
+        for place, half in enumerate(halves)
+    ]
     with hold(run):
-        kept = write_draw(run, drawing.draw)
-    rows = carried(run, drawing, lang) if len(sheets) == 1 else drawing.rows
-    units = {s.review_id: s.qid if by == "answer" else s.review_id for s in drawing.draw.sentences}
-    hands = deal(rows, len(sheets), overlap, lambda row: units[row["review_id"]])
-    hand_out(sheets, reviewers, hands, OPEN if verdicts else BLIND, lang)
-    filled = sum("human_support" in row for row in rows)
-    return Drawn(drawing.draw, kept, sheets, filled)
+        kept = [write_draw(run, drawing.draw) for drawing in drawings]
+    hands: list[list[dict[str, str]]] = [[] for _ in sheets]
+    made = []
+    for place, drawing in enumerate(drawings):
+        rows = carried(run, drawing, lang) if len(sheets) == 1 else drawing.rows
+        several = _dealt(drawing.draw, rows, len(sheets), _part(overlap, place, halves), lang)
+        hands = [hand + more for hand, more in zip(hands, several, strict=True)]
+        filled = sum("human_support" in row for row in rows)
+        made.append(Drawn(drawing.draw, kept[place], sheets, filled))
+    columns = (BLIND, OPEN) if target == "faithfulness" else (COMPARED, COMPARED_OPEN)
+    hand_out(sheets, reviewers, hands, columns[verdicts], lang)
+    return made[0]._replace(others=tuple(made[1:]))
+
+
+def _part(count: int, place: int, halves: Sequence[Target]) -> int:
+    """So many of a count fall to one of the halves, the first having what is left over."""
+    return (count + len(halves) - 1 - place) // len(halves)
+
+
+def _dealt(
+    draw: Draw, rows: Sequence[dict[str, str]], hands: int, overlap: int, lang: Lang
+) -> list[list[dict[str, str]]]:
+    """The rows of a draw, by reviewer; a unit stays together."""
+    whole = draw.by == "answer"
+    units = {each.review_id: each.qid if whole else each.review_id for each in draw.sentences}
+    if draw.target != "faithfulness":
+        asked = Messages.of("sheet")(f"asked.{draw.target}", lang)
+        rows = [{**row, "asked": asked} for row in rows]
+    return deal(rows, hands, overlap, lambda row: units[row["review_id"]])
 
 
 def sheets_of(sheet: Path, reviewers: Sequence[str]) -> tuple[Path, ...]:
@@ -142,17 +174,26 @@ def hand_out(
         write_sheet(path, named, columns, lang)
 
 
-def take(folder: Path, *, by: By = "sentence", size: int = 60, seed: int = 0) -> Drawing:
+def take(
+    folder: Path,
+    *,
+    by: By = "sentence",
+    size: int = 60,
+    seed: int = 0,
+    target: Target = "faithfulness",
+) -> Drawing:
     """Draw as `draw` does, and write nothing; the errors are the same."""
     results = fingerprint(folder)
-    strata, picked = divide(census_of(folder, by, seed, size), size)
+    strata, picked = divide(census_of(folder, by, seed, size, target), size)
+    key = "draw" if target == "faithfulness" else target
     draw = Draw(
-        draw=name_of("draw", results, by, str(seed), str(size)),
+        draw=name_of(key, results, by, str(seed), str(size)),
+        target=target,
         by=by,
         seed=seed,
         size=size,
         results=results,
-        signature=read_record(folder).signature,
+        signature=signature_of(folder, target),
         strata=strata,
         sentences=(),
     )
@@ -261,9 +302,9 @@ def drawing_of(
     hash of what the sheet shows: a hook knows no run. RunError where nothing was picked.
     """
     if not picked:
-        raise RunError(f"{folder}: no answer claims anything; there is nothing to review")
+        raise RunError(f"{folder}: {nothing(draw.target)}")
     answers = []
-    for position, (sample, result) in enumerate(origins(folder)):
+    for position, (sample, result) in enumerate(origins_of(folder, draw.target)):
         if position in picked:
             place = uniform(draw.seed, "order", result.qid)
             answers.append((place, position, sample, result))
@@ -275,7 +316,8 @@ def drawing_of(
         seen = shown(sample) if live else ""
         for sentence in drawn_sentences(draw.draw, result, picked[position], seen):
             sentences.append(sentence)
-            rows.append(row_of(sentence.review_id, sample, result.sentences[sentence.sentence]))
+            claim = result.sentences[sentence.sentence]
+            rows.append(row_of(sentence.review_id, sample, claim, draw.target))
     return Drawing(rows, draw.model_copy(update={"sentences": tuple(sentences)}))
 
 
@@ -324,7 +366,7 @@ def deal(
 def carried(run: Path, drawing: Drawing, lang: Lang) -> list[dict[str, str]]:
     """The rows of a draw, filled in where earlier draws have the same label of a sentence only."""
     known: defaultdict[tuple[str, int], list[Label]] = defaultdict(list)
-    for _, earlier in labelled_draws(run)[0]:
+    for _, earlier in labelled_draws(run, drawing.draw.target)[0]:
         for label in earlier:
             known[label.qid, label.sentence].append(label)
     filled = []

@@ -10,9 +10,9 @@ from typing import Final
 from pydantic import BaseModel
 
 from judge.errors import RunError
-from judge.files.runs import AGREEMENT, PAGE, RESULTS, REVIEW, parse, read_record
+from judge.files.runs import AGREEMENT, AGREEMENTS, PAGE, RESULTS, REVIEW, parse, read_record
 from judge.files.tables import replacing
-from judge.review.records import Agreement, Draw, Label
+from judge.review.records import Agreement, Draw, Label, Target
 
 _LABELS: Final = ".labels.jsonl"
 _DRAW_AGAIN: Final = "remove it, and make the same draw again"
@@ -63,13 +63,17 @@ def read_labels(run: Path, draw: str) -> list[Label]:
     return [parse(line, Label, f"{path}, line {n}", step) for n, line in enumerate(lines, 1)]
 
 
-def labelled_draws(run: Path) -> tuple[list[tuple[Draw, list[Label]]], list[str]]:
+def labelled_draws(
+    run: Path, target: Target = "faithfulness"
+) -> tuple[list[tuple[Draw, list[Label]]], list[str]]:
     """The draws of these results that have labels, with them; and those of earlier results."""
     results = fingerprint(run)
     current, stale = [], []
     for name in draw_names(run):
         if labels := read_labels(run, name):
             draw = read_draw(run, name)
+            if draw is not None and draw.target != target:
+                continue
             if draw is not None and draw.results == results:
                 current.append((draw, labels))
             else:
@@ -85,16 +89,22 @@ def by_row(labels: Iterable[Label]) -> dict[str, list[Label]]:
     return dict(rows)
 
 
+def files_of(target: Target) -> tuple[str, str]:
+    """What `agreement.json` and `agreement.html` are called."""
+    return (AGREEMENT, PAGE) if target == "faithfulness" else AGREEMENTS[target]
+
+
 def write_findings(run: Path, agreement: Agreement, page: str | None) -> None:
     """Keep what the labels say of the judge, and the page of it. RunError as of `write_draw`."""
-    _write(run / AGREEMENT, as_json(agreement))
+    record, html = files_of(agreement.target)
+    _write(run / record, as_json(agreement))
     if page is not None:
-        _write(run / PAGE, page)
+        _write(run / html, page)
 
 
-def discard_findings(run: Path) -> None:
+def discard_findings(run: Path, target: Target = "faithfulness") -> None:
     """Remove what labels said, before they change: it must not outlive them. RunError as above."""
-    for name in (AGREEMENT, PAGE):
+    for name in files_of(target):
         try:
             (run / name).unlink(missing_ok=True)
         except OSError as error:

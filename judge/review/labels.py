@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from judge.errors import InputError, RunError
 from judge.files.folder import hold
-from judge.files.runs import read_record, read_summary
+from judge.files.runs import read_record
 from judge.records import Summary, Support
 from judge.review.agreement import findings
 from judge.review.folder import (
@@ -24,6 +24,8 @@ from judge.review.folder import (
 from judge.review.hook import live_name, take_live
 from judge.review.records import Agreement, Draw, DrawnSentence, Label
 from judge.review.sheet import Row, read_label, read_sheet
+from judge.review.targets import TARGETS, summary_of
+from judge.scores.correctness import f1
 from judge.text.visible import clip
 
 _DRAW: Final = re.compile(r"r[0-9a-f]{8}")
@@ -34,6 +36,7 @@ LONGEST: Final = 60
 _COMPARED: Final = 2_000
 """How many letters of a sentence are compared; a cell may be cut behind them."""
 _LOST: Final = "?"
+_HALVES: Final = set(TARGETS["correctness"])
 
 
 class Imported(NamedTuple):
@@ -45,6 +48,10 @@ class Imported(NamedTuple):
     """Totals of the run."""
     noted: int
     """How many rows have a note and no label; they count as blank."""
+    others: "tuple[Imported, ...]" = ()
+    """The other half of correctness, where rows of both were read."""
+    f1: "tuple[float | None, float | None]" = (None, None)
+    """Of correctness the F1 of the two means over answers, the judge's and as corrected."""
 
 
 def import_labels(
@@ -57,7 +64,8 @@ def import_labels(
     """Read labelled sheets of one draw, and keep in the run the labels and what they say.
 
     That is `review/DRAW.labels.jsonl`, `agreement.json` and, where `page` is given,
-    `agreement.html`. Nothing is written where any row cannot be right.
+    `agreement.html`; of the halves of correctness `agreement_precision.json` and so on. Nothing is
+    written where any row cannot be right.
 
     Args:
         run: folder of the run.
@@ -72,26 +80,56 @@ def import_labels(
     """
     run = Path(run)
     with hold(run):
-        draw, rows = join(run, list(map(Path, sheets)))
-        labels = labels_of(draw, rows)
-        if not labels:
+        joined = join(run, list(map(Path, sheets)))
+        read = [(draw, rows, labels_of(draw, rows)) for draw, rows in joined]
+        if not any(labels for _, _, labels in read):
             message = "no row has a label; fill in human_support"
             raise InputError(message, path=", ".join(map(str, sheets)))
-        if not replace:
-            _refuse_loss(run, draw, labels)
-        summary = read_summary(run)
-        found = findings(draw, labels, summary)
-        text = None if page is None else page(found, summary)
-        # Whatever stops this halfway, no finding is left that other labels made.
-        discard_findings(run)
-        write_labels(run, draw.draw, labels)
-        write_findings(run, found, text)
+        for draw, _, labels in read:
+            if not replace:
+                _refuse_loss(run, draw, labels)
+        first, *others = [_kept(run, *each, page) for each in read if each[2]]
+    scores = [_over_answers(each.agreement) for each in (first, *others)]
+    if len(scores) != len(_HALVES):
+        return first._replace(others=tuple(others))
+    judged, people = (f1(*each) for each in zip(*scores, strict=True))
+    return first._replace(others=tuple(others), f1=(judged, people))
+
+
+def _over_answers(found: Agreement) -> tuple[float | None, float | None]:
+    """The mean over answers, partial counted half: the judge's, and as corrected."""
+    means = (
+        (score.raw, score.corrected)
+        for score in found.corrected
+        if score.average == "macro" and score.name == found.target
+    )
+    return next(means, (None, None))
+
+
+def _kept(
+    run: Path,
+    draw: Draw,
+    rows: Sequence[Row],
+    labels: Sequence[Label],
+    page: Callable[[Agreement, Summary], str] | None,
+) -> Imported:
+    """What the labels of a draw say, written into the run."""
+    summary = summary_of(run, draw.target)
+    found = findings(draw, labels, summary)
+    text = None if page is None else page(found, summary)
+    # Whatever stops this halfway, no finding is left that other labels made.
+    discard_findings(run, draw.target)
+    write_labels(run, draw.draw, labels)
+    write_findings(run, found, text)
     noted = sum(bool(row.cell("human_note")) and not row.cell("human_support") for row in rows)
     return Imported(found, summary, noted)
 
 
-def join(run: Path, paths: Sequence[Path]) -> tuple[Draw, list[Row]]:
-    """The rows of filled-in sheets, and the one draw of the run that they are of."""
+def join(run: Path, paths: Sequence[Path]) -> list[tuple[Draw, list[Row]]]:
+    """The rows of filled-in sheets by the draw of the run that they are of.
+
+    There is one, or one of either half of correctness; what is of none goes with the first.
+    """
     results = fingerprint(run)
     rows = [row for path in paths for row in read_sheet(path)]
     firsts: dict[str, Row] = {}
@@ -99,7 +137,8 @@ def join(run: Path, paths: Sequence[Path]) -> tuple[Draw, list[Row]]:
         if name := row.cell("review_id"):
             firsts.setdefault(name.rpartition("-")[0], row)
     draws = list(_draws(run, firsts, results))
-    if len(draws) > 1:
+    halves = len(draws) == len(_HALVES) and {each.target for each in draws} == _HALVES
+    if len(draws) > 1 and not halves:
         raise InputError(
             f"rows of {len(draws)} draws ({', '.join(each.draw for each in draws)}): "
             "each has its own chances; import them one after the other"
@@ -118,7 +157,11 @@ def join(run: Path, paths: Sequence[Path]) -> tuple[Draw, list[Row]]:
             f"{run}: was scored again after draw {draws[0].draw}, so its labels are of other "
             f"verdicts; draw anew: judge review draw {run}"
         )
-    return draws[0], rows
+    rest: dict[str, list[Row]] = {each.draw: [] for each in draws[1:]}
+    of_first: list[Row] = []
+    for row in rows:
+        rest.get(row.cell("review_id").rpartition("-")[0], of_first).append(row)
+    return [(draws[0], of_first), *((each, rest[each.draw]) for each in draws[1:])]
 
 
 def labels_of(draw: Draw, rows: Sequence[Row]) -> list[Label]:

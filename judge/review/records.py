@@ -9,6 +9,21 @@ from judge.records import Record
 from judge.records.sentence import Flag, SentenceKind
 from judge.records.verdict import Outcome, Support
 
+Target = Literal["faithfulness", "correctness_precision", "correctness_recall"]
+"""What is checked: the answers' claims by the chunks or by the references, or the references' by
+the answers."""
+
+
+ScoreName = Literal[
+    "faithfulness",
+    "faithfulness_strict",
+    "correctness_precision",
+    "correctness_precision_strict",
+    "correctness_recall",
+    "correctness_recall_strict",
+]
+"""A score that is corrected; strict is the share of `full`."""
+
 
 class Label(Record):
     """A person's answer on one sentence; never called a verdict."""
@@ -120,6 +135,8 @@ class Draw(Record):
     """Version of this layout."""
     draw: str = Field(pattern=r"^r[0-9a-f]{8}$")
     """The name of the draw, which is the first part of every `review_id`."""
+    target: Target = "faithfulness"
+    """What is checked."""
     by: Literal["sentence", "answer"]
     """The unit of the draw."""
     seed: int
@@ -173,7 +190,7 @@ class LabelAccuracy(Record):
 class CorrectedScore(Record):
     """A score of the run, beside what it is once the judge's errors are accounted for."""
 
-    name: Literal["faithfulness", "faithfulness_strict"]
+    name: ScoreName
     """Which score."""
     average: Literal["macro", "micro"]
     """Over answers or over claims. Over answers a claim weighs 1 / the claims of its answer that
@@ -230,6 +247,8 @@ class Agreement(Record):
     """Version of this layout."""
     draw: str
     """The name of the draw that was labelled."""
+    target: Target = "faithfulness"
+    """What was checked."""
     by: Literal["sentence", "answer"]
     """The unit of the draw."""
     signature: str

@@ -28,6 +28,7 @@ from judge.files.tables import (
 )
 from judge.messages import LANGS, Lang, Messages
 from judge.records import Sample, SentenceResult, Support, Verdict
+from judge.review.records import Target
 from judge.review.workbook import workbook_rows, write_workbook
 from judge.text.visible import clip
 from judge.text.words import stems, weight
@@ -38,6 +39,11 @@ BLIND: Final = (*_SHOWN, *_FILLED)
 """The columns of a sheet, in reading order."""
 OPEN: Final = (*_SHOWN, "judge_support", "judge_quote", *_FILLED)
 """The columns of a sheet that shows the judge's verdict."""
+_BOTH: Final = ("review_id", "query", "answer", "reference", "asked", "sentence")
+COMPARED: Final = (*_BOTH, *_FILLED)
+"""The columns of a sheet for correctness: answer and reference side by side."""
+COMPARED_OPEN: Final = (*_BOTH, "judge_support", "judge_quote", *_FILLED)
+"""Those of one that shows the judge's verdict."""
 READ: Final = ("review_id", "human_support", "sentence", "human_note", "reviewer")
 """Columns that are read back; the first two are needed."""
 GRADED: Final = ("review_id", "query", "chunk", "human_grade", "human_note", "reviewer")
@@ -152,8 +158,13 @@ def read_grade(text: str) -> int | None:
     return int(bare)
 
 
-def row_of(review_id: str, sample: Sample, sentence: SentenceResult) -> dict[str, str]:
-    """The texts of a row by column; columns that people fill in are left out."""
+def row_of(
+    review_id: str, sample: Sample, sentence: SentenceResult, target: Target = "faithfulness"
+) -> dict[str, str]:
+    """The texts of a row by column; columns that people fill in are left out.
+
+    For correctness the one chunk is the other text, as `judge.review.targets` has it.
+    """
     chunks = []
     for position in ranked(sample, sentence):
         chunk, number = sample.chunks[position], str(position + 1)
@@ -167,12 +178,18 @@ def row_of(review_id: str, sample: Sample, sentence: SentenceResult) -> dict[str
         quotes = [f"[{evidence.chunk_id}] {evidence.quote}" for evidence in outcome.evidence]
         if outcome.fallback_from is not None:
             support = f"unscored ({outcome.source}: {support})"
+    own = marked(sample.answer, sentence.start, sentence.end)
+    answer, beside = own, {"chunks": "\n\n".join(chunks)}
+    if target == "correctness_precision":
+        beside = {"reference": sample.chunks[0].text}
+    if target == "correctness_recall":
+        answer, beside = sample.chunks[0].text, {"reference": own}
     return {
         "review_id": review_id,
         "query": sample.query or "",
-        "answer": marked(sample.answer, sentence.start, sentence.end),
+        "answer": answer,
         "sentence": sentence.text,
-        "chunks": "\n\n".join(chunks),
+        **beside,
         "judge_support": support,
         "judge_quote": "\n".join(quotes),
     }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _WIDTHS: Final = {
     "query": 30,
     "answer": 60,
+    "reference": 60,
     "sentence": 45,
     "chunk": 80,
     "chunks": 80,

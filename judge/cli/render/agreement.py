@@ -7,14 +7,14 @@ from typing import Final
 from rich.text import Text
 
 from judge.cli.terminal import Page, between, number
-from judge.files.runs import AGREEMENT, PAGE
 from judge.pages.agreement import Bias, Findings, Samples, Words, bias, stratum_bias
 from judge.records import Sample, Summary
+from judge.review.folder import files_of
 from judge.review.records import Agreement, Disagreement, Share
 from judge.text.visible import counted, flat
 
 _WORDS: Final = Words("en")
-_NAMES: Final = {"faithfulness": "partial counts half", "faithfulness_strict": "full support only"}
+_COUNTED: Final = ("partial counts half", "full support only")
 _UNITS: Final = {"macro": "answers", "micro": "claims"}
 _WAYS: Final = {"generous": "high", "strict": "low"}
 _SHOWN: Final = 3
@@ -48,14 +48,17 @@ def print_agreement(
     found = samples({item.qid for item in worst}) if samples and worst else {}
     for row in (*rows, *_disagreements(agreement, found, page)):
         page.whole(row)
-    page.copied(f"written to {folder / AGREEMENT} and {folder / PAGE}")
+    page.copied(
+        f"written to {' and '.join(str(folder / name) for name in files_of(agreement.target))}"
+    )
 
 
 def _scores(agreement: Agreement, findings: Findings) -> Iterator[Text]:
     if agreement.corrected:
         yield _heading(f"{'mean over':<30} judge  people  95 % interval")
     for score in agreement.corrected:
-        words = f"{_UNITS[score.average]}, {_NAMES[score.name]}"
+        strict = score.name.endswith("_strict")
+        words = f"{_UNITS[score.average]}, {_COUNTED[strict]}"
         span = "all labelled" if findings.whole else between(score.low, score.high)
         off = _off(bias(score), (score.raw or 0.0) - score.corrected, "no difference")
         pair = f"{number(score.raw):>5}   {number(score.corrected):>5}"

@@ -1,0 +1,117 @@
+"""What people check of a run: faithfulness, or either half of correctness.
+
+A half is seen as a run of its own in which the evidence is swapped: the answer's claims against the
+reference, or the reference's against the answer. So it is drawn, labelled and corrected as any.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Final, Literal
+
+from judge.files import runs
+from judge.files.runs import origins, read_results, read_summary
+from judge.records import Chunk, Excluded, Sample, SampleResult, Sentence, SentenceResult, Summary
+from judge.records.correctness import ANSWER, GOLD, ComparedSentence
+from judge.review.census import By, Census, counts
+from judge.review.records import Target
+from judge.scores.answer import aggregate
+from judge.scores.totals import summarize
+
+For = Literal["faithfulness", "correctness"]
+"""What a draw is for."""
+TARGETS: Final[dict[For, tuple[Target, ...]]] = {
+    "faithfulness": ("faithfulness",),
+    "correctness": ("correctness_precision", "correctness_recall"),
+}
+"""What is drawn for it, each as a draw of its own."""
+_SENTENCE: Final = set(Sentence.model_fields)
+
+
+def results_of(folder: Path, target: Target) -> Iterator[SampleResult]:
+    """The results of a run as the target sees them; errors as of `read_results`."""
+    return (seen(result, target) for result in read_results(folder))
+
+
+def origins_of(folder: Path, target: Target) -> Iterator[tuple[Sample, SampleResult]]:
+    """Each with its sample; errors as of `origins`."""
+    for sample, result in origins(folder):
+        yield seen_sample(sample, target), seen(result, target)
+
+
+def census_of(
+    folder: Path, by: By, seed: int = 0, size: int = 0, target: Target = "faithfulness"
+) -> Census:
+    """Count all claims of a run; RunError where there is none, or a result is damaged."""
+    # The halves of correctness are drawn independently of each other.
+    census = Census(by, seed, size, "draw" if target == "faithfulness" else target)
+    for result in results_of(folder, target):
+        census.add(result)
+    return census
+
+
+def summary_of(folder: Path, target: Target) -> Summary:
+    """The totals of a run as the target sees it: its score stands under `faithfulness`."""
+    summary = read_summary(folder)
+    if target == "faithfulness" or summary.correctness is None:
+        return summary
+    half = target.removeprefix("correctness_")
+    raw = summary.correctness.precision if half == "precision" else summary.correctness.recall
+    return summarize(results_of(folder, target)).model_copy(update={"faithfulness": raw})
+
+
+def nothing(target: Target) -> str:
+    """Why there is nothing to draw."""
+    if target == "faithfulness":
+        return "no answer claims anything; there is nothing to review"
+    return "no answer was compared with a reference; give gold_answer, and score with --correctness"
+
+
+def signature_of(folder: Path, target: Target) -> str:
+    """How the run's numbers were made."""
+    compared = None if target == "faithfulness" else read_summary(folder).correctness
+    return next(iter(compared.signatures if compared else ()), runs.read_record(folder).signature)
+
+
+def samples_of(folder: Path, target: Target, qids: Collection[str]) -> dict[str, Sample]:
+    """Some samples of a run as the target sees them, by qid; without those that are gone."""
+    found = runs.samples_of(folder, qids)
+    return {qid: seen_sample(sample, target) for qid, sample in found.items()}
+
+
+def seen_sample(sample: Sample, target: Target) -> Sample:
+    """The sample with the text whose claims are checked as its answer, and the other as chunk."""
+    gold = sample.gold_answer or ""
+    if target == "correctness_precision":
+        return sample.model_copy(update={"chunks": (Chunk(chunk_id=GOLD, text=gold),)})
+    if target == "correctness_recall":
+        other = Chunk(chunk_id=ANSWER, text=sample.answer)
+        return sample.model_copy(update={"answer": gold, "chunks": (other,)})
+    return sample
+
+
+def seen(result: SampleResult, target: Target) -> SampleResult:
+    """The result with the claims of this target; none where either half has none to compare."""
+    if target == "faithfulness":
+        return result
+    compared = result.correctness
+    both = compared is not None and _any(compared.answer) and _any(compared.reference)
+    if compared is None or not both:
+        made = result.signature if compared is None else compared.signature
+        return aggregate(Sample(qid=result.qid), (), {}, (), signature=made)
+    precise = target == "correctness_precision"
+    claims = compared.answer if precise else compared.reference
+    sentences = result.sentences if precise else compared.reference
+    return aggregate(
+        Sample(qid=result.qid),
+        [Sentence.model_validate(each.model_dump(include=_SENTENCE)) for each in sentences],
+        {each.index: each.outcome for each in claims if not isinstance(each.outcome, Excluded)},
+        (),
+        flags=compared.answer_flags if precise else compared.reference_flags,
+        signature=compared.signature,
+    )
+
+
+def _any(claims: Iterable[ComparedSentence | SentenceResult]) -> bool:
+    """Whether anything counts among the claims of one text."""
+    outcomes = (claim.outcome for claim in claims)
+    return any(not isinstance(each, Excluded) and counts(each) for each in outcomes)

@@ -1,0 +1,111 @@
+"""Correctness drawn for people: its two halves, each held against the other text."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from judge.review.sheet import COMPARED, COMPARED_OPEN, write_sheet
+from tests.commands import judge
+from tests.reviewed import cells, fill, score
+
+FIXTURE = Path(__file__).resolve().parents[2] / "fixtures" / "correctness.jsonl"
+KNOWN = {each["qid"]: each for each in map(json.loads, FIXTURE.read_text("utf-8").splitlines())}
+HALVES = ("precision", "recall")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The fixture, scored by similarity."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    ran = judge("score", FIXTURE, "-o", tmp_path / "run", "--correctness")
+    assert ran.code == 0, ran.err
+    return tmp_path / "run"
+
+
+def right(sheet: str) -> None:
+    """Label every row by hand: where an answer is half right, one text holds the other's claim."""
+    rows = cells(Path(sheet))
+    known = {each["query"]: each for each in KNOWN.values()}
+    for row in rows:
+        half, other = ("precision", "reference") if "▶" in row["answer"] else ("recall", "answer")
+        value = known[row["query"]][f"known_{half}"]
+        same = row["sentence"] in row[other] or row[other] in row["sentence"]
+        row["human_support"] = "full" if value == 1 or (value and same) else "none"
+        row["asked"] = row["question"]
+    write_sheet(sheet, rows, COMPARED, "en")
+
+
+def test_both_halves_are_drawn_into_one_sheet_and_corrected(run: Path) -> None:
+    ran = judge("review", "draw", run, "--for", "correctness", "-n", 100, "-o", "c.csv")
+    assert ran.code == 0, ran.err
+    rows = cells(Path("c.csv"))
+    assert len(rows[0]) == len(COMPARED)
+    for row in rows:
+        precise = row["question"] == "Does the reference support what the answer says?"
+        own, other = ("answer", "reference") if precise else ("reference", "answer")
+        assert f"▶{row['sentence']}◀" in row[own]
+        assert "▶" not in row[other]
+        assert row["human_support"] == ""
+    right("c.csv")
+    ran = judge("review", "import", run, "c.csv")
+    assert ran.code == 0, ran.err
+    # Those that have both halves by hand; an abstention has none.
+    compared = [each for each in KNOWN.values() if each["known_precision"] is not None]
+    means = {}
+    for half in HALVES:
+        found = json.loads((run / f"agreement_{half}.json").read_text("utf-8"))
+        assert (run / f"agreement_{half}.html").exists()
+        assert found["target"] == f"correctness_{half}"
+        score = found["corrected"][0]
+        assert (score["name"], score["average"]) == (f"correctness_{half}", "macro")
+        means[half] = score["corrected"]
+        known = [each[f"known_{half}"] for each in compared]
+        assert score["corrected"] == pytest.approx(sum(known) / len(known))
+        raw = json.loads((run / "summary.json").read_text("utf-8"))["correctness"][half]["macro"]
+        assert score["raw"] == raw
+        assert found["signature"].startswith("similarity:lexical")
+        assert {"full"} <= {each["label"] for each in found["accuracy"]}
+    both = 2 * means["precision"] * means["recall"] / sum(means.values())
+    assert f"people {both:.3f}" in ran.out
+    assert not (run / "agreement.json").exists()
+    # What was labelled comes filled in, and a faithfulness draw takes no notice of it.
+    ran = judge("review", "draw", run, "--for", "correctness", "-n", 12, "-o", "again.csv")
+    assert "filled in with earlier labels: 12" in ran.out
+    ran = judge("review", "draw", run, "-n", 12, "-o", "faithful.csv")
+    assert "filled in" not in ran.out
+    assert "no draw has labels" in judge("review", "promote", run, "-o", "golden.jsonl").err
+    ran = judge("review", "plan", run, "--for", "correctness", "--width", 0.2)
+    assert "of correctness precision (spread learnt" in ran.out
+    assert "--for correctness" in ran.out
+
+
+def test_the_halves_may_be_labelled_apart_by_several_and_in_chinese(run: Path) -> None:
+    words = ("review", "draw", run, "--for", "correctness", "-n", 8, "--open", "--lang", "zh")
+    assert judge(*words, "--reviewers", 2, "--overlap", 2, "-o", "c.csv").code == 0
+    first, second = cells(Path("c-1.csv")), cells(Path("c-2.csv"))
+    assert len(first[0]) == len(COMPARED_OPEN)
+    both = {row["编号"] for row in first} & {row["编号"] for row in second}
+    asked = [row["需判断"] for row in first if row["编号"] in both]
+    assert asked == ["参考答案是否支持回答中的这句话？", "回答是否说到了参考答案中的这句话？"]
+    fill(Path("c-1.csv"), "支持", "人工判断")
+    fill(Path("c-2.csv"), "否", "人工判断")
+    ran = judge("review", "import", run, "c-1.csv", "c-2.csv", "--lang", "zh")
+    assert ran.code == 0, ran.err
+    page = (run / "agreement_recall.html").read_text("utf-8")
+    assert "参考答案的论断" in page
+    # A bare no: what partial is worth is not known, and so is the F1.
+    assert "F1 of the two" not in ran.out
+
+
+def test_where_nothing_was_compared_the_draw_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = score(tmp_path, [["supported"]])
+    for command in (("draw", run, "-o", "c.csv"), ("plan", run)):
+        ran = judge("review", *command, "--for", "correctness")
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+        assert "score with --correctness" in ran.err
+    assert not Path("c.csv").exists()
