@@ -12,8 +12,12 @@ KEPT = {
 }
 
 
+def tried(query: str, answer: str, *chunks: str, seed: int = 0) -> Counterfactual | str:
+    return counterfactual(query, answer, chunks, [0], Random(seed))  # noqa: S311  it hides nothing
+
+
 def made(query: str, answer: str, *chunks: str, seed: int = 0) -> Counterfactual:
-    found = counterfactual(query, answer, chunks, [0], Random(seed))  # noqa: S311
+    found = tried(query, answer, *chunks, seed=seed)
     assert isinstance(found, Counterfactual), found
     return found
 
@@ -40,7 +44,7 @@ def test_forms_are_kept() -> None:
         ("2019", "on 3 May 2019; 2019-05-03; FY2019"): r"on 3 May 20\d\d; 20\d\d-05-03; FY20\d\d",
         ("2019年", "成立于二〇一九年"): r"成立于二〇[一二].年",
         ("May 3rd", "The fair is on 3 May."): r"The fair is on \d{1,2} May\.",
-        ("the 3rd floor", "on the 3rd floor"): r"on the \d(?:nd|th) floor",
+        ("the 32nd floor", "on the 32nd floor"): r"on the (?!32)\d\d(?:st|nd|rd|th) floor",
         ("8月10日", "8月10日，2022-08-10"): r"8月\d{1,2}日，2022-08-\d\d",
         ("on Monday", "closed on Mondays"): r"closed on [A-Z][a-z]+days",
         ("星期一", "周一闭馆"): r"周[二三四五六日]闭馆",
@@ -57,7 +61,7 @@ def test_forms_are_kept() -> None:
 
 def test_why_not() -> None:
     for reason, (query, answer, chunk) in KEPT.items():
-        assert counterfactual(query, answer, [chunk], [0], Random(0)) == reason  # noqa: S311
+        assert tried(query, answer, chunk) == reason
 
 
 def test_names_of_a_known_kind_change_in_each_form() -> None:
@@ -88,3 +92,20 @@ def test_order_among_the_others_is_kept() -> None:
         assert 35 < int(share.change.after) < 46
         year = made("?", "in 2012", "It opened in 2008, moved in 2012, closed in 2015.", seed=seed)
         assert 2008 < int(year.change.after) < 2015
+
+
+def test_what_is_asked_for_is_changed_first() -> None:
+    chunk = "Anna Novak opened 2 halls for 300 guests on 4 May 2011 in Oslo."
+    rows = {
+        "when did it open": "year",
+        "How many guests?": "figure",
+        "who opened it": "name",
+        "Tell me.": "name",
+    }
+    for query, kind in rows.items():
+        found = made(query, chunk, chunk)
+        assert found.change.kind == kind, found
+    # The count is grammar unless it is asked for, and a question needs no capitals.
+    assert made("How many halls?", "2 halls", chunk).change.before == "2"
+    assert tried("What?", "the 2 halls", chunk) == "nothing_to_change"
+    assert tried("what did anna novak do in oslo?", "Anna Novak, Oslo", chunk) == "in_question"

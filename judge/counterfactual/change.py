@@ -3,6 +3,7 @@
 What is new is of the same kind, stands nowhere yet, and keeps its place between the others.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from random import Random
@@ -10,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 from judge.checks.dates import dates
 from judge.counterfactual.dates import parts
-from judge.counterfactual.figures import changeable
+from judge.counterfactual.figures import HOW_MANY, changeable
 from judge.counterfactual.items import Item, Kind
 from judge.counterfactual.names import mentions, named
 
@@ -20,6 +21,18 @@ it, too; no gold chunk has it; it cannot be changed alike everywhere."""
 
 _TRIED: Final = 40
 """New values that are tried for one item."""
+
+_ASKED: Final[dict[tuple[Kind, ...], re.Pattern[str]]] = {
+    ("year", "day", "month", "weekday"): re.compile(
+        r"(?i:\b(?:when|(?:what|which) (?:year|day|date|month))\b)"
+        r"|何时|什么时候|哪一?[年天月日]|日期|时间"
+    ),
+    ("figure",): HOW_MANY,
+    ("name",): re.compile(
+        r"(?i:\b(?:who|whom|whose|where)\b)|谁|哪里|哪儿|在哪|哪国|哪个国家|哪位"
+    ),
+}
+"""The kinds that a question asks for."""
 
 
 class Change(NamedTuple):
@@ -41,7 +54,7 @@ class Counterfactual(NamedTuple):
 def counterfactual(
     query: str, answer: str, chunks: Sequence[str], gold: Sequence[int], random: Random
 ) -> Counterfactual | Reason:
-    """Change the first item of a reference that can be changed.
+    """Change one item of a reference: the first that can be, of the kind that is asked for if any.
 
     Args:
         query: what it says is not changed.
@@ -52,8 +65,10 @@ def counterfactual(
     """
     reason: Reason = "nothing_to_change"
     near = [answer, *(chunks[place] for place in gold)]
+    # Questions are often typed without a capital, which names are told by.
+    asked = f"{query}\n{query.title()}"
     for item in _items(answer, query):
-        if item.spots(query) != []:
+        if item.spots(asked) != []:
             reason = _later(reason, "in_question")
         elif all(item.spots(chunks[place]) == [] for place in gold):
             reason = _later(reason, "not_in_gold")
@@ -117,8 +132,11 @@ def _changed(text: str, item: Item, other: Item) -> str | None:
 
 
 def _items(answer: str, query: str = "") -> Iterator[Item]:
-    """What a reference holds, in its order; of what stands in one place, dates first."""
+    """What a reference holds: what the question asks for first, and else in its order."""
     dated = dates(answer)
-    found: list[tuple[int, Item]] = [*parts(dated), *changeable(answer, dated)]
+    found: list[tuple[int, Item]] = [*parts(dated), *changeable(answer, dated, query)]
     found += named(answer, query)
-    yield from (item for _, item in sorted(found, key=lambda pair: pair[0]))
+    wanted = next((kinds for kinds, words in _ASKED.items() if words.search(query)), ())
+    yield from (
+        item for _, item in sorted(found, key=lambda pair: (pair[1].kind not in wanted, pair[0]))
+    )

@@ -9,6 +9,7 @@ from typing import Final
 
 from judge.checks.dates import Date
 from judge.checks.numbers import PERCENT, SPELLED, Number, numbers
+from judge.checks.places import COUNT
 from judge.checks.quantities import CENTURY, CLOCK, MERE, Quantity, quantities
 from judge.counterfactual.items import HUNDRED, Item, Kind, Spot, han, ordinal
 
@@ -32,10 +33,25 @@ def figures(text: str, dated: Sequence[Date] | None = None) -> list[tuple[Quanti
     return found
 
 
-def changeable(answer: str, dated: Sequence[Date]) -> Iterator[tuple[int, "Figure"]]:
-    """The figures of a reference that are more than grammar, and where they stand."""
+HOW_MANY: Final = re.compile(
+    r"(?i:\bhow (?:many|much|long|old|far|big|high|tall|often)\b|\bnumber\b)"
+    r"|多少|几|数量|[人次票席]数|多[长久大高远]"
+)
+"""What asks for a figure."""
+
+
+def changeable(answer: str, dated: Sequence[Date], query: str) -> Iterator[tuple[int, "Figure"]]:
+    """The figures of a reference that are more than grammar, and where they stand.
+
+    A small count, as of `two regions; namely`, is one only where the question asks for a figure.
+    """
+    asked = HOW_MANY.search(query) is not None or len(answer.split()) == 1
     for quantity, number in figures(answer, dated):
-        if quantity.certain and (number.value >= _LEAST or number.value % 1):
+        least = _LEAST
+        if not asked:
+            mere = quantity.readings[0].unit == MERE
+            least = COUNT if mere else _LEAST + (not answer[number.start].isdecimal())
+        if quantity.certain and (number.value >= least or number.value % 1):
             yield number.start, Figure(quantity, number)
 
 
