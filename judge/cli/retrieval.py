@@ -65,6 +65,9 @@ _RUN: Final = typer.Option(
     help="With --qrels a TREC run, else NAME=SAMPLES; repeated, the others are held against the "
     "first.",
 )
+_GOLD: Final = typer.Option(
+    None, metavar="FILE", help="Take gold from these samples, by qid; other queries are left out."
+)
 _BY: Final = typer.Option(
     None, metavar="KEY", help="Compare what differs in this key of the samples, as chunk_size."
 )
@@ -134,6 +137,7 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
     k: str = _KS,
     qrels: str | None = _QRELS,
     run: list[str] | None = _RUN,
+    gold: str | None = _GOLD,
     by: str | None = _BY,
     measures: str | None = _MEASURES,
     chart: bool = _CHART,
@@ -190,7 +194,11 @@ def retrieval(  # noqa: PLR0913  each is an option of the command line
         raise ConfigError("--fail-targets needs --use, whose targets it holds the means to")
     asked: dict[Side, list[str]] = {"least": fail_under or [], "most": fail_over or []}
     gates = held_to(rules, asked, _use(use) if fail_targets else None, strict=strict_gate)
-    how = How(rules, worst, rows, max_line, skip_bad_lines)
+    if gold is not None and (qrels is not None or by is not None):
+        raise ConfigError("--gold is for files of samples, without --qrels and --by; leave it out")
+    if gold == PIPED:
+        raise ConfigError("--gold -: gold is read beside the samples; save it, and name the file")
+    how = How(rules, worst, rows, max_line, skip_bad_lines, gold)
     several = len(runs) > 1 or by is not None
     read_by = None if fail_targets and (as_json or several) else use
     if several:

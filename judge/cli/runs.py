@@ -3,7 +3,8 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -14,7 +15,10 @@ from judge.files.tables import Value, row_file
 from judge.text.visible import clip
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from judge.advice.records import Use
+    from judge.files.samples import Source
     from judge.records import GateResult, Sample
     from judge.reports.gate import Gates, Side
     from judge.retrieval import Comparison
@@ -33,6 +37,17 @@ class How(NamedTuple):
     rows: str | None
     max_line: float
     skip_bad_lines: bool
+    gold: str | None = None
+    """The file of samples whose gold counts, in place of that of the samples measured."""
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """What is read beside the rankings."""
+        return () if self.gold is None else (self.gold,)
+
+    def samples(self, source: "Source") -> "AbstractContextManager[Iterable[Sample]]":
+        """The samples of a source with the gold that counts."""
+        return source.samples() if self.gold is None else _judged(source, self.gold, self)
 
 
 class Run(NamedTuple):
@@ -115,10 +130,10 @@ def _of_samples(name: str, how: How) -> "RankingReport":
     from judge.files.samples import Source  # noqa: PLC0415
     from judge.retrieval import check_gold, measure_retrieval  # noqa: PLC0415
 
-    rules, worst, rows, max_line, skip_bad_lines = how
-    check = partial(check_gold, rules=rules)
+    rules, worst, rows, max_line, skip_bad_lines, gold = how
+    check = partial(check_gold, rules=rules) if gold is None else None
     source = Source(name, (), skip_bad_lines=skip_bad_lines, check=check, max_line=max_line)
-    with source.samples() as samples, row_file(rows, name) as write:
+    with how.samples(source) as samples, row_file(rows, name, *how.beside) as write:
         report = measure_retrieval(
             samples, rules, most=worst, each=write and (lambda ranks: write(_row(ranks)))
         )
@@ -134,7 +149,7 @@ def _of_run(qrels: str, run: str, how: How) -> "RankingReport":
 
     if qrels == run == PIPED:
         raise ConfigError("--qrels - and --run -: standard input is one file; name the other")
-    rules, worst, rows, max_line, _ = how
+    rules, worst, rows, max_line, *_ = how
     with placed(spoken(qrels)), readable(qrels) as path:
         grades = read_qrels(path, max_line=max_line)
 
@@ -171,7 +186,7 @@ def compare(runs: Sequence[Run], qrels: str | None, by: str | None, how: How) ->
             raise ConfigError(f"two runs are called {name!r}; name each, as --run NAME=FILE")
     from judge.retrieval import Comparison  # noqa: PLC0415  heavy, and --help stays quick
 
-    with row_file(how.rows, *read) as write:
+    with row_file(how.rows, *read, *how.beside) as write:
 
         def each(run: str, ranks: "QueryRanks") -> None:
             if write is not None:
@@ -199,7 +214,7 @@ def _add_samples(comparison: "Comparison", run: Run, by: str | None, how: How) -
     from judge.retrieval import sample_query  # noqa: PLC0415
     from judge.retrieval.evaluate import NO_SAMPLE  # noqa: PLC0415
 
-    check = partial(_check, rules=how.rules, by=by)
+    check = partial(_check, rules=how.rules, by=by) if how.gold is None else None
     source = Source(
         run.file,
         (),
@@ -209,7 +224,7 @@ def _add_samples(comparison: "Comparison", run: Run, by: str | None, how: How) -
         unique=by is None,
     )
     empty = True
-    with source.samples() as samples:
+    with how.samples(source) as samples:
         for sample in samples:
             empty = False
             value = run.name if by is None else sample.metadata[by]
@@ -218,6 +233,32 @@ def _add_samples(comparison: "Comparison", run: Run, by: str | None, how: How) -
         if empty:
             raise InputError(NO_SAMPLE)
     return source.rejected
+
+
+@contextmanager
+def _judged(source: "Source", gold: str, how: How) -> "Iterator[Iterable[Sample]]":
+    """The samples that a gold set has, with its gold; those that are not there rank nothing."""
+    from judge.files.samples import Source  # noqa: PLC0415
+    from judge.retrieval import check_gold  # noqa: PLC0415
+
+    check = partial(check_gold, rules=how.rules)
+    graded = Source(gold, (), skip_bad_lines=False, check=check, max_line=how.max_line)
+    with graded.samples() as samples:
+        left = {each.qid: each for each in samples}
+
+    def joined(samples: "Iterable[Sample]") -> "Iterator[Sample]":
+        for sample in samples:
+            if found := left.pop(sample.qid, None):
+                given = {"relevance": found.relevance, "gold_evidence": found.gold_evidence}
+                yield sample.model_copy(update=given)
+        if len(left) == total:
+            raise InputError(f"has no query of {spoken(gold)}; see that the qids are the same")
+        for found in left.values():
+            yield found.model_copy(update={"retrieved": (), "chunks": ()})
+
+    total = len(left)
+    with source.samples() as samples:
+        yield joined(samples)
 
 
 def _check(sample: "Sample", rules: "RankRules", by: str | None) -> None:

@@ -110,6 +110,35 @@ def test_a_sheet_is_drawn_graded_and_becomes_a_gold_set() -> None:
 
 
 @pytest.mark.usefixtures("place")
+def test_a_gold_set_is_held_against_any_file_of_the_same_queries() -> None:
+    drawn("-n", 4, "--depth", 2)
+    grade("gold.csv", by_part)
+    assert judge("gold", "import", "gold.draw.json", "gold.csv").code == 0
+    held = ("--gold", "gold.jsonl", "--relevance-level", 2, "-k", 2, "--json")
+    ran = judge("retrieval", "sparse.jsonl", *held)
+    report = json.loads(ran.out)
+    # As at the import: of two that are relevant sparse has the one second.
+    assert (report["queries"], report["mean"]["recall@2"]) == (4, 0.5)
+    ran = judge("retrieval", "dense.jsonl", "sparse.jsonl", *held)
+    assert [run["report"]["mean"]["mrr"] for run in json.loads(ran.out)["runs"]] == [1.0, 0.5]
+    # A query of the gold set that a system does not have counts against it.
+    qid, _ = gold().popitem()
+    write(Path("one.jsonl"), [sample(qid, [f"{qid}#0"], gold_evidence=["other"])])
+    report = json.loads(judge("retrieval", "one.jsonl", *held).out)
+    assert (report["statuses"]["no_ranking"], report["mean"]["mrr"]) == (3, 0.25)
+    write(Path("strange.jsonl"), [sample("travel9", ["travel0#0"])])
+    for words, said in (
+        (["strange.jsonl", "--gold", "gold.jsonl"], "has no query of gold.jsonl"),
+        (["one.jsonl", "--gold", "-"], "save it, and name the file"),
+        (["one.jsonl", "--gold", "gold.jsonl", "--by", "topic"], "without --qrels and --by"),
+        (["one.jsonl", "--gold", "gold.jsonl", "-o", "gold.jsonl"], "is the file that is read"),
+    ):
+        ran = judge("retrieval", *words)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+        assert said in ran.err
+
+
+@pytest.mark.usefixtures("place")
 def test_reviewers_overlap_and_a_workbook_and_chinese_do_as_well() -> None:
     drawn("-n", 4, "--reviewers", "Ann,李雷", "--overlap", 2, "--depth", 3, "--lang", "zh")
     first, second = cells(Path("gold-1.csv")), cells(Path("gold-2.csv"))
