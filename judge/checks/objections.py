@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from judge.checks.contradictions import contradiction
 from judge.checks.mismatch import Shelf, differences
-from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
+from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support
 
 _FIGURES: Final = (FlagName.MISMATCH_NUMBER, FlagName.MISMATCH_UNIT)
 _COMMA: Final = re.compile(r",(?<=\d,)(?=\d)")
@@ -77,16 +77,6 @@ def flags(found: Mapping[int, list[Objection]]) -> tuple[Flag, ...]:
         Flag(name=name, sentence=index, detail="; ".join(said))
         for (index, name), said in details.items()
     )
-
-
-def flags_of(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
-    """Flags for what speaks against a `full` of a model; similarity has raised its own."""
-    modelled = {
-        index: outcome
-        for index, outcome in outcomes.items()
-        if isinstance(outcome, Verdict) and outcome.source != "similarity"
-    }
-    return flags(objections(request, modelled)) if modelled else ()
 
 
 def _contradictions(shelf: Shelf, outcomes: Mapping[int, JudgeOutcome]) -> Iterator[Objection]:

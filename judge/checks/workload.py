@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping
 from typing import Final
 
-from judge.checks.objections import flags_of
+from judge.checks.objections import flags, objections
 from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
 
 MOST: Final = 60_000_000_000
@@ -23,7 +23,8 @@ def flag_objections(
 ) -> tuple[Flag, ...]:
     """What speaks against the first claims of a model that can be looked at in so many steps.
 
-    Where there are more, the last flag tells how many of how many were not looked at.
+    Where there are more, the last flag tells how many of how many were not looked at. Similarity
+    has raised its own.
     """
     full = {
         index: outcome
@@ -39,11 +40,11 @@ def flag_objections(
         if limit < 0:
             break
         within[index] = verdict
-    flags = flags_of(request, within)
+    found = flags(objections(request, within)) if within else ()
     left = len(full) - len(within)
     if not left:
-        return flags
-    return *flags, Flag(name=FlagName.UNCHECKED_CLAIMS, detail=f"{left} / {len(full)}")
+        return found
+    return *found, Flag(name=FlagName.UNCHECKED_CLAIMS, detail=f"{left} / {len(full)}")
 
 
 class _Work:

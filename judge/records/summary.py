@@ -1,6 +1,6 @@
 """What is known of a whole run, and how far its numbers can be trusted."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,14 @@ from judge.records.sample import Record
 from judge.records.sentence import CitationStatus, FlagName, SentenceKind
 from judge.records.verdict import Support, UnscoredReason
 from judge.signature import Signature
+
+HALLUCINATING: Final = ("hallucination_rate", "hallucination_rate_strict")
+ABSTAINING: Final = ("abstentions", "abstention_rate_answerable", "abstention_rate_unanswerable")
+"""Rates of answers, of which there is nothing to pool."""
+CITING: Final = ("coverage", "citation_validity", "citation_recall")
+COMPARED: Final = ("f1", "precision", "recall")
+OVERALL: Final = ("f1_overall", "recall_overall")
+"""Of correctness, over all answerable questions."""
 
 
 class Interval(Record):

@@ -24,6 +24,7 @@ from judge.records import (
     Support,
 )
 from judge.records.quadrant import Half, QuadrantWord
+from judge.records.summary import ABSTAINING, CITING, COMPARED, HALLUCINATING, OVERALL
 from judge.scores.answer import Counts, Limits, Rate, share
 from judge.scores.correctness import f1
 from judge.scores.quadrants import row_of, table
@@ -43,23 +44,17 @@ _SCORES: Final = (
     "faithfulness_strict",
     "faithfulness_with_fallback",
     "contradiction_rate",
-    "coverage",
-    "citation_validity",
-    "citation_recall",
+    *CITING,
 )
-_HALLUCINATING: Final = ("hallucination_rate", "hallucination_rate_strict")
-_ABSTAINING: Final = ("abstentions", "abstention_rate_answerable", "abstention_rate_unanswerable")
 _BOUNDED: Final = (
     "faithfulness",
     "faithfulness_strict",
-    *_HALLUCINATING,
+    *HALLUCINATING,
     "contradiction_rate",
     "citation_recall",
     "citation_validity",
 )
-_COMPARED: Final = ("f1", "precision", "recall")
 _FALLBACK: Final = "f1_with_fallback"
-_OVERALL: Final = ("f1_overall", "recall_overall")
 
 
 def summarize(results: Iterable[SampleResult], *, max_unscored: float = MAX_UNSCORED) -> Summary:
@@ -80,7 +75,7 @@ class Totals:
 
     def __init__(self, *, max_unscored: float = MAX_UNSCORED) -> None:
         self._max_unscored = max_unscored
-        self._tally = Tally((*_SCORES, *_HALLUCINATING, *_ABSTAINING), _BOUNDED)
+        self._tally = Tally((*_SCORES, *HALLUCINATING, *ABSTAINING), _BOUNDED)
         self._outcomes = Counts()
         self._correctness = _CorrectnessTotals()
         self._relevance = QuestionTotals()
@@ -107,7 +102,7 @@ class Totals:
             # An answer in which nothing fell back counts here with the faithfulness it has.
             values["faithfulness_with_fallback"] = scores.faithfulness
         limits = outcomes.limits()
-        for name in _HALLUCINATING:
+        for name in HALLUCINATING:
             low, high = limits[name] or (0.0, 1.0)
             values[name] = low if low == high else None
         abstained = float(result.status is Status.ABSTAINED)
@@ -179,7 +174,7 @@ class Totals:
             seconds=spent["ticks"] / _TICKS,
             **self._tally.bounds(),
             **self._tally.scores(outcomes.rates()),
-            **self._tally.shares((*_HALLUCINATING, *_ABSTAINING)),
+            **self._tally.shares((*HALLUCINATING, *ABSTAINING)),
         )
 
 
@@ -187,7 +182,7 @@ def _abstaining(answerable: bool | None) -> Iterator[str]:  # noqa: FBT001
     """The abstention rates that an answer counts for."""
     yield "abstentions"
     if answerable is not None:
-        yield _ABSTAINING[1 if answerable else 2]
+        yield ABSTAINING[1 if answerable else 2]
 
 
 def _answerable(result: SampleResult) -> bool | None:
@@ -214,7 +209,7 @@ class _CorrectnessTotals:
     """How the answers of a run agree with their references."""
 
     def __init__(self) -> None:
-        bounded = (*_COMPARED, *_OVERALL)
+        bounded = (*COMPARED, *OVERALL)
         self._tally = Tally((*bounded, _FALLBACK), bounded)
         self._answers, self._references = Counts(), Counts()
         self._pools = {name: (Counts(), Counts()) for name in ("f1", "f1_overall", _FALLBACK)}
@@ -258,7 +253,7 @@ class _CorrectnessTotals:
         both.merge(answers)
         both.merge(references)
         pooled: dict[str, Rate] = {_FALLBACK: (None, 0)}
-        for name, recall in (("f1", "recall"), _OVERALL):
+        for name, recall in (("f1", "recall"), OVERALL):
             said, wanted = self._pools[name]
             # Where no answer claims anything, nothing of the references is said.
             micro = f1(said.mean if said.judged else 0.0, wanted.mean)
@@ -299,15 +294,15 @@ def _over_same(
     values: dict[str, float | None] = {}
     limits: dict[str, Limits | None] = {}
     if None not in sides:
-        values = {name: getattr(compared, name) for name in _COMPARED}
+        values = {name: getattr(compared, name) for name in COMPARED}
     if None not in (compared.precision_bounds, compared.recall_bounds):
-        limits = {name: getattr(compared, f"{name}_bounds") for name in _COMPARED}
+        limits = {name: getattr(compared, f"{name}_bounds") for name in COMPARED}
     # An answer in which nothing fell back counts here with the F1 it has.
     fallen_back = compared.f1_with_fallback
     values[_FALLBACK] = values.get("f1") if fallen_back is None else fallen_back
     if compared.status is CorrectnessStatus.ABSTAINED and _claimed(compared):
-        values |= dict.fromkeys(_OVERALL, 0.0)
-        limits |= dict.fromkeys(_OVERALL, (0.0, 0.0))
+        values |= dict.fromkeys(OVERALL, 0.0)
+        limits |= dict.fromkeys(OVERALL, (0.0, 0.0))
     if None not in (compared.f1, compared.recall):
         values |= {"f1_overall": compared.f1, "recall_overall": compared.recall}
     if compared.f1_bounds is not None and compared.recall_bounds is not None:

@@ -25,6 +25,7 @@ from judge.records import (
     Summary,
     UnscoredReason,
 )
+from judge.records.summary import ABSTAINING, CITING, COMPARED, HALLUCINATING, OVERALL
 from judge.reports.worst import FIGURES, Entry, Example, Finding, FindingName
 from judge.signature import Signature
 from judge.text.visible import clip, flat
@@ -32,24 +33,18 @@ from judge.text.visible import clip, flat
 _Part = TypeVar("_Part", bound=str)
 _Scored = Summary | CorrectnessTotals | RelevanceTotals
 
-_HALLUCINATING: Final = ("hallucination_rate", "hallucination_rate_strict")
-_ABSTAINING: Final = ("abstentions", "abstention_rate_answerable", "abstention_rate_unanswerable")
 _SCORES: Final = (
     "faithfulness",
     "faithfulness_strict",
     "faithfulness_with_fallback",
-    *_HALLUCINATING,
+    *HALLUCINATING,
     "contradiction_rate",
-    "coverage",
-    "citation_validity",
-    "citation_recall",
-    *_ABSTAINING,
+    *CITING,
+    *ABSTAINING,
 )
 # Similarity never says partial: strict would repeat the first.
 _LLM_ONLY: Final = ("faithfulness_strict", "hallucination_rate_strict")
-_CITING: Final = ("coverage", "citation_validity", "citation_recall")
-_OVERALL: Final = ("f1_overall", "recall_overall")
-_AGREEING: Final = (*_OVERALL, "f1", "precision", "recall", "f1_with_fallback")
+_AGREEING: Final = (*OVERALL, *COMPARED, "f1_with_fallback")
 _OFFLINE: Final = {
     "faithfulness": "looks_supported",
     "hallucination_rate": "looks_hallucinated",
@@ -211,7 +206,7 @@ class _Totals:
         overall, own = totals.f1_overall, totals.f1
         # Where every question was answered, both are the same.
         apart = overall is not None and (own is None or own.answers < overall.answers)
-        names = [name for name in _AGREEING if apart or name not in _OVERALL]
+        names = [name for name in _AGREEING if apart or name not in OVERALL]
         page.table(self._score_table(title, totals, names))
         if apart:
             page.say(self._say("overall"), hang=2, style="dim")
@@ -244,12 +239,12 @@ class _Totals:
 
     def _scores(self) -> Table:
         left_out = {
-            *(() if any(self._summary.citations.values()) else _CITING),
+            *(() if any(self._summary.citations.values()) else CITING),
             *(_LLM_ONLY if self._offline else ()),
-            *(name for name in (*_HALLUCINATING, *_ABSTAINING) if not getattr(self._summary, name)),
+            *(name for name in (*HALLUCINATING, *ABSTAINING) if not getattr(self._summary, name)),
         }
         if not (self._summary.abstention_rate or self._summary.abstention_rate_unanswerable):
-            left_out.update(_ABSTAINING)
+            left_out.update(ABSTAINING)
         names = [name for name in _SCORES if name not in left_out]
         title = "similarity" if self._offline else "faithfulness"
         return self._score_table(title, self._summary, names)
@@ -267,7 +262,7 @@ class _Totals:
             answers = score.answers if score else 0
             label = named(_OFFLINE.get(name, name) if self._offline else name)
             if score is not None:
-                share = name in {*_HALLUCINATING, *_ABSTAINING}  # of answers: nothing to pool
+                share = name in {*HALLUCINATING, *ABSTAINING}  # of answers: nothing to pool
                 noun = _NOUNS.get(name, "sentence")
                 items = counted(noun, score.items, lang)
                 interval = between(score.interval.low, score.interval.high)
