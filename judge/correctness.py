@@ -86,6 +86,7 @@ async def _both_ways(
         forth,
         back,
         signature=sign(judge, rules, (*forth.outcomes.values(), *back.outcomes.values())),
+        query=sample.query,
     )
     calls = (*result.calls, *forth.calls, *back.calls)
     return result.model_copy(update={"correctness": found, "calls": calls})

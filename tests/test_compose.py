@@ -135,7 +135,7 @@ async def test_correctness_is_judged_where_it_is_asked_for(server: JudgeServer) 
     # taken for the other in the cache, and similarity that knows the question behind it.
     assert (server.probes, server.calls) == (2, 2)
     head, _, tail = first.partition("|prompt:faithfulness-v1@a77cf08f|")
-    assert second == f"{head}|prompt:correctness-v1@7fc63cac|{tail}|short:contained-v2"
+    assert second == f"{head}|prompt:correctness-v1@7fc63cac|{tail}|short:contained-v3"
     systems = [request.messages[0][1] for request in server.requests[2:]]
     assert systems[0] != systems[1]
 

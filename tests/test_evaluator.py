@@ -282,7 +282,7 @@ async def test_three_questions_about_one_answer_share_its_time(server: JudgeServ
 async def test_correctness_has_a_signature_of_its_own() -> None:
     assert Evaluator().correctness_signature is None
     both = Evaluator(Config(correctness=True))
-    assert both.correctness_signature == f"{both.signature}|short:contained-v2"
+    assert both.correctness_signature == f"{both.signature}|short:contained-v3"
     strict = Evaluator(Config(correctness=True, require_quotes=True))
     assert strict.correctness_signature == f"{both.correctness_signature}|quotes:required"
     own = Evaluator(Config(correctness=True), judge=FakeJudge({}, "mine"))

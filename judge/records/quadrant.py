@@ -51,7 +51,7 @@ class Quadrant(Record):
     beside: bool = False
     """Whether it is known to answer no part of the question, whatever else is true of it."""
     signature: str
-    """How the answer was put here, such as `cells:2|faithful:0.8|correct:0.8|gold:exact`."""
+    """How the answer was put here, such as `cells:3|faithful:0.8|correct:0.8|gold:exact`."""
 
     @property
     def words(self) -> tuple[QuadrantWord, ...]:

@@ -27,7 +27,7 @@ from judge.signature import Signature
 from judge.text.fold import CJK_CHAR
 
 _COMMA: Final = re.compile(r"[,，、]")
-_EDITION: Final = "cells:2"
+_EDITION: Final = "cells:3"
 """Of these rules; it is part of every signature."""
 
 

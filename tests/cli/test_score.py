@@ -326,8 +326,16 @@ def test_naming_every_city_is_no_right_answer(tmp_path: Path) -> None:
         ("What is the capital of France?", "Paris"): (
             "It could be Paris, London, Berlin or Madrid.",
             "It is Paris.",
+            "Paris, London, Berlin, Madrid.",
         ),
-        ("法国的首都是哪里？", "巴黎"): ("可能是巴黎、里昂、马赛或者波尔多。", "是巴黎。"),
+        ("法国的首都是哪里？", "巴黎"): (
+            "可能是巴黎、里昂、马赛或者波尔多。",
+            "是巴黎。",
+            "可能是巴黎、里昂、马赛。",
+        ),
+        ("Which cities hosted it?", "Paris, London, Berlin, Madrid"): (
+            "Paris, London, Berlin, Madrid.",
+        ),
     }
     lines: list[dict[str, JsonValue]] = [
         {"qid": f"{gold} {i}", "query": query, "answer": said, "gold_answer": gold}
@@ -338,9 +346,10 @@ def test_naming_every_city_is_no_right_answer(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", lines)
     assert judge("score", source, "-o", tmp_path / "run", "--correctness").code == 0
     cells = {each.qid: each.cell.correct for each in results(tmp_path / "run") if each.cell}
-    assert cells == {"Paris 0": False, "Paris 1": True, "巴黎 0": False, "巴黎 1": True}
+    right = {"Paris 1", "巴黎 1", "Paris, London, Berlin, Madrid 0"}
+    assert cells == {name: name in right for name in cells}
     listed = judge("show", tmp_path / "run", "--flag", "alternatives").out
-    assert [name for name in cells if name in listed] == ["Paris 0", "巴黎 0"]
+    assert {name for name in cells if name in listed} == cells.keys() - right
     shown = judge("show", tmp_path / "run", "Paris 0").out
     assert "the reference is one of several answers that it offers" in shown
 

@@ -198,7 +198,7 @@ async def test_the_inner_judge_s_error_comes_as_it_is_and_its_signature_stands()
             raise JudgeUnavailable(request.query)
 
     judge = ContainmentJudge(Broken({}, signature="similarity:x|t:0.8"))
-    assert judge.signature == "similarity:x|t:0.8|short:contained-v2"
+    assert judge.signature == "similarity:x|t:0.8|short:contained-v3"
     with pytest.raises(JudgeUnavailable, match="who"):
         await judged(judge, "who?", "It rained.", "It rained.")
 

@@ -252,7 +252,7 @@ def test_the_limits_are_the_users_and_stand_in_the_signature() -> None:
         found = placed(SEEN, answer="fffn", reference="fn", rules=rules)
         assert found is not None
         assert (found.faithful, found.correct) == expected
-        assert found.signature.startswith(f"cells:2|{signature}")
+        assert found.signature.startswith(f"cells:3|{signature}")
 
 
 HAD, LACKED = "answerable retrieved ", "answerable missed "
