@@ -1,5 +1,6 @@
 """`judge score`: the batch job."""
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -124,6 +125,9 @@ def score(  # noqa: PLR0913  each is an option of the command line
         gates=gates,
     )
     kept = settings.cache and settings.asks_model
+    # What was imported lives as long as the process: the collector need not walk through it again.
+    if not gc.get_freeze_count():
+        gc.freeze()
     raise typer.Exit(score_into(folder, job, Wish(worst, details), language(lang), cached=kept))
 
 
