@@ -9,11 +9,12 @@ import string
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from judge.overlap.records import Language
+from judge.text import toolkit
 from judge.text.fold import CJK_CHAR, fold
 
 if TYPE_CHECKING:
@@ -208,8 +209,8 @@ def sentence_bleu(answer: str, reference: str, language: Language) -> tuple[floa
     found = metric.sentence_score(answer, [reference])
     # Its caches keep the last 65 536 texts, however long these are.
     caches: tuple[Any, ...] = (type(metric.tokenizer).__call__, TokenizerRegexp.__call__)
-    for cache in caches:
-        cache.cache_clear()
+    for kept in caches:
+        kept.cache_clear()
     counts = Counter(answers=1, length=found.sys_len, reference_length=found.ref_len)
     for n, (right, given) in enumerate(zip(found.counts, found.totals, strict=True), 1):
         counts.update({f"right{n}": right, f"given{n}": given})
@@ -353,23 +354,23 @@ def _worded(text: str) -> str:
     return text if len(lines) == 1 else "\n".join(filter(word_tokens, lines))
 
 
+@cache
+def _rouge() -> Any:  # noqa: ANN401  rouge-score ships no types
+    return toolkit.alone("rouge_score.rouge_scorer")
+
+
 @lru_cache(maxsize=4)
 def _scorer(wanted: tuple[Rouge, ...], *, stem: bool) -> "RougeScorer":
-    # rouge-score brings all of nltk: a second that only this measure pays.
-    from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
-
     def stems(text: str) -> list[str]:
         return [_stem(token) for token in word_tokens(text)]
 
     tokenizer = SimpleNamespace(tokenize=stems if stem else word_tokens)
-    return RougeScorer(list(wanted), tokenizer=tokenizer)
+    return _rouge().RougeScorer(list(wanted), tokenizer=tokenizer)
 
 
 @lru_cache(maxsize=1 << 16)
 def _stem(token: str) -> str:
-    from rouge_score.tokenizers import DefaultTokenizer  # noqa: PLC0415  as above
-
     if not token.isascii():
         return token
-    stems: list[str] = DefaultTokenizer(use_stemmer=True).tokenize(token)
+    stems: list[str] = _rouge().tokenizers.DefaultTokenizer(use_stemmer=True).tokenize(token)
     return stems[0]

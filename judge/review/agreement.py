@@ -150,7 +150,7 @@ def weighted_kappa(first: Sequence[float], second: Sequence[float]) -> float | N
     Source: J. Cohen (1968), Psychological Bulletin 70, 213-220.
 
     >>> weighted_kappa([0, 1, 2, 3], [0, 1, 3, 3])
-    0.9090909090909091
+    0.9166666666666666
     """
     apart = math.fsum((a - b) ** 2 for a, b in zip(first, second, strict=True))
     squares = math.fsum(value * value for value in (*first, *second))

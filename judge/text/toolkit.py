@@ -1,4 +1,4 @@
-"""The two parts of nltk that are used, imported without the rest of it.
+"""The few parts of nltk that are used, imported without the rest of it.
 
 `import nltk` imports all of nltk, and scipy, scikit-learn and pandas with it wherever these are
 installed: more than a second of computing for every command, of which Punkt and the stemmer need
@@ -22,7 +22,7 @@ _IMPORTING: Final = Lock()
 
 def punkt(abbreviations: Iterable[str], starters: Iterable[str]) -> Any:  # noqa: ANN401  nltk ships no types
     """Punkt's sentence tokenizer (Kiss and Strunk 2006) with these words, and nothing learned."""
-    module = _alone("nltk.tokenize.punkt")
+    module = alone("nltk.tokenize.punkt")
     parameters = module.PunktParameters()
     parameters.abbrev_types = set(abbreviations)
     parameters.sent_starters = set(starters)
@@ -32,18 +32,19 @@ def punkt(abbreviations: Iterable[str], starters: Iterable[str]) -> Any:  # noqa
 @cache
 def english_stem() -> Callable[[str], str]:
     """Porter's second stemmer of English (Snowball), for words in small letters."""
-    own: Callable[[str], str] = _alone("nltk.stem.snowball").EnglishStemmer().stem
+    own: Callable[[str], str] = alone("nltk.stem.snowball").EnglishStemmer().stem
     return own
 
 
-def _alone(name: str) -> ModuleType:
-    """A module of nltk, with those that it imports itself, and without what its packages import.
+def alone(name: str) -> ModuleType:
+    """A module of nltk, or one that uses nltk, without what nltk's packages import.
 
-    A program that has imported nltk already gives its own. For all others nltk stays unimported:
-    nothing of ours is left for an `import nltk` of theirs to find.
+    A program that has imported it, or nltk, gives its own. For all others it stays unimported:
+    nothing of ours is left for an `import` of theirs to find.
     """
+    tops = {"nltk", name.partition(".")[0]}
     with _IMPORTING:
-        if "nltk" in sys.modules:
+        if not tops.isdisjoint(sys.modules):
             return import_module(name)
         found = find_spec("nltk")
         root = Path(str(found and found.origin)).parent
@@ -56,5 +57,5 @@ def _alone(name: str) -> ModuleType:
             vars(sys.modules["nltk.corpus"])["stopwords"] = None
             return import_module(name)
         finally:
-            for module in [name for name in sys.modules if name.partition(".")[0] == "nltk"]:
+            for module in [each for each in sys.modules if each.partition(".")[0] in tops]:
                 del sys.modules[module]
