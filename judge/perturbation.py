@@ -5,7 +5,7 @@ Retrieval-Augmented Generation (RGB), arXiv 2309.01431.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from random import Random
 from typing import Final, Literal, NamedTuple, get_args
@@ -18,7 +18,7 @@ from judge.counterfactual import counterfactual
 from judge.errors import InputError
 from judge.messages import Messages, language_of
 from judge.records import Chunk, Sample
-from judge.scores.quadrants import Documents, has_gold, is_counted, look_up, seen_ids
+from judge.scores.quadrants import Documents, is_counted, look_up, seen_ids
 from judge.text.copies import Shingles
 from judge.text.fold import count_cjk, fold
 from judge.text.words import LIGHT, stems, weight
@@ -26,6 +26,8 @@ from judge.text.words import LIGHT, stems, weight
 Variant = Literal[
     "original", "noise20", "noise40", "noise60", "counterfactual", "reordered", "gold_removed"
 ]
+Match = Literal["exact", "prefix"]
+"""How gold names chunks, as of `Rules.gold_match`."""
 VARIANTS: Final[tuple[Variant, ...]] = get_args(Variant)
 NOISE: Final[dict[Variant, float]] = {"noise20": 0.2, "noise40": 0.4, "noise60": 0.6}
 """Share of the context that is chunks of other questions."""
@@ -83,17 +85,20 @@ class Pool:
                 elif (place := random.randrange(seen)) < _POOL:
                     self._held[place] = other
 
-    def others(self, sample: Sample, random: Random) -> Iterator[_Other]:
+    def others(self, sample: Sample, random: Random, match: Match) -> Iterator[_Other]:
         """Chunks of other questions in random order, none that holds what answers this one.
 
         That is: a chunk that gold names, a near-copy of any chunk of the sample, one in which the
         gold answer stands.
         """
         own = [Shingles.of(chunk.text) for chunk in sample.chunks]
-        found, missed = look_up(sample, "exact")
-        gold, query = {*found, *missed}, fold(sample.query).text
+        # Ids that were counted name chunks of their own question only.
+        named = not is_counted(_names(sample))
+        is_gold, query = _gold(sample, match), fold(sample.query).text
         for other in random.sample(self._held, len(self._held)):
-            if other.qid == sample.qid or other.query == query or other.chunk.chunk_id in gold:
+            if other.qid == sample.qid or other.query == query:
+                continue
+            if named and is_gold(other.chunk.chunk_id):
                 continue
             text = other.chunk.text
             if _stands(sample.gold_answer or "", text):
@@ -111,7 +116,7 @@ class Robustness:
         pool: where noise comes from.
         variants: which are made.
         seed: another makes others; the same makes the same.
-        match: how gold names chunks, as of `Rules.gold_match`.
+        match: how gold names chunks.
     """
 
     def __init__(
@@ -120,7 +125,7 @@ class Robustness:
         variants: Sequence[Variant] = VARIANTS,
         *,
         seed: int = 0,
-        match: Literal["exact", "prefix"] = "exact",
+        match: Match = "exact",
     ) -> None:
         self._pool, self._variants, self._seed, self._match = pool, variants, seed, match
         self.made: Counter[Variant] = Counter()
@@ -155,7 +160,7 @@ class Robustness:
         if size is None:
             return "few_chunks"
         # The same places and the same order at each share: more noise is the same noise and more.
-        others = list(islice(self._pool.others(sample, random), size))
+        others = list(islice(self._pool.others(sample, random, self._match), size))
         if len(others) < size:
             return "few_others"
         order: list[int | _Other] = list(range(many))
@@ -165,7 +170,7 @@ class Robustness:
         return _arranged(sample, order)
 
     def _gold_removed(self, sample: Sample) -> Sample | Reason:
-        gold = self._gold(sample)
+        gold = self._gold_places(sample)
         if not gold:
             return "no_gold_chunk"
         texts = [sample.chunks[place].text for place in gold]
@@ -184,7 +189,7 @@ class Robustness:
         return _arranged(sample, kept).model_copy(update={**update, "gold_answer": abstains})
 
     def _counterfactual(self, sample: Sample, random: Random) -> Sample | Reason:
-        gold = self._gold(sample)
+        gold = self._gold_places(sample)
         if not (sample.gold_answer or "").strip():
             return "no_gold_answer"
         if not gold:
@@ -202,16 +207,19 @@ class Robustness:
             update={"chunks": chunks, "gold_answer": made.answer, "metadata": metadata}
         )
 
-    def _gold(self, sample: Sample) -> list[int]:
-        """The places of the chunks that gold names."""
-        if not has_gold(sample):
-            return []
-        found, missed = look_up(sample, self._match)
-        names: Iterable[str] = _names(sample)
-        if self._match == "prefix":
-            documents = Documents((*found, *missed, *(sample.relevance or ())))
-            names = map(documents.of, names)
-        return [place for place, name in enumerate(names) if name in found]
+    def _gold_places(self, sample: Sample) -> list[int]:
+        is_gold = _gold(sample, self._match)
+        return [place for place, name in enumerate(_names(sample)) if is_gold(name)]
+
+
+def _gold(sample: Sample, match: Match) -> Callable[[str], bool]:
+    """Whether gold of a sample names a chunk, by its id."""
+    found, missed = look_up(sample, match)
+    gold = frozenset((*found, *missed))
+    if match == "exact":
+        return gold.__contains__
+    documents = Documents((*gold, *(sample.relevance or ())))
+    return lambda name: documents.of(name) in gold
 
 
 def _random(*parts: object) -> Random:

@@ -1,4 +1,5 @@
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -147,3 +148,47 @@ def test_wrong_use_is_one_line(run: Path, tmp_path: Path) -> None:
         ran = judge("compare", *words)
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), words
         assert told in ran.err
+
+
+def test_a_run_that_is_not_finished_is_refused(run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run, tmp_path / "run")
+    record = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    (tmp_path / "run" / "run.json").write_text(json.dumps({**record, "finished": None}), "utf-8")
+    ran = judge("compare", tmp_path / "run", "--by", "variant")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "is unfinished; finish it with the same judge score" in ran.err
+
+
+def test_what_follows_the_context_and_names_the_old_value_is_counted(tmp_path: Path) -> None:
+    """No variant but counterfactuals, of two kinds, and one of the reader's own."""
+    asked = {
+        "query": "Who leads it?",
+        "chunks": [{"chunk_id": "g", "text": "Anna Novak leads it."}],
+    }
+    gold = {"gold_answer": "Jane Hollis leads it.", "gold_evidence": ["g"]}
+    change = {"kind": "name", "before": "Anna Novak", "after": "Jane Hollis"}
+    answers = {
+        "a": "Jane Hollis leads it.",
+        "b": "Jane Hollis leads it. Formerly Anna Novak led it.",
+        "c": "Anna Novak leads it.",
+        "d": "The documents do not say.",
+    }
+    rows = [
+        {"qid": q, **asked, **gold, "answer": a, "changed": change, "qid_of": q}
+        for q, a in answers.items()
+    ]
+    lines = [json.dumps({**row, "variant": "counterfactual"}) for row in rows]
+    lines.append(json.dumps({**rows[0], "qid": "e", "variant": "mine"}))
+    (tmp_path / "s.jsonl").write_text("\n".join(lines), "utf-8")
+    score = judge("score", tmp_path / "s.jsonl", "-o", tmp_path / "run", "--correctness")
+    assert score.code == 0
+    ran = judge("compare", tmp_path / "run", "--by", "variant", "--json")
+    (found,) = json.loads(ran.out)["runs"]
+    shares = {way: share["value"] for way, share in found["counterfactual"].items()}
+    assert shares == {"context": 0.5, "memory": 0.25, "other": 0, "abstained": 0.25}
+    assert found["both"] == 1
+    assert found["changed"] is None
+    assert [each["variant"] for each in found["variants"]] == ["counterfactual", "mine"]
+    assert [each["unpaired"] for each in found["variants"]] == [4, 1]
+    ran = judge("compare", tmp_path / "run", "--by", "variant")
+    assert "name what stood there before, too: 1" in " ".join(ran.out.split())

@@ -171,3 +171,47 @@ def test_a_file_without_answers_is_not_scored_and_says_why(tmp_path: Path) -> No
     ran = judge("score", tmp_path / "p.jsonl", "-o", tmp_path / "run")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "field 'answer': is missing" in ran.err
+
+
+def test_gold_is_found_by_document_by_rank_and_by_grade(tmp_path: Path) -> None:
+    free = {"qid": "z", "query": "z?", "chunks": ["Nobody minds.", "All is well.", ""]}
+    three = ["The pond froze.", "The pond is 9 m deep.", "The pond has carp."]
+    named = [{"chunk_id": f"docA#{n}", "text": text} for n, text in enumerate(three)]
+    rows: list[tuple[Line, str, list[str]]] = [
+        ({"chunks": [*named, "Bread."], "gold_evidence": ["docA"]}, "prefix", ["Bread."]),
+        # Texts without ids are the first of `retrieved`.
+        (
+            {"chunks": three, "retrieved": ["a", "b", "c", "d"], "gold_evidence": ["b"]},
+            "exact",
+            [three[0], three[2]],
+        ),
+        ({"chunks": three, "relevance": {"1": 0, "3": 2}}, "exact", three[:2]),
+    ]
+    for own, match, kept in rows:
+        source = saved(tmp_path / "s.jsonl", [{"qid": "a", "query": "a?", **own}, free])
+        made = written(tmp_path / "o.jsonl", source, "--gold-match", match)
+        (removed,) = [line for line in made if line["variant"] == "gold_removed"]
+        assert texts(removed) == kept
+        assert "relevance" not in removed
+        (noisy,) = [line for line in made if line["qid"] == "a~noise20"]
+        assert len(noisy["chunks"]) == len(own["chunks"]) + 1
+        if "relevance" in own:
+            held = {c["chunk_id"]: c["text"] for c in noisy["chunks"]}
+            grades = {held[name]: grade for name, grade in noisy["relevance"].items()}
+            assert grades == {three[0]: 0, three[2]: 2}
+
+
+def test_of_very_many_chunks_some_are_kept_to_draw_from(tmp_path: Path) -> None:
+    many = {"qid": "m", "query": "m?", "chunks": [f"note {n}" for n in range(6000)]}
+    few = {"qid": "f", "query": "f?", "chunks": ["One pear.", "Two figs.", "Six nuts."]}
+    source = saved(tmp_path / "s.jsonl", [few, many])
+    (line,) = written(tmp_path / "o.jsonl", source, "--variants", "noise20")
+    assert line["qid"] == "f~noise20"
+    assert sum(text.startswith("note") for text in texts(line)) == 1
+
+
+def test_bad_lines_are_told_once_and_left_out(tmp_path: Path) -> None:
+    source = saved(tmp_path / "s.jsonl", [{"query": "a?", "chunks": ["Tea.", "Tee."]}])
+    source.write_text(source.read_text("utf-8") + '{"query":\n', "utf-8")
+    ran = judge("perturb", source, "-o", tmp_path / "o.jsonl", "--skip-bad-lines")
+    assert (ran.code, ran.err.count("left out: ")) == (0, 1)
