@@ -153,6 +153,7 @@ def import_gold(
     check_output(output, [Path(draw), *map(Path, sheets)], force=force)
     pool = read_pool(draw)
     rows = [row for path in sheets for row in read_sheet(path, READ_GRADES)]
+    _refuse_another(pool, rows)
     raters = grades_of(pool, rows)
     if not raters:
         message = "no row has a grade; fill in human_grade, 0 to 3"
@@ -228,6 +229,16 @@ def with_gold(sample: Sample, relevance: dict[str, float], gold_from: int) -> Sa
     """The sample with this gold, in place of what it had."""
     evidence = tuple(name for name, grade in relevance.items() if grade >= gold_from)
     return sample.model_copy(update={"relevance": relevance, "gold_evidence": evidence})
+
+
+def _refuse_another(pool: Pool, rows: Sequence[Row]) -> None:
+    """Refuse sheets that hold no row of this draw."""
+    names = {name for row in rows if (name := row.cell("review_id"))}
+    if names and not any(name.startswith(f"{pool.draw}-") for name in names):
+        name = clip(min(names), LONGEST)
+        message = f"no row is of draw {pool.draw}, such as {name!r}; name the .draw.json "
+        paths = ", ".join(dict.fromkeys(str(row.path) for row in rows))
+        raise InputError(message + "that was written with these sheets", path=paths)
 
 
 def _grade(row: Row, drawn: Mapping[str, tuple[str, str]], draw: str) -> int | None:
