@@ -1,0 +1,93 @@
+from collections import Counter
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.perturbation import NOISE, Pool, Robustness, added
+from judge.records import Chunk, Sample
+from judge.text.copies import Shingles
+
+FACTS = [
+    *(
+        f"The lease of house {n} ends after {n + 20} months; the garden is shared."
+        for n in range(9)
+    ),
+    *(f"第{n}号馆于{n + 1990}年开放，门票每张{n + 60}元，周末另有讲座和展览。" for n in range(9)),
+    "Bread is baked at dawn.",
+    "桥上不得停车。",
+    "",
+]
+ANSWERS = [
+    "25 months",
+    "The lease ends after 24 months.",
+    "1995年",
+    "65元",
+    "Yes.",
+    "",
+    "It is at dawn.",
+]
+
+
+@st.composite
+def samples(draw: st.DrawFn) -> list[Sample]:
+    made = []
+    for number in range(draw(st.integers(1, 6))):
+        texts = draw(st.lists(st.sampled_from(FACTS), max_size=6))
+        ids = [draw(st.sampled_from([str(n + 1), f"{number}#{n}"])) for n in range(len(texts))]
+        chunks = tuple(Chunk(chunk_id=i, text=t) for i, t in zip(ids, texts, strict=True))
+        gold = draw(st.none() | st.lists(st.sampled_from([*ids, "nowhere"])).map(tuple))
+        answer = draw(st.none() | st.sampled_from(ANSWERS))
+        fields = {"chunks": chunks, "gold_evidence": gold, "gold_answer": answer}
+        made.append(Sample(qid=f"q{number}", query=f"Which of {number}?", **fields))
+    return made
+
+
+@settings(deadline=None, max_examples=60)
+@given(samples(), st.integers(0, 3))
+def test_what_each_variant_promises(given_: list[Sample], seed: int) -> None:
+    robustness = Robustness(Pool(given_, seed), seed=seed)
+    qids: Counter[str] = Counter()
+    for sample in given_:
+        own = [chunk.text for chunk in sample.chunks]
+        gold = {c.text for c in sample.chunks if c.chunk_id in (sample.gold_evidence or ())}
+        made: dict[str, dict[str, Any]] = {
+            str(line["variant"]): line for line in robustness.variants(sample)
+        }
+        qids.update(str(line["qid"]) for line in made.values())
+        for name, line in made.items():
+            texts = [chunk["text"] for chunk in line["chunks"]]
+            if name in NOISE:
+                size = added(len(own), NOISE[name])
+                assert len(texts) == len(own) + (size or 0)
+                noise = Counter(texts) - Counter(own)
+                copies = [Shingles.of(text).shared(Shingles.of(t)) for text in noise for t in own]
+                assert not any(copies)
+            elif name == "reordered":
+                assert sorted(texts) == sorted(own)
+                assert texts != own
+            elif name == "gold_removed":
+                assert not gold.intersection(texts) - {""}
+                assert line["gold_evidence"] == []
+            elif name == "counterfactual":
+                assert line["gold_answer"] != sample.gold_answer
+                held = [c["text"] for c in line["chunks"] if c["chunk_id"] in line["gold_evidence"]]
+                assert any(line["changed"]["after"] in text for text in held)
+                assert len(texts) == len(own)
+            else:
+                assert texts == own
+        reasons = [name for name, why in robustness.left_out.items() if why]
+        assert {*made, *reasons} == set(robustness.left_out)
+    assert max(qids.values()) == 1
+
+
+@given(st.integers(0, 300), st.sampled_from(list(NOISE.values())))
+def test_no_other_number_of_chunks_is_nearer_to_the_share(chunks: int, share: float) -> None:
+    off = {size: abs(size / (chunks + size) - share) for size in range(1, 3 * chunks + 3)}
+    best = min(off.values())
+    size = added(chunks, share)
+    if size is None:
+        assert chunks == 0 or best > 0.1
+    else:
+        assert off[size] <= best + 1e-12
+        assert best <= 0.1 + 1e-9
