@@ -57,8 +57,8 @@ def _silent(clause: str, lang: str, *, named: bool) -> bool:
     for words in dict.fromkeys((clause, body)):
         for level in levels:
             for frame in _FRAMES:
-                pattern = table.get(f"{lang}.{frame}{level}")
-                found = pattern.match(words) if pattern else None
+                name = f"{lang}.{frame}{level}"
+                found = table[name].match(words) if name in table.table else None
                 if found and not _asserts(words, found, lang):
                     return True
     return False

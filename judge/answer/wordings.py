@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -10,25 +10,37 @@ _FRAGMENT = re.compile(r"<(\w+)>")
 _FIRST_FRAGMENT = re.compile(r"\^(?:<\w+>)?")
 
 
+class Wordings(dict[str, re.Pattern[str]]):
+    """The patterns by section and name, the alternatives of each as one, compiled when used."""
+
+    def __init__(self, table: Mapping[str, Sequence[str]], fragments: Mapping[str, str]) -> None:
+        super().__init__()
+        self.table = table
+        """The alternatives by section and name."""
+        self._fragments = fragments
+
+    def __missing__(self, name: str) -> re.Pattern[str]:
+        alternatives = self.table[name]
+        if name.endswith((".wordings", ".alone")):
+            alternatives = _joined(alternatives)
+        filled = _filled("|".join(alternatives), self._fragments)
+        self[name] = pattern = re.compile(filled, re.IGNORECASE)
+        return pattern
+
+
 @cache
-def wordings() -> dict[str, re.Pattern[str]]:
-    """The patterns by section and name, the alternatives of each as one pattern."""
-    table: dict[str, dict[str, str | list[str]]] = {}
+def wordings() -> Wordings:
+    """The table, read once."""
+    table: dict[str, Sequence[str]] = {}
     fragments: dict[str, str] = {}
     for name in ("kinds", "abstentions"):
         source = files("judge").joinpath("data", f"{name}.toml").read_text(encoding="utf-8")
         read = tomllib.loads(source)
         fragments |= read.pop("fragments")
-        table |= read
-    found = {}
-    for section, entries in table.items():
-        for name, entry in entries.items():
-            alternatives = [entry] if isinstance(entry, str) else entry
-            if name in {"wordings", "alone"}:
-                alternatives = _joined(alternatives)
-            filled = _filled("|".join(alternatives), fragments)
-            found[f"{section}.{name}"] = re.compile(filled, re.IGNORECASE)
-    return found
+        for section, entries in read.items():
+            for key, entry in entries.items():
+                table[f"{section}.{key}"] = [entry] if isinstance(entry, str) else entry
+    return Wordings(table, fragments)
 
 
 def _joined(patterns: Sequence[str]) -> list[str]:
@@ -41,6 +53,6 @@ def _joined(patterns: Sequence[str]) -> list[str]:
     return [f"{head}(?:{'|'.join(rest)})" for head, rest in rests.items()]
 
 
-def _filled(pattern: str, fragments: dict[str, str]) -> str:
+def _filled(pattern: str, fragments: Mapping[str, str]) -> str:
     """A pattern with the fragments it names put in, and those that these name."""
     return _FRAGMENT.sub(lambda found: _filled(fragments[found[1]], fragments), pattern)
