@@ -158,6 +158,15 @@ def import_gold(
     if not raters:
         message = "no row has a grade; fill in human_grade, 0 to 3"
         raise InputError(message, path=", ".join(map(str, sheets)))
+    samples, report = _report(pool, rows, raters, gold_from, pool.depth if k is None else k)
+    write_whole(output, map(sample_line, samples))
+    return report
+
+
+def _report(
+    pool: Pool, rows: Sequence[Row], raters: Sequence[Rater], gold_from: int, k: int
+) -> tuple[list[Sample], GoldReport]:
+    """The gold set, and what is to be said of it."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for rater in raters:
         for name, grade in rater.grades.items():
@@ -166,13 +175,11 @@ def import_gold(
     gold = {q.sample.qid: each for q in pool.queries if (each := relevance_of(q, grades))}
     drawn = {query.sample.qid: query.sample for query in pool.queries}
     samples = [with_gold(drawn[qid], gold[qid], gold_from) for qid in gold]
-    write_whole(output, map(sample_line, samples))
-    k = pool.depth if k is None else k
     there: dict[str, Row] = {}
     for row in rows:
         there.setdefault(row.cell("review_id"), row)
     systems = tuple(_systems(pool, gold, k))
-    return GoldReport(
+    report = GoldReport(
         draw=pool.draw,
         gold_from=gold_from,
         rows=sum(len(query.pool) for query in pool.queries),
@@ -188,6 +195,7 @@ def import_gold(
         systems=systems,
         measures=_measures(pool, samples, gold_from, systems, k),
     )
+    return samples, report
 
 
 def grades_of(pool: Pool, rows: Sequence[Row]) -> list[Rater]:

@@ -135,14 +135,7 @@ def draw_gold(  # noqa: PLR0913  each is a choice of who draws
     sheets = sheets_of(Path(sheet), reviewers)
     kept = Path(sheet).with_suffix(".draw.json")
     systems = (System(Path(samples.removesuffix(".gz")).stem, samples), *systems)
-    read = [*(system.file for system in systems), *([] if corpus is None else [corpus])]
-    if PIPED in read:
-        raise ConfigError("-: a draw reads its files more than once; save it, and name the file")
-    for path in (*sheets, kept):
-        check_output(path, map(Path, read), force=force)
-    names = [system.name for system in systems]
-    for name in (name for name in names if names.count(name) > 1):
-        raise ConfigError(f"two systems are called {name!r}; name each, as --pool NAME=FILE")
+    _check_files(systems, corpus, (*sheets, kept), force=force)
     reader = Reader(skip_bad_lines, max_line)
     chosen = choose(_asked(samples, by, reader), size, seed)
     pool = _pooled(chosen, systems, corpus, reader, (seed, depth, by))
@@ -155,6 +148,20 @@ def draw_gold(  # noqa: PLR0913  each is a choice of who draws
     hand_out(sheets, reviewers, [[row for _, row in hand] for hand in hands], GRADED, lang)
     write_whole(kept, [as_json(pool)])
     return DrawnPool(pool, tuple(chosen), kept, sheets)
+
+
+def _check_files(
+    systems: Sequence[System], corpus: str | None, outputs: Sequence[Path], *, force: bool
+) -> None:
+    """See that all can be read and written; errors as of `draw_gold`."""
+    read = [*(system.file for system in systems), *([] if corpus is None else [corpus])]
+    if PIPED in read:
+        raise ConfigError("-: a draw reads its files more than once; save it, and name the file")
+    for path in outputs:
+        check_output(path, map(Path, read), force=force)
+    names = [system.name for system in systems]
+    for name in (name for name in names if names.count(name) > 1):
+        raise ConfigError(f"two systems are called {name!r}; name each, as --pool NAME=FILE")
 
 
 def read_pool(path: str | Path) -> Pool:

@@ -20,7 +20,7 @@ from judge.files.source import (
 from judge.records import Chunk, Sample
 from judge.retrieval.ranking import Order, run_queries
 from judge.retrieval.records import RankRules
-from judge.retrieval.trec import read_run
+from judge.retrieval.trec import ScatteredError, read_run
 from judge.text.visible import clip
 
 Place = tuple[str, str]
@@ -73,7 +73,11 @@ def read_system(system: System, wanted: Collection[str], reader: Reader) -> Rank
     """
     with placed(spoken(system.file)), readable(system.file) as path:
         if _is_run(path):
-            return Ranked(system, dict(_of_run(path, wanted, reader.max_line)), {})
+            try:
+                rankings = dict(_of_run(path, wanted, reader.max_line, whole=False))
+            except ScatteredError:  # rare, and only then the run must fit the memory
+                rankings = dict(_of_run(path, wanted, reader.max_line, whole=True))
+            return Ranked(system, rankings, {})
     with reader.source(system.file).samples() as read:
         samples = {sample.qid: sample for sample in read if sample.qid in wanted}
     return Ranked(system, {qid: ranking_of(each) for qid, each in samples.items()}, samples)
@@ -183,8 +187,8 @@ def _is_run(path: Path) -> bool:
 
 
 def _of_run(
-    path: Path, wanted: Collection[str], max_line: float
+    path: Path, wanted: Collection[str], max_line: float, *, whole: bool
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    blocks = (b for b in read_run(path, whole=True, max_line=max_line) if b[0] in wanted)
+    blocks = (b for b in read_run(path, whole=whole, max_line=max_line) if b[0] in wanted)
     for query in run_queries({}, blocks, RankRules()):
         yield query.qid, tuple(Order([query]).ids(0))

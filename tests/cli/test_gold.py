@@ -40,7 +40,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     sparse = [sample(q, [f"{q}#3", f"{q}#0", f"{q[:-1]}{(int(q[-1]) + 1) % 4}#1"]) for q in qids]
     write(tmp_path / "dense.jsonl", dense)
     write(tmp_path / "sparse.jsonl", sparse)
-    lines = [f"{q} Q0 {q}#{part} 9 {part} t\n" for q in qids for part in range(4)]
+    # The lines of a query do not stand together.
+    lines = [f"{q} Q0 {q}#{part} 9 {part} t\n" for part in range(4) for q in qids]
     (tmp_path / "c.run").write_text("".join(lines), encoding="utf-8")
     return tmp_path
 
