@@ -1,4 +1,4 @@
-"""Robustness sets: samples whose context is changed in one way, for a RAG to answer anew.
+"""Perturbation sets: samples whose context is changed in one way, for a RAG to answer anew.
 
 Names after J. Chen, H. Lin, X. Han and L. Sun (2023), Benchmarking Large Language Models in
 Retrieval-Augmented Generation (RGB), arXiv 2309.01431.
@@ -109,7 +109,7 @@ class Pool:
                 yield other
 
 
-class Robustness:
+class Perturbation:
     """Makes the variants of samples, and counts those that cannot be made.
 
     Args:

@@ -4,7 +4,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.perturbation import NOISE, Pool, Robustness, added
+from judge.perturbation import NOISE, Perturbation, Pool, added
 from judge.records import Chunk, Sample
 from judge.text.copies import Shingles
 
@@ -46,13 +46,13 @@ def samples(draw: st.DrawFn) -> list[Sample]:
 @settings(deadline=None, max_examples=60)
 @given(samples(), st.integers(0, 3))
 def test_what_each_variant_promises(given_: list[Sample], seed: int) -> None:
-    robustness = Robustness(Pool(given_, seed), seed=seed)
+    perturbation = Perturbation(Pool(given_, seed), seed=seed)
     qids: Counter[str] = Counter()
     for sample in given_:
         own = [chunk.text for chunk in sample.chunks]
         gold = {c.text for c in sample.chunks if c.chunk_id in (sample.gold_evidence or ())}
         made: dict[str, dict[str, Any]] = {
-            str(line["variant"]): line for line in robustness.variants(sample)
+            str(line["variant"]): line for line in perturbation.variants(sample)
         }
         qids.update(str(line["qid"]) for line in made.values())
         for name, line in made.items():
@@ -76,8 +76,8 @@ def test_what_each_variant_promises(given_: list[Sample], seed: int) -> None:
                 assert len(texts) == len(own)
             else:
                 assert texts == own
-        reasons = [name for name, why in robustness.left_out.items() if why]
-        assert {*made, *reasons} == set(robustness.left_out)
+        reasons = [name for name, why in perturbation.left_out.items() if why]
+        assert {*made, *reasons} == set(perturbation.left_out)
     assert max(qids.values()) == 1
 
 

@@ -12,7 +12,7 @@ from judge.cli.terminal import Page, figures, output, words
 from judge.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
-    from judge.perturbation import Robustness, Variant
+    from judge.perturbation import Perturbation, Variant
 
 _NEEDS: Final = ("query", "chunks")
 
@@ -53,7 +53,7 @@ def perturb(  # noqa: PLR0913  each is an option of the command line
     """
     # Heavy, and --help stays quick without them.
     from judge.files.samples import Source  # noqa: PLC0415
-    from judge.perturbation import Pool, Robustness, check  # noqa: PLC0415
+    from judge.perturbation import Perturbation, Pool, check  # noqa: PLC0415
     from judge.review.folder import check_output, write_whole  # noqa: PLC0415
 
     spoken_in, path = language(lang), Path(out)
@@ -64,13 +64,13 @@ def perturb(  # noqa: PLR0913  each is an option of the command line
     source = Source(samples, _NEEDS, skip_bad_lines=skip_bad_lines, check=check, max_line=max_line)
     with source.again() as read:
         pool = Pool(read(), seed)
-        robustness = Robustness(pool, asked, seed=seed, match=gold_match)
+        perturbation = Perturbation(pool, asked, seed=seed, match=gold_match)
         if not pool.samples:
             raise InputError("holds no sample")
-        lines = (line for sample in read() for line in robustness.variants(sample))
+        lines = (line for sample in read() for line in perturbation.variants(sample))
         write_whole(path, (json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     with output(spoken_in) as page:
-        _print(robustness, out, page)
+        _print(perturbation, out, page)
 
 
 def _variants(text: str | None) -> "tuple[Variant, ...]":
@@ -82,13 +82,13 @@ def _variants(text: str | None) -> "tuple[Variant, ...]":
     return tuple(dict.fromkeys(chosen("--variants", name.strip(), VARIANTS) for name in names))
 
 
-def _print(robustness: "Robustness", out: str, page: Page) -> None:
+def _print(perturbation: "Perturbation", out: str, page: Page) -> None:
     say, why = words("robustness", "made", page.lang), words("robustness", "why", page.lang)
     table = figures(say("variant"), say("samples"), say("left_out"))
-    for variant, reasons in robustness.left_out.items():
-        table.add_row(variant, f"{robustness.made[variant]:,}", f"{reasons.total():,}")
+    for variant, reasons in perturbation.left_out.items():
+        table.add_row(variant, f"{perturbation.made[variant]:,}", f"{reasons.total():,}")
     page.table(table)
-    for variant, reasons in robustness.left_out.items():
+    for variant, reasons in perturbation.left_out.items():
         for reason, count in reasons.most_common():
             page.say(f"{variant}: {count:,} × {why(reason)}", hang=2)
-    page.say(say("written", path=out, count=f"{robustness.made.total():,}"), hang=2)
+    page.say(say("written", path=out, count=f"{perturbation.made.total():,}"), hang=2)
