@@ -103,7 +103,6 @@ def score(  # noqa: PLR0913  each is an option of the command line
     from judge.evaluator import Evaluator  # noqa: PLC0415
     from judge.job import Job  # noqa: PLC0415
     from judge.reports.gate import Gates  # noqa: PLC0415
-    from judge.review.hook import open_hook  # noqa: PLC0415
 
     gates = Gates.read(
         {"least": fail_under or (), "most": fail_over or ()}, expect, strict=strict_gate
@@ -112,7 +111,11 @@ def score(  # noqa: PLR0913  each is an option of the command line
     if gates.bounds and expect is None and not {"judge", "model"} & settings.model_fields_set:
         typer.echo(_GATING.format("an NLI model" if settings.infers else "similarity"), err=True)
     folder = _default_folder(source) if output is None else Path(output)
-    hook = None if review_hook is None else open_hook(review_hook, settings)
+    hook = None
+    if review_hook is not None:
+        from judge.review.hook import open_hook  # noqa: PLC0415
+
+        hook = open_hook(review_hook, settings)
     evaluator = Evaluator(settings, review_hook=hook)
     stream = standard_input() if source == PIPED else Path(source)
     job = Job(
