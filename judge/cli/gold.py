@@ -142,7 +142,6 @@ def _told(made: "DrawnPool", lang: Lang) -> Iterator[str]:
         names = ", ".join(clip(flat(name), _SHOWN) for name in pool.textless[:_NAMED])
         more = "…" * (len(pool.textless) > _NAMED)
         yield tell("textless", count=len(pool.textless), names=names + more)
-    column = header("human_grade", lang)
-    yield tell("grade", sheets=sheets, column=column, scale=tell("scale"))
+    yield tell("grade", sheets=sheets, column=header("human_grade", lang))
     yield tell("kept", path=made.kept)
     yield tell("next", draw=made.kept, sheets=sheets)

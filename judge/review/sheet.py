@@ -56,6 +56,7 @@ GRADES: Final = ("0", "1", "2", "3")
 _COLUMN: Final = "columns."
 # No question mark: `yes?` is a doubt, and no answer.
 _AROUND: Final = " .。．｡,，、;；:：!！'\"‘’“”「」『』`´·"
+_COLON: Final = re.compile("[:：]")
 _HYPHEN: Final = re.compile(r"(?<=\w)[-_](?=\w)")
 _LONGEST_SHOWN: Final = 40
 _CUT: Final = "…"
@@ -289,7 +290,12 @@ def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[Row]
 def _columns() -> dict[str, str]:
     texts = Messages.of("sheet")
     keys = [key for key in texts if key.startswith(_COLUMN)]
-    return {_bare(texts(key, lang)): key.removeprefix(_COLUMN) for key in keys for lang in LANGS}
+    return {
+        _bare(text): key.removeprefix(_COLUMN)
+        for key in keys
+        for lang in LANGS
+        for text in (texts(key, lang), _COLON.split(texts(key, lang))[0])
+    }
 
 
 @cache
@@ -407,7 +413,8 @@ def _places(names: Sequence[str], wanted: Sequence[str]) -> dict[str, int]:
             places[column] = place
     missing = [column for column in wanted[:2] if column not in places]
     if missing:
-        lacking = " and ".join(f"{column} ({header(column, 'zh')})" for column in missing)
+        zh = {column: _COLON.split(header(column, "zh"))[0] for column in missing}
+        lacking = " and ".join(f"{column} ({name})" for column, name in zh.items())
         found = ", ".join(repr(name[:30]) for name in names[:12] if name.strip())
         raise InputError(f"lacks {lacking}; its first row holds {found}")
     return {column: place for column, place in places.items() if column in wanted}

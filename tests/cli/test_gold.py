@@ -23,7 +23,8 @@ DOCS = {
     for n in range(4)
     for part in range(4)
 }
-LEGEND = "0 irrelevant, 1 on the subject but no answer, 2 answers in part, 3 answers"
+ZH = "相关等级：0 不相关，1 主题相关但没有答案，2 部分回答，3 完整回答"
+LEGEND = "human_grade: 0 irrelevant, 1 on the subject but no answer, 2 answers in part, 3 answers"
 
 
 def sample(qid: str, ids: Sequence[str], **more: JsonValue) -> dict[str, JsonValue]:
@@ -58,7 +59,7 @@ def grade(path: str, how: Callable[[Mapping[str, str]], str], delimiter: str = "
     with Path(path).open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys(), delimiter=delimiter)
         writer.writeheader()
-        writer.writerows(row | {"human_grade": how(row)} for row in rows)
+        writer.writerows(row | {LEGEND: how(row)} for row in rows)
 
 
 def by_part(row: Mapping[str, str]) -> str:
@@ -83,7 +84,7 @@ def test_a_sheet_is_drawn_graded_and_becomes_a_gold_set() -> None:
     assert LEGEND in ran.out
     rows = cells(Path("gold.csv"))
     assert list(rows[0]) == [
-        "review_id", "query", "chunk", "human_grade", "human_note", "reviewer",
+        "review_id", "query", "chunk", LEGEND, "human_note", "reviewer",
     ]  # fmt: skip
     # Of each query dense ranks #0 and #1 first, sparse #3 and #0, the run by score #3 and #2.
     assert set(Counter(row["query"] for row in rows).values()) == {4}
@@ -156,7 +157,7 @@ def test_reviewers_overlap_and_a_workbook_and_chinese_do_as_well() -> None:
             named = [row | {"query": row["问题"], "chunk": row["片段"]} for row in rows]
             grades = [min(3, int(by_part(row)) + shift) for row in named]
             writer.writerows(
-                row | {"相关等级": "２．0"[:1] if grade == 2 else str(grade)}
+                row | {ZH: "２．0"[:1] if grade == 2 else str(grade)}
                 for row, grade in zip(rows, grades, strict=True)
             )
     words = ("gold", "import", "gold.draw.json", "gold-1.csv", "gold-2.csv")
@@ -196,11 +197,11 @@ def test_blank_rows_are_told_of_and_rows_that_cannot_be_right_are_refused() -> N
     assert "The pool is not complete" in ran.out
 
     rows = cells(Path("gold.csv"))
-    rows[0]["human_grade"], rows[1]["human_grade"] = "4", "good"
+    rows[0][LEGEND], rows[1][LEGEND] = "4", "good"
     rows[2]["chunk"] = "another text"
-    rows[3] |= {"review_id": "g00000000-1", "human_grade": "1"}
-    rows.append(rows[4] | {"human_grade": "2"})
-    rows.append(rows[4] | {"review_id": "", "human_grade": "2"})
+    rows[3] |= {"review_id": "g00000000-1", LEGEND: "1"}
+    rows.append(rows[4] | {LEGEND: "2"})
+    rows.append(rows[4] | {"review_id": "", LEGEND: "2"})
     rows.append({"human_note": "a remark"})
     with Path("bad.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys())
