@@ -166,11 +166,14 @@ def test_as_pytrec_eval_and_ir_measures(grades: tuple[int, ...], level: int) -> 
     compare(ours, calculated(qrels, by_rank(run), [*names.values()]), names)
 
 
-@pytest.mark.parametrize(("grades", "level"), [(BINARY, 1), ((0, 0, 0, 1, 2, 3), 2)])
+@pytest.mark.parametrize(("grades", "level"), [(BINARY, 1), (GRADED, 2)])
 def test_incomplete_judgments_are_those_of_trec_eval(grades: tuple[int, ...], level: int) -> None:
     qrels, run = drawn(grades)
     ours = measured(qrels, run, relevance_level=level, condensed=True)
     names = at_each_k(CONDENSED, level=level)
+    if min(grades) < 0:
+        # To trec_eval a grade under 0 is none, and to ir_measures' Judged it is one.
+        names = {own: other for own, other in names.items() if not own.startswith("judged")}
     # Judged breaks ties by document id rising, and the scores of `by_rank` are all different.
     theirs = calculated(qrels, by_rank(run), [*names.values()])
     compare(ours, theirs, names)
