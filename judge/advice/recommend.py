@@ -24,6 +24,7 @@ from judge.answer.sentences import split
 from judge.errors import ConfigError, InputError
 from judge.messages import Lang, Messages
 from judge.records import Rules, Sample, Sentence
+from judge.scores.quadrants import differs
 from judge.text.visible import clip
 
 HELD: Final = ("query", "answer", "gold_answer", "gold", "chunks", "retrieved", "citations")
@@ -77,7 +78,7 @@ def profile(
     held, fitting = Counter[str](), Counter[str]()
     # How many queries have so many: there are few different numbers.
     relevant, irrelevant = Counter[int](), Counter[int]()
-    count = empty = longest = 0
+    count = empty = longest = differing = 0
     graded = False
     for sample in samples:
         chunks = (chunk.chunk_id for chunk in sample.chunks)
@@ -86,6 +87,11 @@ def profile(
         grades = dict.fromkeys(sample.gold_evidence or (), 1.0)
         grades |= {name: grade for name, grade in (sample.relevance or {}).items() if grade > 0}
         known = len(ranked | grades.keys())
+        gold = set(grades)
+        degrees = set(grades.values())
+        if differs(sample):  # hits and recall go by the one, DCG and nDCG by the other
+            differing, gold = differing + 1, set(sample.gold_evidence or ())
+            degrees = {grade for grade in (sample.relevance or {}).values() if grade > 0}
         if corpus_size is not None and known > corpus_size:
             message = f"--corpus-size {corpus_size}: query {clip(sample.qid, 60)!r} alone has "
             message += f"{known} chunks ranked or relevant; count all there are to search"
@@ -95,13 +101,13 @@ def profile(
         fitting.update(name for name, needs in families.items() if own.issuperset(needs))
         count += 1
         longest = max(longest, len(ranked))
-        graded = graded or len(set(grades.values())) > 1
+        graded = graded or len(degrees) > 1
         if grades:
-            relevant[len(grades)] += 1
+            relevant[len(gold)] += 1
             if corpus_size is not None:
-                irrelevant[corpus_size - len(grades)] += 1
+                irrelevant[corpus_size - len(gold)] += 1
             elif ranked:
-                irrelevant[len(ranked - grades.keys())] += 1
+                irrelevant[len(ranked - gold)] += 1
         elif "gold" in own:
             empty += 1
     if not count:
@@ -110,6 +116,7 @@ def profile(
         samples=count,
         queries=relevant.total(),
         without_relevant=empty,
+        differing=differing,
         relevant=median(relevant),
         irrelevant=median(irrelevant),
         counted=None if not irrelevant else "ranking" if corpus_size is None else "corpus",

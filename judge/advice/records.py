@@ -51,11 +51,13 @@ class Profile(Record):
     without_relevant: int
     """Those whose gold says that nothing is relevant; in no median."""
     relevant: float | None
-    """Relevant chunks a query, median: graded above 0, or in gold_evidence. Null: none has."""
+    """Relevant chunks a query, median: in gold_evidence, or else graded above 0. Null: none has."""
     irrelevant: float | None
     """Irrelevant ones a query, median, of the corpus or else of what is ranked. Null: not known."""
     counted: Literal["corpus", "ranking"] | None
     """Where irrelevant ones were counted."""
+    differing: int = 0
+    """Samples whose gold_evidence and relevance name different chunks: counted by the first."""
     longest: int
     """Chunks in the longest ranking, each counted once."""
     graded: bool | None

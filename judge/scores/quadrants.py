@@ -27,6 +27,8 @@ from judge.signature import Signature
 from judge.text.fold import CJK_CHAR
 
 _COMMA: Final = re.compile(r"[,，、]")
+BY: Final = "relevant"
+"""The part of a signature that names the gold by which chunks are relevant, where two differ."""
 _EDITION: Final = "cells:3"
 """Of these rules; it is part of every signature."""
 
@@ -41,7 +43,8 @@ def quadrant(
     unfaithful or wrong whatever its score; a failure leaves it open only where it could change it.
     Correct is by recall of the reference: who says more than a short reference is not wrong, and
     code may cover it without a claim. Precision counts for a claim that offers alternatives. Beside
-    the question is an answer that answers no part of it, by a verdict on each.
+    the question is an answer that answers no part of it, by a verdict on each. Gold evidence is
+    `gold_evidence`, where `relevance` names other chunks, as for hits and recall of a ranking.
 
     Args:
         sample: what was judged.
@@ -53,7 +56,7 @@ def quadrant(
         return None
     kinds = {sentence.kind for sentence in reference}
     claims = SentenceKind.CLAIM in kinds
-    found, missed = look_up(sample, rules.gold_match)
+    found, missed = look_up(by_evidence(sample), rules.gold_match)
     answerable = bool(found or missed)
     if claims and not answerable:
         return None
@@ -66,6 +69,7 @@ def quadrant(
     silent = result.status is Status.NO_CLAIMS and not correct and not code
     limits = f"faithful:{rules.faithful_from}", f"correct:{rules.correct_from}"
     beside = () if result.answer_relevance is None else ("beside:0",)
+    by = (f"{BY}:gold_evidence",) if differs(sample) else ()
     return Quadrant(
         answerable=answerable,
         retrieved=bool(found) if answerable else None,
@@ -75,7 +79,7 @@ def quadrant(
         faithful=None if abstained or silent else _faithful(result, rules),
         correct=None if silent else correct,
         beside=not (abstained or silent) and is_beside(result.answer_relevance),
-        signature=str(Signature(_EDITION, (*limits, f"gold:{rules.gold_match}", *beside))),
+        signature=str(Signature(_EDITION, (*limits, f"gold:{rules.gold_match}", *by, *beside))),
     )
 
 
@@ -117,6 +121,20 @@ def _possible() -> frozenset[frozenset[QuadrantWord]]:
 def has_gold(sample: Sample) -> bool:
     """Whether it says which chunks hold the answer, be it that none does."""
     return sample.gold_evidence is not None or sample.relevance is not None
+
+
+def differs(sample: Sample) -> bool:
+    """Whether `gold_evidence` and `relevance` above 0 both name chunks, and not the same."""
+    graded = {name for name, grade in (sample.relevance or {}).items() if grade > 0}
+    return bool(sample.gold_evidence and graded) and graded != set(sample.gold_evidence or ())
+
+
+def by_evidence(sample: Sample) -> Sample:
+    """The sample with what `gold_evidence` names as its gold, where `relevance` differs."""
+    if not differs(sample):
+        return sample
+    zeros = {name: grade for name, grade in (sample.relevance or {}).items() if grade <= 0}
+    return sample.model_copy(update={"relevance": zeros})
 
 
 def look_up(

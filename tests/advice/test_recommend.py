@@ -364,9 +364,15 @@ def one(ranked: str | None, gold: str | None = None, **grades: float) -> Sample:
 PROFILES: list[tuple[list[Sample], int | None, dict[str, object]]] = [
     # a, b and c are relevant; x (twice) and y are not.
     (
-        [one("axyx", "ab", c=2, x=0)],
+        [one("axyx", "abc", a=1, b=1, c=2, x=0)],
         None,
         {"relevant": 3, "irrelevant": 2, "counted": "ranking", "longest": 3, "graded": True},
+    ),
+    # Where both name chunks, and not the same, gold_evidence says which are relevant.
+    (
+        [one("axyc", "ab", c=2, b=1), one("ax", "a", a=2)],
+        None,
+        {"relevant": 1.5, "irrelevant": 2, "differing": 1, "graded": True},
     ),
     # The median of 1, 2 and 3 relevant, of 1 and 3 irrelevant: for the last nothing was ranked.
     (
@@ -381,11 +387,12 @@ PROFILES: list[tuple[list[Sample], int | None, dict[str, object]]] = [
     ([Sample(qid="1", chunks=(CHUNK,), gold_evidence=("b",))], None, {"irrelevant": 1}),
 ]
 # Degrees are two grades above 0 in one query; gold evidence is graded 1.
-DEGREES = [[one(None, a=1, b=2)], [one(None, a=0.5, b=1, c=0)], [one(None, "z", a=2)]]
+DEGREES = [[one(None, a=1, b=2)], [one(None, a=0.5, b=1, c=0)], [one(None, "z", a=2, b=1)]]
 NO_DEGREES = [
     [one(None, a=2, b=2, c=0)],
     [one(None, a=1, b=-1)],
     [one(None, "z", a=1, b=0)],
+    [one(None, "z", a=2)],
     [one(None, "z")],
     [one(None, a=1), one(None, a=2)],
 ]
@@ -396,10 +403,10 @@ def test_what_is_counted() -> None:
         found = profile(samples, {}, corpus_size=corpus)
         assert {name: getattr(found, name) for name in expected} == expected
     assert [profile(samples, {}).graded for samples in DEGREES] == [True] * 3
-    assert [profile(samples, {}).graded for samples in NO_DEGREES] == [False] * 5
-    assert profile(PROFILES[1][0], {}).share["gold"] == 0.8
-    assert profile(PROFILES[1][0], {}).share["retrieved"] == 0.8
-    assert profile(PROFILES[2][0], {}, corpus_size=1000).ratio == pytest.approx(998.5 / 1.5)
+    assert [profile(samples, {}).graded for samples in NO_DEGREES] == [False] * 6
+    assert profile(PROFILES[2][0], {}).share["gold"] == 0.8
+    assert profile(PROFILES[2][0], {}).share["retrieved"] == 0.8
+    assert profile(PROFILES[3][0], {}, corpus_size=1000).ratio == pytest.approx(998.5 / 1.5)
     assert profile([one("x")], {}).ratio is None
     blank = profile([Sample(qid="1", answer=" \n", gold_answer="　")], {})
     assert set(blank.share.values()) == {0}

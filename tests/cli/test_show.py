@@ -384,3 +384,17 @@ def test_a_run_without_gold_has_no_cells(tmp_path: Path) -> None:
         assert "gold_evidence or relevance" in err
         assert "or the run is older: score again with --force" in err
     assert "\ncell " not in judge("show", run, qid).out
+
+
+def test_gold_that_names_other_chunks_twice_is_told(tmp_path: Path) -> None:
+    gold: dict[str, object] = {"gold_evidence": ["b"], "relevance": {"a": 2, "b": 1}}
+    run = score(tmp_path, PAID | gold, PAID | {"qid": "y", "relevance": {"a": 1}})
+    for lang, said in (
+        ("en", "name different chunks of 1 of them: gold_evidence says"),
+        ("zh", "其中 1 条的 gold_evidence 与 relevance 标出的片段不同"),
+    ):
+        words = ("--details", "--force", "--lang", lang)
+        out = judge("score", tmp_path / "in.jsonl", "-o", run, *words).out
+        assert said.replace(" ", "") in "".join(out.split())
+    assert [each.cell and each.cell.retrieved for each in results(run)] == [False, True]
+    assert "missed b" in told(judge("show", run, "x"))

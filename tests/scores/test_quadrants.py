@@ -13,6 +13,7 @@ from judge.scores.answer import aggregate
 from judge.scores.correctness import correctness
 from judge.scores.quadrants import (
     Documents,
+    differs,
     has_gold,
     look_up,
     quadrant,
@@ -159,6 +160,22 @@ LOOKED_UP = [
 def test_what_gold_names_and_the_generator_saw() -> None:
     found = [tuple(map(" ".join, look_up(sample, "exact"))) for sample, *_ in LOOKED_UP]
     assert found == [row[1:] for row in LOOKED_UP]
+
+
+def test_gold_evidence_decides_where_relevance_names_other_chunks() -> None:
+    rows = [
+        ({"gold_evidence": ("a",), "relevance": {"z": 1.0}}, True, False),
+        ({"gold_evidence": ("z",), "relevance": {"a": 2.0, "z": 1.0}}, False, False),
+        ({"gold_evidence": ("a", "z"), "relevance": {"a": 1.0}}, True, True),
+        # These do not differ: nothing named says nothing, and 0 is no name.
+        ({"gold_evidence": (), "relevance": {"a": 1.0}}, True, False),
+        ({"gold_evidence": ("a",), "relevance": {"a": 2.0, "z": 0.0}}, True, False),
+    ]
+    for number, (gold, retrieved, partly) in enumerate(rows):
+        sample = seen("ab", None, **gold)
+        cell = placed(sample, "f")
+        assert cell is not None
+        assert (cell.retrieved, cell.partly, differs(sample)) == (retrieved, partly, number < 3)
 
 
 def test_evidence_that_was_seen_in_part() -> None:

@@ -113,6 +113,8 @@ class _Layout:
         figures = {name: getattr(found, name) for name in names} | {"ranked": found.longest}
         if found.without_relevant:
             figures["without_relevant"] = found.without_relevant
+        if found.differing:
+            figures["differing"] = found.differing
         for name, value in figures.items():
             yield f"{self.word(name)}{colon}{figure(value)}"
         graded = "unknown" if found.graded is None else "yes" if found.graded else "no"

@@ -21,7 +21,7 @@ from judge.records import (
     Summary,
 )
 from judge.records.quadrant import Half, QuadrantWord
-from judge.scores.quadrants import look_up, row_of
+from judge.scores.quadrants import BY, by_evidence, look_up, row_of
 from judge.signature import Signature
 from judge.text.visible import clip, counted, flat
 
@@ -84,6 +84,9 @@ def print_quadrants(summary: Summary, folder: Path, page: Page, *, lang: Lang = 
         answers = f"{found.conflicting:,}"
         qids = _named(found.conflicting_qids, found.conflicting)
         page.say(table.words("conflicting", answers=answers, qids=qids), hang=2, style="yellow")
+    made = found.signatures.items()
+    if differing := sum(count for each, count in made if Signature.parse(each).part(BY)):
+        page.say(table.words("differing", answers=f"{differing:,}"), hang=2, style="yellow")
     if broken := [cell for cell in found.cells if cell.half in _BROKEN]:
         largest = max(broken, key=lambda cell: cell.answers)
         page.copied(table.walk(folder, largest.words))
@@ -124,7 +127,7 @@ def _grounds(result: SampleResult, sample: Sample | None, lang: Lang) -> Iterato
     if result.correctness is None and (reference := flat(sample.gold_answer or "")):
         yield "reference", reference
     by_document = Signature.parse(cell.signature).part("gold") == "prefix"
-    found, missed = look_up(sample, "prefix" if by_document else "exact")
+    found, missed = look_up(by_evidence(sample), "prefix" if by_document else "exact")
     if _changed(cell, found, missed, sample.gold_answer):
         yield "gold", say("changed")
         return
@@ -207,10 +210,12 @@ class _Table:
         halves = {half: f"{count:,}" for half, count in found.halves.items()}
         page.say(self.words("total", **halves), hang=2, style="bold")
         signatures = list(map(Signature.parse, found.signatures))
-        for made in signatures:
-            parts = {name: made.part(name) or self.words(_OPEN) for name in _LIMITS}
-            key = "limits_compared" if self._compared else "limits"
-            page.say(self.words(key, **parts), hang=2, style="dim")
+        key = "limits_compared" if self._compared else "limits"
+        limits = [
+            {name: made.part(name) or self.words(_OPEN) for name in _LIMITS} for made in signatures
+        ]
+        for line in dict.fromkeys(self.words(key, **parts) for parts in limits):
+            page.say(line, hang=2, style="dim")
         if by_similarity:
             page.say(self.words("similarity"), hang=2, style="dim")
         if not self._compared:
