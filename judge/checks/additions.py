@@ -2,19 +2,41 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from judge.checks.clauses import Clause, Word
 
 _JOINT: Final = re.compile(
-    r"(?<![^\W_])(?:and|or|with|by|which)(?![^\W_])|、|和|以及|及|并|由", re.IGNORECASE
+    r"(?<![^\W_])(?:and|or|with|by|which|without|including|plus)(?![^\W_])|、|和|以及|及|并|由|，",
+    re.IGNORECASE,
 )
+_HANGS: Final = re.compile(
+    r"\W*(?:(?:for|in|on|at|of|to|from|per|a|an|each|every|during|before|after|until)(?![^\W_]).*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Between what is added and what of the evidence follows it, on which both hang."""
+_HAN_COMMA: Final = re.compile("，")
+_CLAUSE: Final = 2
+"""Characters of its own with which a Chinese clause must begin."""
 _LISTED: Final = ("and", "or")
 """What joins the last of several things; two that it joins may be one thing said twice."""
 _SHORT: Final = {True: 10, False: 20}
 """Words of a claim, and characters of a Chinese one: a longer one says more in words of its own."""
 _TELLING: Final = 0.5
 """What is added weighs as much, or it may be only another way to put it."""
+_WHOLE: Final = {True: 14, False: 24}
+"""The same of one whose only words of its own stand together."""
+_FEW: Final = 3
+_BESIDES: Final = re.compile(
+    r"(?<![^\W_])(?:with|without|including|plus|free of)(?![^\W_])", re.IGNORECASE
+)
+"""What brings in a circumstance of which the rest says nothing."""
+_BOUNDS: Final = ("at-least", "at-most")
+_HAN_LIGHT: Final = frozenset("要有每由不在的了到已可会能将应须需超过之间")
+_WEIGHTY: Final = 0.35
+_NEARLY: Final = 0.95
+"""Words that the sentence has at least, the weight of those it lacks, its share of the rest."""
 _REST: Final = 0.8
 """The evidence has so much of the rest, by weight, or it speaks of something else."""
 
@@ -36,11 +58,57 @@ def addition(own: Sequence[Clause], near: Sequence[Clause]) -> str | None:
             if word in had:
                 break
             lead.append(word)
+        if len(lead) < len(part) and lead and own[0].text.isascii():
+            between = own[0].text[lead[-1].end : part[len(lead)].start]
+            if not between.strip() or not _HANGS.fullmatch(between):
+                continue
+        if len(lead) < _CLAUSE and _HAN_COMMA.match(own[0].text, part[0].start - 1 if part else 0):
+            continue
         rest = whole - sum(word.weight for word in lead)
         kept = sum(word.weight for word in had)
         if sum(word.weight for word in lead) >= _TELLING and kept >= _REST * rest > 0:
             return own[0].text[lead[0].start : lead[-1].end]
     return None
+
+
+def insertion(own: Sequence[Clause], sentences: Sequence[Sequence[Clause]]) -> str | None:
+    """Words that stand nowhere, in a claim that else says what one sentence does.
+
+    They end it, or in Chinese they stand between two words that stand side by side in the sentence.
+    """
+    words = [word for clause in own for word in clause.words]
+    if not words or len(words) > _WHOLE[own[0].text.isascii()]:
+        return None
+    text = own[0].text.rstrip()
+    every = [clause for sentence in sentences for clause in sentence]
+    lost = [n for n, word in enumerate(words) if not any(clause.having(word) for clause in every)]
+    if not lost or not lost[0] or lost[-1] - lost[0] != len(lost) - 1:
+        return None
+    run, rest = words[lost[0] : lost[-1] + 1], words[: lost[0]] + words[lost[-1] + 1 :]
+    ends, start, end = lost[-1] == len(words) - 1, run[0].start, run[-1].end
+    if (
+        ends != text.isascii()
+        or len(rest) < _FEW
+        or sum(word.weight for word in run) < _WEIGHTY
+        or any(word.key[0].isdigit() or word.key in _HAN_LIGHT for word in run)
+        or any(clause.between(name, start, end) for clause in own for name in _BOUNDS)
+        or not (_BESIDES.search(text, rest[-1].end, start) if ends else end - start > 1)
+    ):
+        return None
+    whole = _NEARLY * sum(word.weight for word in rest)
+    for sentence in sentences:
+        kept = sum(w.weight for w in rest if any(clause.having(w) for clause in sentence))
+        if kept >= whole and (ends or _beside(words[lost[0] - 1], words[lost[-1] + 1], sentence)):
+            return text[start:end]
+    return None
+
+
+def _beside(one: Word, two: Word, sentence: Sequence[Clause]) -> bool:
+    """Whether two Chinese words stand side by side."""
+    there = [word for clause in sentence for word in clause.words]
+    return any(
+        (a.key, b.key) == (one.key, two.key) and b.start - a.end <= 1 for a, b in pairwise(there)
+    )
 
 
 def _parts(own: Sequence[Clause]) -> Iterator[list[Word]]:

@@ -7,7 +7,7 @@ from heapq import nlargest
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
-from judge.checks.additions import addition
+from judge.checks.additions import addition, insertion
 from judge.checks.bounds import other_bound
 from judge.checks.clauses import Clause, Pole, Word, clauses, excludes
 from judge.checks.entities import other_entity
@@ -99,10 +99,12 @@ def contradiction(claim: str, passages: Iterable[str]) -> Contradiction | None:
         for rule in _RULES if close and told is None else ():
             for other in rule(clause, close):
                 return other
-    for named in (other_entity, substitute):
-        if found := named(said, sentences):
+    for told_by in (other_entity, substitute):
+        if found := told_by(said, sentences):
             return Contradiction(*found)
-    added = addition(said, [clause for sentence in sentences for clause in sentence])
+    added = insertion(said, sentences) or addition(
+        said, [one for each in sentences for one in each]
+    )
     return Contradiction(added, None) if added else None
 
 

@@ -266,6 +266,18 @@ APART = [
     ("沈文娟主持会议。", "沈文涛主持会议。", "会议由浙江大学的沈文涛主持。"),
     ("报销找采购部。", "报销找会计部。", "报销请联系会计部，投诉由质检部受理。"),
     ("仓库在常州。", "仓库在扬州。", "总部设在无锡，仓库位于扬州。"),
+    # What is added in words of its own.
+    (
+        "Tenants can use the laundry room without an appointment.",
+        "Tenants can use the laundry room.",
+        "Tenants can use the laundry room at all hours.",
+    ),
+    ("访客每天免费参加导览。", "访客每天参加导览。", "访客每天参加导览两次。"),
+    (
+        "The pass covers trains, buses and ferries.",
+        "The pass covers trains and buses.",
+        "The pass covers all trains and buses of the region.",
+    ),
     ("公司撤销了巴黎办事处。", "公司设立了巴黎办事处。", "公司2010年在巴黎设立办事处。"),
 ]
 
