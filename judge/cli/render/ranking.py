@@ -41,14 +41,15 @@ _DIRECTIONS: Final = {
 
 def print_ranked(report: RankingReport, page: Page) -> None:
     """Print the means, the lists, and the notes."""
-    whole = figures("whole ranking", "mean", "95 % interval", "queries")
+    head = words("ranking", "head", page.lang)
+    whole = figures(*map(head, ("whole", "mean", "interval", "queries")))
     for name, mean in report.mean.items():
         if "@" not in name:
             limits = _limits(report, name) or "–"
             whole.add_row(name, number(mean), limits, str(report.defined[name]))
-    for table in (whole, *_at_cutoffs(report, page.console.width)):
+    for table in (whole, *_at_cutoffs(report, page.console.width, head("first"))):
         page.table(table)
-    page.say(_counts(report), hang=2)
+    page.say(_counts(report, page.lang), hang=2)
     for title, lines in _lists(report, page.lang).items():
         if lines:
             page.blank()
@@ -65,7 +66,7 @@ def print_ranked(report: RankingReport, page: Page) -> None:
     page.made_by([report.signature])
 
 
-def _at_cutoffs(report: RankingReport, width: int) -> Iterator[Table]:
+def _at_cutoffs(report: RankingReport, width: int, title: str) -> Iterator[Table]:
     """Measures by k, the interval below the mean; as many tables as that width asks for."""
     names = [name for name in report.mean if "@" in name]
     rows = dict.fromkeys(name.partition("@")[0] for name in names)
@@ -74,7 +75,7 @@ def _at_cutoffs(report: RankingReport, width: int) -> Iterator[Table]:
     beside = max(1, (width - max(map(len, rows), default=0)) // (max(map(len, cells)) + _BETWEEN))
     for start in range(0, len(ks), beside):
         some = ks[start : start + beside]
-        table = figures("first k", *(f"@{k}" for k in some))
+        table = figures(title, *(f"@{k}" for k in some))
         for measure in rows:
             if measure == "waste" and all(report.mean[f"waste@{k}"] is None for k in ks):
                 continue  # without texts there is nothing to count
@@ -96,18 +97,18 @@ def _limits(report: RankingReport, name: str) -> str:
     return f"{_figure(interval.low)}–{_figure(interval.high)}" if interval else ""
 
 
-def _counts(report: RankingReport) -> str:
-    queries = "query" if report.topped_total == 1 else "queries"
-    missed = f"{report.missed_total} of {report.relevant_total} relevant"
+def _counts(report: RankingReport, lang: Lang) -> str:
+    say, near = words("ranking", "list", lang), report.pairs_total.get("duplicate")
+    missed, relevant = report.missed_total, report.relevant_total
     said = [
-        f"{report.averaged} of {report.queries} queries in the means",
-        f"{missed} not in the first {_last(report)}",
-        f"{report.topped_total} {queries} with something irrelevant on top",
+        say("means", averaged=report.averaged, queries=report.queries),
+        say("late", missed=missed, relevant=relevant, k=_last(report)),
+        say("noisy_one" if report.topped_total == 1 else "noisy", count=report.topped_total),
     ]
-    if count := report.pairs_total.get("duplicate"):
-        pairs = f"near-duplicate pair{'s' * (count > 1)}"
-        said.append(f"{count} {pairs} in the first {report.compared}")
-    return "; ".join(said)
+    if near:
+        key = "near_one" if near == 1 else "near"
+        said.append(say(key, count=near, compared=report.compared))
+    return say("between").join(said)
 
 
 def _last(report: RankingReport) -> str:
@@ -117,11 +118,12 @@ def _last(report: RankingReport) -> str:
 def _lists(report: RankingReport, lang: Lang) -> dict[str, list[Text]]:
     """What to look at, under its title."""
     say, why = words("ranking", "worst", lang), words("ranking", "guess", lang)
+    tell = words("ranking", "list", lang)
     return {
         say("title"): [line for item in report.worst for line in _worst(item, say, why)],
-        f"Relevant, and not in the first {_last(report)}": list(map(_missed, report.missed)),
-        "Irrelevant on top": list(map(_topped, report.topped)),
-        f"Alike in the first {report.compared}": list(map(_paired, report.pairs)),
+        tell("missed", k=_last(report)): [_missed(item, tell) for item in report.missed],
+        tell("topped"): [_topped(item, tell) for item in report.topped],
+        tell("pairs", compared=report.compared): [_paired(item, tell) for item in report.pairs],
     }
 
 
@@ -145,22 +147,27 @@ def _chunk(key: str, chunk: ShownChunk, say: Callable[..., str]) -> Text:
     return Text(f"    {say(key, chunk=_short(chunk.chunk_id), rank=chunk.rank)}{said}", style="dim")
 
 
-def _missed(item: MissedGold) -> Text:
-    where = "is not ranked at all" if item.rank is None else f"stands at rank {item.rank}"
-    grade = "" if item.relevance == 1 else f" (relevance {item.relevance:g})"
-    return _line(item, f"{_short(item.chunk_id)}{grade} {where}")
+def _missed(item: MissedGold, say: Callable[..., str]) -> Text:
+    chunk = _short(item.chunk_id)
+    if item.relevance != 1:
+        chunk = say("graded", chunk=chunk, grade=f"{item.relevance:g}")
+    return _line(
+        item, say("unranked" if item.rank is None else "ranked", chunk=chunk, rank=item.rank)
+    )
 
 
-def _topped(item: IrrelevantTop) -> Text:
-    first = item.first_relevant
-    where = "nothing relevant is ranked" if first is None else f"the first relevant is at {first}"
-    return _line(item, f"{_some(item.chunk_ids, len(item.chunk_ids))} above; {where}")
+def _topped(item: IrrelevantTop, say: Callable[..., str]) -> Text:
+    first, chunks = item.first_relevant, ", ".join(map(_short, item.chunk_ids[:_NAMED]))
+    if (more := len(item.chunk_ids) - _NAMED) > 0:
+        chunks = say("more", chunks=chunks, count=more)
+    return _line(item, say("alone" if first is None else "above", chunks=chunks, first=first))
 
 
-def _paired(item: PairedChunks) -> Text:
-    one, other = item.ranks
-    ids = f"{_short(item.first)} (rank {one}) and {_short(item.second)} (rank {other})"
-    return _line(item, f"{ids} are near-duplicates, {item.similarity:.0%} shared")
+def _paired(item: PairedChunks, say: Callable[..., str]) -> Text:
+    ids = {"one": _short(item.first), "other": _short(item.second)}
+    first, second = item.ranks
+    share = f"{item.similarity:.0%}"
+    return _line(item, say("alike", **ids, first=first, second=second, share=share))
 
 
 def _line(item: WorstQuery | MissedGold | IrrelevantTop | PairedChunks, said: str) -> Text:

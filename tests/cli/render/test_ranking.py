@@ -108,6 +108,23 @@ def test_lists_for_a_person() -> None:
     assert "差旅住宿标准怎么规定？" in text
 
 
+def test_lists_in_chinese() -> None:
+    chunks = tuple(Chunk(chunk_id=name, text=TEXT) for name in "ab")
+    alike = Sample(qid="q", chunks=chunks, gold_evidence=("a",))
+    shown_zh = paged(lambda page: print_ranked(ranked(FIRST, THIRD, alike), page), lang="zh")
+    text = "".join(shown_zh.split())
+    for said in (
+        "3个查询中有3个计入平均值；5个相关片段中有2个不在前3位；1个查询的最前面有不相关片段",
+        "third d（相关度 3）在第 4 位",
+        "third x 未排序",
+        "third a, b 在前；第一个相关片段在第 3 位",
+        "a（第 1 位）与 b（第 2 位）几乎相同，重合 100%",
+        "整个排序 平均值 95 % 区间 查询数",
+        "前 k 位 @1 @3",
+    ):
+        assert said.replace(" ", "") in text, said
+
+
 def test_lists_of_little() -> None:
     text = shown(ranked(FIRST))
     assert "Worst queries" in text
