@@ -10,7 +10,7 @@ import typer
 from judge import review
 from judge.cli.app import app
 from judge.cli.options import RUN, named_reviewers, takes_settings
-from judge.cli.terminal import number, output, say
+from judge.cli.terminal import number, output, say, words
 from judge.messages import Lang, Messages
 from judge.text.visible import clip, counted, flat
 
@@ -30,7 +30,9 @@ For = Literal["faithfulness", "correctness"]
 _WIDTH: Final = 60
 """How many characters of a sentence are printed."""
 
-_LANGUAGE: Final = typer.Option("en", "--lang", help="Language of the sheet or page.")
+_LANGUAGE: Final = typer.Option(
+    "en", "--lang", help="Language of the sheet, or of what is printed and the page."
+)
 _BY: Final = typer.Option("sentence", "--by", help="Draw sentences, or whole answers.")
 _FOR: Final = typer.Option(
     "faithfulness", "--for", help="What to check: by the chunks, or answer and reference."
@@ -246,16 +248,16 @@ def import_(
         return written(agreement, summary, lang, partial(samples_of, run, agreement.target))
 
     found = review.import_labels(run, sheets, replace=replace, page=page)
-    with output() as shown:
+    with output(lang) as shown:
         for each in (found, *found.others):
             samples = partial(samples_of, run, each.agreement.target)
             print_agreement(each.agreement, each.summary, run, shown, samples)
     judged, people = found.f1
+    tell = words("agreement", "terminal", lang)
     if people is not None:
-        told = f"F1 of the two means over answers: judge {number(judged)}, people {number(people)}"
-        say(f"{told}; the run's own correctness is a mean of F1s, and is not corrected")
+        say(tell("f1", judge=number(judged), people=number(people)))
     if noted := found.noted + sum(each.noted for each in found.others):
-        say(f"{noted} rows have a note and no label: nothing was made of them")
+        say(tell("noted", count=noted))
 
 
 def _drawn(draw: "Draw") -> Iterable[str]:

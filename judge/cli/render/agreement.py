@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from judge.cli.terminal import Page, between, number
@@ -11,12 +12,8 @@ from judge.pages.agreement import Bias, Findings, Samples, Words, bias, stratum_
 from judge.records import Sample, Summary
 from judge.review.folder import files_of
 from judge.review.records import Agreement, Disagreement, Share
-from judge.text.visible import counted, flat
+from judge.text.visible import flat
 
-_WORDS: Final = Words("en")
-_COUNTED: Final = ("partial counts half", "full support only")
-_UNITS: Final = {"macro": "answers", "micro": "claims"}
-_WAYS: Final = {"generous": "high", "strict": "low"}
 _SHOWN: Final = 3
 _STRATA: Final = 4
 _CHUNKS: Final = 2
@@ -34,128 +31,147 @@ def print_agreement(
     samples: Samples | None = None,
 ) -> None:
     """Print the corrected score, how good the judge is, where it errs, and where the files lie."""
-    findings = Findings(agreement, summary, _WORDS)
+    words = Words(page.lang)
+    findings = Findings(agreement, summary, words)
     page.say(findings.title, hang=4, style="bold")
     page.say(findings.headline())
     for caution in findings.cautions():
         page.say(caution, style="yellow")
     for note in findings.notes():
         page.say(note)
-    for line in _quality(agreement, findings):
+    for line in _quality(agreement, findings, words):
         page.say(line, hang=4)
-    rows = (*_scores(agreement, findings), *_labels(agreement), *_strata(agreement))
+    rows = (
+        *_scores(agreement, findings, words),
+        *_labels(agreement, words),
+        *_strata(agreement, words),
+    )
     worst = agreement.disagreements[:_SHOWN]
     found = samples({item.qid for item in worst}) if samples and worst else {}
-    for row in (*rows, *_disagreements(agreement, found, page)):
+    for row in (*rows, *_disagreements(agreement, found, page, words)):
         page.whole(row)
-    page.copied(
-        f"written to {' and '.join(str(folder / name) for name in files_of(agreement.target))}"
-    )
+    names = (str(folder / name) for name in files_of(agreement.target))
+    page.copied(words("terminal.written", files=words("terminal.and").join(names)))
 
 
-def _scores(agreement: Agreement, findings: Findings) -> Iterator[Text]:
+def _scores(agreement: Agreement, findings: Findings, words: Words) -> Iterator[Text]:
     if agreement.corrected:
-        yield _heading(f"{'mean over':<30} judge  people  95 % interval")
+        mean = _wide(words("terminal.mean"), 30)
+        yield _heading(mean + words("terminal.pair") + words("terminal.interval"))
     for score in agreement.corrected:
-        strict = score.name.endswith("_strict")
-        words = f"{_UNITS[score.average]}, {_COUNTED[strict]}"
-        span = "all labelled" if findings.whole else between(score.low, score.high)
-        off = _off(bias(score), (score.raw or 0.0) - score.corrected, "no difference")
+        strict = "strict" if score.name.endswith("_strict") else "halves"
+        name = words(f"terminal.{score.average}_{strict}")
+        whole = words("terminal.whole")
+        span = whole if findings.whole else between(score.low, score.high)
+        same = words("terminal.same")
+        off = _off(bias(score), (score.raw or 0.0) - score.corrected, same, words)
         pair = f"{number(score.raw):>5}   {number(score.corrected):>5}"
-        yield Text(f"  {words:<28} {pair}  {span:<13}  {off}")
+        yield Text(f"  {_wide(name, 28)} {pair}  {_wide(span, 13)}  {off}")
 
 
-def _off(way: Bias | None, difference: float, same: str) -> str:
+def _off(way: Bias | None, difference: float, same: str, words: Words) -> str:
     if way is None:
-        return _WORDS("unmeasured.plain")
-    return same if way == "same" else f"{100 * abs(difference):.1f} too {_WAYS[way]}"
+        return words("unmeasured.plain")
+    points = f"{100 * abs(difference):.1f}"
+    return same if way == "same" else words(f"terminal.{way}", points=points)
 
 
-def _quality(agreement: Agreement, findings: Findings) -> Iterator[str]:
-    line = f"mean over answers: agreement {_share(agreement.agreement, 'compared')}"
+def _quality(agreement: Agreement, findings: Findings, words: Words) -> Iterator[str]:
+    said = [words("terminal.agreement", share=_share(agreement.agreement, words, "compared"))]
     if agreement.compared:
-        line += f" by {counted(agreement.compared, 'label')}"
+        said[0] += words.counted("terminal.by", agreement.compared)
     if agreement.brier is not None:
-        line += f"; Brier {number(agreement.brier)}, ECE {number(agreement.calibration_error)}"
-    line += f"; kappa {_figure(agreement.kappa, findings.no_kappa)}"
+        ece = number(agreement.calibration_error)
+        said.append(words("terminal.brier", brier=number(agreement.brier), ece=ece))
+    said.append(f"kappa {_figure(agreement.kappa, findings.no_kappa, words)}")
     if agreement.base_rate is not None:
-        line += f" (people call {_WORDS.percent(agreement.base_rate)} full)"
-    yield line
-    alpha = _figure(agreement.alpha, findings.no_alpha)
+        said[-1] += words("terminal.base_rate", share=words.percent(agreement.base_rate))
+    yield words("terminal.apart").join(said)
+    alpha = _figure(agreement.alpha, findings.no_alpha, words)
     if agreement.shared:
-        alpha += f" (of {counted(agreement.shared, 'sentence')})"
-    yield f"all sentences alike: alpha {alpha}"
+        alpha += words.counted("terminal.of", agreement.shared)
+    yield words("terminal.alpha", alpha=alpha)
 
 
-def _labels(agreement: Agreement) -> Iterator[Text]:
+def _labels(agreement: Agreement, words: Words) -> Iterator[Text]:
     said = [item for item in agreement.accuracy if item.judged or item.labelled]
     if said:
-        yield _heading(f"{'labels, over answers':<22} judge  people  precision             recall")
+        head = _wide(words("terminal.labels"), 22) + " " + words("terminal.pair")
+        yield _heading(
+            f"{head}{_wide(words('terminal.precision'), 20)}  {words('terminal.recall')}"
+        )
     for item in said:
-        precision, recall = _share(item.precision), _share(item.recall)
-        name = _WORDS.named("label", item.label)
+        precision, recall = _share(item.precision, words), _share(item.recall, words)
+        name = _wide(words.named("label", item.label), 20)
         counts = f"{item.judged:>5}   {item.labelled:>5}"
-        yield Text(f"  {name:<20} {counts}  {precision:<20}  {recall}")
+        yield Text(f"  {name} {counts}  {_wide(precision, 20)}  {recall}")
 
 
-def _strata(agreement: Agreement) -> Iterator[Text]:
+def _strata(agreement: Agreement, words: Words) -> Iterator[Text]:
     """The strata that move the score most."""
     worst = sorted(agreement.strata, key=lambda h: -abs((h.share or 0.0) * (h.error or 0.0)))
     worst = worst[:_STRATA]
-    names = [_WORDS.stratum(stratum) for stratum in worst]
-    wide = max(map(len, names), default=0)
+    names = [words.stratum(stratum) for stratum in worst]
+    wide = max(map(cell_len, names), default=0)
     if names:
-        unit = "claims" if agreement.by == "sentence" else "answers"
-        among = f"strata, over answers ({len(worst)} of {len(agreement.strata)})"
-        yield _heading(f"{among:<{wide + 2}} {unit:>8} labelled  judge, points")
+        among = words("terminal.strata", shown=len(worst), count=len(agreement.strata))
+        units = _wide(words(f"terminal.units_{agreement.by}"), 8, right=True)
+        yield _heading(f"{_wide(among, wide + 2)} {units} {words('terminal.labelled')}")
     for name, stratum in zip(names, worst, strict=True):
         labelled = f"{stratum.labelled}/{stratum.drawn}"
-        off = _off(stratum_bias(stratum), stratum.error or 0.0, "right")
-        yield Text(f"  {name:<{wide}} {stratum.units:>8} {labelled:>8}  {off}")
+        right = words("stratum.right")
+        off = _off(stratum_bias(stratum), stratum.error or 0.0, right, words)
+        yield Text(f"  {_wide(name, wide)} {stratum.units:>8} {labelled:>8}  {off}")
 
 
 def _disagreements(
-    agreement: Agreement, samples: Mapping[str, Sample], page: Page
+    agreement: Agreement, samples: Mapping[str, Sample], page: Page, words: Words
 ) -> Iterator[Text]:
     found = agreement.disagreements
     if not found:
         return
     shown = found[:_SHOWN]
-    yield _heading(f"Disagreements, worst first ({len(shown)} of {len(found)})")
+    yield _heading(words("terminal.disagreements", shown=len(shown), count=len(found)))
     for item in shown:
-        labels = dict.fromkeys(_WORDS.named("label", label) for label in item.people.values())
-        said = f"judge {_WORDS.named('label', item.judge)}, people {' / '.join(labels)}:"
-        line = Text(f"  {flat(said)} ")
+        labels = dict.fromkeys(words.named("label", label) for label in item.people.values())
+        judge, people = words.named("label", item.judge), " / ".join(labels)
+        line = Text(f"  {flat(words('terminal.said', judge=judge, people=people))} ")
         line.append(f"{flat(item.qid)} ", style="bold").append(flat(item.text))
-        for each in (line, *_grounds(item, samples.get(item.qid))):
+        for each in (line, *_grounds(item, samples.get(item.qid), words)):
             # As many lines as were promised, however wide the letters are.
             each.truncate(max(page.console.width, _LEAST), overflow="ellipsis")
             yield each
 
 
-def _grounds(item: Disagreement, sample: Sample | None) -> Iterator[Text]:
+def _grounds(item: Disagreement, sample: Sample | None, words: Words) -> Iterator[Text]:
     """The question, and the first chunks; before them the one that the judge quotes."""
     if sample is None:
         return
     if sample.query:
-        yield Text(f"    question  {flat(sample.query)}", style="dim")
+        yield Text(f"    {words('terminal.question')}  {flat(sample.query)}", style="dim")
     chunks = sorted(sample.chunks, key=lambda chunk: not item.quote or item.quote not in chunk.text)
     for chunk in chunks[:_CHUNKS]:
         start = max(0, chunk.text.find(item.quote)) if item.quote else 0
         text = f"{'…' if start else ''}{flat(chunk.text[start : start + _LONGEST])}"
         yield Text(f"    {flat(chunk.chunk_id)}  {text}", style="dim")
-    if len(chunks) > _CHUNKS:
-        yield Text(f"    and {counted(len(chunks) - _CHUNKS, 'chunk')} more", style="dim")
+    if (more := len(chunks) - _CHUNKS) > 0:
+        yield Text(f"    {words.counted('terminal.chunks', more)}", style="dim")
 
 
-def _share(share: Share | None, why: str = "") -> str:
+def _share(share: Share | None, words: Words, why: str = "") -> str:
     if share is None:
-        return _WORDS.unmeasured(why) if why else _WORDS("unmeasured.plain")
+        return words.unmeasured(why) if why else words("unmeasured.plain")
     return f"{number(share.value)} ({between(share.low, share.high)})"
 
 
-def _figure(value: float | None, why: str) -> str:
-    return _WORDS.unmeasured(why) if value is None else number(value)
+def _figure(value: float | None, why: str, words: Words) -> str:
+    return words.unmeasured(why) if value is None else number(value)
+
+
+def _wide(text: str, width: int, *, right: bool = False) -> str:
+    """The text in so many columns at least: a Chinese character takes two."""
+    blank = " " * (width - cell_len(text))
+    return blank + text if right else text + blank
 
 
 def _heading(words: str) -> Text:

@@ -1,3 +1,5 @@
+import re
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -5,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from judge.cli.render.agreement import print_agreement
+from judge.messages import LANGS
 from judge.records import Chunk, Sample, Summary
 from judge.review.records import Agreement
 from tests.paged import paged
@@ -159,3 +162,24 @@ def test_similarity_is_named_and_hostile_texts_steer_nothing() -> None:
 def test_a_long_name_leaves_the_line_one_line() -> None:
     lines = printed(HOSTILE, of_run(SIMILARITY), width=30)
     assert all(cell_len(line) <= 30 for line in lines if line.startswith("  judge "))
+
+
+def test_in_chinese_it_says_the_same() -> None:
+    """Figures and ids stand in both; a line is as wide as its letters, and nothing is English."""
+    english, chinese = (
+        paged(lambda page: print_agreement(RICH, of_run(), Path("run"), page), 200, lang=lang)
+        for lang in LANGS
+    )
+    figures = re.compile(r"\d+\.\d+")
+    assert Counter(figures.findall(english)) == Counter(figures.findall(chinese))
+    rows = [line for line in chinese.splitlines() if re.match("  (各回答|各论断)，", line)]
+    assert len({cell_len(line.partition("0.")[0]) for line in rows if " –" not in line}) == 1
+    for word in (
+        "各回答平均：一致率 0.884",
+        "分歧，最严重的在前",
+        "自动评判：",
+        "已写入 run/agree",
+    ):
+        assert word in chinese
+    for word in ("judge", "people", "labelled", "mean over", "written", "too high", "claims"):
+        assert word not in chinese, word
