@@ -94,6 +94,11 @@ def symmetric(key: str) -> bool:
     return key in _lexicon().symmetric
 
 
+def converses() -> dict[str, frozenset[str]]:
+    """By verb, a stem or Chinese characters: what the other party does, as `sell` to `buy`."""
+    return _lexicon().converse
+
+
 def pole(word: str) -> Pole | None:
     """The end of a scale that an English word is."""
     known = _lexicon().poles
@@ -348,6 +353,8 @@ class _Lexicon(NamedTuple):
     sets: frozenset[str]
     """Of `senses.toml`."""
     symmetric: frozenset[str]
+    converse: dict[str, frozenset[str]]
+    """By verb, a stem or Chinese characters: what the other party does."""
     falling: frozenset[str]
     """Scales of which one end falls short of the other."""
     prefixes: tuple[str, ...]
@@ -390,7 +397,18 @@ def _lexicon() -> _Lexicon:
         of_adjectives=tuple(raw["prefixes"]["adjectives"].split()),
         unprefixed=tuple(raw["prefixes"]["not"].split()),
         symmetric=frozenset(map(stem, raw["symmetric"]["en"].split())),
+        converse=_converses(raw["converse"]),
     )
+
+
+def _converses(raw: dict[str, list[str]]) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for row in (*raw["en"], *raw["zh"]):
+        sides = [{stem(each) for each in side.split()} for side in row.split(" / ")]
+        for mine, theirs in (sides, sides[::-1]):
+            for each in mine:
+                found[each] = found.get(each, frozenset()) | theirs
+    return found
 
 
 def _any_of(spellings: Iterable[str]) -> re.Pattern[str]:

@@ -12,7 +12,7 @@ from judge.checks.bounds import other_bound
 from judge.checks.clauses import Clause, Pole, Word, clauses, excludes
 from judge.checks.entities import other_entity
 from judge.checks.exchanges import turned_roles
-from judge.checks.roles import exchanged
+from judge.checks.roles import conversed, exchanged
 from judge.checks.sides import agree, comparisons
 from judge.checks.substitutes import substitute
 from judge.checks.ways import turned_way
@@ -337,8 +337,23 @@ def _restricted(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
                 yield Contradiction(own.text[mark.start : mark.end], _phrase(one, word))
 
 
+def _conversed(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
+    """One party does what the other does."""
+    if found := conversed(own, _top(near)[0]):
+        yield Contradiction(*found)
+
+
 _BOUNDS: Final = (("at-least", "at-most"), ("at-most", "at-least"))
-_RULES: Final = (_bounded, _restricted, _exchanged, _polarity, _rule, _opposite, _compared)
+_RULES: Final = (
+    _bounded,
+    _restricted,
+    _exchanged,
+    _conversed,
+    _polarity,
+    _rule,
+    _opposite,
+    _compared,
+)
 
 
 def _ruled(clause: Clause) -> str:

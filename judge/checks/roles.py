@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from judge.checks.clauses import Clause, Word, symmetric
+from judge.checks.clauses import Clause, Word, converses, symmetric
 from judge.checks.sides import tokens, turned
 from judge.text.fold import CJK_CHAR
 
@@ -34,6 +34,7 @@ _DETERMINED: Final = re.compile(
 _HAN_PASSIVE: Final = re.compile(r"被(?![告许保害申执上])|由(?!于|此)")
 _HAN_TAKEN: Final = re.compile(r"[把将](?!来|近|会|要)")
 _HAN_TO: Final = re.compile(r"[向给]|对(?!于)|为(?!了)")
+_HAN_PARTY: Final = re.compile(rf"{_HAN_TO.pattern}|从(?![而事来此])")
 _HAN_WHEN: Final = re.compile(r"(?:[之以]?[前后]|时)\Z")
 _HAN_GRAMMAR: Final = re.compile(r"[一二两三四五六七八九十每的和与及、或并且在是于由被把将向给对]")
 
@@ -53,6 +54,39 @@ def exchanged(own: Clause, other: Clause) -> tuple[str, str] | None:
     if not any(turned(*mine, *theirs) for mine, theirs in pivots):
         return None
     return own.whole.strip(" ,，。."), other.whole.strip(" ,，。.")
+
+
+def conversed(own: Clause, other: Clause) -> tuple[str, str] | None:
+    """What a claim says that one does, where the evidence says that the same one lets it be done.
+
+    Who sells to another does not buy of him.
+    """
+    pairs = _converse_han(own, other) if CJK_CHAR.search(own.whole) else _converse_en(own, other)
+    for mine, theirs in pairs:
+        if mine and theirs and turned(*mine, *theirs) is False:
+            return own.whole.strip(" ,，。."), other.whole.strip(" ,，。.")
+    return None
+
+
+def _converse_en(own: Clause, other: Clause) -> Iterator[tuple[_Frame | None, _Frame | None]]:
+    for verb in own.words if len(own.words) <= _LONG else ():
+        there = [each for each in other.words if each.key in converses().get(verb.key, ())]
+        if len(there) == 1 and not other.having(verb) and not own.having(there[0]):
+            yield _around(own, verb), _around(other, there[0])
+
+
+def _converse_han(own: Clause, other: Clause) -> Iterator[tuple[_Frame | None, _Frame | None]]:
+    mine, theirs = own.whole[:_MOST], other.whole[:_MOST]
+    for verb, others in converses().items():
+        if verb.isascii() or verb not in mine or verb in theirs:
+            continue
+        for each in others:
+            if each in theirs and each not in mine:
+                at, place = mine.find(verb), theirs.find(each)
+                yield (
+                    _within(mine, at, at + len(verb), _HAN_PARTY),
+                    _within(theirs, place, place + len(each), _HAN_PARTY),
+                )
 
 
 def _english(own: Clause, other: Clause) -> Iterator[tuple[_Frame, _Frame]]:
@@ -118,12 +152,12 @@ def _common(own: str, other: str) -> Iterator[tuple[int, int]]:
             start = max(end, start + 1)
 
 
-def _within(text: str, start: int, end: int) -> _Frame | None:
+def _within(text: str, start: int, end: int, to: re.Pattern[str] = _HAN_TO) -> _Frame | None:
     """Who does it, and to whom, by the words of grammar before a verb."""
     before, behind = text[:start], text[end:]
     if found := _HAN_PASSIVE.search(before):
         return _frame(before[found.end() :], before[: found.start()] + behind)
-    if found := _HAN_TAKEN.search(before) or _HAN_TO.search(before):
+    if found := _HAN_TAKEN.search(before) or to.search(before):
         return _frame(before[: found.start()], before[found.end() :] + behind)
     return _frame(before, behind)
 

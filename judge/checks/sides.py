@@ -28,6 +28,13 @@ _LIGHT: Final = frozenset((*_BETWEEN.split(), *_GRAMMAR.split()))
 _NO_ADJECTIVES: Final = frozenset(_UNGRADED.split())
 _MANNERS: Final = frozenset(("well", "soon"))
 _TIMES: Final = frozenset(("twice", "double", "thrice", "times"))
+_MORE: Final = (
+    "exceed exceeds exceeded outnumber outnumbers outnumbered outpace outpaces outpaced surpass"
+    " surpasses surpassed outweigh outweighs outweighed outperform outperforms outperformed outsold"
+)
+_LESS: Final = "trail trails trailed undercut undercuts lagged"
+_VERBS: Final = {each: sign for verbs, sign in ((_MORE, 1), (_LESS, -1)) for each in verbs.split()}
+"""Verbs that compare what does it with what it is done to."""
 _NOT: Final = frozenset(("not", "t"))
 """The second as `isn't` is cut."""
 _ER: Final = re.compile(r"(?P<root>\w{2,}?)(?P<double>[bdglmnprt])?(?P=double)?(?P<y>i)?er\Z")
@@ -117,8 +124,13 @@ def comparisons(clause: Clause) -> list[Comparison]:
 def _english(text: str) -> Iterator[Comparison]:
     words = [(match[0].lower(), *match.span()) for match in _TOKEN.finditer(text)]
     for at, (word, _, end) in enumerate(words):
+        behind = end
         if word == "than":
             graded = _graded(words, at)
+        elif word in _VERBS and at and at + 1 < len(words) and words[at + 1][0] != "by":
+            graded = at, "more", _VERBS[word]
+        elif word == "short" and at > 1 and words[at + 1 : at + 2] and words[at + 1][0] == "of":
+            graded, behind = (at - 1, "more", -1), words[at + 1][2]
         elif word == "as" and at > 1:
             graded = _equal(words, at)
         else:
@@ -128,7 +140,7 @@ def _english(text: str) -> Iterator[Comparison]:
             one = tokens(text[: words[first][1]] + text[words[first][2] : words[at][1]])
             last = _until(words, at + 1)
             yield Comparison(
-                one, tokens(text[end : words[last - 1][2]]), scale, sign, words[first][1],
+                one, tokens(text[behind : words[last - 1][2]]), scale, sign, words[first][1],
                 words[last - 1][2],
             )  # fmt: skip
             return

@@ -278,6 +278,23 @@ APART = [
         "The pass covers trains and buses.",
         "The pass covers all trains and buses of the region.",
     ),
+    # What one party does is not what the other does; verbs that compare.
+    (
+        "Birch sold the mill to Alder.",
+        "Alder sold the mill to Birch.",
+        "Birch bought the mill from Alder in May.",
+    ),
+    (
+        "Norway beat Spain in the semi-final.",
+        "Spain beat Norway in the semi-final.",
+        "Norway lost to Spain in the semi-final.",
+    ),
+    ("学校从企业获得捐款。", "企业从学校获得捐款。", "学校向企业发放捐款。"),
+    (
+        "Exports fell short of imports.",
+        "Imports fell short of exports.",
+        "Exports exceeded imports.",
+    ),
     ("公司撤销了巴黎办事处。", "公司设立了巴黎办事处。", "公司2010年在巴黎设立办事处。"),
 ]
 
