@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
+from operator import is_
 from typing import Final
 
 from judge.records import (
@@ -109,10 +110,11 @@ class _Shelf:
         for text in self._texts.get(evidence.chunk_id, ()):
             if span := self._span(evidence, text):
                 start, end = span
-                return evidence.model_copy(
-                    update={"quote": text[start:end], "start": start, "end": end, "verified": True}
-                )
-        return evidence.model_copy(update={"start": None, "end": None, "verified": False})
+                if evidence.verified and span == (evidence.start, evidence.end):
+                    return evidence
+                name, quote = evidence.chunk_id, text[start:end]
+                return Evidence(chunk_id=name, quote=quote, start=start, end=end, verified=True)
+        return Evidence(chunk_id=evidence.chunk_id, quote=evidence.quote)
 
     def _span(self, evidence: Evidence, text: str) -> tuple[int, int] | None:
         start = -1 if evidence.start is None else evidence.start
@@ -125,7 +127,8 @@ class _Shelf:
 
 def _verify_one(verdict: Verdict, shelf: _Shelf, rules: Rules) -> JudgeOutcome:
     evidence = tuple(shelf.look_up(item) for item in verdict.evidence)
-    checked = verdict.model_copy(update={"evidence": evidence})
+    same = all(map(is_, evidence, verdict.evidence))
+    checked = verdict if same else verdict.model_copy(update={"evidence": evidence})
     if rules.require_quotes and checked.support in SUPPORTED and not checked.backed:
         quotes = "no quote" if not evidence else "no quote that stands in its chunk"
         # Where another judge stood in, the first failure is the one to count.

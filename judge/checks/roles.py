@@ -31,6 +31,8 @@ _DETERMINED: Final = re.compile(
     r"(?<![^\W_])(?:an?|the|of|in|on|at|for|from|with|his|her|its|their|our|my|your|this|that"
     r"|these|those|no|every|each|some|any|all)[ ]\Z|[,'’]s?[ ]?\Z"
 )
+_DETERMINER: Final = 8
+"""Characters of the longest of them, the blank behind it and what stands before it."""
 _HAN_PASSIVE: Final = re.compile(r"被(?![告许保害申执上])|由(?!于|此)")
 _HAN_TAKEN: Final = re.compile(r"[把将](?!来|近|会|要)")
 _HAN_TO: Final = re.compile(r"[向给]|对(?!于)|为(?!了)")
@@ -107,7 +109,7 @@ def _around(clause: Clause, verb: Word) -> _Frame | None:
     before, behind = clause.text[start : verb.start], clause.text[verb.end : end]
     said = clause.text[verb.start : verb.end]
     if (
-        _DETERMINED.search(before[:1].lower() + before[1:])
+        _DETERMINED.search((before[:1].lower() + before[1:])[-_DETERMINER:])
         or _NO_VERB.search(said)
         or verb.key[0].isdigit()
     ):

@@ -35,6 +35,9 @@ _MARKUP: Final = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
+# Without a sign of it at the start, in a word or anywhere, a text has no markup: soon seen.
+_SIGN: Final = re.compile(r"[\[【［(（#段文资来材片ſ\n]")
+_SOURCES: Final = ("passage", "document", "source", "chunk", "context", "reference")
 
 
 class Words(NamedTuple):
@@ -78,6 +81,9 @@ def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def blank_markup(text: str) -> str:
     """Overwrite citations, `passage 2` too, and the numbers of list items with spaces."""
+    signs = _SIGN.search(text) or text.lstrip(" \t")[:1].isdecimal()
+    if not signs and not any(map(text.lower().__contains__, _SOURCES)):
+        return text
     return _MARKUP.sub(lambda match: " " * len(match.group()), text)
 
 
