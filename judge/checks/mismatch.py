@@ -52,6 +52,20 @@ _OPEN: Final = re.compile(
     r"|(?<!不)(?:超过|超|逾|高于|多于|大于|不足|不满|低于|少于|小于)\Z",
     re.IGNORECASE,
 )
+_BY: Final = re.compile(
+    r"(?:(?<![^\W_])by(?: (?:about|around|nearly|almost|over))?"
+    r"|(?:增加|增长|上涨|上升|下降|减少|提高|降低|下跌|便宜|[多少高低贵早晚长短大小快慢涨跌升降重轻深浅])了?"
+    r"|少用|多用) ?[$€£¥￥]?\Z",
+    re.IGNORECASE,
+)
+_MORE: Final = re.compile(
+    r" ?(?:[a-z]+ )??(?:more|less|fewer|(?!(?:other|under|over|after|per|number|member|paper)\b)"
+    r"[a-z]{2,}er)(?: [a-z]+){0,3} than\b"
+    r"| ?(?:more|higher|lower|less|cheaper|faster|slower|longer|shorter|older|younger)\b"
+    r"(?! (?:of|or)\b)",
+    re.IGNORECASE,
+)
+"""What stands right before a difference, and right behind it."""
 _REACH: Final = 16
 _FEW: Final = 16
 """Sentences with a figure that are looked at before all places are."""
@@ -139,7 +153,7 @@ def confirmed(shelf: "Shelf", index: int) -> list[tuple[int, int]]:
     """Where a sentence, given by index, has figures and dates that follow from the chunks."""
     own, grounds = shelf.claim(index), shelf.whole
     return [
-        *((q.start, q.end) for q in own.quantities[:_MOST] if grounds.match(q) is Match.FOUND),
+        *((q.start, q.end) for q in own.quantities[:_MOST] if grounds.match(q, own) is Match.FOUND),
         *((d.start, d.end) for d in own.dates[:_MOST] if d.certain and grounds.dated(d)),
     ]
 
@@ -239,6 +253,23 @@ class _Said:
                     for x, y in ((a, b), (b, a)) if a > 0 and b > 0 else ():
                         yield from (100 * x / y, 100 * abs(x - y) / y)
 
+    def gaps(self) -> Iterator[tuple[Quantity, Quantity, float]]:
+        """Sentences that give two figures of one unit, and by how much they differ."""
+        figures = [each for each in self.quantities if each.certain]
+        starts = [each.start for each in figures]
+        for start, end in self.cuts:
+            own = figures[bisect_left(starts, start) : bisect_left(starts, end)]
+            for one, two in combinations(own if len(own) <= _PAIRED else (), 2):
+                (a, unit), (b, other) = one.readings[0], two.readings[0]
+                if unit == other or MERE in (unit, other):
+                    yield one, two, abs(a - b)
+
+    def differs(self, quantity: Quantity) -> bool:
+        """Whether one of its quantities is said to be a difference: `9 euros more`."""
+        before = self.text[max(0, quantity.start - _REACH) : quantity.start]
+        behind = self.text[quantity.end : quantity.end + 2 * _REACH]
+        return bool(_BY.search(before) or _MORE.match(behind))
+
     @cached_property
     def _placed(self) -> dict[tuple[int, int], Place]:
         made = (place for row in self.rows() for place in places(row))
@@ -271,7 +302,7 @@ class _Grounds:
         found = (counted(each, text.text) for text in self._close for each in text.quantities)
         return frozenset(filter(None, found))
 
-    def match(self, quantity: Quantity) -> Match:
+    def match(self, quantity: Quantity, said: _Said) -> Match:
         """What becomes of a quantity; a year may be a number: `2021 visitors`."""
         match = self.figures.look_up(quantity)
         if match is Match.FOUND:
@@ -280,12 +311,40 @@ class _Grounds:
         if unit == CENTURY:
             return Match.FOUND if self.calendar.reaches(value) else match
         year = match is Match.MISSING and self.calendar.has(value)
-        return Match.FOUND if year or self._derives(quantity) else match
+        return Match.FOUND if year or self._derives(quantity, said) else match
 
-    def _derives(self, quantity: Quantity) -> bool:
-        """Whether a percentage is that of two figures of one sentence, or of a change."""
-        unit = quantity.readings[0].unit
-        return unit == PERCENT and self._shares.look_up(quantity) is Match.FOUND
+    def _derives(self, quantity: Quantity, said: _Said) -> bool:
+        """Whether a percentage is that of two figures of a sentence, or a difference theirs."""
+        value, unit = quantity.readings[0]
+        if unit == PERCENT:
+            return self._shares.look_up(quantity) is Match.FOUND
+        return value in self._gaps.get(unit, ()) and said.differs(quantity)
+
+    @cached_property
+    def _gaps(self) -> dict[object, set[float]]:
+        """By unit, how much two figures of a sentence differ."""
+        found: dict[object, set[float]] = {}
+        for text in self._close:
+            for one, two, gap in text.gaps():
+                for each in (one, two):
+                    found.setdefault(each.readings[0].unit, set()).add(gap)
+        return found
+
+    def otherwise(self, said: _Said, quantity: Quantity) -> str | None:
+        """How much two figures differ, of which a claim gives one as their difference."""
+        value, unit = quantity.readings[0]
+        if not said.differs(quantity) or value in self._gaps.get(unit, ()):
+            return None
+        told = [
+            (text, each, gap)
+            for text in self._close[:-1]
+            for one, two, gap in text.gaps()
+            for each in (one, two)
+            if each.readings[0] == quantity.readings[0] and gap
+        ]
+        if not told or any(text.differs(each) for text, each, _ in told):
+            return None
+        return f"{told[0][2]:.15g}"
 
     @cached_property
     def _shares(self) -> Figures:
@@ -555,12 +614,12 @@ def _figures(said: _Said, grounds: _Grounds) -> Iterator[_Difference]:
     for each in said.quantities[:_MOST]:
         if not each.certain or not _is_figure(each, said, grounds):
             continue
-        match, written = grounds.match(each), said.text[each.start : each.end]
+        match, written = grounds.match(each, said), said.text[each.start : each.end]
         if match is not Match.FOUND:
             if grounds.implies(said, each):
                 continue
             yield _LACKING[match], written, grounds.instead(said, each)
-        elif other := grounds.misplaced(said, each):
+        elif other := grounds.otherwise(said, each) or grounds.misplaced(said, each):
             yield FlagName.MISMATCH_NUMBER, written, other
 
 

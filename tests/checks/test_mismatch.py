@@ -244,6 +244,13 @@ ELSEWHERE: list[tuple[str, str, str | None]] = [
     ("甲楼高52米。", "乙楼高52米，甲楼高61米。", "61米"),
     ("工资增长7%。", "房租增长7%，工资增长2%。", "2%"),
     ("投诉要在30天内提出。", "退货30天内办理；如需投诉，应在72小时内提出。", "72小时"),
+    # A difference follows from two figures, and is none of them.
+    ("Plan B costs 3 euros more than plan A.", "Plan A costs 9 euros, plan B 12 euros.", None),
+    ("Plan B costs 9 euros more than plan A.", "Plan A costs 9 euros, plan B 12 euros.", "3"),
+    ("Rents rose by 40 euros.", "Rents went from 600 euros to 640 euros.", None),
+    ("Rents rose by 640 euros.", "Rents went from 600 euros to 640 euros.", "40"),
+    ("房租上涨了40元。", "房租由600元涨到640元。", None),
+    ("房租上涨了640元。", "房租由600元涨到640元。", "40"),
     # Whose it is cannot be told: of a list, of a range, of a pronoun, in the question.
     ("Oak is 5 m and elm 7 m.", "Oak and elm are 5 m and 7 m respectively.", None),
     ("Roast it for 20 minutes.", "Roast it for 20 to 30 minutes. Then cool it for 5 hours.", None),
