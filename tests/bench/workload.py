@@ -1,15 +1,20 @@
-"""Made-up answers and chunks for the benchmarks: prose without sense, the same on every run."""
+"""What the benchmarks of speed read: answers full of figures, dates and names, or made-up ones."""
 
+import os
 import random
 from collections.abc import Sequence
 from itertools import accumulate
+from pathlib import Path
 from typing import Final
 
-from judge import Chunk, Sample
+from judge import Chunk, Sample, read_samples
 
 SENTENCES: Final = 8
 CHUNKS: Final = 5
 CHUNK_WORDS: Final = 120
+
+FULL: Final = Path(__file__).resolve().parents[3] / "shared" / "data" / "speed" / "workload.jsonl"
+"""200 answers of 8 sentences and 5 chunks of 120 words, each sentence with figures to check."""
 
 WORDS: Final = """
 the of and in to a for is that on was with as by are from at which were their or this its has
@@ -72,3 +77,16 @@ class Writer:
             answer=answer,
             chunks=tuple(Chunk(chunk_id=f"d#{i}", text=self.chunk()) for i in range(CHUNKS)),
         )
+
+
+def samples(*, easy: bool, answers: int) -> list[Sample]:
+    """The file's answers; `easy`, or where it is not at hand, so many with little to check."""
+    if not easy and FULL.is_file():
+        return list(read_samples(FULL))
+    writer = Writer()
+    return [writer.sample(number) for number in range(answers)]
+
+
+def machine() -> str:
+    """What the numbers depend on: cores and load."""
+    return f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
