@@ -95,7 +95,7 @@ def explain(
     samples = read_samples(source, on_bad=lambda _: None, max_line=settings.max_line)
     sample = next((each for each in samples if each.qid == qid), None)
     if sample is None:
-        raise InputError(f"no answer {qid!r}; name a qid of this file", path=str(source))
+        raise InputError(f"no answer {clip(qid, 80)!r}; name a qid of this file", path=str(source))
     would = asked(sample, settings.rules)
     folder = compose.cache_folder(settings)
     if not _kept(folder):

@@ -11,7 +11,7 @@ from judge.cli.app import app
 from judge.cli.options import RUN, chosen, language
 from judge.cli.terminal import output
 from judge.errors import ConfigError, RunError
-from judge.text.visible import counted
+from judge.text.visible import clip, counted
 
 if TYPE_CHECKING:
     from judge.messages import Lang
@@ -149,7 +149,7 @@ def _named(run: Path, qid: str) -> "SampleResult":
     for result in read_results(run):
         if result.qid == qid:
             return result
-    raise RunError(f"{run}: no answer {qid!r}; without one, the worst is shown")
+    raise RunError(f"{run}: no answer {clip(qid, 80)!r}; without one, the worst is shown")
 
 
 def _show_answer(

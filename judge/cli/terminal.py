@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _STDERR: Final = 2
 _LEAST_TERMINAL: Final = 20
 _WIDEST_TABLE: Final = 500
+_WIDEST: Final = 1_000
+"""Columns that are used: who says COLUMNS=99999999 would wait for lines of blanks."""
 # Rich breaks lines at spaces only: Chinese would begin on a line of its own, and be cut before a
 # full stop.
 _OPENING: Final = "（《“「『【［([«"
@@ -148,7 +150,8 @@ def output(lang: Lang = "en") -> Iterator[Page]:
     """A page on standard output."""
     console = Console(highlight=False)
     if console.width < _LEAST_TERMINAL:  # an emulator that does not know its size says 0
-        console = Console(highlight=False, width=80)
+        console.width = 80
+    console.width = min(console.width, _WIDEST)
     yield Page(console, lang)
 
 

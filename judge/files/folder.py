@@ -121,7 +121,7 @@ class RunFolder:
 
     def owns(self, path: Path) -> bool:
         """Whether this is one of the run's own files, which a new run would replace."""
-        real = path.resolve()
+        real = Path(os.path.realpath(path))  # Path.resolve fails where links lead to each other
         return real.parent == self.path.resolve() and real.name in OWN
 
     def take(self, stream: IO[bytes]) -> Path:

@@ -398,3 +398,20 @@ def test_gold_that_names_other_chunks_twice_is_told(tmp_path: Path) -> None:
         assert said.replace(" ", "") in "".join(out.split())
     assert [each.cell and each.cell.retrieved for each in results(run)] == [False, True]
     assert "missed b" in told(judge("show", run, "x"))
+
+
+def test_what_is_absurdly_long_or_wide_is_told_briefly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = score(tmp_path, PAID)
+    assert len(refused(judge("show", run, "q" * 100_000))) < 500
+    monkeypatch.setenv("COLUMNS", "99999999")
+    assert max(map(len, judge("show", run, "x").out.splitlines())) == 1_000
+
+
+def test_links_that_lead_to_each_other_are_no_input(tmp_path: Path) -> None:
+    loop = tmp_path / "a.jsonl"
+    loop.symlink_to(tmp_path / "b.jsonl")
+    (tmp_path / "b.jsonl").symlink_to(loop)
+    err = refused(judge("score", loop, "-o", tmp_path / "run"))
+    assert err.startswith(f"judge: {loop}: cannot be read: Too many levels of symbolic links")
