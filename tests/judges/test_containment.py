@@ -49,8 +49,9 @@ BOTH_WAYS = [
     (WRITER_ZH, "水质报告是王建国写的。", "陈晓梅", "n", "n"),
     (WRITER_ZH, "水质报告是王建国写的。", "水质报告是陈晓梅写的。", "n", "n"),
     (WRITER_ZH, "陈晓梅。", "水质报告是陈晓梅写的。食堂星期五关门。", "f", "fn"),
-    # Of a Chinese name one character may stand there all the same, and of a word.
-    (HEAD_ZH, "林若梅", "林若兰", "n", "n"),
+    # Of a Chinese name one character may stand there all the same, and of a word: a name that
+    # differs in its last character alone is another's in its place.
+    (HEAD_ZH, "林若梅", "林若兰", "c", "c"),
     ("云岭地区最大的湖是什么湖？", "镜湖", "碧波湖", "n", "n"),
     ("航天馆在哪座城市？", "南宁市", "南宁", "f", "f"),
     # Case, width, punctuation and articles do not count; other figures and signs do.
