@@ -87,7 +87,8 @@ def _is_verb(clause: Clause, word: Word) -> bool:
     """Whether a word may be a verb: no article or the like stands before it."""
     before = clause.text[: word.start].split()
     behind = clause.text[word.end :].split()
-    determined = not before or before[-1].lower().strip(",") in _NOUN
+    said = clause.text[word.start : word.end].lower()
+    determined = not before or before[-1].lower().strip(",") in _NOUN or said in _NOUN
     return not determined and bool(behind) and not _ENDING.search(clause.text[: word.end])
 
 
@@ -95,7 +96,7 @@ _ENDING: Final = re.compile(r"(?:tion|ment|nes|it(?:y|ie)|ance|ence|ing|er|or)s?
 """Of nouns, and of what may be one."""
 _DETERMINERS: Final = (
     "a an the of in on at for from with his her its their our my your this that these those no"
-    " every each some any all"
+    " every each some any all other such own"
 )
 _NOUN: Final = frozenset(_DETERMINERS.split())
 

@@ -219,7 +219,9 @@ def unit_behind(text: str, position: int) -> Found | None:
             continue
         words = "".join(match[0][: match.end(last) - position].lstrip(" \u00a0-").lower().split())
         spelled = " ".join(part for part in match.groups()[:last] if part)
-        if units := _listed(spelled) or after.get(words):
+        # `3,000 m in the air`: two words of letters are no third, `min`.
+        closed = None if last > 1 and words.isalpha() else after.get(words)
+        if units := _listed(spelled) or closed:
             return Found(units, match.end(last))
     # `30 minutes.Then`: no space behind the full stop.
     match = _FIRST.match(text, position)

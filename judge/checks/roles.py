@@ -63,6 +63,8 @@ def conversed(own: Clause, other: Clause) -> tuple[str, str] | None:
 
     Who sells to another does not buy of him.
     """
+    if CJK_CHAR.search(own.whole) is None and not any(w.key in converses() for w in own.words):
+        return None
     pairs = _converse_han(own, other) if CJK_CHAR.search(own.whole) else _converse_en(own, other)
     for mine, theirs in pairs:
         if mine and theirs and turned(*mine, *theirs) is False:

@@ -98,6 +98,7 @@ SAME = [
     ("Here are 3 points:", "It rained."),
     ("三个受害者受伤。", "共有两次受理，受害的人受伤。"),
     ("It is 5 km.", "It is 5000 m."),
+    ("Clouds form at 3,000 m in the air.", "Clouds form at 3,000 m (9,800 ft) in the air."),
     ("It costs 5 U.S. dollars.", "It costs $5."),
     ("Over 60% agreed.", "In all 67% agreed."),
     ("It is about 2000 km away.", "It is 1,987 km away."),
