@@ -49,6 +49,9 @@ _SPOKEN: Final = re.compile(
 )
 _SIGNS: Final = ("clock", " past ", "quarter to", "noon", "midday", "midnight")
 """One of them stands in every spoken time: that is soon seen."""
+_MARKS: Final = (":", "：", *"点點时時午", "from", "between")
+_HALF: Final = re.compile(r"\d\s?[ap]\.?\s?m")
+"""One of these stands in every other time."""
 _NOON: Final = 12
 _DAY: Final = 24 * 60
 _LATE: Final = frozenset(("下午", "傍晚", "晚上", "晚间", "夜里", "夜间", "中午"))
@@ -76,8 +79,10 @@ def times(text: str) -> list[Time]:
     >>> [time.minutes for time in times("from 9:30 a.m. to half past six; 下午三点")]
     [(570,), (390, 1110), (900,)]
     """
-    found = [time for match in _TIME.finditer(text) for time in _figured(match, text)]
     low = text.lower()
+    found: list[Time] = []
+    if any(map(low.__contains__, _MARKS)) or _HALF.search(low):
+        found += (time for match in _TIME.finditer(text) for time in _figured(match, text))
     if any(sign in low for sign in _SIGNS):
         found += (
             Time(_spoken(each), *each.span(), certain=True) for each in _SPOKEN.finditer(text)
