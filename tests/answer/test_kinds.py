@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from judge.answer.kinds import classify
 from judge.answer.sentences import split
+from judge.answer.wordings import wordings
 from judge.records import Sentence, SentenceKind
 from judge.text.fold import CJK_CHAR
 from tests.growth import slow
@@ -163,3 +164,9 @@ def test_no_wording_is_read_in_too_many_ways() -> None:
     texts = [(head + part * LONGEST)[:LONGEST] for head in HEADS for part in PARTS]
     plain = ("The limit of the stay is low, and nobody paid it in spring. " * LONGEST)[:LONGEST]
     assert slow(look, texts, plain, times=60) == []
+
+
+def test_every_wording_is_a_pattern() -> None:
+    # They are compiled where they are used, most of them seldom; all of them take half a second.
+    table = wordings()
+    assert len([table[name] for name in table.table]) > 40

@@ -82,3 +82,12 @@ def test_a_token_is_a_cjk_character_or_four_others() -> None:
         ("x" * 4001, 1001),
     ]
     assert [(text, estimate_tokens(text)) for text, _ in tokens] == tokens
+
+
+@given(st.text(st.characters(codec="ascii")))
+def test_plain_text_folds_as_it_does_behind_a_letter_with_an_accent(text: str) -> None:
+    alone, behind = fold(text), fold(f"é{text}")
+    pairs = list(zip(alone.starts, alone.ends, strict=True))
+    kept = [(start - 1, end - 1) for start, end in zip(behind.starts, behind.ends, strict=True)]
+    assert f"é{alone.text}" == behind.text.replace("é ", "é", 1)
+    assert pairs == kept[len(kept) - len(pairs) :]
