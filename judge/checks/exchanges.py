@@ -6,6 +6,7 @@ from itertools import permutations
 from typing import Final
 
 from judge.checks.clauses import Clause, Word, symmetric
+from judge.checks.roles import DETERMINERS, NO_VERB
 from judge.text.fold import CJK_CHAR
 
 _PREPOSITION: Final = re.compile(
@@ -88,17 +89,9 @@ def _is_verb(clause: Clause, word: Word) -> bool:
     before = clause.text[: word.start].split()
     behind = clause.text[word.end :].split()
     said = clause.text[word.start : word.end].lower()
-    determined = not before or before[-1].lower().strip(",") in _NOUN or said in _NOUN
-    return not determined and bool(behind) and not _ENDING.search(clause.text[: word.end])
-
-
-_ENDING: Final = re.compile(r"(?:tion|ment|nes|it(?:y|ie)|ance|ence|ing|er|or)s?\Z")
-"""Of nouns, and of what may be one."""
-_DETERMINERS: Final = (
-    "a an the of in on at for from with his her its their our my your this that these those no"
-    " every each some any all other such own"
-)
-_NOUN: Final = frozenset(_DETERMINERS.split())
+    if not before or not DETERMINERS.isdisjoint((before[-1].lower().strip(","), said)):
+        return False
+    return bool(behind) and not NO_VERB.search(said)
 
 
 def _behind_words(

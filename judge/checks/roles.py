@@ -24,12 +24,18 @@ _BY: Final = re.compile(r"(?<![^\W_])by (?!\w+ing)", re.IGNORECASE)
 _PHRASE: Final = re.compile(
     r"(?<![^\W_])(?:to|for|in|on|at|from|with|into|during|after|before|over|under|until|against)(?![^\W_])"
 )
-_NO_VERB: Final = re.compile(
+NO_VERB: Final = re.compile(
     r"(?:tion|ment|nes|ness|it(?:y|ie)|ance|ence|ing|er|or|ly)s?\Z", re.IGNORECASE
 )
+"""Endings of nouns, and of what may be one."""
+_BEFORE_NOUNS: Final = (
+    "a an the of in on at for from with his her its their our my your this that these those no"
+    " every each some any all other such own"
+)
+DETERMINERS: Final = frozenset(_BEFORE_NOUNS.split())
+"""What stands before a noun, and is no verb itself."""
 _DETERMINED: Final = re.compile(
-    r"(?<![^\W_])(?:an?|the|of|in|on|at|for|from|with|his|her|its|their|our|my|your|this|that"
-    r"|these|those|no|every|each|some|any|all)[ ]\Z|[,'’]s?[ ]?\Z"
+    rf"(?<![^\W_])(?:{'|'.join(sorted(DETERMINERS))})[ ]\Z|[,'’]s?[ ]?\Z"
 )
 _DETERMINER: Final = 8
 """Characters of the longest of them, the blank behind it and what stands before it."""
@@ -112,7 +118,7 @@ def _around(clause: Clause, verb: Word) -> _Frame | None:
     said = clause.text[verb.start : verb.end]
     if (
         _DETERMINED.search((before[:1].lower() + before[1:])[-_DETERMINER:])
-        or _NO_VERB.search(said)
+        or NO_VERB.search(said)
         or verb.key[0].isdigit()
     ):
         return None
