@@ -163,6 +163,7 @@ FAULTS: Final[list[tuple[Answer, str, int]]] = [
     (parts(), "missing", 3),
     (parts(part(part="When does it open"), part(part="tea?")), "malformed", 2),
     (parts(part(), part()), "malformed", 2),
+    (parts(part(part="When does it open"), part(part="it open")), "malformed", 2),
     (parts(part(answered="yes")), "malformed", 2),
     (parts(part(answered="contradicted")), "malformed", 2),
     (parts(part(answered=None)), "malformed", 2),
@@ -207,7 +208,7 @@ def test_what_cannot_be_believed_is_no_score(place: Path) -> None:
         assert (own.failure.reason, again) == (reason, [False, True, True][:calls]), fault
         assert (own.status, own.score, own.bounds) == ("unscored", None, (0.0, 1.0))
         assert result.scores.faithfulness == 1.0
-    kept = {"missing": 1, "malformed": 17, "refused": 1, "content_filter": 1, "server_error": 1}
+    kept = {"missing": 1, "malformed": 18, "refused": 1, "content_filter": 1, "server_error": 1}
     kept["truncated"] = 1
     assert totals(place / "run").unscored == kept
 

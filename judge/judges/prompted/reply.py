@@ -5,8 +5,10 @@ Its JSON is read as JSON, and where it is broken, not at all.
 
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final, NamedTuple, TypeVar
 
 from pydantic import JsonValue
@@ -33,7 +35,6 @@ _LONGEST_REASON: Final = 300
 _SAID: Final = 40
 _DIGITS: Final = re.compile(r"\s*[0-9]{1,9}\s*")
 _LABELS: Final = {label.value: label for label in Support}
-_ASKS: Final = re.compile(r"[?？]\W*\Z")
 
 _T = TypeVar("_T", str, list[object])
 
@@ -86,8 +87,8 @@ def parse(text: str, request: JudgeRequest, signature: str) -> Parsed:
 def parse_parts(text: str, request: JudgeRequest, signature: str) -> Parsed:
     """Read a finished reply about the one question that was asked: `{"parts": […]}`, once.
 
-    Every part quotes the question, no two the same words, and each sentence that ends in a question
-    mark has one: else nothing of the reply is believed.
+    Every part quotes the question, none words within another's, and each sentence that ends in a
+    question mark has one of its own: else nothing of the reply is believed.
     """
     (index,) = request.ask
     question = request.sentences[index].text
@@ -97,8 +98,16 @@ def parse_parts(text: str, request: JudgeRequest, signature: str) -> Parsed:
         return Parsed({}, {}, {index: str(fault)})
     if not parts:
         return Parsed({}, {index: "no part"}, {})
-    for each in split(question):
-        if _ASKS.search(each.text) and not any(a < each.end and each.start < b for a, b in spans):
+    asking = [each for each in split(question) if _asks(each.text)]
+    starts, ends = [each.start for each in asking], [each.end for each in asking]
+    asked: set[int] = set()
+    for part, (start, end) in zip(parts, spans, strict=True):
+        own = range(bisect_right(ends, start), bisect_left(starts, end))
+        if len(own) > 1:
+            return Parsed({}, {}, {index: f"part {_said(part.words)} holds {len(own)} questions"})
+        asked.update(own)
+    for number, each in enumerate(asking):
+        if number not in asked:
             return Parsed({}, {index: f"no part of {_said(each.text)}"}, {})
     said = {part.answered for part in parts}
     verdict = PartsVerdict(
@@ -108,6 +117,12 @@ def parse_parts(text: str, request: JudgeRequest, signature: str) -> Parsed:
         parts=tuple(parts),
     )
     return Parsed({index: verdict}, {}, {})
+
+
+def _asks(sentence: str) -> bool:
+    """Whether it ends in a question mark, whatever brackets and quotes close behind."""
+    closing = takewhile(lambda sign: not sign.isalnum() and sign != "_", reversed(sentence))
+    return any(sign in "?？" for sign in closing)
 
 
 def _parts(
@@ -125,9 +140,12 @@ def _parts(
     for said, span in zip(words, find_words(words, question), strict=True):
         if span is None:
             raise FaultError(f"part {_said(said)} does not stand in the question")
-        if span in spans:
-            raise FaultError(f"part {_said(said)} stands there twice")
         spans.append(span)
+    furthest = 0
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if end <= furthest:
+            raise FaultError(f"part {_said(question[start:end])} stands within another part")
+        furthest = end
     both = zip(entries, spans, strict=True)
     return [_part(entry, question[start:end]) for entry, (start, end) in both], spans
 

@@ -1,12 +1,13 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.judges.prompted import Parsed, parse
-from judge.judges.prompted.reply import FaultError, find_values
-from judge.records import Chunk, Evidence, JudgeRequest, Support, Verdict
+from judge.judges.prompted.reply import FaultError, find_values, parse_parts
+from judge.records import Chunk, Evidence, JudgeRequest, SentenceKind, Support, Verdict
 from tests.growth import LINEAR, growth
 from tests.requests import request
 
@@ -440,3 +441,38 @@ def test_a_verdict_is_what_one_entry_said_and_each_sentence_has_one_fate(
 @given(st.text(max_size=200))
 def test_prose_is_never_a_verdict(text: str) -> None:
     assert read(text).verdicts == {}
+
+
+# Parts of a question.
+
+TWO = "When does it open? (And when does it close?) Thanks."
+
+
+def of_question(question: str, *parts: str) -> Parsed:
+    said = [{"part": each, "evidence": [], "answered": "full", "reason": ""} for each in parts]
+    about = request([question], kinds={0: SentenceKind.QUESTION})
+    return parse_parts(json.dumps({"parts": said}), about, "s")
+
+
+def test_each_question_has_parts_of_its_own() -> None:
+    rows = (
+        (("When does it open", "when does it close"), None),
+        (("When", "does it open?", "when does it close"), None),
+        (("When does it open", "Thanks"), "no part of '(And when does it close?)'"),
+        (("open? (And when",), "part 'open? (And when' holds 2 questions"),
+        # What stands within another part would count twice.
+        (("When does it open", "it open", "close"), "part 'it open' stands within another part"),
+        (("close", "When", "When"), "part 'When' stands within another part"),
+    )
+    for parts, fault in rows:
+        parsed = of_question(TWO, *parts)
+        told = {**parsed.missing, **parsed.faulty}.get(0)
+        assert (told, bool(parsed.verdicts)) == (fault, fault is None), parts
+
+
+@pytest.mark.parametrize("unit", ["?", "a? ", "? b"])
+def test_a_question_of_many_marks_is_read_in_linear_time(unit: str) -> None:
+    def read_question(text: str) -> None:
+        of_question(text, "x")
+
+    assert growth(read_question, lambda size: unit * size + "x y", 500) < LINEAR
