@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 
 _POSITIVE: Final = (sys.float_info.min, sys.float_info.max)
 _HEADLINES: Final = ("mrr", "map", "hit@", "recall@", "precision@", "ndcg@", "waste@")
-_INCOMPLETE: Final = ("bpref", "judged@", "condensed_mrr", "condensed_map", "condensed_ndcg@")
 """What a comparison shows unless it is told: means, those at a cut-off at each."""
+_INCOMPLETE: Final = ("bpref", "judged@", "condensed_mrr", "condensed_map", "condensed_ndcg@")
+"""Those it shows with --condensed."""
 
 
 def _list(wanted: bool) -> None:  # noqa: FBT001  typer calls it so

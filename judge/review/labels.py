@@ -49,7 +49,8 @@ class Imported(NamedTuple):
     summary: Summary
     """Totals of the run."""
     noted: int
-    """How many rows have a note and no label; they count as blank."""
+    """How many rows have a note and no label; they count as blank. Those of a half without any
+    label count here, too."""
     others: "tuple[Imported, ...]" = ()
     """The other half of correctness, where rows of both were read."""
     f1: "tuple[float | None, float | None]" = (None, None)
@@ -91,6 +92,12 @@ def import_labels(
             if not replace:
                 _refuse_loss(run, draw, labels)
         first, *others = [_kept(run, *each, page) for each in read if each[2]]
+        if replace:
+            for draw in (draw for draw, _, labels in read if not labels):
+                discard_findings(run, draw.target)
+                write_labels(run, draw.draw, [])
+        noted = sum(_noted(rows) for _, rows, labels in read if not labels)
+        first = first._replace(noted=first.noted + noted)
     scores = [_over_answers(each.agreement) for each in (first, *others)]
     if len(scores) != len(_HALVES):
         return first._replace(others=tuple(others))
@@ -123,8 +130,12 @@ def _kept(
     discard_findings(run, draw.target)
     write_labels(run, draw.draw, labels)
     write_findings(run, found, text)
-    noted = sum(bool(row.cell("human_note")) and not row.cell("human_support") for row in rows)
-    return Imported(found, summary, noted)
+    return Imported(found, summary, _noted(rows))
+
+
+def _noted(rows: Iterable[Row]) -> int:
+    """How many rows have a note and no label."""
+    return sum(bool(row.cell("human_note")) and not row.cell("human_support") for row in rows)
 
 
 def join(run: Path, paths: Sequence[Path]) -> list[tuple[Draw, list[Row]]]:

@@ -109,3 +109,25 @@ def test_where_nothing_was_compared_the_draw_says_so(
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
         assert "score with --correctness" in ran.err
     assert not Path("c.csv").exists()
+
+
+def test_replace_lets_go_of_a_half_that_the_sheets_label_nowhere(run: Path) -> None:
+    assert judge("review", "draw", run, "--for", "correctness", "-n", 10, "-o", "c.csv").code == 0
+    fill(Path("c.csv"), "none")
+    assert judge("review", "import", run, "c.csv").code == 0
+    rows = cells(Path("c.csv"))
+    for row in rows:
+        row["asked"] = row["question"]
+        if "▶" in row["reference"]:
+            row.update(human_support="", human_note="which of them?")
+    write_sheet("c.csv", rows, COMPARED, "en")
+    ran = judge("review", "import", run, "c.csv")
+    assert (ran.code, "5 labels imported earlier" in ran.err) == (2, True)
+    assert (run / "agreement_recall.json").exists()
+    ran = judge("review", "import", run, "c.csv", "--replace")
+    assert ran.code == 0, ran.err
+    assert "5 rows have a note and no label" in ran.out
+    found = sorted(path.name for path in run.glob("agreement*"))
+    assert found == ["agreement_precision.html", "agreement_precision.json"]
+    ran = judge("review", "draw", run, "--for", "correctness", "-n", 40, "-o", "again.csv")
+    assert "filled in with earlier labels: 5\n" in ran.out

@@ -53,8 +53,6 @@ _STOPPED: Final = {
 _COST: Final = {"model": "", "prompt_tokens": 0, "reply_tokens": 0, "seconds": 0.0, "retries": 0}
 """What is known of a call, and what it is where no reply came."""
 _LATE: Final = "the time for this answer was up; see --deadline"
-
-
 _VERDICTS: Final = Form()
 
 _Question = dict[int, str]
@@ -98,10 +96,10 @@ class PromptedJudge:
     """Asks a model about up to `sentences_per_call` sentences at a time, one call after the other.
 
     `edition` is what else the verdicts depend on, as the last parts of the signature, and `form`
-    goes with the prompt. A reply's
-    limit is made from the number of sentences and `room`, tokens for thinking where the limit
-    covers that, too. A reply that it cuts is asked for with twice the limit, up to
-    `max_reply_tokens`, then in halves; a limit that was needed once is where later answers begin.
+    goes with the prompt. A reply's limit is made from the number of sentences and `room`, tokens
+    for thinking where the limit covers that, too. A reply that it cuts is asked for with twice the
+    limit, up to `max_reply_tokens`, then in halves; a limit that was needed once is where later
+    answers begin.
 
     Raises:
         ConfigError: `sentences_per_call` is under 1.
