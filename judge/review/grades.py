@@ -5,19 +5,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
 from judge.errors import InputError
 from judge.records import Record, Sample
 from judge.retrieval import Comparison, sample_query
-from judge.retrieval.records import RankRules, RunsReport
+from judge.retrieval.records import Cutoff, RankRules, RunsReport
 from judge.review.agreement import krippendorff_alpha, weighted_kappa
 from judge.review.folder import check_output, write_whole
 from judge.review.golden import sample_line
 from judge.review.labels import LONGEST, folded, is_of, refuse
-from judge.review.pool import Pool, PooledQuery, read_pool
+from judge.review.pool import Pool, PooledQuery, check_depth, read_pool
 from judge.review.sheet import READ_GRADES, Row, read_grade, read_sheet
 from judge.text.visible import clip
 
@@ -76,9 +76,9 @@ class PooledSystem(Record):
     name: str
     """Of the system."""
     queries: int
-    """Queries of the gold set that it has."""
+    """Queries of the gold set for which it ranks something; each of the others counts 0."""
     ranked: int
-    """Chunks among its first k, over these."""
+    """Chunks among its first k, over these, each text once."""
     unjudged: int
     """Those of them that nobody graded."""
 
@@ -108,9 +108,11 @@ class GoldReport(Record):
     """Queries of which nothing was graded `gold_from` or more."""
     counts: dict[str, int]
     """Chunks by grade: the median of the reviewers'."""
+    several: int = 0
+    """Texts graded `gold_from` or more that have several ids. `measures` count each once."""
     agreement: GradeAgreement
     """How far reviewers agree."""
-    k: Annotated[int, Field(ge=1)]
+    k: Cutoff
     """How many of each ranking are looked at."""
     systems: tuple[PooledSystem, ...]
     """In the order in which they were pooled."""
@@ -146,10 +148,13 @@ def import_gold(
         force: whether a file that is there is replaced.
 
     Raises:
+        ConfigError: `k` is no rank.
         InputError: a sheet cannot be read, or rows of it cannot be right; all are named.
         RunError: the draw cannot be read, or the gold set not be written.
     """
     output = Path(output)
+    if k is not None:
+        check_depth("-k", k)
     check_output(output, [Path(draw), *map(Path, sheets)], force=force)
     pool = read_pool(draw)
     rows = [row for path in sheets for row in read_sheet(path, READ_GRADES)]
@@ -190,6 +195,11 @@ def _report(
         ungraded=tuple(qid for qid in drawn if qid not in gold),
         unanswered=tuple(each.qid for each in samples if not each.gold_evidence),
         counts={f"{grade:g}": n for grade, n in sorted(Counter(grades.values()).items())},
+        several=sum(
+            len(each.chunk_ids) > 1 and grades.get(each.review_id, 0) >= gold_from
+            for query in pool.queries
+            for each in query.pool
+        ),
         agreement=_agreement(pool, raters, found),
         k=k,
         systems=systems,
@@ -302,12 +312,23 @@ def _agreement(
     )
 
 
+def _first_ids(query: PooledQuery) -> dict[str, str]:
+    """The first id of each pooled id's text: systems may name one text by different ids."""
+    return {name: each.chunk_ids[0] for each in query.pool for name in each.chunk_ids}
+
+
+def _ranking(query: PooledQuery, system: str) -> tuple[str, ...]:
+    """What a system ranks, each text once, by its first id; empty where it lacks the query."""
+    first = _first_ids(query)
+    return tuple(dict.fromkeys(first.get(n, n) for n in query.rankings.get(system, ())))
+
+
 def _systems(pool: Pool, gold: Mapping[str, Mapping[str, float]], k: int) -> Iterator[PooledSystem]:
     for name in pool.systems:
         own = [
-            (query.rankings[name][:k], gold[query.sample.qid])
+            (ids[:k], gold[query.sample.qid])
             for query in pool.queries
-            if name in query.rankings and query.sample.qid in gold
+            if query.sample.qid in gold and (ids := _ranking(query, name))
         ]
         yield PooledSystem(
             name=name,
@@ -320,7 +341,7 @@ def _systems(pool: Pool, gold: Mapping[str, Mapping[str, float]], k: int) -> Ite
 def _measures(
     pool: Pool, samples: Sequence[Sample], gold_from: int, systems: Sequence[PooledSystem], k: int
 ) -> RunsReport | None:
-    """The systems by the gold set."""
+    """The systems by the gold set; without those that rank nothing where anything is relevant."""
     if not any(sample.gold_evidence for sample in samples):
         return None
     rules = RankRules(
@@ -330,10 +351,16 @@ def _measures(
         condensed=any(system.unjudged for system in systems),
     )
     comparison = Comparison(rules, most=0)
-    rankings = {query.sample.qid: query.rankings for query in pool.queries}
+    queries = {query.sample.qid: query for query in pool.queries}
+    once = []
+    for sample in samples:
+        first = _first_ids(queries[sample.qid])
+        relevance = {n: grade for n, grade in (sample.relevance or {}).items() if first[n] == n}
+        once.append(with_gold(sample, relevance, gold_from))
     for system in systems:
-        for sample in samples:
-            if (ids := rankings[sample.qid].get(system.name)) is not None:
-                ranked = sample.model_copy(update={"retrieved": ids, "chunks": ()})
-                comparison.add(system.name, sample_query(ranked, rules))
+        ranked = [(each, _ranking(queries[each.qid], system.name)) for each in once]
+        if any(each.gold_evidence and ids for each, ids in ranked):
+            for each, ids in ranked:
+                run = each.model_copy(update={"retrieved": ids, "chunks": ()})
+                comparison.add(system.name, sample_query(run, rules))
     return comparison.report()

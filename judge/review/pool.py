@@ -18,6 +18,7 @@ from judge.files.runs import parse
 from judge.files.source import MAX_LINE, PIPED, spoken
 from judge.messages import Lang
 from judge.records import Record, Sample
+from judge.retrieval.records import DEEPEST, Cutoff
 from judge.review.draws import deal, digest, hand_out, sheets_of
 from judge.review.folder import as_json, check_output, write_whole
 from judge.review.sheet import GRADED
@@ -63,7 +64,7 @@ class Pool(Record):
     """Its name, with which review ids begin."""
     seed: int
     """Of the draw."""
-    depth: int
+    depth: Cutoff
     """How many of each ranking are pooled."""
     by: str | None
     """The key that strata are made by."""
@@ -127,11 +128,12 @@ def draw_gold(  # noqa: PLR0913  each is a choice of who draws
 
     Raises:
         ConfigError: the sheet is neither CSV nor XLSX, openpyxl is not installed, two systems have
-            one name, or standard input is named.
+            one name, standard input is named, or `depth` is no rank.
         InputError: a file cannot be read, nothing is ranked, no pooled chunk has a text, or one
             has two.
         RunError: a file is there already, or cannot be written.
     """
+    check_depth("--depth", depth)
     sheets = sheets_of(Path(sheet), reviewers)
     kept = Path(sheet).with_suffix(".draw.json")
     systems = (System(Path(samples.removesuffix(".gz")).stem, samples), *systems)
@@ -162,6 +164,12 @@ def _check_files(
     names = [system.name for system in systems]
     for name in (name for name in names if names.count(name) > 1):
         raise ConfigError(f"two systems are called {name!r}; name each, as --pool NAME=FILE")
+
+
+def check_depth(option: str, depth: int) -> None:
+    """Refuse, with ConfigError, what is no rank."""
+    if not 1 <= depth <= DEEPEST:
+        raise ConfigError(f"{option} {depth}: give a whole number from 1 to {DEEPEST}")
 
 
 def read_pool(path: str | Path) -> Pool:

@@ -332,6 +332,60 @@ def test_texts_come_from_a_corpus_or_another_sample_and_copies_are_graded_once()
 
 
 @pytest.mark.usefixtures("place")
+def test_a_text_that_systems_name_by_different_ids_is_one_relevant_chunk() -> None:
+    texts = {"answer": "a1 b1", "beside": "a2 b2"}
+    for system in "ab":
+        chunks: list[JsonValue] = [
+            {"chunk_id": name, "text": text}
+            for text, names in texts.items()
+            for name in names.split()
+            if name[0] == system
+        ]
+        write(Path(f"{system}.jsonl"), [{"qid": "q", "query": "What?", "chunks": chunks}])
+    assert judge("gold", "draw", "a.jsonl", "b.jsonl", "--depth", 2).code == 0
+    grade("gold.csv", lambda row: "3" if row["chunk"] == "answer" else "0")
+    words = ("gold", "import", "gold.draw.json", "gold.csv", "--force")
+    found = json.loads(judge(*words, "--json").out)
+    # Both have the one relevant text first, so both are perfect.
+    for run in found["measures"]["runs"]:
+        mean = run["report"]["mean"]
+        assert (mean["recall@2"], mean["mrr"], mean["ndcg@2"]) == (1, 1, 1), run["name"]
+    assert (found["several"], gold()["q"]["gold_evidence"]) == (1, ["a1", "b1"])
+    for lang, said in (
+        ("en", "have several ids: 1; recall by"),
+        ("zh", "有多个 id 的相关文本：1 个"),
+    ):
+        assert said in judge(*words, "--lang", lang).out
+    grade("gold.csv", lambda row: "3" if row["chunk"] == "answer" else "")
+    (one, _) = json.loads(judge(*words, "--json").out)["systems"]
+    assert (one["ranked"], one["unjudged"]) == (2, 1)
+
+
+@pytest.mark.usefixtures("place")
+def test_a_query_that_a_system_does_not_rank_counts_0() -> None:
+    write(Path("half.jsonl"), [sample("travel0", ["travel0#0"]), sample("travel1", [])])
+    write(Path("off.jsonl"), [sample("notice0", ["notice0#3"])])
+    assert judge("gold", "draw", "dense.jsonl", "half.jsonl", "off.jsonl", "--depth", 1).code == 0
+    # Of eight queries the first chunk of each is relevant, but for notice0.
+    grade("gold.csv", lambda row: "0" if "notice0" in row["query"] else "3")
+    words = ("gold", "import", "gold.draw.json", "gold.csv", "--force")
+    found = json.loads(judge(*words, "--json").out)
+    runs = {run["name"]: run["report"] for run in found["measures"]["runs"]}
+    assert [each["queries"] for each in found["systems"]] == [8, 1, 1]
+    assert (runs["half"]["mean"]["mrr"], runs["half"]["statuses"]["no_ranking"]) == (1 / 7, 6)
+    for lang, said in (
+        ("en", "half has 1 of 8 queries; each of the others counts 0"),
+        ("en", "off has 1 of 8 queries, none of them with a relevant chunk"),
+        ("zh", "half 含 8 个问题中的 1 个"),
+    ):
+        assert said in " ".join(judge(*words, "--lang", lang).out.split()), said
+    for option in ([*words, "-k", 10**11], ["gold", "draw", "dense.jsonl", "--depth", 10**11]):
+        ran = judge(*option)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), ran
+        assert "give a whole number from 1 to 1000000000" in ran.err
+
+
+@pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("name", ["odd.csv", "odd.xlsx"])
 def test_texts_that_look_like_formulas_or_are_cut_come_back(name: str) -> None:
     texts = ["=cmd|' /C calc'!A0", "-5; =1+1", "a\r\nb\0c", "👩‍👩‍👧 " * 6000, "---", "x" * 40_000]

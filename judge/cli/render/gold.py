@@ -26,6 +26,12 @@ def print_gold(found: GoldReport, path: Path, page: Page) -> None:
     page.blank()
     page.say(say("pool", k=found.k), style="bold")
     page.table(table)
+    measured = found.measures and {run.name for run in found.measures.runs}
+    for each in found.systems:
+        if each.queries < found.queries:
+            key = "lacks" if measured is None or each.name in measured else "unmeasured"
+            line = say(key, name=_short(each.name), queries=each.queries, all=found.queries)
+            page.say(line, hang=2)
     if found.measures is None:
         page.say(say("nothing", gold_from=found.gold_from), hang=2, style="yellow")
     else:
@@ -56,6 +62,8 @@ def _counts(found: GoldReport, page: Page) -> Iterator[str]:
         qids = _some(found.unanswered, page)
         count = len(found.unanswered)
         yield say("unanswered", count=count, qids=qids, gold_from=found.gold_from)
+    if found.several:
+        yield say("several", count=found.several)
 
 
 def _agreement(found: GoldReport, page: Page) -> Iterator[str]:
