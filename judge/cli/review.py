@@ -1,6 +1,6 @@
 """`judge review`: verdicts sampled for people, their answers, and golden sets made of these."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -17,6 +17,7 @@ from judge.text.visible import clip, counted, flat
 if TYPE_CHECKING:
     from judge.config import Config
     from judge.records import Summary
+    from judge.review.draws import Drawn
     from judge.review.records import Agreement, Draw, Drift, Flip, LostSentence
 
 commands = typer.Typer(
@@ -63,8 +64,6 @@ def draw(  # noqa: PLR0913  each is an option of the command line
 
     Example: judge review draw runs/today -n 60 -o review.csv
     """
-    from judge.review.sheet import choices, header  # noqa: PLC0415  heavy, and --help stays quick
-
     made = review.draw(
         run,
         output,
@@ -78,16 +77,7 @@ def draw(  # noqa: PLR0913  each is an option of the command line
         lang=lang,
         force=force,
     )
-    filled = made.filled + sum(each.filled for each in made.others)
-    labels = f"{', '.join(choices(lang))}; {Messages.of('sheet')('yes_or_no', lang)}"
-    sheets = list(map(str, made.sheets))
-    say(
-        *(line for each in (made, *made.others) for line in _drawn(each.draw)),
-        *([f"filled in with earlier labels: {filled}"] * bool(filled)),
-        f"to label: {', '.join(sheets)} (column {header('human_support', lang)}: {labels})",
-        f"kept from reviewers: {', '.join(str(each.kept) for each in (made, *made.others))}",
-        f"then: judge review import {run} {' '.join(sheets)}",
-    )
+    say(*_told(made, run, lang))
 
 
 @commands.command()
@@ -99,6 +89,7 @@ def plan(
     *,
     target: For = _FOR,
     by: By = _BY,
+    lang: Lang = typer.Option("en", "--lang", help="Language of what is printed."),
 ) -> None:
     """Say how many labels the corrected score needs to be known to ± WIDTH.
 
@@ -108,27 +99,24 @@ def plan(
 
     halves = TARGETS[target]
     plans = {half: review.plan(run, width, by, half) for half in halves}
+    tell = words("review", "plan", lang)
     for half, found in plans.items():
-        noun = by if found.total == 1 else f"{by}s"
-        spread = "for a poor judge, for "
-        spread += f"no {by}s are labelled yet: label some, import, and plan again"
-        if found.learnt:
-            spread = f"spread learnt from {found.learnt} labelled {by}s"
-        of = f" of {half.replace('_', ' ')}" if len(halves) > 1 else ""
+        spread = tell(f"{'learnt' if found.learnt else 'poor'}_{by}", count=found.learnt)
+        of = tell(half) if len(halves) > 1 else ""
+        key = f"{by}_one" if found.total == 1 else by
         say(
-            f"{found.total} {noun} for ±{width:g}{of} ({spread})",
+            tell(key, total=found.total, width=width, half=of, spread=spread),
             *(
-                f"  {each.labels:>6} of {each.units:>7}  {_named(each.names)}  "
-                f"(spread {each.spread:.2f})"
+                tell("stratum", **each._asdict() | {"names": _named(each.names, lang)})
                 for each in found.quotas
             ),
         )
     # A draw gives each half as much.
     total = len(halves) * max(found.total for found in plans.values())
     options = f" --for {target}" * (len(halves) > 1) + " --by answer" * (by == "answer")
-    say(f"then: judge review draw {run} -n {total}{options}")
+    say(tell("next", run=run, total=total, options=options))
     if any(found.learnt for found in plans.values()):
-        say("labels there are count: the new sheet comes filled in with them")
+        say(tell("again"))
 
 
 @commands.command()
@@ -260,19 +248,45 @@ def import_(
         say(tell("noted", count=noted))
 
 
-def _drawn(draw: "Draw") -> Iterable[str]:
+def _told(made: "Drawn", run: Path, lang: Lang) -> Iterator[str]:
+    from judge.review.sheet import choices, header  # noqa: PLC0415  heavy, and --help stays quick
+
+    tell = words("review", "draw", lang)
+    halves, sheets = (made, *made.others), list(map(str, made.sheets))
+    for each in halves:
+        yield from _drawn(each.draw, lang)
+    if filled := sum(each.filled for each in halves):
+        yield tell("filled", count=filled)
+    yield tell(
+        "label",
+        sheets=", ".join(sheets),
+        column=header("human_support", lang),
+        labels=tell("joint").join(choices(lang)),
+        bare=Messages.of("sheet")("yes_or_no", lang),
+    )
+    yield tell("kept", paths=", ".join(str(each.kept) for each in halves))
+    yield tell("next", run=run, sheets=" ".join(sheets))
+
+
+def _drawn(draw: "Draw", lang: Lang) -> Iterator[str]:
     """What a draw took of each stratum."""
-    strata, what = draw.strata, ""
-    drawn, of = sum(stratum.drawn for stratum in strata), sum(stratum.units for stratum in strata)
-    rows = f", {len(draw.sentences)} sentences" if draw.by == "answer" else ""
-    if draw.target != "faithfulness":
-        what = f" for {draw.target.replace('_', ' ')}"
-    yield f"draw {draw.draw}{what}: {drawn} of {of} {draw.by}s{rows}, seed {draw.seed}"
-    yield from (f"  {s.drawn:>4} of {s.units:>7}  {_named(s.names)}" for s in strata)
+    tell = words("review", "draw", lang)
+    yield tell(
+        f"by_{draw.by}",
+        draw=draw.draw,
+        half="" if draw.target == "faithfulness" else tell(draw.target),
+        drawn=sum(stratum.drawn for stratum in draw.strata),
+        of=sum(stratum.units for stratum in draw.strata),
+        rows=len(draw.sentences),
+        seed=draw.seed,
+    )
+    for each in draw.strata:
+        names = _named(each.names, lang)
+        yield tell("stratum", drawn=each.drawn, units=each.units, names=names)
 
 
-def _named(names: tuple[str, ...]) -> str:
-    return flat(" + ".join(name.replace("_", ", ") for name in names))
+def _named(names: Iterable[str], lang: Lang) -> str:
+    return " + ".join(map(words("review", "stratum", lang), names))
 
 
 def _drifted(drift: "Drift", answers: int) -> Iterable[str]:

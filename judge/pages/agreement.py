@@ -6,7 +6,14 @@ from typing import Final, Literal
 from judge.messages import Lang, Messages
 from judge.pages.html import render
 from judge.records import Sample, Summary
-from judge.review.records import Agreement, CorrectedScore, Disagreement, LabelledStratum, Share
+from judge.review.records import (
+    Agreement,
+    CorrectedScore,
+    Disagreement,
+    LabelledStratum,
+    Share,
+    Target,
+)
 from judge.text.visible import flat
 
 Samples = Callable[[Collection[str]], Mapping[str, Sample]]
@@ -73,6 +80,10 @@ class Words:
         """The word for a name from outside; the name itself where there is none."""
         key = f"{group}.{name}"
         return self._texts(key, self._lang) if key in self._texts else name
+
+    def place(self, chunk_id: str, target: Target) -> str:
+        """The id of a chunk; where correctness is checked, the word for the other text."""
+        return chunk_id if target == "faithfulness" else self.named("other", chunk_id)
 
     def percent(self, share: float) -> str:
         """A share, 0 to 1, to a tenth of a percent."""

@@ -1,6 +1,7 @@
 """Correctness drawn for people: its two halves, each held against the other text."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,18 @@ def test_both_halves_are_drawn_into_one_sheet_and_corrected(run: Path) -> None:
 
 def test_the_halves_may_be_labelled_apart_by_several_and_in_chinese(run: Path) -> None:
     words = ("review", "draw", run, "--for", "correctness", "-n", 8, "--open", "--lang", "zh")
-    assert judge(*words, "--reviewers", 2, "--overlap", 2, "-o", "c.csv").code == 0
+    ran = judge(*words, "--reviewers", 2, "--overlap", 2, "-o", "c.csv")
+    assert ran.code == 0, ran.err
+    assert re.search(
+        r"^抽取 r\w{8}（正确性召回率）：12 句中的 4 句，种子 0$", ran.out, re.MULTILINE
+    )
+    plan = judge("review", "plan", run, "--for", "correctness", "--lang", "zh")
+    assert "正确性召回率达到 ±0.03 需要 12 句（尚未标注任何句子" in plan.out
+    whole = judge("review", "draw", run, "--by", "answer", "--lang", "zh", "-o", "w.csv")
+    # But for commands, names of files and of a draw nothing is English.
+    for out in (ran.out, plan.out, whole.out):
+        said = re.sub(r"judge review .*|抽取 r\w{8}|[\w/-]+\.(csv|json)", "", out)
+        assert not re.search("[A-Za-z]", said), out
     first, second = cells(Path("c-1.csv")), cells(Path("c-2.csv"))
     assert len(first[0]) == len(COMPARED_OPEN)
     both = {row["编号"] for row in first} & {row["编号"] for row in second}
@@ -95,6 +107,11 @@ def test_the_halves_may_be_labelled_apart_by_several_and_in_chinese(run: Path) -
     assert ran.code == 0, ran.err
     page = (run / "agreement_recall.html").read_text("utf-8")
     assert "参考答案的论断" in page
+    assert re.search(r"^    (参考答案|回答)  ", ran.out, re.MULTILINE)
+    for half in HALVES:
+        page = (run / f"agreement_{half}.html").read_text("utf-8")
+        assert not re.search(r">\s*(gold_answer|answer)\s*<", page)
+    assert not re.search(r"^    (gold_)?answer ", ran.out, re.MULTILINE)
     # A bare no: what partial is worth is not known, and so is the F1.
     assert "F1 of the two" not in ran.out
 

@@ -11,7 +11,7 @@ from judge.cli.terminal import Page, between, number
 from judge.pages.agreement import Bias, Findings, Samples, Words, bias, stratum_bias
 from judge.records import Sample, Summary
 from judge.review.folder import files_of
-from judge.review.records import Agreement, Disagreement, Share
+from judge.review.records import Agreement, Disagreement, Share, Target
 from judge.text.visible import flat
 
 _SHOWN: Final = 3
@@ -137,13 +137,15 @@ def _disagreements(
         judge, people = words.named("label", item.judge), " / ".join(labels)
         line = Text(f"  {flat(words('terminal.said', judge=judge, people=people))} ")
         line.append(f"{flat(item.qid)} ", style="bold").append(flat(item.text))
-        for each in (line, *_grounds(item, samples.get(item.qid), words)):
+        for each in (line, *_grounds(item, samples.get(item.qid), agreement.target, words)):
             # As many lines as were promised, however wide the letters are.
             each.truncate(max(page.console.width, _LEAST), overflow="ellipsis")
             yield each
 
 
-def _grounds(item: Disagreement, sample: Sample | None, words: Words) -> Iterator[Text]:
+def _grounds(
+    item: Disagreement, sample: Sample | None, target: Target, words: Words
+) -> Iterator[Text]:
     """The question, and the first chunks; before them the one that the judge quotes."""
     if sample is None:
         return
@@ -153,7 +155,7 @@ def _grounds(item: Disagreement, sample: Sample | None, words: Words) -> Iterato
     for chunk in chunks[:_CHUNKS]:
         start = max(0, chunk.text.find(item.quote)) if item.quote else 0
         text = f"{'…' if start else ''}{flat(chunk.text[start : start + _LONGEST])}"
-        yield Text(f"    {flat(chunk.chunk_id)}  {text}", style="dim")
+        yield Text(f"    {flat(words.place(chunk.chunk_id, target))}  {text}", style="dim")
     if (more := len(chunks) - _CHUNKS) > 0:
         yield Text(f"    {words.counted('terminal.chunks', more)}", style="dim")
 
