@@ -138,6 +138,8 @@ def _told(made: "DrawnPool", lang: Lang) -> Iterator[str]:
         yield "  " + tell("stratum", drawn=drawn, units=each.queries, name=flat(each.stratum))
     if empty := sum(not query.pool for query in pool.queries):
         yield tell("empty", count=empty)
+    for name in pool.idle:
+        yield tell("idle", name=clip(flat(name), _SHOWN))
     if pool.textless:
         names = ", ".join(clip(flat(name), _SHOWN) for name in pool.textless[:_NAMED])
         more = "…" * (len(pool.textless) > _NAMED)

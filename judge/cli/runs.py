@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from judge.errors import ConfigError, InputError
 from judge.files.source import PIPED, placed, readable, spoken
 from judge.files.tables import Value, row_file
-from judge.text.visible import clip
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from judge.retrieval.ranking import Block
     from judge.retrieval.records import QueryRanks, RankingReport, RankRules, RunsReport
 
-_LONGEST: Final = 60
 _MOST_WEIGHT: Final = 1e6
 
 
@@ -262,19 +260,11 @@ def _judged(source: "Source", gold: str, how: How) -> "Iterator[Iterable[Sample]
 
 
 def _check(sample: "Sample", rules: "RankRules", by: str | None) -> None:
-    from judge.retrieval import check_gold  # noqa: PLC0415
+    from judge.retrieval import check_gold, check_key  # noqa: PLC0415
 
     check_gold(sample, rules)
-    if by is None:
-        return
-    if by not in sample.metadata:
-        others = ", ".join(sample.metadata) or "none"
-        message = f"is missing, and --by names it; the other keys here: {others}"
-        raise InputError(clip(message, 200), field=by)
-    value = sample.metadata[by]
-    if not isinstance(value, str | int | float) or not str(value).strip():
-        shown = clip(repr(value), _LONGEST)
-        raise InputError(f"is {shown}; --by takes a text or a number", field=by)
+    if by is not None:
+        check_key(sample, by)
 
 
 def _add_trec(comparison: "Comparison", runs: Sequence[Run], qrels: str, how: How) -> None:

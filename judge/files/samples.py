@@ -217,10 +217,9 @@ class Source:
     def again(self) -> Iterator[Callable[[], Iterator[Sample]]]:
         """What reads the samples, from the first each time; otherwise as above.
 
-        Bad lines are told once.
+        Bad lines are told once, however often they are read.
         """
         with placed(self.name), readable(self._source) as path:
-            self._last = 0
             yield partial(self._read, path)
 
     def _tell(self, line: Rejected) -> None:

@@ -2,11 +2,12 @@
 
 from judge.retrieval.comparison import Comparison
 from judge.retrieval.evaluate import measure_retrieval, measure_run
-from judge.retrieval.ranking import check_gold, run_queries, sample_query
+from judge.retrieval.ranking import check_gold, check_key, run_queries, sample_query
 
 __all__ = [
     "Comparison",
     "check_gold",
+    "check_key",
     "measure_retrieval",
     "measure_run",
     "run_queries",

@@ -12,6 +12,7 @@ from judge.errors import InputError
 from judge.records import Chunk, Sample
 from judge.retrieval.records import RankRules
 from judge.scores.quadrants import Documents
+from judge.text.visible import clip
 
 Grades = Mapping[str, float]
 """Relevance by id; what is not there, or not above 0, is not relevant."""
@@ -19,6 +20,8 @@ Block = tuple[str, Sequence[str], Sequence[float]]
 """One query of a run: qid, document ids, and their scores, in any order."""
 Places = npt.NDArray[np.intp]
 
+_SHOWN: Final = 60
+_LONGEST: Final = 200
 _UNGRADED: Final = 1.0
 """Relevance of what gold names and nobody graded."""
 _MOST: Final = {"linear": 1e100, "exp2": 300.0}
@@ -132,6 +135,18 @@ def check_gold(sample: Sample, rules: RankRules) -> None:
     for name, grade in (_gold(sample, rules)[0] or {}).items():
         if problem := too_much(grade, rules):
             raise InputError(f"the grade of {name!r} is {problem}", field="relevance")
+
+
+def check_key(sample: Sample, by: str) -> None:
+    """Refuse, with InputError, a sample that the key `by` gives no text or number."""
+    if by not in sample.metadata:
+        others = ", ".join(sample.metadata) or "none"
+        message = f"is missing, and --by names it; the other keys here: {others}"
+        raise InputError(clip(message, _LONGEST), field=by)
+    value = sample.metadata[by]
+    if not isinstance(value, str | int | float) or not str(value).strip():
+        shown = clip(repr(value), _SHOWN)
+        raise InputError(f"is {shown}; --by takes a text or a number", field=by)
 
 
 def too_much(grade: float, rules: RankRules) -> str:

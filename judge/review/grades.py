@@ -31,6 +31,8 @@ class Rater(NamedTuple):
 
     name: str
     grades: dict[str, int]
+    notes: dict[str, str]
+    """Likewise; of the rows that have one."""
 
 
 class PairAgreement(Record):
@@ -51,6 +53,8 @@ class GradedApart(Record):
     qid: str
     grades: dict[str, int]
     """By reviewer."""
+    notes: dict[str, str] = Field(default_factory=dict)
+    """What reviewers noted beside the grade; of those who did."""
 
 
 class GradeAgreement(Record):
@@ -98,6 +102,8 @@ class GoldReport(Record):
     """Those with a grade."""
     blank: tuple[str, ...]
     """Places of the rows in the sheets without a grade, which nobody else graded."""
+    noted: tuple[str, ...] = ()
+    """Places of the rows in the sheets with a note and no grade."""
     missing: int
     """Rows that stand in none of the sheets."""
     queries: int
@@ -190,6 +196,9 @@ def _report(
         rows=sum(len(query.pool) for query in pool.queries),
         graded=len(grades),
         blank=tuple(str(row) for name, row in there.items() if name and name not in grades),
+        noted=tuple(
+            str(row) for row in rows if row.cell("human_note") and not row.cell("human_grade")
+        ),
         missing=sum(each.review_id not in there for q in pool.queries for each in q.pool),
         queries=len(samples),
         ungraded=tuple(qid for qid in drawn if qid not in gold),
@@ -220,13 +229,15 @@ def grades_of(pool: Pool, rows: Sequence[Row]) -> list[Rater]:
             if grade is None:
                 continue
             name, reviewer = row.cell("review_id"), " ".join(row.cell("reviewer").split())
-            rater = raters.setdefault(folded(reviewer), Rater(reviewer, {}))
+            rater = raters.setdefault(folded(reviewer), Rater(reviewer, {}, {}))
             first = places.setdefault((folded(reviewer), name), row)
             if rater.grades.setdefault(name, grade) != grade:
                 who = f"reviewer {reviewer!r}" if reviewer else "a nameless reviewer"
                 step = "keep one" if reviewer else "keep one, or fill in the column reviewer"
                 said = f"{name!r} is {grade} and in {first} {rater.grades[name]}, both of {who}"
                 raise ValueError(f"{said}; {step}")  # noqa: TRY301  all rows are told of together
+            if note := row.cell("human_note"):
+                rater.notes[name] = note
         except ValueError as error:
             problems.append(f"{row}: {error}")
     refuse(problems)
@@ -296,6 +307,11 @@ def _agreement(
                 rater.name: rater.grades[each.review_id]
                 for rater in raters
                 if each.review_id in rater.grades
+            },
+            notes={
+                rater.name: rater.notes[each.review_id]
+                for rater in raters
+                if each.review_id in rater.notes
             },
         )
         for query in pool.queries

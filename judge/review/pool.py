@@ -18,6 +18,7 @@ from judge.files.runs import parse
 from judge.files.source import MAX_LINE, PIPED, spoken
 from judge.messages import Lang
 from judge.records import Record, Sample
+from judge.retrieval import check_key
 from judge.retrieval.records import DEEPEST, Cutoff
 from judge.review.draws import deal, digest, hand_out, sheets_of
 from judge.review.folder import as_json, check_output, write_whole
@@ -26,7 +27,6 @@ from judge.review.spread import Asked, Chosen, choose
 from judge.review.systems import Ranked, Reader, System, plain, read_system, texts_of
 from judge.text.visible import clip
 
-_LONGEST: Final = 200
 _SHOWN: Final = 60
 _NAMED: Final = 3
 
@@ -70,6 +70,8 @@ class Pool(Record):
     """The key that strata are made by."""
     systems: tuple[str, ...]
     """Whose rankings are pooled."""
+    idle: tuple[str, ...] = ()
+    """Systems that have queries of the samples', and rank nothing for the chosen ones."""
     textless: tuple[str, ...] = ()
     """Pooled chunks whose text is not known: they cannot be graded, and stay unjudged."""
     queries: tuple[PooledQuery, ...]
@@ -139,8 +141,14 @@ def draw_gold(  # noqa: PLR0913  each is a choice of who draws
     systems = (System(Path(samples.removesuffix(".gz")).stem, samples), *systems)
     _check_files(systems, corpus, (*sheets, kept), force=force)
     reader = Reader(skip_bad_lines, max_line)
-    chosen = choose(_asked(samples, by, reader), size, seed)
-    pool = _pooled(chosen, systems, corpus, reader, (seed, depth, by))
+    asked = _asked(samples, by, reader)
+    chosen = choose(asked, size, seed)
+    first, *others = (
+        read_system(system, {qid for each in chosen for qid in each.qids}, reader)
+        for system in systems
+    )
+    _refuse_strangers(first, others, {each.qid for each in asked})
+    pool = _pooled(chosen, (first, *others), corpus, reader, (seed, depth, by))
     rows = [
         (query.sample.qid, {"review_id": e.review_id, "query": query.sample.query, "chunk": e.text})
         for query in pool.queries
@@ -200,16 +208,13 @@ def _stratum(sample: Sample, by: str | None) -> str:
 def _check(sample: Sample, by: str | None) -> None:
     if not sample.query.strip():
         raise InputError("is blank, and people cannot grade without it; fill it in", field="query")
-    if by is not None and by not in sample.metadata:
-        message = f"is missing, and --by names it; the other keys: {', '.join(sample.metadata)}"
-        raise InputError(clip(message, _LONGEST), field=by)
-    if by is not None and not isinstance(sample.metadata[by], str | int | float):
-        raise InputError("is no text or number, and --by names it; name another key", field=by)
+    if by is not None:
+        check_key(sample, by)
 
 
 def _pooled(
     chosen: Sequence[Chosen],
-    systems: Sequence[System],
+    read: Sequence[Ranked],
     corpus: str | None,
     reader: Reader,
     how: tuple[int, int, str | None],
@@ -217,9 +222,8 @@ def _pooled(
     """The first chunks of all systems for the chosen queries, in the order of the sheet."""
     seed, depth, by = how
     strata = {qid: each.stratum for each in chosen for qid in each.qids}
-    first, *others = (read_system(system, strata, reader) for system in systems)
-    _refuse_strangers(first, others)
-    ranked = [each for each in (first, *others) if any(each.rankings.values())]
+    first = read[0]
+    ranked = [each for each in read if any(each.rankings.values())]
     if not ranked:
         message = "nothing is ranked; a ranking is retrieved, a list of ids, or else the chunks; "
         raise InputError(message + "name other systems' files with --pool", path=first.system.file)
@@ -228,7 +232,7 @@ def _pooled(
         for qid in strata
     }
     wanted = [(qid, name) for qid, names in pooled.items() for name in names]
-    texts = texts_of(set(wanted), (first, *others), corpus, reader)
+    texts = texts_of(set(wanted), read, corpus, reader)
     textless = [name for qid, name in wanted if (qid, name) not in texts]
     if len(textless) == len(wanted):
         some = ", ".join(clip(name, _SHOWN) for name in textless[:_NAMED])
@@ -243,6 +247,7 @@ def _pooled(
         depth=depth,
         by=by,
         systems=tuple(each.system.name for each in ranked),
+        idle=tuple(each.system.name for each in read[1:] if not any(each.rankings.values())),
         textless=tuple(textless),
         queries=tuple(
             PooledQuery(
@@ -274,16 +279,16 @@ def _rows(draw: str, seed: int, qid: str, texts: Mapping[str, str]) -> tuple[Poo
     return tuple(sorted(rows, key=lambda row: uniform(seed, "gold row", row.review_id)))
 
 
-def _refuse_strangers(first: Ranked, others: Sequence[Ranked]) -> None:
-    """Refuse files of other queries than the samples'."""
+def _refuse_strangers(first: Ranked, others: Sequence[Ranked], asked: set[str]) -> None:
+    """Refuse files of other queries than the samples', which are `asked`."""
     for other in others:
         path = spoken(other.system.file)
-        if not any(other.rankings.values()):
-            message = "ranks nothing for the chosen queries; see that qids are those of "
-            raise InputError(message + first.system.file, path=path)
+        if asked.isdisjoint(other.qids):
+            message = f"has no query of {first.system.file}; see that the qids are the same"
+            raise InputError(message, path=path)
         for qid, sample in other.samples.items():
-            asked = first.samples[qid].query
-            if sample.query.strip() and plain(sample.query) != plain(asked):
+            own = first.samples[qid].query
+            if sample.query.strip() and plain(sample.query) != plain(own):
                 message = (
                     f"query {clip(qid, _SHOWN)!r} reads otherwise than in {first.system.file}; "
                 )

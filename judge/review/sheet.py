@@ -55,7 +55,8 @@ GRADES: Final = ("0", "1", "2", "3")
 
 _COLUMN: Final = "columns."
 # No question mark: `yes?` is a doubt, and no answer.
-_AROUND: Final = " .。．｡,，、;；:：!！'\"‘’“”「」『』`´·"
+_QUOTES: Final = " '\"‘’“”「」『』`´"
+_AROUND: Final = _QUOTES + ".。．｡,，、;；:：!！·"
 _COLON: Final = re.compile("[:：]")
 _HYPHEN: Final = re.compile(r"(?<=\w)[-_](?=\w)")
 _LONGEST_SHOWN: Final = 40
@@ -149,10 +150,11 @@ def read_grade(text: str) -> int | None:
     >>> read_grade(" ２。"), read_grade("3.0"), read_grade("")
     (2, 3, None)
     """
-    word = _folded(text).strip(_AROUND)
-    if not _folded(text):
+    word = _folded(text)
+    if not word:
         return None
-    bare = word.removesuffix(".0")
+    # A point before a digit makes another number of it.
+    bare = word.lstrip(_QUOTES).rstrip(_AROUND).removesuffix(".0")
     if bare not in GRADES:
         shown = clip(text.strip(), _LONGEST_SHOWN)
         raise ValueError(f"human_grade {shown!r} is no grade; write 0, 1, 2 or 3")

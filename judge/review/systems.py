@@ -9,7 +9,6 @@ from judge.errors import InputError
 from judge.files.fields import chunk_of
 from judge.files.samples import Source, jsonl_rows
 from judge.files.source import (
-    MAX_LINE,
     PEEK,
     TextLines,
     open_source,
@@ -38,11 +37,18 @@ class System(NamedTuple):
     file: str
 
 
-class Reader(NamedTuple):
-    """How samples are read."""
+class Reader:
+    """How samples are read: a file each time in one way, and its bad lines are told once.
 
-    skip_bad_lines: bool = False
-    max_line: float = MAX_LINE
+    Args:
+        skip_bad_lines: as of `Source`.
+        max_line: likewise.
+    """
+
+    def __init__(self, skip_bad_lines: bool, max_line: float) -> None:  # noqa: FBT001
+        self.max_line = max_line
+        self._skip_bad_lines = skip_bad_lines
+        self._sources: dict[str, Source] = {}
 
     def source(
         self,
@@ -50,9 +56,12 @@ class Reader(NamedTuple):
         needs: Collection[str] = (),
         check: Callable[[Sample], None] | None = None,
     ) -> Source:
-        """A file of samples; arguments as of `Source`."""
-        skip, longest = self.skip_bad_lines, self.max_line
-        return Source(name, needs, skip_bad_lines=skip, check=check, max_line=longest)
+        """A file of samples; arguments as of `Source`, and those of the first time count."""
+        if name not in self._sources:
+            skip, longest = self._skip_bad_lines, self.max_line
+            source = Source(name, needs, skip_bad_lines=skip, check=check, max_line=longest)
+            self._sources[name] = source
+        return self._sources[name]
 
 
 class Ranked(NamedTuple):
@@ -63,6 +72,8 @@ class Ranked(NamedTuple):
     """Chunk ids, best first, each once."""
     samples: dict[str, Sample]
     """None where the file is a TREC run."""
+    qids: set[str]
+    """Of all its queries, wanted or not."""
 
 
 def read_system(system: System, wanted: Collection[str], reader: Reader) -> Ranked:
@@ -71,16 +82,22 @@ def read_system(system: System, wanted: Collection[str], reader: Reader) -> Rank
     Raises:
         InputError: the file cannot be read as samples or as a TREC run.
     """
+    qids: set[str] = set()
+
+    def is_wanted(qid: str) -> bool:
+        qids.add(qid)
+        return qid in wanted
+
     with placed(spoken(system.file)), readable(system.file) as path:
         if _is_run(path):
             try:
-                rankings = dict(_of_run(path, wanted, reader.max_line, whole=False))
+                rankings = dict(_of_run(path, is_wanted, reader.max_line, whole=False))
             except ScatteredError:  # rare, and only then the run must fit the memory
-                rankings = dict(_of_run(path, wanted, reader.max_line, whole=True))
-            return Ranked(system, rankings, {})
+                rankings = dict(_of_run(path, is_wanted, reader.max_line, whole=True))
+            return Ranked(system, rankings, {}, qids)
     with reader.source(system.file).samples() as read:
-        samples = {sample.qid: sample for sample in read if sample.qid in wanted}
-    return Ranked(system, {qid: ranking_of(each) for qid, each in samples.items()}, samples)
+        samples = {sample.qid: sample for sample in read if is_wanted(sample.qid)}
+    return Ranked(system, {qid: ranking_of(each) for qid, each in samples.items()}, samples, qids)
 
 
 def ranking_of(sample: Sample) -> tuple[str, ...]:
@@ -187,8 +204,8 @@ def _is_run(path: Path) -> bool:
 
 
 def _of_run(
-    path: Path, wanted: Collection[str], max_line: float, *, whole: bool
+    path: Path, is_wanted: Callable[[str], bool], max_line: float, *, whole: bool
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    blocks = (b for b in read_run(path, whole=whole, max_line=max_line) if b[0] in wanted)
+    blocks = (b for b in read_run(path, whole=whole, max_line=max_line) if is_wanted(b[0]))
     for query in run_queries({}, blocks, RankRules()):
         yield query.qid, tuple(Order([query]).ids(0))

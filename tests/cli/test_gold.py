@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from judge.review.sheet import GRADED, READ_GRADES, read_sheet, write_sheet
+from judge.review.sheet import GRADED, READ_GRADES, read_grade, read_sheet, write_sheet
 from judge.review.spread import Asked, choose, spread
 from tests.commands import Ran, judge, write
 from tests.reviewed import cells
@@ -267,9 +267,10 @@ def test_what_cannot_be_drawn_is_one_line() -> None:
     Path("cut.jsonl").write_text('{"id": "x", "te', encoding="utf-8")
     write(Path("textless.jsonl"), [{"id": "x"}])
     write(Path("listed.jsonl"), [changed | {"topic": ["a"]}])
+    write(Path("unnamed.jsonl"), [changed | {"topic": " "}])
     Path("words").write_text("six words that are no run\n", encoding="utf-8")
     for words, said in (
-        (["dense.jsonl", "other.jsonl"], "other.jsonl: ranks nothing for the chosen queries"),
+        (["dense.jsonl", "other.jsonl"], "other.jsonl: has no query of dense.jsonl; see that"),
         (["dense.jsonl", "reads.jsonl"], "'travel0' reads otherwise than in dense.jsonl"),
         (["dense.jsonl", "texts.jsonl"], "'travel0#0' of query 'travel0' has another text in d"),
         (["bare.jsonl"], "no text is known of any pooled chunk, such as x, y; "),
@@ -280,7 +281,12 @@ def test_what_cannot_be_drawn_is_one_line() -> None:
         (["bare.jsonl", "--corpus", "cut.jsonl"], "cut.jsonl, line 1: bad JSON"),
         (["bare.jsonl", "--corpus", "textless.jsonl"], "textless.jsonl, line 1, field 'chunk.te"),
         (["dense.jsonl", "words"], "words: is neither JSON lines nor CSV"),
-        (["listed.jsonl", "--by", "topic"], "field 'topic': is no text or number"),
+        (
+            ["listed.jsonl", "--by", "topic"],
+            "field 'topic': is ['a']; --by takes a text or a number",
+        ),
+        (["unnamed.jsonl", "--by", "topic"], "field 'topic': is ' '; --by takes a text"),
+        (["bare.jsonl", "--by", "qid"], "and --by names it; the other keys here: none"),
         (["blank.jsonl"], "field 'query': is blank"),
         (["none.jsonl"], "nothing is ranked"),
         (["empty.jsonl"], "holds no sample"),
@@ -383,6 +389,66 @@ def test_a_query_that_a_system_does_not_rank_counts_0() -> None:
         ran = judge(*option)
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), ran
         assert "give a whole number from 1 to 1000000000" in ran.err
+
+
+@pytest.mark.usefixtures("place")
+def test_a_bad_line_is_told_once_and_a_system_without_the_chosen_queries_is_named() -> None:
+    lines = Path("dense.jsonl").read_text("utf-8").splitlines()
+    # The second line of a qid is the good one, each time that the file is read.
+    blank = json.dumps(sample("travel0", []) | {"query": " "})
+    Path("dense.jsonl").write_text("\n".join([blank, "{", *lines]), encoding="utf-8")
+    lines = Path("sparse.jsonl").read_text("utf-8").splitlines()
+    Path("sparse.jsonl").write_text("\n".join(["{", *lines]), encoding="utf-8")
+    ran = drawn("--skip-bad-lines", "--lang", "zh")
+    told = [line.partition("line ")[2][:1] for line in ran.err.splitlines()]
+    assert told == ["1", "2", "1"], ran.err
+    assert len(cells(Path("gold.csv"))) == 40
+    write(Path("dense.jsonl"), [sample("a", ["travel0#0"]), sample("b", ["travel0#1"])])
+    write(Path("idle.jsonl"), [sample("a", []), sample("b", [])])
+    Path("idle.run").write_text("a Q0 travel0#0 1 9 t\n", encoding="utf-8")
+    for lang, said in (("en", "ranks nothing for the chosen"), ("zh", "对抽中的问题没有排序结果")):
+        ran = judge("gold", "draw", "dense.jsonl", "idle.jsonl", "--lang", lang, "--force")
+        assert (ran.code, ran.err) == (0, "")
+        assert f"idle {said}" in ran.out
+    # A run of one of two queries, and now the one, now the other is chosen.
+    ways = ("dense.jsonl", "idle.run", "-n", 1, "--force", "--seed")
+    outs = [judge("gold", "draw", *ways, seed).out for seed in range(8)]
+    assert 0 < sum("idle ranks nothing for the chosen queries" in out for out in outs) < 8
+    assert all("1 of 2 queries" in out for out in outs)
+
+
+@pytest.mark.parametrize(
+    "text", [".2", ",3", ".0", "。1", "：1", "-1", "4", "1.5", "2,3", ".", "'"]
+)
+def test_what_is_no_grade_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no grade; write 0, 1, 2 or 3"):
+        read_grade(text)
+
+
+@pytest.mark.usefixtures("place")
+def test_notes_of_reviewers_are_told() -> None:
+    assert judge("gold", "draw", "dense.jsonl", "-n", 1, "--depth", 2).code == 0
+    rows = cells(Path("gold.csv"))
+    for name, (grade, note), (other, remark) in (
+        ("Ann", ("0", "of another year"), ("1", "fine")),
+        ("李雷", ("3", ""), ("", "which rule?")),
+    ):
+        with Path(f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys())
+            writer.writeheader()
+            writer.writerow(rows[0] | {LEGEND: grade, "human_note": note, "reviewer": name})
+            writer.writerow(rows[1] | {LEGEND: other, "human_note": remark, "reviewer": name})
+    words = ("gold", "import", "gold.draw.json", "Ann.csv", "李雷.csv", "--force")
+    for lang, said in (
+        ("en", "notes without a grade: 1 (李雷.csv, row 3)"),
+        ("zh", "备注但没有等级的行：1 行"),
+    ):
+        out = " ".join(judge(*words, "--lang", lang).out.split())
+        assert said in out
+        assert "Ann 0 (of another year), 李雷 3" in out
+    found = json.loads(judge(*words, "--json").out)
+    assert (found["noted"], found["blank"]) == (["李雷.csv, row 3"], [])
+    assert found["agreement"]["apart"][0]["notes"] == {"Ann": "of another year"}
 
 
 @pytest.mark.usefixtures("place")

@@ -54,6 +54,8 @@ def _counts(found: GoldReport, page: Page) -> Iterator[str]:
     )
     if found.blank:
         yield say("blank", count=len(found.blank), places=_some(found.blank, page))
+    if found.noted:
+        yield say("noted", count=len(found.noted), places=_some(found.noted, page))
     if found.missing:
         yield say("missing", count=found.missing)
     if found.ungraded:
@@ -85,7 +87,10 @@ def _agreement(found: GoldReport, page: Page) -> Iterator[str]:
     if agreed.apart:
         yield say("apart", count=len(agreed.apart))
     for row in agreed.apart[:_NAMED]:
-        grades = ", ".join(f"{name(each)} {grade}" for each, grade in row.grades.items())
+        notes = {each: f" ({_short(note)})" for each, note in row.notes.items()}
+        grades = ", ".join(
+            f"{name(each)} {grade}{notes.get(each, '')}" for each, grade in row.grades.items()
+        )
         yield say("apart_row", row=row.review_id, qid=_short(row.qid), grades=grades)
 
 
