@@ -74,7 +74,10 @@ _NO_ROOM_FOR_FILES: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class DiskFull(RunError):
-    """A cache's disk, or the room that its user may have on it."""
+    """A cache's disk, or the room that its user may have on it.
+
+    Also one that fails: SQLite tells both by one code where a file may grow no further.
+    """
 
 
 class DiskStore:
@@ -203,8 +206,9 @@ class BackgroundStore:
 
     It is read on one thread and written on another, since writers do not stop readers. What
     several callers want at a time is joined: one transaction keeps what many answers brought.
-    Leaving its `async with` waits for all that is to be kept. A disk that is full ends nothing, for
-    what was paid for is in hand: how much it could not keep is told, once and at the end.
+    Leaving its `async with` waits for all that is to be kept. A disk that fills meanwhile ends
+    nothing, for what was paid for is in hand: how much it could not keep is told, once and at the
+    end. One that is full before anything is paid for is an error.
     """
 
     def __init__(self, directory: Path) -> None:

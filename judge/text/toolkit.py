@@ -40,7 +40,8 @@ def alone(name: str) -> ModuleType:
     """A module of nltk, or one that uses nltk, without what nltk's packages import.
 
     A program that has imported it, or nltk, gives its own. For all others it stays unimported:
-    nothing of ours is left for an `import` of theirs to find.
+    nothing of ours is left for an `import` of theirs to find. Another thread that imports nltk in
+    these milliseconds would find the empty packages.
     """
     tops = {"nltk", name.partition(".")[0]}
     with _IMPORTING:
@@ -57,5 +58,7 @@ def alone(name: str) -> ModuleType:
             vars(sys.modules["nltk.corpus"])["stopwords"] = None
             return import_module(name)
         finally:
-            for module in [each for each in sys.modules if each.partition(".")[0] in tops]:
-                del sys.modules[module]
+            # A copy, for another thread may import meanwhile.
+            for module in list(sys.modules):
+                if module.partition(".")[0] in tops:
+                    sys.modules.pop(module, None)

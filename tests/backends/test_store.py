@@ -301,7 +301,7 @@ def printed(program: str, folder: Path) -> str:
     return ran.stdout
 
 
-def test_a_full_disk_ends_the_run_and_keeps_what_is_there(folder: Path) -> None:
+def test_a_full_disk_is_named_and_keeps_what_is_there(folder: Path) -> None:
     count, message = printed(FILLER, folder).split(" ", 1)
     assert str(folder) in message
     assert "its disk is full (disk I/O error), and takes no verdict; what is there stays" in message
