@@ -34,6 +34,10 @@ _BESIDES: Final = re.compile(
 """What brings in a circumstance of which the rest says nothing."""
 _BOUNDS: Final = ("at-least", "at-most")
 _HAN_LIGHT: Final = frozenset("要有每由不在的了到已可会能将应须需超过之间")
+_HAN_LOOSE: Final = re.compile(
+    "主要|通常|一般|目前|如今|当前|平时|位于|坐落于|[市境]内|大约|约|已经?|曾|还|也|均|都|则|即|便|高?达"
+)
+"""Adverbs and grammar, which add nothing to what is said."""
 _WEIGHTY: Final = 0.35
 _NEARLY: Final = 0.95
 """Words that the sentence has at least, the weight of those it lacks, its share of the rest."""
@@ -92,6 +96,7 @@ def insertion(own: Sequence[Clause], sentences: Sequence[Sequence[Clause]]) -> s
         or sum(word.weight for word in run) < _WEIGHTY
         or any(word.key[0].isdigit() or word.key in _HAN_LIGHT for word in run)
         or any(clause.between(name, start, end) for clause in own for name in _BOUNDS)
+        or _HAN_LOOSE.fullmatch(text, start, end)
         or not (_BESIDES.search(text, rest[-1].end, start) if ends else end - start > 1)
     ):
         return None
@@ -107,7 +112,7 @@ def _beside(one: Word, two: Word, sentence: Sequence[Clause]) -> bool:
     """Whether two Chinese words stand side by side."""
     there = [word for clause in sentence for word in clause.words]
     return any(
-        (a.key, b.key) == (one.key, two.key) and b.start - a.end <= 1 for a, b in pairwise(there)
+        (a.key, b.key) == (one.key, two.key) and b.start == a.end for a, b in pairwise(there)
     )
 
 

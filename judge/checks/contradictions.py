@@ -14,7 +14,6 @@ from judge.checks.entities import other_entity
 from judge.checks.exchanges import turned_roles
 from judge.checks.roles import conversed, exchanged
 from judge.checks.sides import agree, comparisons
-from judge.checks.substitutes import substitute
 from judge.checks.ways import turned_way
 from judge.text.pieces import segments
 
@@ -55,6 +54,10 @@ _ALL: Final = Pole("some", 0)
 _FREE: Final = frozenset(("must", "may"))
 _ABLE: Final = re.compile(r"can|need|需|能|要求|可(?!以)", re.IGNORECASE)
 """Words of a rule that may speak of what is possible, or of what is wanted."""
+_EXCEPTION: Final = re.compile(
+    r"except(?: for)?|apart from|other than|save for|excluding|除|(?P<ends>[以之]外)", re.IGNORECASE
+)
+"""What excepts; Chinese has one that stands behind what it excepts."""
 _ENDS: Final = frozenset(
     Pole(scale, 1) for scale in ("start", "add", "accept", "allow", "open", "valid", "join", "able")
 )
@@ -96,16 +99,31 @@ def contradiction(claim: str, passages: Iterable[str]) -> Contradiction | None:
             return Contradiction(*found)
     for clause, told in compared.items():
         close = nlargest(_NEAREST, _nearest(clause, sentences, _NEAR), key=lambda each: each.share)
+        close = [each for each in close if not _excepted(clause, each.sentence)]
         for rule in _RULES if close and told is None else ():
             for other in rule(clause, close):
                 return other
-    for told_by in (other_entity, substitute):
-        if found := told_by(said, sentences):
-            return Contradiction(*found)
+    if found := other_entity(said, sentences):
+        return Contradiction(*found)
     added = insertion(said, sentences) or addition(
         said, [one for each in sentences for one in each]
     )
     return Contradiction(added, None) if added else None
+
+
+def _excepted(own: Clause, sentence: Sequence[Clause]) -> bool:
+    """Whether a sentence excepts what a clause speaks of, which says neither `all` nor `only`."""
+    if own.has("only") or any(_ALL in word.poles for word in own.words):
+        return False
+    for part in sentence:
+        if not (mark := part.mark("apart")):
+            continue
+        if not (written := _EXCEPTION.fullmatch(part.text, mark.start, mark.end)):
+            continue
+        said = (each for word in own.words for each in part.having(word))
+        if any((each.start < mark.start) == bool(written["ends"]) for each in said):
+            return True
+    return False
 
 
 def _comparison(

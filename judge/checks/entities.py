@@ -12,14 +12,18 @@ from judge.text.fold import CJK_CHAR
 
 _NEAR: Final = 0.4
 """The share of a claim's words, by weight, that a sentence has which speaks of the same thing."""
+_GAP: Final = 2
+"""So many characters of a name at one place does its short form leave out."""
 _PERSON: Final = "person"
+_PLACES: Final = ("cities", "provinces", "countries")
+"""A place lies within one of another level, and is no rival of it."""
 
 
 class Entity(NamedTuple):
     """A name without a mark of its own."""
 
     kind: str
-    """What it is: a person, a place, or the suffix of an office."""
+    """What it is: a person, the level of a place, or the suffix of an office."""
     name: str
 
 
@@ -44,7 +48,10 @@ def other_entity(
                 others = {
                     each.name
                     for each in _entities(read)
-                    if each.kind == entity.kind and each.name not in text and _rival(entity, each)
+                    if each.kind == entity.kind
+                    and each.name not in text
+                    and _rival(entity, each)
+                    and not (_shortened(entity.name, read) or _shortened(each.name, text))
                 }
                 if len(others) == 1:
                     return entity.name, others.pop()
@@ -59,6 +66,11 @@ def _rival(one: Entity, two: Entity) -> bool:
     return len(one.name) == len(two.name) and same == len(one.name) - 1
 
 
+def _shortened(name: str, text: str) -> bool:
+    """Whether a name is short for one of a text, as `监管局` is for `监督管理局`."""
+    return re.search(f".{{0,{_GAP}}}".join(map(re.escape, name)), text) is not None
+
+
 @lru_cache(maxsize=1 << 12)
 def _entities(text: str) -> tuple[Entity, ...]:
     return tuple(_read(text))
@@ -70,28 +82,32 @@ def _read(text: str) -> Iterator[Entity]:
         yield Entity(_PERSON, match[1])
     for match in patterns.office.finditer(text):
         yield Entity(match[2], match[1] + match[2])
-    for match in patterns.place.finditer(text):
-        yield Entity("place", match[0])
+    for kind, places in patterns.places.items():
+        for match in places.finditer(text):
+            yield Entity(kind, match[0])
 
 
 class _Patterns(NamedTuple):
     person: re.Pattern[str]
     office: re.Pattern[str]
-    place: re.Pattern[str]
+    places: dict[str, re.Pattern[str]]
+    """By level: cities, provinces, countries."""
 
 
 @cache
 def _patterns() -> _Patterns:
     raw = tomllib.loads(files("judge").joinpath("data", "entities.toml").read_text("utf-8"))
     surnames, given = "".join(raw["surnames"].split()), "".join(raw["given"].split())
-    offices, places = (
-        "|".join(sorted(raw[name].split(), key=len, reverse=True)) for name in ("offices", "places")
+    offices, *places = (
+        "|".join(sorted(raw[name].split(), key=len, reverse=True)) for name in ("offices", *_PLACES)
     )
+    attributes = "|".join(raw["attributes"].split())
     # One that begins within another is read too: where a name begins, no space tells.
     return _Patterns(
-        re.compile(rf"(?=([{surnames}][{given}]{{1,2}}))"),
+        re.compile(rf"(?=([{surnames}][{given}]{{2}}))"),
         re.compile(
-            rf"(?=((?:(?![{raw['grammar']}])[\u4e00-\u9fff]){{2}})({offices})(?![分队位署织成合建装面限势]))"
+            rf"(?=((?!{attributes})(?:(?![{raw['grammar']}])[\u4e00-\u9fff]){{2}})"
+            rf"(?!(?<=[{raw['parts']}])[部组局厅])({offices})(?![分队位署织成合建装面限势]))"
         ),
-        re.compile(places),
+        dict(zip(_PLACES, map(re.compile, places), strict=True)),
     )

@@ -176,6 +176,7 @@ _BEHIND: Final = re.compile(
     re.IGNORECASE,
 )
 _FIRST: Final = re.compile(rf"[ \u00a0-]?({_UNIT_WORD}(?:/{_UNIT_WORD})?)(?=\.)", re.IGNORECASE)
+_PREPOSITIONS: Final = frozenset(("in", "at", "on", "to", "by", "of"))
 _FRONT: Final = re.compile(
     r"(?<![^\W_])((?:[A-Za-z.]{1,4})?[$€£¥￥＄₩₹₽]|[A-Za-z]{2,3}\.?|人民币)\s?\Z"
 )
@@ -219,8 +220,8 @@ def unit_behind(text: str, position: int) -> Found | None:
             continue
         words = "".join(match[0][: match.end(last) - position].lstrip(" \u00a0-").lower().split())
         spelled = " ".join(part for part in match.groups()[:last] if part)
-        # `3,000 m in the air`: two words of letters are no third, `min`.
-        closed = None if last > 1 and words.isalpha() else after.get(words)
+        # `3,000 m in the air`: a preposition is no part of a unit, `min`.
+        closed = None if last > 1 and match[2].lower() in _PREPOSITIONS else after.get(words)
         if units := _listed(spelled) or closed:
             return Found(units, match.end(last))
     # `30 minutes.Then`: no space behind the full stop.

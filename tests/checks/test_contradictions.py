@@ -261,8 +261,7 @@ APART = [
         "Among the lakes, Loch Ard is the deepest.",
     ),
     ("员工不得提前解除合同。", "员工可以解除合同。", "员工可随时解除合同。"),
-    # A thing that stands nowhere in the place of another; names that differ in a character.
-    ("Cedar oil repels fleas.", "Fleas are repelled by mint oil.", "Mint oil repels fleas."),
+    # Names that differ in a character, an office, a place of the same level.
     ("沈文娟主持会议。", "沈文涛主持会议。", "会议由浙江大学的沈文涛主持。"),
     ("报销找采购部。", "报销找会计部。", "报销请联系会计部，投诉由质检部受理。"),
     ("仓库在常州。", "仓库在扬州。", "总部设在无锡，仓库位于扬州。"),
