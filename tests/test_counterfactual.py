@@ -109,3 +109,51 @@ def test_what_is_asked_for_is_changed_first() -> None:
     assert made("How many halls?", "2 halls", chunk).change.before == "2"
     assert tried("What?", "the 2 halls", chunk) == "nothing_to_change"
     assert tried("what did anna novak do in oslo?", "Anna Novak, Oslo", chunk) == "in_question"
+
+
+def test_a_name_within_other_words_or_names_is_left_alone() -> None:
+    chinese = {
+        "大连": "是全国最大连锁超市",
+        "成都": "那里已变成都市",
+        "济南": "讨论经济南北差距",
+        "河内": "黄河流域与运河内部",
+        "上海": "丝绸之路海上海盗很多",
+        "南京": "他爱看江南京剧",
+        "合肥": "仓库里有复合肥",
+        "厦门": "他站在大厦门口",
+        "兰州": "他来自马里兰州",
+        "日本": "3日本馆开放",
+        "俄罗斯": "来自白俄罗斯",
+    }
+    for place, text in chinese.items():
+        assert tried("在哪里？", place, f"总部在{place}，{text}。") == "inconsistent", place
+        assert made("在哪里？", place, f"总部在{place}。").change.before == place
+    for answer, text in {
+        "Anna Smith": "Anna Smith made it, not Adam Smith.",
+        "Anna Novak": "Anna Novak made it. She liked Anna Karenina.",
+        "Mary Smith": "Mary Smith left Smith & Wesson.",
+        "Jane Smith": "Jane Smith, or Adam J. Smith.",
+        "Paris": "It was given in Paris by Paris Hilton.",
+    }.items():
+        assert tried("?", answer, text) == "inconsistent", text
+    for text in ("In Paris it was.", "It was Paris. The rain fell.", "Paris, Texas's Mr Smith"):
+        assert made("?", "Paris", text).chunks[0].count("Paris") == 0
+    assert "Mr " in made("?", "Adam Smith", "Adam Smith came. Mr Smith left.").chunks[0]
+
+
+def test_chinese_numerals_are_written_as_one_writes_them() -> None:
+    # 2 before a measure word is 两, and 二 in ordinals, dates and floors.
+    made_of = {
+        made("有多少？", "三个", "三个省，第三，三楼", seed=seed).chunks[0] for seed in range(30)
+    }
+    assert made_of >= {"两个省，第二，二楼", "四个省，第四，四楼"}
+    # After 百 the 十 has its 一.
+    found = made("有多少？", "一百一十五人", "共有一百一十人，一百一十五人，一百一十七人")
+    assert found.chunks[0].split("，")[1] in {
+        "一百一十一人",
+        "一百一十二人",
+        "一百一十三人",
+        "一百一十四人",
+        "一百一十六人",
+    }
+    assert made("有多少？", "十五人", "共有十五人，十三人，十七人").answer in {"十四人", "十六人"}

@@ -60,6 +60,8 @@ def perturb(  # noqa: PLR0913  each is an option of the command line
     if path.suffix != ".jsonl":
         raise ConfigError(f"-o {out!r}: ends not in .jsonl; name a file that does")
     check_output(path, [Path(samples)], force=force)
+    if not path.absolute().parent.is_dir():
+        raise ConfigError(f"-o {out!r}: no such folder; make it first, or name another -o")
     asked = _variants(variants)
     source = Source(samples, _NEEDS, skip_bad_lines=skip_bad_lines, check=check, max_line=max_line)
     with source.again() as read:

@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 from judge.checks.dates import Date
-from judge.checks.numbers import PERCENT, SPELLED, Number, numbers
+from judge.checks.numbers import MEASURES, PERCENT, SPELLED, Number, numbers
 from judge.checks.places import COUNT
 from judge.checks.quantities import CENTURY, CLOCK, MERE, Quantity, quantities
 from judge.counterfactual.items import HUNDRED, Item, Kind, Spot, han, ordinal
@@ -55,6 +55,8 @@ def changeable(answer: str, dated: Sequence[Date], query: str) -> Iterator[tuple
             yield number.start, Figure(quantity, number)
 
 
+# `二楼`, `二级`, `二年级` are ordinals without 第.
+_COUNTED: Final = re.compile(rf"(?!年级|年級|[日月号號层層楼樓级級期季届屆代％%])[{MEASURES}]")
 _ORDINAL: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th)(?![^\W_])")
 
 
@@ -90,7 +92,9 @@ class Figure:
                     continue
                 nth = _ORDINAL.match(text, number.end)
                 end = nth.end() if nth else number.end
-                found.append(Spot(number.start, end, number.value))
+                counts = text[max(number.start - 1, 0) : number.start] != "第"
+                counts = counts and _COUNTED.match(text, end) is not None
+                found.append(Spot(number.start, end, number.value, counts))
             elif self._rounds(quantity):
                 return None
         return found
@@ -136,6 +140,7 @@ class Figure:
         value = spot.told * other.share
         bare = _ORDINAL.sub("", surface) if surface[0].isdecimal() else surface
         made = _spell(bare, spot.told, value)
+        made = "两" if made == "二" and spot.counts else made
         read = numbers(made) if made else []
         whole = len(read) == 1 and (read[0].start, read[0].end) == (0, len(made or ""))
         if made is None or not whole or not _alike(read[0].value, value):

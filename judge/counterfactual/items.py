@@ -19,6 +19,8 @@ class Spot(NamedTuple):
     end: int
     told: float = 0.0
     """The number that is written there, with its scale."""
+    counts: bool = False
+    """Whether a Chinese measure word follows, before which 2 is 两."""
 
 
 class Item(Protocol):
@@ -36,14 +38,14 @@ class Item(Protocol):
         """The other, written as this one is at a spot; None where it cannot be."""
 
 
-def han(value: int) -> str:
-    """A whole number in Chinese numerals: `一百零五`, `三千万`."""
+def han(value: int, *, first: bool = True) -> str:
+    """A whole number in Chinese numerals; only the first 一十 is 十: `十五`, `一百一十五`."""
     for step, sign in _HAN_STEPS:
         if value >= step:
             count, rest = divmod(value, step)
-            front = "" if sign == "十" and count == 1 else han(count)
+            front = "" if first and sign == "十" and count == 1 else han(count, first=first)
             gap = "零" if rest and rest < step // 10 else ""
-            return front + sign + (gap + han(rest) if rest else "")
+            return front + sign + (gap + han(rest, first=False) if rest else "")
     return HAN_DIGITS[value]
 
 

@@ -17,6 +17,11 @@ _PERSON: Final = (2, 3)
 """Words, or Chinese characters, of a person's name."""
 _VOWELS: Final = frozenset("AEIOU")
 
+_REACH: Final = 40
+"""Characters before a name in which the word beside it begins."""
+_BEFORE: Final = re.compile(r"(?<![^\W_])([A-Z][^\W_]*)(?:[ -]|(?<=[A-Z])\. ?|[ ]?&[ ]?)\Z")
+_BEHIND: Final = re.compile(r"(?:[ -]|[ ]?&[ ]?)([A-Z][^\W_]*)")
+
 _Forms = tuple[str, ...]
 """What is changed together: a name, its first and its last word; a country and its adjective."""
 
@@ -31,8 +36,24 @@ class Name:
         self._pattern = _pattern(forms)
 
     def spots(self, text: str) -> list[Spot] | None:
-        """Where any of its forms stands."""
-        return [Spot(*match.span()) for match in self._pattern.finditer(text)]
+        """Where any of its forms stands; None where one is part of other words or names, too."""
+        found = list(self._pattern.finditer(text))
+        within = _straddled(self.forms[0], text) or any(self._anothers(each) for each in found)
+        return None if within else [Spot(*match.span()) for match in found]
+
+    def _anothers(self, match: re.Match[str]) -> bool:
+        """Whether a lone word is beside another name: `Smith & Wesson`, `Paris Hilton`."""
+        if " " in match[0] or CJK_CHAR.match(match[0]):
+            return False
+        text, (start, end) = match.string, match.span()
+        beside = [_BEFORE.search(text, max(start - _REACH, 0), start), _BEHIND.match(text, end)]
+        own = " ".join(self.forms).lower().split()
+        return any(
+            each is not None
+            and each[1].lower() not in own
+            and (names(each[1]) or len(each[1]) == 1)
+            for each in beside
+        )
 
     def others(self, texts: Sequence[str], near: Sequence[str], random: Random) -> Iterator["Name"]:
         """Names of the same kind that stand in none of the texts."""
@@ -44,7 +65,7 @@ class Name:
                 for one, two in zip(self.forms, forms, strict=True)
             )
             other = Name(forms, ())
-            if alike and not any(other.spots(text) for text in texts):
+            if alike and all(other.spots(text) == [] for text in texts):
                 yield other
 
     def written(self, surface: str, spot: Spot, other: Item) -> str | None:
@@ -102,6 +123,11 @@ def _person(written: str, gender: str) -> Name:
 
 def _pattern(forms: _Forms) -> re.Pattern[str]:
     return re.compile("|".join(map(_form, sorted(forms, key=len, reverse=True))))
+
+
+def _straddled(form: str, text: str) -> bool:
+    """Whether other words of a text hold the characters of a Chinese name: `最大连锁超市`."""
+    return form in text and any(form in each and each in text for each in _table()["straddles_zh"])
 
 
 def _form(form: str) -> str:

@@ -128,12 +128,14 @@ def robustness(run: str, results: Iterable[SampleResult], rules: Rules) -> Robus
     What is kept of each answer is two figures.
 
     Raises:
-        InputError: none is to a variant, or none was compared with its reference.
+        InputError: none is to a variant, two are to the same one of a question, or none was
+            compared with its reference.
     """
     known: dict[str, dict[str, _Answer]] = {}
     left_out: defaultdict[str, Counter[LeftOut]] = defaultdict(Counter)
     abstained: defaultdict[str, StreamedMeans] = defaultdict(lambda: StreamedMeans(["share"]))
     told = _Told()
+    seen: set[tuple[str, str]] = set()
     without = 0
     signatures: Counter[str] = Counter()
     for result in results:
@@ -141,6 +143,10 @@ def robustness(run: str, results: Iterable[SampleResult], rules: Rules) -> Robus
             without += 1
             continue
         variant, original = place
+        if place in seen:
+            message = f"{variant} of {original!r} is answered twice; score one answer a variant "
+            raise InputError(message + "and question")
+        seen.add(place)
         abstains = result.status is Status.ABSTAINED
         abstained[variant].add({"share": float(abstains)})
         if result.correctness is not None:
@@ -283,10 +289,10 @@ class _Told:
         change = result.metadata.get(CHANGED)
         if not isinstance(found, _Answer):
             self.left_out[found] += 1
-        elif abstains:
-            self._ways["abstained"] += 1
         elif not isinstance(change, dict):
             self.left_out["no_change"] += 1
+        elif abstains:
+            self._ways["abstained"] += 1
         else:
             text = "\n".join(sentence.text for sentence in result.sentences)
             before, after = (says(text, change, side) for side in ("before", "after"))

@@ -116,6 +116,8 @@ def test_who_is_left_out_is_told(tmp_path: Path) -> None:
         kept = {k: line[k] for k in ("qid", "query", "chunks", "gold_answer", "gold_evidence")}
         if line["qid"] == "en-pets~original":
             return {**kept, "qid": "else", "answer": line["gold_answer"]}
+        if line["qid"] == "en-ferry~counterfactual":
+            return {**kept, "answer": ABSTAINS["en"]}
         if line["qid"] == "zh-hotel~noise20":
             return {**kept, "gold_answer": "", "answer": line["gold_answer"]}
         return {**kept, "answer": line["gold_answer"]}
@@ -148,6 +150,20 @@ def test_wrong_use_is_one_line(run: Path, tmp_path: Path) -> None:
         ran = judge("compare", *words)
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), words
         assert told in ran.err
+
+
+def test_two_answers_to_one_variant_of_a_question_are_refused(tmp_path: Path) -> None:
+    row = {"query": "When?", "chunks": ["In May."], "gold_answer": "May", "qid_of": "q"}
+    rows = [
+        {**row, "qid": qid, "variant": "noise20", "answer": answer}
+        for qid, answer in (("a", "In May."), ("b", ABSTAINS["en"]))
+    ]
+    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    score = judge("score", tmp_path / "s.jsonl", "-o", tmp_path / "run", "--correctness")
+    assert score.code == 0
+    ran = judge("compare", tmp_path / "run", "--by", "variant")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "noise20 of 'q' is answered twice; score one answer a variant and question" in ran.err
 
 
 def test_a_run_that_is_not_finished_is_refused(run: Path, tmp_path: Path) -> None:

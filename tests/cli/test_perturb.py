@@ -146,6 +146,7 @@ WRONG = {
     "field 'query': is missing": ("s.jsonl", "-o", "o.jsonl"),
     "holds no sample": ("empty.jsonl", "-o", "o.jsonl"),
     "no such file": ("nowhere.jsonl", "-o", "o.jsonl"),
+    "-o 'none/o.jsonl': no such folder": ("fixture", "-o", "none/o.jsonl"),
 }  # fmt: skip
 
 
