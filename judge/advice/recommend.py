@@ -83,15 +83,14 @@ def profile(
     for sample in samples:
         chunks = (chunk.chunk_id for chunk in sample.chunks)
         ranked = frozenset(chunks if sample.retrieved is None else sample.retrieved)
+        positive = {name: grade for name, grade in (sample.relevance or {}).items() if grade > 0}
         # What only `gold_evidence` names is graded 1.
-        grades = dict.fromkeys(sample.gold_evidence or (), 1.0)
-        grades |= {name: grade for name, grade in (sample.relevance or {}).items() if grade > 0}
+        grades = dict.fromkeys(sample.gold_evidence or (), 1.0) | positive
         known = len(ranked | grades.keys())
-        gold = set(grades)
-        degrees = set(grades.values())
+        gold, degrees = set(grades), set(grades.values())
         if differs(sample):  # hits and recall go by the one, DCG and nDCG by the other
             differing, gold = differing + 1, set(sample.gold_evidence or ())
-            degrees = {grade for grade in (sample.relevance or {}).values() if grade > 0}
+            degrees = set(positive.values())
         if corpus_size is not None and known > corpus_size:
             message = f"--corpus-size {corpus_size}: query {clip(sample.qid, 60)!r} alone has "
             message += f"{known} chunks ranked or relevant; count all there are to search"

@@ -1,4 +1,4 @@
-"""Entities: persons, offices and cities of a Chinese text, and another of its kind elsewhere."""
+"""Entities: persons, offices and places of a Chinese text, and another of its kind elsewhere."""
 
 import re
 import tomllib
@@ -32,7 +32,8 @@ def other_entity(
 ) -> tuple[str, str] | None:
     """A Chinese name that stands nowhere in the evidence, and the one that stands in its place.
 
-    A person's differs in a character, an office's has the same suffix, and a city is one of two.
+    A person's differs in a character, an office's has the same suffix, and a place is of the same
+    level: another city, province or country.
     """
     text = own[0].text if own else ""
     if not CJK_CHAR.search(text):

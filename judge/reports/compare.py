@@ -125,17 +125,15 @@ class _Answer(NamedTuple):
 def robustness(run: str, results: Iterable[SampleResult], rules: Rules) -> Robustness:
     """Read one run's answers to the variants of `judge perturb`.
 
-    What is kept of each answer is two figures.
+    What is kept of each answer is its qid and two figures.
 
     Raises:
         InputError: none is to a variant, two are to the same one of a question, or none was
             compared with its reference.
     """
-    known: dict[str, dict[str, _Answer]] = {}
-    left_out: defaultdict[str, Counter[LeftOut]] = defaultdict(Counter)
+    answers: defaultdict[str, dict[str, _Answer | LeftOut]] = defaultdict(dict)
     abstained: defaultdict[str, StreamedMeans] = defaultdict(lambda: StreamedMeans(["share"]))
     told = _Told()
-    seen: set[tuple[str, str]] = set()
     without = 0
     signatures: Counter[str] = Counter()
     for result in results:
@@ -143,19 +141,14 @@ def robustness(run: str, results: Iterable[SampleResult], rules: Rules) -> Robus
             without += 1
             continue
         variant, original = place
-        if place in seen:
+        if original in answers[variant]:
             message = f"{variant} of {original!r} is answered twice; score one answer a variant "
             raise InputError(message + "and question")
-        seen.add(place)
         abstains = result.status is Status.ABSTAINED
         abstained[variant].add({"share": float(abstains)})
         if result.correctness is not None:
             signatures[result.correctness.signature] += 1
-        found = _measured(result, rules)
-        if isinstance(found, _Answer):
-            known.setdefault(variant, {})[original] = found
-        else:
-            left_out[variant][found] += 1
+        found = answers[variant][original] = _measured(result, rules)
         if variant == "counterfactual":
             told.add(result, found, abstains=abstains)
     if not abstained:
@@ -165,12 +158,22 @@ def robustness(run: str, results: Iterable[SampleResult], rules: Rules) -> Robus
         message = "no answer was compared with its gold answer; score the samples again with "
         raise InputError(message + "judge score --correctness --force")
     order = sorted(abstained, key=_rank)
+    known = {
+        variant: {qid: each for qid, each in own.items() if isinstance(each, _Answer)}
+        for variant, own in answers.items()
+    }
     first = known.get(ORIGINAL, {})
     return Robustness(
         run=run,
         correct_from=rules.correct_from,
         variants=tuple(
-            _scores(name, abstained[name], known.get(name, {}), first, left_out[name])
+            _scores(
+                name,
+                abstained[name],
+                known[name],
+                first,
+                Counter(each for each in answers[name].values() if not isinstance(each, _Answer)),
+            )
             for name in order
         ),
         changed=_flipped(known.get("reordered", {}), first),

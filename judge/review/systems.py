@@ -71,7 +71,7 @@ class Ranked(NamedTuple):
     rankings: dict[str, tuple[str, ...]]
     """Chunk ids, best first, each once."""
     samples: dict[str, Sample]
-    """None where the file is a TREC run."""
+    """Empty where the file is a TREC run."""
     qids: set[str]
     """Of all its queries, wanted or not."""
 
