@@ -1,13 +1,12 @@
 """Bounds: a figure that is the least of something in a claim, and the most of it elsewhere."""
 
 import re
-import tomllib
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Final
 
 from judge.checks.clauses import Clause, Word, share
+from judge.checks.contrasts import table
 
 _NEAR: Final = 0.5
 """The share of a claim's words, by weight, that a sentence has which speaks of the same thing."""
@@ -68,7 +67,6 @@ def _bound(text: str, figure: Word) -> tuple[bool, str] | None:
 
 @cache
 def _patterns() -> dict[bool, tuple[re.Pattern[str], re.Pattern[str]]]:
-    raw = tomllib.loads(files("judge").joinpath("data", "contrasts.toml").read_text("utf-8"))
     return {
         name == "least": (
             re.compile(rf"(?<![a-zA-Z不未])(?:{_any(entry['before'])})\s?[$€£¥]?\Z", re.IGNORECASE),
@@ -77,7 +75,7 @@ def _patterns() -> dict[bool, tuple[re.Pattern[str], re.Pattern[str]]]:
                 re.IGNORECASE,
             ),
         )
-        for name, entry in raw["bounds"].items()
+        for name, entry in table()["bounds"].items()
     }
 
 

@@ -1,13 +1,12 @@
 """Clauses: the words of a text with what governs them, by `judge/data/contrasts.toml`."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, cached_property, lru_cache
-from importlib.resources import files
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from judge.checks.contrasts import Pole, lexicon
 from judge.checks.numbers import numbers
 from judge.text.fold import CJK_CHAR
 from judge.text.senses import Sense, rivals, senses
@@ -44,14 +43,6 @@ class Mark(NamedTuple):
     end: int
 
 
-class Pole(NamedTuple):
-    """One end of a scale."""
-
-    scale: str
-    end: int
-    """0 or 1."""
-
-
 class Word(NamedTuple):
     """A word that says something."""
 
@@ -74,45 +65,19 @@ class Word(NamedTuple):
 
 def excludes(one: Word, two: Word) -> bool:
     """Whether a word does not hold where another stands in its place."""
-    lexicon = _lexicon()
+    known = lexicon()
     for mine in one.poles:
         for other in two.poles:
             if mine.scale == other.scale and mine.end != other.end:
-                return not (mine.scale in lexicon.falling and mine.end)
+                return not (mine.scale in known.falling and mine.end)
     if one.sense is None or two.sense is None or not one.sense.excludes & two.sense.implies:
         return False
-    return not lexicon.sets.isdisjoint(rivals(one.sense, two.sense))
+    return not known.sets.isdisjoint(rivals(one.sense, two.sense))
 
 
 def _apart(one: Word, two: Word) -> bool:
     ends = dict(two.poles)
     return any(ends.get(pole.scale, pole.end) != pole.end for pole in one.poles)
-
-
-def symmetric(key: str) -> bool:
-    """Whether a verb, by its stem, says the same of both: `marry`."""
-    return key in _lexicon().symmetric
-
-
-def converses() -> dict[str, frozenset[str]]:
-    """By verb, a stem or Chinese characters: what the other party does, as `sell` to `buy`."""
-    return _lexicon().converse
-
-
-def pole(word: str) -> Pole | None:
-    """The end of a scale that an English word is."""
-    known = _lexicon().poles
-    own = known.get(f"{word}=") or known.get(stem(word))
-    return own[0] if own else None
-
-
-def han_poles(text: str) -> list[tuple[int, int, Pole]]:
-    """The ends of scales of a Chinese text that compares, with their places."""
-    lexicon = _lexicon()
-    return [
-        (*m.span(), (lexicon.han_poles.get(m[0]) or lexicon.han_poles[f"{m[0]}="])[0])
-        for m in lexicon.begins_pole.finditer(text)
-    ]
 
 
 class Clause:
@@ -243,7 +208,7 @@ def clauses(text: str) -> tuple[Clause, ...]:
 
 def _told(text: str, said: Words, marks: Sequence[Mark]) -> list[Word]:
     """The words that say something: no marks, no grammar."""
-    lexicon = _lexicon()
+    known = lexicon()
     meanings = senses(text, said)
     meant = {places[0]: sense for sense, places in meanings}
     light = {place for span in grammar(text) for place in range(*span)}
@@ -254,10 +219,8 @@ def _told(text: str, said: Words, marks: Sequence[Mark]) -> list[Word]:
     }
     if not text.isascii():
         compared = any(mark.name == "than" for mark in marks)
-        for match in lexicon.begins_pole.finditer(text):
-            own = lexicon.han_poles.get(match[0]) or lexicon.han_poles[f"{match[0]}="]
-            if compared or match[0] in lexicon.han_poles:
-                han[match.start()] = match.end(), own
+        for place, own in known.own_poles(text, compared=compared):
+            han[place.start] = place.stop, own
     found = _figures(text)
     numbered = {place for each in found for place in range(each.start, each.end)}
     past = 0
@@ -270,7 +233,7 @@ def _told(text: str, said: Words, marks: Sequence[Mark]) -> list[Word]:
                 found.append(Word(text[start:past], start, past, _LISTED, meant.get(start), poles))
             continue
         written = text[start:end].lower()
-        poles = lexicon.poles.get(f"{written}=") or lexicon.poles.get(key, ())
+        poles = known.poles.get(f"{written}=") or known.poles.get(key, ())
         prefixed = not poles and start not in meant and start not in light and _prefix(written)
         stemmed = stem(written[prefixed:]) if prefixed else key
         weighs = weight(stemmed)
@@ -283,13 +246,13 @@ def _told(text: str, said: Words, marks: Sequence[Mark]) -> list[Word]:
 @lru_cache(maxsize=1 << 12)
 def _prefix(word: str) -> int:
     """How many letters of a word deny the others, which are a word of their own."""
-    lexicon = _lexicon()
-    if len(word) < _PREFIXED or any(word.startswith(each) for each in lexicon.unprefixed):
+    known = lexicon()
+    if len(word) < _PREFIXED or any(word.startswith(each) for each in known.unprefixed):
         return 0
     formed = _ADJECTIVE.search(word) is not None
-    for each in lexicon.prefixes + (lexicon.of_adjectives if formed else ()):
-        known = weight(stem(word[len(each) :])) < 1
-        if word.startswith(each) and (known or (formed and each in lexicon.prefixes)):
+    for each in known.prefixes + (known.of_adjectives if formed else ()):
+        common = weight(stem(word[len(each) :])) < 1
+        if word.startswith(each) and (common or (formed and each in known.prefixes)):
             return len(each)
     return 0
 
@@ -342,82 +305,8 @@ def _governed(own: Sequence[Word], marks: Sequence[Mark]) -> Iterator[Word]:
         yield word._replace(denied=times[at] % 2 > 0, times=times[at], focus=here)
 
 
-class _Lexicon(NamedTuple):
-    english: dict[str, list[tuple[list[str], str]]]
-    """By first word: words and class, the longest first."""
-    han: re.Pattern[str]
-    han_class: dict[str, str]
-    poles: dict[str, tuple[Pole, ...]]
-    begins_pole: re.Pattern[str]
-    han_poles: dict[str, tuple[Pole, ...]]
-    sets: frozenset[str]
-    """Of `senses.toml`."""
-    symmetric: frozenset[str]
-    converse: dict[str, frozenset[str]]
-    """By verb, a stem or Chinese characters: what the other party does."""
-    falling: frozenset[str]
-    """Scales of which one end falls short of the other."""
-    prefixes: tuple[str, ...]
-    of_adjectives: tuple[str, ...]
-    unprefixed: tuple[str, ...]
-
-
-@cache
-def _lexicon() -> _Lexicon:
-    raw = tomllib.loads(files("judge").joinpath("data", "contrasts.toml").read_text("utf-8"))
-    english: dict[str, list[tuple[list[str], str]]] = {}
-    han: dict[str, str] = {}
-    for name, entry in {**raw["marks"], "split": raw["splits"]}.items():
-        for spelling in entry.get("en", "").split():
-            spelled = spelling.split("_")
-            english.setdefault(spelled[0], []).append((spelled, name))
-        han.update(dict.fromkeys(entry.get("zh", "").split(), name))
-    for spellings in english.values():
-        spellings.sort(key=lambda each: -len(each[0]))
-    poles: dict[str, tuple[Pole, ...]] = {}
-    han_poles: dict[str, tuple[Pole, ...]] = {}
-    for scale, entry in raw["poles"].items():
-        for end in (0, 1):
-            own = (Pole(scale, end),)
-            for each in entry["en"][end].split():
-                key = each if each.endswith("=") else stem(each)
-                poles[key] = poles.get(key, ()) + own
-            for each in entry["zh"][end].split():
-                han_poles[each] = han_poles.get(each, ()) + own
-    return _Lexicon(
-        english=english,
-        han=_any_of(han),
-        han_class=han,
-        poles=poles,
-        begins_pole=_any_of(han_poles),
-        han_poles=han_poles,
-        sets=frozenset(raw["exclusive"]["sets"].split()),
-        falling=frozenset(raw["falls-short"]["scales"].split()),
-        prefixes=tuple(raw["prefixes"]["any"].split()),
-        of_adjectives=tuple(raw["prefixes"]["adjectives"].split()),
-        unprefixed=tuple(raw["prefixes"]["not"].split()),
-        symmetric=frozenset(map(stem, raw["symmetric"]["en"].split())),
-        converse=_converses(raw["converse"]),
-    )
-
-
-def _converses(raw: dict[str, list[str]]) -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for row in (*raw["en"], *raw["zh"]):
-        sides = [{stem(each) for each in side.split()} for side in row.split(" / ")]
-        for mine, theirs in (sides, sides[::-1]):
-            for each in mine:
-                found[each] = found.get(each, frozenset()) | theirs
-    return found
-
-
-def _any_of(spellings: Iterable[str]) -> re.Pattern[str]:
-    written = sorted({each.rstrip("=") for each in spellings}, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, written)))
-
-
 def _marks(text: str, said: Words) -> list[Mark]:
-    lexicon = _lexicon()
+    known = lexicon()
     written = [
         text[a:b].lower().replace("’", "'") for a, b in zip(said.starts, said.ends, strict=True)
     ]
@@ -427,7 +316,7 @@ def _marks(text: str, said: Words) -> list[Mark]:
     for at, first in enumerate(written):
         if at < past:
             continue
-        for spelled, name in lexicon.english.get(first, ()):
+        for spelled, name in known.english.get(first, ()):
             if written[at : at + len(spelled)] == spelled and not _NOT_MEANT.match(
                 text, said.starts[at]
             ):
@@ -436,9 +325,9 @@ def _marks(text: str, said: Words) -> list[Mark]:
                 break
     if not text.isascii():
         # `不如` is one word.
-        poles = lexicon.begins_pole.finditer(text)
-        whole = {at for each in poles if len(each[0]) > 1 for at in range(*each.span())}
-        read = (Mark(lexicon.han_class[m[0]], *m.span()) for m in lexicon.han.finditer(text))
+        poles = known.own_poles(text, compared=True)
+        whole = {at for place, _ in poles if len(place) > 1 for at in place}
+        read = (Mark(known.han_class[m[0]], *m.span()) for m in known.han.finditer(text))
         found += [mark for mark in read if mark.start not in whole and mark.name != "word"]
         found.sort(key=lambda mark: mark.start)
     return found

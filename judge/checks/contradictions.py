@@ -9,7 +9,8 @@ from typing import Final, Literal, NamedTuple
 
 from judge.checks.additions import addition, insertion
 from judge.checks.bounds import other_bound
-from judge.checks.clauses import Clause, Pole, Word, clauses, excludes
+from judge.checks.clauses import Clause, Word, clauses, excludes
+from judge.checks.contrasts import Pole
 from judge.checks.entities import other_entity
 from judge.checks.exchanges import turned_roles
 from judge.checks.roles import conversed, exchanged

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from itertools import permutations
 from typing import Final
 
-from judge.checks.clauses import Clause, Word, symmetric
+from judge.checks.clauses import Clause, Word
+from judge.checks.contrasts import lexicon
 from judge.checks.roles import DETERMINERS, NO_VERB
 from judge.text.fold import CJK_CHAR
 
@@ -41,7 +42,7 @@ def _around_verb(own: Clause, other: Clause) -> tuple[str, str] | None:
         if len(there) != 1 or len(own.having(verb)) != 1 or not _is_verb(own, verb):
             continue
         place = there[0]
-        if not _is_verb(other, place) or symmetric(verb.key):
+        if not _is_verb(other, place) or verb.key in lexicon().symmetric:
             continue
         for doer in own.words[max(at - _REACH, 0) : at]:
             for done in own.words[at + 1 : at + 1 + _REACH]:

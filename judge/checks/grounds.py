@@ -7,10 +7,11 @@ from typing import Final
 
 from judge.checks.counterparts import Sentences
 from judge.checks.dates import Calendar, Date
+from judge.checks.figures import Figures, Match
 from judge.checks.names import AllMentions, Name
 from judge.checks.numbers import PERCENT
 from judge.checks.places import Item, Place, Places, belongs, values, weigh
-from judge.checks.quantities import CENTURY, Bound, Figures, Match, Quantity, counted, quantities
+from judge.checks.quantities import CENTURY, Bound, Quantity, counted, quantities
 from judge.checks.statement import Statement
 from judge.text.words import blank
 

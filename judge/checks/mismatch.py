@@ -7,10 +7,11 @@ from functools import cache, cached_property
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from judge.checks.figures import Match
 from judge.checks.grounds import Grounds
 from judge.checks.names import Amid, Name
 from judge.checks.places import COUNT
-from judge.checks.quantities import Match, Quantity, counted
+from judge.checks.quantities import Quantity, counted
 from judge.checks.quotes import repeats
 from judge.checks.statement import Statement
 from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from judge.checks.clauses import Clause, Word, converses, symmetric
+from judge.checks.clauses import Clause, Word
+from judge.checks.contrasts import lexicon
 from judge.checks.sides import tokens, turned
 from judge.text.fold import CJK_CHAR
 
@@ -69,7 +70,9 @@ def conversed(own: Clause, other: Clause) -> tuple[str, str] | None:
 
     Who sells to another does not buy of him.
     """
-    if CJK_CHAR.search(own.whole) is None and not any(w.key in converses() for w in own.words):
+    if CJK_CHAR.search(own.whole) is None and not any(
+        w.key in lexicon().converse for w in own.words
+    ):
         return None
     pairs = _converse_han(own, other) if CJK_CHAR.search(own.whole) else _converse_en(own, other)
     for mine, theirs in pairs:
@@ -80,14 +83,14 @@ def conversed(own: Clause, other: Clause) -> tuple[str, str] | None:
 
 def _converse_en(own: Clause, other: Clause) -> Iterator[tuple[_Frame | None, _Frame | None]]:
     for verb in own.words if len(own.words) <= _LONG else ():
-        there = [each for each in other.words if each.key in converses().get(verb.key, ())]
+        there = [each for each in other.words if each.key in lexicon().converse.get(verb.key, ())]
         if len(there) == 1 and not other.having(verb) and not own.having(there[0]):
             yield _around(own, verb), _around(other, there[0])
 
 
 def _converse_han(own: Clause, other: Clause) -> Iterator[tuple[_Frame | None, _Frame | None]]:
     mine, theirs = own.whole[:_MOST], other.whole[:_MOST]
-    for verb, others in converses().items():
+    for verb, others in lexicon().converse.items():
         if verb.isascii() or verb not in mine or verb in theirs:
             continue
         for each in others:
@@ -104,7 +107,7 @@ def _english(own: Clause, other: Clause) -> Iterator[tuple[_Frame, _Frame]]:
         return
     for verb in own.words:
         there = [each for each in other.having(verb) if each.key == verb.key]
-        if len(there) != 1 or len(own.having(verb)) != 1 or symmetric(verb.key):
+        if len(there) != 1 or len(own.having(verb)) != 1 or verb.key in lexicon().symmetric:
             continue
         mine, theirs = _around(own, verb), _around(other, there[0])
         if mine is not None and theirs is not None:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from judge.checks.clauses import Clause, han_poles, pole
+from judge.checks.clauses import Clause
+from judge.checks.contrasts import lexicon
 from judge.text.fold import CJK, CJK_CHAR
 from judge.text.words import stem
 
@@ -168,7 +169,7 @@ def _graded(words: list[tuple[str, int, int]], at: int) -> tuple[int, str, int] 
             return place, "more", sign
     for place in range(at - 1, max(at - 1 - _WINDOW, 0) - 1, -1):
         word = words[place][0]
-        known = pole(word)
+        known = lexicon().pole(word)
         if known:
             return place, known.scale, -1 if known.end else 1
         if place and word not in _NO_ADJECTIVES and (found := _ER.match(word)):
@@ -195,7 +196,7 @@ def _equal(words: list[tuple[str, int, int]], at: int) -> tuple[int, str, int] |
 
 
 def _scale(word: str) -> tuple[str, int]:
-    known = pole(word)
+    known = lexicon().pole(word)
     return (known.scale, -1 if known.end else 1) if known else (stem(word.removesuffix("ly")), 1)
 
 
@@ -220,10 +221,11 @@ def _told(
     """A comparison whose scale stands last; where `how` is None, it stands behind the second."""
     so = _HAN_SO.search(two) if how is None else None
     told = (two if how is None else how).rstrip("。！")
-    last = [each for each in han_poles(told) if len(told) - each[1] <= _BEHIND]
-    if last and (not so or so.end() <= last[-1][0]):
-        start, _, own = last[-1]
-        behind = two[:start] if how is None else two
+    poles = lexicon().own_poles(told, compared=True)
+    last = [each for each in poles if len(told) - each[0].stop <= _BEHIND]
+    if last and (not so or so.end() <= last[-1][0].start):
+        place, (own, *_) = last[-1]
+        behind = two[: place.start] if how is None else two
         two, scale, sign = behind, own.scale, -sign if own.end else sign
     elif how is None and (cut := so.end() if so else two.find("有")) > 0:
         two, scale = two[:cut], told[cut:].removeprefix("有")
@@ -237,7 +239,8 @@ def _told(
 
 def _beside(text: str) -> Iterator[Comparison]:
     """A comparison whose scale stands between the two: `高于`."""
-    for start, end, own in han_poles(text):
+    for place, (own, *_) in lexicon().own_poles(text, compared=True):
+        start, end = place.start, place.stop
         if text[end - 1] in _HAN_OVER or text[end : end + 1] in _HAN_OVER:
             behind = end + (text[end - 1] not in _HAN_OVER)
             sign = -1 if own.end else 1

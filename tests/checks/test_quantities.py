@@ -5,8 +5,9 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.checks.figures import Figures, Match
 from judge.checks.numbers import unit_before, unit_behind
-from judge.checks.quantities import MERE, Bound, Figures, Match, counted, quantities
+from judge.checks.quantities import MERE, Bound, counted, quantities
 
 VALUES: list[tuple[str, list[tuple[float, str]]]] = [
     # Shares and money in both languages.

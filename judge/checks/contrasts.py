@@ -1,0 +1,117 @@
+"""Contrasts: the words of `judge/data/contrasts.toml` that govern others, or exclude them."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from judge.text.words import stem
+
+
+class Pole(NamedTuple):
+    """One end of a scale."""
+
+    scale: str
+    end: int
+    """0 or 1."""
+
+
+class Lexicon(NamedTuple):
+    """The table, made up for look-ups."""
+
+    english: dict[str, list[tuple[list[str], str]]]
+    """By first word: words and class, the longest first."""
+    han: re.Pattern[str]
+    """Any Chinese mark."""
+    han_class: dict[str, str]
+    """The class of each."""
+    poles: dict[str, tuple[Pole, ...]]
+    """By stem; a word that is matched by its letters has `=` behind it."""
+    begins_pole: re.Pattern[str]
+    han_poles: dict[str, tuple[Pole, ...]]
+    sets: frozenset[str]
+    """Of `senses.toml`."""
+    symmetric: frozenset[str]
+    converse: dict[str, frozenset[str]]
+    """By verb, a stem or Chinese characters: what the other party does."""
+    falling: frozenset[str]
+    """Scales of which one end falls short of the other."""
+    prefixes: tuple[str, ...]
+    of_adjectives: tuple[str, ...]
+    """Those that only words which look like adjectives have."""
+    unprefixed: tuple[str, ...]
+
+    def pole(self, word: str) -> Pole | None:
+        """The end of a scale that an English word is."""
+        own = self.poles.get(f"{word}=") or self.poles.get(stem(word))
+        return own[0] if own else None
+
+    def own_poles(self, text: str, *, compared: bool) -> Iterator[tuple[range, tuple[Pole, ...]]]:
+        """The ends of scales of a Chinese text, with their places; some only where it compares."""
+        for match in self.begins_pole.finditer(text):
+            poles = self.han_poles.get(match[0])
+            if poles or compared:
+                yield range(*match.span()), poles or self.han_poles[f"{match[0]}="]
+
+
+@cache
+def table() -> dict[str, Any]:
+    """The table as it is written."""
+    return tomllib.loads(files("judge").joinpath("data", "contrasts.toml").read_text("utf-8"))
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The table, read once."""
+    raw = table()
+    english: dict[str, list[tuple[list[str], str]]] = {}
+    han: dict[str, str] = {}
+    for name, entry in {**raw["marks"], "split": raw["splits"]}.items():
+        for spelling in entry.get("en", "").split():
+            spelled = spelling.split("_")
+            english.setdefault(spelled[0], []).append((spelled, name))
+        han.update(dict.fromkeys(entry.get("zh", "").split(), name))
+    for spellings in english.values():
+        spellings.sort(key=lambda each: -len(each[0]))
+    poles: dict[str, tuple[Pole, ...]] = {}
+    han_poles: dict[str, tuple[Pole, ...]] = {}
+    for scale, entry in raw["poles"].items():
+        for end in (0, 1):
+            own = (Pole(scale, end),)
+            for each in entry["en"][end].split():
+                key = each if each.endswith("=") else stem(each)
+                poles[key] = poles.get(key, ()) + own
+            for each in entry["zh"][end].split():
+                han_poles[each] = han_poles.get(each, ()) + own
+    return Lexicon(
+        english=english,
+        han=_any_of(han),
+        han_class=han,
+        poles=poles,
+        begins_pole=_any_of(han_poles),
+        han_poles=han_poles,
+        sets=frozenset(raw["exclusive"]["sets"].split()),
+        falling=frozenset(raw["falls-short"]["scales"].split()),
+        prefixes=tuple(raw["prefixes"]["any"].split()),
+        of_adjectives=tuple(raw["prefixes"]["adjectives"].split()),
+        unprefixed=tuple(raw["prefixes"]["not"].split()),
+        symmetric=frozenset(map(stem, raw["symmetric"]["en"].split())),
+        converse=_converses(raw["converse"]),
+    )
+
+
+def _converses(raw: dict[str, list[str]]) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for row in (*raw["en"], *raw["zh"]):
+        sides = [{stem(each) for each in side.split()} for side in row.split(" / ")]
+        for mine, theirs in (sides, sides[::-1]):
+            for each in mine:
+                found[each] = found.get(each, frozenset()) | theirs
+    return found
+
+
+def _any_of(spellings: Iterable[str]) -> re.Pattern[str]:
+    written = sorted({each.rstrip("=") for each in spellings}, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, written)))
