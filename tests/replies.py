@@ -154,6 +154,24 @@ def right(asked: Asked) -> Answer:
     return Says(answered(asked) if asked.is_about_question else verdicts(asked))
 
 
+def apt(asked: Asked) -> Answer:
+    """`full`, quoting the line with most of a claim's words; `contradicted` where one differs."""
+    if asked.is_about_question or not asked.chunks:
+        return right(asked)
+    lines = [(n, line) for n, text in enumerate(asked.chunks, 1) for line in text.split(". ")]
+    listed: list[Mapping[str, JsonValue]] = []
+    for sentence in asked.ids:
+        claim = asked.sentences[sentence].rstrip(".")
+        words = set(claim.split())
+        whole = next((each for each in lines if claim in each[1]), None)
+        n, quote = whole or max(lines, key=lambda line: len(words.intersection(line[1].split())))
+        support = "contradicted" if len(words.difference(quote.split())) == 1 else "full"
+        own = verdict(asked, sentence, support, quote)
+        evidence: JsonValue = [{"chunk": n, "quote": quote}]
+        listed.append(own | {"evidence": evidence, "supporting": [n] if own["supporting"] else []})
+    return Says(packed(listed))
+
+
 # Scripts made of scripts.
 
 

@@ -22,7 +22,7 @@ from aiohttp import web
 
 from judge.config import Config
 from tests.asked import Asked, tokens
-from tests.replies import Answer, Body, Reset, Says, Script, Slow, Status, Trickle, Wire, right
+from tests.replies import Answer, Body, Reset, Says, Script, Slow, Status, Trickle, Wire, apt, right
 
 _WIDTH: Final = 64
 _BODY_LIMIT: Final = 64 << 20
@@ -233,12 +233,14 @@ async def main() -> None:
     reading = argparse.ArgumentParser(prog="python -m tests.server")
     reading.add_argument("--delay", type=float, default=0.0, help="seconds before each reply")
     reading.add_argument("--port", type=int, default=0)
+    reading.add_argument("--apt", action="store_true", help="quote what the claims were made from")
     options = reading.parse_args()
+    said = apt if options.apt else right
 
     def slow(asked: Asked) -> Answer:
-        return Slow(options.delay, right(asked))
+        return Slow(options.delay, said(asked))
 
-    server = JudgeServer(slow if options.delay else right)
+    server = JudgeServer(slow if options.delay else said)
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, server.stop)
 

@@ -40,6 +40,7 @@ from tests.bench.figures import (
     terciles,
 )
 from tests.bench.labelled import Row, apart, available, request, rows, sample
+from tests.bench.workload import forked, other, samples
 
 TRAINED: Final = ("factscore", "wice_dev", "factcheckgpt")
 SENTENCES: Final = (
@@ -327,11 +328,12 @@ async def splitter(sheet: Sheet) -> None:
 async def speed(sheet: Sheet) -> None:
     """Sentences a second of the judge alone, and how many times a bare count of words takes."""
     sheet.begin("speed", "the judge alone, 3 chunks of 120 words, the time of its own thread")
-    requests = throughput.requests(chunks=3)
-    n = sum(len(each.ask) for each in requests)
-    judged = await throughput.judge_seconds(requests)
+    made = samples(easy=True, answers=throughput.ANSWERS)
+    read = [each.model_copy(update={"chunks": each.chunks[:3]}) for each in made]
+    n = sum(len(each.ask) for each in throughput.requests(read))
+    judged = forked(throughput.judge_seconds, read, other(read))
     sheet.put("sentences a second", n / judged, n=n)
-    sheet.put("times a bare count of words", judged / throughput.bare_seconds(requests), n=n)
+    sheet.put("times a bare count of words", judged / forked(throughput.bare_seconds, read), n=n)
 
 
 def parts(only: Sequence[str]) -> Iterator[Callable[[Sheet], Awaitable[None]]]:

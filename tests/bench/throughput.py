@@ -1,20 +1,20 @@
 """Answers a second of the offline path, beside the least any judge could do.
 
-    python tests/bench/throughput.py [--easy] [--profile]
+    python tests/bench/throughput.py [--easy] [--repeat N] [--profile]
 
 200 answers of 8 sentences and 5 chunks of 120 words; one core. Their sentences have figures, dates
 and names to check; those of `--easy` are made up and have none. Three things are timed in one run:
 the whole path (split, kinds, citations, judge, audit, flags, scores), the similarity judge alone on
 requests made before, and a bare count of the words a sentence shares with each chunk (`str.split`
-and sets). The processor time of the best of three rounds counts. Read the ratios; the machine moves
-the rest. `--profile` tells where the whole path spends it, in seconds of a slowed run.
+and sets). The processor time of the best of three rounds counts, each in a process of its own that
+is warmed up by other answers: nothing is kept of the round before. With `--repeat`, so many answers
+share their chunks. Read the ratios; the machine moves the rest. `--profile` tells where the whole
+path spends it, in seconds of a slowed run.
 """
 
 import argparse
 import asyncio
-import cProfile
 import json
-import pstats
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -30,52 +30,60 @@ from judge.compose import offline
 from judge.config import Config
 from judge.pipeline import asked, evaluate_sample
 from judge.records import Rules
-from tests.bench.workload import Writer, machine, samples
+from tests.bench.workload import Writer, forked, grown, machine, other, profiled, samples
 
 ANSWERS: Final = 200
 ROUNDS: Final = 3
 
 
-def requests(chunks: int) -> list[JudgeRequest]:
-    """What the judge is asked of made-up answers with so many chunks each."""
-    writer = Writer()
-    samples = [writer.sample(number) for number in range(ANSWERS)]
-    fewer = (each.model_copy(update={"chunks": each.chunks[:chunks]}) for each in samples)
-    return [asked(each, Rules()) for each in fewer]
+def requests(read: Sequence[Sample]) -> list[JudgeRequest]:
+    return [asked(each, Rules()) for each in read]
 
 
-async def judge_seconds(requests: Sequence[JudgeRequest]) -> float:
-    """The processor time of this thread that the judge alone takes, the best of three rounds."""
+def judge_seconds(read: Sequence[Sample], before: Sequence[Sample] = ()) -> float:
+    """The processor time of this thread that the judge alone takes, warmed up by those before."""
     judge = offline(Config())
-    seconds = []
-    for _ in range(ROUNDS):
-        began = time.thread_time()
+    warm, made = requests(before), requests(read)
+
+    async def judged(requests: Sequence[JudgeRequest]) -> None:
         for each in requests:
             await judge.judge(each)
-        seconds.append(time.thread_time() - began)
-    return min(seconds)
+
+    asyncio.run(judged(warm))
+    return took(lambda: asyncio.run(judged(made)))
 
 
-def bare_seconds(requests: Sequence[JudgeRequest]) -> float:
+def whole_seconds(read: Sequence[Sample], before: Sequence[Sample] = ()) -> float:
+    """The same for the whole path."""
+    judge = offline(Config())
+
+    async def evaluated(read: Sequence[Sample]) -> None:
+        for each in read:
+            await evaluate_sample(each, judge, Rules())
+
+    asyncio.run(evaluated(before))
+    return took(lambda: asyncio.run(evaluated(read)))
+
+
+def bare_seconds(read: Sequence[Sample]) -> float:
     """The same for a bare count of the words that each sentence shares with each chunk."""
+    made = requests(read)
 
     def bare() -> None:
-        for each in requests:
+        for each in made:
             chunks = [set(chunk.text.lower().split()) for chunk in each.chunks]
             for sentence in each.sentences:
                 words = set(sentence.text.lower().split())
                 max(len(words & chunk) for chunk in chunks)
 
-    return best(bare)
+    return took(bare)
 
 
-def best(work: Callable[[], object]) -> float:
-    seconds = []
-    for _ in range(ROUNDS):
-        began = time.thread_time()
-        work()
-        seconds.append(time.thread_time() - began)
-    return min(seconds)
+def took(work: Callable[[], object]) -> float:
+    """The processor time of this thread."""
+    began = time.thread_time()
+    work()
+    return time.thread_time() - began
 
 
 def easy() -> list[Sample]:
@@ -88,23 +96,24 @@ def easy() -> list[Sample]:
 def main() -> None:
     reading = argparse.ArgumentParser(prog="throughput.py")
     reading.add_argument("--easy", action="store_true", help="answers with little to check")
+    reading.add_argument("--repeat", type=int, default=1, help="answers that share their chunks")
     reading.add_argument("--profile", action="store_true", help="where the whole path spends it")
     options = reading.parse_args()
     read = easy() if options.easy else samples(easy=False, answers=ANSWERS)
-    made = [asked(sample, Rules()) for sample in read]
-    judge = offline(Config())
-
-    def whole() -> None:
-        for each in read:
-            asyncio.run(evaluate_sample(each, judge, Rules()))
-
-    counted = bare_seconds(made)
-    timed = {
-        "whole path": best(whole),
-        "judge alone": asyncio.run(judge_seconds(made)),
-        "bare word count": counted,
-    }
-    sentences = sum(len(each.ask) for each in made)
+    if options.repeat > 1:
+        read = grown(read, times=options.repeat)
+    before = other(read)
+    rounds = [
+        {
+            "whole path": forked(whole_seconds, read, before),
+            "judge alone": forked(judge_seconds, read, before),
+            "bare word count": forked(bare_seconds, read),
+        }
+        for _ in range(ROUNDS)
+    ]
+    timed = {name: min(each[name] for each in rounds) for name in rounds[0]}
+    counted = timed["bare word count"]
+    sentences = sum(len(each.ask) for each in requests(read))
     print(machine())
     print(f"{'':16}{'answers/s':>10}{'sentences/s':>13}{'ms each':>9}{'× bare':>8}")
     for name, seconds in timed.items():
@@ -113,9 +122,8 @@ def main() -> None:
             f"{1000 * seconds / len(read):>9.2f}{seconds / counted:>8.1f}"
         )
     if options.profile:
-        profile = cProfile.Profile()
-        profile.runcall(whole)
-        pstats.Stats(profile).sort_stats("cumulative").print_stats(r"judge/\w+/", 40)
+        whole_seconds(before)
+        profiled(lambda: whole_seconds(read))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,21 @@
 """What the benchmarks of speed read: answers full of figures, dates and names, or made-up ones."""
 
+import cProfile
 import os
+import pstats
 import random
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from itertools import accumulate
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Final
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+from typing import Final, ParamSpec, TypeVar
 
 from judge import Chunk, Sample, read_samples
+
+_Result = TypeVar("_Result")
+_Given = ParamSpec("_Given")
 
 SENTENCES: Final = 8
 CHUNKS: Final = 5
@@ -15,6 +23,8 @@ CHUNK_WORDS: Final = 120
 
 FULL: Final = Path(__file__).resolve().parents[3] / "shared" / "data" / "speed" / "workload.jsonl"
 """200 answers of 8 sentences and 5 chunks of 120 words, each sentence with figures to check."""
+
+_FIGURE: Final = re.compile(r"\b(7?)1(\d{4})\b")
 
 WORDS: Final = """
 the of and in to a for is that on was with as by are from at which were their or this its has
@@ -85,6 +95,69 @@ def samples(*, easy: bool, answers: int) -> list[Sample]:
         return list(read_samples(FULL))
     writer = Writer()
     return [writer.sample(number) for number in range(answers)]
+
+
+def other(read: Sequence[Sample], answers: int = 40) -> list[Sample]:
+    """Answers like these in other words, to warm up with: what is kept of them helps no other."""
+    texts = [_FIGURE.sub(r"\g<1>3\2", each.model_dump_json()) for each in read[:answers]]
+    return [Sample.model_validate_json(text.replace(" the ", " its ")) for text in texts]
+
+
+def grown(
+    read: Sequence[Sample],
+    sentences: int = SENTENCES,
+    chunks: int = CHUNKS,
+    length: int = 1,
+    times: int = 1,
+) -> list[Sample]:
+    """Answers made of sentences of their chunks.
+
+    Args:
+        read: whose chunks are taken, each once.
+        sentences: of an answer.
+        chunks: that an answer has.
+        length: chunks that are joined to one.
+        times: how many answers have the same chunks.
+    """
+    texts = [chunk.text for each in read for chunk in each.chunks]
+    made: list[Sample] = []
+    while len(texts) >= chunks * length and len(made) < len(read):
+        own, texts = texts[: chunks * length], texts[chunks * length :]
+        joined = tuple(
+            Chunk(chunk_id=f"d#{i}", text=" ".join(own[i::chunks])) for i in range(chunks)
+        )
+        lines = [line for text in own for line in text.removesuffix(".").split(". ")]
+        random.Random(len(made)).shuffle(lines)  # noqa: S311  no secret is made of it
+        for turn in range(times):
+            drawn = [lines[(turn * sentences + i) % len(lines)] for i in range(sentences)]
+            made.append(
+                Sample(
+                    qid=str(len(made)),
+                    query=read[0].query,
+                    answer=". ".join(drawn) + ".",
+                    chunks=joined,
+                )
+            )
+    return made
+
+
+def forked(work: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs) -> _Result:
+    """What it returns in a process of its own, where nothing is kept of what others did."""
+    with get_context("fork").Pool(1) as pool:
+        return pool.apply(work, given, named)
+
+
+def computed() -> float:
+    """Seconds that this process has computed, and those of its own that have ended."""
+    used = (getrusage(RUSAGE_SELF), getrusage(RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def profiled(work: Callable[[], object]) -> None:
+    """Where it spends its time by step, in seconds of a slowed run."""
+    profile = cProfile.Profile()
+    profile.runcall(work)
+    pstats.Stats(profile).sort_stats("cumulative").print_stats(r"judge/\w+/", 40)
 
 
 def machine() -> str:
