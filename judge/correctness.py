@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import nullcontext
 
 from judge.answer.citations import find
 from judge.answer.kinds import classify
@@ -28,7 +27,8 @@ from judge.records.correctness import ANSWER, GOLD
 from judge.scores.correctness import correctness
 from judge.scores.quadrants import has_gold, quadrant
 from judge.text.words import blank
-from judge.workers import HEAVY, apart, weigh
+from judge.turns import Turn
+from judge.workers import HEAVY, weigh
 
 
 async def compare(
@@ -36,22 +36,21 @@ async def compare(
     result: SampleResult,
     judge: Judge | None,
     rules: Rules,
-    *,
-    patience: float | None = None,
-    gate: asyncio.Semaphore | None = None,
+    turn: Turn,
 ) -> SampleResult:
     """The result with its correctness, and with its quadrant where the sample names gold evidence.
 
     Gold evidence that contradicts the reference is flagged instead. Without a judge correctness is
-    left out. Of each direction no more is asked `patience` seconds after its turn has come; of the
-    places of `gate` the caller holds one.
+    left out. Each direction has a turn of its own, as long as this one.
     """
     if judge is None and not has_gold(sample):
         return result
     gold = sample.gold_answer or ""
-    reference = await apart(weigh(sample.model_copy(update={"answer": gold})), _read, gold)
+    reference = await turn.desk.compute(
+        weigh(sample.model_copy(update={"answer": gold})), _read, gold
+    )
     if judge is not None:
-        result = await _both_ways(sample, result, reference, judge, rules, patience, gate)
+        result = await _both_ways(sample, result, reference, judge, rules, turn)
     found = quadrant(sample, result, reference, rules)
     if found is None and has_gold(sample):
         flags = (*result.flags, Flag(name=FlagName.CONFLICTING_GOLD))
@@ -69,8 +68,7 @@ async def _both_ways(
     reference: Sequence[Sentence],
     judge: Judge,
     rules: Rules,
-    patience: float | None,
-    gate: asyncio.Semaphore | None,
+    turn: Turn,
 ) -> SampleResult:
     forth = back = Judgment()
     claims = any(sentence.kind is SentenceKind.CLAIM for sentence in reference)
@@ -78,8 +76,8 @@ async def _both_ways(
         both = f"{sample.answer}\n{sample.gold_answer}"
         whole = sample.model_copy(update={"answer": both})
         heavy = HEAVY if rules.citation_pattern else weigh(whole)
-        pair = await apart(heavy, _swapped, sample, reference, rules)
-        forth, back = await _answered(pair, judge, rules, patience, gate)
+        pair = await turn.desk.compute(heavy, _swapped, sample, reference, rules)
+        forth, back = await _answered(pair, judge, rules, turn)
     found = correctness(
         result.sentences,
         reference,
@@ -93,23 +91,12 @@ async def _both_ways(
 
 
 async def _answered(
-    pair: tuple[JudgeRequest, JudgeRequest],
-    judge: Judge,
-    rules: Rules,
-    patience: float | None,
-    gate: asyncio.Semaphore | None,
+    pair: tuple[JudgeRequest, JudgeRequest], judge: Judge, rules: Rules, turn: Turn
 ) -> tuple[Judgment, Judgment]:
-    """Both directions: at the same time where a second place is free, else one after the other.
-
-    Nobody waits for a place while holding one: all who hold one could wait for ever.
-    """
-    forth, back = pair
-    if gate is not None and gate.locked():
-        first = await _held(judge, forth, rules, patience)
-        return first, await _held(judge, back, rules, patience)
+    """Both directions: at the same time where two places are free, else one after the other."""
     try:
-        async with gate or nullcontext(), asyncio.TaskGroup() as group:
-            ways = [group.create_task(_held(judge, each, rules, patience)) for each in pair]
+        async with asyncio.TaskGroup() as group:
+            ways = [group.create_task(_held(judge, each, rules, turn.again())) for each in pair]
     except ExceptionGroup as errors:
         # Whoever asked awaits one judge's error, not a group of them.
         raise errors.exceptions[0] from None
@@ -138,14 +125,9 @@ def _swapped(
     )
 
 
-async def _held(
-    judge: Judge, request: JudgeRequest, rules: Rules, patience: float | None
-) -> Judgment:
-    if patience is not None:
-        deadline = asyncio.get_running_loop().time() + patience
-        request = request.model_copy(update={"deadline": deadline})
-    judgment = await ask(judge, request)
-    return await apart(weigh(request), _checked, judgment, request, rules)
+async def _held(judge: Judge, request: JudgeRequest, rules: Rules, turn: Turn) -> Judgment:
+    judgment = await ask(judge, request, turn)
+    return await turn.desk.compute(weigh(request), _checked, judgment, request, rules)
 
 
 def _checked(judgment: Judgment, request: JudgeRequest, rules: Rules) -> Judgment:

@@ -19,6 +19,7 @@ from judge.pipeline import evaluate_sample, sign
 from judge.protocols import Judge, ReviewHook
 from judge.records import Sample, SampleResult
 from judge.relevance import relate
+from judge.turns import Desk, Turn
 
 _Result = TypeVar("_Result")
 _Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
@@ -61,7 +62,7 @@ class Evaluator:
         self._signatures: tuple[str, str | None, str | None] | None = None
         self._entered = False
         self._open: tuple[Judges, AsyncExitStack] | None = None
-        self._gates = WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]()
+        self._desks = WeakKeyDictionary[asyncio.AbstractEventLoop, Desk]()
         if judge is not None:
             if self._config.relevance:
                 raise ConfigError(
@@ -182,14 +183,11 @@ class Evaluator:
         rules, (first, second, third) = self._config.rules, judges
 
         async def score(sample: Sample) -> SampleResult:
-            deadline = None
-            if patience is not None:
-                deadline = asyncio.get_running_loop().time() + patience
-            result = await evaluate_sample(sample, first, rules, deadline=deadline)
+            turn = Turn(self._desk(), patience)
+            result = await evaluate_sample(sample, first, rules, turn)
             if third is not None:
-                result = await relate(sample, result, third, rules, deadline=deadline)
-            gate = self._gate()
-            return await compare(sample, result, second, rules, patience=patience, gate=gate)
+                result = await relate(sample, result, third, rules, turn)
+            return await compare(sample, result, second, rules, turn)
 
         return score
 
@@ -215,21 +213,14 @@ class Evaluator:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read(self, samples: Samples, score: _Score, flight: "_Flight") -> None:
-        gate = self._gate()
-
-        async def one(sample: Sample) -> SampleResult:
-            async with gate:
-                return await score(sample)
-
         async with aclosing(each(samples)) as source:
             async for sample in source:
                 await flight.room.acquire()
-                flight.begin(one(sample))
+                flight.begin(score(sample))
 
-    def _gate(self) -> asyncio.Semaphore:
-        # What waits at a semaphore belongs to one loop, and an evaluator may outlive several.
-        fresh = asyncio.Semaphore(self._at_once)
-        return self._gates.setdefault(asyncio.get_running_loop(), fresh)
+    def _desk(self) -> Desk:
+        # What waits at a desk belongs to one loop, and an evaluator may outlive several.
+        return self._desks.setdefault(asyncio.get_running_loop(), Desk(self._at_once))
 
 
 @dataclass(slots=True)

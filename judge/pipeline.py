@@ -30,7 +30,8 @@ from judge.records import (
 )
 from judge.scores.answer import aggregate
 from judge.signature import Signature
-from judge.workers import HEAVY, apart, weigh
+from judge.turns import Turn
+from judge.workers import HEAVY, weigh
 
 _MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
 _TOO_LONG: Final = Unscored(
@@ -40,27 +41,26 @@ _TOO_LONG: Final = Unscored(
 
 
 async def evaluate_sample(
-    sample: Sample, judge: Judge, rules: Rules, *, deadline: float | None = None
+    sample: Sample, judge: Judge, rules: Rules, turn: Turn | None = None
 ) -> SampleResult:
     """Take one answer through the whole path.
 
-    After `deadline`, on the event loop's clock, no more is asked. Only JudgeUnavailable is raised:
-    the world's other failures are outcomes.
+    Once its turn is over no more is asked. Only JudgeUnavailable is raised: the world's other
+    failures are outcomes.
     """
+    turn = turn or Turn()
     # What takes long is computed apart from the event loop; a reader's own pattern may.
-    heavy = HEAVY if rules.citation_pattern else weigh(sample)
-    asked, citations = await apart(heavy, prepare, sample, rules, deadline)
-    judgment = await ask(judge, asked)
-    return await apart(heavy, conclude, sample, asked, citations, judgment, judge, rules)
+    heavy, compute = HEAVY if rules.citation_pattern else weigh(sample), turn.desk.compute
+    asked, citations = await compute(heavy, prepare, sample, rules)
+    judgment = await ask(judge, asked, turn)
+    return await compute(heavy, conclude, sample, asked, citations, judgment, judge, rules)
 
 
-def prepare(
-    sample: Sample, rules: Rules, deadline: float | None
-) -> tuple[JudgeRequest, tuple[Citation, ...]]:
+def prepare(sample: Sample, rules: Rules) -> tuple[JudgeRequest, tuple[Citation, ...]]:
     """What a judge is asked, and the citations that will be held against what it says."""
     sentences = classify(split(sample.answer))
     citations = find(sample, sentences, rules)
-    return request(sample, sentences, citations, deadline), citations
+    return request(sample, sentences, citations), citations
 
 
 def conclude(
@@ -92,10 +92,7 @@ def conclude(
 
 
 def request(
-    sample: Sample,
-    sentences: Sequence[Sentence],
-    citations: Sequence[Citation],
-    deadline: float | None = None,
+    sample: Sample, sentences: Sequence[Sentence], citations: Sequence[Citation]
 ) -> JudgeRequest:
     """What a judge is asked about one sample: its claims."""
     return JudgeRequest(
@@ -107,16 +104,15 @@ def request(
         cites=positions(citations, sample.chunks),
         parts=cited_parts(sentences, citations, sample.chunks),
         markers=tuple(sorted({(citation.start, citation.end) for citation in citations})),
-        deadline=deadline,
     )
 
 
 def asked(sample: Sample, rules: Rules) -> JudgeRequest:
     """What a judge would be asked about one sample, without asking it."""
-    return prepare(sample, rules, None)[0]
+    return prepare(sample, rules)[0]
 
 
-async def ask(judge: Judge, request: JudgeRequest) -> Judgment:
+async def ask(judge: Judge, request: JudgeRequest, turn: Turn) -> Judgment:
     """One outcome per asked sentence, whatever came back: a gap would leave the denominator.
 
     Of a claim that is too long nobody is asked.
@@ -124,8 +120,9 @@ async def ask(judge: Judge, request: JudgeRequest) -> Judgment:
     asked = tuple(i for i in request.ask if len(request.sentences[i].text) <= MOST_SENTENCES)
     judgment = Judgment()
     if asked:
-        same = len(asked) == len(request.ask)
-        judgment = await judge.judge(request if same else request.model_copy(update={"ask": asked}))
+        async with turn.place() as deadline:
+            now = {"ask": asked, "deadline": deadline}
+            judgment = await judge.judge(request.model_copy(update=now))
     lost = dict.fromkeys(request.ask, _TOO_LONG) | dict.fromkeys(asked, _MISSING)
     whole = {index: judgment.outcomes.get(index, lost[index]) for index in request.ask}
     return judgment.model_copy(update={"outcomes": whole})

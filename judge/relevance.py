@@ -29,7 +29,8 @@ from judge.records.correctness import ANSWER
 from judge.scores.answer import with_outcomes
 from judge.scores.relevance import answer_relevance, is_beside, unasked
 from judge.text.words import blank
-from judge.workers import apart, weigh
+from judge.turns import Turn
+from judge.workers import weigh
 
 _FOREIGN: Final = Unscored(
     reason=UnscoredReason.MALFORMED, detail="question: the parts given are not its own"
@@ -37,21 +38,21 @@ _FOREIGN: Final = Unscored(
 
 
 async def relate(
-    sample: Sample, result: SampleResult, judge: Judge, rules: Rules, *, deadline: float | None
+    sample: Sample, result: SampleResult, judge: Judge, rules: Rules, turn: Turn
 ) -> SampleResult:
     """The result with its answer relevance, and with a flag where no part is answered.
 
-    Of an answer that abstains, or without a query, nobody is asked. `deadline` is the one of the
-    whole answer: after it no more is asked.
+    Of an answer that abstains, or without a query, nobody is asked. The turn is the one of the
+    whole answer.
     """
     status, signature = unasked(sample, result), sign(judge, rules)
     if status is not None:
         found = answer_relevance(status=status, signature=signature)
         return result.model_copy(update={"answer_relevance": found})
-    asked = _request(sample, result, deadline)
-    judgment = await ask(judge, asked)
+    asked = _request(sample, result)
+    judgment = await ask(judge, asked, turn)
     signature = sign(judge, rules, judgment.outcomes.values())
-    found = await apart(weigh(asked), _read, asked, judgment, rules, signature)
+    found = await turn.desk.compute(weigh(asked), _read, asked, judgment, rules, signature)
     beside = (Flag(name=FlagName.BESIDE_QUESTION),) if is_beside(found) else ()
     return result.model_copy(
         update={
@@ -62,7 +63,7 @@ async def relate(
     )
 
 
-def _request(sample: Sample, result: SampleResult, deadline: float | None) -> JudgeRequest:
+def _request(sample: Sample, result: SampleResult) -> JudgeRequest:
     """The question as the one sentence that is asked about; the answer as the only evidence.
 
     Citation markers are no part of what is said, and blank.
@@ -76,7 +77,6 @@ def _request(sample: Sample, result: SampleResult, deadline: float | None) -> Ju
         sentences=(whole,),
         ask=(0,),
         chunks=(Chunk(chunk_id=ANSWER, text=blank(sample.answer, markers)),),
-        deadline=deadline,
     )
 
 

@@ -29,6 +29,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
+from judge.turns import Desk, Turn
 
 CHUNKS = (
     Chunk(chunk_id="hr#1", text="Employees get 15 days of paid leave a year."),
@@ -43,10 +44,10 @@ def verdict(support: Support) -> Verdict:
 async def scored(
     sample: Sample, comparing: Judge | None, judge: Judge | None = None, rules: Rules | None = None
 ) -> SampleResult:
-    """As an evaluator scores it, with a deadline at 7."""
-    rules = rules or Rules()
-    result = await evaluate_sample(sample, judge or FakeJudge({}), rules, deadline=7.0)
-    return await compare(sample, result, comparing, rules, patience=7.0)
+    """As an evaluator scores it."""
+    rules, turn = rules or Rules(), Turn(patience=7.0)
+    result = await evaluate_sample(sample, judge or FakeJudge({}), rules, turn)
+    return await compare(sample, result, comparing, rules, turn)
 
 
 async def compared(
@@ -105,7 +106,7 @@ async def test_correctness_is_the_same_judge_with_the_evidence_swapped(sample: S
     assert [dict(each.cites) for each in comparing.requests] == [{}, {}]
     marked = [[each.answer[a:b] for a, b in each.markers] for each in comparing.requests]
     assert marked == ([["[1]"], ["[1]"]] if sample is LEAVE else [[], []])
-    assert {each.deadline for each in judge.requests} == {7.0}
+    assert {each.deadline is None for each in judge.requests} == {False}
 
 
 class Scripted:
@@ -297,12 +298,11 @@ class Busy(FakeJudge):
 
 async def test_both_ways_are_asked_at_the_same_time_where_there_is_room() -> None:
     result = await evaluate_sample(LEAVE, FakeJudge({}), Rules())
-    for room, most in ((None, 2), (1, 2), (0, 1)):
-        gate = None if room is None else asyncio.Semaphore(room)
-        judge = Busy({})
-        await compare(LEAVE, result, judge, Rules(), patience=60.0, gate=gate)
-        assert (judge.most, judge.now, len(judge.requests)) == (most, 0, 2)
-        assert gate is None or gate.locked() is (room == 0)  # the second place is given back
+    for room in (1, 2):
+        desk, judge = Desk(room), Busy({})
+        await compare(LEAVE, result, judge, Rules(), Turn(desk, 60.0))
+        assert (judge.most, judge.now, len(judge.requests)) == (room, 0, 2)
+        assert not desk.places.locked()  # each place is given back
         forth, back = (each.deadline or 0.0 for each in judge.requests)
         assert forth < back  # who waits for its turn loses no time by it
 

@@ -37,20 +37,41 @@ FULL = Verdict(support=Support.FULL, source="llm", signature="fake")
 
 
 class Backwards(FakeJudge):
-    """Answers in the reverse of the order in which it was asked."""
+    """Answers the last of eight first, and each other behind the next."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self._answered = [asyncio.Event() for _ in range(8)]
 
     async def judge(self, request: JudgeRequest) -> Judgment:
-        for _ in range(20 - int(request.query)):
-            await asyncio.sleep(0)
+        number = int(request.query)
+        for behind in self._answered[number + 1 :]:
+            await behind.wait()
+        self._answered[number].set()
         return await super().judge(request)
 
 
 async def test_results_come_in_input_order_however_the_judge_answers() -> None:
     samples = (sample(i).model_copy(update={"query": str(i)}) for i in range(8))
-    judge = Backwards({})
+    judge = Backwards()
     evaluator = Evaluator(Config(concurrency=8), judge=judge)
     assert [r.qid async for r in evaluator.evaluate(samples)] == [str(i) for i in range(8)]
     assert [request.query for request in judge.requests] == [str(i) for i in reversed(range(8))]
+
+
+async def test_the_next_question_goes_out_before_a_result_is_made() -> None:
+    said: list[str] = []
+
+    class Telling(FakeJudge):
+        async def judge(self, request: JudgeRequest) -> Judgment:
+            said.append(f"asked {request.query}")
+            return await super().judge(request)
+
+    samples = (sample(i).model_copy(update={"query": str(i)}) for i in range(2))
+    evaluator = Evaluator(Config(concurrency=1), judge=Telling({}))
+    async for result in evaluator.evaluate(samples):
+        said += [f"result {result.qid}"]
+    assert said == ["asked 0", "asked 1", "result 0", "result 1"]
 
 
 def test_a_result_is_not_written_out_unasked() -> None:
@@ -103,7 +124,7 @@ async def test_concurrency_is_bounded_and_input_is_read_as_needed() -> None:
         assert read - done <= 9  # twice the concurrency, and the one just read
         done += 1
     assert done == 100
-    assert judge.most == 4
+    assert judge.most <= 4
 
 
 async def test_ten_callers_of_one_evaluator_share_its_concurrency() -> None:

@@ -13,6 +13,7 @@ from judge.records import (
     UnscoredReason,
 )
 from judge.relevance import relate
+from judge.turns import Turn
 
 SAMPLE = Sample(qid="1", query="Who runs it?", answer="The cook runs it [1]. 每天营业[1]。")
 
@@ -34,7 +35,8 @@ class Saying:
 
 
 async def test_parts_of_another_question_are_no_score() -> None:
-    result = await evaluate_sample(SAMPLE, FakeJudge({}), Rules())
+    turn, first = Turn(patience=7.0), FakeJudge({})
+    result = await evaluate_sample(SAMPLE, first, Rules(), turn)
     rows: list[tuple[Saying, float | None]] = [
         (Saying("Who runs it"), 1.0),
         (Saying("Who", "runs it?"), 1.0),
@@ -42,7 +44,7 @@ async def test_parts_of_another_question_are_no_score() -> None:
         (Saying(), None),
     ]
     for judge, score in rows:
-        related = await relate(SAMPLE, result, judge, Rules(), deadline=7.0)
+        related = await relate(SAMPLE, result, judge, Rules(), turn)
         found = related.answer_relevance
         assert found is not None
         assert found.score == score
@@ -50,6 +52,8 @@ async def test_parts_of_another_question_are_no_score() -> None:
             assert found.failure is not None
             assert found.failure.reason is UnscoredReason.MALFORMED
         (request,) = judge.requests
-        assert (request.deadline, request.query, request.ask) == (7.0, SAMPLE.query, (0,))
+        assert (request.query, request.ask) == (SAMPLE.query, (0,))
+        # It is one answer's time, and this is the rest of it.
+        assert request.deadline == first.requests[0].deadline is not None
         # Markers are blank, and all else keeps its place.
         assert request.chunks[0].text == "The cook runs it    . 每天营业   。"

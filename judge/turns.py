@@ -1,0 +1,60 @@
+"""Turns: how many questions are out at a time, until when each, and what is computed meanwhile."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import ParamSpec, TypeVar
+
+from judge.workers import HEAVY, apart
+
+_Result = TypeVar("_Result")
+_Given = ParamSpec("_Given")
+
+
+class Desk:
+    """What the answers of one event loop share: so many `places` to ask, and one to compute."""
+
+    def __init__(self, places: int) -> None:
+        self.places = asyncio.Semaphore(places)
+        self._computing = asyncio.Lock()
+
+    async def compute(
+        self,
+        heavy: int,
+        work: Callable[_Given, _Result],
+        *given: _Given.args,
+        **named: _Given.kwargs,
+    ) -> _Result:
+        """As of `apart`; of what is light, one piece in each round of the loop.
+
+        So replies are read and the next questions sent between two answers, and not behind all.
+        """
+        if heavy >= HEAVY:
+            return await apart(heavy, work, *given, **named)
+        async with self._computing:
+            await asyncio.sleep(0)
+            return work(*given, **named)
+
+
+class Turn:
+    """One answer's time: `patience` seconds from its first question; null means no end."""
+
+    def __init__(self, desk: Desk | None = None, patience: float | None = None) -> None:
+        self.desk = desk or Desk(2)
+        self._patience = patience
+        self._deadline: float | None = None
+
+    @asynccontextmanager
+    async def place(self) -> AsyncGenerator[float | None]:
+        """A place to ask, and the deadline on the event loop's clock.
+
+        Nobody waits for a place while holding one: all who hold one could wait for ever.
+        """
+        async with self.desk.places:
+            if self._deadline is None and self._patience is not None:
+                self._deadline = asyncio.get_running_loop().time() + self._patience
+            yield self._deadline
+
+    def again(self) -> "Turn":
+        """Another turn of the same patience, which has not begun."""
+        return Turn(self.desk, self._patience)
