@@ -152,11 +152,10 @@ def _search(
     for low, high in _runs(count):
         part = slice(low, high)
         own, said = _hits(rows.number[part], passages), _hits(rows.said[part], passages)
-        codes = own[0] * windows + own[1]
-        only = ~np.isin(said[0] * windows + said[1], codes, assume_unique=True)
+        only = ~passages.has(rows.number[part][said[0]] * windows + said[1])
         for (row, window), gain, kept in ((own, value, slice(None)), (said, other, only)):
             place = rows.owner[part][row[kept]] * windows + window[kept]
-            np.add.at(worth, place, gain[part][row[kept]])
+            worth += np.bincount(place, gain[part][row[kept]], len(worth))
         for (row, window), found in ((own, held), (said, meant)):
             found.append(changes((row + low) * chunks + passages.chunk_of[window // RUN]))
     shape = len(rows.first), windows
@@ -270,12 +269,9 @@ class Alignment:
         """Whether what a row's number stands for is in its sentence's best window, per column."""
         inside = np.zeros((len(number), len(range(*columns.indices(self.windows.shape[1])))), bool)
         rows = np.flatnonzero(number >= 0)
-        postings = self.passages.postings
-        if len(rows) and len(postings):
-            mine = self.windows[self.rows.owner[rows], columns]
-            asked = number[rows, None] * len(self.passages.legal) + mine
-            at = np.minimum(np.searchsorted(postings, asked), len(postings) - 1)
-            inside[rows] = (postings[at] == asked) & (mine >= 0)
+        mine = self.windows[self.rows.owner[rows], columns]
+        asked = number[rows, None] * len(self.passages.legal) + mine
+        inside[rows] = self.passages.has(asked) & (mine >= 0)
         return inside
 
 

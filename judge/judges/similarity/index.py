@@ -121,6 +121,12 @@ class Passages:
     term: Ints
     window: Ints
 
+    def has(self, postings: Ints) -> Bools:
+        """Which of some codes are among the postings."""
+        at = np.searchsorted(self.postings, postings)
+        found: Bools = np.append(self.postings, -1)[at] == postings
+        return found
+
     def span(self, window: int) -> tuple[int, int, int]:
         """The chunk of a window, and its first character and one past its last, into the chunk."""
         at, more = divmod(window, RUN)

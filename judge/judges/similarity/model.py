@@ -68,7 +68,7 @@ def _embed(texts: Sequence[str]) -> Vectors:
     if not place:
         return rows
     # A word is a column: numbers that are added lie side by side, which halves the time.
-    vectors = np.stack([_vector(stem) for stem in place]).T.copy()
+    vectors = np.concatenate(list(map(_vector, place))).reshape(-1, _WIDTH).T.copy()
     sizes = np.asarray([len(each) for each in found], np.int64)
     filled = np.flatnonzero(sizes)
     starts = (np.cumsum(sizes) - sizes)[filled]
@@ -194,9 +194,13 @@ class ConjunctionModel:
         1 for an item that counts and 0 for one that does not; `owner` is the sentence of each item;
         `sentences` are features of sentences, shape (sentences, columns, sentence features).
         """
-        kept, many = np.zeros((2, *sentences.shape[:2]))
-        np.add.at(many, owner, terms[..., 0])
-        np.add.at(kept, owner, -np.logaddexp(0.0, terms @ self.terms) * terms[..., 0])
+        sizes = len(sentences), terms.shape[1]
+        cell = (owner[:, None] * sizes[1] + np.arange(sizes[1])).ravel()
+        held = -np.logaddexp(0.0, terms @ self.terms) * terms[..., 0]
+        many, kept = (
+            np.bincount(cell, values.ravel(), sizes[0] * sizes[1]).reshape(sizes)
+            for values in (terms[..., 0], held)
+        )
         damped = (self.usual / np.maximum(many, 1.0)) ** self.damping
         standard = (sentences - self.mean) / self.scale
         odds: Floats = self.intercept + damped * kept + standard @ self.coefficients

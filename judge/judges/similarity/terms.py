@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from enum import IntEnum
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 from judge.checks.numbers import SPELLED, numbers
@@ -26,11 +26,11 @@ _FOLLOWED: Final = 5000
 _HAN: Final = "零〇一二两三四五六七八九十百千万亿"
 # `26, 000` and `1. 1 million` stand in text that was cut into tokens; no list goes on like that.
 _TOKEN: Final = re.compile(
-    rf"""{LATIN} | (?<![^\W_{CJK}]) (?:
+    rf"""( {LATIN} | (?<![^\W_{CJK}]) (?:
         \d{{1,3}} (?:[,，]\d{{3}}|,[ ]0\d\d)+ (?!\d) (?:\.\d+)?
       | \d+ (?: \.\d+ | \.[ ]\d{{1,2}}(?=[ ](?:million|billion|trillion|per[ ]?cent)) )? )
     | (?!十分|万一|千万) [{_HAN}]{{2,20}}
-    | {WORD.pattern}""",
+    | {WORD.pattern} )""",
     re.VERBOSE,
 )
 _BETWEEN_DIGITS: Final = str.maketrans("", "", ",， ")
@@ -68,12 +68,9 @@ def tokens(text: str) -> Words:
     >>> tokens("Forty of 1,200 men, 三十天").stems
     ['40', 'of', '1200', 'men', '30', '天']
     """
-    found = list(_TOKEN.finditer(text))
-    return Words(
-        [_key(match[0]) for match in found],
-        [match.start() for match in found],
-        [match.end() for match in found],
-    )
+    parts = _TOKEN.split(text)  # in turn what stands between tokens, and a token
+    edges = list(accumulate(map(len, parts)))
+    return Words(list(map(_key, parts[1::2])), edges[:-1:2], edges[1::2])
 
 
 def terms(sentence: str) -> list[Term]:
