@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from judge.errors import PromptMismatch as PromptMismatch
     from judge.errors import RunError as RunError
     from judge.errors import UsageError as UsageError
+    from judge.errors import WorkerLost as WorkerLost
     from judge.evaluator import Evaluator as Evaluator
     from judge.evaluator import evaluate as evaluate
     from judge.files.runs import read_run as read_run
@@ -59,7 +60,7 @@ _MODULES = {
     "judge.advice.recommend": "recommend_measures",
     "judge.config": "Config",
     "judge.errors": "ConfigError InputError JudgeError JudgeUnavailable JudgeUnhealthy"
-    " PromptMismatch RunError UsageError",
+    " PromptMismatch RunError UsageError WorkerLost",
     "judge.evaluator": "Evaluator evaluate",
     "judge.files.runs": "read_run",
     "judge.files.samples": "read_samples",

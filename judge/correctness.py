@@ -83,7 +83,7 @@ async def _both_ways(
         reference,
         forth,
         back,
-        signature=sign(judge, rules, (*forth.outcomes.values(), *back.outcomes.values())),
+        signature=sign(judge.signature, rules, (*forth.outcomes.values(), *back.outcomes.values())),
         query=sample.query,
     )
     calls = (*result.calls, *forth.calls, *back.calls)

@@ -6,6 +6,7 @@ JudgeError
 │   ├── InputError          the samples cannot be read: names file, line, field, value
 │   ├── RunError            the run folder is taken, finished, absent or not writable
 │   └── PromptMismatch      a pinned prompt does not bear its recorded hash
+├── WorkerLost              a worker process ended before its time: what was scored stays  exit 2
 └── JudgeUnavailable        the model cannot be asked at all: key, model name, quota    exit 2
     └── JudgeUnhealthy      it is asked and nothing usable comes; another time it may   exit 3
 
@@ -51,6 +52,10 @@ class RunError(UsageError):
 
 class PromptMismatch(UsageError):
     """A pinned prompt file does not have the hash recorded for its version."""
+
+
+class WorkerLost(JudgeError):
+    """A worker process cannot be started, or ended before its time, as where memory runs out."""
 
 
 class JudgeUnavailable(JudgeError):

@@ -6,8 +6,9 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
 from concurrent.futures import Future, wait
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from threading import Thread
-from typing import Final, Self, TypeVar
+from typing import Final, NamedTuple, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from judge.compose import Judges, alone, at_once, compose, offline
@@ -16,10 +17,12 @@ from judge.correctness import compare
 from judge.errors import ConfigError
 from judge.files.samples import Samples, each
 from judge.pipeline import evaluate_sample, sign
+from judge.processes import Processes
 from judge.protocols import Judge, ReviewHook
-from judge.records import Sample, SampleResult
+from judge.records import Rules, Sample, SampleResult
 from judge.relevance import relate
 from judge.turns import Desk, Turn
+from judge.workers import weigh
 
 _Result = TypeVar("_Result")
 _Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
@@ -29,6 +32,12 @@ _AHEAD: Final = 2
 leave the others idle, and memory stays bounded."""
 _GLANCE: Final = 0.2
 """Seconds between two looks for a Ctrl-C, where a thread is waited for."""
+
+
+class _Ready(NamedTuple):
+    judges: Judges
+    processes: Processes | None = None
+    """None where this process computes everything itself."""
 
 
 class Evaluator:
@@ -56,12 +65,14 @@ class Evaluator:
         review_hook: ReviewHook | None = None,
     ) -> None:
         self._config = config or Config()
+        self.workers = self._config.workers or 1
+        """Processes that compute, as of when it is entered or used; 1: this one alone."""
         self._at_once = at_once(self._config)
         self._hook = review_hook
         self._given: Judges | None = None
         self._signatures: tuple[str, str | None, str | None] | None = None
         self._entered = False
-        self._open: tuple[Judges, AsyncExitStack] | None = None
+        self._open: tuple[_Ready, AsyncExitStack] | None = None
         self._desks = WeakKeyDictionary[asyncio.AbstractEventLoop, Desk]()
         if judge is not None:
             if self._config.relevance:
@@ -72,6 +83,7 @@ class Evaluator:
             self._given = Judges(judge, judge if self._config.correctness else None)
         elif not (self._config.asks_server or self._config.loads_model):
             self._given = alone(self._config, offline(self._config))
+        self._offline = judge is None and self._given is not None
         if self._given is not None:
             # Nothing to connect to or load: what is wrong and what is comparable shows at once.
             self._sign(self._given)
@@ -114,8 +126,10 @@ class Evaluator:
 
     def _sign(self, judges: Judges) -> None:
         rules = self._config.rules
-        second, third = (None if each is None else sign(each, rules) for each in judges[1:])
-        self._signatures = sign(judges.faithfulness, rules), second, third
+        second, third = (
+            None if each is None else sign(each.signature, rules) for each in judges[1:]
+        )
+        self._signatures = sign(judges.faithfulness.signature, rules), second, third
 
     async def __aenter__(self) -> Self:
         """Open what the judge needs.
@@ -129,8 +143,8 @@ class Evaluator:
         self._entered = True
         async with AsyncExitStack() as stack:
             stack.callback(self._leave)
-            judges = await stack.enter_async_context(self._judges())
-            self._open = (judges, stack.pop_all())
+            ready = await stack.enter_async_context(self._readied())
+            self._open = (ready, stack.pop_all())
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -142,15 +156,21 @@ class Evaluator:
         self._open, self._entered = None, False
 
     @asynccontextmanager
-    async def _judges(self) -> AsyncGenerator[Judges]:
-        if self._given is not None:
-            yield self._given
-        elif self._open is not None:
+    async def _readied(self) -> AsyncGenerator[_Ready]:
+        if self._open is not None:
             yield self._open[0]
-        else:
-            async with compose(self._config) as judges:
+            return
+        async with AsyncExitStack() as stack:
+            processes = None
+            if self.workers > 1:
+                # First, so that they import theirs while the judge is being connected to.
+                work = _judged if self._offline else evaluate_sample
+                processes = await stack.enter_async_context(Processes(self.workers, work))
+            judges = self._given
+            if judges is None:
+                judges = await stack.enter_async_context(compose(self._config))
                 self._sign(judges)
-                yield judges
+            yield _Ready(judges, processes)
 
     async def evaluate(self, samples: Samples) -> AsyncGenerator[SampleResult]:
         """Results one at a time, in the order of `samples`, which may be endless.
@@ -166,7 +186,7 @@ class Evaluator:
             JudgeUnavailable: the model cannot be asked at all.
         """
         async with AsyncExitStack() as stack:
-            score = self._scorer(await stack.enter_async_context(self._judges()))
+            score = self._scorer(*await stack.enter_async_context(self._readied()))
             if self._hook is not None:
                 from judge.backends.hook import Calls  # noqa: PLC0415  for those who have a hook
 
@@ -176,20 +196,16 @@ class Evaluator:
             async for result in results:
                 yield result
 
-    def _scorer(self, judges: Judges) -> _Score:
+    def _scorer(self, judges: Judges, processes: Processes | None) -> _Score:
+        config, desk = self._config, self._desk()
+        if processes is not None and processes.loop is asyncio.get_running_loop():
+            if self._offline:
+                settings, send = config.model_dump_json(), processes.apart
+                return lambda sample: send(weigh(sample), _judged, settings, sample)
+            desk = Desk(desk.places, processes.apart)
         # A server may keep one waiting; whatever else judges does its work and is done.
-        patient = self._given is None and self._config.asks_server
-        patience = self._config.deadline if patient else None
-        rules, (first, second, third) = self._config.rules, judges
-
-        async def score(sample: Sample) -> SampleResult:
-            turn = Turn(self._desk(), patience)
-            result = await evaluate_sample(sample, first, rules, turn)
-            if third is not None:
-                result = await relate(sample, result, third, rules, turn)
-            return await compare(sample, result, second, rules, turn)
-
-        return score
+        patient = self._given is None and config.asks_server
+        return _score(judges, config.rules, desk, config.deadline if patient else None)
 
     async def _flown(self, samples: Samples, score: _Score) -> AsyncGenerator[SampleResult]:
         flight = _Flight(room=asyncio.Semaphore(_AHEAD * self._at_once))
@@ -253,6 +269,31 @@ class _Flight:
         if not head.done():
             raise self.broken.result()
         return head.result()
+
+
+def _score(judges: Judges, rules: Rules, desk: Desk, patience: float | None = None) -> _Score:
+    first, second, third = judges
+
+    async def score(sample: Sample) -> SampleResult:
+        turn = Turn(desk, patience)
+        result = await evaluate_sample(sample, first, rules, turn)
+        if third is not None:
+            result = await relate(sample, result, third, rules, turn)
+        return await compare(sample, result, second, rules, turn)
+
+    return score
+
+
+def _judged(settings: str, sample: Sample) -> SampleResult:
+    """In a worker process: the result of an answer of which nobody is asked."""
+    runner, score = _line(settings)
+    return runner.run(score(sample))
+
+
+@cache
+def _line(settings: str) -> tuple[asyncio.Runner, _Score]:
+    config = Config.model_validate_json(settings)
+    return asyncio.Runner(), _score(alone(config, offline(config)), config.rules, Desk(2))
 
 
 def evaluate(

@@ -24,6 +24,7 @@ from judge.files.folder import RunFolder
 from judge.files.runs import REJECTED, has_bytes, misplaced
 from judge.files.samples import Checked, Rejected, check_samples, read_samples
 from judge.files.source import Digest, is_fifo
+from judge.processes import cores
 from judge.records import RelevanceStatus, SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
@@ -31,6 +32,9 @@ from judge.scores.totals import Totals
 
 BEAT: Final = 1.0
 """Seconds."""
+_MANY: Final = 200
+"""Answers from which on it pays to start processes for them."""
+_MOST_WORKERS: Final = 4
 _LIBRARIES: Final = ("judge", "nltk", "numpy", "pydantic")
 _LOADING: Final = ("sentence-transformers", "torch", "transformers")
 
@@ -105,6 +109,8 @@ class Job:
             # Outside the loop, which would put off a Ctrl-C until a blocking read has ended.
             task = self._check(folder, bad)
             _check_files()
+            if self._config.workers is None and task.checked.samples >= _MANY:
+                self._evaluator.workers = min(cores(), _MOST_WORKERS)
             summary, record = asyncio.run(self._score(folder, task, watcher))
             seconds = round(time.monotonic() - clock, 3)
             whole = {"finished": _now(), "seconds": seconds, "resumed": folder.kept}

@@ -53,7 +53,8 @@ async def evaluate_sample(
     heavy, compute = HEAVY if rules.citation_pattern else weigh(sample), turn.desk.compute
     asked, citations = await compute(heavy, prepare, sample, rules)
     judgment = await ask(judge, asked, turn)
-    return await compute(heavy, conclude, sample, asked, citations, judgment, judge, rules)
+    signature = judge.signature
+    return await compute(heavy, conclude, sample, asked, citations, judgment, signature, rules)
 
 
 def prepare(sample: Sample, rules: Rules) -> tuple[JudgeRequest, tuple[Citation, ...]]:
@@ -68,7 +69,7 @@ def conclude(
     asked: JudgeRequest,
     citations: Sequence[Citation],
     judgment: Judgment,
-    judge: Judge,
+    signature: str,
     rules: Rules,
 ) -> SampleResult:
     """The result: quotes looked up, flags raised, citations audited, scores counted."""
@@ -87,7 +88,7 @@ def conclude(
         audit(citations, outcomes, asked),
         flags=(*flags, *judgment.flags),
         calls=judgment.calls,
-        signature=sign(judge, rules, outcomes.values()),
+        signature=sign(signature, rules, outcomes.values()),
     )
 
 
@@ -128,9 +129,9 @@ async def ask(judge: Judge, request: JudgeRequest, turn: Turn) -> Judgment:
     return judgment.model_copy(update={"outcomes": whole})
 
 
-def sign(judge: Judge, rules: Rules, outcomes: Iterable[JudgeOutcome] = ()) -> str:
-    """The judge's signature, with the model that gave the verdicts, kept ones too."""
-    signature = Signature.parse(judge.signature).having(*rules.parts)
+def sign(judge: str, rules: Rules, outcomes: Iterable[JudgeOutcome] = ()) -> str:
+    """A judge's signature with the rules, and the model that gave the verdicts, kept ones too."""
+    signature = Signature.parse(judge).having(*rules.parts)
     verdicts = (each for each in outcomes if isinstance(each, Verdict))
     made = {verdict.signature for verdict in verdicts if verdict.fallback_from is None}
     if len(made) == 1:

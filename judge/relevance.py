@@ -45,13 +45,13 @@ async def relate(
     Of an answer that abstains, or without a query, nobody is asked. The turn is the one of the
     whole answer.
     """
-    status, signature = unasked(sample, result), sign(judge, rules)
+    status, signature = unasked(sample, result), sign(judge.signature, rules)
     if status is not None:
         found = answer_relevance(status=status, signature=signature)
         return result.model_copy(update={"answer_relevance": found})
     asked = _request(sample, result)
     judgment = await ask(judge, asked, turn)
-    signature = sign(judge, rules, judgment.outcomes.values())
+    signature = sign(judge.signature, rules, judgment.outcomes.values())
     found = await turn.desk.compute(weigh(asked), _read, asked, judgment, rules, signature)
     beside = (Flag(name=FlagName.BESIDE_QUESTION),) if is_beside(found) else ()
     return result.model_copy(

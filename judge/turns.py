@@ -5,18 +5,22 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import ParamSpec, TypeVar
 
-from judge.workers import HEAVY, apart
+from judge.workers import HEAVY, Apart, apart
 
 _Result = TypeVar("_Result")
 _Given = ParamSpec("_Given")
 
 
 class Desk:
-    """What the answers of one event loop share: so many `places` to ask, and one to compute."""
+    """What the answers of one event loop share: so many `places` to ask, and one to compute.
 
-    def __init__(self, places: int) -> None:
-        self.places = asyncio.Semaphore(places)
+    Nothing is computed here where there are processes for it `elsewhere`.
+    """
+
+    def __init__(self, places: int | asyncio.Semaphore, elsewhere: Apart | None = None) -> None:
+        self.places = asyncio.Semaphore(places) if isinstance(places, int) else places
         self._computing = asyncio.Lock()
+        self._elsewhere = elsewhere
 
     async def compute(
         self,
@@ -29,6 +33,8 @@ class Desk:
 
         So replies are read and the next questions sent between two answers, and not behind all.
         """
+        if self._elsewhere is not None:
+            return await self._elsewhere(heavy, work, *given, **named)
         if heavy >= HEAVY:
             return await apart(heavy, work, *given, **named)
         async with self._computing:

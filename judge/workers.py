@@ -7,12 +7,26 @@ from contextvars import copy_context
 from itertools import count
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import Final, ParamSpec, TypeVar
+from typing import Final, ParamSpec, Protocol, TypeVar
 
 from judge.records import JudgeRequest, Sample
 
 _Result = TypeVar("_Result")
 _Given = ParamSpec("_Given")
+
+
+class Apart(Protocol):
+    """Computes apart from the event loop: here on a thread, or in another process."""
+
+    async def __call__(
+        self,
+        heavy: int,
+        work: Callable[_Given, _Result],
+        *given: _Given.args,
+        **named: _Given.kwargs,
+    ) -> _Result:
+        """What `work` returns or raises; `heavy` is the weight of what it reads."""
+
 
 HEAVY: Final = 40_000
 """Weight from which work leaves the event loop: below, even the slowest text takes some 50 ms."""

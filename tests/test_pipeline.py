@@ -125,11 +125,10 @@ async def test_without_a_claim_no_judge_is_asked() -> None:
 
 
 def test_a_signature_names_the_unusual_rules_only() -> None:
-    judge = FakeJudge({}, signature="fake")
-    assert sign(judge, Rules()) == "fake"
+    assert sign("fake", Rules()) == "fake"
     unusual = Rules(prose_citations=True, require_quotes=True)
-    assert sign(judge, unusual) == "fake|cites:prose|quotes:required"
-    one, other = (sign(judge, Rules(citation_pattern=p)) for p in (r"<(\d)>", r"<(\d+)>"))
+    assert sign("fake", unusual) == "fake|cites:prose|quotes:required"
+    one, other = (sign("fake", Rules(citation_pattern=p)) for p in (r"<(\d)>", r"<(\d+)>"))
     assert one != other
 
 

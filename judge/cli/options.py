@@ -42,6 +42,7 @@ SETTINGS: Final = {
     "judge": _option(str, "Which judge [auto].", "auto|llm|nli|similarity"),
     "fallback": _switch("fallback", "Show the second judge's verdict where the model failed [on]."),
     "concurrency": _option(int, "Answers in flight at once [64].", "N"),
+    "workers": _option(int, "Processes that compute [cores, at most 4; 1 below 200 answers].", "N"),
     "sentences_per_call": _option(int, "Sentences asked in one call [16].", "N"),
     "max_evidence_tokens": _option(
         int, "Tokens of chunks in one call; more are judged in windows [24000].", "N"

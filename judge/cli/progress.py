@@ -13,7 +13,7 @@ from rich.text import Text
 from judge.cli.app import stopped_by
 from judge.cli.render.totals import PLAIN, Ended, Wish, print_totals
 from judge.cli.terminal import output
-from judge.errors import JudgeUnavailable
+from judge.errors import JudgeUnavailable, WorkerLost
 from judge.job import Job
 from judge.messages import Lang
 from judge.records import SampleResult
@@ -50,7 +50,7 @@ def score_into(
     try:
         with progress:
             summary = job.run(progress)
-    except JudgeUnavailable as error:
+    except (JudgeUnavailable, WorkerLost) as error:
         raise type(error)(f"{error}; {progress.said}") from None
     except KeyboardInterrupt as error:
         progress.say(f"interrupted; {progress.said}")

@@ -8,7 +8,8 @@ from judge import errors
 PUBLIC = """
     Config Evaluator evaluate read_run read_samples summarize to_rows measure_overlap
     measure_retrieval measure_run RankRules recommend_measures review ConfigError InputError
-    JudgeError JudgeUnavailable JudgeUnhealthy PromptMismatch RunError UsageError Embedder Judge
+    JudgeError JudgeUnavailable JudgeUnhealthy PromptMismatch RunError UsageError WorkerLost
+    Embedder Judge
     ReviewHook
     Sample Chunk Rules Sentence SentenceKind Citation CitationStatus JudgeRequest Judgment
     Outcome Verdict Support Evidence Unscored UnscoredReason Excluded Flag FlagName

@@ -1,0 +1,85 @@
+"""Worker processes. Each pair of them takes a second to start, so that little is done with many."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from pydantic import JsonValue
+
+from judge import Evaluator
+from judge.errors import WorkerLost
+from judge.files.fields import sample_from
+from tests.asked import Asked
+from tests.commands import judge, line, results
+from tests.faults import CRASHED, broken, cut
+from tests.replies import Answer, Hang, Script, right
+from tests.server import JudgeServer
+
+LINES: list[dict[str, JsonValue]] = [
+    line("甲", "食堂七点开门[1]。周末不开。", ["食堂早上七点开门,周一到周五。"])
+    | {"gold_answer": "七点。"},
+    line("long", "It opens at seven [1]. It is shut on 5 May 2020 [9].\n" * 200),
+    line("empty", ""),
+    line("bare", "Nobody knows.", []),
+    *(line(f"q{n}", f"Room {n} opens at seven. It cost {n} yuan.") for n in range(9)),
+]
+BAD = '\nbad\n{"answer": "half of a \\ud800", "chunks": []}\n'
+
+
+def test_two_make_the_same_bytes_as_none(place: Path) -> None:
+    source = place / "in.jsonl"
+    source.write_text("".join(json.dumps(each) + BAD for each in LINES))
+    ran = [
+        judge("score", source, "-o", f"run{n}", "--skip-bad-lines", "--correctness", "--workers", n)
+        for n in (1, 2)
+    ]
+    assert [each.code for each in ran] == [0, 0]
+    assert ran[0].out.replace("run1", "run2") == ran[1].out
+    for name in ("results.jsonl", "summary.json", "rejected.jsonl"):
+        one, two = ((place / run / name).read_bytes() for run in ("run1", "run2"))
+        assert one == two, name
+    assert len(results(place / "run2")) == len(LINES)
+
+
+SAMPLES = [sample_from(each, line=n, needs=()) for n, each in enumerate(LINES)]
+
+
+def worse(asked: Asked) -> Answer:
+    """By what is asked: right, wrong in four ways, or nothing at all."""
+    said = "".join(asked.sentences.values())
+    ways: dict[str, Script] = {
+        "Room 2": broken,
+        "Room 3": cut,
+        "Room 4": lambda _: CRASHED,
+        "Room 5": lambda _: Hang(),
+    }
+    return next((way for name, way in ways.items() if name in said), right)(asked)
+
+
+async def scored(evaluator: Evaluator) -> list[str]:
+    """The results as JSON, but for what the clock says."""
+    texts = [each.model_dump_json() async for each in evaluator.evaluate(SAMPLES)]
+    return [re.sub(r'("seconds":|within )[\d.]+', "", text) for text in texts]
+
+
+def children() -> list[int]:
+    """The processes that this one has started, but for the one that tells."""
+    words = ["pgrep", "-P", str(os.getpid())]
+    return [int(pid) for pid in subprocess.check_output(words, text=True).split()]
+
+
+async def test_whoever_is_asked_says_the_same_and_a_worker_that_is_killed_is_told() -> None:
+    with JudgeServer(worse) as server:
+        async with Evaluator(server.config(deadline=1.5)) as alone:
+            expected = await scored(alone)
+        async with Evaluator(server.config(deadline=1.5, workers=2)) as evaluator:
+            assert await scored(evaluator) == expected
+            os.kill(children()[0], signal.SIGKILL)
+            with pytest.raises(WorkerLost, match=r"killed \(signal 9\).*fewer --workers"):
+                await scored(evaluator)
+    reasons = re.findall(r'"unscored","reason":"(\w+)', "".join(expected))
+    assert set(reasons) == {"timeout", "server_error", "truncated", "malformed"}
