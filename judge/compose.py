@@ -243,7 +243,7 @@ def open_store(config: Config) -> "BackgroundStore":
     """The cache of verdicts; entering it raises ConfigError where its folder cannot be used."""
     from judge.backends.store import BackgroundStore  # noqa: PLC0415
 
-    return BackgroundStore(cache_folder(config))
+    return BackgroundStore(cache_folder(config), durable=config.durable)
 
 
 def cache_folder(config: Config) -> Path:

@@ -99,6 +99,9 @@ class Config(Record):
     """Keep a language model's verdicts, and ask for none twice."""
     cache_dir: Path | None = None
     """Where; `judge` in the user's cache folder where left out."""
+    durable: bool = False
+    """A verdict counts once the disk has it; otherwise up to 50 ms of them are lost with the
+    process (kill -9), and asked again."""
     prior: float = Field(default=0.9, gt=0, lt=1)
     """Share of sentences expected to be supported, for the similarity judge's probabilities."""
     concurrency: int = Field(default=64, ge=1)

@@ -94,7 +94,7 @@ class Store(Protocol):
         """The texts known for these keys; a missing key is absent."""
 
     async def put(self, texts: Mapping[str, str]) -> None:
-        """Keep all of these, or none; once it returns they outlive a crash."""
+        """Keep all of these, or none; a crash may lose what the last moments brought."""
 
 
 class ReviewHook(Protocol):

@@ -63,6 +63,7 @@ SETTINGS: Final = {
     "deadline": _option(float, "For one answer, retries and all [600].", "SECONDS"),
     "cache_dir": _option(Path, "Where verdicts are kept [~/.cache/judge].", "FOLDER"),
     "cache": _switch("cache", "Keep verdicts, and ask for none twice [on]."),
+    "durable": _switch("durable", "Have a verdict on disk before it counts; slower [off]."),
     "max_line": _option(float, "A longer line of samples is a bad one [64].", "MB"),
     "max_unscored": _option(
         float, "Share of unscored claims over which to exit 3 [0.05].", "SHARE"

@@ -87,7 +87,8 @@ def test_kill_9_twice(samples: Path) -> None:
         begun, kept = 0, set[Name]()
         for answers, workers in ((7, 1), (16, 2)):
             script.upto(server.calls + answers - len(kept) // 2)
-            with start(*command(server, samples, workers)) as process:
+            # What is lost without this is tested with the store.
+            with start(*command(server, samples, workers), "--durable") as process:
                 stuck(script, process)
                 process.kill()
                 process.communicate()  # to the end of what its workers, too, could write to

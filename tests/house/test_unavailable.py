@@ -166,13 +166,13 @@ def test_a_full_disk_beneath_the_cache_loses_no_verdict(samples: Path, server: J
     answers = 5 * ANSWERS
     write(samples, [line(f"q{n}", f"Room {n} is open. 第{n}室开放[1]。") for n in range(answers)])
     full = f"judge: cache {samples.with_name('caches') / 'judge'}: its disk is full ("
-    with cramped(100_000):
+    with cramped(30_000):
         ran = score(samples, server)
     assert (ran.code, ran.out, ran.err.count("\n"), server.calls) == (2, "", 1, 0)
     assert ran.err.startswith(full)
     assert ran.err.endswith("free some room, or name another cache directory (--cache-dir)\n")
 
-    with cramped(250_000):  # it takes 210 000 to open it
+    with cramped(250_000):
         ran = score(samples, server)
     assert (ran.code, ran.err.count(full)) == (0, 1), ran.err
     lost = int(re.findall(r"what (\d+) calls said is not kept", ran.err)[0])
