@@ -180,7 +180,7 @@ class Job:
     def _record(self, task: _Task) -> RunRecord:
         libraries = (
             *_LIBRARIES,
-            *(("openai",) if self._config.asks_server else ()),
+            *(("aiohttp",) if self._config.asks_server else ()),
             *(_LOADING if self._config.loads_model else ()),
         )
         python = {"python": platform.python_version()}

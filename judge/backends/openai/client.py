@@ -1,31 +1,30 @@
-"""One server: where it is, the key it knows, and every request sent to it, as often as it takes."""
+"""One server: every request sent to it, as often as it takes, and what came of each."""
 
 import asyncio
 import json
 import logging
-import os
-import re
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Generic, Self, TypeVar
-from urllib.request import getproxies, proxy_bypass
 
-import httpx2
-import openai
+import aiohttp
 from pydantic import JsonValue
+from pydantic_core import to_json
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result
 
 from judge.backends.openai.failures import (
     TRANSPORT,
+    Answer,
     Failure,
     Hide,
     Refusal,
     TooLargeError,
-    brief,
     broken,
     from_error,
+    from_refusal,
 )
+from judge.backends.openai.route import Route
 from judge.backends.retry import last, pause
 from judge.errors import ConfigError, JudgeUnavailable, JudgeUnhealthy
 from judge.records import UnscoredReason
@@ -45,19 +44,11 @@ _UNANSWERED: Final = 3
 """First attempts where nobody answers at all: a server about to start is not waited for."""
 _OWN_FAULT: Final = 500
 """From this status on it is the server that failed."""
+_FINE: Final = range(200, 300)
 _ELSEWHERE: Final = range(300, 400)
 _PLACEHOLDER: Final = 8
 """A key below this length is none ("EMPTY", "none"); blotting it out would garble messages."""
 _NO_HEADERS: Final[Mapping[str, str]] = {}
-_OPENAI: Final = ".api.openai.com"
-"""Ends the names of OpenAI's own hosts, one for each region; a dot stands before each."""
-_LAST_PORT: Final = 65_535
-_NO_HOST: Final = re.compile(r"[\s%]")
-_LOOPBACK: Final[Mapping[str, str]] = {
-    "localhost": "all://localhost",
-    "127.0.0.1": "all://127.0.0.1",
-    "::1": "all://[::1]",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,57 +140,33 @@ class Connection:
         policy: Policy | None = None,
         headers: Mapping[str, str] = _NO_HEADERS,
     ) -> None:
-        url = _url(base_url)
         key = api_key.strip()
         if not key.isascii() or not key.isprintable():
             raise ConfigError("OPENAI_API_KEY holds characters that no key has; copy it again")
+        self._route = Route.to(base_url, key or "none", headers)
         self.policy: Final = policy or Policy()
-        self.host: Final = url.netloc.decode("ascii")
-        self.base_url: Final = (
-            f"{url.scheme}://{self.host}{url.raw_path.decode('ascii').rstrip('/')}"
-        )
+        self.host: Final = self._route.host
+        self.base_url: Final = self._route.base_url
         # A header may hold the name of a scheme, and a secret behind it.
         secrets = (key, *(word for value in headers.values() for word in (value, *value.split())))
         self._hides = [
             _hiding(each) for each in dict.fromkeys(secrets) if len(each) >= _PLACEHOLDER
         ]
-        _check_proxies(url)
-        # A proxy set for the outside world does not lead to this machine.
-        direct = {_LOOPBACK[url.host]: None} if url.host in _LOOPBACK else {}
-        timeout = httpx2.Timeout(None, connect=min(_CONNECT, self.policy.timeout))
-        # The client's own defaults: what is left out, it copies deep for each request.
-        self._options: openai.RequestOptions = {
-            "headers": dict(headers),
-            "max_retries": 0,
-            "timeout": timeout,
-        }
-        self._client = openai.AsyncOpenAI(
-            base_url=self.base_url,
-            api_key=key or "none",
-            max_retries=0,
-            http_client=openai.DefaultAioHttpClient(
-                timeout=timeout,
-                limits=httpx2.Limits(max_connections=_SOCKETS, keepalive_expiry=_KEPT_ALIVE),
-                mounts=direct,
-                event_hooks={"response": [self._guard]},
-                # Nobody gets question, answer, chunks or key but who was named.
-                follow_redirects=False,
-            ),
-        )
-
-        if url.scheme != "https" or not f".{url.host}".endswith(_OPENAI):
-            # What the environment holds of an account at OpenAI, and headers meant for that.
-            self._client.organization = self._client.project = None
-            self._client._custom_headers = {}  # noqa: SLF001  it asks nobody before it takes them
+        self._session: aiohttp.ClientSession
 
     def __repr__(self) -> str:
         return f"Connection({self.base_url!r})"
 
     async def __aenter__(self) -> Self:
+        sockets = aiohttp.TCPConnector(
+            limit=_SOCKETS, keepalive_timeout=_KEPT_ALIVE, ssl=self._route.certificates()
+        )
+        wait = aiohttp.ClientTimeout(None, sock_connect=min(_CONNECT, self.policy.timeout))
+        self._session = aiohttp.ClientSession(connector=sockets, timeout=wait)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._client.close()
+        await self._session.close()
 
     async def ask(
         self,
@@ -226,7 +193,7 @@ class Connection:
         """
         clock = asyncio.get_running_loop().time
         started = clock()
-        attempt = partial(self._attempt, path, body, read, final)
+        attempt = partial(self._attempt, self.base_url + path, to_json(body), read, final)
         outcome, retries = await self.policy.persist(attempt, deadline)
         if isinstance(outcome, Failure) and outcome.step:
             step = outcome.step.format(option=option)
@@ -237,31 +204,13 @@ class Connection:
         """The error that ends a run, with the model and the server named before the reason."""
         return JudgeUnavailable(f"model {model!r} at {self.base_url} cannot be asked: {why}")
 
-    async def _guard(self, response: httpx2.Response) -> None:
-        """A response hook: whatever is read of a response afterwards is safe to read."""
-        headers, coming = response.headers, response.stream
-        if not isinstance(coming, httpx2.AsyncByteStream):
-            raise TypeError("a response of a client that is not asynchronous")
-        parts: AsyncIterable[bytes] = coming
-        if "Content-Encoding" in headers:
-            # A few bytes of gzip can be a lot of text: what is counted is unpacked.
-            parts = httpx2.Response(200, headers=headers, stream=coming).aiter_bytes()
-            del headers["Content-Encoding"]
-        if "Content-Type" in headers:
-            del headers["Content-Type"]  # it may name another charset
-        # What the material says as well is a word, and a server may well repeat it.
-        sent = response.request.content.decode(errors="replace")
-        response.stream = _Body(
-            coming, parts, partial(_hidden, [hide for hide in self._hides if hide(sent) == sent])
-        )
-
     def _hide(self, text: str) -> str:
         return _hidden(self._hides, text)
 
     async def _attempt(
         self,
-        path: str,
-        body: Mapping[str, JsonValue],
+        url: str,
+        content: bytes,
         read: Callable[[bytes], T],
         final: Callable[[Failure], bool],
         end: float,
@@ -269,26 +218,50 @@ class Connection:
         clock = asyncio.get_running_loop().time
         started = clock()
         try:
-            # A body that trickles in outruns the client's own timeout, which is between two reads.
             async with asyncio.timeout_at(end):
-                # Whole, for the client takes its base address apart again for each request.
-                url = self.base_url + path
-                response = await self._client.post(
-                    url, cast_to=httpx2.Response, body=body, options=self._options
-                )
-        except TimeoutError:
-            waited = f"no whole answer within {clock() - started:.3g} s"
-            failure = Failure(UnscoredReason.TIMEOUT, waited)
+                answer = await self._post(url, content)
         except TRANSPORT as error:
-            failure = from_error(error, self._hide)
+            if type(error) is TimeoutError:  # of our own making
+                waited = f"no whole answer within {clock() - started:.3g} s"
+                failure = Failure(UnscoredReason.TIMEOUT, waited)
+            else:
+                failure = from_error(error, self._hide)
         else:
-            try:
-                return read(response.content)
-            except ValueError:
-                failure = broken(response, self._hide)
+            if answer.status in _FINE:
+                try:
+                    return read(answer.body)
+                except ValueError:
+                    failure = broken(answer, self._hide)
+            else:
+                failure = from_refusal(answer, self._hide)
         status = failure.refusal.status if failure.refusal else 0
         _LOG.debug("attempt failed: %s, status %d", failure.reason, status)
         return replace(failure, again=False) if failure.again and final(failure) else failure
+
+    async def _post(self, url: str, content: bytes) -> Answer:
+        """The answer, safe to read: no longer than the limit, without the key, and in UTF-8."""
+        # Nobody gets question, answer, chunks or key but who was named.
+        asking = self._session.post(
+            url,
+            data=content,
+            headers=self._route.headers,  # no session's, which proxies are sent, too
+            allow_redirects=False,
+            proxy=self._route.proxy,
+            proxy_headers=self._route.proxy_headers,
+        )
+        async with asking as response:
+            parts, size = list[bytes](), 0
+            async for part in response.content.iter_any():
+                size += len(part)
+                if size > _LIMIT_MIB * 2**20:
+                    raise TooLargeError(f"a body of over {_LIMIT_MIB} MiB")
+                parts.append(part)
+        # Whole, for a key may lie across two. What the material says as well is a word, and a
+        # server may well repeat it.
+        sent = content.decode()
+        hides = [hide for hide in self._hides if hide(sent) == sent]
+        text = _hidden(hides, b"".join(parts).decode(errors="replace"))
+        return Answer(response.status, response.headers, text.encode(), url)
 
 
 class Watch:
@@ -347,71 +320,6 @@ class Watch:
         error = self._connection.unavailable(self._model, f"{failure.detail}; {step}")
         limited = failure.reason is UnscoredReason.RATE_LIMITED
         return JudgeUnhealthy(str(error)) if limited else error
-
-
-def _url(base_url: str) -> httpx2.URL:
-    try:
-        return httpx2.URL(base_url)
-    except (httpx2.InvalidURL, ValueError) as error:
-        raise ConfigError(
-            f"setting base_url = {brief(repr(base_url))}: no address ({brief(str(error))}); "
-            "try http://localhost:8000/v1"
-        ) from None
-
-
-def _check_proxies(server: httpx2.URL) -> None:
-    """That each proxy of the environment is the address of one, which may hold a password.
-
-    And that the server's is no SOCKS proxy: the transport would speak HTTP to it, key and all.
-
-    Raises:
-        ConfigError: one is not; it is named, and not repeated.
-    """
-    found = {scheme: url for scheme, url in getproxies().items() if url}
-    direct = server.host in _LOOPBACK or proxy_bypass(server.host)
-    used = None if direct else server.scheme if server.scheme in found else "all"
-    for scheme in ("http", "https", "all"):
-        url = found.get(scheme, "http://h")
-        problem = ""
-        try:
-            proxy = httpx2.Proxy(url if "://" in url else f"http://{url}").url
-            proxy.host.encode("idna")
-            if not proxy.host or _NO_HOST.search(proxy.host) or (proxy.port or 0) > _LAST_PORT:
-                problem = "is no address of a proxy"
-            elif scheme == used and proxy.scheme.startswith("socks"):
-                problem = "names a SOCKS proxy, which no model is asked through"
-        except (httpx2.InvalidURL, ValueError):
-            problem = "is no address of a proxy"
-        if problem:
-            name = f"{scheme}_proxy"
-            name = name if os.environ.get(name) else name.upper()
-            raise ConfigError(
-                f"{name} in the environment {problem} (not repeated here, as it may hold a "
-                "password); try http://host:port, or unset it"
-            )
-
-
-class _Body(httpx2.AsyncByteStream):
-    """A body in one part, for a key may lie across two; no longer than the limit, and in UTF-8."""
-
-    def __init__(
-        self, coming: httpx2.AsyncByteStream, parts: AsyncIterable[bytes], hide: Hide
-    ) -> None:
-        self._coming = coming
-        self._parts = parts
-        self._hide = hide
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        parts, size = [], 0
-        async for part in self._parts:
-            size += len(part)
-            if size > _LIMIT_MIB * 2**20:
-                raise TooLargeError(f"a body of over {_LIMIT_MIB} MiB")
-            parts.append(part)
-        yield self._hide(b"".join(parts).decode(errors="replace")).encode()
-
-    async def aclose(self) -> None:
-        await self._coming.aclose()
 
 
 def _hiding(key: str) -> Hide:

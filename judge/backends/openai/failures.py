@@ -1,7 +1,6 @@
 """What goes wrong between us and a server, in our words: two tables, the first row that holds.
 
-On this transport the outermost exception tells nothing: a refused connection, a name nobody knows
-and a reset all surface as `APITimeoutError`. The root of the cause chain tells them apart.
+The outermost exception tells little; the root of the cause chain tells more.
 """
 
 import json
@@ -15,7 +14,6 @@ from typing import Final
 
 import aiohttp
 import httpx2
-import openai
 from aiohttp import http_exceptions
 from pydantic import JsonValue
 
@@ -23,21 +21,37 @@ from judge.backends.retry import asked_wait
 from judge.records import UnscoredReason
 from judge.text.visible import clip, printable
 
-TRANSPORT: Final = (openai.OpenAIError, aiohttp.ClientError, OSError, ValueError)
-"""All that the client raises: a head that is no HTTP comes as aiohttp's own error, and one that
-holds no text as Python's."""
 Hide = Callable[[str], str]
 """Takes the key out of a text."""
 
 _KEPT: Final = 2_000
 _SHOWN: Final = 200
 _READ: Final = 400
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _TAGS: Final = re.compile(r"<(style|script).*?</\1>|<[^>]*>", re.DOTALL)
 """What says nothing in a proxy's page."""
 
 
-class TooLargeError(openai.OpenAIError):
-    """A body that does not end where one should. The client passes its own errors on as is."""
+class TooLargeError(Exception):
+    """A body that does not end where one should."""
+
+
+TRANSPORT: Final = (TooLargeError, aiohttp.ClientError, OSError, ValueError)
+"""All that stands in the way of an answer: a head that holds no text is a ValueError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server sent."""
+
+    status: int
+    """The HTTP status."""
+    headers: Mapping[str, str]
+    """By names of any case."""
+    body: bytes
+    """UTF-8."""
+    url: str
+    """Where it comes from."""
 
 
 _FIELDS: Final[Mapping[str, re.Pattern[str]]] = {
@@ -192,19 +206,21 @@ _ROOTS: Final[tuple[tuple[type[Exception], UnscoredReason, str], ...]] = (
     (http_exceptions.PayloadEncodingError, UnscoredReason.CONNECTION, "the reply broke off"),
     (http_exceptions.HttpProcessingError, UnscoredReason.SERVER_ERROR, "the reply is not HTTP"),
     (TooLargeError, UnscoredReason.SERVER_ERROR, "the reply is too long"),
-    (UnicodeError, UnscoredReason.SERVER_ERROR, "the reply is not HTTP"),
     (zlib.error, UnscoredReason.SERVER_ERROR, "the reply cannot be decompressed"),
     (Exception, UnscoredReason.SERVER_ERROR, "the request failed"),
 )
 
 
+def from_refusal(answer: Answer, hide: Hide) -> Failure:
+    """What an error response means."""
+    refusal = read_refusal(answer, hide)
+    row = next(row for row in _STATUS if row.holds(refusal))
+    detail = brief(f"{row.hint} ({refusal.detail})") if row.hint else refusal.detail
+    return Failure(row.reason, detail, row.again, row.step, refusal)
+
+
 def from_error(error: Exception, hide: Hide) -> Failure:
-    """What an exception of the client means, or the error response in it."""
-    if isinstance(error, openai.APIStatusError):
-        refusal = read_refusal(error.response, hide)
-        row = next(row for row in _STATUS if row.holds(refusal))
-        detail = brief(f"{row.hint} ({refusal.detail})") if row.hint else refusal.detail
-        return Failure(row.reason, detail, row.again, row.step, refusal)
+    """What an exception of the transport means."""
     root: BaseException = error
     while cause := root.__cause__ or root.__context__:
         root = cause
@@ -213,18 +229,17 @@ def from_error(error: Exception, hide: Hide) -> Failure:
     return Failure(reason, brief(f"{words}: {said}"))
 
 
-def broken(response: httpx2.Response, hide: Hide) -> Failure:
+def broken(answer: Answer, hide: Hide) -> Failure:
     """What a response of status 200 means whose body is no reply."""
-    said = read_refusal(response, hide).message or "an empty body"
-    detail = brief(f"HTTP {response.status_code}, but no reply in it: {said}")
+    said = read_refusal(answer, hide).message or "an empty body"
+    detail = brief(f"HTTP {answer.status}, but no reply in it: {said}")
     return Failure(UnscoredReason.SERVER_ERROR, detail)
 
 
-def read_refusal(response: httpx2.Response, hide: Hide) -> Refusal:
+def read_refusal(answer: Answer, hide: Hide) -> Refusal:
     """What an error response says, whatever its body is."""
-    text = response.text
-    if response.next_request is not None:
-        place = _origin(response.next_request.url)
+    text = answer.body.decode()
+    if place := _elsewhere(answer):
         text = f"redirects to {place}, and redirects are not followed"
     try:
         body: JsonValue = json.loads(text)
@@ -235,17 +250,24 @@ def read_refusal(response: httpx2.Response, hide: Hide) -> Refusal:
     message = parts.get("message") or parts.get("detail") or error
     said = message if isinstance(message, str) else json.dumps(message)
     return Refusal(
-        status=response.status_code,
+        status=answer.status,
         codes=_codes(parts),
         param=re.split(r"[.\[]", _param(parts))[0],
         message=printable(hide(said))[:_KEPT],
-        wait=_wait(response.headers),
+        wait=_wait(answer.headers),
     )
 
 
-def _origin(url: httpx2.URL) -> str:
-    """Scheme, host and port: what else an address says may be a secret."""
-    return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"
+def _elsewhere(answer: Answer) -> str:
+    """Scheme, host and port where a redirect leads: what else an address says may be a secret."""
+    place = answer.headers.get("Location")
+    if answer.status not in _REDIRECTS or place is None:
+        return ""
+    try:
+        url = httpx2.URL(answer.url).join(place)
+    except (httpx2.InvalidURL, ValueError):
+        return ""
+    return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}" if url.host else ""
 
 
 def brief(text: str) -> str:

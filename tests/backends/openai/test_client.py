@@ -4,6 +4,7 @@ import json
 import logging
 import traceback
 import tracemalloc
+from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -14,6 +15,7 @@ from pydantic import JsonValue
 from judge.backends.openai import Connection, Policy
 from judge.backends.openai.client import Exchange, Watch
 from judge.backends.openai.failures import Failure, Refusal
+from judge.backends.openai.route import Route
 from judge.errors import ConfigError
 from judge.records import UnscoredReason
 from tests.asked import Asked
@@ -103,7 +105,7 @@ def page(body: bytes, *headers: bytes) -> bytes:
 # What no HTTP server should say, and what the request then counts as.
 WIRE = {
     "no HTTP": (b"HTTQ/1.1 200 OK\r\n\r\n", "server_error"),
-    "no text": (b"HTTP/1.1 200 \xff\xfe\r\nContent-Length: 2\r\n\r\n{}", "server_error"),
+    "no text": (b"HTTP/1.1 2\xff0 OK\r\nContent-Length: 2\r\n\r\n{}", "server_error"),
     "no chunk": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "server_error"),
     "no gzip": (page(b"abc", b"Content-Encoding: gzip"), "server_error"),
     "half a body": (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{", "connection"),
@@ -252,8 +254,8 @@ async def test_openai_alone_learns_whose_account_it_is(
     assert asked.headers["Authorization"] == f"Bearer {key}"
     assert "zebra" not in str(asked.headers).lower()
     # Nobody on this machine can pass for OpenAI: what it would be told is all there is to see.
-    told = {url: Connection(url, key)._client.default_headers for url in TOLD}  # noqa: SLF001
-    names = ("OpenAI-Organization", "OpenAI-Project", "X-Team")
+    told = {url: Route.to(url, key, {}).headers for url in TOLD}
+    names = ("openai-organization", "openai-project", "x-team")
     found = {url: [str(headers.get(name)) for name in names] for url, headers in told.items()}
     account = ["org-zebra", "proj-zebra", "team-zebra"]
     assert {url for url, given in found.items() if given == account} == {u for u in TOLD if TOLD[u]}
@@ -321,6 +323,36 @@ def test_a_proxy_for_the_outside_world_does_not_lead_to_this_machine(
     with JudgeServer(lambda _: Says("fine")) as server:
         assert "fine" in str(ask(server.base_url).outcome)
     assert reason(ask("http://nowhere.invalid/v1")) == "connection"
+
+
+async def test_a_proxy_learns_its_own_password_and_no_key(
+    key: str, quick: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heads: list[str] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append((await reader.readuntil(b"\r\n\r\n")).decode().lower())
+        writer.write(b"HTTP/1.1 407 Who?\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    word = f"proxy-authorization: basic {b64encode(f'u:{PASSWORD}'.encode()).decode().lower()}"
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        there = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.setenv("NO_PROXY", "")
+        monkeypatch.setenv("ALL_PROXY", f"http://u:{PASSWORD}@{there}")
+        for scheme, asks in (("http", "post http://h.example/v1/c"), ("https", "connect h.exam")):
+            url, policy = f"{scheme}://h.example/v1", replace(quick, attempts=1)
+            async with Connection(url, key, policy=policy) as connection:
+                failure = (await connection.ask("/chat/completions", BODY, words)).outcome
+            assert isinstance(failure, Failure)
+            assert "407" in failure.detail
+            assert PASSWORD not in failure.detail
+            head = heads.pop()
+            assert head.startswith(asks)
+            assert word in head
+            assert head.count(key) == head.count("bearer") == (scheme == "http")
 
 
 # Bodies.

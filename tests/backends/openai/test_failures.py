@@ -2,23 +2,23 @@ import json
 import ssl
 
 import aiohttp
-import httpx2
-import openai
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from multidict import CIMultiDict
 from pydantic import JsonValue
 
 from judge.backends.openai.failures import (
+    Answer,
     Refusal,
     TooLargeError,
     brief,
     broken,
     from_error,
+    from_refusal,
     read_refusal,
 )
 
 KEY = "sk-secret-0123456789"
-REQUEST = httpx2.Request("POST", "http://h/", headers={"Authorization": f"Bearer {KEY}"})
 
 
 def hide(text: str) -> str:
@@ -55,8 +55,7 @@ STATUSES: list[tuple[int, dict[str, JsonValue], str, bool]] = [
 def test_what_a_status_means() -> None:
     wrong = []
     for code, error, reason, again in STATUSES:
-        answer = httpx2.Response(code, json={"error": error}, request=REQUEST)
-        failure = from_error(openai.APIStatusError("x", response=answer, body=None), hide)
+        failure = from_refusal(response({"error": error}, code), hide)
         told = f"HTTP {code}: " in failure.detail
         if (failure.reason, failure.again, failure.step, told) != (reason, again, "", True):
             wrong.append((code, error, failure))
@@ -79,8 +78,8 @@ ROOTS: list[tuple[Exception, str]] = [
 def test_the_root_of_the_chain_decides_and_not_the_outermost() -> None:
     found = []
     for root, _ in ROOTS:
-        outer = openai.APITimeoutError(REQUEST)
-        outer.__cause__ = inner = httpx2.ConnectTimeout("x")
+        outer = aiohttp.ClientPayloadError("x")
+        outer.__cause__ = inner = TimeoutError("x")
         inner.__cause__ = root
         failure = from_error(outer, hide)
         assert failure.again
@@ -102,7 +101,7 @@ BROKEN = {
 
 def test_a_broken_reply_says_what_came_instead() -> None:
     for body, said in BROKEN.items():
-        failure = broken(httpx2.Response(200, text=body), hide)
+        failure = broken(response(body, 200), hide)
         assert (failure.reason, failure.again) == ("server_error", True)
         assert failure.detail == f"HTTP 200, but no reply in it: {said}"
 
@@ -117,11 +116,9 @@ SENT: dict[str, JsonValue] = {
 }
 
 
-def response(
-    body: JsonValue, status: int = 400, headers: dict[str, str] | None = None
-) -> httpx2.Response:
+def response(body: JsonValue, status: int = 400, headers: dict[str, str] | None = None) -> Answer:
     text = body if isinstance(body, str) else json.dumps(body)
-    return httpx2.Response(status, text=text, headers=headers)
+    return Answer(status, CIMultiDict(headers or {}), text.encode(), "http://h/v1")
 
 
 BODIES: list[tuple[JsonValue, str]] = [
