@@ -3,6 +3,7 @@
 import math
 import re
 import tomllib
+from collections.abc import Iterable, Set
 from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
@@ -49,21 +50,28 @@ _SCALE: Final = "hundred|" + "|".join(_SCALES)
 _SIGNS: Final = "".join(_HAN)
 _HAN_SIGNS: Final = "".join(_HAN_SCALES)
 _PARTS: Final = re.compile(rf"(\d*)([{_HAN_SIGNS}]+)")
-# Most characters begin no number, and need not be tried; letters do at the start of a word.
-_LETTERS: Final = "".join(sorted({word[0] for word in SPELLED}))
 # `26, 000` and `1. 1 million` stand in text that was cut into tokens; no list goes on like that.
-_WRITTEN: Final = rf"""(?=[\d{_LETTERS}{_SIGNS}{_HAN_SIGNS}]) (?:(?<![^\W_])|(?![{_LETTERS}])) (?:
-      (?P<digits> (?<![\d.,]) \d{{1,3}} (?:[,，]\d{{3}}|,[ ]0\d\d)+ (?!\d) (?:\.\d+)?
-        | \d+ (?: \.\d+ | \.[ ]\d{{1,2}}(?=[ ](?:million|billion|trillion|per[ ]?cent)) )? )
-      (?: [ -]?(?P<scale>{_SCALE})(?![^\W_]) | (?P<short>bn|[km])(?![^\W_])
-        | \s?(?P<han_scale>[{_HAN_SIGNS}]+ (?:\d{{1,4}}[{_HAN_SIGNS}]+)* ) )?
-    | (?<![^\W_])
-      (?P<word> (?:{_WORD}) (?: [ -](?:and[ ])?(?:{_WORD}|{_SCALE})(?![^\W_]) )* ) (?![^\W_])
-    | (?P<percent>百分之)? (?P<han> [{_SIGNS}{_HAN_SIGNS}]+ (?:点[{_SIGNS}]+)? )
-    )"""
-_NUMBER: Final = re.compile(_WRITTEN, re.VERBOSE | re.IGNORECASE)
-_LOWER: Final = re.compile(_WRITTEN, re.VERBOSE)
-"""The same for a text in lower case, which is looked through twice as fast."""
+# The first character stands before all conditions: the engine skips to the next of its kind.
+_DIGITS: Final = rf"""(?P<digits> \d (?:
+        (?<![\d.,]\d) \d{{0,2}} (?:[,，]\d{{3}}|,[ ]0\d\d)+ (?!\d) (?:\.\d+)?
+      | \d* (?: \.\d+ | \.[ ]\d{{1,2}}(?=[ ](?:million|billion|trillion|per[ ]?cent)) )? ) )
+    (?: [ -]?(?P<scale>{_SCALE})(?![^\W_]) | (?P<short>bn|[km])(?![^\W_])
+      | \s?(?P<han_scale>[{_HAN_SIGNS}]+ (?:\d{{1,4}}[{_HAN_SIGNS}]+)* ) )?"""
+_FIRST_LETTERS: Final = "".join(sorted({word[0] for word in SPELLED}))
+_OPENING: Final = "|".join(
+    f"(?<={first})(?:{'|'.join(word[1:] for word in SPELLED if word[0] == first)})"
+    for first in _FIRST_LETTERS
+)
+_SPELLED: Final = rf"""(?P<word> [{_FIRST_LETTERS}] (?<![^\W_].) (?:{_OPENING})
+    (?: [ -](?:and[ ])?(?:{_WORD}|{_SCALE})(?![^\W_]) )* ) (?![^\W_])"""
+_HAN_WRITTEN: Final = rf"(?P<percent>百分之)? (?P<han> [{_SIGNS}{_HAN_SIGNS}]+ (?:点[{_SIGNS}]+)? )"
+_IN_DIGITS, _IN_WORDS, _ANY = (
+    re.compile(written, re.VERBOSE)
+    for written in (_DIGITS, _SPELLED, f"{_DIGITS} | {_SPELLED} | {_HAN_WRITTEN}")
+)
+_HAN_SIGN: Final = re.compile(f"[{_SIGNS}{_HAN_SIGNS}]")
+_LEAST: Final = [word for word in SPELLED if sum(other in word for other in SPELLED) == 1]
+"""One of them stands in every number in words: that is soon seen."""
 
 
 class Number(NamedTuple):
@@ -79,50 +87,62 @@ class Number(NamedTuple):
     """False where it may be a mere word: `one`, or a lone Chinese numeral that measures nothing."""
 
 
-def numbers(text: str) -> list[Number]:
-    """Find the numbers of a text, in reading order.
+def numbers(text: str, taken: Set[int] = frozenset()) -> list[Number]:
+    """Find the numbers of a text, in reading order; none with a character at a place that is taken.
 
     >>> [number.value for number in numbers("1,200 of 3.5 million, twenty-five; 三千万, 2亿")]
     [1200.0, 3500000.0, 25.0, 30000000.0, 200000000.0]
     """
-    found = _LOWER.finditer(text.lower()) if text.isascii() else _NUMBER.finditer(text)
-    return [
-        Number(value, *match.span(), _certain(match, text))
-        for match in found
-        if len(match[0]) <= (_LONGEST_SPELLED if match["word"] else _LONGEST)
-        and math.isfinite(value := _value(match))
-    ]
+    low = text.lower()
+    if len(low) != len(text):  # İ has two characters in lower case.
+        low = "".join(sign.lower()[0] for sign in text)
+    if not text.isascii() and _HAN_SIGN.search(text):
+        found: Iterable[re.Match[str]] = _ANY.finditer(low)
+    elif any(map(low.__contains__, _LEAST)):
+        found = sorted((*_IN_DIGITS.finditer(low), *_IN_WORDS.finditer(low)), key=re.Match.start)
+    else:
+        found = _IN_DIGITS.finditer(low)
+    free = (match for match in found if taken.isdisjoint(range(*match.span())))
+    return [number for match in free if (number := _read(match, text))]
 
 
-def _certain(match: re.Match[str], text: str) -> bool:
-    if match["word"]:
-        return match["word"].lower() != "one"
-    before = text[max(match.start() - 1, 0) : match.start()]
-    # `5m` may be metres.
-    if (match["short"] or "").lower() == "m":
-        return before in set("$€£¥￥")
-    if match["digits"] or match["percent"]:
-        return True
-    han, behind = match["han"], text[match.end() : match.end() + 1]
+def _read(match: re.Match[str], text: str) -> Number | None:
+    """The number; None where it is too long to be one."""
+    (start, end), last = match.span(), match.lastgroup
+    if end - start > (_LONGEST_SPELLED if last == "word" else _LONGEST):
+        return None
+    certain = True
+    if last == "word":
+        value, certain = _spelled(match[0]), match[0] != "one"
+    elif last == "han":
+        value = _han(match["han"])
+        certain = match["percent"] is not None or _measures(match["han"], text, start, end)
+    else:
+        value = float(match["digits"].translate(_NO_VALUE))
+        if last == "scale":
+            value *= _SCALES.get(match["scale"], _HUNDRED)
+        elif last == "short":
+            value *= _SHORT[match["short"]]
+            # `5m` may be metres.
+            certain = match["short"] != "m" or text[max(start - 1, 0) : start] in set("$€£¥￥")
+        elif last == "han_scale":
+            value = _scaled(value, match["han_scale"])
+    return Number(value, start, end, certain) if math.isfinite(value) else None
+
+
+def _measures(han: str, text: str, start: int, end: int) -> bool:
+    """Whether a Chinese numeral is more than part of a word: `三天`, unlike `三明治`."""
+    behind = text[end : end + 1]
     if han + behind in _IDIOMS or han in _IDIOMS:
         return False
-    if len(han) > 1 or before == "第":
+    if len(han) > 1 or text[max(start - 1, 0) : start] == "第":
         return True
     return han in _COUNTING and behind != "" and behind in MEASURES
 
 
-def _value(match: re.Match[str]) -> float:
-    if match["word"]:
-        return _spelled(match["word"].lower())
-    if match["han"]:
-        return _han(match["han"])
-    value = float(match["digits"].translate(_NO_VALUE))
-    if match["scale"]:
-        value *= _SCALES.get(match["scale"].lower(), _HUNDRED)
-    if match["short"]:
-        value *= _SHORT[match["short"].lower()]
-    # `2万5千`: the digits of the first part are the value so far.
-    for place, (digits, signs) in enumerate(_PARTS.findall(match["han_scale"] or "")):
+def _scaled(value: float, written: str) -> float:
+    """`2万5千`: the digits of the first part are the value so far."""
+    for place, (digits, signs) in enumerate(_PARTS.findall(written)):
         scale = math.prod((_HAN_SCALES[sign] for sign in signs), start=1.0)
         value = value + float(digits) * scale if place else value * scale
     return value
@@ -181,6 +201,7 @@ _FRONT: Final = re.compile(
     r"(?<![^\W_])((?:[A-Za-z.]{1,4})?[$€£¥￥＄₩₹₽]|[A-Za-z]{2,3}\.?|人民币)\s?\Z"
 )
 _FRONT_REACH: Final = 8
+_LONGEST_CODE: Final = 3
 
 
 class Unit(NamedTuple):
@@ -206,16 +227,17 @@ class Found(NamedTuple):
 
 def unit_behind(text: str, position: int) -> Found | None:
     """The unit that follows a number ending at `position`: `5 km`, `40-hour`, `3.5％`, `5公里`."""
-    after = _units()["after"]
+    after = _units().after
     lead = position + (text[position : position + 1] in {" ", "\u00a0"})
-    for size in range(_LONGEST_HAN, 0, -1):
-        word = text[lead : lead + size]
-        if word in after and CJK_CHAR.match(word):
-            return Found(after[word], lead + len(word))
+    if not text.isascii() and CJK_CHAR.match(text, lead):
+        for size in range(_LONGEST_HAN, 0, -1):
+            word = text[lead : lead + size]
+            if word in after:
+                return Found(after[word], lead + len(word))
     match = _BEHIND.match(text, position)
     if match is None:
         return None
-    for last in (3, 2, 1):
+    for last in (3, 2, 1) if _begins(match[1]) else ():
         if match[last] is None or (last == 1 and not _ends(text, match.end(1))):
             continue
         words = "".join(match[0][: match.end(last) - position].lstrip(" \u00a0-").lower().split())
@@ -230,16 +252,27 @@ def unit_behind(text: str, position: int) -> Found | None:
     return Found(units, match.end()) if match and units else None
 
 
+def _begins(word: str) -> bool:
+    """Whether a unit may begin with that word, as most words behind a number do not."""
+    own, heads = word.lower(), _units().heads
+    plain = own.replace(".", "")
+    return "".join(own.split()) in heads or plain in heads or plain.removesuffix("s") in heads
+
+
 def unit_before(text: str, position: int) -> Found | None:
     """The currency that stands before a number starting at `position`: `$5`, `US$5`, `EUR 5`."""
     low = max(0, position - _FRONT_REACH)
-    match = _FRONT.search(text[low:position])
-    units = _units()["before"].get(match[1].lower()) if match else None
+    lead = text[low:position]
+    word = lead.rstrip().rpartition(" ")[2]
+    if word.isascii() and word.isalpha() and len(word) > _LONGEST_CODE:
+        return None
+    match = _FRONT.search(lead)
+    units = _units().before.get(match[1].lower()) if match else None
     return Found(units, low + match.start()) if match and units else None
 
 
 def _listed(spelled: str) -> tuple[Unit, ...] | None:
-    plain, after = spelled.lower().replace(".", ""), _units()["after"]
+    plain, after = spelled.lower().replace(".", ""), _units().after
     # `The iPhone 12 has …`: of all plurals this one alone is a common word.
     return after.get(plain) or after.get(plain if plain == "has" else plain.removesuffix("s"))
 
@@ -249,9 +282,17 @@ def _ends(text: str, position: int) -> bool:
     return not text[position - 1].isalpha() or not (behind.isalnum() and behind.isascii())
 
 
+class _Units(NamedTuple):
+    after: dict[str, tuple[Unit, ...]]
+    """By their spelling behind a number."""
+    before: dict[str, tuple[Unit, ...]]
+    """By that before one."""
+    heads: frozenset[str]
+    """What any of the first begins with."""
+
+
 @cache
-def _units() -> dict[str, dict[str, tuple[Unit, ...]]]:
-    """The units by their spelling, `after` and `before` a number."""
+def _units() -> _Units:
     table: dict[str, dict[str, tuple[Unit, ...]]] = {"after": {}, "before": {}}
     source = files("judge").joinpath("data", "units.toml").read_text("utf-8")
     for entry in tomllib.loads(source)["units"]:
@@ -259,4 +300,5 @@ def _units() -> dict[str, dict[str, tuple[Unit, ...]]]:
         for place, spellings in table.items():
             for spelling in entry.get(place, ()):
                 spellings[spelling] = (*spellings.get(spelling, ()), unit)
-    return table
+    heads = {spelling[: at + 1] for spelling in table["after"] for at in range(len(spelling))}
+    return _Units(table["after"], table["before"], frozenset(heads))

@@ -107,27 +107,54 @@ _SPOKEN: Final = re.compile(
 _PORTIONS: Final = frozenset(said.split()[-1] for said in _SAID)
 """One of them stands in each of these: that is soon seen."""
 _LABEL: Final = re.compile(r"(?:[a-z][-‐–]?|[/#@_=&\\]|[a-z]\.|\d[.:])\Z", re.IGNORECASE)
+
+
+def _any(phrases: str) -> str:
+    """Phrases as a pattern; `_` joins the words of one."""
+    return "|".join(map(re.escape, phrases.split())).replace("_", r"\s")
+
+
+_LABELS: Final = (
+    "step steps passage passages section sections chapter chapters page pages table tables figure"
+    " figures fig fig. option options part parts item items method methods tip tips example examples"
+    " question questions paragraph paragraphs document documents source sources note notes number"
+    " numbers no no. version"
+)
+_ROUGHLY: Final = (
+    "about around approximately approx approx. roughly nearly almost some close_to estimated"
+    " an_average_of"
+)
+_OVER: Final = (
+    "more_than greater_than higher_than older_than longer_than larger_than later_than over above"
+    " exceed exceeds exceeded exceeding beyond at_least a_minimum_of minimum_of"
+)
+_UNDER: Final = (
+    "less_than fewer_than lower_than younger_than shorter_than smaller_than under below at_most"
+    " up_to a_maximum_of maximum_of as_many_as as_much_as"
+)
+_HAN_LABELS: Final = "步骤 章节 段落 图 表 版本"
+_HAN_ROUGHLY: Final = "大约 大概 约 将近 接近 左右"
+_HAN_OVER: Final = "超过 超 逾 至少 最少 高于 多于 大于"
+_HAN_UNDER: Final = "至多 最多 不到 不足 不满 多达 低于 少于 小于"
+_CUES: Final = frozenset(
+    phrase.rpartition("_")[2] for phrase in f"{_LABELS} {_ROUGHLY} {_OVER} {_UNDER}".split()
+) | frozenset(
+    phrase[-1] for phrase in f"{_HAN_LABELS} {_HAN_ROUGHLY} 近 {_HAN_OVER} {_HAN_UNDER} 了".split()
+)
+"""The last word, or Chinese character, of all that may stand before a figure and tell of it."""
 _NUMBERED: Final = re.compile(
-    r"(?<![^\W_])(?:steps?|passages?|sections?|chapters?|pages?|tables?|figures?|fig\.?|options?"
-    r"|parts?|items?|methods?|tips?|examples?|questions?|paragraphs?|documents?|sources?|notes?"
-    r"|numbers?|no\.?|version)[ \u00a0]?\Z|(?:步骤|章节|段落|图|表|版本)\Z",
-    re.IGNORECASE,
+    rf"(?<![^\W_])(?:{_any(_LABELS)})[ \u00a0]?\Z|(?:{_any(_HAN_LABELS)})\Z", re.IGNORECASE
 )
 _ROUGH: Final = re.compile(
-    r"(?:(?<![^\W_])(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|close to"
-    r"|estimated|an average of)|~|≈)\s?[$€£¥]?\Z|(?:大约|大概|约|将近|接近|(?<!附)近|左右)\Z",
+    rf"(?:(?<![^\W_])(?:{_any(_ROUGHLY)})|~|≈)\s?[$€£¥]?\Z|(?:{_any(_HAN_ROUGHLY)}|(?<!附)近)\Z",
     re.IGNORECASE,
 )
 _ROUGH_BEHIND: Final = re.compile(r"\s?(?:多|余|左右|上下|or so)")
 # `no more than` and `不超过` turn round what `more than` and `超过` say.
 _BOUND: Final = re.compile(
-    r"(?P<no>(?<![^\W_])(?:no|not)\s)?(?:(?<![^\W_])(?:"
-    r"(?P<lower>(?:more|greater|higher|older|longer|larger|later)\sthan|over|above|exceed(?:s|ed|ing)?"
-    r"|beyond|at\sleast|(?:a\s)?minimum\sof)"
-    r"|(?P<upper>(?:less|fewer|lower|younger|shorter|smaller)\sthan|under|below|at\smost|up\sto"
-    r"|(?:a\s)?maximum\sof|as\s(?:many|much)\sas))|(?P<above>[>≥])|(?P<beneath>[<≤]))\s?[$€£¥]?\Z"
-    r"|(?P<han_no>不)?(?:(?P<han_lower>超过|超|逾|至少|最少|高于|多于|大于)"
-    r"|(?P<han_upper>至多|最多|不到|不足|不满|多达|低于|少于|小于))了?\Z",
+    rf"(?P<no>(?<![^\W_])(?:no|not)\s)?(?:(?<![^\W_])(?:(?P<lower>{_any(_OVER)})"
+    rf"|(?P<upper>{_any(_UNDER)}))|(?P<above>[>≥])|(?P<beneath>[<≤]))\s?[$€£¥]?\Z"
+    rf"|(?P<han_no>不)?(?:(?P<han_lower>{_any(_HAN_OVER)})|(?P<han_upper>{_any(_HAN_UNDER)}))了?\Z",
     re.IGNORECASE,
 )
 _BOUND_BEHIND: Final = re.compile(
@@ -191,15 +218,12 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
     """
     known = dates(text) if dated is None else dated
     clocks = times(text)
-    spans = [(each.start, each.end) for each in known] + [(each.start, each.end) for each in clocks]
-    taken = {place for span in spans for place in range(*span)}
-    found: list[Quantity] = []
     special = list(_special(text))
-    taken.update(place for each in special for place in range(each.start, each.end))
-    for number in numbers(text):
+    taken = {at for each in (*known, *clocks, *special) for at in range(each.start, each.end)}
+    found: list[Quantity] = []
+    for number in numbers(text, taken):
         # The hundred of `百分之` and of `百分点` is none.
-        beside = text.startswith(_SHARE, number.end) or (found and number.start < found[-1].end)
-        if not beside and taken.isdisjoint(range(number.start, number.end)):
+        if not text.startswith(_SHARE, number.end) and (not found or number.start >= found[-1].end):
             found.append(_measured(number, text))
     for place, (one, two) in enumerate(pairwise(tuple(found))):
         if not _RANGE.fullmatch(text, one.end, two.start):
@@ -313,19 +337,20 @@ def _measured(number: Number, text: str) -> Quantity:
     end = ordinal.end() if ordinal else end
     behind = None if ordinal or before else unit_behind(text, end)
     step, coarse = _precision(written, value, scale)
-    if text[max(0, start - len(_HUNDREDTHS)) : start] == _HUNDREDTHS:
+    if text.endswith(_HUNDREDTHS, 0, start):
         before = Found((PERCENT,), start - len(_HUNDREDTHS))
+    left, right = before.edge if before else start, behind.edge if behind else end
+    said = text[max(0, left - _REACH) : left].rstrip()
+    cued = _is_cue(said)
     label = before is None and (
         _LABEL.search(text[max(0, start - 2) : start])
-        or _NUMBERED.search(text[max(0, start - _REACH) : start])
+        or (cued and _NUMBERED.search(text[max(0, start - _REACH) : start]))
     )
-    left, right = before.edge if before else start, behind.edge if behind else end
+    # Between numbers nothing is said of the second.
+    cued = cued and not said[-1:].isdecimal()
     measured = before or behind or text[end : end + 1] in _MEASURES
     # A mere 0 or 1, and one in words, may be grammar: `one of them`, `1 of 3`, `一年`.
     idle = value in {0, 1} and not (measured and written[0].isdecimal())
-    said = text[max(0, left - _REACH) : left].rstrip()
-    # Between numbers nothing is said of the second.
-    said = "" if said[-1:].isdecimal() else said
     units = (*(before.units if before else ()), *(behind.units if behind else ()))
     readings = [Reading(value * unit.factor, unit) for unit in dict.fromkeys(units)]
     if written.startswith(_HUNDREDTHS):
@@ -338,10 +363,16 @@ def _measured(number: Number, text: str) -> Quantity:
         end=right,
         step=step,
         coarse=coarse,
-        rough=bool(_ROUGH.search(said) or _ROUGH_BEHIND.match(text, right)),
-        bound=_bound(said, text, (end, right)),
+        rough=bool((cued and _ROUGH.search(said)) or _ROUGH_BEHIND.match(text, right)),
+        bound=_bound(said if cued else "", text, (end, right)),
         certain=number.certain and not idle and not label,
     )
+
+
+def _is_cue(before: str) -> bool:
+    """Whether what stands before a figure may tell of it: most words do not."""
+    word = before.rpartition(" ")[2]
+    return not word.isalpha() or (word.lower() if word.isascii() else word[-1]) in _CUES
 
 
 def _precision(written: str, value: float, scale: float) -> tuple[float, float]:
@@ -365,10 +396,10 @@ def _noughts(value: float) -> float:
 
 def _bound(before: str, text: str, ends: tuple[int, int]) -> Bound | None:
     """The bound said before a quantity, or behind its number or its unit."""
-    if match := _BOUND.search(before):
+    if before and (match := _BOUND.search(before)):
         lower = bool(match["lower"] or match["above"] or match["han_lower"])
         return Bound.LOWER if lower != bool(match["no"] or match["han_no"]) else Bound.UPPER
-    for end in ends:
+    for end in dict.fromkeys(ends):
         if match := _BOUND_BEHIND.match(text, end):
             return Bound.LOWER if match["lower"] else Bound.UPPER
     return None
