@@ -3,7 +3,7 @@
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
@@ -87,7 +87,7 @@ class Number(NamedTuple):
     """False where it may be a mere word: `one`, or a lone Chinese numeral that measures nothing."""
 
 
-def numbers(text: str, taken: Set[int] = frozenset()) -> list[Number]:
+def numbers(text: str, taken: frozenset[int] = frozenset()) -> list[Number]:
     """Find the numbers of a text, in reading order; none with a character at a place that is taken.
 
     >>> [number.value for number in numbers("1,200 of 3.5 million, twenty-five; 三千万, 2亿")]

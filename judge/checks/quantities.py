@@ -6,7 +6,7 @@ from enum import Enum, auto
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from judge.checks.clocks import times
+from judge.checks.clocks import Time, times
 from judge.checks.dates import Date, dates
 from judge.checks.numbers import (
     MEASURES,
@@ -115,10 +115,10 @@ def _any(phrases: str) -> str:
 
 
 _LABELS: Final = (
-    "step steps passage passages section sections chapter chapters page pages table tables figure"
-    " figures fig fig. option options part parts item items method methods tip tips example examples"
-    " question questions paragraph paragraphs document documents source sources note notes number"
-    " numbers no no. version"
+    "step passage section chapter page table figure option part item method tip example question"
+    " paragraph document source note number steps passages sections chapters pages tables figures"
+    " options parts items methods tips examples questions paragraphs documents sources notes"
+    " numbers fig fig. no no. version"
 )
 _ROUGHLY: Final = (
     "about around approximately approx approx. roughly nearly almost some close_to estimated"
@@ -136,11 +136,10 @@ _HAN_LABELS: Final = "步骤 章节 段落 图 表 版本"
 _HAN_ROUGHLY: Final = "大约 大概 约 将近 接近 左右"
 _HAN_OVER: Final = "超过 超 逾 至少 最少 高于 多于 大于"
 _HAN_UNDER: Final = "至多 最多 不到 不足 不满 多达 低于 少于 小于"
-_CUES: Final = frozenset(
-    phrase.rpartition("_")[2] for phrase in f"{_LABELS} {_ROUGHLY} {_OVER} {_UNDER}".split()
-) | frozenset(
-    phrase[-1] for phrase in f"{_HAN_LABELS} {_HAN_ROUGHLY} 近 {_HAN_OVER} {_HAN_UNDER} 了".split()
-)
+_CUES: Final = {
+    *(each.rpartition("_")[2] for each in f"{_LABELS} {_ROUGHLY} {_OVER} {_UNDER}".split()),
+    *(each[-1] for each in f"{_HAN_LABELS} {_HAN_ROUGHLY} 近 {_HAN_OVER} {_HAN_UNDER} 了".split()),
+}
 """The last word, or Chinese character, of all that may stand before a figure and tell of it."""
 _NUMBERED: Final = re.compile(
     rf"(?<![^\W_])(?:{_any(_LABELS)})[ \u00a0]?\Z|(?:{_any(_HAN_LABELS)})\Z", re.IGNORECASE
@@ -189,15 +188,15 @@ class Quantity(NamedTuple):
     """First character, that of a currency sign before it."""
     end: int
     """One past the last, that of the unit behind it."""
-    step: float
+    step: float = 1.0
     """What one in its last written digit comes to: 1e5 for `3.5 million`, 1 for `3,500`."""
-    coarse: float
+    coarse: float = 1.0
     """The same with the noughts at its end left out: 100 for `3,500`."""
-    rough: bool
+    rough: bool = False
     """Whether it says of itself that it is rounded: `about 3,500`, `近3500`."""
-    bound: Bound | None
+    bound: Bound | None = None
     """The bound it says that it is, if any."""
-    certain: bool
+    certain: bool = True
     """False where it may be no figure of its own: `one`, `half`, `B12`, `step 3`."""
 
     def leeway(self, value: float, factor: float) -> float:
@@ -219,7 +218,8 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
     known = dates(text) if dated is None else dated
     clocks = times(text)
     special = list(_special(text))
-    taken = {at for each in (*known, *clocks, *special) for at in range(each.start, each.end)}
+    others: Sequence[Date | Time | Quantity] = (*known, *clocks, *special)
+    taken = frozenset(at for each in others for at in range(each.start, each.end))
     found: list[Quantity] = []
     for number in numbers(text, taken):
         # The hundred of `百分之` and of `百分点` is none.
@@ -239,14 +239,11 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
     low = text.lower()
     for match in _SPOKEN.finditer(text) if any(map(low.__contains__, _PORTIONS)) else ():
         readings = _SAID[match[0].lower().replace("-", " ")]
-        found.append(
-            Quantity(readings, *match.span(), 1.0, 1.0, rough=False, bound=None, certain=False)
-        )
+        found.append(Quantity(readings, *match.span(), certain=False))
     found = _headed(found, text) + special
     for time in clocks:
         read = tuple(Reading(minutes, CLOCK) for minutes in time.minutes)
-        span, certain = (time.start, time.end), time.certain
-        found.append(Quantity(read, *span, 1.0, 1.0, rough=False, bound=None, certain=certain))
+        found.append(Quantity(read, time.start, time.end, certain=time.certain))
     return sorted(found, key=lambda quantity: quantity.start)
 
 
@@ -257,19 +254,16 @@ def _special(text: str) -> Iterator[Quantity]:
         return
     for match in _SPECIAL.finditer(text):
         if readings := tuple(_meant(match)):
-            span = match.span()
-            yield Quantity(readings, *span, 1.0, 1.0, rough=False, bound=None, certain=True)
+            yield Quantity(readings, *match.span())
 
 
 def _meant(match: re.Match[str]) -> Iterator[Reading]:
     if match["whole"]:
-        whole, parts = (numbers(match[name]) for name in ("whole", "parts"))
-        if whole and parts and whole[0].value:
-            yield Reading(100 * parts[0].value / whole[0].value, PERCENT)
+        if whole := _first(match["whole"]):
+            yield Reading(100 * _first(match["parts"]) / whole, PERCENT)
     elif match["part"]:
-        yield Reading(
-            100 * _COUNTS[match["count"].lower()] / _PARTS[match["part"].lower()], PERCENT
-        )
+        count, parts = _COUNTS[match["count"].lower()], _PARTS[match["part"].lower()]
+        yield Reading(100 * count / parts, PERCENT)
     elif half := next((name for name in _HALVES if match[name]), None):
         many, word = _HALVES[half]
         unit = unit_behind(word, 0)
