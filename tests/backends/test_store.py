@@ -470,7 +470,11 @@ async def test_what_waits_for_another_process_stops_nobody_else(folder: Path) ->
             async with BackgroundStore(folder) as behind:
                 await behind.put({"m": "in a moment"})
                 assert await behind.get(["known", "m"]) == {"known": "before", "m": "in a moment"}
+                many = [asyncio.create_task(behind.put({f"{n}": "x"})) for n in range(1000)]
+                await behind.get(["n"])
+                assert not all(task.done() for task in many), "memory stays bounded"
                 other.rollback()
+                await asyncio.gather(*many)
         await keeping
         assert await store.get(["m"]) == {"m": "in a moment"}
     with DiskStore(folder) as later:
@@ -485,6 +489,9 @@ async def test_a_failure_is_raised_by_the_next_use_or_on_leaving(
         async with store:
             await store.get(["k"])
             plant(folder, "DROP TABLE Cache")
+            gets = (store.get(["k"]), store.get(["l"]))
+            told = await asyncio.gather(*gets, return_exceptions=True)
+            assert [type(each) for each in told] == [RunError, RunError]
             await store.put({"k": "secret"})
             if otherwise:
                 raise KeyError("another")

@@ -8,7 +8,7 @@ import shlex
 import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from threading import get_ident
 from typing import Final, Self
@@ -166,11 +166,9 @@ class DiskStore:
         Rows of older versions have no checksum, and are read: they were paid for.
         """
         for _, key, text, tag, ours in rows:
-            if ours and tag in {None, _checksum(key, text)}:
-                with suppress(UnicodeDecodeError):
-                    yield key.decode(), text.decode()
-                    continue
-            if not self._warned:
+            if ours and (tag is None or tag == _checksum(key, text)):
+                yield key.decode("utf-8", "replace"), text.decode("utf-8", "replace")
+            elif not self._warned:
                 self._warned = True
                 _LOGGER.warning(_REFUSED, self.directory)
 
@@ -186,7 +184,10 @@ class DiskStore:
 
         Another one where the folder was removed: SQLite would go on in a file without a name.
         """
-        here = self._path.stat().st_ino if self._path.exists() else None
+        try:
+            here = self._path.stat().st_ino
+        except FileNotFoundError:
+            here = None
         if (known := self._open.get(get_ident())) and known[1] == here:
             return known[0]
         if here is None and self._open:

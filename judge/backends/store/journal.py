@@ -16,6 +16,8 @@ _MOMENT: Final = 0.05
 """Seconds that what is to be kept waits for more, to share a transaction with it."""
 _AT_ONCE: Final = 32
 """Answers whose texts wait no longer."""
+_MANY: Final = 10 * _AT_ONCE
+"""Answers whose texts may wait where the disk is slow; the next ones wait with theirs."""
 _LOST: Final = (
     "cache %s: its disk was full, and what %d calls said is not kept: it stands in the results "
     "alone, and is asked for again with --force"
@@ -117,7 +119,8 @@ class BackgroundStore:
             if self._durable or self._puts >= _AT_ONCE:
                 self._due.set()
             kept = self._kept
-        if self._durable:
+            slow = self._puts > _MANY
+        if self._durable or slow:
             await asyncio.wait([asyncio.wrap_future(kept)])
             if self._failure:
                 raise self._failure
