@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from judge.compose import Judges, alone, at_once, compose, offline
 from judge.config import Config
 from judge.correctness import compare
-from judge.errors import ConfigError
+from judge.errors import ConfigError, WorkerLost
 from judge.files.samples import Samples, each
 from judge.pipeline import evaluate_sample, sign
 from judge.processes import Processes
@@ -164,8 +164,12 @@ class Evaluator:
             processes = None
             if self.workers > 1:
                 # First, so that they import theirs while the judge is being connected to.
-                work = _judged if self._offline else evaluate_sample
-                processes = await stack.enter_async_context(Processes(self.workers, work))
+                started = Processes(self.workers, _judged if self._offline else evaluate_sample)
+                try:
+                    processes = await stack.enter_async_context(started)
+                except WorkerLost:
+                    if self._config.workers is not None:  # else nobody asked for them
+                        raise
             judges = self._given
             if judges is None:
                 judges = await stack.enter_async_context(compose(self._config))

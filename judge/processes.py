@@ -15,8 +15,8 @@ from threading import Thread
 from traceback import format_exc
 from typing import IO, Any, Final, NamedTuple, NoReturn, ParamSpec, Self, TypeVar, cast
 
-from judge.errors import WorkerLost
-from judge.workers import HEAVY
+from judge.errors import ConfigError, WorkerLost
+from judge.workers import HEAVY, apart
 
 _Result = TypeVar("_Result")
 _Given = ParamSpec("_Given")
@@ -91,15 +91,20 @@ class Processes:
         *given: _Given.args,
         **named: _Given.kwargs,
     ) -> _Result:
-        """As `judge.workers.apart`, in another process; what goes there and back is pickled.
+        """As `judge.workers.apart`, in another process; here what cannot be pickled.
 
         Raises:
             WorkerLost: a worker has ended, as one does that is killed where memory runs out.
+            ConfigError: what was pickled is of a class that no other process can import.
         """
         if self._lost:
             raise WorkerLost(self._lost)
+        try:
+            message = pickle.dumps((work, given, named), 5)
+        except (AttributeError, TypeError, pickle.PicklingError):  # of a class within a function
+            return await apart(heavy, work, *given, **named)
         done: asyncio.Future[_Result] = self.loop.create_future()
-        self._waiting.append(_Task(done, heavy, pickle.dumps((work, given, named), 5)))
+        self._waiting.append(_Task(done, heavy, message))
         self.feed()
         return await done
 
@@ -116,7 +121,7 @@ class Processes:
     def lose(self, worker: "_Worker", code: int) -> None:
         """Nobody waits for what a dead worker had begun, nor for the others."""
         how = f"was killed (signal {-code})" if code < 0 else f"ended (exit code {code})"
-        self._lost = f"a worker process {how}, as where memory runs out; {_ALONE}"
+        self._lost = f"a worker process {how}, as happens where memory runs out; {_ALONE}"
         for task in (*worker.begun, *self._waiting):
             if not task.done.done():
                 task.done.set_exception(WorkerLost(self._lost))
@@ -142,7 +147,8 @@ class _Worker:
     def give(self, task: _Task) -> None:
         self.begun.append(task)
         self.load += task.heavy
-        self._given.write(_LENGTH.pack(len(task.message)) + task.message)
+        if not self._given.is_closing():  # it has just died; `_listen` will see to it
+            self._given.write(_LENGTH.pack(len(task.message)) + task.message)
 
     async def _listen(self) -> None:
         read = self._said.readexactly
@@ -190,8 +196,20 @@ def _take(given: IO[bytes], waiting: SimpleQueue[bytes]) -> None:
 
 def _answer(message: bytes) -> bytes:
     try:
-        work, given, named = pickle.loads(message)  # noqa: S301  of the process that started this
-        return pickle.dumps((True, work(*given, **named)), 5)
+        return pickle.dumps((True, _made(message)), 5)
     except Exception as error:  # noqa: BLE001  raised where it is waited for
         error.add_note(format_exc())
-        return pickle.dumps((False, error), 5)
+        with suppress(Exception):  # not all of them can be pickled, or made again
+            told = pickle.dumps((False, error), 5)
+            pickle.loads(told)  # noqa: S301  our own
+            return told
+        return pickle.dumps((False, RuntimeError(format_exc())), 5)
+
+
+def _made(message: bytes) -> object:
+    try:
+        work, given, named = pickle.loads(message)  # noqa: S301  of the process that started this
+    except (AttributeError, ImportError) as error:
+        step = "define it in a module that can be imported, or say workers=1"
+        raise ConfigError(f"a worker process cannot read a record: {error}; {step}") from None
+    return work(*given, **named)

@@ -1,5 +1,6 @@
 """Worker processes. Each pair of them takes a second to start, so that little is done with many."""
 
+import asyncio
 import json
 import os
 import re
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from judge import Evaluator
+from judge import Config, Evaluator, JudgeRequest, JudgeUnhealthy, Judgment, Support, Verdict
+from judge.backends.fake import FakeJudge
 from judge.errors import WorkerLost
 from judge.files.fields import sample_from
 from tests.asked import Asked
@@ -69,17 +71,42 @@ async def scored(evaluator: Evaluator) -> list[str]:
 def children() -> list[int]:
     """The processes that this one has started, but for the one that tells."""
     words = ["pgrep", "-P", str(os.getpid())]
-    return [int(pid) for pid in subprocess.check_output(words, text=True).split()]
+    told = subprocess.run(words, capture_output=True, text=True, check=False)
+    return [int(pid) for pid in told.stdout.split()]
 
 
 async def test_whoever_is_asked_says_the_same_and_a_worker_that_is_killed_is_told() -> None:
+    # Two seconds, for one answer is waited for until its deadline.
     with JudgeServer(worse) as server:
-        async with Evaluator(server.config(deadline=1.5)) as alone:
-            expected = await scored(alone)
-        async with Evaluator(server.config(deadline=1.5, workers=2)) as evaluator:
-            assert await scored(evaluator) == expected
+        config = server.config(deadline=2)
+        both = Evaluator(config), Evaluator(config.model_copy(update={"workers": 2}))
+        async with both[0], both[1]:
+            one, two = await asyncio.gather(*map(scored, both))
+            assert one == two
             os.kill(children()[0], signal.SIGKILL)
             with pytest.raises(WorkerLost, match=r"killed \(signal 9\).*fewer --workers"):
-                await scored(evaluator)
-    reasons = re.findall(r'"unscored","reason":"(\w+)', "".join(expected))
+                await scored(both[1])
+    reasons = re.findall(r'"unscored","reason":"(\w+)', "".join(one))
     assert set(reasons) == {"timeout", "server_error", "truncated", "malformed"}
+    assert children() == []
+
+
+async def test_a_judge_of_ones_own_stays_here_and_may_stop_the_run() -> None:
+    class Own(Verdict):
+        """No other process can import it."""
+
+    class Ailing(FakeJudge):
+        async def judge(self, request: JudgeRequest) -> Judgment:
+            if "Room 8" in request.answer:
+                raise JudgeUnhealthy("it ails")
+            return await super().judge(request)
+
+    said = Own(support=Support.FULL, source="llm", signature="own")
+    judge = Ailing({"Room 1 opens at seven.": said})
+    async with Evaluator(Config(workers=2), judge=judge) as evaluator:
+        results = [each async for each in evaluator.evaluate(SAMPLES[:-1])]
+        with pytest.raises(JudgeUnhealthy, match="it ails"):
+            await anext(evaluator.evaluate(SAMPLES[-1:]))
+    outcomes = [each.outcome for result in results for each in result.sentences]
+    assert [type(each) for each in outcomes if each == said] == [Own]
+    assert children() == []

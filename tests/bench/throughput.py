@@ -1,6 +1,6 @@
 """Answers a second of the offline path, beside the least any judge could do.
 
-    python tests/bench/throughput.py [--easy] [--repeat N] [--profile]
+    python tests/bench/throughput.py [--easy] [--repeat N] [--workers N] [--profile]
 
 200 answers of 8 sentences and 5 chunks of 120 words; one core. Their sentences have figures, dates
 and names to check; those of `--easy` are made up and have none. Three things are timed in one run:
@@ -8,8 +8,9 @@ the whole path (split, kinds, citations, judge, audit, flags, scores), the simil
 requests made before, and a bare count of the words a sentence shares with each chunk (`str.split`
 and sets). The processor time of the best of three rounds counts, each in a process of its own that
 is warmed up by other answers: nothing is kept of the round before. With `--repeat`, so many answers
-share their chunks. Read the ratios; the machine moves the rest. `--profile` tells where the whole
-path spends it, in seconds of a slowed run.
+share their chunks. With `--workers`, an evaluator with none and one with so many are timed, too: by
+the clock, which the neighbours of this process move. Read the ratios; the machine moves the rest.
+`--profile` tells where the whole path spends it, in seconds of a slowed run.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from typing import Final
 # Run as a file, Python looks for modules beside it and not where `tests` stands.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from judge import JudgeRequest, Sample
+from judge import Evaluator, JudgeRequest, Sample
 from judge.compose import offline
 from judge.config import Config
 from judge.pipeline import asked, evaluate_sample
@@ -65,6 +66,21 @@ def whole_seconds(read: Sequence[Sample], before: Sequence[Sample] = ()) -> floa
     return took(lambda: asyncio.run(evaluated(read)))
 
 
+def clock_seconds(read: Sequence[Sample], before: Sequence[Sample], workers: int) -> float:
+    """What the clock says of the whole path in so many processes, once they are warmed up."""
+
+    async def evaluated() -> float:
+        async with Evaluator(Config(workers=workers)) as evaluator:
+            async for _ in evaluator.evaluate(before):
+                pass
+            began = time.perf_counter()
+            async for _ in evaluator.evaluate(read):
+                pass
+            return time.perf_counter() - began
+
+    return asyncio.run(evaluated())
+
+
 def bare_seconds(read: Sequence[Sample]) -> float:
     """The same for a bare count of the words that each sentence shares with each chunk."""
     made = requests(read)
@@ -97,18 +113,21 @@ def main() -> None:
     reading = argparse.ArgumentParser(prog="throughput.py")
     reading.add_argument("--easy", action="store_true", help="answers with little to check")
     reading.add_argument("--repeat", type=int, default=1, help="answers that share their chunks")
+    reading.add_argument("--workers", type=int, default=1, help="by the clock, in so many, too")
     reading.add_argument("--profile", action="store_true", help="where the whole path spends it")
     options = reading.parse_args()
     read = easy() if options.easy else samples(easy=False, answers=ANSWERS)
     if options.repeat > 1:
         read = grown(read, times=options.repeat)
     before = other(read)
+    clocked = sorted({1, options.workers}) if options.workers > 1 else []
     rounds = [
         {
             "whole path": forked(whole_seconds, read, before),
             "judge alone": forked(judge_seconds, read, before),
             "bare word count": forked(bare_seconds, read),
         }
+        | {f"{n} by the clock": forked(clock_seconds, read, before, n) for n in clocked}
         for _ in range(ROUNDS)
     ]
     timed = {name: min(each[name] for each in rounds) for name in rounds[0]}
