@@ -24,17 +24,17 @@ def abstains(text: str) -> bool:
     """Whether the bare words of a sentence are an abstention, whatever stands around it."""
     lang = "zh" if CJK_CHAR.search(text) else "en"
     table, text = wordings(), text.translate(_SIMPLIFIED)
-    words = table[f"{lang}.opening"].sub("", text).rstrip(_CLOSING)
-    words, cited = table[f"{lang}.about"].subn(" " if lang == "en" else "", words)
+    words = table[f"{lang}.opening"].whole.sub("", text).rstrip(_CLOSING)
+    words, cited = table[f"{lang}.about"].whole.subn(" " if lang == "en" else "", words)
     label = _LABEL.match(words)
     if label and not table[f"{lang}.verb"].search(label[1]):
-        words = table[f"{lang}.opening"].sub("", words[label.end() :])
+        words = table[f"{lang}.opening"].whole.sub("", words[label.end() :])
         cited += bool(table[f"{lang}.laconic"].match(words))
-    inside, evidence = table[f"{lang}.inside"], table[f"{lang}.evid"]
+    inside, evidence = table[f"{lang}.inside"].whole, table[f"{lang}.evid"].whole
     bare, named = inside.sub("", words), lang == "en" and bool(evidence.search(words))
     clauses = [
-        table[f"{lang}.opening"].sub("", each).strip()
-        for each in table[f"{lang}.turn"].split(words)
+        table[f"{lang}.opening"].whole.sub("", each).strip()
+        for each in table[f"{lang}.turn"].whole.split(words)
     ]
     named = named or bool(cited) or any(map(inside.search, clauses))
     if (label and not named) or table[f"{lang}.figure"].search(evidence.sub("", bare)):
@@ -51,7 +51,7 @@ def abstains(text: str) -> bool:
 def _silent(clause: str, lang: str, *, named: bool) -> bool:
     """Whether a clause abstains."""
     table = wordings()
-    body, inside = table[f"{lang}.inside"].subn("", clause)
+    body, inside = table[f"{lang}.inside"].whole.subn("", clause)
     body = body.strip()
     levels = ["", *(["_named"] if named else []), *(["_inside"] if inside else [])]
     for words in dict.fromkeys((clause, body)):
@@ -67,7 +67,7 @@ def _silent(clause: str, lang: str, *, named: bool) -> bool:
 def _says_nothing(clause: str, lang: str, *, behind: bool) -> bool:
     """Whether a clause beside an abstention says nothing; before it, it may name the topic."""
     table = wordings()
-    body = table[f"{lang}.inside"].sub("", clause)
+    body = table[f"{lang}.inside"].whole.sub("", clause)
     names = not behind and table[f"{lang}.topic"].match(clause)
     if not body or names or table[f"{lang}.neutral"].match(clause):
         return True

@@ -149,7 +149,7 @@ def _is_title(text: str, bare: str) -> bool:
     if len(bare.split()) > words or count_cjk(bare) > ideographs:
         return False
     patterns = wordings()
-    title = patterns["heading.enumerator"].sub("", bare, count=1)
+    title = patterns["heading.enumerator"].whole.sub("", bare, count=1)
     if bare.endswith((".", "!", "。", "！")) or (not dressed and _COMMA.search(title)):
         return False
     if patterns["heading.value"].search(title) or patterns["heading.figure"].search(title):

@@ -22,9 +22,10 @@ class Record(BaseModel):
     """Frozen, closed to unknown keys, written under its JSON names."""
 
     model_config = ConfigDict(
+        # Half of them no run uses, nor a validator of its own for what stands within another.
+        defer_build=True,
         frozen=True,
         extra="forbid",
-        use_attribute_docstrings=True,
         serialize_by_alias=True,
         validate_by_name=True,
     )

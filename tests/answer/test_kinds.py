@@ -9,6 +9,7 @@ from judge.answer.sentences import split
 from judge.answer.wordings import wordings
 from judge.records import Sentence, SentenceKind
 from judge.text.fold import CJK_CHAR
+from tests.abstentions import rows
 from tests.growth import slow
 
 # A claim left out hides a mistake, so that claims have the higher floor.
@@ -169,4 +170,15 @@ def test_no_wording_is_read_in_too_many_ways() -> None:
 def test_every_wording_is_a_pattern() -> None:
     # They are compiled where they are used, most of them seldom; all of them take half a second.
     table = wordings()
-    assert len([table[name] for name in table.table]) > 40
+    assert len([table[name].whole for name in table.table]) > 40
+
+
+def test_a_wording_finds_by_its_parts_what_it_finds_as_a_whole() -> None:
+    table, found = wordings.__wrapped__(), set()
+    sentences = [row.text for row in rows()] + [row[2] for row in ROWS]
+    for name in ("en.head", "en.neutral", "zh.head_named", "meta.wordings", "abstention.alone"):
+        for text in sentences[:900]:
+            match = table[name].match(text)
+            assert bool(match) == bool(table[name].whole.match(text)), (name, text)
+            found |= {name} if match else set()
+    assert len(found) == 5
