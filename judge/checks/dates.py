@@ -7,6 +7,7 @@ from itertools import product
 from typing import Final, NamedTuple
 
 from judge.checks.numbers import MEASURES, unit_before, unit_behind
+from judge.text.fold import CJK_CHAR
 
 _MONTHS: Final = {name.lower(): number for number, name in enumerate(month_abbr)}
 _DAYS: Final = {name.lower(): number for number, name in enumerate(day_abbr)} | {
@@ -72,6 +73,11 @@ _DATE: Final = re.compile(
     )""",
     re.VERBOSE,
 )
+_BEGIN: Final = re.compile(
+    r"[\dADFJMNOSTW'’](?:(?<=\d)(?<!\d.)(?!\d{4})|(?<=['’])|(?<=[A-Z])(?<![^\W_].)"
+    r"(?=(?i:an|eb|ar|pr|ay|un|ul|ug|ep|ct|ov|ec|on|ue|ed|hu|ri|at|ee|\.?D)))"
+)
+"""Where a date may begin in a text without Chinese: few of its words and figures do."""
 _LEADS: Final = re.compile(
     r"(?:in|on|of|since|by|until|till|before|after|from|to|through|during|last|next|this|early|mid"
     r"|late|every|each|and|between)[ -]\Z",
@@ -176,7 +182,19 @@ def dates(text: str) -> list[Date]:
     for name in _LOWER:
         if name in text:
             text = text.replace(name, name.capitalize())
-    return [date for match in _DATE.finditer(text) for date in _read(match, text)]
+    return [date for match in _matches(text) for date in _read(match, text)]
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    if not text.isascii() and CJK_CHAR.search(text):
+        yield from _DATE.finditer(text)
+        return
+    past = 0
+    for begin in _BEGIN.finditer(text):
+        at = begin.start()
+        if at >= past and (match := _DATE.match(text, at)):
+            past = match.end()
+            yield match
 
 
 def _read(match: re.Match[str], text: str) -> Iterator[Date]:
