@@ -263,8 +263,10 @@ def brief(text: str) -> str:
 
 
 def _framed(fields: Iterable[str]) -> bytes:
-    texts = map(_bytes, fields)
-    return b"".join(part for each in texts for part in (len(each).to_bytes(8, "big"), each))
+    framed: list[bytes] = []
+    for each in map(_bytes, fields):
+        framed += (len(each).to_bytes(8, "big"), each)
+    return b"".join(framed)
 
 
 def _bytes(text: str) -> bytes:
