@@ -25,10 +25,20 @@ _MOST: Final = 1200
 _BREAK: Final = re.compile(r"[，；;、（）()—]|[,:：](?!\d)")
 _NOT_MEANT: Final = re.compile(r"May(?![^\W_])|No\.|[Bb]y \w{1,20}ing(?!\w)")
 """The month, `No. 3`, and `by doing so`."""
-_SHARE: Final = re.compile(r"(?P<of> (?:out )?of (?:the |its |our |their )?)|.{1,6}中(?:只?有|的)?")
-"""Between the numbers of a part: `three of the nine`, `十二家中有五家`."""
+_SHARE: Final = re.compile(
+    r"(?P<of> (?:out )?of (?:the |its |our |their )?)"
+    r"|[^，。；]{1,12}[中里][，,]?(?:共|只|仅|已)?有?|(?: [A-Za-z-]{1,20}){1,5}, (?:only |just |at least )?"
+)
+"""Between the numbers of a part: `three of the nine`, `of the nine men, three`, `十二家中有五家`."""
+_OF: Final = re.compile(r"(?:\A|[^\w])(?:out )?of (?:the |its |our |their )?\Z", re.IGNORECASE)
 _DENYING: Final = frozenset(("deny", "deny-also", "deny-near", "deny-all", "forbid", "must-not"))
 _ADJECTIVE: Final = re.compile(r"(?:able|ible|al|ent|ant|ive|ate|ary|ous|ect|ete|ure|ar)\Z")
+_ROOT: Final = 4
+"""Letters that a root has at least."""
+_ENDING: Final = re.compile(
+    r"(?:at(?:ion)?|it(?:ion)?|ion|ment|anc|enc|ant|ent|abl|ibl|al|er|or|ur|iti|iv|ous|i|e|y)\Z"
+)
+"""Behind a stem, what makes of a word one of another kind."""
 _PREFIXED: Final = 7
 """Letters of a word that a prefix may deny."""
 _RULES: Final = frozenset(("must", "must-not", "may", "need-not"))
@@ -61,6 +71,20 @@ class Word(NamedTuple):
     """How many negations reach it: two deny nothing."""
     focus: bool = False
     """Whether it is the first of those that a negation denies."""
+
+
+@lru_cache(maxsize=1 << 14)
+def root(key: str) -> str:
+    """What a stem shares with those of other kinds of word; empty where that is too little.
+
+    >>> root("complianc") == root("compli"), root("signatur") == root("sign"), root("hen")
+    (True, True, '')
+    """
+    if len(key) < _ROOT or not key.isascii() or not key.isalpha():
+        return ""
+    while found := _ENDING.search(key, _ROOT):
+        key = key[: found.start()]
+    return key[:-1] if key[-2:-1] == key[-1] else key
 
 
 def excludes(one: Word, two: Word) -> bool:
@@ -104,6 +128,15 @@ class Clause:
         return found
 
     @cached_property
+    def roots(self) -> dict[str, list[Word]]:
+        """Its words, by what is left of them without the endings that make one word of another."""
+        found: dict[str, list[Word]] = {}
+        for word in self.words:
+            if kin := root(word.key):
+                found.setdefault(kin, []).append(word)
+        return found
+
+    @cached_property
     def places(self) -> dict[int, int]:
         """Which of its words begins at a character."""
         return {word.start: at for at, word in enumerate(self.words)}
@@ -111,6 +144,8 @@ class Clause:
     def having(self, word: Word) -> list[Word]:
         """Its words that say what a word does."""
         own = self.keys.get(word.key, [])
+        if not own and (kin := root(word.key)):
+            own = self.roots.get(kin, [])
         if not own and word.sense is not None:
             own = self.keys.get(f"@{word.sense.concept}", [])
         if not own and word.poles:
@@ -267,6 +302,8 @@ def _figures(text: str) -> list[Word]:
     for at, (one, two) in enumerate(pairwise(found)):
         if share := _SHARE.fullmatch(text[one.end : two.start]):
             part = at if share["of"] else at + 1
+            if text.isascii() and not share["of"] and not _OF.search(text[: one.start]):
+                continue
             found[part] = found[part]._replace(poles=(Pole("some", 1),))
     return found
 

@@ -59,10 +59,27 @@ _EXCEPTION: Final = re.compile(
     r"except(?: for)?|apart from|other than|save for|excluding|除|(?P<ends>[以之]外)", re.IGNORECASE
 )
 """What excepts; Chinese has one that stands behind what it excepts."""
+_ANY: Final = re.compile(r"(?<![^\W_])any(?:one|body)?(?![^\W_])|任何|任意|不限", re.IGNORECASE)
+_SURE: Final = re.compile(
+    r"(?<![^\W_])(?:always|definitely|certainly|inevitably|invariably|necessarily|guaranteed|surely"
+    r"|without fail|in all cases)(?![^\W_])|一定|必定|必然|肯定|总是|总会|无一例外|必将",
+    re.IGNORECASE,
+)
+_HEDGE: Final = re.compile(
+    r"(?<![^\W_])(?:may|might|could|possibly|perhaps|sometimes|occasionally|potentially)(?![^\W_])"
+    r"|可能|也许|或许|有时|偶尔|不一定",
+)
+"""What says that something is so beyond doubt, and that it is perhaps."""
 _ENDS: Final = frozenset(
     Pole(scale, 1) for scale in ("start", "add", "accept", "allow", "open", "valid", "join", "able")
 )
 """What denies without a word of denial: `ended`."""
+
+
+_OF_ONE: Final = frozenset(
+    ("up", "add", "start", "open", "accept", "wide", "able", "valid", "create", "freeze", "improve")
+)
+"""Scales on which a thing moves by itself, or is moved, whatever stands beside it."""
 
 
 class Contradiction(NamedTuple):
@@ -193,13 +210,16 @@ def _polarity(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
         there = _top(near, word)
         if len({each.denied for each in own.having(word)}) > 1:
             continue
-        if any(clause.denies == own.denies or clause.conditional for clause in there):
+        said = [each for clause in there for each in clause.having(word)]
+        # What a prefix denies, it denies whatever else a clause does.
+        apart = bool(said) and all(each.prefixed != word.prefixed for each in said)
+        alike = not apart and any(clause.denies == own.denies for clause in there)
+        if alike or any(clause.conditional for clause in there if not apart):
             continue
         if any(_ends(own, clause) for clause in there):
             continue
         if word.key[0].isdigit() and any(each.has("deny-near") for each in (own, *there)):
             continue
-        said = [each for clause in there for each in clause.having(word)]
         if not said or any(each.denied == word.denied for each in said):
             continue
         alone = len([each for each in own.words if not there[0].having(each)])
@@ -236,8 +256,17 @@ def _otherwise(own: Clause, other: Clause) -> bool:
     if rules == _FREE:
         if any(_ABLE.match(_ruled(each)) for each in (own, other)):
             return False
-        return one is not None and two is not None and two in other.having(one)
+        return _ruled_alike(own, other) or _ruled_alike(other, own)
     return not one or not two or bool(other.having(one)) == bool(own.having(two))
+
+
+def _ruled_alike(own: Clause, other: Clause) -> bool:
+    """Whether what a rule speaks of first stands behind the other rule, or before one that ends."""
+    first, mark = own.governed, other.mark(str(other.rule))
+    if first is None or mark is None:
+        return False
+    last = other.governed is None
+    return any(last or each.start >= mark.end for each in other.having(first))
 
 
 def _opposite(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
@@ -279,8 +308,14 @@ def _rivals(word: Word, own: Clause, clause: Clause) -> list[Word]:
         and each.denied == word.denied
         and all(said is word for said in own.having(each))
         and _same_place(word, own, each, clause)
-        and not _turned(word, own, each, clause)
+        and not (_relates(word, own, clause) and _turned(word, own, each, clause))
     ]
+
+
+def _relates(word: Word, own: Clause, clause: Clause) -> bool:
+    """Whether a word says something of two things, which its opposite says the other way round."""
+    scales = {pole.scale for pole in word.poles}
+    return not scales <= _OF_ONE or own.has("than") or clause.has("than")
 
 
 def _turned(one: Word, own: Clause, two: Word, clause: Clause) -> bool:
@@ -347,6 +382,9 @@ def _restricted(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     one = there[0] if there else own
     if own.denies or one.denies:
         return
+    any_of = _ANY.search(own.whole)
+    if any_of and not own.conditional and not own.has("only") and (mark := one.mark("only")):
+        yield Contradiction(any_of[0], one.text[mark.start : mark.end])
     for word in own.words:
         if _ALL in word.poles and not own.has("only") and (mark := one.mark("only")):
             yield Contradiction(_phrase(own, word), one.text[mark.start : mark.end])
@@ -354,6 +392,14 @@ def _restricted(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
         for word in one.words:
             if _ALL in word.poles and not one.has("only"):
                 yield Contradiction(own.text[mark.start : mark.end], _phrase(one, word))
+
+
+def _hedged(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
+    """What is always or certainly so, where the other says that it may be."""
+    there = [_HEDGE.search(each.whole) for each in _top(near)]
+    if (sure := _SURE.search(own.whole)) and there and all(there) and not own.denies:
+        if not _HEDGE.search(own.whole) and there[0]:
+            yield Contradiction(sure[0], there[0][0])
 
 
 def _conversed(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
@@ -366,6 +412,7 @@ _BOUNDS: Final = (("at-least", "at-most"), ("at-most", "at-least"))
 _RULES: Final = (
     _bounded,
     _restricted,
+    _hedged,
     _exchanged,
     _conversed,
     _polarity,
