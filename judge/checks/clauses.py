@@ -23,6 +23,11 @@ _SAME: Final = 4
 _MOST: Final = 1200
 """Characters of one text that are read; what is longer is no sentence."""
 _BREAK: Final = re.compile(r"[，；;、（）()—]|[,:：](?!\d)")
+_FRAGMENT: Final = re.compile(
+    r"(?:\A|(?P<start>, ))(?i:of|in|on|at|by|for|from|during|under|over|within|throughout|as of"
+    r"|according to|with|between)(?: (?!(?:is|are|was|were|has|have|had|will|can|may|must)\b)"
+    r"[^\s,;:()]+){1,7}(?P<end>,)(?= )"
+)
 _NOT_MEANT: Final = re.compile(r"May(?![^\W_])|No\.|[Bb]y \w{1,20}ing(?!\w)")
 """The month, `No. 3`, and `by doing so`."""
 _SHARE: Final = re.compile(
@@ -228,7 +233,7 @@ def clauses(text: str) -> tuple[Clause, ...]:
     said = words(text)
     marks = _marks(text, said)
     told = _told(text, said, marks)
-    cuts = {match.start() for match in _BREAK.finditer(text)}
+    cuts = {match.start() for match in _BREAK.finditer(text)} - _fragments(text)
     cuts |= {mark.start for mark in marks if mark.name == "split"}
     edges = [0, *sorted(cuts - {0}), len(text)]
     found = []
@@ -276,6 +281,16 @@ def _told(text: str, said: Words, marks: Sequence[Mark]) -> list[Word]:
             sense = meant.get(start)
             found.append(Word(stemmed, start, end, weighs, sense, poles, prefixed=bool(prefixed)))
     return sorted(found, key=lambda word: word.start)
+
+
+def _fragments(text: str) -> set[int]:
+    """The commas beside a phrase that is no clause: `On Monday, …`."""
+    found: set[int] = set()
+    for match in _FRAGMENT.finditer(text):
+        found.update(range(*match.span("end")))
+        if match["start"]:
+            found.update(range(*match.span("start")))
+    return found
 
 
 @lru_cache(maxsize=1 << 12)

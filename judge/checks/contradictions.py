@@ -382,9 +382,11 @@ def _restricted(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     one = there[0] if there else own
     if own.denies or one.denies:
         return
-    any_of = _ANY.search(own.whole)
-    if any_of and not own.conditional and not own.has("only") and (mark := one.mark("only")):
-        yield Contradiction(any_of[0], one.text[mark.start : mark.end])
+    mark = one.mark("only")
+    if mark and (free := _ANY.search(own.whole)) and not (own.conditional or own.denies or own.has("only")):
+        of = next((word for word in own.words if word.start >= own.start + free.end()), None)
+        if of and near[0].share >= _ROLES and any(each.start >= mark.end for each in one.having(of)):
+            yield Contradiction(free[0], one.text[mark.start : mark.end])
     for word in own.words:
         if _ALL in word.poles and not own.has("only") and (mark := one.mark("only")):
             yield Contradiction(_phrase(own, word), one.text[mark.start : mark.end])
