@@ -46,6 +46,7 @@ _ENDING: Final = re.compile(
 """Behind a stem, what makes of a word one of another kind."""
 _PREFIXED: Final = 7
 """Letters of a word that a prefix may deny."""
+_LIMITS: Final = frozenset(("at-least", "at-most"))
 _RULES: Final = frozenset(("must", "must-not", "may", "need-not"))
 
 
@@ -166,7 +167,9 @@ class Clause:
     @cached_property
     def rule(self) -> str | None:
         """The class of its rule, such as `must-not`."""
-        return next((mark.name for mark in self.marks if mark.name in _RULES), None)
+        rules = [mark.name for mark in self.marks if mark.name in _RULES]
+        # `May optionally be` frees, as `need not` does.
+        return "need-not" if rules[:1] == ["may"] and "need-not" in rules else next(iter(rules), None)
 
     @cached_property
     def governed(self) -> Word | None:
@@ -380,6 +383,10 @@ def _marks(text: str, said: Words) -> list[Mark]:
         poles = known.own_poles(text, compared=True)
         whole = {at for place, _ in poles if len(place) > 1 for at in place}
         read = (Mark(known.han_class[m[0]], *m.span()) for m in known.han.finditer(text))
-        found += [mark for mark in read if mark.start not in whole and mark.name != "word"]
+        found += [
+            mark
+            for mark in read
+            if (mark.start not in whole or mark.name in _LIMITS) and mark.name != "word"
+        ]
         found.sort(key=lambda mark: mark.start)
     return found

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 from judge.checks.additions import addition, insertion
 from judge.checks.bounds import other_bound
-from judge.checks.clauses import Clause, Word, clauses, excludes
+from judge.checks.clauses import Clause, Word, clauses, excludes, root
 from judge.checks.contrasts import Pole
 from judge.checks.entities import other_entity
 from judge.checks.exchanges import turned_roles
@@ -59,7 +59,10 @@ _EXCEPTION: Final = re.compile(
     r"except(?: for)?|apart from|other than|save for|excluding|除|(?P<ends>[以之]外)", re.IGNORECASE
 )
 """What excepts; Chinese has one that stands behind what it excepts."""
+_AGAIN: Final = re.compile(r"(?:It|They|This|These|Its|Their|He|She)(?![^\W_])|[其它]|[该此这](?:[款项类种])?")
+_NONE: Final[frozenset[str]] = frozenset()
 _ANY: Final = re.compile(r"(?<![^\W_])any(?:one|body)?(?![^\W_])|任何|任意|不限", re.IGNORECASE)
+_EACH: Final = re.compile(r"[两二三四五六七八九十\d][^，；。]{1,6}[都均皆]")
 _SURE: Final = re.compile(
     r"(?<![^\W_])(?:always|definitely|certainly|inevitably|invariably|necessarily|guaranteed|surely"
     r"|without fail|in all cases)(?![^\W_])|一定|必定|必然|肯定|总是|总会|无一例外|必将",
@@ -80,6 +83,10 @@ _OF_ONE: Final = frozenset(
     ("up", "add", "start", "open", "accept", "wide", "able", "valid", "create", "freeze", "improve")
 )
 """Scales on which a thing moves by itself, or is moved, whatever stands beside it."""
+
+
+_RULED: Final = 4
+"""Telling words behind a rule of which it may speak."""
 
 
 class Contradiction(NamedTuple):
@@ -171,9 +178,18 @@ def denies(claim: str, question: str) -> bool:
 
 def _nearest(own: Clause, sentences: Iterable[tuple[Clause, ...]], least: float) -> Iterator[_Near]:
     """The clauses that speak of what a clause speaks of, with how much of it they say."""
+    before: tuple[Clause, ...] = ()
     for sentence in sentences:
         beside = _keys(sentence)
-        around = [word for word in own.words if word.key in beside or word.poles or word.sense]
+        # `It does not` speaks of what the sentence before it names.
+        told = _keys(before) if sentence and _AGAIN.match(sentence[0].text) else _NONE
+        before = sentence
+        around = [
+            word
+            for word in own.words
+            if not beside.isdisjoint((word.key, f"~{root(word.key)}")) or word.poles or word.sense
+            or word.key in told
+        ]
         if sum(word.weight for word in around) < least * own.weight:
             continue
         for clause in sentence:
@@ -186,6 +202,8 @@ def _nearest(own: Clause, sentences: Iterable[tuple[Clause, ...]], least: float)
                     worth += word.weight
                 elif word.key in beside:
                     worth += (_TOPIC if bare else _BESIDE) * word.weight
+                elif word.key in told:
+                    worth += _TOPIC * word.weight
             share = worth / own.weight
             if share >= least:
                 yield _Near(clause, share, sentence)
@@ -193,7 +211,8 @@ def _nearest(own: Clause, sentences: Iterable[tuple[Clause, ...]], least: float)
 
 @lru_cache(maxsize=1 << 12)
 def _keys(sentence: tuple[Clause, ...]) -> frozenset[str]:
-    return frozenset(word.key for clause in sentence for word in clause.words)
+    said = [word.key for clause in sentence for word in clause.words]
+    return frozenset((*said, *(f"~{kin}" for key in said if (kin := root(key)))))
 
 
 def _top(near: Sequence[_Near], having: Word | None = None) -> list[Clause]:
@@ -265,8 +284,10 @@ def _ruled_alike(own: Clause, other: Clause) -> bool:
     first, mark = own.governed, other.mark(str(other.rule))
     if first is None or mark is None:
         return False
-    last = other.governed is None
-    return any(last or each.start >= mark.end for each in other.having(first))
+    if other.governed is not None:
+        return any(each.start >= mark.end for each in other.having(first))
+    behind = [word for word in own.words if word.start >= first.start][:_RULED]
+    return any(other.having(word) for word in behind)
 
 
 def _opposite(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
@@ -394,6 +415,8 @@ def _restricted(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
         for word in one.words:
             if _ALL in word.poles and not one.has("only"):
                 yield Contradiction(own.text[mark.start : mark.end], _phrase(one, word))
+        if (every := _EACH.search(one.whole)) and not one.has("only"):
+            yield Contradiction(own.text[mark.start : mark.end], every[0])
 
 
 def _hedged(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
