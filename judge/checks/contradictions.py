@@ -14,7 +14,7 @@ from judge.checks.contrasts import Pole
 from judge.checks.entities import other_entity
 from judge.checks.exchanges import turned_roles
 from judge.checks.roles import conversed, exchanged
-from judge.checks.sides import agree, comparisons
+from judge.checks.sides import ORDER, agree, comparisons
 from judge.checks.ways import turned_way
 from judge.text.pieces import segments
 
@@ -161,7 +161,7 @@ def _comparison(
             for other in comparisons(clause):
                 agreed = agree(mine, other)
                 if agreed:
-                    return False
+                    return None if mine.scale == ORDER else False
                 if agreed is False:
                     denying = denying or Contradiction(own.whole, clause.whole)
     return denying

@@ -36,6 +36,20 @@ _MORE: Final = (
 _LESS: Final = "trail trails trailed undercut undercuts lagged"
 _VERBS: Final = {each: sign for verbs, sign in ((_MORE, 1), (_LESS, -1)) for each in verbs.split()}
 """Verbs that compare what does it with what it is done to."""
+_ORDER: Final = {"before": 1, "after": -1}
+ORDER: Final = "order"
+"""The scale of `before`, which a comparison may not be."""
+_GROUPS: Final = (
+    frozenset(
+        ("up", "up-side", "high", "tall", "long", "more", "big", "wide", "deep", "heavy", "far")
+    ),
+    frozenset((ORDER, "early")),
+)
+"""Scales of how much there is of something, and of what comes first."""
+_FEW: Final = 1
+"""Words before a comparison behind a comma that do not yet say what is compared."""
+_UNLIKE: Final = {"cheap": -1, "early": -1}
+"""Of scales on which more is a smaller figure."""
 _NOT: Final = frozenset(("not", "t"))
 """The second as `isn't` is cut."""
 _ER: Final = re.compile(r"(?P<root>\w{2,}?)(?P<double>[bdglmnprt])?(?P=double)?(?P<y>i)?er\Z")
@@ -56,6 +70,7 @@ _HAN_TIMES: Final = re.compile(
 )
 _HAN_SO: Final = re.compile(r"(?:那么|这么|那样|这样|更为?|还要?)")
 _HAN_OVER: Final = ("于", "过")
+_PASSED: Final = "通过"
 _HAN_WORSE: Final = ("不如", "不及")
 _BEHIND: Final = 4
 """Characters behind the word that tells a scale: `高得多`."""
@@ -105,7 +120,9 @@ def _alike(one: frozenset[str], two: frozenset[str]) -> bool:
 
 def agree(own: Comparison, other: Comparison) -> bool | None:
     """Whether one comparison says what another does; None where they are of other things."""
-    if own.scale != other.scale:
+    if own.scale != other.scale and not any(
+        own.scale in group and other.scale in group for group in _GROUPS
+    ):
         return None
     around = turned(own.one, own.two, other.one, other.two)
     if around is None:
@@ -118,7 +135,13 @@ def comparisons(clause: Clause) -> list[Comparison]:
     said = clause.whole
     if ahead := _HAN_AHEAD.search(clause.text[: clause.start]):
         said = ahead[0] + said
-    found = _chinese(said) if CJK_CHAR.search(said) else _english(said)
+    found = list(_chinese(said) if CJK_CHAR.search(said) else _english(said))
+    # `…, lower than the other` says before the comma what is lower.
+    ahead_of = tokens(clause.text[: clause.start]) if said.startswith(",") else frozenset()
+    found = [
+        each._replace(one=each.one | ahead_of - each.two) if len(each.one) <= _FEW else each
+        for each in found
+    ]
     return [each for each in found if each.one and each.two]
 
 
@@ -134,6 +157,8 @@ def _english(text: str) -> Iterator[Comparison]:
             graded, behind = (at - 1, "more", -1), words[at + 1][2]
         elif word == "as" and at > 1:
             graded = _equal(words, at)
+        elif word in _ORDER and 0 < at < len(words) - 1:
+            graded = at, ORDER, _ORDER[word]
         else:
             continue
         if graded is not None:
@@ -241,6 +266,8 @@ def _beside(text: str) -> Iterator[Comparison]:
     """A comparison whose scale stands between the two: `高于`."""
     for place, (own, *_) in lexicon().own_poles(text, compared=True):
         start, end = place.start, place.stop
+        if text[start:end] == _PASSED:
+            continue
         if text[end - 1] in _HAN_OVER or text[end : end + 1] in _HAN_OVER:
             behind = end + (text[end - 1] not in _HAN_OVER)
             sign = -1 if own.end else 1
