@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from judge.checks.additions import addition, insertion
+from judge.checks.amounts import outweighed
 from judge.checks.bounds import other_bound
 from judge.checks.clauses import Clause, Word, clauses, excludes, root
 from judge.checks.contrasts import Pole
@@ -164,6 +165,8 @@ def _comparison(
                     return None if mine.scale == ORDER else False
                 if agreed is False:
                     denying = denying or Contradiction(own.whole, clause.whole)
+        if denying is None and (figures := outweighed(mine, sentences)):
+            denying = Contradiction(own.whole, figures)
     return denying
 
 

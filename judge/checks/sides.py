@@ -39,16 +39,14 @@ _VERBS: Final = {each: sign for verbs, sign in ((_MORE, 1), (_LESS, -1)) for eac
 _ORDER: Final = {"before": 1, "after": -1}
 ORDER: Final = "order"
 """The scale of `before`, which a comparison may not be."""
-_GROUPS: Final = (
-    frozenset(
-        ("up", "up-side", "high", "tall", "long", "more", "big", "wide", "deep", "heavy", "far")
-    ),
-    frozenset((ORDER, "early")),
+AMOUNTS: Final = frozenset(
+    ("up", "up-side", "high", "tall", "long", "more", "big", "wide", "deep", "heavy", "far")
 )
-"""Scales of how much there is of something, and of what comes first."""
+"""Scales of how much there is of something."""
+_GROUPS: Final = (AMOUNTS, frozenset((ORDER, "early")))
 _FEW: Final = 1
 """Words before a comparison behind a comma that do not yet say what is compared."""
-_UNLIKE: Final = {"cheap": -1, "early": -1}
+
 """Of scales on which more is a smaller figure."""
 _NOT: Final = frozenset(("not", "t"))
 """The second as `isn't` is cut."""
@@ -139,7 +137,7 @@ def comparisons(clause: Clause) -> list[Comparison]:
     # `…, lower than the other` says before the comma what is lower.
     ahead_of = tokens(clause.text[: clause.start]) if said.startswith(",") else frozenset()
     found = [
-        each._replace(one=each.one | ahead_of - each.two) if len(each.one) <= _FEW else each
+        each._replace(one=each.one | ahead_of) if len(each.one) <= _FEW else each
         for each in found
     ]
     return [each for each in found if each.one and each.two]
