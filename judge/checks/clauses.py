@@ -32,9 +32,10 @@ _NOT_MEANT: Final = re.compile(r"May(?![^\W_])|No\.|[Bb]y \w{1,20}ing(?!\w)")
 """The month, `No. 3`, and `by doing so`."""
 _SHARE: Final = re.compile(
     r"(?P<of> (?:out )?of (?:the |its |our |their )?)"
-    r"|[^，。；]{1,12}[中里][，,]?(?:共|只|仅|已)?有?|(?: [A-Za-z-]{1,20}){1,5}, (?:only |just |at least )?"
+    r"|[^，。；]{1,12}[中里][，,]?(?:共|只|仅|已)?有?"
+    r"|(?: [A-Za-z-]{1,20}){1,5}, (?:only |just |at least )?"
 )
-"""Between the numbers of a part: `three of the nine`, `of the nine men, three`, `十二家中有五家`."""
+"""Between the numbers of a part: `two of the nine`, `of the nine men, two`, `十二家中有五家`."""
 _OF: Final = re.compile(r"(?:\A|[^\w])(?:out )?of (?:the |its |our |their )?\Z", re.IGNORECASE)
 _DENYING: Final = frozenset(("deny", "deny-also", "deny-near", "deny-all", "forbid", "must-not"))
 _ADJECTIVE: Final = re.compile(r"(?:able|ible|al|ent|ant|ive|ate|ary|ous|ect|ete|ure|ar)\Z")
@@ -169,7 +170,9 @@ class Clause:
         """The class of its rule, such as `must-not`."""
         rules = [mark.name for mark in self.marks if mark.name in _RULES]
         # `May optionally be` frees, as `need not` does.
-        return "need-not" if rules[:1] == ["may"] and "need-not" in rules else next(iter(rules), None)
+        return (
+            "need-not" if rules[:1] == ["may"] and "need-not" in rules else next(iter(rules), None)
+        )
 
     @cached_property
     def governed(self) -> Word | None:

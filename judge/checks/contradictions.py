@@ -14,6 +14,7 @@ from judge.checks.clauses import Clause, Word, clauses, excludes, root
 from judge.checks.contrasts import Pole
 from judge.checks.entities import other_entity
 from judge.checks.exchanges import turned_roles
+from judge.checks.parallels import crossed
 from judge.checks.roles import conversed, exchanged
 from judge.checks.sides import ORDER, agree, comparisons
 from judge.checks.ways import turned_way
@@ -60,7 +61,9 @@ _EXCEPTION: Final = re.compile(
     r"except(?: for)?|apart from|other than|save for|excluding|除|(?P<ends>[以之]外)", re.IGNORECASE
 )
 """What excepts; Chinese has one that stands behind what it excepts."""
-_AGAIN: Final = re.compile(r"(?:It|They|This|These|Its|Their|He|She)(?![^\W_])|[其它]|[该此这](?:[款项类种])?")
+_AGAIN: Final = re.compile(
+    r"(?:It|They|This|These|Its|Their|He|She)(?![^\W_])|[其它]|[该此这](?:[款项类种])?"
+)
 _NONE: Final[frozenset[str]] = frozenset()
 _ANY: Final = re.compile(r"(?<![^\W_])any(?:one|body)?(?![^\W_])|任何|任意|不限", re.IGNORECASE)
 _EACH: Final = re.compile(r"[两二三四五六七八九十\d][^，；。]{1,6}[都均皆]")
@@ -129,8 +132,9 @@ def contradiction(claim: str, passages: Iterable[str]) -> Contradiction | None:
         for rule in _RULES if close and told is None else ():
             for other in rule(clause, close):
                 return other
-    if found := other_entity(said, sentences):
-        return Contradiction(*found)
+    for told_of in (other_entity, crossed):
+        if found := told_of(said, sentences):
+            return Contradiction(*found)
     added = insertion(said, sentences) or addition(
         said, [one for each in sentences for one in each]
     )
@@ -190,7 +194,9 @@ def _nearest(own: Clause, sentences: Iterable[tuple[Clause, ...]], least: float)
         around = [
             word
             for word in own.words
-            if not beside.isdisjoint((word.key, f"~{root(word.key)}")) or word.poles or word.sense
+            if not beside.isdisjoint((word.key, f"~{root(word.key)}"))
+            or word.poles
+            or word.sense
             or word.key in told
         ]
         if sum(word.weight for word in around) < least * own.weight:
@@ -407,9 +413,17 @@ def _restricted(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     if own.denies or one.denies:
         return
     mark = one.mark("only")
-    if mark and (free := _ANY.search(own.whole)) and not (own.conditional or own.denies or own.has("only")):
+    if (
+        mark
+        and (free := _ANY.search(own.whole))
+        and not (own.conditional or own.denies or own.has("only"))
+    ):
         of = next((word for word in own.words if word.start >= own.start + free.end()), None)
-        if of and near[0].share >= _ROLES and any(each.start >= mark.end for each in one.having(of)):
+        if (
+            of
+            and near[0].share >= _ROLES
+            and any(each.start >= mark.end for each in one.having(of))
+        ):
             yield Contradiction(free[0], one.text[mark.start : mark.end])
     for word in own.words:
         if _ALL in word.poles and not own.has("only") and (mark := one.mark("only")):
@@ -425,9 +439,10 @@ def _restricted(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
 def _hedged(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     """What is always or certainly so, where the other says that it may be."""
     there = [_HEDGE.search(each.whole) for each in _top(near)]
-    if (sure := _SURE.search(own.whole)) and there and all(there) and not own.denies:
-        if not _HEDGE.search(own.whole) and there[0]:
-            yield Contradiction(sure[0], there[0][0])
+    if own.denies or not (there and all(there)) or _HEDGE.search(own.whole):
+        return
+    if (sure := _SURE.search(own.whole)) and there[0]:
+        yield Contradiction(sure[0], there[0][0])
 
 
 def _conversed(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:

@@ -137,8 +137,7 @@ def comparisons(clause: Clause) -> list[Comparison]:
     # `…, lower than the other` says before the comma what is lower.
     ahead_of = tokens(clause.text[: clause.start]) if said.startswith(",") else frozenset()
     found = [
-        each._replace(one=each.one | ahead_of) if len(each.one) <= _FEW else each
-        for each in found
+        each._replace(one=each.one | ahead_of) if len(each.one) <= _FEW else each for each in found
     ]
     return [each for each in found if each.one and each.two]
 
