@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import zip_longest
 
 from judge.answer.abstentions import abstains
@@ -22,13 +22,14 @@ _HASH = re.compile(r"#{1,6}(?:\s|$)")
 _SETEXT = re.compile(r"[\n\r\u2028]\s*+(?:=++|-++)$")
 _BOLD = re.compile(r"(\*\*|__)([^*_]{1,200})\1[:：]?$")
 _TITLE_COLON = re.compile(r"[^.!?。！？；;:：\n]{1,80}[:：]$")
+_BREAK = re.compile(r"[\n\r\u2028]")
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,40}\][:：]")
 _CONTENT = re.compile(r"\w")
+_WORDS = re.compile(r"\w+")
 _COMMA = re.compile(r"[,，](?!\d)")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
 _QUOTE_SIGN = re.compile(r"(?:>\s*+)+")
 _DECORATION = re.compile(r"[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+")
-_SILENCE = ("abstention.denial", "abstention.witness")
 # Told by their wording, in the order of looking.
 _SAYS_NOTHING = (SentenceKind.ABSTENTION, SentenceKind.PLEASANTRY, SentenceKind.META)
 
@@ -106,7 +107,7 @@ def _worded(text: str) -> SentenceKind:
     if _names_sources(text, bare):
         return SentenceKind.META
     lower = bare.lower()
-    if all(patterns[name].search(lower) for name in _SILENCE) and abstains(bare):
+    if _bears_witness(lower) and patterns["abstention.denial"].search(lower) and abstains(bare):
         return SentenceKind.ABSTENTION
     for kind in (SentenceKind.PLEASANTRY, SentenceKind.META):
         if patterns[f"{kind}.wordings"].match(bare):
@@ -116,12 +117,26 @@ def _worded(text: str) -> SentenceKind:
     return SentenceKind.HEADING if _is_title(text, bare) else SentenceKind.CLAIM
 
 
+def _bears_witness(lower: str) -> bool:
+    """Whether a word for evidence, speaker or telling stands in it: no abstention goes without."""
+    if not _witnesses().isdisjoint(_WORDS.findall(lower)):
+        return True
+    if lower.isascii() and "answer" not in lower and "/" not in lower:
+        return False
+    return bool(wordings()["abstention.witness"].search(lower))
+
+
+@cache
+def _witnesses() -> frozenset[str]:
+    return frozenset(wordings().table["abstention.words"][0].split())
+
+
 def _names_sources(text: str, bare: str) -> bool:
     """Whether a line outside a reference list holds names of sources and nothing else."""
     patterns = wordings()
     if any(patterns[f"references.{name}"].match(bare) for name in ("line", "named")):
         return True
-    cites = MARKER.search(text) and patterns["references.heading"].match(bare)
+    cites = patterns["references.heading"].match(bare) and MARKER.search(text)
     if text.rstrip("*_ ").endswith((":", "：")):
         return False
     return bool(cites or patterns["references.listed"].match(text))
@@ -142,6 +157,8 @@ def _bare(text: str) -> str:
 def _is_title(text: str, bare: str) -> bool:
     """Whether a line looks like a heading and says nothing by itself."""
     line = text[list_marker(text) :]
+    if not bare.endswith((":", "：")) and line[:1] not in "#*_" and not _BREAK.search(line):
+        return False  # as most are: those need none of what follows
     dressed = bool(_HASH.match(line) or _SETEXT.search(line) or _BOLD.match(line))
     if not (dressed or _TITLE_COLON.match(bare)) or len(bare) > _LONGEST_TITLE:
         return False

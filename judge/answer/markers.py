@@ -25,7 +25,7 @@ MARKER: Final = re.compile(
     r"|（(?:文档|资料|片段|段落|来源|见|参见)[^（）\n]{1,60}）)"
 )
 """What has the look of a citation marker. It holds a digit: `[sic]` and `【注意】` are text."""
-_MARKER_BEGINS: Final = frozenset("[(［【〔（⁰¹²³⁴⁵⁶⁷⁸⁹")
+_MARKER_BEGINS: Final = "[(［【〔（⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 _RANGE = r"[-–—−‐~～至到]"
 _NUMBER = re.compile(rf"\s*+([0-9]{{1,200}}+)\s*+(?:{_RANGE}\s*+([0-9]{{1,200}}+)\s*+)?")
@@ -66,7 +66,8 @@ class Marker(NamedTuple):
 
 def unmarked(text: str, fill: str = "") -> str:
     """The text without what has the look of a marker, each of its characters replaced by `fill`."""
-    if _MARKER_BEGINS.isdisjoint(text):
+    begins = "[(" if text.isascii() else _MARKER_BEGINS
+    if not any(map(text.__contains__, begins)):
         return text
     return MARKER.sub(lambda found: fill * len(found[0]), text)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache, partial
 from itertools import islice, pairwise
 from typing import Any, Final, NamedTuple
 
@@ -67,7 +67,7 @@ def _ends(text: str) -> Iterator[int]:
         yield from forced
         return
     closed = list(enclosed(text))
-    punkt = cache(lambda: frozenset(_punkt(text)))
+    punkt = partial(_punkt_ends, text)
     since = closing = item = 0
     for candidate in stops:
         while item < len(forced) and forced[item] <= candidate.start:
@@ -86,6 +86,11 @@ def _ends(text: str) -> Iterator[int]:
             since = candidate.end
             yield since
     yield from (place for place in forced[item:] if place > since)
+
+
+@lru_cache(maxsize=2)  # two threads may cut
+def _punkt_ends(text: str) -> frozenset[int]:
+    return frozenset(_punkt(text))
 
 
 @cache
@@ -138,7 +143,13 @@ _RULE = re.compile(r"(?<!\S)(?:\*{3,}+|([-=_~*])\1{4,}+)(?!\S)")
 _SAME_SENTENCE = re.compile(r"(?:[,，、]|\band|\bor|\bof|\bin)\s*+$")
 _URL_BEFORE_URL = re.compile(r"(?<!\S)https?://\S++\s++(?=https?://)")
 _FACE_BEFORE_SENTENCE = re.compile(r"(?<=\w)\s++[:;]-?[)(DP]\s++(?=[A-Z])")
-# One look tells most texts from lists, which the looks below would take apart at length.
+# One look tells most texts from lists, which the looks below would take apart at length; and plain
+# words are looked for far quicker than patterns.
+_SIGNS_OF_ITEMS = (
+    *("•", "⁃", "▪", "●", "◦", "‣", "***", "-----", "=====", "_____", "~~~~~", "http"),
+    *(f"{number}{stop}" for number in "2bB" for stop in (".", ")")),
+    *(f"{eyes}{nose}" for eyes in ":;" for nose in "-)(DP"),
+)
 _WORTH_A_LOOK = re.compile(
     r"[•⁃▪●◦‣]|\*{3}|([-=_~])\1{4}|https?://|[2bB]\.?[.)]\s|\s[:;]-?[)(DP]\s"
 )
@@ -164,7 +175,7 @@ def inline_items(text: str) -> Items:
     >>> inline_items("Steps: 1. Wash it. 2. Dry it.")
     Items(begin=[7, 19], stops=frozenset({8, 20}))
     """
-    if not _WORTH_A_LOOK.search(text):
+    if not (any(map(text.__contains__, _SIGNS_OF_ITEMS)) and _WORTH_A_LOOK.search(text)):
         return Items([], frozenset())
     places = {found.start() for found in _BULLET.finditer(text)}
     places.update(place for found in _RULE.finditer(text) for place in found.span())
