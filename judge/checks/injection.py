@@ -26,14 +26,14 @@ def reads_like_orders(*texts: str) -> bool:
     if any(map(speaks_for_others, texts)):
         return True
     plain = list(map(_normal, texts))
-    lowered = [text.lower() for text in plain]
-    whole = "\n".join(lowered)
+    whole = "\n".join(plain).lower()
+    held = set(filter(whole.__contains__, _needs()))
     return any(
         pattern.search(text)
-        for needs, pattern in _orders()
-        if any(map(whole.__contains__, needs))
-        for text, low in zip(plain, lowered, strict=True)
-        if any(map(low.__contains__, needs))
+        for needs, pattern in (_orders() if held else ())
+        if not held.isdisjoint(needs)
+        for text in plain
+        if any(map(text.lower().__contains__, needs))
     )
 
 
@@ -42,6 +42,11 @@ def _normal(text: str) -> str:
         return text
     slices = (text[i : i + _SLICE] for i in range(0, len(text), _SLICE))
     return "".join(unicodedata.normalize("NFKC", part) for part in slices)
+
+
+@cache
+def _needs() -> frozenset[str]:
+    return frozenset(word for needs, _ in _orders() for word in needs)
 
 
 @cache

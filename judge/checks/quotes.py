@@ -153,7 +153,9 @@ class _Text:
         """Where a quote stands, in characters of the chunk as given."""
         quote, plain = _LOOSE.sub("", fold(given).text).replace(_EDGE, _UNKNOWN), self._plain
         span = self._folded.span
-        parts = [part for part in _ELLIPSIS.split(quote) if part]
+        # Looking for dots alone is many times as quick as for what may stand around them.
+        joined = "..." in quote or "⋯" in quote
+        parts = [part for part in (_ELLIPSIS.split(quote) if joined else (quote,)) if part]
         if not any(map(_WORD.search if short else _long_enough, parts)):
             bare = quote.rstrip(_STOPS) if parts else ""
             return span(0, len(plain)) if bare and bare == plain.rstrip(_STOPS) else None
@@ -187,6 +189,8 @@ def _closed(folded: Folded) -> Folded:
 
 def _is_edge(text: str, place: int) -> bool:
     """Whether a quote may begin or end there."""
+    if text[place - 1 : place + 1].strip() != text[place - 1 : place + 1]:
+        return True  # beside a space, as most begin and end
     low = max(place - _CONTEXT, 0)
     within = text[low : place + _CONTEXT]
     return place == len(text) or any(low + atom.start() == place for atom in _ATOM.finditer(within))
@@ -203,6 +207,9 @@ def _edged(text: str) -> str:
 
 
 def _long_enough(part: str) -> bool:
+    words = _WORD.findall(part)
+    if part.isascii():
+        return len(words) >= MIN_WORDS
     # A word that mixes scripts ("iPhone手机") is counted once, by its CJK characters.
-    words = sum(1 for word in _WORD.findall(part) if not count_cjk(word))
-    return words / MIN_WORDS + count_cjk(part) / MIN_CJK >= 1
+    own = sum(1 for word in words if not count_cjk(word))
+    return own / MIN_WORDS + count_cjk(part) / MIN_CJK >= 1

@@ -239,7 +239,14 @@ def with_outcomes(
 ) -> tuple[SentenceResult, ...]:
     """Each sentence with its outcome; those without one are no claims."""
     return tuple(
-        SentenceResult(**dict(each), outcome=outcomes.get(each.index, Excluded()))
+        SentenceResult(
+            index=each.index,
+            start=each.start,
+            end=each.end,
+            text=each.text,
+            kind=each.kind,
+            outcome=outcomes.get(each.index) or Excluded(),
+        )
         for each in sentences
     )
 
