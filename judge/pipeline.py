@@ -1,6 +1,7 @@
 """The main path: one sample in, one result out."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from judge.answer.audit import audit
@@ -121,8 +122,8 @@ async def ask(judge: Judge, request: JudgeRequest, turn: Turn) -> Judgment:
     asked = tuple(i for i in request.ask if len(request.sentences[i].text) <= MOST_SENTENCES)
     judgment = Judgment()
     if asked:
-        async with turn.place() as deadline:
-            now = {"ask": asked, "deadline": deadline}
+        async with turn.desk.places:
+            now = {"ask": asked, "deadline": turn.begin()}
             judgment = await judge.judge(request.model_copy(update=now))
     lost = dict.fromkeys(request.ask, _TOO_LONG) | dict.fromkeys(asked, _MISSING)
     whole = {index: judgment.outcomes.get(index, lost[index]) for index in request.ask}
@@ -131,9 +132,12 @@ async def ask(judge: Judge, request: JudgeRequest, turn: Turn) -> Judgment:
 
 def sign(judge: str, rules: Rules, outcomes: Iterable[JudgeOutcome] = ()) -> str:
     """A judge's signature with the rules, and the model that gave the verdicts, kept ones too."""
-    signature = Signature.parse(judge).having(*rules.parts)
     verdicts = (each for each in outcomes if isinstance(each, Verdict))
     made = {verdict.signature for verdict in verdicts if verdict.fallback_from is None}
-    if len(made) == 1:
-        signature = signature.served_by(Signature.parse(made.pop()))
-    return str(signature)
+    return _signed(judge, rules.parts, made.pop() if len(made) == 1 else None)
+
+
+@lru_cache
+def _signed(judge: str, rules: tuple[str, ...], made: str | None) -> str:
+    signature = Signature.parse(judge).having(*rules)
+    return str(signature if made is None else signature.served_by(Signature.parse(made)))

@@ -1,8 +1,7 @@
 """Turns: how many questions are out at a time, until when each, and what is computed meanwhile."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 from judge.workers import HEAVY, Apart, apart
@@ -50,16 +49,14 @@ class Turn:
         self._patience = patience
         self._deadline: float | None = None
 
-    @asynccontextmanager
-    async def place(self) -> AsyncGenerator[float | None]:
-        """A place to ask, and the deadline on the event loop's clock.
+    def begin(self) -> float | None:
+        """The deadline, on the event loop's clock, of whoever has got a place to ask.
 
         Nobody waits for a place while holding one: all who hold one could wait for ever.
         """
-        async with self.desk.places:
-            if self._deadline is None and self._patience is not None:
-                self._deadline = asyncio.get_running_loop().time() + self._patience
-            yield self._deadline
+        if self._deadline is None and self._patience is not None:
+            self._deadline = asyncio.get_running_loop().time() + self._patience
+        return self._deadline
 
     def again(self) -> "Turn":
         """Another turn of the same patience, which has not begun."""

@@ -65,6 +65,7 @@ class Wording:
         """What the first alternative that matches finds."""
         self._asked += 1
         if self._asked > _OFTEN:
+            vars(self)["match"] = self.whole.match  # from now on
             return self.whole.match(text)
         lower = text.lower().translate(_CASES)
         for pattern, start, words, parts in self._alternatives:

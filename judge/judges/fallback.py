@@ -1,5 +1,6 @@
 """The judge that asks a second one where the first fails, and says so."""
 
+from functools import lru_cache
 from typing import Final
 
 from judge.protocols import Judge
@@ -8,6 +9,11 @@ from judge.signature import Signature
 
 # Another judge's opinion is no answer to a refusal, and a spent budget is a decision.
 _FINAL: Final = frozenset({UnscoredReason.REFUSED, UnscoredReason.BUDGET})
+
+
+@lru_cache
+def _backed(first: str, second: str) -> str:
+    return str(Signature.parse(first).backed_by(Signature.parse(second)))
 
 
 class FallbackJudge:
@@ -24,8 +30,7 @@ class FallbackJudge:
     @property
     def signature(self) -> str:
         """The first judge's signature, and the second's behind `fallback:`."""
-        first, second = map(Signature.parse, (self._first.signature, self._second.signature))
-        return str(first.backed_by(second))
+        return _backed(self._first.signature, self._second.signature)
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence; only what failed is asked of the second."""

@@ -164,7 +164,7 @@ def test_no_wording_is_read_in_too_many_ways() -> None:
     # No longer sentence is held against the patterns. One that tried every way took hours.
     texts = [(head + part * LONGEST)[:LONGEST] for head in HEADS for part in PARTS]
     plain = ("The limit of the stay is low, and nobody paid it in spring. " * LONGEST)[:LONGEST]
-    assert slow(look, texts, plain, times=60) == []
+    assert slow(look, texts, plain, times=150) == []
 
 
 def test_every_wording_is_a_pattern() -> None:

@@ -136,15 +136,12 @@ class OpenAIModel:
         self._connection = connection
         self._model = model
         self._capabilities = capabilities
+        self.signature = capabilities.signature(model, connection.host)
+        """`llm:MODEL@HOST|…`, then the options; it names the model that served last."""
         self._memory = memory
         self._weighed = False
         self._told: set[tuple[str, str]] = set()
         self._taken = 0
-
-    @property
-    def signature(self) -> str:
-        """`llm:MODEL@HOST|…`, then the options; it names the model that served last."""
-        return self._capabilities.signature(self._model, self._connection.host)
 
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask once, retries included. A failure of the world is a value.
@@ -220,6 +217,7 @@ class OpenAIModel:
         if served in {"", before}:
             return
         self._capabilities = self._capabilities.model_copy(update={"served": served})
+        self.signature = self._capabilities.signature(self._model, self._connection.host)
         url, extra = self._connection.base_url, self._capabilities.extra
         await remember(self._memory, url, self._model, self._capabilities, extra)
         # A gateway may go to and fro between two: each way is told once.

@@ -14,6 +14,7 @@ from judge.prompt import Prompt
 from judge.protocols import Model
 from judge.records import (
     Call,
+    ChatFailure,
     ChatReply,
     JudgeOutcome,
     JudgeRequest,
@@ -50,8 +51,6 @@ _STOPPED: Final = {
         "the server's content filter stopped the reply",
     ),
 }
-_COST: Final = {"model": "", "prompt_tokens": 0, "reply_tokens": 0, "seconds": 0.0, "retries": 0}
-"""What is known of a call, and what it is where no reply came."""
 _LATE: Final = "the time for this answer was up; see --deadline"
 _VERDICTS: Final = Form()
 
@@ -174,8 +173,7 @@ class PromptedJudge:
         words = partial(render, faults=told, limit=limit, code=hearing.code, schema=form.schema)
         chat = await apart(heavy, words, asked, self._prompt)
         answer = await self._model.chat(chat)
-        cost = answer.model_dump(include=set(_COST))
-        hearing.calls.append(Call.model_validate(_COST | cost))
+        hearing.calls.append(_cost(answer))
         if isinstance(answer, ChatReply):
             hearing.said = answer.text
         elif answer.refused:
@@ -257,6 +255,19 @@ class PromptedJudge:
             if fault:
                 names.setdefault(fault, []).append(self._form.name(index))
         return "; ".join(f"{', '.join(ids)}: {fault}" for fault, ids in names.items())
+
+
+def _cost(answer: ChatReply | ChatFailure) -> Call:
+    model, tokens = "", (0, 0)
+    if isinstance(answer, ChatReply):
+        model, tokens = answer.model, (answer.prompt_tokens, answer.reply_tokens)
+    return Call(
+        model=model,
+        prompt_tokens=tokens[0],
+        reply_tokens=tokens[1],
+        seconds=answer.seconds,
+        retries=answer.retries,
+    )
 
 
 def _halves(question: _Question) -> list[_Question]:
