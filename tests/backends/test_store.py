@@ -457,7 +457,7 @@ async def test_many_callers_are_answered_each_with_its_own(folder: Path) -> None
 async def test_what_waits_for_another_process_stops_nobody_else(folder: Path) -> None:
     async with BackgroundStore(folder) as store:
         await store.put({"known": "before"})
-    async with BackgroundStore(folder, durable=True) as store:
+    async with BackgroundStore(folder, durable=True) as store, BackgroundStore(folder) as behind:
         with closing(sqlite3.connect(folder / "cache.db")) as other:
             other.execute("BEGIN IMMEDIATE")
             keeping = asyncio.create_task(store.put({"k": "kept"}))
@@ -467,14 +467,13 @@ async def test_what_waits_for_another_process_stops_nobody_else(folder: Path) ->
             with pytest.raises(asyncio.CancelledError):
                 await given_up
             assert not keeping.done()
-            async with BackgroundStore(folder) as behind:
-                await behind.put({"m": "in a moment"})
-                assert await behind.get(["known", "m"]) == {"known": "before", "m": "in a moment"}
-                many = [asyncio.create_task(behind.put({f"{n}": "x"})) for n in range(1000)]
-                await behind.get(["n"])
-                assert not all(task.done() for task in many), "memory stays bounded"
-                other.rollback()
-                await asyncio.gather(*many)
+            await behind.put({"m": "in a moment"})
+            assert await behind.get(["known", "m"]) == {"known": "before", "m": "in a moment"}
+            many = [asyncio.create_task(behind.put({f"{n}": "x"})) for n in range(1000)]
+            await behind.get(["n"])
+            assert not all(task.done() for task in many), "memory stays bounded"
+            other.rollback()
+            await asyncio.gather(*many)
         await keeping
         assert await store.get(["m"]) == {"m": "in a moment"}
     with DiskStore(folder) as later:

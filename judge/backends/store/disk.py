@@ -96,7 +96,12 @@ class DiskStore:
         self._warned = self._closed = False
         self._open: dict[int, tuple[sqlite3.Connection, int]] = {}
         with _translated(self.directory, ConfigError, _UNREAD):
-            self._database()
+            try:
+                # What cannot be written shows here, before anything is paid for.
+                self._database().execute("PRAGMA user_version = 1")
+            except BaseException:
+                self.close()
+                raise
 
     def __enter__(self) -> Self:
         return self
