@@ -46,9 +46,7 @@ async def compare(
     if judge is None and not has_gold(sample):
         return result
     gold = sample.gold_answer or ""
-    reference = await turn.desk.compute(
-        weigh(sample.model_copy(update={"answer": gold})), _read, gold
-    )
+    reference = await turn.compute(weigh(sample.model_copy(update={"answer": gold})), _read, gold)
     if judge is not None:
         result = await _both_ways(sample, result, reference, judge, rules, turn)
     found = quadrant(sample, result, reference, rules)
@@ -76,7 +74,7 @@ async def _both_ways(
         both = f"{sample.answer}\n{sample.gold_answer}"
         whole = sample.model_copy(update={"answer": both})
         heavy = HEAVY if rules.citation_pattern else weigh(whole)
-        pair = await turn.desk.compute(heavy, _swapped, sample, reference, rules)
+        pair = await turn.compute(heavy, _swapped, sample, reference, rules)
         forth, back = await _answered(pair, judge, rules, turn)
     found = correctness(
         result.sentences,
@@ -127,7 +125,7 @@ def _swapped(
 
 async def _held(judge: Judge, request: JudgeRequest, rules: Rules, turn: Turn) -> Judgment:
     judgment = await ask(judge, request, turn)
-    return await turn.desk.compute(weigh(request), _checked, judgment, request, rules)
+    return await turn.compute(weigh(request), _checked, judgment, request, rules)
 
 
 def _checked(judgment: Judgment, request: JudgeRequest, rules: Rules) -> Judgment:

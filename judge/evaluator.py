@@ -17,7 +17,7 @@ from judge.correctness import compare
 from judge.errors import ConfigError, WorkerLost
 from judge.files.samples import Samples, each
 from judge.pipeline import evaluate_sample, sign
-from judge.processes import Processes
+from judge.processes import Line, Processes
 from judge.protocols import Judge, ReviewHook
 from judge.records import Rules, Sample, SampleResult
 from judge.relevance import relate
@@ -202,14 +202,18 @@ class Evaluator:
 
     def _scorer(self, judges: Judges, processes: Processes | None) -> _Score:
         config, desk = self._config, self._desk()
-        if processes is not None and processes.loop is asyncio.get_running_loop():
-            if self._offline:
-                settings, send = config.model_dump_json(), processes.apart
-                return lambda sample: send(weigh(sample), _judged, settings, sample)
-            desk = Desk(desk.places, processes.apart)
+        if processes is not None and processes.loop is not asyncio.get_running_loop():
+            processes = None  # of another thread
+        if processes is not None and self._offline:
+            settings, pool = config.model_dump_json(), processes
+            return lambda sample: Line(pool).apart(weigh(sample), _judged, settings, sample)
         # A server may keep one waiting; whatever else judges does its work and is done.
-        patient = self._given is None and config.asks_server
-        return _score(judges, config.rules, desk, config.deadline if patient else None)
+        patience = config.deadline if self._given is None and config.asks_server else None
+
+        def turn() -> Turn:
+            return Turn(desk, patience, None if processes is None else Line(processes).apart)
+
+        return _score(judges, config.rules, turn)
 
     async def _flown(self, samples: Samples, score: _Score) -> AsyncGenerator[SampleResult]:
         flight = _Flight(room=asyncio.Semaphore(_AHEAD * self._at_once))
@@ -275,11 +279,11 @@ class _Flight:
         return head.result()
 
 
-def _score(judges: Judges, rules: Rules, desk: Desk, patience: float | None = None) -> _Score:
+def _score(judges: Judges, rules: Rules, begin: Callable[[], Turn]) -> _Score:
     first, second, third = judges
 
     async def score(sample: Sample) -> SampleResult:
-        turn = Turn(desk, patience)
+        turn = begin()
         result = await evaluate_sample(sample, first, rules, turn)
         if third is not None:
             result = await relate(sample, result, third, rules, turn)
@@ -297,7 +301,7 @@ def _judged(settings: str, sample: Sample) -> SampleResult:
 @cache
 def _line(settings: str) -> tuple[asyncio.Runner, _Score]:
     config = Config.model_validate_json(settings)
-    return asyncio.Runner(), _score(alone(config, offline(config)), config.rules, Desk(2))
+    return asyncio.Runner(), _score(alone(config, offline(config)), config.rules, Turn)
 
 
 def evaluate(

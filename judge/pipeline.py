@@ -51,7 +51,7 @@ async def evaluate_sample(
     """
     turn = turn or Turn()
     # What takes long is computed apart from the event loop; a reader's own pattern may.
-    heavy, compute = HEAVY if rules.citation_pattern else weigh(sample), turn.desk.compute
+    heavy, compute = HEAVY if rules.citation_pattern else weigh(sample), turn.compute
     asked, citations = await compute(heavy, prepare, sample, rules)
     judgment = await ask(judge, asked, turn)
     signature = judge.signature

@@ -1,6 +1,7 @@
 """Processes: workers that compute beside this one, which hands them work and has it back."""
 
 import asyncio
+import gc
 import os
 import pickle
 import signal
@@ -39,13 +40,14 @@ class _Task(NamedTuple):
     done: asyncio.Future[Any]
     heavy: int
     message: bytes
+    line: "Line"
 
 
 class Processes:
     """Worker processes of one event loop; use it as an async context manager.
 
     They are fresh Pythons that import what their work needs, no forks of this one, and end when
-    their pipe closes: also where this process was killed.
+    their pipe closes: also where this process was killed. Each `Line` hands them work.
 
     Args:
         count: how many.
@@ -84,6 +86,45 @@ class Processes:
         for worker in self._workers:
             await worker.process.wait()
 
+    def take(self, task: _Task) -> None:
+        """Begin it, or have it wait."""
+        if self._lost:
+            raise WorkerLost(self._lost)
+        if task.line.worker is None:
+            self._waiting.append(task)
+            self.feed()
+        else:
+            task.line.worker.give(task)
+
+    def feed(self) -> None:
+        """Hand out what waits, to whoever has least to do, as long as anybody has room."""
+        while self._waiting:
+            worker = min(self._workers, key=lambda each: each.load)
+            if worker.load >= _FULL:
+                return
+            task = self._waiting.popleft()
+            if not task.done.done():
+                task.line.worker = worker
+                worker.give(task)
+
+    def lose(self, worker: "_Worker", code: int) -> None:
+        """Nobody waits for what a dead worker had begun, nor for the others."""
+        how = f"was killed (signal {-code})" if code < 0 else f"ended (exit code {code})"
+        self._lost = f"a worker process {how}, as happens where memory runs out; {_ALONE}"
+        for task in (*worker.begun, *self._waiting):
+            if not task.done.done():
+                task.done.set_exception(WorkerLost(self._lost))
+                task.done.exception()  # whoever is cancelled meanwhile never asks for it
+        self._waiting.clear()
+
+
+class Line:
+    """What is done for one answer: in one worker, which need not read a text twice."""
+
+    def __init__(self, pool: Processes) -> None:
+        self.worker: _Worker | None = None
+        self._pool = pool
+
     async def apart(
         self,
         heavy: int,
@@ -97,36 +138,13 @@ class Processes:
             WorkerLost: a worker has ended, as one does that is killed where memory runs out.
             ConfigError: what was pickled is of a class that no other process can import.
         """
-        if self._lost:
-            raise WorkerLost(self._lost)
         try:
             message = pickle.dumps((work, given, named), 5)
         except (AttributeError, TypeError, pickle.PicklingError):  # of a class within a function
             return await apart(heavy, work, *given, **named)
-        done: asyncio.Future[_Result] = self.loop.create_future()
-        self._waiting.append(_Task(done, heavy, message))
-        self.feed()
+        done: asyncio.Future[_Result] = self._pool.loop.create_future()
+        self._pool.take(_Task(done, heavy, message, self))
         return await done
-
-    def feed(self) -> None:
-        """Hand out what waits, to whoever has least to do, as long as anybody has room."""
-        while self._waiting:
-            worker = min(self._workers, key=lambda each: each.load)
-            if worker.load >= _FULL:
-                return
-            task = self._waiting.popleft()
-            if not task.done.done():
-                worker.give(task)
-
-    def lose(self, worker: "_Worker", code: int) -> None:
-        """Nobody waits for what a dead worker had begun, nor for the others."""
-        how = f"was killed (signal {-code})" if code < 0 else f"ended (exit code {code})"
-        self._lost = f"a worker process {how}, as happens where memory runs out; {_ALONE}"
-        for task in (*worker.begun, *self._waiting):
-            if not task.done.done():
-                task.done.set_exception(WorkerLost(self._lost))
-                task.done.exception()  # whoever is cancelled meanwhile never asks for it
-        self._waiting.clear()
 
 
 _ALONE: Final = "name fewer --workers, 1 for none"
@@ -178,6 +196,7 @@ def serve() -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     given, said = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no result
+    gc.freeze()  # what was imported stays: the collector need not walk through it again
     waiting = SimpleQueue[bytes]()
     Thread(target=_take, args=(given, waiting), daemon=True).start()
     while True:

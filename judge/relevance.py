@@ -52,7 +52,7 @@ async def relate(
     asked = _request(sample, result)
     judgment = await ask(judge, asked, turn)
     signature = sign(judge.signature, rules, judgment.outcomes.values())
-    found = await turn.desk.compute(weigh(asked), _read, asked, judgment, rules, signature)
+    found = await turn.compute(weigh(asked), _read, asked, judgment, rules, signature)
     beside = (Flag(name=FlagName.BESIDE_QUESTION),) if is_beside(found) else ()
     return result.model_copy(
         update={

@@ -11,15 +11,11 @@ _Given = ParamSpec("_Given")
 
 
 class Desk:
-    """What the answers of one event loop share: so many `places` to ask, and one to compute.
+    """What the answers of one event loop share: so many `places` to ask, and one to compute."""
 
-    Nothing is computed here where there are processes for it `elsewhere`.
-    """
-
-    def __init__(self, places: int | asyncio.Semaphore, elsewhere: Apart | None = None) -> None:
-        self.places = asyncio.Semaphore(places) if isinstance(places, int) else places
+    def __init__(self, places: int) -> None:
+        self.places = asyncio.Semaphore(places)
         self._computing = asyncio.Lock()
-        self._elsewhere = elsewhere
 
     async def compute(
         self,
@@ -32,8 +28,6 @@ class Desk:
 
         So replies are read and the next questions sent between two answers, and not behind all.
         """
-        if self._elsewhere is not None:
-            return await self._elsewhere(heavy, work, *given, **named)
         if heavy >= HEAVY:
             return await apart(heavy, work, *given, **named)
         async with self._computing:
@@ -42,10 +36,19 @@ class Desk:
 
 
 class Turn:
-    """One answer's time: `patience` seconds from its first question; null means no end."""
+    """One answer's time: `patience` seconds from its first question; null means no end.
 
-    def __init__(self, desk: Desk | None = None, patience: float | None = None) -> None:
+    It is computed at the desk, where not `elsewhere`.
+    """
+
+    def __init__(
+        self,
+        desk: Desk | None = None,
+        patience: float | None = None,
+        elsewhere: Apart | None = None,
+    ) -> None:
         self.desk = desk or Desk(2)
+        self.compute: Apart = elsewhere or self.desk.compute
         self._patience = patience
         self._deadline: float | None = None
 
@@ -60,4 +63,4 @@ class Turn:
 
     def again(self) -> "Turn":
         """Another turn of the same patience, which has not begun."""
-        return Turn(self.desk, self._patience)
+        return Turn(self.desk, self._patience, self.compute)
