@@ -430,6 +430,7 @@ def test_places_that_cannot_be_trusted_are_refused(tmp_path: Path) -> None:
         (tmp_path / "file", "File exists"),
         (tmp_path / "dangling", "File exists"),
         (tmp_path / "trap", "cache.db in it is a link"),
+        (tmp_path / "$PATH", "bears a variable's name"),
         (somebody_elses(tmp_path), "another user's"),
     ):
         for use in (DiskStore, empty):

@@ -261,6 +261,8 @@ def _private(directory: Path) -> Path:
         why = ""
         if posix and found.st_uid != os.geteuid():
             why = "it is another user's, who could change the verdicts kept in it"
+        elif os.path.expandvars(real) != str(real):
+            why = "it bears a variable's name, which nobody expands"
         elif strange:
             why = f"{strange[0]} in it is a link"
         elif open_to_others and not (real / DATABASE).exists() and any(real.iterdir()):
