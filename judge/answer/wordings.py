@@ -20,6 +20,8 @@ _WORDS: Final = re.compile(_PLAIN)
 _LOOKS_AROUND: Final = ("(?=", "(?!", "(?<=", "(?<!")
 _OFTEN: Final = 1_000
 """Texts after which alternatives are worth being compiled as one."""
+_LEAST_SAVED: Final = 0.8
+"""Of an alternative a part has less; else it would be compiled twice."""
 # The same letters in another case, beside those that `lower` knows.
 _CASES: Final = str.maketrans({"ſ": "s", "ı": "i", "\u0307": None})
 
@@ -152,7 +154,8 @@ def _alternative(pattern: str, held: Sequence[str]) -> _Alternative:
                 words.append(part.lower())
         elif part.startswith("(") and not part.startswith(_LOOKS_AROUND):
             parts.append(f"^{part}" if before == "^" else part)
-    return _Alternative(pattern, start, words, sorted(parts, key=len))
+    smaller = (part for part in parts if len(part) < _LEAST_SAVED * len(pattern))
+    return _Alternative(pattern, start, words, sorted(smaller, key=len))
 
 
 def _joined(patterns: Sequence[str]) -> list[str]:

@@ -38,7 +38,8 @@ def senses(text: str, said: Words) -> list[tuple[Sense, Sequence[int]]]:
     >>> [(sense.concept, *places) for sense, places in senses(text, words(text))]
     [('america', 4, 11), ('buy', 18), ('boy', 31, 32), ('sit', 35, 36)]
     """
-    english, han, begins_han = _table()
+    # Reading the table of a language takes as long as judging an answer.
+    english = _english() if any(map(str.isascii, said.stems)) else {}
     found: list[tuple[Sense, Sequence[int]]] = []
     past = 0
     for at in [place for place, first in enumerate(said.stems) if first in english]:
@@ -49,6 +50,7 @@ def senses(text: str, said: Words) -> list[tuple[Sense, Sequence[int]]]:
                 break
     if text.isascii():
         return found
+    han, begins_han = _han()
     past = 0
     while first := begins_han.search(text, past):
         start = first.start()
@@ -79,37 +81,47 @@ def _raw() -> dict[str, Any]:
     return tomllib.loads(files("judge").joinpath("data", "senses.toml").read_text("utf-8"))
 
 
-class _Table(NamedTuple):
-    """By their first stem, or first character: words and their senses, the longest first."""
-
-    english: dict[str, list[tuple[list[str], Sense]]]
-    han: dict[str, list[tuple[str, Sense | None]]]
-    """None: a word that hides the shorter ones in it."""
-    begins_han: re.Pattern[str]
-    """Any character that begins a Chinese word of the table."""
-
-
 @cache
-def _table() -> _Table:
+def _senses() -> dict[str, Sense]:
+    """By the names of the concepts."""
     raw = _raw()
     exclusive = [frozenset(group.split()) for group in raw["exclusive"].values()]
-    english: dict[str, list[tuple[list[str], Sense]]] = {}
-    spelled: list[tuple[str, Sense | None]] = [(word, None) for word in raw["other"]["zh"].split()]
+    found = {}
     for name, entry in raw["concepts"].items():
         implies = _implied(name, raw["concepts"])
         rivals = frozenset[str]().union(*(group for group in exclusive if group & implies))
         less = entry.get("less", "").split()
-        sense = Sense(name, implies, (rivals - implies).union(less))
+        found[name] = Sense(name, implies, (rivals - implies).union(less))
+    return found
+
+
+@cache
+def _english() -> dict[str, list[tuple[list[str], Sense]]]:
+    """By their first stem: words and their senses, the longest first."""
+    found: dict[str, list[tuple[list[str], Sense]]] = {}
+    for name, entry in _raw()["concepts"].items():
         for spelling in entry.get("en", "").split():
             words = stems(spelling.replace("_", " "))
-            english.setdefault(words[0], []).append((words, sense))
-        spelled += [(word, sense) for word in entry.get("zh", "").split()]
-    for spellings in english.values():
+            found.setdefault(words[0], []).append((words, _senses()[name]))
+    for spellings in found.values():
         spellings.sort(key=lambda each: -len(each[0]))
-    han: dict[str, list[tuple[str, Sense | None]]] = {}
+    return found
+
+
+@cache
+def _han() -> tuple[dict[str, list[tuple[str, Sense | None]]], re.Pattern[str]]:
+    """By their first character: words and their senses, the longest first; any such character.
+
+    No sense: a word that hides the shorter ones in it.
+    """
+    raw = _raw()
+    spelled: list[tuple[str, Sense | None]] = [(word, None) for word in raw["other"]["zh"].split()]
+    for name, entry in raw["concepts"].items():
+        spelled += [(word, _senses()[name]) for word in entry.get("zh", "").split()]
+    found: dict[str, list[tuple[str, Sense | None]]] = {}
     for word, own in sorted(spelled, key=lambda each: -len(each[0])):
-        han.setdefault(word[0], []).append((word, own))
-    return _Table(english, han, re.compile(f"[{''.join(map(re.escape, han))}]"))
+        found.setdefault(word[0], []).append((word, own))
+    return found, re.compile(f"[{''.join(map(re.escape, found))}]")
 
 
 def _implied(name: str, concepts: dict[str, dict[str, str]]) -> frozenset[str]:
