@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from judge.answer.sentences import EDITION
 from judge.config import Config, checked_url
 from judge.errors import ConfigError
-from judge.judges.containment import ContainmentJudge
 from judge.judges.fallback import FallbackJudge
 from judge.judges.nli import NliJudge
 from judge.judges.parts import PartsJudge
@@ -108,7 +107,11 @@ def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge
 
 def alone(config: Config, judge: Judge) -> Judges:
     """A judge that asks no language model, for all that `config` asks for."""
-    return Judges(PartsJudge(judge), ContainmentJudge(judge) if config.correctness else None)
+    if not config.correctness:
+        return Judges(PartsJudge(judge))
+    from judge.judges.containment import ContainmentJudge  # noqa: PLC0415  for those who use it
+
+    return Judges(PartsJudge(judge), ContainmentJudge(judge))
 
 
 async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":

@@ -9,7 +9,7 @@ import stat
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
 from judge.config import LOCAL, Config, checked_url
 from judge.errors import ConfigError
@@ -91,16 +91,12 @@ def _is_blank(variable: str) -> bool:
 
 def _named() -> dict[str, object]:
     """The settings in the environment; an empty one counts as absent, and what is none is told."""
-    from pydantic_settings import EnvSettingsSource  # noqa: PLC0415  `import judge` stays light
-
-    class Texts(EnvSettingsSource):
-        """Leaves JSON to `Config`, whose errors name the setting."""
-
-        def decode_complex_value(self, field_name: str, field: object, value: object) -> object:  # noqa: ARG002
-            return value
-
-    source = Texts(cast("Any", Config), env_prefix=PREFIX)
-    settings = {"base_url": os.environ.get("OPENAI_BASE_URL", "")} | source()
+    given = {name.lower(): value for name, value in os.environ.items()}
+    settings = {"base_url": os.environ.get("OPENAI_BASE_URL", "")} | {
+        name: given[variable]
+        for name in Config.model_fields
+        if (variable := f"{PREFIX}{name}".lower()) in given
+    }
     known = [name.upper() for name in Config.model_fields]
     filled = {name for name, value in os.environ.items() if value.strip()} - {REVIEW_TOKEN}
     rests = {
