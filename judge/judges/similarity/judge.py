@@ -1,7 +1,6 @@
 """The similarity judge: from what stands where to verdicts."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -14,17 +13,18 @@ from judge.checks.objections import EDITION, flags, objections
 from judge.errors import ConfigError
 from judge.judges import overruled, reason
 from judge.judges.similarity.align import SENTENCE_FEATURES, TERM_FEATURES, Alignment, align
-from judge.judges.similarity.index import Passages, Vocabulary, changes, locate
+from judge.judges.similarity.index import RUN, Passages, locate
 from judge.judges.similarity.model import (
     Bools,
     ConjunctionModel,
     Floats,
+    Ints,
     Vectors,
     expit,
     logit,
     nearest,
 )
-from judge.judges.similarity.terms import Kind, Term, terms
+from judge.judges.similarity.terms import Kind, Terms, terms
 from judge.protocols import Embedder
 from judge.records import (
     Evidence,
@@ -38,12 +38,12 @@ from judge.records import (
 )
 from judge.signature import Signature
 from judge.text.fold import CJK_CHAR, estimate_tokens
-from judge.text.words import CONTENT, LIGHT, is_classifier
+from judge.text.words import CONTENT, is_classifier
 from judge.workers import HEAVY, apart, weigh
 
-# Sentences measured together, cosines of them, and features of items against columns.
+# Sentences measured together, their hits and cosines, and features of items against columns.
 _BLOCK: Final = 64
-_COSINES: Final = 1_000_000
+_TOGETHER: Final = 1_000_000
 _CELLS: Final = 250_000
 MOST: Final = 3_000_000_000
 """What one answer may take, in steps of about 20 ns: a minute."""
@@ -94,17 +94,16 @@ async def aligned(
     if isinstance(rows, Unscored):
         yield rows
         return
-    step = max(1, min(_BLOCK, _COSINES // max(len(rows), 1)))
-    for low in range(0, len(indexes), step):
-        block = indexes[low : low + step]
-        spent += material.cost(block) if heavy >= HEAVY else 0
+    for low, high in material.blocks():
+        block = indexes[low:high]
+        spent += material.cost(low, high) if heavy >= HEAVY else 0
         if spent > limit:
             return
-        own = await embedder.embed([material.bare[index] for index in block], request.deadline)
+        own = await embedder.embed(material.bare[low:high], request.deadline)
         if isinstance(own, Unscored):
             yield own
             return
-        yield block, await apart(heavy, material.align, request, block, own, rows)
+        yield block, await apart(heavy, material.align, request, block, low, own, rows)
         await asyncio.sleep(0)
 
 
@@ -125,59 +124,63 @@ def _readable(
 class _Material:
     """Some sentences of a request and its chunks, broken into what can be looked up."""
 
-    bare: Mapping[int, str]
-    """Sentences without their markup, by index."""
-    broken: Mapping[int, Sequence[Term]]
-    vocabulary: Vocabulary
+    bare: Sequence[str]
+    """Sentences without their markup."""
+    said: Terms
     passages: Passages
     segments: Sequence[str]
+    hits: Ints
+    """How often what a sentence says was found in a window, shape (sentences,)."""
 
     @classmethod
     def of(cls, request: JudgeRequest, indexes: Sequence[int], shelf: Shelf) -> "_Material":
         texts = [chunk.text for chunk in request.chunks]
-        bare = {index: shelf.bare(index) for index in indexes}
-        broken = {index: terms(claim) for index, claim in bare.items()}
-        vocabulary = Vocabulary.of(broken.values())
-        passages = locate(texts, vocabulary)
-        there = set(changes(passages.term).tolist())
+        bare = [shelf.bare(index) for index in indexes]
+        said = terms(bare)
+        passages = locate(texts, said)
+        counts = passages.counts[said.number]
+        absent = counts == 0
         # What stands nowhere as it is written may be a figure or date that follows from the chunks.
-        absent = {
-            index: {
-                t.start
-                for t in own
-                if t.kind is Kind.WORD and vocabulary.number[t.key] not in there
-            }
-            for index, own in broken.items()
-            if any(t.key[0].isdigit() and vocabulary.number[t.key] not in there for t in own)
-        }
-        for index, lacking in absent.items():
-            spans = confirmed(shelf, index)
-            lost = [span for span in spans if not lacking.isdisjoint(range(*span))]
-            broken[index] = _without(broken[index], lost)
-        places = (passages.chunk_of.tolist(), passages.starts.tolist(), passages.ends.tolist())
-        segments = [texts[chunk][start:end] for chunk, start, end in zip(*places, strict=True)]
-        return cls(bare, broken, vocabulary, passages, segments)
+        figures = np.asarray([key[:1].isdigit() for key in said.words], np.bool_)
+        for sentence in np.unique(said.owner[absent & figures[said.first]]).tolist():
+            rows = said.rows(sentence, sentence + 1)
+            own = absent[rows] & (said.kind[rows] == Kind.WORD)
+            lacking = set(said.start[rows][own].tolist())
+            spans = confirmed(shelf, indexes[sentence])
+            said.fade(rows, [span for span in spans if not lacking.isdisjoint(range(*span))])
+        chunk_of = passages.chunk_of[::RUN].tolist()
+        places = zip(chunk_of, passages.edges.tolist(), strict=True)
+        segments = [texts[chunk][start:end] for chunk, (start, end) in places]
+        return cls(bare, said, passages, segments, np.bincount(said.owner, counts).astype(np.int64))
 
-    def cost(self, block: Sequence[int]) -> int:
+    def blocks(self) -> Iterator[tuple[int, int]]:
+        """Sentences measured together, from one up to another: few, and their hits bounded."""
+        low, held = 0, 0
+        for at, hits in enumerate(self.hits.tolist()):
+            own = hits + len(self.segments)
+            if at > low and (at - low == _BLOCK or held + own > _TOGETHER):
+                yield low, at
+                low, held = at, 0
+            held += own
+        if self.bare:
+            yield low, len(self.bare)
+
+    def cost(self, low: int, high: int) -> int:
         """What aligning these sentences takes, in windows looked at for one term (about 20 ns)."""
-        number, columns = self.vocabulary.number, len(self.passages.first) + 1
-        keys = [term.key for index in block for term in self.broken[index]]
-        windows = np.bincount(self.passages.term, minlength=len(number))
-        hits = int(windows[[number[key] for key in keys]].sum())
-        cosines = len(block) * len(self.segments)
-        fixed = _SENTENCE * len(block) + _TERM * len(keys)
-        return fixed + hits + _CELL * len(keys) * columns + _COSINE * cosines
+        rows, many = self.said.rows(low, high), high - low
+        known, columns = int(rows.stop - rows.start), len(self.passages.first) + 1
+        fixed = _SENTENCE * many + _TERM * known + int(self.hits[low:high].sum())
+        return fixed + _CELL * known * columns + _COSINE * many * len(self.segments)
 
     def align(
-        self, request: JudgeRequest, block: Sequence[int], own: Vectors, rows: Vectors
+        self, request: JudgeRequest, block: Sequence[int], low: int, own: Vectors, rows: Vectors
     ) -> Alignment:
-        """Where what the sentences of a block say stands."""
+        """Where what a block of sentences says stands, the first of which is number `low`."""
         cited = np.zeros((len(block), len(request.chunks)), np.bool_)
         for row, index in enumerate(block):
             cited[row, list(request.cites.get(index, ()))] = True
-        these = [self.broken[index] for index in block]
         cosine = nearest(own, rows, self.passages.first)
-        return align(these, self.vocabulary, self.passages, cosine, cited)
+        return align(self.said.of(low, low + len(block)), self.passages, cosine, cited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +192,9 @@ class _Weighed:
     """At the training base rate, by itself: against all chunks, the cited ones, each alone."""
     grounded: Bools
     """Whether anything it says was found there."""
-    best: tuple[int, int, int] | None
-    """The chunk, the first character and one past the last of its best window."""
-    missing: Sequence[Term]
-    """What stands in no chunk."""
-    scattered: Sequence[Term]
-    """What does not stand in the best window."""
+    alignment: Alignment
+    row: int
+    """Which of its sentences this is."""
 
 
 class SimilarityJudge:
@@ -303,20 +303,15 @@ class SimilarityJudge:
 
     def _weighed(self, indexes: Sequence[int], alignment: Alignment) -> Iterator[_Weighed]:
         odds, grounded = [], []
-        step = max(1, _CELLS // len(alignment.rows.terms))
+        step = max(1, _CELLS // len(alignment.said.owner))
         for low in range(0, alignment.windows.shape[1], step):
             found = alignment.measured(slice(low, low + step))
             odds.append(self._model.logits(found.terms, found.owner, found.sentences))
             grounded.append(found.grounded)
-        best = alignment.windows[:, 0].tolist()
-        return map(
-            _Weighed,
-            indexes,
-            np.concatenate(odds, axis=1),
-            np.concatenate(grounded, axis=1),
-            (alignment.passages.span(window) if window >= 0 else None for window in best),
-            *alignment.lost(),
+        each = zip(
+            indexes, np.concatenate(odds, axis=1), np.concatenate(grounded, axis=1), strict=True
         )
+        return (_Weighed(*own, alignment, at) for at, own in enumerate(each))
 
     def _verdict(self, request: JudgeRequest, weighed: _Weighed, pull: float) -> Verdict:
         odds = weighed.odds + pull
@@ -329,7 +324,7 @@ class SimilarityJudge:
         sentence = request.sentences[weighed.index].text
         return Verdict(
             support=whole,
-            evidence=_evidence(request, weighed.best),
+            evidence=_evidence(request, weighed),
             supporting=tuple(dict.fromkeys(names)),
             cited_support=cited if request.cites.get(weighed.index) else None,
             reason="" if whole is Support.FULL else _shortfall(sentence, weighed),
@@ -339,53 +334,43 @@ class SimilarityJudge:
         )
 
 
-def _without(own: Sequence[Term], spans: Sequence[tuple[int, int]]) -> list[Term]:
-    """Terms of which those within some spans, and the pairs with them, weigh nothing."""
-    inside = {
-        term.key for term in own for start, end in spans if start <= term.start and term.end <= end
-    }
-    return [
-        term._replace(weight=LIGHT, name=False)
-        if not inside.isdisjoint(re.split("[ …]", term.key))
-        else term
-        for term in own
-    ]
-
-
 def shipped_model() -> ConjunctionModel:
     """The model in `judge/data`, trained by `tests/bench/train_similarity.py`."""
     text = resources.files("judge").joinpath("data", "similarity.json").read_text("utf-8")
     return ConjunctionModel.load(text, TERM_FEATURES, SENTENCE_FEATURES)
 
 
-def _evidence(request: JudgeRequest, place: tuple[int, int, int] | None) -> tuple[Evidence, ...]:
-    if place is None:
+def _evidence(request: JudgeRequest, weighed: _Weighed) -> tuple[Evidence, ...]:
+    window = int(weighed.alignment.windows[weighed.row, 0])
+    if window < 0:
         return ()
-    position, start, end = place
+    position, start, end = weighed.alignment.passages.span(window)
     name, quote = request.chunks[position].chunk_id, request.chunks[position].text[start:end]
     return (Evidence(chunk_id=name, quote=quote, start=start, end=end, verified=True),)
 
 
 def _shortfall(sentence: str, weighed: _Weighed) -> str:
     """Why a sentence is not supported: at most four words that are missing, else scattered."""
-    for key, lost in (("missing", weighed.missing), ("scattered", weighed.scattered)):
-        if named := _named(sentence, lost):
+    found = weighed.alignment
+    for key, lost in (("missing", found.missing), ("scattered", found.scattered)):
+        if named := _named(sentence, found.said, weighed.row, lost):
             return reason(key, sentence, named)
     return reason("unlike", sentence)
 
 
-def _named(text: str, lost: Sequence[Term]) -> list[str]:
-    """The weightiest of the lost, as written, in reading order; Chinese neighbours go together."""
+def _named(text: str, said: Terms, sentence: int, lost: Bools) -> list[str]:
+    """The weightiest words of the lost, in reading order; Chinese neighbours go together."""
+    rows = said.rows(sentence, sentence + 1)
+    kept = lost[rows] & (said.kind[rows] == Kind.WORD)
+    places = (own[rows][kept].tolist() for own in (said.start, said.end, said.weight))
     runs: list[tuple[int, int, float]] = []
-    for term in sorted(lost, key=lambda term: (term.start, -term.end)):
+    for first, last, own in sorted(zip(*places, strict=True)):
         start, end, weight = runs[-1] if runs else (-1, -1, 0.0)
-        touching = term.start == end and (
-            CJK_CHAR.match(text[end]) or CJK_CHAR.match(text[end - 1])
-        )
-        if term.start < end or touching:
-            runs[-1] = (start, max(end, term.end), max(weight, term.weight))
+        touching = first == end and (CJK_CHAR.match(text[end]) or CJK_CHAR.match(text[end - 1]))
+        if first < end or touching:
+            runs[-1] = (start, max(end, last), max(weight, own))
         else:
-            runs.append((term.start, term.end, term.weight))
+            runs.append((first, last, own))
     top = sorted((run for run in runs if run[2] > CONTENT), key=lambda run: -run[2])[:_NAMED]
     return [_rounded(text, start, end) for start, end, _ in sorted(top)]
 

@@ -461,13 +461,20 @@ async def test_each_segment_and_each_sentence_is_embedded_once() -> None:
     assert [each.split() for each in claims] == [["Rain", "."], ["下雨了。"]]
     # A sentence is (1, 0): the cosine is to the nearest segment, and 0 at least.
     wanted = np.asarray([[0.6, 0, 0.6, 0, 0, 0]] * 2)
-    assert alignment.cosine == pytest.approx(wanted, abs=1e-6)
+    cosine = alignment.sentences[:, :, SENTENCE_FEATURES.index("cosine")] ** 0.25
+    assert cosine == pytest.approx(wanted, abs=1e-6)
 
 
 async def test_blocks_hold_64_sentences_at_most() -> None:
     found = await blocks(request(["Rain. ", "下雨。"] * 80, ["Rain."]), Listed({}))
     assert [len(indexes) for indexes, _ in found] == [64, 64, 32]
     assert [index for indexes, _ in found for index in indexes] == list(range(160))
+
+
+async def test_blocks_hold_a_million_hits_at_most() -> None:
+    # Of each, four terms in all but 3 of 3 · 8000 windows, and a cosine to each of 8000 segments.
+    found = await blocks(request(["Rain fell. "] * 20, ["Rain fell. " * 8_000]), Listed({}))
+    assert [len(indexes) for indexes, _ in found] == [9, 9, 2]
 
 
 LONG = "".join(f"The site had {number} visits. " for number in range(2_000))

@@ -7,10 +7,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.judges.similarity.terms import Kind, Term, terms, tokens
+from judge.judges.similarity.terms import Kind, terms, tokens
 from judge.text.senses import Sense, senses
 from judge.text.words import CONTENT, stems, weight
 from tests.growth import LINEAR, growth
+from tests.judges.similarity.rows import MARKS, Row, rows
 
 PARTS = [
     "Rain", "men", "the", "45", "forty-five", "26, 0", "[1]", " ", ". ", "男孩", "没", "四十天",
@@ -19,11 +20,11 @@ PROSE = st.text(max_size=60) | st.lists(st.sampled_from(PARTS), max_size=20).map
 
 
 def keys(sentence: str, kind: Kind) -> list[str]:
-    return [term.key for term in terms(sentence) if term.kind is kind]
+    return [term.key for term in rows(terms([sentence])) if term.kind is kind]
 
 
-def by_key(sentence: str) -> dict[str, Term]:
-    return {term.key: term for term in terms(sentence)}
+def by_key(sentence: str) -> dict[str, Row]:
+    return {term.key: term for term in rows(terms([sentence]))}
 
 
 def test_words_and_numbers_in_whatever_writing() -> None:
@@ -54,7 +55,7 @@ def test_a_sentence_is_words_pairs_and_skips() -> None:
     }  # fmt: skip
     assert keys("Rain, rain fell.", Kind.SKIP) == ["rain…fell"]
     assert keys("Rain.", Kind.SKIP) == []
-    assert terms("*** …") == []
+    assert [(row.key, row.weight) for row in rows(terms(["*** …"]))] == [("\n", 0)]
     # Chinese is broken the same way.
     assert keys("企鹅吃鱼", Kind.PAIR) == ["企 鹅", "鹅 吃", "吃 鱼"]
     skips = {"企…鹅", "鹅…吃", "吃…鱼", "企…吃", "鹅…鱼"}
@@ -71,13 +72,15 @@ def test_two_words_together_weigh_their_mean() -> None:
 
 
 def test_a_name_is_a_number_or_capitalised_within_the_sentence() -> None:
-    named = [term.key for term in terms("Rain fell on Kowalski. The Rain, 45.") if term.name]
+    named = [
+        term.key for term in rows(terms(["Rain fell on Kowalski. The Rain, 45."])) if term.name
+    ]
     assert named == ["rain", "kowalski", "45"]
 
 
 def test_words_of_the_table_have_their_sense() -> None:
     def concepts(sentence: str) -> dict[str, str]:
-        return {key: each.sense.concept for key, each in by_key(sentence).items() if each.sense}
+        return {key: each.concept for key, each in by_key(sentence).items() if each.concept}
 
     found = concepts("A man sat in the United States by Kowalski.")
     assert found == {"man": "man", "sat": "sit", "unit": "america", "state": "america"}
@@ -88,20 +91,24 @@ def test_words_of_the_table_have_their_sense() -> None:
 @settings(deadline=None)
 @given(PROSE)
 def test_any_text_can_be_broken(text: str) -> None:
-    found = terms(text)
+    found = rows(terms([text]))
+    if found[0].key == "\n":
+        assert tokens(text).stems == []
+        return
     known = {term.key for term in found}
     assert len(known) == len(found)
     assert all(0 <= term.start < term.end <= len(text) for term in found)
     assert all(0 < term.weight <= 1 for term in found)
-    # Whoever looks pairs and skips up does so by their two words.
-    for kind, mark in ((Kind.PAIR, " "), (Kind.SKIP, "…")):
+    # A pair is beside what it is made of, and several sentences say what each says.
+    for kind, mark in MARKS.items():
         parts = [term.key.split(mark) for term in found if term.kind is kind]
         assert all(len(each) == 2 and set(each) <= known for each in parts)
+    assert rows(terms(["45 men", text]).of(1, 2)) == found
 
 
 def test_time_is_linear() -> None:
     for phrase in ("Zebras saw 45 men. ", "1,", "26, 0", "一", "四十五", "1. 1 "):
-        assert growth(terms, phrase.__mul__, 500) < LINEAR, phrase
+        assert growth(lambda text: terms([text]), phrase.__mul__, 500) < LINEAR, phrase
 
 
 # Meanings.
