@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from judge.text.pieces import segments
+from judge.checks.statement import Statement
 from judge.text.words import LIGHT, weight, words
 
 _HITS: Final = 2000
@@ -38,7 +38,7 @@ class _Sentence(NamedTuple):
 class Sentences:
     """The sentences of some texts, found by their words."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[Statement]) -> None:
         self._texts = texts
 
     def nearest(self, claim: str) -> Counterpart | None:
@@ -46,8 +46,8 @@ class Sentences:
 
         Of two that have as much the shorter is nearer, and then the first.
 
-        >>> texts = ["Goods are returned in 30 days. Faults are reported in 72 hours."]
-        >>> Sentences(texts).nearest("Faults are reported in 72 hours.")
+        >>> text = "Goods are returned in 30 days. Faults are reported in 72 hours."
+        >>> Sentences([Statement(text)]).nearest("Faults are reported in 72 hours.")
         Counterpart(text=0, start=31, end=63, share=1.0)
         """
         telling = {own: weight(own) for own in set(words(claim).stems) if weight(own) > LIGHT}
@@ -75,8 +75,8 @@ class Sentences:
         sentences: list[_Sentence] = []
         holders: dict[str, list[int]] = defaultdict(list)
         for place, text in enumerate(self._texts):
-            for start, end in segments(text):
-                own = {each for each in words(text[start:end]).stems if weight(each) > LIGHT}
+            for at, (start, end) in enumerate(text.cuts):
+                own = {each for each in text.stems_of(at) if weight(each) > LIGHT}
                 for each in own:
                     holders[each].append(len(sentences))
                 sentences.append(_Sentence(place, start, end, sum(map(weight, own))))

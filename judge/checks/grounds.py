@@ -12,7 +12,7 @@ from judge.checks.names import AllMentions, Name
 from judge.checks.numbers import PERCENT
 from judge.checks.places import Item, Place, Places, belongs, values, weigh
 from judge.checks.quantities import CENTURY, Bound, Quantity, counted, quantities
-from judge.checks.statement import Statement
+from judge.checks.statement import Statement, read
 from judge.text.words import blank
 
 _SEVERAL: Final = 16
@@ -223,7 +223,7 @@ class Grounds:
     @cached_property
     def _sentences(self) -> Sentences:
         # The last is the question.
-        return Sentences([each.text for each in self._close[:-1]])
+        return Sentences(self._close[:-1])
 
     def _nearest(self, said: Statement, *without: Name) -> Statement | None:
         """The sentence that has most of what a claim says of its figures and dates, and half."""
@@ -232,7 +232,7 @@ class Grounds:
         found = self._sentences.nearest(blank(said.text, spans))
         if found is None or found.share < _ALIKE:
             return None
-        return Statement(self._close[found.text].text[found.start : found.end])
+        return read(self._close[found.text].text[found.start : found.end])
 
     @cached_property
     def _mentions(self) -> AllMentions:

@@ -13,9 +13,8 @@ from judge.checks.names import Amid, Name
 from judge.checks.places import COUNT
 from judge.checks.quantities import Quantity, counted
 from judge.checks.quotes import repeats
-from judge.checks.statement import Statement
+from judge.checks.statement import Statement, read
 from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
-from judge.text.pieces import segments
 from judge.text.words import blank_markup
 
 _MOST: Final = 200
@@ -126,11 +125,9 @@ class Shelf:
         self._texts: dict[str, list[str]] = {}
         for chunk in request.chunks:
             self._texts.setdefault(chunk.chunk_id, []).append(chunk.text)
-        self.read = cache(Statement)
         self._request = request
         self._bare: dict[int, str] = {}
         self._claims: dict[int, Statement] = {}
-        self._segments = cache(segments)
         self._known = cache(Grounds)
 
     def claim(self, index: int) -> "Statement":
@@ -178,12 +175,12 @@ class Shelf:
         return self._ground(self.texts, self.texts)
 
     def _ground(self, *texts: Iterable[str]) -> Grounds:
-        close, wide = ((*map(self.read, dict.fromkeys(each)), self._query) for each in texts)
+        close, wide = ((*map(read, dict.fromkeys(each)), self._query) for each in texts)
         return self._known(close, wide)
 
     def _around(self, text: str, start: int, end: int) -> str:
         """A quote of a few words, made up to whole sentences."""
-        cuts = self._segments(text)
+        cuts = read(text).cuts
         first = bisect_right(cuts, start, key=itemgetter(1))
         last = bisect_left(cuts, end, key=itemgetter(0)) - 1
         if first > last:
@@ -214,7 +211,7 @@ class _Names:
 
     @cached_property
     def _proper(self) -> frozenset[str]:
-        said = (*self._said, *map(self._shelf.read, self._shelf.texts))
+        said = (*self._said, *map(read, self._shelf.texts))
         named = {
             part for text in said for each in text.names if each.certain for part in each.parts
         }

@@ -6,7 +6,6 @@ from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from importlib.resources import files
-from itertools import zip_longest
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from judge.checks.dates import Date, dates
@@ -19,7 +18,7 @@ _REACH: Final = 12
 _JOINT: Final = re.compile(
     r"(?:[ \u00a0-]|['’]s |[ ]?&[ ]?)(?:(?:of|the|de|la|van|von|del|al)[ -])?"
 )
-_DOTTED: Final = re.compile(r"(?<![^\W_])(?:[A-Z]\.){2,8}")
+_DOTTED: Final = re.compile(r"[A-Z](?<![^\W_].)\.(?:[A-Z]\.){1,7}")
 _STOPS: Final = (".", "!", "?", "。", "！", "？")
 _TITLE: Final = re.compile(r"《([^《》\n]{1,60})》")
 _PLACE: Final = re.compile(
@@ -105,23 +104,25 @@ def _spread(text: str) -> str:
     return _DOTTED.sub(lambda match: match[0].replace(".", "").ljust(len(match[0])), text)
 
 
-def _capitalised(text: str, own_words: Words, taken: Container[int]) -> list[Name]:
+def _capitalised(text: str, own: Words, taken: Container[int]) -> list[Name]:
     """The runs of words with a capital that owe it to no date, title or place in the text."""
+    keys, starts, ends = own
+    titles, chinese = abbreviations().never_end, not text.isascii() and CJK_CHAR.search(text)
+    tall = [at for at, start in enumerate(starts) if text[start].isupper()]
+    telling = [at for at in tall if weight(keys[at]) > LIGHT]
     found: list[Name] = []
-    tall, heading, titled = 0, not text.rstrip().endswith(_STOPS), False
-    chinese = CJK_CHAR.search(text) is not None
-    for key, start, end in zip(*own_words, strict=True):
-        own, capital, behind_title = weight(key), text[start].isupper(), titled
-        titled = key in abbreviations().never_end
-        tall += capital and own > LIGHT
-        heading = heading and (capital or end - start < _LONG)
-        if not capital or own <= LIGHT or end - start == 1 or titled:
+    for at in telling:
+        key, start, end = keys[at], starts[at], ends[at]
+        if end - start == 1 or key in titles or text[start:end] in _NONE:
             continue
-        if text[start:end] not in _NONE and text[start + 1] not in "'’" and start not in taken:
-            certain = chinese or behind_title or not _opens(text, start)
+        if text[start + 1] not in "'’" and start not in taken:
+            behind_title = at > 0 and keys[at - 1] in titles
+            certain = bool(chinese) or behind_title or not _opens(text, start)
             found.append(Name("", (key,), start, end, certain))
-    if heading and tall >= _SHORT and not chinese:
-        found = [name._replace(certain=False) for name in found]
+    if len(telling) >= _SHORT and not chinese and not text.rstrip().endswith(_STOPS):
+        small = set(range(len(keys))).difference(tall)
+        if all(ends[at] - starts[at] < _LONG for at in small):
+            found = [name._replace(certain=False) for name in found]
     return _joined(found, text)
 
 
@@ -150,6 +151,8 @@ def _begins_name(name: Name, text: str) -> bool:
 
 
 def _chinese(text: str) -> Iterator[Name]:
+    if text.isascii():
+        return
     for match in _TITLE.finditer(text):
         if title := match[1].strip():
             yield Name("", (title,), *match.span(), certain=True)
@@ -186,14 +189,6 @@ class Amid:
         return sorted(set(_AMID.findall(self.text)))
 
 
-class _Word(NamedTuple):
-    stem: str
-    written: str
-    start: int
-    end: int
-    tall: bool
-
-
 class _Cases(NamedTuple, Generic[_Kind]):
     """What stands in texts that have capitals, and in those that have none at all."""
 
@@ -210,7 +205,7 @@ class Mentions:
 
     def __init__(self, text: str, found: Words | None = None) -> None:
         self.text = text
-        self._words = found
+        self._found = found
         self._flat = text == text.lower()
         self._known: dict[Name, frozenset[str]] = {}
 
@@ -232,7 +227,8 @@ class Mentions:
     @cached_property
     def lower(self) -> frozenset[str]:
         """Stems of the words that are written without a capital."""
-        return frozenset(word.stem for word in self._found if word.written[0].islower())
+        own = zip(self._words.stems, self._forms, strict=True)
+        return frozenset(key for key, form in own if form[0].islower())
 
     def _has(self, part: str) -> bool:
         return (
@@ -267,46 +263,55 @@ class Mentions:
     @cached_property
     def written(self) -> "_Cases[frozenset[str]]":
         """The words, without the s of a plural."""
-        forms = frozenset(word.written.removesuffix("s") for word in self._found)
+        forms = frozenset(form.removesuffix("s") for form in self._forms)
         return _Cases(frozenset(), forms) if self._flat else _Cases(forms, frozenset())
 
     @cached_property
     def initials(self) -> "_Cases[str]":
         """First letters of the words that tell something."""
-        initials = "".join(word.written[0] for word in self._found if weight(word.stem) > LIGHT)
+        own = zip(self._words.stems, self._forms, strict=True)
+        initials = "".join(form[0] for key, form in own if weight(key) > LIGHT)
         return _Cases("", initials.lower()) if self._flat else _Cases(initials, "")
 
     @cached_property
-    def _found(self) -> list[_Word]:
-        text = _spread(self.text)
-        known = self._words if text == self.text else None
-        return [
-            _Word(own, text[start:end], start, end, self._flat or text[start].isupper())
-            for own, start, end in zip(*(known or words(text)), strict=True)
-        ]
+    def _words(self) -> Words:
+        plain = _spread(self.text)
+        return words(plain) if self._found is None or plain != self.text else self._found
+
+    @cached_property
+    def _forms(self) -> list[str]:
+        """The words as they are written."""
+        plain, (_, starts, ends) = _spread(self.text), self._words
+        return [plain[start:end] for start, end in zip(starts, ends, strict=True)]
+
+    @cached_property
+    def _tall(self) -> dict[int, None]:
+        """Which of the words have a capital; all of a text that has none."""
+        forms = enumerate(self._forms)
+        return {at: None for at, form in forms if self._flat or form[0].isupper()}
 
     @cached_property
     def stems(self) -> frozenset[str]:
         """The stems of the words."""
-        return frozenset(word.stem for word in self._found)
+        return frozenset(self._words.stems)
 
     @cached_property
     def roots(self) -> frozenset[tuple[str, bool]]:
         """Those of capitalised words without their endings, and whether these are a people's."""
-        tall = {word.stem for word in self._found if word.tall}
+        tall = {self._words.stems[at] for at in self._tall}
         return frozenset(root for own in tall for root in _roots(own))
 
     @cached_property
     def closed(self) -> frozenset[str]:
         """Capitalised words side by side, written as one."""
+        _, starts, ends = self._words
         closed: set[str] = set()
-        for place in range(len(self._found)):
-            run = self._found[place : place + _JOINED]
-            written = ""
-            for last, word in zip([None, *run], run, strict=False):
-                if not word.tall or (last and word.start - last.end > 1):
+        for first in self._tall:
+            written, end = "", starts[first]
+            for at in range(first, first + _JOINED):
+                if at not in self._tall or starts[at] - end > 1:
                     break
-                written += word.written
+                written, end = written + self._forms[at], ends[at]
                 closed.add(stem(written))
         return frozenset(closed)
 
@@ -314,11 +319,11 @@ class Mentions:
     def groups(self) -> frozenset[int]:
         """Which groups of forms have one in the text; a short one is written in capitals."""
         found: set[int] = set()
-        for word, behind in zip_longest(self._found, self._found[1:]):
-            if word.tall and (self._flat or len(word.written) > _JOINED or word.written.isupper()):
-                found.update(_forms().get(word.stem, ()))
-            if word.tall and behind:
-                found.update(_forms().get(f"{word.stem} {behind.stem}", ()))
+        keys, forms = [*self._words.stems, ""], self._forms
+        for at in self._tall:
+            if self._flat or len(forms[at]) > _JOINED or forms[at].isupper():
+                found.update(_forms().get(keys[at], ()))
+            found.update(_forms().get(f"{keys[at]} {keys[at + 1]}", ()))
         return frozenset(found)
 
 

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from heapq import nlargest
 from typing import Final, NamedTuple
 
@@ -22,9 +23,10 @@ COUNT: Final = 13
 _MANY: Final = 20
 """Places of one value that are compared; what stands in more is said of many things."""
 _CUT: Final = re.compile(
-    r"[,，;；、:：()（）]|(?<=\s)(?:and|but|while|whereas|or)(?=\s)|[而和与及但]", re.IGNORECASE
+    r"[,，;；、:：()（）而和与及但aAbBwWoO](?:(?<![A-Za-z])|(?<=\s.)(?i:(?<=a)nd|(?<=b)ut"
+    r"|(?<=w)hile|(?<=w)hereas|(?<=o)r)(?=\s))"
 )
-_STRONG: Final = re.compile(r"[;；]")
+_STRONG: Final = frozenset(";；")
 _LISTED: Final = re.compile(r"respectively|分别|依次", re.IGNORECASE)
 _HAN_JOINT: Final = "而和与及但"
 _DATE: Final = "date"
@@ -95,45 +97,44 @@ def rows(
 def places(row: Row) -> list[Place]:
     """The places of its items, one each."""
     text, read, items, sorts, *span, number = row
-    owner = {place: at for at, item in enumerate(items) for place in range(item.start, item.end)}
+    taken = frozenset(at for item in items for at in range(item.start, item.end))
     ends = frozenset(item.end for item in items)
     weak, strong = [span[0]], []
     for match in _CUT.finditer(text, *span):
         joint = match[0] in _HAN_JOINT and match.start() not in ends
-        if match.start() not in owner and not joint:
+        if match.start() not in taken and not joint:
             weak.append(match.start())
-            if _STRONG.match(match[0]):
+            if match[0] in _STRONG:
                 strong.append(match.start())
     weak.append(span[1])
     found = read(*span)
     telling = [
         (start, own)
         for start, own in zip(found.starts, found.stems, strict=True)
-        if weight(own) > LIGHT and start not in owner
+        if weight(own) > LIGHT and start not in taken
     ]
+    whole = frozenset(own for _, own in telling)
+
+    def within(low: int, high: int) -> frozenset[str]:
+        if [low, high] == span:
+            return whole
+        return frozenset(own for start, own in telling if low <= start < high)
+
     large = [_is_large(item) for item in items]
     made: list[Place] = []
-    for at, item in enumerate(items):
-        like = [
-            n
-            for n, own in enumerate(sorts)
-            if n != at and (own & sorts[at] or (large[at] and large[n]))
-        ]
+    for at, (item, own) in enumerate(zip(items, sorts, strict=True)):
+        others = [n for n in range(len(items)) if n != at]
+        like = [n for n in others if own & sorts[n] or (large[at] and large[n])]
         before = items[max((n for n in like if n < at), default=at)]
         behind = items[min((n for n in like if n > at), default=at)]
         low, high = _part(item, before, behind, weak, strong)
-        words = {stem for start, stem in telling if low <= start < high}
-        first, last = _clause(item, weak)
-        core = {stem for start, stem in telling if first <= start < last} or words
-        alone = True
-        for each, own in zip(items, sorts, strict=True):
-            if low <= each.start < high and each is not item:
-                alone = alone and not own & sorts[at]
-                words.update(() if own & sorts[at] else _key(each))
-        past = next((own.words for own in reversed(made) if own.kinds & sorts[at]), frozenset())
-        made.append(
-            Place(item, sorts[at], number, span[0], frozenset(words), frozenset(core), past, alone)
-        )
+        inside = [n for n in others if low <= items[n].start < high]
+        apart = [key for n in inside if not own & sorts[n] for key in _key(items[n])]
+        words = within(low, high).union(apart)
+        core = within(*_clause(item, weak)) or words
+        alone = not any(own & sorts[n] for n in inside)
+        past = next((each.words for each in reversed(made) if own & each.kinds), frozenset())
+        made.append(Place(item, own, number, span[0], words, core, past, alone))
     return made
 
 
@@ -168,8 +169,10 @@ def _part(
     It reaches to the clauses of the items of its kind beside it; what stands between belongs to
     both, unless a semicolon parts it.
     """
-    first, last = _clause(item, weak)
     low, high = weak[0], weak[-1]
+    if before is behind:
+        return low, high
+    first, last = _clause(item, weak)
     if before is not item:
         low = min(_clause(before, weak)[1], first)
         low = next((cut for cut in strong if low <= cut <= first), low)
@@ -192,15 +195,17 @@ class Places:
 
     def __init__(self, found: Iterable[Row]) -> None:
         self._rows = list(found)
-        self._valued: dict[object, list[int]] = defaultdict(list)
-        self._sorted: dict[str, list[int]] = defaultdict(list)
-        for at, row in enumerate(self._rows):
-            for value in dict.fromkeys(value for item in row.items for value in values(item)):
-                self._valued[value].append(at)
-            for kind in frozenset().union(*row.kinds):
-                self._sorted[kind].append(at)
         self._made: dict[int, list[Place]] = {}
         self._held: dict[str, dict[str, list[tuple[int, int]]]] = {}
+
+    @cached_property
+    def _valued(self) -> dict[object, list[int]]:
+        """By value the rows that have it."""
+        found: dict[object, list[int]] = defaultdict(list)
+        for at, row in enumerate(self._rows):
+            for value in dict.fromkeys(value for item in row.items for value in values(item)):
+                found[value].append(at)
+        return found
 
     def _places(self, at: int) -> list[Place]:
         if at not in self._made:
@@ -211,10 +216,10 @@ class Places:
         """By word the places of a kind that have it: row, and which of its places."""
         if kind not in self._held:
             found = self._held[kind] = defaultdict(list)
-            for at in self._sorted.get(kind, ()):
-                for which, place in enumerate(self._places(at)):
-                    for own in place.words if kind in place.kinds else ():
-                        found[own].append((at, which))
+            for at, row in enumerate(self._rows):
+                for which, own in enumerate(row.kinds):
+                    for word in self._places(at)[which].words if kind in own else ():
+                        found[word].append((at, which))
         return self._held[kind]
 
     def near(self, claim: Place) -> list[tuple[float, Place]]:

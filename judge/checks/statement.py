@@ -34,6 +34,12 @@ _PAIRED: Final = 6
 """Figures of one sentence that a percentage may be of; more are a table."""
 
 
+_KEPT: Final = 400_000
+"""Characters of texts that are kept as read; as many of those before them are too."""
+_LONGEST: Final = 20_000
+"""Characters of the longest text that is kept."""
+
+
 class Statement:
     """What a text says that can be compared, each kind found when it is asked for."""
 
@@ -142,6 +148,30 @@ class Statement:
     def place(self, item: Item) -> Place | None:
         """What it says about one of its figures or dates; None in a list of several."""
         return self._placed.get((item.start, item.end))
+
+
+class Reader:
+    """What texts say, each read once for as long as it is asked for: chunks and quotes repeat."""
+
+    def __init__(self) -> None:
+        self._young: dict[str, Statement] = {}
+        self._old: dict[str, Statement] = {}
+        self._size = 0
+
+    def __call__(self, text: str) -> Statement:
+        """What a text says."""
+        own = self._young.get(text)
+        if own is None:
+            own = self._old.get(text) or Statement(text)
+            if len(text) <= _LONGEST:
+                self._young[text] = own
+                self._size += len(text)
+            if self._size > _KEPT:
+                self._young, self._old, self._size = {}, self._young, 0
+        return own
+
+
+read: Final = Reader()
 
 
 def _torn(text: str, place: int) -> bool:
