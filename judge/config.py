@@ -107,8 +107,9 @@ class Config(Record):
     concurrency: int = Field(default=64, ge=1)
     """Answers in flight at once."""
     workers: int | None = Field(default=None, ge=1, le=64)
-    """Processes that compute: 1 is this one alone. Where left out `judge score` takes as many as
-    there are cores, at most 4, and 1 below 200 answers; anything else takes 1."""
+    """Processes that compute: 1 is this one alone. More cut, check and judge by similarity; this
+    one asks whoever is asked, and runs models of this machine. If left out `judge score` takes as
+    many as there are cores, at most 4, and 1 below 200 answers; anything else takes 1."""
     max_unscored: float = Field(default=0.05, ge=0, le=1)
     """Share of claims without a verdict over which a run is not to be trusted."""
     max_line: float = Field(default=64.0, gt=0, allow_inf_nan=False)

@@ -27,6 +27,7 @@ _FULL: Final = 3 * HEAVY
 _LENGTH: Final = Struct("!Q")
 _ROOM: Final = 1 << 20
 """Bytes of results that may wait to be read."""
+_ALONE: Final = "name fewer --workers, 1 for none"
 
 
 def cores() -> int:
@@ -145,9 +146,6 @@ class Line:
         done: asyncio.Future[_Result] = self._pool.loop.create_future()
         self._pool.take(_Task(done, heavy, message, self))
         return await done
-
-
-_ALONE: Final = "name fewer --workers, 1 for none"
 
 
 class _Worker:

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from judge.backends.fake import FakeJudge
 from judge.errors import WorkerLost
 from judge.files.fields import sample_from
 from tests.asked import Asked
-from tests.commands import judge, line, results
+from tests.commands import judge, line, results, write
 from tests.faults import CRASHED, broken, cut
 from tests.replies import Answer, Hang, Script, right
 from tests.server import JudgeServer
@@ -45,6 +46,17 @@ def test_two_make_the_same_bytes_as_none(place: Path) -> None:
         one, two = ((place / run / name).read_bytes() for run in ("run1", "run2"))
         assert one == two, name
     assert len(results(place / "run2")) == len(LINES)
+
+
+def test_where_none_can_be_started(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    source = write(place / "in.jsonl", (line(f"q{n}", "It opens.") for n in range(200)))
+    # With so many answers they are tried for, and done without; not so where they are asked for.
+    assert judge("score", source, "-o", "run").code == 0
+    ran = judge("score", source, "-o", "other", "--workers", 2)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith("judge: no worker process can be started ([Errno 2] No such file")
+    assert ran.err.endswith("name fewer --workers, 1 for none; nothing was written\n")
 
 
 SAMPLES = [sample_from(each, line=n, needs=()) for n, each in enumerate(LINES)]
