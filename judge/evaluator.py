@@ -46,13 +46,14 @@ class Evaluator:
     However many callers `evaluate` has at a time, they share `config.concurrency`; an event loop
     of another thread has as many of its own.
 
-    Entered with `async with`, it keeps its connections and its cache open until it is left;
-    otherwise each `evaluate` opens and closes them for itself.
+    Entered with `async with`, it keeps its connections, its cache and its worker processes until it
+    is left; otherwise each `evaluate` opens and closes them for itself.
 
     Args:
         config: settings; the defaults where left out.
         judge: a judge of your own instead of the one the settings describe; where correctness is
             asked for, it compares with the references, too. Relevance is asked of no such judge.
+            It is asked in this process, however many `config.workers` there are.
         review_hook: is handed the share `config.review_rate` of the answers as they are made, on
             another thread.
     """
@@ -188,6 +189,7 @@ class Evaluator:
         Raises:
             ConfigError: no key, or a cache that cannot be opened.
             JudgeUnavailable: the model cannot be asked at all.
+            WorkerLost: a worker process cannot be started, or ended before its time.
         """
         async with AsyncExitStack() as stack:
             score = self._scorer(*await stack.enter_async_context(self._readied()))
