@@ -30,8 +30,10 @@ class Desk:
         """
         if heavy >= HEAVY:
             return await apart(heavy, work, *given, **named)
+        waits = self._computing.locked()
         async with self._computing:
-            await asyncio.sleep(0)
+            if not waits:
+                await asyncio.sleep(0)
             return work(*given, **named)
 
 

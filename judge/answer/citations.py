@@ -13,6 +13,7 @@ from judge.answer.markers import (
     Marker,
     find_markers,
     find_phrases,
+    may_cite,
     read_numbers,
     split_parts,
 )
@@ -49,6 +50,8 @@ def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> tuple[C
     Raises:
         ConfigError: `rules.citation_pattern` is no regular expression, or takes too much time.
     """
+    if not (rules.citation_pattern or rules.prose_citations or may_cite(sample.answer)):
+        return ()
     known = Identifiers([chunk.chunk_id for chunk in sample.chunks], sample.retrieved or ())
     text = sample.answer
     spans = list(_custom(sample, rules.citation_pattern, known))

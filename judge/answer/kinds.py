@@ -146,7 +146,7 @@ def _names_sources(text: str, bare: str) -> bool:
 def _bare(text: str) -> str:
     """The words of a sentence, without what only marks or decorates them."""
     line = _QUOTE_SIGN.sub("", text, count=1) if text.startswith(">") else text
-    line = _HASH.sub("", line, count=1)
+    line = _HASH.sub("", line, count=1) if "#" in line else line
     line = unmarked(line[list_marker(line) :] or line)
     line = line if line.isascii() else _DECORATION.sub("", line).replace("’", "'")
     if any(map(line.__contains__, "*_`")):

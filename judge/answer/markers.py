@@ -133,6 +133,11 @@ class _Pair(NamedTuple):
     family: str
 
 
+def may_cite(text: str) -> bool:
+    """Whether any bracket opens in a text: without one it has no markers."""
+    return any(map(text.__contains__, "[(［（【《"))
+
+
 def find_markers(text: str, limit: int = CONTENT_LIMIT) -> Iterator[Marker]:
     """Yield every pair of brackets that may cite, by start: an outer pair before an inner.
 

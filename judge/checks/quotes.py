@@ -26,6 +26,7 @@ MIN_CJK: Final = 8
 # of white space into one space at most.
 _ELLIPSIS: Final = re.compile(r" ?[\[(]?(?:\.{3,}|⋯+)[\])]? ?")
 _LOOSE: Final = re.compile(r" (?=[.,;:!?)\]](?!\w))")
+_SPACED: Final = tuple(f" {stop}" for stop in ".,;:!?)]")
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 # What no quote may be cut out of: a Latin word, a number with its separators.
 _ATOM: Final = re.compile(rf"(?:[^\W_{CJK}]|(?<=\d)[.,](?=\d))+|.", re.DOTALL)
@@ -151,7 +152,7 @@ class _Text:
 
     def find(self, given: str, *, short: bool = False) -> tuple[int, int] | None:
         """Where a quote stands, in characters of the chunk as given."""
-        quote, plain = _LOOSE.sub("", fold(given).text).replace(_EDGE, _UNKNOWN), self._plain
+        quote, plain = _tight(fold(given).text).replace(_EDGE, _UNKNOWN), self._plain
         span = self._folded.span
         # Looking for dots alone is many times as quick as for what may stand around them.
         joined = "..." in quote or "⋯" in quote
@@ -179,12 +180,18 @@ def _closed(folded: Folded) -> Folded:
 
     A judge that copies the sentence does not.
     """
-    gaps = {gap.start() for gap in _LOOSE.finditer(folded.text)}
-    if not gaps:
+    closed = _tight(folded.text)
+    if closed == folded.text:
         return folded
+    gaps = {gap.start() for gap in _LOOSE.finditer(folded.text)}
     kept = [at for at in range(len(folded.text)) if at not in gaps]
     starts, ends = (tuple(places[at] for at in kept) for places in (folded.starts, folded.ends))
-    return Folded(_LOOSE.sub("", folded.text), starts, ends)
+    return Folded(closed, starts, ends)
+
+
+def _tight(text: str) -> str:
+    """The text without spaces before a stop; to look for them by themselves is much quicker."""
+    return _LOOSE.sub("", text) if any(map(text.__contains__, _SPACED)) else text
 
 
 def _is_edge(text: str, place: int) -> bool:

@@ -179,6 +179,14 @@ class Counts:
         return bounds(_weight(self.own), self.judged, self.failed)
 
     @property
+    def validity_bounds(self) -> Limits | None:
+        """The share of valid citations with every unjudged one counted 0, then 1."""
+        valid, unjudged = (
+            self.citations[c] for c in (CitationStatus.VALID, CitationStatus.UNJUDGED)
+        )
+        return bounds(valid, self.settled, unjudged)
+
+    @property
     def unscored_share(self) -> float | None:
         """The part of the claims without a verdict of the run's own judge."""
         return share(self.failed, self.claims)
@@ -211,10 +219,6 @@ class Counts:
 
     def limits(self) -> dict[str, Limits | None]:
         """The bounds of those scores of an answer that have any."""
-        valid, unjudged = (
-            self.citations[CitationStatus.VALID],
-            self.citations.total() - self.settled,
-        )
         return {
             "faithfulness": self.bounds,
             "faithfulness_strict": bounds(self.own[Support.FULL], self.judged, self.failed),
@@ -222,7 +226,7 @@ class Counts:
             "hallucination_rate": self._any(_INVENTED),
             "hallucination_rate_strict": self._any(_UNSUPPORTED),
             "citation_recall": bounds(self.cited_fully, self.judged, self.failed),
-            "citation_validity": bounds(valid, self.settled, unjudged),
+            "citation_validity": self.validity_bounds,
         }
 
 
@@ -288,12 +292,11 @@ def _status(scores: Scores, sentences: Sequence[Sentence]) -> Status:
 
 def _scores(sentences: Sequence[SentenceResult], citations: Sequence[Citation]) -> Scores:
     counts = Counts.of(sentences, citations)
-    sides = counts.limits()
     return Scores(
         **counts.claimed(),
         **{name: value for name, (value, _) in counts.rates().items()},
-        faithfulness_bounds=sides["faithfulness"],
-        citation_validity_bounds=sides["citation_validity"],
+        faithfulness_bounds=counts.bounds,
+        citation_validity_bounds=counts.validity_bounds,
         unsupported=tuple(
             sentence.index
             for sentence in sentences
