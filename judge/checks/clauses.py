@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from judge.checks.contrasts import Pole, lexicon
 from judge.checks.numbers import numbers
-from judge.text.fold import CJK_CHAR
+from judge.text.fold import CJK, CJK_CHAR
 from judge.text.senses import Sense, rivals, senses
 from judge.text.words import CONTENT, Words, grammar, stem, weight, words
 
@@ -37,6 +37,8 @@ _SHARE: Final = re.compile(
 )
 """Between the numbers of a part: `two of the nine`, `of the nine men, two`, `十二家中有五家`."""
 _OF: Final = re.compile(r"(?:\A|[^\w])(?:out )?of (?:the |its |our |their )?\Z", re.IGNORECASE)
+TOKEN: Final = re.compile(rf"[^\W_{CJK}]+|[{CJK}]")
+"""A word, or a Chinese character."""
 _DENYING: Final = frozenset(("deny", "deny-also", "deny-near", "deny-all", "forbid", "must-not"))
 _ADJECTIVE: Final = re.compile(r"(?:able|ible|al|ent|ant|ive|ate|ary|ous|ect|ete|ure|ar)\Z")
 _ROOT: Final = 4
@@ -190,6 +192,16 @@ class Clause:
             for mark in self.marks
         ) + sum(word.prefixed for word in self.words)
         return bool(count % 2 if self.nested else count)
+
+    @cached_property
+    def prefixed(self) -> bool:
+        """Whether a word of it has a prefix that denies."""
+        return any(word.prefixed for word in self.words)
+
+    @cached_property
+    def tokens(self) -> list[str]:
+        """The stems of all its words, those of grammar too."""
+        return list(map(stem, TOKEN.findall(self.whole.lower())))
 
     @cached_property
     def nested(self) -> bool:

@@ -232,7 +232,8 @@ def _top(near: Sequence[_Near], having: Word | None = None) -> list[Clause]:
 
 def _polarity(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     """One denies the word that the other says, and has no negation of its own."""
-    if own.conditional:
+    bare = not own.prefixed and not any(each.clause.prefixed for each in near)
+    if own.conditional or (bare and all(each.clause.denies == own.denies for each in near)):
         return
     for word in own.words:
         there = _top(near, word)
@@ -302,19 +303,17 @@ def _ruled_alike(own: Clause, other: Clause) -> bool:
 def _opposite(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     """A word in whose place the other has one that excludes it."""
     there = [each for each in _top(near) if each.has("apart") == own.has("apart")]
-    for word in own.words:
-        if any(
+    for word in own.words if there else ():
+        rivals = [_rivals(word, own, clause) for clause in there]
+        if not all(rivals) or any(
             _same_place(word, own, said, other)
             for each in near
             for other in each.sentence
             for said in other.having(word)
         ):
             continue
-        rivals = [_rivals(word, own, clause) for clause in there]
         if (
-            rivals
-            and not (own.has("only") and any(each.has("apart") for each in near[0].sentence))
-            and all(rivals)
+            not (own.has("only") and any(each.has("apart") for each in near[0].sentence))
             and _shared(word, own, there[0], near) >= _SHARED
         ):
             yield Contradiction(_phrase(own, word), _phrase(there[0], rivals[0][0]))

@@ -144,7 +144,10 @@ class Grounds:
 
     def misplaced(self, said: Statement, item: Item) -> str | None:
         """What stands there instead, where a claim has an item of something else."""
-        own = said.place(item)
+        # What stands beside nothing of its kind is not mistaken for it: most quotes are short.
+        texts = self._close[:-1]
+        many = sum(len(t.dates if isinstance(item, Date) else t.quantities) for t in texts)
+        own = said.place(item) if many > 1 else None
         if not own or not own.alone or self._asked(item):
             return None
         if self._stands(own):

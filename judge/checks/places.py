@@ -252,10 +252,8 @@ def values(item: Item) -> Iterator[object]:
     """What places are found by: values of a quantity, a date with and without its day and month."""
     if isinstance(item, Date):
         for day in item.readings:
-            yield from (
-                day,
-                *(own for own in (day._replace(day=None), Day(day.year)) if own != day),
-            )
+            month, year = Day(day.year, day.month, None, day.weekday), Day(day.year)
+            yield from (day, *(own for own in (month, year) if own != day))
     else:
         yield from (value for value, _ in item.readings)
 

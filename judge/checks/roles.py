@@ -103,7 +103,7 @@ def _converse_han(own: Clause, other: Clause) -> Iterator[tuple[_Frame | None, _
 
 
 def _english(own: Clause, other: Clause) -> Iterator[tuple[_Frame, _Frame]]:
-    if len(own.words) > _LONG:
+    if len(own.words) > _LONG or _in_order(own.tokens, other.tokens):
         return
     for verb in own.words:
         there = [each for each in other.having(verb) if each.key == verb.key]
@@ -112,6 +112,14 @@ def _english(own: Clause, other: Clause) -> Iterator[tuple[_Frame, _Frame]]:
         mine, theirs = _around(own, verb), _around(other, there[0])
         if mine is not None and theirs is not None:
             yield mine, theirs
+
+
+def _in_order(own: list[str], other: list[str]) -> bool:
+    """Whether two clauses say in one order what both say, and neither turns it round by a `by`."""
+    if "by" in own or "by" in other:
+        return False
+    mine, theirs = set(own), set(other)
+    return [each for each in own if each in theirs] == [each for each in other if each in mine]
 
 
 def _around(clause: Clause, verb: Word) -> _Frame | None:

@@ -4,16 +4,15 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from judge.checks.clauses import Clause
+from judge.checks.clauses import TOKEN, Clause
 from judge.checks.contrasts import lexicon
-from judge.text.fold import CJK, CJK_CHAR
+from judge.text.fold import CJK_CHAR
 from judge.text.words import stem
 
 _MOST: Final = 0.6
 """Two sides are the same where so much of the shorter one stands in the other."""
 _WINDOW: Final = 7
 """Words between `more` and its `than`."""
-_TOKEN: Final = re.compile(rf"[^\W_{CJK}]+|[{CJK}]")
 _BETWEEN: Final = (
     "in on at for during over under by when while after before since with within from to about"
     " because and or"
@@ -92,7 +91,7 @@ class Comparison(NamedTuple):
 
 def tokens(text: str) -> frozenset[str]:
     """The words of a side, a Chinese character a word, without those of grammar."""
-    found = _TOKEN.findall(text)
+    found = TOKEN.findall(text)
     return frozenset(
         stem(each.lower())
         for at, each in enumerate(found)
@@ -143,7 +142,7 @@ def comparisons(clause: Clause) -> list[Comparison]:
 
 
 def _english(text: str) -> Iterator[Comparison]:
-    words = [(match[0].lower(), *match.span()) for match in _TOKEN.finditer(text)]
+    words = [(match[0].lower(), *match.span()) for match in TOKEN.finditer(text)]
     for at, (word, _, end) in enumerate(words):
         behind = end
         if word == "than":
