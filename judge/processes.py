@@ -191,7 +191,9 @@ async def _started(module: str) -> Process:
 
 def serve() -> NoReturn:
     """The life of a worker: work comes by standard input, results go by standard output."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in {"SIGINT", "SIGTERM", "SIGHUP"} & set(dir(signal)):
+        # Whoever stops all processes at once means the one whose end ends this one.
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
     given, said = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no result
     gc.freeze()  # what was imported stays: the collector need not walk through it again
