@@ -6,14 +6,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from heapq import nlargest
+from itertools import chain
+from math import fsum
 from typing import Final, NamedTuple
 
 from judge.checks.dates import Date, Day
 from judge.checks.quantities import MERE, Quantity, counted
 from judge.text.words import LIGHT, Words, weight
 
-_HITS: Final = 500
-"""Places of its words that are looked at for one figure of a claim, the rarest words first."""
+_HITS: Final = 1000
+"""Rows of its words that are looked at for one figure of a claim, the rarest words first."""
+_THIRD: Final = 0.33
 _NEAR: Final = 8
 """Places that share most words with a figure of a claim are compared."""
 _ITEMS: Final = 12
@@ -196,7 +199,6 @@ class Places:
     def __init__(self, found: Iterable[Row]) -> None:
         self._rows = list(found)
         self._made: dict[int, list[Place]] = {}
-        self._held: dict[str, dict[str, list[tuple[int, int]]]] = {}
 
     @cached_property
     def _valued(self) -> dict[object, list[int]]:
@@ -212,30 +214,38 @@ class Places:
             self._made[at] = places(self._rows[at])
         return self._made[at]
 
-    def _holders(self, kind: str) -> dict[str, list[tuple[int, int]]]:
-        """By word the places of a kind that have it: row, and which of its places."""
-        if kind not in self._held:
-            found = self._held[kind] = defaultdict(list)
-            for at, row in enumerate(self._rows):
-                for which, own in enumerate(row.kinds):
-                    for word in self._places(at)[which].words if kind in own else ():
-                        found[word].append((at, which))
-        return self._held[kind]
+    @cached_property
+    def _having(self) -> dict[str, list[int]]:
+        """By word and figure the rows that have it."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for at, row in enumerate(self._rows):
+            keys = (key for item in row.items for key in _key(item))
+            for own in {*row.read(row.start, row.end).stems, *keys}:
+                found[own].append(at)
+        return found
 
     def near(self, claim: Place) -> list[tuple[float, Place]]:
-        """Those of a claim's kind with its words, and how alike their words are, 0 to 1."""
-        shared: dict[tuple[int, int], float] = defaultdict(float)
-        for kind in claim.kinds:
-            holders = self._holders(kind)
-            lists = [(holders.get(own, ()), weight(own)) for own in claim.words]
-            left = _HITS
-            for held, own in sorted(lists, key=lambda each: len(each[0])):
-                for place in held[:left]:
-                    shared[place] += own
-                left -= min(len(held), left)
-        best = nlargest(_NEAR, sorted(shared), key=shared.__getitem__)
-        found = (self._places(at)[which] for at, which in best)
-        return [(_alike(claim, place), place) for place in found]
+        """Those of a claim's kind with its words, and how alike their words are, 0 to 1.
+
+        Of a row that has less than a third of the words by weight no place is half like the claim.
+        """
+        shared: dict[int, float] = defaultdict(float)
+        lists = [(self._having.get(own, ()), weight(own)) for own in claim.words]
+        left = _HITS
+        for held, own in sorted(lists, key=lambda each: len(each[0])):
+            for at in held[:left]:
+                shared[at] += own
+            left -= min(len(held), left)
+        least = _THIRD * weigh(claim.words)
+        found = [
+            place
+            for at in sorted(shared)
+            if shared[at] >= least and not claim.kinds.isdisjoint(chain(*self._rows[at].kinds))
+            for place in self._places(at)
+            if place.kinds & claim.kinds and place.words & claim.words
+        ]
+        best = nlargest(_NEAR, found, key=lambda place: weigh(claim.words & place.words))
+        return [(_alike(claim, place), place) for place in best]
 
     def holders(self, item: Item) -> list[Place]:
         """Those of exactly its value; none where there are too many to tell."""
@@ -296,4 +306,4 @@ def follows(place: Place, other: Place) -> bool:
 
 def weigh(words: frozenset[str]) -> float:
     """The weight of some stems together."""
-    return sum(map(weight, words))
+    return fsum(map(weight, words))
