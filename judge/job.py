@@ -109,8 +109,9 @@ class Job:
             # Outside the loop, which would put off a Ctrl-C until a blocking read has ended.
             task = self._check(folder, bad)
             _check_files()
-            if self._config.workers is None and task.checked.samples >= _MANY:
-                self._evaluator.workers = min(cores(), _MOST_WORKERS)
+            many = task.checked.samples
+            usual = min(cores(), _MOST_WORKERS) if many >= _MANY else 1
+            self._evaluator.workers = min(self._config.workers or usual, many)
             summary, record = asyncio.run(self._score(folder, task, watcher))
             seconds = round(time.monotonic() - clock, 3)
             whole = {"finished": _now(), "seconds": seconds, "resumed": folder.kept}
