@@ -156,17 +156,19 @@ def align(said: Terms, passages: Passages, cosine: Floats, cited: Bools) -> Alig
     windows = np.column_stack(
         [_pick(alone, top), _pick(alone, np.where(cited, top, -np.inf)), alone]
     )
-    held = np.flatnonzero(np.diff(hit * chunks + chunk, prepend=-1))
+    items = np.flatnonzero(said.items)
+    # Which, and which item: what an item's hits are known by.
+    slot = np.full(_WHICH * rows, -1)
+    slot.reshape(_WHICH, -1)[:, items] = np.arange(_WHICH * len(items)).reshape(_WHICH, -1)
+    held = np.flatnonzero(slot[hit] >= 0)
+    held = held[np.flatnonzero(np.diff(hit[held] * chunks + chunk[held], prepend=-1))]
     inside = np.flatnonzero(alone.ravel()[owner * chunks + chunk] == window)
     citing = cited[owner[held], chunk[held]]
     best = (windows[owner[inside], :2] == window[inside, None]).T
-    item = said.items
-    rank = np.cumsum(item) - 1
 
     def codes(hits: Ints, column: Ints) -> Ints:
-        which, row = np.divmod(hits, rows)
-        found = (column * _WHICH + which) * item.sum() + rank[row]
-        return np.sort(found[item[row]])
+        which = slot[hits]
+        return np.sort((column * _WHICH * len(items) + which)[which >= 0])
 
     there, column = _columns(hit[inside], chunk[inside], *best)
     row = there[there < rows]
@@ -184,7 +186,7 @@ def align(said: Terms, passages: Passages, cosine: Floats, cited: Bools) -> Alig
         passages=passages,
         windows=windows,
         sentences=np.stack([shares[Kind.PAIR], shares[Kind.SKIP], cosines], axis=2) ** _STEEP,
-        items=np.flatnonzero(item),
+        items=items,
         held=codes(*_columns(hit[held], chunk[held], np.ones_like(citing), citing)),
         inside=codes(there, column),
         missing=(counts[_OWN] == 0) & (counts[_MEANING] == 0),

@@ -1,14 +1,14 @@
 """What some sentences say, looked up in passages all at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain, repeat
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from judge.judges.similarity.model import Bools, Ints
+from judge.judges.similarity.model import Bools, Ints, runs
 from judge.judges.similarity.terms import GAP, Terms, tokens
 from judge.text.pieces import segments
 from judge.text.senses import Sense, senses
@@ -55,10 +55,9 @@ class Passages:
 
     def hits(self, number: Ints) -> tuple[Ints, Ints]:
         """Every (row, window that holds what its number stands for), ascending."""
-        low, high = self.at[number], self.at[number + 1]
-        count = high - low
-        row = np.repeat(np.arange(len(number)), count)
-        return row, self.window[np.arange(len(row)) + np.repeat(high - np.cumsum(count), count)]
+        low = self.at[number]
+        count = self.at[number + 1] - low
+        return np.repeat(np.arange(len(number)), count), self.window[runs(low, count)]
 
     def has(self, number: Ints, window: Ints) -> Bools:
         """Whether windows hold what some numbers stand for."""
@@ -150,14 +149,18 @@ def _occurrences(read: Sequence[_Text], first: Ints, said: Terms) -> tuple[Ints,
     order = np.flatnonzero(word >= 0)
     joint = order[:-1][near[order[:-1]] & (np.diff(order) == 1)]
     paired, pair = _found(word[joint] * many + word[joint + 1], said.pairs)
-    one, two = _neighbours(order[np.isin(word[order], np.divmod(said.skips, many))], segment)
+    wanted = np.zeros(many, np.bool_)
+    wanted[np.concatenate(np.divmod(said.skips, max(many, 1)))] = True
+    one, two = _neighbours(order[wanted[word[order]]], segment)
     skipped, skip = _found(word[one] * many + word[two], said.skips)
-    posted = cache(_posted(said))
+    found = {sense.concept: sense for text in read for sense, _ in text.senses}
+    posted = _posted(said, found if said.meanings else {})
     meant = [
-        (number, base + at)
+        each
         for text, base in zip(read, bases, strict=False)
-        for sense, at in (text.senses if said.meanings else ())
-        for number in posted(sense)
+        for sense, at in text.senses
+        for number in posted.get(sense.concept, ())
+        for each in (number, base + at)
     ]
     meaning, there = np.asarray(meant, np.int64).reshape(-1, 2).T
     return (
@@ -170,32 +173,26 @@ def _neighbours(word: Ints, segment: Ints) -> tuple[Ints, Ints]:
     """The first and the second word of whatever may be a skip, of words by their places."""
     # Words of different segments are more than `AHEAD` apart.
     place = word + AHEAD * segment[word]
-    couples = [np.zeros((2, 0), np.int64)]
-    for step in range(1, AHEAD + 1):
-        apart = place[step:] - place[:-step]
-        at = np.flatnonzero(apart <= AHEAD)
-        if not len(at):
-            break
-        back = at[apart[at] <= BACK]
-        couples += np.stack([at, at + step]), np.stack([back + step, back])
-    one, two = word[np.concatenate(couples, axis=1)]
-    return one, two
+    near = np.append(place, np.full(AHEAD, place[-1:].sum() + AHEAD + 1))
+    apart = near[np.arange(len(place))[:, None] + np.arange(1, AHEAD + 1)] - place[:, None]
+    at, step = np.nonzero(apart <= AHEAD)
+    to = at + step + 1
+    back = apart[at, step] <= BACK
+    return word[np.concatenate([at, to[back]])], word[np.concatenate([to, at[back]])]
 
 
-def _posted(said: Terms) -> Callable[[Sense], list[int]]:
-    """What a word of a passage is evidence of: the meanings it implies, and those it excludes."""
+def _posted(said: Terms, found: Mapping[str, Sense]) -> dict[str, list[int]]:
+    """What words of a passage are evidence of: the meanings they imply, and those they exclude."""
     number = {concept: at for at, concept in enumerate(said.meanings, said.known)}
     rivals: dict[str, set[str]] = {}
     for concept, sense in said.meanings.items():
         for other in sense.excludes:
             rivals.setdefault(other, set()).add(concept)
-
-    def posted(found: Sense) -> list[int]:
-        own = number.keys() & found.implies
-        against = {each for concept in found.implies for each in rivals.get(concept, ())}
-        return [
-            *(number[each] for each in own),
-            *(len(number) + number[each] for each in against - own),
-        ]
-
+    posted = {}
+    for concept, sense in found.items():
+        own = number.keys() & sense.implies
+        against = {each for other in sense.implies for each in rivals.get(other, ())} - own
+        if own or against:
+            said_by = [number[each] for each in own]
+            posted[concept] = [*said_by, *(len(number) + number[each] for each in against)]
     return posted

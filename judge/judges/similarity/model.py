@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -26,8 +27,9 @@ Vectors = npt.NDArray[np.float32]
 _WIDTH: Final = 512
 _GRAMS: Final = (3, 4)
 _BATCH: Final = 1024
-_AT_ONCE: Final = 32
-"""Dimensions that are added together: what is read stays in the processor's cache."""
+_PAIR: Final = 2
+_AT_ONCE: Final = 1_000_000
+"""Values that are looked up together."""
 _SIGN: Final = 1 << 31
 
 
@@ -60,31 +62,40 @@ class LexicalEmbedder:
 
 def _embed(texts: Sequence[str]) -> Vectors:
     found = [stems(text) for text in texts]
-    rows = np.zeros((len(texts), _WIDTH), np.float32)
-    place: dict[str, int] = {}
-    which = np.asarray(
-        [place.setdefault(stem, len(place)) for each in found for stem in each], np.int64
-    )
+    place = {stem: at for at, stem in enumerate(dict.fromkeys(chain.from_iterable(found)))}
+    rows: Vectors = np.zeros((len(texts), _WIDTH), np.float32)
     if not place:
         return rows
-    # A word is a column: numbers that are added lie side by side, which halves the time.
-    vectors = np.concatenate(list(map(_vector, place))).reshape(-1, _WIDTH).T.copy()
-    sizes = np.asarray([len(each) for each in found], np.int64)
-    filled = np.flatnonzero(sizes)
-    starts = (np.cumsum(sizes) - sizes)[filled]
-    sums = np.concatenate(
-        [
-            np.add.reduceat(np.take(vectors[low : low + _AT_ONCE], which, axis=1), starts, axis=1)
-            for low in range(0, _WIDTH, _AT_ONCE)
-        ]
-    ).T.copy()
-    norms = np.linalg.norm(sums, axis=1, keepdims=True)
-    rows[filled] = sums / np.where(norms > 0, norms, 1.0)
+    sums = rows.ravel()
+    own, signed = zip(*map(_vector, place), strict=True)
+    dimensions, values = np.concatenate(own), np.concatenate(signed)
+    many = np.asarray(list(map(len, own)), np.int64)
+    word = np.fromiter(map(place.__getitem__, chain.from_iterable(found)), np.int64)
+    sizes = np.asarray(list(map(len, found)), np.int64)
+    count = many[word]
+    entry = runs((np.cumsum(many) - many)[word], count)
+    text = np.repeat(np.repeat(np.arange(len(texts)), sizes), count)
+    cell = text * _WIDTH + dimensions[entry]
+    # In double precision one sum of two is rounded as in single; of more, the order counts.
+    sums += np.bincount(cell, values[entry], len(sums))
+    crowded = np.flatnonzero(np.bincount(cell) > _PAIR)
+    table = np.zeros((_WIDTH, len(place)), np.float32)
+    table[dimensions, np.repeat(np.arange(len(place)), many)] = values
+    whole = sizes[crowded // _WIDTH]
+    cuts = np.searchsorted(np.cumsum(whole), np.arange(_AT_ONCE, whole.sum(), _AT_ONCE))
+    for part in filter(len, np.split(crowded, cuts)):
+        at, dimension = np.divmod(part, _WIDTH)
+        near = word[runs((np.cumsum(sizes) - sizes)[at], sizes[at])]
+        within = table[np.repeat(dimension, sizes[at]), near]
+        sums[part] = np.add.reduceat(within, np.cumsum(sizes[at]) - sizes[at])
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows /= np.where(norms > 0, norms, 1.0)
     return rows
 
 
 @lru_cache(maxsize=1 << 13)
-def _vector(stem: str) -> Vectors:
+def _vector(stem: str) -> tuple[Ints, Vectors]:
+    """The dimensions in which a word has a value, and these."""
     framed = f"<{stem}>"
     parts = [framed[i : i + n] for n in _GRAMS for i in range(len(framed) - n + 1)]
     hashes = np.fromiter(
@@ -92,7 +103,15 @@ def _vector(stem: str) -> Vectors:
     )
     values = np.where(hashes & _SIGN, 1.0, -1.0) * weight(stem)
     values[1:] /= np.sqrt(len(hashes))
-    return np.bincount(hashes % _WIDTH, values, _WIDTH).astype(np.float32)
+    vector = np.bincount(hashes % _WIDTH, values, _WIDTH).astype(np.float32)
+    held = np.flatnonzero(vector)
+    return held, vector[held]
+
+
+def runs(first: Ints, count: Ints) -> Ints:
+    """So many whole numbers from each first one, end to end."""
+    ahead: Ints = np.arange(count.sum()) + np.repeat(first - np.cumsum(count) + count, count)
+    return ahead
 
 
 def nearest(own: Vectors, rows: Vectors, first: Ints) -> Floats:
