@@ -8,13 +8,14 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from judge.errors import ConfigError
+from judge.text.pieces import LONGEST
 from judge.text.words import stems, weight
 from judge.workers import apart
 
@@ -27,9 +28,13 @@ Vectors = npt.NDArray[np.float32]
 _WIDTH: Final = 512
 _GRAMS: Final = (3, 4)
 _BATCH: Final = 1024
+_KEPT: Final = 1 << 13
+"""Texts whose vectors are kept, of 2 kB each."""
 _PAIR: Final = 2
+_LONG: Final = 10_000
+"""Words of a text that has something in every dimension: there, each is added up in order."""
 _AT_ONCE: Final = 1_000_000
-"""Values that are looked up together."""
+"""Values that are added up together."""
 _SIGN: Final = 1 << 31
 
 
@@ -45,6 +50,9 @@ class LexicalEmbedder:
     signature = "lexical-v1"
     """Bumped with every change that moves a vector, one of the word weights too."""
 
+    def __init__(self) -> None:
+        self._kept: dict[str, Vectors] = {}
+
     async def embed(
         self,
         texts: Sequence[str],
@@ -54,16 +62,27 @@ class LexicalEmbedder:
         rows = np.zeros((len(texts), _WIDTH), np.float32)
         for low in range(0, len(texts), _BATCH):
             batch = texts[low : low + _BATCH]
-            rows[low : low + len(batch)] = await apart(sum(map(len, batch)), _embed, batch)
+            rows[low : low + len(batch)] = await apart(sum(map(len, batch)), self._embed, batch)
             if low:
                 await asyncio.sleep(0)
         return rows
 
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        """Answers share chunks: what was embedded of late is not embedded again."""
+        known = {text: row for text in texts if (row := self._kept.get(text)) is not None}
+        fresh = [text for text in dict.fromkeys(texts) if text not in known]
+        made = dict(zip(fresh, _vectors(fresh), strict=True))
+        self._kept.update((text, row) for text, row in made.items() if len(text) <= LONGEST)
+        for text in list(islice(self._kept, max(len(self._kept) - _KEPT, 0))):
+            self._kept.pop(text, None)
+        known |= made
+        return np.concatenate([known[text] for text in texts]).reshape(-1, _WIDTH)
 
-def _embed(texts: Sequence[str]) -> Vectors:
+
+def _vectors(texts: Sequence[str]) -> Vectors:
+    rows: Vectors = np.zeros((len(texts), _WIDTH), np.float32)
     found = [stems(text) for text in texts]
     place = {stem: at for at, stem in enumerate(dict.fromkeys(chain.from_iterable(found)))}
-    rows: Vectors = np.zeros((len(texts), _WIDTH), np.float32)
     if not place:
         return rows
     sums = rows.ravel()
@@ -72,17 +91,18 @@ def _embed(texts: Sequence[str]) -> Vectors:
     many = np.asarray(list(map(len, own)), np.int64)
     word = np.fromiter(map(place.__getitem__, chain.from_iterable(found)), np.int64)
     sizes = np.asarray(list(map(len, found)), np.int64)
-    count = many[word]
+    long = sizes > _LONG
+    count = many[word] * ~np.repeat(long, sizes)
     entry = runs((np.cumsum(many) - many)[word], count)
-    text = np.repeat(np.repeat(np.arange(len(texts)), sizes), count)
-    cell = text * _WIDTH + dimensions[entry]
-    # In double precision one sum of two is rounded as in single; of more, the order counts.
+    cell = np.repeat(np.repeat(np.arange(len(texts)), sizes), count) * _WIDTH + dimensions[entry]
+    # In double precision a sum of two is rounded as in single; of more, the order counts.
     sums += np.bincount(cell, values[entry], len(sums))
-    crowded = np.flatnonzero(np.bincount(cell) > _PAIR)
+    several = np.bincount(cell, minlength=len(sums)).reshape(rows.shape) > _PAIR
+    crowded = np.flatnonzero(several | long[:, None])
     table = np.zeros((_WIDTH, len(place)), np.float32)
     table[dimensions, np.repeat(np.arange(len(place)), many)] = values
-    whole = sizes[crowded // _WIDTH]
-    cuts = np.searchsorted(np.cumsum(whole), np.arange(_AT_ONCE, whole.sum(), _AT_ONCE))
+    reach = np.cumsum(sizes[crowded // _WIDTH])
+    cuts = np.searchsorted(reach, np.arange(_AT_ONCE, reach[-1:].sum(), _AT_ONCE))
     for part in filter(len, np.split(crowded, cuts)):
         at, dimension = np.divmod(part, _WIDTH)
         near = word[runs((np.cumsum(sizes) - sizes)[at], sizes[at])]
