@@ -17,7 +17,7 @@ from judge.answer.parts import cited_parts
 from judge.answer.sentences import split
 from judge.checks.contradictions import contradiction
 from judge.checks.injection import reads_like_orders
-from judge.checks.mismatch import mismatches
+from judge.checks.mismatch import differences
 from judge.checks.quotes import find_quote
 from judge.judges.containment import ContainmentJudge
 from judge.judges.prompted import parse, render
@@ -68,7 +68,7 @@ def asked(text: str) -> JudgeRequest:
 
 
 def compare(text: str) -> None:
-    mismatches(asked(text), {0: FULL})
+    differences(asked(text), {0: FULL})
 
 
 def check(text: str) -> None:

@@ -14,7 +14,7 @@ from judge.checks.places import COUNT
 from judge.checks.quantities import Quantity, counted
 from judge.checks.quotes import repeats
 from judge.checks.statement import Statement, read
-from judge.records import Flag, FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
+from judge.records import FlagName, JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.words import blank_markup
 
 _MOST: Final = 200
@@ -54,21 +54,6 @@ class Mismatch(NamedTuple):
     """The words of the claim."""
     instead: str | None
     """What the nearest sentence of the evidence has in its place; None where it merely lacks it."""
-
-
-def mismatches(request: JudgeRequest, outcomes: Mapping[int, JudgeOutcome]) -> tuple[Flag, ...]:
-    """Flag every `full` with something its evidence lacks, whoever judged it; no verdict changes.
-
-    Returns:
-        At most one flag of each name a sentence, in the order of the sentences.
-    """
-    details: dict[tuple[int, FlagName], list[str]] = {}
-    for found in differences(request, outcomes):
-        details.setdefault((found.sentence, found.name), []).append(found.said)
-    return tuple(
-        Flag(name=name, sentence=index, detail="; ".join(dict.fromkeys(said)))
-        for (index, name), said in details.items()
-    )
 
 
 def differences(

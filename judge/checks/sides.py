@@ -36,6 +36,8 @@ _LESS: Final = "trail trails trailed undercut undercuts lagged"
 _VERBS: Final = {each: sign for verbs, sign in ((_MORE, 1), (_LESS, -1)) for each in verbs.split()}
 """Verbs that compare what does it with what it is done to."""
 _ORDER: Final = {"before": 1, "after": -1}
+_COMPARING: Final = frozenset(("than", "short", "as", *_VERBS, *_ORDER))
+"""One of them stands in every comparison."""
 ORDER: Final = "order"
 """The scale of `before`, which a comparison may not be."""
 AMOUNTS: Final = frozenset(
@@ -142,6 +144,8 @@ def comparisons(clause: Clause) -> list[Comparison]:
 
 
 def _english(text: str) -> Iterator[Comparison]:
+    if _COMPARING.isdisjoint(TOKEN.findall(text.lower())):
+        return
     words = [(match[0].lower(), *match.span()) for match in TOKEN.finditer(text)]
     for at, (word, _, end) in enumerate(words):
         behind = end

@@ -5,7 +5,7 @@ from typing import TypedDict, Unpack
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.checks.mismatch import differences, mismatches
+from judge.checks.mismatch import differences
 from judge.records import (
     Chunk,
     JudgeOutcome,
@@ -48,8 +48,10 @@ def asked(
 
 
 def flags(text: str, outcome: JudgeOutcome, **asking: Unpack[Asking]) -> list[tuple[str, str]]:
-    found = mismatches(asked(text, **asking), {0: outcome})
-    return [(flag.name.value.removeprefix("mismatch:"), flag.detail) for flag in found]
+    found: dict[str, dict[str, None]] = {}
+    for each in differences(asked(text, **asking), {0: outcome}):
+        found.setdefault(each.name.removeprefix("mismatch:"), {})[each.said] = None
+    return [(name, "; ".join(said)) for name, said in found.items()]
 
 
 def quoted(quote: str, chunk: str = CHUNK, **other: object) -> Verdict:
@@ -343,6 +345,6 @@ def test_many_sentences_against_a_long_chunk_take_linear_time() -> None:
             markers=(),
         )
         full = Verdict(support=Support.FULL, supporting=("a",), source="llm", signature="s")
-        return mismatches(request, dict.fromkeys(range(size), full))
+        return differences(request, dict.fromkeys(range(size), full))
 
     assert growth(compare, lambda size: "x" * size, 30) < LINEAR
