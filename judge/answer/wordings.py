@@ -18,7 +18,7 @@ _PART: Final = re.compile(
 )
 _WORDS: Final = re.compile(_PLAIN)
 _LOOKS_AROUND: Final = ("(?=", "(?!", "(?<=", "(?<!")
-_OFTEN: Final = 1_000
+_OFTEN: Final = 250
 """Texts after which alternatives are worth being compiled as one."""
 _LEAST_SAVED: Final = 0.8
 """Of an alternative a part has less; else it would be compiled twice."""
