@@ -1,6 +1,6 @@
 """What a language model's judgement costs: calls, tokens and time, beside the least possible.
 
-    python tests/bench/calls.py [--easy] [--profile]
+    python tests/bench/calls.py [--easy] [--workers N] [--profile]
 
 The model is the test server in a process of its own; it quotes the chunks' sentence that a claim
 was made from. First 200 answers of 8 sentences and 5 chunks of 120 words with 300 ms a call and 64
@@ -11,7 +11,8 @@ cache on and off, and again with all in the cache; three rounds, the best counts
 of its own that other answers warmed up, beside the processor time that it takes. Last, calls an
 answer on real answers, where those are at hand. Read the ratios; the machine moves the rest. The
 sentences have figures, dates and names to check; those of `--easy` are made up and have none.
-`--profile` tells where the whole path spends its time, in seconds of a slowed run.
+With `--workers` the whole path runs in so many processes, too.
+`--profile` tells where it spends its time, in seconds of a slowed run.
 """
 
 import argparse
@@ -91,9 +92,14 @@ def stats(url: str) -> Stats:
         return Stats(json.load(page))
 
 
-def settings(url: str, cache: Path | None = None) -> Config:
+def settings(url: str, cache: Path | None = None, workers: int = 1) -> Config:
     return Config(
-        model="tiny", base_url=url, concurrency=IN_FLIGHT, cache=cache is not None, cache_dir=cache
+        model="tiny",
+        base_url=url,
+        concurrency=IN_FLIGHT,
+        cache=cache is not None,
+        cache_dir=cache,
+        workers=workers,
     )
 
 
@@ -184,7 +190,7 @@ def recorded(samples: Sequence[Sample]) -> list[dict[str, object]]:
         return [dict(each.body) for each in server.requests if not each.is_probe]
 
 
-def with_delay(read: Sequence[Sample], folder: Path) -> None:
+def with_delay(read: Sequence[Sample], folder: Path, workers: int) -> None:
     bodies = forked(recorded, read)
     floor = math.ceil(len(read) / IN_FLIGHT) * DELAY
     with served(DELAY) as url:
@@ -194,6 +200,9 @@ def with_delay(read: Sequence[Sample], folder: Path) -> None:
             "whole path": forked(path, read, other(read), settings(url, folder / "delayed")),
             "judge score": forked(command, read, url, folder),
         }
+        if workers > 1:
+            many = settings(url, folder / "many", workers)
+            took[f"whole path, {workers} workers"] = forked(path, read, other(read), many)
     print(f"{len(read)} answers, {DELAY * 1000:.0f} ms a call, {IN_FLIGHT} in flight")
     tell(took["whole path"], len(read))
     print(f"  {'':24}{'seconds':>10}{'× floor':>8}{'CPU ms':>8}{'× bare':>8}")
@@ -214,7 +223,7 @@ def tell(ran: Took, answers: int) -> None:
     )
 
 
-def without_delay(read: Sequence[Sample], folder: Path) -> None:
+def without_delay(read: Sequence[Sample], folder: Path, workers: int) -> None:
     bodies, before = forked(recorded, read), other(read)
     best: dict[str, tuple[float, float]] = {}
     with served(0) as url:
@@ -230,6 +239,9 @@ def without_delay(read: Sequence[Sample], folder: Path) -> None:
                 "whole path, new cache": forked(path, read, before, whole),
                 "whole path, warm cache": forked(path, read, before, whole),
             }
+            if workers > 1:
+                many = settings(url, workers=workers)
+                took[f"whole path, {workers} workers"] = forked(path, read, before, many)
             for name, each in took.items():
                 seconds, cpu = best.get(name, (math.inf, math.inf))
                 best[name] = min(seconds, each.seconds), min(cpu, each.computed)
@@ -258,6 +270,7 @@ def real() -> None:
 def main() -> None:
     reading = argparse.ArgumentParser(prog="calls.py")
     reading.add_argument("--easy", action="store_true", help="answers with little to check")
+    reading.add_argument("--workers", type=int, default=1, help="the whole path in so many, too")
     reading.add_argument("--profile", action="store_true", help="where the whole path spends it")
     options = reading.parse_args()
     read = samples(easy=options.easy, answers=ANSWERS)
@@ -270,8 +283,8 @@ def main() -> None:
             profiled(lambda: path(read, (), settings(url)))
         return
     with tempfile.TemporaryDirectory() as name:
-        with_delay(read, Path(name))
-        without_delay(read, Path(name))
+        with_delay(read, Path(name), options.workers)
+        without_delay(read, Path(name), options.workers)
     real()
 
 

@@ -6,7 +6,7 @@ import pstats
 import random
 import re
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from multiprocessing import get_context
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
@@ -148,9 +148,19 @@ def forked(work: Callable[_Given, _Result], *given: _Given.args, **named: _Given
 
 
 def computed() -> float:
-    """Seconds that this process has computed, and those of its own that have ended."""
+    """Seconds that this process has computed, and those of its own, alive or ended."""
     used = (getrusage(RUSAGE_SELF), getrusage(RUSAGE_CHILDREN))
-    return sum(each.ru_utime + each.ru_stime for each in used)
+    alive = [
+        child
+        for task in Path("/proc/self/task").glob("*/children")
+        for child in task.read_text().split()
+    ]
+    ticks = [
+        Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[11:13] for child in alive
+    ]
+    return sum(each.ru_utime + each.ru_stime for each in used) + sum(
+        map(int, chain(*ticks))
+    ) / os.sysconf("SC_CLK_TCK")
 
 
 def profiled(work: Callable[[], object]) -> None:
