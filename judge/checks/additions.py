@@ -41,6 +41,17 @@ _HAN_LOOSE: Final = re.compile(
 _WEIGHTY: Final = 0.35
 _NEARLY: Final = 0.95
 """Words that the sentence has at least, the weight of those it lacks, its share of the rest."""
+_SURPLUS: Final = {True: 0.8, False: 1.2}
+"""What is added weighs so much at least, in English and in Chinese."""
+_LEFT: Final = 0.6
+"""What of the sentence the claim may lack, as a share of that."""
+_LED: Final = re.compile(
+    r"(?<![^\W_])(?:because|due to|owing to|thanks to|after|before|unless|only if|but|and"
+    r"|without|including|plus|as well as|in response to|in order to|as part of|at the|driven by"
+    r"|following|which|despite)(?![^\W_])|因|由于|为了?|但|并|且|和|及|与|还|经|随|在|受",
+    re.IGNORECASE,
+)
+"""What brings in an addition."""
 _REST: Final = 0.8
 """The evidence has so much of the rest, by weight, or it speaks of something else."""
 
@@ -105,6 +116,41 @@ def insertion(own: Sequence[Clause], sentences: Sequence[Sequence[Clause]]) -> s
         kept = sum(w.weight for w in rest if any(clause.having(w) for clause in sentence))
         if kept >= whole and (ends or _beside(words[lost[0] - 1], words[lost[-1] + 1], sentence)):
             return text[start:end]
+    return None
+
+
+def surplus(own: Sequence[Clause], sentences: Sequence[Sequence[Clause]]) -> str | None:
+    """Words side by side that stand nowhere, in a claim that has all of a sentence besides.
+
+    Where nothing of a sentence is left that they could say in another way, they add to it.
+    """
+    words = [word for clause in own for word in clause.words]
+    every = [clause for sentence in sentences for clause in sentence]
+    lost = [not any(clause.having(word) for clause in every) for word in words]
+    runs: list[list[Word]] = []
+    for at, word in enumerate(words):
+        if lost[at]:
+            runs = [*runs[:-1], [*runs[-1], word]] if at and lost[at - 1] else [*runs, [word]]
+    run = max(runs, key=lambda run: sum(word.weight for word in run), default=[])
+    heavy = sum(word.weight for word in run)
+    rest = sum(w.weight for w, gone in zip(words, lost, strict=True) if not gone)
+    text = own[0].text if own else ""
+    if (
+        len(run) < _CLAUSE
+        or heavy < _SURPLUS[text.isascii()]
+        or rest < heavy
+        or any(w.key[0].isdigit() for w in run)
+    ):
+        return None
+    before = max((word.end for word in words if word.end <= run[0].start), default=0)
+    if not _LED.search(text, before, run[0].start) and not _LED.match(text, run[0].start):
+        return None
+    for part in (*sentences, *([clause] for clause in every)):
+        said = [word for clause in part for word in clause.words]
+        kept = sum(w.weight for w in words if any(clause.having(w) for clause in part))
+        left = sum(w.weight for w in said if not any(clause.having(w) for clause in own))
+        if kept >= _REST * rest and left <= _LEFT * heavy:
+            return text[run[0].start : run[-1].end]
     return None
 
 

@@ -25,7 +25,9 @@ _MOST: Final = 1200
 _BREAK: Final = re.compile(r"[，；;、（）()—]|[,:：](?!\d)")
 _FRAGMENT: Final = re.compile(
     r"(?:\A|(?P<start>, ))(?i:of|in|on|at|by|for|from|during|under|over|within|throughout|as of"
-    r"|according to|with|between)(?: (?!(?:is|are|was|were|has|have|had|will|can|may|must)\b)"
+    r"|according to|with|between|despite|after|before|since|until|following|because of|due to"
+    r"|besides|thanks to|unlike|compared (?:with|to))"
+    r"(?: (?!(?:is|are|was|were|has|have|had|will|can|may|must)\b)"
     r"[^\s,;:()]+){1,7}(?P<end>,)(?= )"
 )
 _NOT_MEANT: Final = re.compile(r"May(?![^\W_])|No\.|[Bb]y \w{1,20}ing(?!\w)")
@@ -278,11 +280,18 @@ def _told(text: str, said: Words, marks: Sequence[Mark]) -> list[Word]:
     if not text.isascii():
         compared = any(mark.name == "than" for mark in marks)
         for place, own in known.own_poles(text, compared=compared):
+            if any(at < place.start < end for at, (end, _) in han.items()):
+                # `吃饭后` is 吃 and 饭后.
+                han = {
+                    at: (min(end, place.start) if at < place.start else end, poles)
+                    for at, (end, poles) in han.items()
+                }
             han[place.start] = place.stop, own
     found = _figures(text)
     numbered = {place for each in found for place in range(each.start, each.end)}
     past = 0
-    for key, start, end in zip(*said, strict=True):
+    behind = [*said.stems, ""][1:]
+    for (key, start, end), after in zip(zip(*said, strict=True), behind, strict=True):
         if start < past or start in numbered:
             continue
         if start in han:
@@ -291,7 +300,9 @@ def _told(text: str, said: Words, marks: Sequence[Mark]) -> list[Word]:
                 found.append(Word(text[start:past], start, past, _LISTED, meant.get(start), poles))
             continue
         written = text[start:end].lower()
-        poles = known.poles.get(f"{written}=") or known.poles.get(key, ())
+        poles = known.poles.get(f"{key} {after}") or (
+            known.poles.get(f"{written}=", ()) + known.poles.get(key, ())
+        )
         prefixed = not poles and start not in meant and start not in light and _prefix(written)
         stemmed = stem(written[prefixed:]) if prefixed else key
         weighs = weight(stemmed)

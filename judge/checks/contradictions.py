@@ -7,7 +7,7 @@ from heapq import nlargest
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
-from judge.checks.additions import addition, insertion
+from judge.checks.additions import addition, insertion, surplus
 from judge.checks.amounts import outweighed
 from judge.checks.bounds import other_bound
 from judge.checks.clauses import Clause, Word, clauses, excludes, root
@@ -19,12 +19,13 @@ from judge.checks.roles import conversed, exchanged
 from judge.checks.sides import ORDER, agree, comparisons
 from judge.checks.ways import turned_way
 from judge.text.pieces import segments
+from judge.text.words import stem
 
 _SENTENCES: Final = 400
 _CLAUSES: Final = 8
 _NEAREST: Final = 16
 """So many sentences of the evidence are read, clauses of a claim looked at, and held against it."""
-_NEAR: Final = 0.6
+_NEAR: Final = 0.45
 """A clause with a smaller share of a claim's words, by weight, speaks of something else."""
 _CLOSE: Final = 0.8
 """Clauses with at least this share of the best one's worth are as near."""
@@ -89,6 +90,32 @@ _OF_ONE: Final = frozenset(
 """Scales on which a thing moves by itself, or is moved, whatever stands beside it."""
 
 
+_BARE_VERBS: Final = (
+    "support provide offer include contain find show have get give receive see make come"
+)
+_BARE: Final = frozenset(map(stem, _BARE_VERBS.split()))
+_BARE_HAN: Final = (
+    "支持",
+    "提供",
+    "含",
+    "配",
+    "有",
+    "设",
+    "发现",
+    "检出",
+    "得到",
+    "获得",
+    "进入",
+    "收到",
+    "附带",
+)
+"""Verbs of which only their object says what it is that is so."""
+_GAP: Final = 4
+"""Characters between a verb and its object."""
+_WITHOUT: Final = re.compile(
+    r"(?:如果?|若)?(?:没有|未|非经?|不|无)|without(?![^\W_])", re.IGNORECASE
+)
+"""What is denied behind it holds where it is not so."""
 _RULED: Final = 4
 """Telling words behind a rule of which it may speak."""
 
@@ -108,6 +135,8 @@ class _Near(NamedTuple):
     share: float
     """How much of it, by weight; what stands beside it in its sentence counts less."""
     sentence: Sequence[Clause]
+    told: frozenset[str] = frozenset()
+    """What the sentence before it names, and a pronoun speaks of."""
 
 
 def contradiction(claim: str, passages: Iterable[str]) -> Contradiction | None:
@@ -138,6 +167,7 @@ def contradiction(claim: str, passages: Iterable[str]) -> Contradiction | None:
     added = insertion(said, sentences) or addition(
         said, [one for each in sentences for one in each]
     )
+    added = added or surplus(said, sentences)
     return Contradiction(added, None) if added else None
 
 
@@ -215,7 +245,7 @@ def _nearest(own: Clause, sentences: Iterable[tuple[Clause, ...]], least: float)
                     worth += _TOPIC * word.weight
             share = worth / own.weight
             if share >= least:
-                yield _Near(clause, share, sentence)
+                yield _Near(clause, share, sentence, told)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -245,17 +275,35 @@ def _polarity(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
         alike = not apart and any(clause.denies == own.denies for clause in there)
         if alike or any(clause.conditional for clause in there if not apart):
             continue
-        if any(_ends(own, clause) for clause in there):
+        if any(_ends(own, clause) or _WITHOUT.match(clause.text) for clause in there):
             continue
         if word.key[0].isdigit() and any(each.has("deny-near") for each in (own, *there)):
             continue
         if not said or any(each.denied == word.denied for each in said):
             continue
-        alone = len([each for each in own.words if not there[0].having(each)])
-        if alone > _ALONE and own.text.isascii():
+        known = next(each.told for each in near if each.clause is there[0])
+        alone = [each for each in own.words if not there[0].having(each) and each.key not in known]
+        if len(alone) > _ALONE and own.text.isascii():
             continue
-        if word.focus or any(each.focus for each in said):
+        if word.focus or any(_foremost(each, clause, own) for clause in there for each in said):
             yield Contradiction(_phrase(own, word), _phrase(there[0], said[0]))
+
+
+def _foremost(word: Word, clause: Clause, own: Clause) -> bool:
+    """Whether a negation denies a word first; after a verb that says no more than that it is so."""
+    if word.focus or own.denies or word not in clause.words:
+        return word.focus
+    before = [each for each in clause.words if each.start < word.start and each.denied]
+    return (
+        bool(before)
+        and before[-1].end >= word.start - _GAP
+        and before[-1].focus
+        and not own.having(before[-1])
+        and (
+            before[-1].key in _BARE
+            or clause.whole[before[-1].start - clause.start :].startswith(_BARE_HAN)
+        )
+    )
 
 
 def _ends(own: Clause, other: Clause) -> bool:
@@ -314,7 +362,7 @@ def _opposite(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
             continue
         if (
             not (own.has("only") and any(each.has("apart") for each in near[0].sentence))
-            and _shared(word, own, there[0], near) >= _SHARED
+            and _shared(word, own, there[0], near) >= min(_SHARED, len(own.words) - 1)
         ):
             yield Contradiction(_phrase(own, word), _phrase(there[0], rivals[0][0]))
 

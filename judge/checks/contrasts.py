@@ -28,7 +28,7 @@ class Lexicon(NamedTuple):
     han_class: dict[str, str]
     """The class of each."""
     poles: dict[str, tuple[Pole, ...]]
-    """By stem; a word that is matched by its letters has `=` behind it."""
+    """By stem; a word that is matched by its letters has `=` behind it, and two have a blank."""
     begins_pole: re.Pattern[str]
     han_poles: dict[str, tuple[Pole, ...]]
     sets: frozenset[str]
@@ -81,7 +81,7 @@ def lexicon() -> Lexicon:
         for end in (0, 1):
             own = (Pole(scale, end),)
             for each in entry["en"][end].split():
-                key = each if each.endswith("=") else stem(each)
+                key = each if each.endswith("=") else " ".join(map(stem, each.split("_")))
                 poles[key] = poles.get(key, ()) + own
             for each in entry["zh"][end].split():
                 han_poles[each] = han_poles.get(each, ()) + own

@@ -23,7 +23,7 @@ _GRAMMAR: Final = (
     " 的 了 是 在 也 还 要 会 其 该 这 那 更 所 得 地 均 都 则 将 们 常 于 就 应 须 可 能 给"
 )
 _UNGRADED: Final = "other rather whether either neither later never over"
-_PREPOSITIONS: Final = frozenset((*_BETWEEN.split(), "as"))
+_PREPOSITIONS: Final = frozenset((*_BETWEEN.split(), "as", "this", "last", "next"))
 _LIGHT: Final = frozenset((*_BETWEEN.split(), *_GRAMMAR.split()))
 _NO_ADJECTIVES: Final = frozenset(_UNGRADED.split())
 _MANNERS: Final = frozenset(("well", "soon"))
