@@ -360,10 +360,9 @@ def _opposite(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
             for said in other.having(word)
         ):
             continue
-        if (
-            not (own.has("only") and any(each.has("apart") for each in near[0].sentence))
-            and _shared(word, own, there[0], near) >= min(_SHARED, len(own.words) - 1)
-        ):
+        if not (
+            own.has("only") and any(each.has("apart") for each in near[0].sentence)
+        ) and _shared(word, own, there[0], near) >= min(_SHARED, len(own.words) - 1):
             yield Contradiction(_phrase(own, word), _phrase(there[0], rivals[0][0]))
 
 
