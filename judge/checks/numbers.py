@@ -247,7 +247,8 @@ def unit_behind(text: str, position: int) -> Found | None:
         if units := _listed(spelled) or closed:
             return Found(units, match.end(last))
     # `30 minutes.Then`: no space behind the full stop.
-    match = _FIRST.match(text, position)
+    dotted = "." in match[1] or text.startswith(".", match.end(1))
+    match = _FIRST.match(text, position) if dotted else None
     units = _listed(match[1]) if match else None
     return Found(units, match.end()) if match and units else None
 

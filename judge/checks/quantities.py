@@ -337,7 +337,7 @@ def _measured(number: Number, text: str) -> Quantity:
     said = text[max(0, left - _REACH) : left].rstrip()
     cued = _is_cue(said)
     label = before is None and (
-        _LABEL.search(text[max(0, start - 2) : start])
+        (not text[start - 1 : start].isspace() and _LABEL.search(text[max(0, start - 2) : start]))
         or (cued and _NUMBERED.search(text[max(0, start - _REACH) : start]))
     )
     # Between numbers nothing is said of the second.
