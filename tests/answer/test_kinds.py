@@ -174,11 +174,13 @@ def test_every_wording_is_a_pattern() -> None:
 
 
 def test_a_wording_finds_by_its_parts_what_it_finds_as_a_whole() -> None:
-    table, found = wordings.__wrapped__(), set()
     sentences = [row.text for row in rows()] + [row[2] for row in ROWS]
-    for name in ("en.head", "en.neutral", "zh.head_named", "meta.wordings", "abstention.alone"):
-        for text in sentences[:900]:
-            match = table[name].match(text)
-            assert bool(match) == bool(table[name].whole.match(text)), (name, text)
-            found |= {name} if match else set()
-    assert len(found) == 5
+    found = set()
+    for name in ("en.head_named", "zh.head", "meta.wordings", "abstention.alone"):
+        for start in range(3):
+            wording = wordings.__wrapped__()[name]  # a new one, which looks at parts at first
+            for text in sentences[start::9][:140]:
+                match = wording.match(text)
+                assert bool(match) == bool(wording.whole.match(text)), (name, text)
+                found |= {name} if match else set()
+    assert len(found) == 4
