@@ -182,15 +182,15 @@ class Grounds:
 
     def _rival(self, own: Place, least: float = _ALIKE) -> Place | None:
         """The place most like a claim's where another figure stands."""
-        if (own, least) not in self._rivals:
+        best = self._rivals.get(key := (own, least), own)
+        if best is own:
             found = [
                 (alike, place)
                 for alike, place in self._places.near(own)
                 if alike >= least and place.alone and _differ(own.item, place.item)
             ]
-            best = max(found, key=itemgetter(0), default=(0.0, None))[1]
-            self._rivals[own, least] = best
-        return self._rivals[own, least]
+            best = self._rivals[key] = max(found, key=itemgetter(0), default=(0.0, None))[1]
+        return best
 
     def _written(self, place: Place) -> str:
         text = self._close[place.text].text
