@@ -465,6 +465,16 @@ async def test_each_segment_and_each_sentence_is_embedded_once() -> None:
     assert cosine == pytest.approx(wanted, abs=1e-6)
 
 
+@pytest.mark.parametrize("sign", ["ﷺ", "ͺ", "ﱞ"])
+async def test_a_character_that_folds_into_several_words_is_one(sign: str) -> None:
+    said = f"Rain {sign} fell. "
+    judge = SimilarityJudge(LexicalEmbedder())
+    for chunk, support in ((said, Support.FULL), ("Snow.", Support.NONE)):
+        (verdict,) = (await judge.judge(request([said], [chunk]))).outcomes.values()
+        assert isinstance(verdict, Verdict)
+        assert verdict.support is support
+
+
 async def test_blocks_hold_64_sentences_at_most() -> None:
     found = await blocks(request(["Rain. ", "下雨。"] * 80, ["Rain."]), Listed({}))
     assert [len(indexes) for indexes, _ in found] == [64, 64, 32]
