@@ -15,7 +15,7 @@ from judge.checks.contrasts import Pole
 from judge.checks.entities import other_entity
 from judge.checks.exchanges import turned_roles
 from judge.checks.parallels import crossed
-from judge.checks.roles import conversed, exchanged
+from judge.checks.roles import conversed, exchanged, undergone
 from judge.checks.sides import ORDER, agree, comparisons
 from judge.checks.ways import turned_way
 from judge.text.pieces import segments
@@ -434,6 +434,8 @@ def _side(clause: Clause, word: Word) -> str:
 def _exchanged(own: Clause, near: Sequence[_Near]) -> Iterator[Contradiction]:
     """Two things, each in the other's place."""
     best = max(near, key=lambda each: each.share)
+    if found := undergone(own, best.clause):
+        yield Contradiction(*found)
     if best.share >= _ROLES:
         found = exchanged(own, best.clause) or turned_roles(own, best.sentence, best.clause)
         if found:

@@ -21,10 +21,12 @@ _PASSIVE: Final = re.compile(
     r"(?<![^\W_])(?:is|are|was|were|be|been|being|gets?|got)(?: \w+ly)*(?: \w+)? \Z",
     re.IGNORECASE,
 )
-_BY: Final = re.compile(r"(?<![^\W_])by (?!\w+ing)", re.IGNORECASE)
+_BY: Final = re.compile(r"(?<![^\W_])by (?!\w+ing|[\d$€£])", re.IGNORECASE)
 _PHRASE: Final = re.compile(
     r"(?<![^\W_])(?:to|for|in|on|at|from|with|into|during|after|before|over|under|until|against)(?![^\W_])"
 )
+_FRONTED: Final = re.compile(rf"\A(?:{_PHRASE.pattern})[^,]*, ", re.IGNORECASE)
+"""A phrase before what a clause speaks of: `After the match, the coach`."""
 NO_VERB: Final = re.compile(
     r"(?:tion|ment|nes|ness|it(?:y|ie)|ance|ence|ing|er|or|ly)s?\Z", re.IGNORECASE
 )
@@ -44,6 +46,9 @@ _HAN_PASSIVE: Final = re.compile(r"被(?![告许保害申执上])|由(?!于|此)
 _HAN_TAKEN: Final = re.compile(r"[把将](?!来|近|会|要)")
 _HAN_TO: Final = re.compile(r"[向给]|对(?!于)|为(?!了)")
 _HAN_PARTY: Final = re.compile(rf"{_HAN_TO.pattern}|从(?![而事来此])")
+_HAN_BETWEEN: Final = re.compile(r"[被由把将向给对从为与和及跟是、的，有受遭加入任]")
+_VERB: Final = 4
+"""Characters of a Chinese verb, with what stands behind it, at most."""
 _HAN_WHEN: Final = re.compile(r"(?:[之以]?[前后]|时)\Z")
 _HAN_GRAMMAR: Final = re.compile(r"[一二两三四五六七八九十每的和与及、或并且在是于由被把将向给对]")
 
@@ -106,7 +111,9 @@ def _english(own: Clause, other: Clause) -> Iterator[tuple[_Frame, _Frame]]:
     if len(own.words) > _LONG or _in_order(own.tokens, other.tokens):
         return
     for verb in own.words:
-        there = [each for each in other.having(verb) if each.key == verb.key]
+        # Who loses to another is defeated by him: the other party's verb is no synonym.
+        beyond = lexicon().converse.get(verb.key, ())
+        there = [each for each in other.having(verb) if each.key not in beyond]
         if len(there) != 1 or len(own.having(verb)) != 1 or verb.key in lexicon().symmetric:
             continue
         mine, theirs = _around(own, verb), _around(other, there[0])
@@ -143,10 +150,33 @@ def _around(clause: Clause, verb: Word) -> _Frame | None:
         return _Frame(tokens(doer[: cut.start()] if cut else doer), tokens(f"{left} {rest} {away}"))
     if _PASSIVE.search(before) or said.endswith("ing"):
         return None
+    left = _FRONTED.sub("", left, count=1)
     cut = _PHRASE.search(left.lower())
     if cut and not tokens(left[: cut.start()]):
         return None
     return _Frame(tokens(left[: cut.start()] if cut else left), tokens(right))
+
+
+def undergone(clause: Clause, near: Clause) -> tuple[str, str] | None:
+    """What a thing undergoes in a claim, by one to which it does something, in whatever words."""
+    own, other = clause.whole[:_MOST], near.whole[:_MOST]
+    passive = _HAN_PASSIVE.search(own)
+    if passive is None or _HAN_PASSIVE.search(other):
+        return None
+    before, behind = own[: passive.start()].rstrip("会都可能曾将"), own[passive.end() :]
+    for many in (4, 3, 2):
+        thing = before[-many:] if len(before) >= many else ""
+        start = other.find(thing) if thing else -1
+        if start < 0:
+            continue
+        for few in (4, 3, 2):
+            doer = behind[:few]
+            place = other.find(doer, start + many) if len(doer) == few and doer != thing else -1
+            between = other[start + many : place] if place > 0 else ""
+            if 0 < len(between) <= _VERB and not _HAN_BETWEEN.search(between):
+                return own.strip(" ，。"), other.strip(" ，。")
+        return None
+    return None
 
 
 def _chinese(own: str, other: str) -> Iterator[tuple[_Frame, _Frame]]:
