@@ -1,4 +1,4 @@
-"""What is right in other words than its source: no rule that finds errors takes it for one."""
+"""What is right and wrong in other words than its source: no rule takes one for the other."""
 
 from tests.bench.pairs import Pair, measure
 
@@ -58,9 +58,227 @@ RIGHT = [
 ]
 
 
+# A source, what it bears out in other words, and what it does not.
+APART = [
+    (
+        "Hydrogen peroxide should be stored away from sunlight. It is not flammable.",
+        "Hydrogen peroxide is a non-flammable substance.",
+        "Hydrogen peroxide is a flammable substance.",
+    ),
+    (
+        "Despite two appeals, the council never approved the stadium plan.",
+        "The stadium plan did not get the council's approval, even after two appeals.",
+        "The stadium plan got the council's approval after two appeals.",
+    ),
+    (
+        "The tablet version lacks a headphone jack. It charges over USB-C.",
+        "You won't find a headphone jack on the tablet version.",
+        "The tablet version comes with a headphone jack.",
+    ),
+    (
+        "Employees may carry over up to five vacation days into the next year.",
+        "Up to five days of vacation can be carried over to the following year.",
+        "Employees have to carry over five days of vacation into the following year.",
+    ),
+    (
+        "Visitors do not need to book a slot in advance. Groups of more than ten should call.",
+        "Booking a slot beforehand isn't required for visitors.",
+        "Visitors are required to book a slot beforehand.",
+    ),
+    (
+        "Most of the trains on the line were replaced in 2019.",
+        "The majority of trains on the line were replaced in 2019.",
+        "Every train on the line was replaced in 2019.",
+    ),
+    (
+        "Three of the five judges voted to dismiss the case.",
+        "A majority of the judges, three out of five, wanted the case dismissed.",
+        "All five judges wanted the case dismissed.",
+    ),
+    (
+        "Only full members can vote at the annual meeting.",
+        "Voting at the annual meeting is limited to full members.",
+        "Anyone who is a member can vote at the annual meeting.",
+    ),
+    (
+        "The contract runs for at least two years.",
+        "The minimum contract length is two years.",
+        "The maximum contract length is two years.",
+    ),
+    (
+        "Neither of the two bridges is open to lorries.",
+        "Lorries can't use either of the two bridges.",
+        "Lorries can use one of the two bridges.",
+    ),
+    (
+        "Demand for diesel cars dropped sharply in the second half.",
+        "In the second half there was a steep decline in diesel car demand.",
+        "In the second half there was a steep increase in diesel car demand.",
+    ),
+    (
+        "Add the flour before the eggs, and stir gently.",
+        "The eggs go in after the flour.",
+        "The eggs go in before the flour.",
+    ),
+    (
+        "Lead prices are lower than zinc prices this quarter.",
+        "This quarter, zinc costs more than lead.",
+        "This quarter, zinc costs less than lead.",
+    ),
+    (
+        "The specimen is kept at the Natural History Museum in Vienna.",
+        "The specimen can be found in Vienna's Natural History Museum.",
+        "The specimen can be found in Berlin's Natural History Museum.",
+    ),
+    (
+        "The app was first written in Python and later ported to Rust.",
+        "Originally, the app was a Python program.",
+        "Originally, the app was a Java program.",
+    ),
+    (
+        "Pope Gregory XIII introduced the calendar in 1582.",
+        "The calendar was brought in by Pope Gregory XIII.",
+        "The calendar was brought in by Pope Sixtus V.",
+    ),
+    (
+        "Greta taught Olaf to sail in the summer of 1998.",
+        "Olaf learned to sail from Greta in 1998.",
+        "Greta learned to sail from Olaf in 1998.",
+    ),
+    (
+        "The referee was criticised by the coach after the match.",
+        "After the match, the coach criticised the referee.",
+        "After the match, the referee criticised the coach.",
+    ),
+    (
+        "The library extended its opening hours on weekends.",
+        "On weekends the library is now open longer.",
+        "The library extended its weekend opening hours at the request of students.",
+    ),
+    (
+        "The bridge was closed on 3 May for repairs.",
+        "Repairs led to the closure of the bridge on 3 May.",
+        "The bridge was closed on 3 May for repairs after a truck accident.",
+    ),
+    (
+        "The mayor opened the new swimming pool on Saturday.",
+        "On Saturday the new swimming pool was opened by the mayor.",
+        "The mayor opened the new swimming pool on Saturday, which cost twice as much as planned.",
+    ),
+    (
+        "The software update enables automatic backups.",
+        "Automatic backups are switched on by the software update.",
+        "Automatic backups are switched off by the software update.",
+    ),
+    (
+        "The senator supports the tax reform.",
+        "The senator is in favour of the tax reform.",
+        "The senator is against the tax reform.",
+    ),
+    (
+        "The soil in the valley is acidic.",
+        "The valley has acidic soil.",
+        "The valley has alkaline soil.",
+    ),
+    (
+        "The witness confirmed that the door was locked.",
+        "The door was locked, as the witness confirmed.",
+        "The door was unlocked, as the witness confirmed.",
+    ),
+    (
+        "The tank holds 60 litres of fuel and has a reserve of 8 litres.",
+        "The fuel tank's capacity is 60 litres.",
+        "The fuel tank's capacity is 8 litres.",
+    ),
+    (
+        "Two thirds of respondents prefer working from home.",
+        "About 67% of those surveyed prefer to work from home.",
+        "About 33% of those surveyed prefer to work from home.",
+    ),
+    (
+        "Registration opens on Monday and closes on Thursday.",
+        "You can register until Thursday.",
+        "You can register until Friday.",
+    ),
+    (
+        "The company was founded in 1987 and went public in 2003.",
+        "It was in 2003 that the company went public.",
+        "It was in 1987 that the company went public.",
+    ),
+    ("本公寓不提供停车位，住户可在附近租用。", "公寓里没有停车位。", "公寓里配有停车位。"),
+    (
+        "新版软件不支持Windows 7，但旧版可以继续使用。",
+        "在Windows 7上没法用新版软件。",
+        "在Windows 7上可以用新版软件。",
+    ),
+    ("他虽然参加了初赛，但没有进入决赛。", "他没能闯进决赛。", "他闯进了决赛。"),
+    ("该药与酒精没有相互作用。", "这种药不会和酒精发生相互作用。", "这种药会和酒精发生相互作用。"),
+    ("员工无需打卡，但应在系统中登记工时。", "员工不用打卡。", "员工必须打卡。"),
+    (
+        "未成年人不得单独入住本酒店。",
+        "本酒店不允许未成年人单独入住。",
+        "本酒店允许未成年人单独入住。",
+    ),
+    (
+        "大多数受访者支持延长图书馆开放时间。",
+        "多数受访者赞成图书馆延长开放时间。",
+        "所有受访者都赞成图书馆延长开放时间。",
+    ),
+    ("每人最多可领取两张门票。", "一个人领票不能超过两张。", "每个人至少要领两张门票。"),
+    (
+        "饭前半小时服用此药效果最好。",
+        "这种药最好在吃饭前半小时吃。",
+        "这种药最好在吃饭后半小时吃。",
+    ),
+    ("会议由下午三点提前到上午十点。", "会议改到了更早的上午十点。", "会议推迟到了下午三点。"),
+    (
+        "该剧取材于老舍的小说《月牙儿》。",
+        "这部剧改编自老舍的《月牙儿》。",
+        "这部剧改编自巴金的《家》。",
+    ),
+    (
+        "这批设备采购自德国西门子公司。",
+        "设备是从西门子公司买来的。",
+        "设备是从通用电气公司买来的。",
+    ),
+    ("蜘蛛结网捕捉飞虫。", "飞虫会被蜘蛛的网捉住。", "蜘蛛会被飞虫捉住。"),
+    (
+        "总公司任命李强为分公司经理。",
+        "李强被总公司任命为分公司经理。",
+        "总公司被李强任命为分公司经理。",
+    ),
+    (
+        "两家公司签署了合作协议。",
+        "合作协议已由两家公司签署。",
+        "两家公司在市长见证下签署了合作协议。",
+    ),
+    (
+        "由于大雪，高速公路临时封闭。",
+        "高速公路因大雪暂时封闭。",
+        "由于大雪和多起追尾事故，高速公路临时封闭。",
+    ),
+    ("医院新增了夜间门诊。", "医院现在有夜间门诊了。", "医院新增了夜间门诊和儿科急诊。"),
+    ("董事会批准了收购方案。", "收购方案获董事会通过。", "收购方案遭董事会否决。"),
+    ("双方恢复了外交关系。", "双方重新建立了外交关系。", "双方断绝了外交关系。"),
+    (
+        "项目一期于2021年完工，二期预计2024年完工。",
+        "项目二期预计2024年完成。",
+        "项目二期预计2021年完成。",
+    ),
+]
+
+
 def test_what_is_right_in_other_words_stays_full() -> None:
     pairs = [
         Pair(str(at), "en" if right.isascii() else "zh", "trap", "learn", source, right)
         for at, (source, right) in enumerate(RIGHT)
     ]
     assert [each.pair[4:6] for each in measure(pairs) if each.alarm] == []
+
+
+def test_of_two_sentences_in_other_words_the_wrong_one_is_found() -> None:
+    pairs = [
+        Pair(str(at), "en" if right.isascii() else "zh", "pair", "learn", source, right, wrong)
+        for at, (source, right, wrong) in enumerate(APART)
+    ]
+    assert [each.pair[4:7] for each in measure(pairs) if each.alarm or not each.caught] == []
