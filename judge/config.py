@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
@@ -14,6 +14,7 @@ from pydantic import (
     SecretStr,
     StringConstraints,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -180,6 +181,15 @@ class Config(Record):
         local = self.infers or self.local_embedding is not None
         return local and (self.fallback or not self.asks_model)
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_no_truth_value(cls, value: object, field: ValidationInfo) -> object:
+        # To Python, true is the number 1.
+        asked = cls.model_fields[str(field.field_name)].annotation
+        if isinstance(value, bool) and asked is not bool:
+            raise ValueError("is true or false, and no number or text")
+        return value
+
     @field_validator("citation_pattern")
     @classmethod
     def _is_a_pattern(cls, pattern: str | None) -> str | None:
@@ -203,13 +213,7 @@ class Config(Record):
     @field_validator("headers")
     @classmethod
     def _can_be_sent(cls, headers: dict[str, SecretStr] | None) -> object:
-        # What is wrong may be a secret in the wrong place: it is not repeated.
-        for name, value in (headers or {}).items():
-            text = value.get_secret_value()
-            if not _HEADER.fullmatch(name) or not (text.isascii() and text.isprintable()):
-                raise ValueError("a name or a value holds what no header can")
-            if name.lower() in _FRAME:
-                raise ValueError(f"judge itself sets {name.lower()}; leave it out")
+        check_headers({name: text.get_secret_value() for name, text in (headers or {}).items()})
         return headers
 
     @field_validator("model", "embedding_model", "nli_model")
@@ -278,6 +282,19 @@ class Config(Record):
             if first["loc"][:1] == ("headers",):
                 raise ConfigError(f"setting headers: {message}") from None
             raise ConfigError(f"setting {name} = {clip(repr(value), _SHOWN)}: {message}") from None
+
+
+def check_headers(headers: Mapping[str, str]) -> None:
+    """That these can be sent beside judge's own.
+
+    Raises:
+        ValueError: they cannot; what is wrong may be a secret in the wrong place, and is not told.
+    """
+    for name, text in headers.items():
+        if not _HEADER.fullmatch(name) or not (text.isascii() and text.isprintable()):
+            raise ValueError("a name or a value holds what no header can")
+        if name.lower() in _FRAME:
+            raise ValueError(f"judge itself sets {name.lower()}; leave it out")
 
 
 def checked_url(url: str) -> str:

@@ -9,7 +9,7 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from queue import SimpleQueue
 from struct import Struct
 from threading import Thread
@@ -28,6 +28,8 @@ _LENGTH: Final = Struct("!Q")
 _ROOM: Final = 1 << 20
 """Bytes of results that may wait to be read."""
 _ALONE: Final = "name fewer --workers, 1 for none"
+_SHORT: Final = {-9: ", as happens where memory runs out"}
+"""How the system ends a process then, and what is said of it."""
 
 
 def cores() -> int:
@@ -70,12 +72,15 @@ class Processes:
             WorkerLost: the system starts none.
         """
         self.loop = asyncio.get_running_loop()
-        try:
-            for _ in range(self._count):
-                self._workers.append(_Worker(await _started(self._module), self))
-        except (OSError, NotImplementedError) as error:  # a loop of Windows that knows no processes
-            await self.__aexit__()
-            raise WorkerLost(f"no worker process can be started ({error}); {_ALONE}") from None
+        async with AsyncExitStack() as stack:  # whoever is cancelled leaves none behind
+            stack.push_async_exit(self.__aexit__)
+            try:
+                for _ in range(self._count):
+                    self._workers.append(_Worker(await _started(self._module), self))
+            except (OSError, NotImplementedError) as error:  # a loop of Windows may know none
+                told = f"no worker process can be started ({error}); {_ALONE}"
+                raise WorkerLost(told) from None
+            stack.pop_all()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -111,7 +116,7 @@ class Processes:
     def lose(self, worker: "_Worker", code: int) -> None:
         """Nobody waits for what a dead worker had begun, nor for the others."""
         how = f"was killed (signal {-code})" if code < 0 else f"ended (exit code {code})"
-        self._lost = f"a worker process {how}, as happens where memory runs out; {_ALONE}"
+        self._lost = f"a worker process {how}{_SHORT.get(code, '')}; {_ALONE}"
         for task in (*worker.begun, *self._waiting):
             if not task.done.done():
                 task.done.set_exception(WorkerLost(self._lost))
@@ -168,10 +173,10 @@ class _Worker:
 
     async def _listen(self) -> None:
         read = self._said.readexactly
-        with suppress(asyncio.IncompleteReadError):
+        with suppress(asyncio.IncompleteReadError, OSError):
             while True:
                 (length,) = _LENGTH.unpack(await read(_LENGTH.size))
-                fine, value = pickle.loads(await read(length))  # noqa: S301  our own process's
+                fine, value = _taken(await read(length))
                 task = self.begun.popleft()
                 self.load -= task.heavy
                 if not task.done.done():
@@ -180,8 +185,16 @@ class _Worker:
         self._pool.lose(self, await self.process.wait())
 
 
+def _taken(result: bytes) -> Any:  # noqa: ANN401  whatever the work returns or raises
+    try:
+        return pickle.loads(result)  # noqa: S301  our own process's
+    except Exception as error:  # noqa: BLE001  raised where it is waited for
+        return False, RuntimeError(f"what a worker process made cannot be read: {error!r}")
+
+
 async def _started(module: str) -> Process:
-    code = f"import sys; sys.path[:] = {sys.path!r}; import judge.processes, {module};"
+    path = [place for place in sys.path if isinstance(place, str)]  # Python skips the rest
+    code = f"import sys; sys.path[:] = {path!r}; import judge.processes, {module};"
     code += "judge.processes.serve()"
     # Out of the terminal's group: its Ctrl-C is for the process that hands out the work.
     return await asyncio.create_subprocess_exec(
@@ -216,7 +229,9 @@ def _take(given: IO[bytes], waiting: SimpleQueue[bytes]) -> None:
 def _answer(message: bytes) -> bytes:
     try:
         return pickle.dumps((True, _made(message)), 5)
-    except Exception as error:  # noqa: BLE001  raised where it is waited for
+    except Exception as raised:  # noqa: BLE001  raised where it is waited for
+        # A future takes no StopIteration.
+        error = RuntimeError(repr(raised)) if isinstance(raised, StopIteration) else raised
         error.add_note(format_exc())
         with suppress(Exception):  # not all of them can be pickled, or made again
             told = pickle.dumps((False, error), 5)

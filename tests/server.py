@@ -225,7 +225,7 @@ async def send(request: web.Request, answer: Answer) -> web.StreamResponse:
 
 
 def encoded(row: Sequence[float]) -> str:
-    """A vector as the openai client asks for it."""
+    """A vector in base64, as OpenAI sends it where asked to."""
     return base64.b64encode(np.array(row, dtype="<f4").tobytes()).decode()
 
 

@@ -7,7 +7,10 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 from pydantic import JsonValue
@@ -16,6 +19,7 @@ from judge import Config, Evaluator, JudgeRequest, JudgeUnhealthy, Judgment, Sup
 from judge.backends.fake import FakeJudge
 from judge.errors import WorkerLost
 from judge.files.fields import sample_from
+from judge.processes import Line, Processes
 from tests.asked import Asked
 from tests.commands import judge, line, results, write
 from tests.faults import CRASHED, broken, cut
@@ -96,10 +100,53 @@ async def test_whoever_is_asked_says_the_same_and_a_worker_that_is_killed_is_tol
             one, two = await asyncio.gather(*map(scored, both))
             assert one == two
             os.kill(children()[0], signal.SIGKILL)
-            with pytest.raises(WorkerLost, match=r"killed \(signal 9\).*fewer --workers"):
+            with pytest.raises(
+                WorkerLost, match=r"killed \(signal 9\), as .* memory runs out; name fewer --w"
+            ):
                 await scored(both[1])
     reasons = re.findall(r'"unscored","reason":"(\w+)', "".join(one))
     assert set(reasons) == {"timeout", "server_error", "truncated", "malformed"}
+    assert children() == []
+
+
+async def test_a_result_that_cannot_be_taken_is_an_error_and_no_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "odd.py").write_text("class Odd: pass")
+    with monkeypatch.context() as patched:
+        # Python skips what is no text there, and no program can read how it prints.
+        patched.setattr(sys, "path", [Path("no text"), str(tmp_path), *sys.path])
+        pool = await Processes(1, next).__aenter__()
+    async with AsyncExitStack() as stack:
+        stack.push_async_exit(pool.__aexit__)
+        line, empty = Line(pool), iter(())
+        works: dict[str, Callable[[], Awaitable[object]]] = {
+            "cannot be read: ModuleNotFoundError": lambda: line.apart(0, resolve_name, "odd:Odd"),
+            "StopIteration": lambda: line.apart(0, next, empty),
+        }
+        for said, work in works.items():
+            with pytest.raises(RuntimeError, match=said):
+                await asyncio.wait_for(work(), 60)
+        assert await line.apart(0, abs, -1) == 1
+
+
+async def test_how_a_worker_ended_is_told_and_no_reason_made_up() -> None:
+    async with Processes(1, next) as pool:
+        with pytest.raises(WorkerLost, match=r"^a worker process ended \(exit code 3\); name few"):
+            await asyncio.wait_for(Line(pool).apart(0, os._exit, 3), 60)
+    async with Processes(1, next) as pool:
+        os.kill(children()[0], signal.SIGSEGV)
+        with pytest.raises(WorkerLost, match=r"^a worker process was killed \(signal 11\); name"):
+            await asyncio.wait_for(Line(pool).apart(0, abs, 1), 60)
+
+
+async def test_whoever_is_cancelled_while_they_start_leaves_none() -> None:
+    entering = asyncio.create_task(Processes(4, next).__aenter__())
+    while len(children()) < 2:  # noqa: ASYNC110  nobody tells; then the first has started
+        await asyncio.sleep(0)
+    entering.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await entering
     assert children() == []
 
 

@@ -148,7 +148,8 @@ class Connection:
         self.host: Final = self._route.host
         self.base_url: Final = self._route.base_url
         # A header may hold the name of a scheme, and a secret behind it.
-        secrets = (key, *(word for value in headers.values() for word in (value, *value.split())))
+        values = self._route.secrets
+        secrets = (key, *(word for value in values for word in (value, *value.split())))
         self._hides = [
             _hiding(each) for each in dict.fromkeys(secrets) if len(each) >= _PLACEHOLDER
         ]
@@ -162,7 +163,9 @@ class Connection:
             limit=_SOCKETS, keepalive_timeout=_KEPT_ALIVE, ssl=self._route.certificates()
         )
         wait = aiohttp.ClientTimeout(None, sock_connect=min(_CONNECT, self.policy.timeout))
-        self._session = aiohttp.ClientSession(connector=sockets, timeout=wait)
+        self._session = aiohttp.ClientSession(
+            connector=sockets, timeout=wait, cookie_jar=aiohttp.DummyCookieJar()
+        )
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -309,6 +312,8 @@ class Watch:
         """The error that says what to do about the last failure."""
         if failure.reason is UnscoredReason.RATE_LIMITED:
             step = "wait, then try again, or set OPENAI_API_KEY to a key with a higher limit"
+        elif failure.refusal is None and failure.reason is UnscoredReason.SERVER_ERROR:
+            step = "is --base-url right? does a proxy change what the server says?"
         elif failure.refusal is None:
             step = "is the server running? is --base-url right?"
         elif failure.refusal.status in _ELSEWHERE:

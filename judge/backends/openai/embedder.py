@@ -83,7 +83,7 @@ class OpenAIEmbedder:
     ) -> npt.NDArray[np.float32] | Failure:
         exchange = await self._connection.ask(
             "/embeddings",
-            # Servers of one's own often know no base64, the client's default.
+            # Servers of one's own often know no base64.
             {"model": self._model, "input": list(texts), "encoding_format": "float"},
             partial(_rows, len(texts)),
             deadline=deadline,

@@ -1,6 +1,7 @@
 """What goes wrong between us and a server, in our words: two tables, the first row that holds.
 
-The outermost exception tells little; the root of the cause chain tells more.
+The outermost exception tells little; the root of the cause chain tells more. A cancellation at its
+end, as where a handshake takes too long, tells nothing.
 """
 
 import json
@@ -199,16 +200,25 @@ _STATUS: Final = (
     _Row(UnscoredReason.SERVER_ERROR),
 )
 
+_ENCODED: Final = "the reply cannot be decoded, for judge reads gzip and deflate alone"
 _ROOTS: Final[tuple[tuple[type[Exception], UnscoredReason, str], ...]] = (
     (TimeoutError, UnscoredReason.TIMEOUT, "no answer in time"),
     (OSError, UnscoredReason.CONNECTION, "no connection"),
     (aiohttp.ClientConnectionError, UnscoredReason.CONNECTION, "the connection broke off"),
+    (http_exceptions.ContentEncodingError, UnscoredReason.SERVER_ERROR, _ENCODED),
     (http_exceptions.PayloadEncodingError, UnscoredReason.CONNECTION, "the reply broke off"),
     (http_exceptions.HttpProcessingError, UnscoredReason.SERVER_ERROR, "the reply is not HTTP"),
     (TooLargeError, UnscoredReason.SERVER_ERROR, "the reply is too long"),
     (zlib.error, UnscoredReason.SERVER_ERROR, "the reply cannot be decompressed"),
     (Exception, UnscoredReason.SERVER_ERROR, "the request failed"),
 )
+
+_QUOTING: Final = (
+    http_exceptions.HttpProcessingError,
+    aiohttp.ServerDisconnectedError,
+    aiohttp.ClientPayloadError,
+)
+"""They quote what came as far as it came, which may end within the key."""
 
 
 def from_refusal(answer: Answer, hide: Hide) -> Failure:
@@ -221,12 +231,13 @@ def from_refusal(answer: Answer, hide: Hide) -> Failure:
 
 def from_error(error: Exception, hide: Hide) -> Failure:
     """What an exception of the transport means."""
-    root: BaseException = error
-    while cause := root.__cause__ or root.__context__:
+    root = error
+    while isinstance(cause := root.__cause__ or root.__context__, Exception):
         root = cause
     reason, words = next((why, words) for kind, why, words in _ROOTS if isinstance(root, kind))
-    said = printable(hide(str(root))) or type(root).__name__
-    return Failure(reason, brief(f"{words}: {said}"))
+    said = "" if isinstance(root, _QUOTING) else printable(hide(str(root)))
+    again = not isinstance(root, http_exceptions.ContentEncodingError)
+    return Failure(reason, brief(f"{words}: {said or type(root).__name__}"), again)
 
 
 def broken(answer: Answer, hide: Hide) -> Failure:

@@ -13,14 +13,18 @@ import aiohttp
 import httpx2
 
 from judge.backends.openai.failures import brief
+from judge.config import check_headers
 from judge.errors import ConfigError
 
 _OPENAI: Final = ".api.openai.com"
 """Ends the names of OpenAI's own hosts, one for each region; a dot stands before each."""
 _ACCOUNT: Final = {
-    "openai-organization": "OPENAI_ORG_ID",
-    "openai-project": "OPENAI_PROJECT_ID",
+    "OPENAI_ORG_ID": "openai-organization",
+    "OPENAI_PROJECT_ID": "openai-project",
+    "OPENAI_CUSTOM_HEADERS": "",
 }
+"""Variables and the headers they fill; the last holds a header a line, with its name."""
+_PORTS: Final = {"http": 80, "https": 443}
 _LAST_PORT: Final = 65_535
 _NO_HOST: Final = re.compile(r"[\s%]")
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -37,6 +41,8 @@ class Route:
     """Without a slash at its end."""
     headers: dict[str, str]
     """By names in small letters."""
+    secrets: tuple[str, ...]
+    """Values of those that nobody else may read, the key aside."""
     proxy: str | None
     """Its address, without a password."""
     proxy_headers: dict[str, str]
@@ -51,14 +57,16 @@ class Route:
         """
         url = _url(base_url)
         host, path = url.netloc.decode("ascii"), url.raw_path.decode("ascii").rstrip("/")
-        headers, to_proxy = _headers(url, key, given), dict[str, str]()
+        private = _account(url) | {name.lower(): text for name, text in given.items()}
+        headers, to_proxy = _headers(key) | private, dict[str, str]()
         proxy = _proxy(url)
         if proxy and proxy.auth:
             word = {"proxy-authorization": aiohttp.encode_basic_auth(*proxy.auth)}
             # What is encrypted passes a proxy unread: it is told beforehand, and nobody else is.
             (to_proxy if url.scheme == "https" else headers).update(word)
         address = str(proxy.url) if proxy else None
-        return cls(host, f"{url.scheme}://{host}{path}", headers, address, to_proxy)
+        secrets = tuple(private.values())
+        return cls(host, f"{url.scheme}://{host}{path}", headers, secrets, address, to_proxy)
 
     def certificates(self) -> ssl.SSLContext | bool:
         """What a server or proxy is known by, read where one is to prove itself."""
@@ -88,7 +96,9 @@ def _proxy(server: httpx2.URL) -> httpx2.Proxy | None:
         for scheme, url in getproxies().items()
         if url
     }
-    direct = server.host in _LOOPBACK or proxy_bypass(server.host)
+    place = server.netloc.decode("ascii")
+    place += "" if server.port else f":{_PORTS.get(server.scheme, 0)}"
+    direct = server.host in _LOOPBACK or proxy_bypass(server.host) or proxy_bypass(place)
     used = None if direct else server.scheme if server.scheme in found else "all"
     for scheme in ("http", "https", "all"):
         problem = ""
@@ -113,18 +123,32 @@ def _proxy(server: httpx2.URL) -> httpx2.Proxy | None:
     return httpx2.Proxy(found[used]) if used in found else None
 
 
-def _headers(server: httpx2.URL, key: str, given: Mapping[str, str]) -> dict[str, str]:
-    headers = {
+def _headers(key: str) -> dict[str, str]:
+    return {
         "authorization": f"Bearer {key}",
         "content-type": "application/json",
         "accept": "application/json",
         "user-agent": f"judge/{version('judge')}",
     }
-    if server.scheme == "https" and f".{server.host}".endswith(_OPENAI):
-        # What the environment holds of an account at OpenAI, and headers meant for that.
-        for name, variable in _ACCOUNT.items():
-            headers |= {name: os.environ[variable]} if os.environ.get(variable) else {}
-        lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines()
+
+
+def _account(server: httpx2.URL) -> dict[str, str]:
+    """What the environment holds of an account at OpenAI, and headers meant for that.
+
+    Raises:
+        ConfigError: no header can hold it; it is not repeated.
+    """
+    if server.scheme != "https" or not f".{server.host}".endswith(_OPENAI):
+        return {}
+    headers = dict[str, str]()
+    for variable, name in _ACCOUNT.items():
+        text = os.environ.get(variable, "")
+        lines = [f"{name}:{text}"] if name and text else text.splitlines()
         named = (line.partition(":") for line in lines)
-        headers |= {name.strip().lower(): text.strip() for name, colon, text in named if colon}
-    return headers | {name.lower(): text for name, text in given.items()}
+        found = {each.strip().lower(): value.strip() for each, colon, value in named if colon}
+        try:
+            check_headers(found)
+        except ValueError as error:
+            raise ConfigError(f"{variable} in the environment: {error}") from None
+        headers |= found
+    return headers

@@ -2,6 +2,7 @@ import asyncio
 import gzip
 import json
 import logging
+import socket
 import traceback
 import tracemalloc
 from base64 import b64encode
@@ -9,17 +10,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+import aiohttp
 import pytest
 from pydantic import JsonValue
 
 from judge.backends.openai import Connection, Policy
 from judge.backends.openai.client import Exchange, Watch
-from judge.backends.openai.failures import Failure, Refusal
+from judge.backends.openai.failures import Failure, Refusal, from_error
 from judge.backends.openai.route import Route
 from judge.errors import ConfigError
 from judge.records import UnscoredReason
 from tests.asked import Asked
-from tests.replies import Answer, Hang, Says, Trickle, too_many
+from tests.replies import Answer, Hang, Says, Status, Trickle, too_many
 from tests.server import JudgeServer, refused_url
 
 MIB = 2**20
@@ -53,7 +55,7 @@ def ask(key: str, quick: Policy) -> Ask:
     return asked
 
 
-def reason(exchange: Exchange[str]) -> str:
+def reason(exchange: Exchange[str] | Exchange[bytes]) -> str:
     assert isinstance(exchange.outcome, Failure)
     return exchange.outcome.reason
 
@@ -129,6 +131,53 @@ WIRE = {
         )
     },
 }
+
+
+async def test_a_reply_that_judge_cannot_decode_is_asked_for_once(sent: Sent) -> None:
+    for coding in (b"br", b"zstd", b"deflate"):
+        exchange = await sent(page(b"abc", b"Content-Encoding: " + coding), attempts=3)
+        assert (reason(exchange), exchange.retries) == ("server_error", 0)
+        assert "cannot be decoded, for judge reads gzip and deflate alone" in str(exchange.outcome)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+KEPT = 14
+"""Characters of the key that come through: no whole one to blot out."""
+CUT: dict[str, bytes] = {
+    "a long line": HEAD + b"X-A: %b" + b"." * 9000,
+    "no version": b"HTTQ %b\r\n\r\n",
+    "no header": HEAD + b"%b\r\n\r\n",
+    "half a header": HEAD + b"X-A: %b",
+    "no chunk": HEAD + b"Transfer-Encoding: chunked\r\n\r\n%b\r\n",
+}
+
+
+async def test_half_a_key_is_not_repeated_either(key: str, sent: Sent) -> None:
+    for name, form in CUT.items():
+        outcome = (await sent(form.replace(b"%b", key[:KEPT].encode()))).outcome
+        assert isinstance(outcome, Failure), name
+        assert key[:6] not in outcome.detail, name
+        assert "message:" not in outcome.detail, name
+
+
+async def test_a_handshake_that_never_ends_is_a_timeout() -> None:
+    waits = aiohttp.ClientTimeout(sock_connect=0.01)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        async with aiohttp.ClientSession(timeout=waits) as session:
+            with pytest.raises(aiohttp.ClientError) as caught:
+                await session.get(url)
+    failure = from_error(caught.value, str)
+    assert (failure.reason, failure.again) == ("timeout", True)
+    assert failure.detail.startswith("no answer in time")
+
+
+async def test_no_cookie_is_kept(key: str, quick: Policy) -> None:
+    with JudgeServer(lambda _: Status(500, {}, {"Set-Cookie": "a=b; Path=/"})) as server:
+        url = server.base_url.replace("127.0.0.1", "localhost")  # a number's are never kept
+        async with Connection(url, key, policy=quick) as connection:
+            await connection.ask("/chat/completions", BODY, words)
+    assert ["Cookie" in asked.headers for asked in server.requests] == [False] * 3
 
 
 async def test_whatever_comes_over_the_wire_is_a_value_and_tried_again(sent: Sent) -> None:
@@ -262,6 +311,31 @@ async def test_openai_alone_learns_whose_account_it_is(
     assert not any("zebra" in str(found[url]) for url in TOLD if not TOLD[url])
 
 
+NO_HEADERS = {
+    "OPENAI_ORG_ID": ["{}\x01", "{}。"],
+    "OPENAI_PROJECT_ID": ["{}\x7f"],
+    "OPENAI_CUSTOM_HEADERS": ["X {}: a", "X-A: {}。", "Host: {}", "Content-Length: {}"],
+}
+
+
+def test_what_openai_learns_beside_is_hidden_and_can_be_sent(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in ACCOUNT.items():
+        monkeypatch.setenv(name, value)
+    secrets = Route.to("https://api.openai.com/v1", key, {"X-B": "given"}).secrets
+    assert {"org-zebra", "proj-zebra", "team-zebra", "Bearer other-zebra", "given"} == set(secrets)
+    assert Route.to("https://h.example/v1", key, {}).secrets == ()
+    for name, forms in NO_HEADERS.items():
+        for form in forms:
+            monkeypatch.setenv(name, form.format(PASSWORD))
+            with pytest.raises(ConfigError, match=f"^{name} in the environment: ") as caught:
+                Connection("https://api.openai.com/v1", key)
+            assert PASSWORD not in "".join(traceback.format_exception(caught.value))
+            Connection("https://h.example/v1", key)
+        monkeypatch.delenv(name)
+
+
 PASSWORD = "hunter2hunter2"  # noqa: S105  no secret of anybody's
 PROXIES = ("://", "http://", "gopher://u:{}@h", "http://u:{}@h:port", "http://u:{}@[::1", "\x01{}")
 
@@ -291,6 +365,23 @@ def test_a_key_goes_to_no_socks_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     Connection("https://h.example/v1", "")
     monkeypatch.setenv("no_proxy", "h.example")
     Connection("http://h.example/v1", "")
+
+
+DIRECT = {
+    "http://h.example:8000/v1": {"h.example:8000", "x, .example:8000", "h.example", "*"},
+    "http://h.example/v1": {"h.example:80", "h.example", "*"},
+    "https://h.example/v1": {"h.example:443", "h.example", "*"},
+    "http://[fe80::1]:8000/v1": {"[fe80::1]:8000", "fe80::1", "*"},
+}
+
+
+def test_who_is_asked_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    for url, names in DIRECT.items():
+        for name in sorted(set[str]().union(*DIRECT.values())):
+            monkeypatch.setenv("no_proxy", name)
+            assert (Route.to(url, "", {}).proxy is None) == (name in names), (url, name)
 
 
 async def test_a_path_is_asked_as_it_is_written(key: str, quick: Policy) -> None:
