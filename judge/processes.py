@@ -27,7 +27,7 @@ _FULL: Final = 3 * HEAVY
 _LENGTH: Final = Struct("!Q")
 _ROOM: Final = 1 << 20
 """Bytes of results that may wait to be read."""
-_ALONE: Final = "name fewer --workers, 1 for none"
+_ALONE: Final = "add --workers 1, which needs none"
 _SHORT: Final = {-9: ", as happens where memory runs out"}
 """How the system ends a process then, and what is said of it."""
 

@@ -66,6 +66,8 @@ async def apart(
         if future.set_running_or_notify_cancel():
             try:
                 future.set_result(context.run(work, *given, **named))
+            except StopIteration as error:  # asyncio's futures take none, and never end then
+                future.set_exception(RuntimeError(repr(error)))
             except BaseException as error:  # noqa: BLE001  raised where it is waited for
                 future.set_exception(error)
 

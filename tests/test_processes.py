@@ -20,6 +20,7 @@ from judge.backends.fake import FakeJudge
 from judge.errors import WorkerLost
 from judge.files.fields import sample_from
 from judge.processes import Line, Processes
+from judge.workers import HEAVY, apart
 from tests.asked import Asked
 from tests.commands import judge, line, results, write
 from tests.faults import CRASHED, broken, cut
@@ -60,7 +61,7 @@ def test_where_none_can_be_started(place: Path, monkeypatch: pytest.MonkeyPatch)
     ran = judge("score", source, "-o", "other", "--workers", 2)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert ran.err.startswith("judge: no worker process can be started ([Errno 2] No such file")
-    assert ran.err.endswith("name fewer --workers, 1 for none; nothing was written\n")
+    assert ran.err.endswith("add --workers 1, which needs none; nothing was written\n")
 
 
 SAMPLES = [sample_from(each, line=n, needs=()) for n, each in enumerate(LINES)]
@@ -101,7 +102,7 @@ async def test_whoever_is_asked_says_the_same_and_a_worker_that_is_killed_is_tol
             assert one == two
             os.kill(children()[0], signal.SIGKILL)
             with pytest.raises(
-                WorkerLost, match=r"killed \(signal 9\), as .* memory runs out; name fewer --w"
+                WorkerLost, match=r"killed \(signal 9\), as .* memory runs out; add --workers 1"
             ):
                 await scored(both[1])
     reasons = re.findall(r'"unscored","reason":"(\w+)', "".join(one))
@@ -123,6 +124,7 @@ async def test_a_result_that_cannot_be_taken_is_an_error_and_no_wait(
         works: dict[str, Callable[[], Awaitable[object]]] = {
             "cannot be read: ModuleNotFoundError": lambda: line.apart(0, resolve_name, "odd:Odd"),
             "StopIteration": lambda: line.apart(0, next, empty),
+            r"StopIteration\(\)": lambda: apart(HEAVY, next, empty),
         }
         for said, work in works.items():
             with pytest.raises(RuntimeError, match=said):
@@ -132,11 +134,11 @@ async def test_a_result_that_cannot_be_taken_is_an_error_and_no_wait(
 
 async def test_how_a_worker_ended_is_told_and_no_reason_made_up() -> None:
     async with Processes(1, next) as pool:
-        with pytest.raises(WorkerLost, match=r"^a worker process ended \(exit code 3\); name few"):
+        with pytest.raises(WorkerLost, match=r"^a worker process ended \(exit code 3\); add --w"):
             await asyncio.wait_for(Line(pool).apart(0, os._exit, 3), 60)
     async with Processes(1, next) as pool:
         os.kill(children()[0], signal.SIGSEGV)
-        with pytest.raises(WorkerLost, match=r"^a worker process was killed \(signal 11\); name"):
+        with pytest.raises(WorkerLost, match=r"^a worker process was killed \(signal 11\); add --"):
             await asyncio.wait_for(Line(pool).apart(0, abs, 1), 60)
 
 

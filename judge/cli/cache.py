@@ -130,7 +130,7 @@ def clear(
             say(f"nothing was removed from {folder}")
             return
     rows = empty(folder)
-    what = "a database that could not be read" if rows is None else counted(rows, "row")
+    what = "a database with an unknown number of rows" if rows is None else counted(rows, "row")
     say(f"removed {what} from {folder}")
 
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from judge.backends.store import BackgroundStore, DiskStore, empty
 from judge.errors import ConfigError, JudgeError, RunError, UsageError
 from judge.protocols import Store
+from tests.commands import cramped
 
 WRITER = """
 import sys
@@ -300,6 +301,14 @@ def test_a_full_disk_is_named_and_keeps_what_is_there(folder: Path) -> None:
     assert int(count) > 5
     with DiskStore(folder) as store:
         assert [key for key, _ in store.rows()] == [str(number) for number in range(int(count))]
+
+
+def test_a_cache_can_be_emptied_without_room_for_a_transaction(folder: Path) -> None:
+    with DiskStore(folder) as store:
+        store.put({"k": "v" * 100_000})
+    with cramped(4096):
+        assert empty(folder) is None
+    assert names(folder) == []
 
 
 def test_a_system_that_knows_no_users_has_a_cache(folder: Path) -> None:

@@ -219,7 +219,7 @@ class DiskStore:
 
 
 def empty(directory: Path) -> int | None:
-    """Remove all that is stored, and a database in which SQLite finds no sense.
+    """Remove all that is stored, and a database without sense, or without room to be emptied in.
 
     Tells how many rows there were; None where there is no telling.
 
@@ -231,7 +231,7 @@ def empty(directory: Path) -> int | None:
         with DiskStore(directory) as store:
             return store.clear()
     except JudgeError as error:
-        if not _malformed(error.__context__):
+        if not (_malformed(error.__context__) or isinstance(error, DiskFull)):
             raise
     folder = _private(directory)
     with _translated(folder, ConfigError, _UNUSABLE):
