@@ -157,7 +157,11 @@ def contradiction(claim: str, passages: Iterable[str]) -> Contradiction | None:
             return Contradiction(*found)
     for clause, told in compared.items():
         close = nlargest(_NEAREST, _nearest(clause, sentences, _NEAR), key=lambda each: each.share)
-        close = [each for each in close if not _excepted(clause, each.sentence)]
+        close = [
+            each
+            for each in close
+            if not (_excepted(clause, each.sentence) or _of_another(clause, each, sentences))
+        ]
         for rule in _RULES if close and told is None else ():
             for other in rule(clause, close):
                 return other
@@ -184,6 +188,20 @@ def _excepted(own: Clause, sentence: Sequence[Clause]) -> bool:
         if any((each.start < mark.start) == bool(written["ends"]) for each in said):
             return True
     return False
+
+
+def _of_another(own: Clause, near: _Near, sentences: Sequence[tuple[Clause, ...]]) -> bool:
+    """Whether a clause denies of another thing what is said as a claim says it of its own."""
+    clause = near.clause
+    if not own.words or clause.denies == own.denies or own.having(clause.words[0]):
+        return False
+    lacked = [word for word in own.words if not any(each.having(word) for each in near.sentence)]
+    return lacked[:1] == [own.words[0]] and any(
+        each.denies == own.denies and all(map(each.having, lacked))
+        for sentence in sentences
+        for each in sentence
+        if sentence is not near.sentence
+    )
 
 
 def _comparison(
