@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from judge.checks.contrasts import Pole, lexicon
+from judge.checks.marks import Mark, marks_of
 from judge.checks.numbers import numbers
 from judge.text.fold import CJK, CJK_CHAR
 from judge.text.senses import Sense, rivals, senses
@@ -30,8 +31,6 @@ _FRAGMENT: Final = re.compile(
     r"(?: (?!(?:is|are|was|were|has|have|had|will|can|may|must)\b)"
     r"[^\s,;:()]+){1,7}(?P<end>,)(?= )"
 )
-_NOT_MEANT: Final = re.compile(r"May(?![^\W_])|No\.|[Bb]y \w{1,20}ing(?!\w)")
-"""The month, `No. 3`, and `by doing so`."""
 _SHARE: Final = re.compile(
     r"(?P<of> (?:out )?of (?:the |its |our |their )?)"
     r"|[^，。；]{1,12}[中里][，,]?(?:共|只|仅|已)?有?"
@@ -51,17 +50,7 @@ _ENDING: Final = re.compile(
 """Behind a stem, what makes of a word one of another kind."""
 _PREFIXED: Final = 7
 """Letters of a word that a prefix may deny."""
-_LIMITS: Final = frozenset(("at-least", "at-most"))
 _RULES: Final = frozenset(("must", "must-not", "may", "need-not"))
-
-
-class Mark(NamedTuple):
-    """A word of grammar that governs others."""
-
-    name: str
-    """Its class in the table."""
-    start: int
-    end: int
 
 
 class Word(NamedTuple):
@@ -251,7 +240,7 @@ def clauses(text: str) -> tuple[Clause, ...]:
     """The clauses of a sentence that say anything, in reading order."""
     text = text[:_MOST]
     said = words(text)
-    marks = _marks(text, said)
+    marks = marks_of(text, said)
     told = _told(text, said, marks)
     cuts = {match.start() for match in _BREAK.finditer(text)} - _fragments(text)
     cuts |= {mark.start for mark in marks if mark.name == "split"}
@@ -384,35 +373,3 @@ def _governed(own: Sequence[Word], marks: Sequence[Mark]) -> Iterator[Word]:
     for at, word in enumerate(own):
         here = at in focus or word.prefixed
         yield word._replace(denied=times[at] % 2 > 0, times=times[at], focus=here)
-
-
-def _marks(text: str, said: Words) -> list[Mark]:
-    known = lexicon()
-    written = [
-        text[a:b].lower().replace("’", "'") for a, b in zip(said.starts, said.ends, strict=True)
-    ]
-    written = ["not" if each.endswith("n't") else each for each in written]
-    found = []
-    past = 0
-    for at, first in enumerate(written):
-        if at < past:
-            continue
-        for spelled, name in known.english.get(first, ()):
-            if written[at : at + len(spelled)] == spelled and not _NOT_MEANT.match(
-                text, said.starts[at]
-            ):
-                past = at + len(spelled)
-                found.append(Mark(name, said.starts[at], said.ends[past - 1]))
-                break
-    if not text.isascii():
-        # `不如` is one word.
-        poles = known.own_poles(text, compared=True)
-        whole = {at for place, _ in poles if len(place) > 1 for at in place}
-        read = (Mark(known.han_class[m[0]], *m.span()) for m in known.han.finditer(text))
-        found += [
-            mark
-            for mark in read
-            if (mark.start not in whole or mark.name in _LIMITS) and mark.name != "word"
-        ]
-        found.sort(key=lambda mark: mark.start)
-    return found

@@ -47,8 +47,6 @@ AMOUNTS: Final = frozenset(
 _GROUPS: Final = (AMOUNTS, frozenset((ORDER, "early")))
 _FEW: Final = 1
 """Words before a comparison behind a comma that do not yet say what is compared."""
-
-"""Of scales on which more is a smaller figure."""
 _NOT: Final = frozenset(("not", "t"))
 """The second as `isn't` is cut."""
 _ER: Final = re.compile(r"(?P<root>\w{2,}?)(?P<double>[bdglmnprt])?(?P=double)?(?P<y>i)?er\Z")

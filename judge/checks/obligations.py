@@ -1,0 +1,63 @@
+"""Obligations: a claim that requires, allows or forbids what its evidence does not."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from judge.checks.clauses import Clause
+from judge.checks.neighbours import Near, top
+
+_OTHERWISE: Final = frozenset(
+    frozenset(pair)
+    for pair in (
+        ("must", "must-not"),
+        ("must", "need-not"),
+        ("may", "must-not"),
+        ("need-not", "must-not"),
+        ("must", "may"),
+    )
+)
+_FREE: Final = frozenset(("must", "may"))
+_ABLE: Final = re.compile(r"can|need|需|能|要求|可(?!以)", re.IGNORECASE)
+"""Words of a rule that may speak of what is possible, or of what is wanted."""
+_RULED: Final = 4
+"""Telling words behind a rule of which it may speak."""
+
+
+def obligation(own: Clause, near: Sequence[Near]) -> Iterator[tuple[str, str]]:
+    """A rule that requires, allows or forbids what the other does not."""
+    there = top(near)
+    if own.conditional or any(clause.conditional for clause in there):
+        return
+    if there and all(_otherwise(own, each) for each in there):
+        yield _ruled(own), _ruled(there[0])
+
+
+def _otherwise(own: Clause, other: Clause) -> bool:
+    """Whether two clauses rule otherwise of the same, and neither denies more than its rule."""
+    rules = frozenset((own.rule, other.rule))
+    if rules not in _OTHERWISE or own.nested or other.nested:
+        return False
+    one, two = own.governed, other.governed
+    if rules == _FREE:
+        if any(_ABLE.match(_ruled(each)) for each in (own, other)):
+            return False
+        return _ruled_alike(own, other) or _ruled_alike(other, own)
+    return not one or not two or bool(other.having(one)) == bool(own.having(two))
+
+
+def _ruled_alike(own: Clause, other: Clause) -> bool:
+    """Whether what a rule speaks of first stands behind the other rule, or before one that ends."""
+    first, mark = own.governed, other.mark(str(other.rule))
+    if first is None or mark is None:
+        return False
+    if other.governed is not None:
+        return any(each.start >= mark.end for each in other.having(first))
+    behind = [word for word in own.words if word.start >= first.start][:_RULED]
+    return any(other.having(word) for word in behind)
+
+
+def _ruled(clause: Clause) -> str:
+    mark = next(mark for mark in clause.marks if mark.name == clause.rule)
+    behind = next((word for word in clause.words if word.start >= mark.end), None)
+    return clause.text[mark.start : behind.end if behind else mark.end]
