@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from judge.checks.clauses import Clause, Word
+from judge.text.words import stem
 
 _JOINT: Final = re.compile(
     r"(?<![^\W_])(?:and|or|with|by|which|without|including|plus)(?![^\W_])|、|和|以及|及|并|由|，",
@@ -38,6 +39,12 @@ _HAN_LOOSE: Final = re.compile(
     "主要|通常|一般|目前|如今|当前|平时|位于|坐落于|[市境]内|大约|约|已经?|曾|还|也|均|都|则|即|便|高?达"
 )
 """Adverbs and grammar, which add nothing to what is said."""
+_BARE: Final = (
+    "obtain get receive give make provide undergo involve conduct 得到 获得 取得 获 征得 进行 作出"
+    " 做出 予以 加以 给予 需要 属于 拥有 具有 来自 用于"
+)
+_BARE_VERBS: Final = frozenset(map(stem, _BARE.split()))
+"""Verbs that say no more than the noun beside them: `must obtain consent`."""
 _WEIGHTY: Final = 0.35
 _NEARLY: Final = 0.95
 """Words that the sentence has at least, the weight of those it lacks, its share of the rest."""
@@ -72,7 +79,8 @@ def addition(own: Sequence[Clause], near: Sequence[Clause]) -> str | None:
         for word in part:
             if word in had:
                 break
-            lead.append(word)
+            if word.key not in _BARE_VERBS:
+                lead.append(word)
         if len(lead) < len(part) and lead and own[0].text.isascii():
             between = own[0].text[lead[-1].end : part[len(lead)].start]
             if not between.strip() or not _HANGS.fullmatch(between):
@@ -96,7 +104,11 @@ def insertion(own: Sequence[Clause], sentences: Sequence[Sequence[Clause]]) -> s
         return None
     text = own[0].text.rstrip()
     every = [clause for sentence in sentences for clause in sentence]
-    lost = [n for n, word in enumerate(words) if not any(clause.having(word) for clause in every)]
+    lost = [
+        n
+        for n, word in enumerate(words)
+        if word.key not in _BARE_VERBS and not any(clause.having(word) for clause in every)
+    ]
     if not lost or not lost[0] or lost[-1] - lost[0] != len(lost) - 1:
         return None
     run, rest = words[lost[0] : lost[-1] + 1], words[: lost[0]] + words[lost[-1] + 1 :]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
-from itertools import islice
+from itertools import islice, permutations
 from typing import Final, Literal, NamedTuple
 
 from judge.checks.additions import addition, insertion, surplus
@@ -36,6 +36,24 @@ _EXCEPTION: Final = re.compile(
     r"except(?: for)?|apart from|other than|save for|excluding|除|(?P<ends>[以之]外)", re.IGNORECASE
 )
 """What excepts; Chinese has one that stands behind what it excepts."""
+_KINDS: Final = tuple(
+    (re.compile(rf"\b(?:{one})\b|{first}"), re.compile(rf"\b(?:{two})\b|{second}"))
+    for one, first, two, second in (
+        (
+            "new|newer|current",
+            "新(?!闻)",
+            "old|older|former|previous|original",
+            "旧|原(?![因来则])|老",
+        ),
+        ("first", "第一|首", "second|third|last", "第[二三]|末"),
+        ("adults?", "成人|成年人", "children|child|minors?", "儿童|未成年人"),
+        ("men|male", "男", "women|female", "女"),
+        ("indoors?|inside", "室内", "outdoors?|outside", "室外|户外"),
+        ("domestic", "国内|境内", "international|foreign|overseas", "国际|国外|境外"),
+        ("before", "[之以]?前", "after", "[之以]?后"),
+    )
+)
+"""Of a thing of one kind is denied what is so of the other."""
 _ANY: Final = re.compile(r"(?<![^\W_])any(?:one|body)?(?![^\W_])|任何|任意|不限", re.IGNORECASE)
 _EACH: Final = re.compile(r"[两二三四五六七八九十\d][^，；。]{1,6}[都均皆]")
 _SURE: Final = re.compile(
@@ -112,7 +130,11 @@ def _excepted(own: Clause, sentence: Sequence[Clause]) -> bool:
 def _of_another(own: Clause, near: Near, sentences: Sequence[tuple[Clause, ...]]) -> bool:
     """Whether a clause denies of another thing what is said as a claim says it of its own."""
     clause = near.clause
-    if not own.words or clause.denies == own.denies or own.having(clause.words[0]):
+    if not own.words or clause.denies == own.denies:
+        return False
+    if any(_other_kind(*pair) for pair in permutations((own.whole, clause.whole))):
+        return True
+    if own.having(clause.words[0]):
         return False
     lacked = [word for word in own.words if not any(each.having(word) for each in near.sentence)]
     return lacked[:1] == [own.words[0]] and any(
@@ -120,6 +142,14 @@ def _of_another(own: Clause, near: Near, sentences: Sequence[tuple[Clause, ...]]
         for sentence in sentences
         for each in sentence
         if sentence is not near.sentence
+    )
+
+
+def _other_kind(one: str, two: str) -> bool:
+    """Whether one clause speaks of the first of two kinds alone, and the other of the second."""
+    return any(
+        kind.search(one) and rest.search(two) and not (rest.search(one) or kind.search(two))
+        for kind, rest in _KINDS
     )
 
 

@@ -32,7 +32,9 @@ _NONE: Final = frozenset((
 ))  # fmt: skip
 # Grammar before a name, and what makes a common noun of what follows: `在大学`, `全市`, `超市`.
 _FIRST: Final = frozenset("在是和与或及到从为有这那于由被将向的了去个所家各每该本此某一两几")
-_LAST: Final = frozenset("的城都超上股门夜花菜全本该此各外每某个多所名合等通立大小老中新行位节")
+_LAST: Final = frozenset(
+    "的城都超上股门夜花菜全本该此各外每某个多所名合等通立大小老中新行位节了着从把被在给让对到向至是"
+)
 # What a sentence may begin with before a name: `Unlike India`, `Open Print Manager`.
 _OPENERS: Final = (
     "unlike like despite besides versus via within throughout amid among per except including"

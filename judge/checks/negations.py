@@ -35,6 +35,7 @@ _BARE_HAN: Final = (
     "附带",
 )
 """Verbs of which only their object says what it is that is so."""
+_FREE: Final = frozenset(("free", "免费"))
 _GAP: Final = 4
 """Characters between a verb and its object."""
 _WITHOUT: Final = re.compile(
@@ -62,7 +63,11 @@ def polarity(own: Clause, near: Sequence[Near]) -> Iterator[tuple[str, str]]:
             continue
         if word.key[0].isdigit() and any(each.has("deny-near") for each in (own, *there)):
             continue
-        if not said or any(each.denied == word.denied for each in said):
+        if (
+            not said
+            or any(each.denied == word.denied for each in said)
+            or (_of_other(word, own, there) or _freed(own, there[0], near))
+        ):
             continue
         known = next(each.told for each in near if each.clause is there[0])
         alone = [each for each in own.words if not there[0].having(each) and each.key not in known]
@@ -89,10 +94,34 @@ def _foremost(word: Word, clause: Clause, own: Clause) -> bool:
     )
 
 
+def _freed(own: Clause, clause: Clause, near: Sequence[Near]) -> bool:
+    """Whether what stands beside a clause is free, and has more words of a claim."""
+    if any(word.key in _FREE for word in own.words):
+        return False
+    beside = (each for one in near for each in one.sentence)
+    free = (each for each in beside if any(word.key in _FREE for word in each.words))
+    return any(_had(own, each) > _had(own, clause) for each in free)
+
+
+def _had(own: Clause, clause: Clause) -> int:
+    return sum(bool(clause.having(word)) for word in own.words)
+
+
+def _of_other(word: Word, own: Clause, there: Sequence[Clause]) -> bool:
+    """Whether right behind a Chinese verb that is denied and said stand objects of their own."""
+    mine = next((each for each in own.words if each.start == word.end), None)
+    return mine is not None and all(
+        not clause.having(mine)
+        and any(each.start == said.end and not own.having(each) for each in clause.words)
+        for clause in there
+        for said in clause.having(word)
+    )
+
+
 def _ends(own: Clause, other: Clause) -> bool:
     """Whether one says without a negation what the other says with one."""
     one, two = (other, own) if own.denies else (own, other)
     return any(
-        (word.key == "free" or _ENDS.intersection(word.poles)) and not two.having(word)
+        (word.key in _FREE or _ENDS.intersection(word.poles)) and not two.having(word)
         for word in one.words
     )

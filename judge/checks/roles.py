@@ -46,7 +46,7 @@ _HAN_PASSIVE: Final = re.compile(r"被(?![告许保害申执上])|由(?!于|此)
 _HAN_TAKEN: Final = re.compile(r"[把将](?!来|近|会|要)")
 _HAN_TO: Final = re.compile(r"[向给]|对(?!于)|为(?!了)")
 _HAN_PARTY: Final = re.compile(rf"{_HAN_TO.pattern}|从(?![而事来此])")
-_HAN_BETWEEN: Final = re.compile(r"[被由把将向给对从为与和及跟是、的，有受遭加入任]")
+_HAN_BETWEEN: Final = re.compile(r"[被由把将向给对从为与和及跟是、的，有受获经遭加入任]")
 _VERB: Final = 4
 """Characters of a Chinese verb, with what stands behind it, at most."""
 _HAN_WHEN: Final = re.compile(r"(?:[之以]?[前后]|时)\Z")

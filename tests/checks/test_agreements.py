@@ -60,6 +60,12 @@ RIGHT = [
         "Baggage is insured up to 2,500 euros. Thefts are reported. Cash is not covered.",
         "Cash is not insured.",
     ),
+    # Of the new one, or of another object, is denied what the old one does.
+    ("旧锅炉烧油，新锅炉改烧木屑颗粒。", "新锅炉不再烧油，用的是木屑颗粒。"),
+    ("会员可以免费停车两小时，超出部分每小时收费五元。", "会员停车前两小时不收费。"),
+    # A bare verb adds nothing, nor is grammar before a county part of its name.
+    ("非经业主书面同意，物业不得动用维修资金。", "物业要动用维修资金，必须得到业主的书面同意。"),
+    ("县档案馆从省博物馆借来两件青铜器展出。", "省博物馆把两件青铜器借给了县档案馆展出。"),
 ]
 
 
