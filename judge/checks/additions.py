@@ -70,7 +70,7 @@ def addition(own: Sequence[Clause], near: Sequence[Clause]) -> str | None:
     left out.
     """
     words = [word for clause in own for word in clause.words]
-    if not words or len(words) > _SHORT[own[0].text.isascii()]:
+    if not words or len(words) > _SHORT[own[0].latin]:
         return None
     had = {word for word in words if any(clause.having(word) for clause in near)}
     whole = sum(word.weight for word in words)
@@ -81,7 +81,7 @@ def addition(own: Sequence[Clause], near: Sequence[Clause]) -> str | None:
                 break
             if word.key not in _BARE_VERBS:
                 lead.append(word)
-        if len(lead) < len(part) and lead and own[0].text.isascii():
+        if len(lead) < len(part) and lead and own[0].latin:
             between = own[0].text[lead[-1].end : part[len(lead)].start]
             if not between.strip() or not _HANGS.fullmatch(between):
                 continue
@@ -100,7 +100,7 @@ def insertion(own: Sequence[Clause], sentences: Sequence[Sequence[Clause]]) -> s
     They end it, or in Chinese they stand between two words that stand side by side in the sentence.
     """
     words = [word for clause in own for word in clause.words]
-    if not words or len(words) > _WHOLE[own[0].text.isascii()]:
+    if not words or len(words) > _WHOLE[own[0].latin]:
         return None
     text = own[0].text.rstrip()
     every = [clause for sentence in sentences for clause in sentence]
@@ -114,7 +114,7 @@ def insertion(own: Sequence[Clause], sentences: Sequence[Sequence[Clause]]) -> s
     run, rest = words[lost[0] : lost[-1] + 1], words[: lost[0]] + words[lost[-1] + 1 :]
     ends, start, end = lost[-1] == len(words) - 1, run[0].start, run[-1].end
     if (
-        ends != text.isascii()
+        ends != own[0].latin
         or len(rest) < _FEW
         or sum(word.weight for word in run) < _WEIGHTY
         or any(word.key[0].isdigit() or word.key in _HAN_LIGHT for word in run)
@@ -149,7 +149,7 @@ def surplus(own: Sequence[Clause], sentences: Sequence[Sequence[Clause]]) -> str
     text = own[0].text if own else ""
     if (
         len(run) < _CLAUSE
-        or heavy < _SURPLUS[text.isascii()]
+        or heavy < _SURPLUS[own[0].latin]
         or rest < heavy
         or any(w.key[0].isdigit() for w in run)
     ):

@@ -116,6 +116,11 @@ class Clause:
         self.words = tuple(_governed(said, marks))
 
     @cached_property
+    def latin(self) -> bool:
+        """Whether its text has no Chinese character; it may have accents and curly quotes."""
+        return self.text.isascii() or CJK_CHAR.search(self.text) is None
+
+    @cached_property
     def keys(self) -> dict[str, list[Word]]:
         """Its words, by stem and by each meaning that they imply."""
         found: dict[str, list[Word]] = {}

@@ -54,6 +54,9 @@ _KINDS: Final = tuple(
     )
 )
 """Of a thing of one kind is denied what is so of the other."""
+_HOURS: Final = "open"
+_UNTIL: Final = re.compile(r"\b(?:un)?till?\b|\blonger\b|\d (?:to|and) \d|[至到]", re.IGNORECASE)
+"""What closes at six is open until six."""
 _ANY: Final = re.compile(r"(?<![^\W_])any(?:one|body)?(?![^\W_])|任何|任意|不限", re.IGNORECASE)
 _EACH: Final = re.compile(r"[两二三四五六七八九十\d][^，；。]{1,6}[都均皆]")
 _SURE: Final = re.compile(
@@ -130,7 +133,7 @@ def _excepted(own: Clause, sentence: Sequence[Clause]) -> bool:
 def _of_another(own: Clause, near: Near, sentences: Sequence[tuple[Clause, ...]]) -> bool:
     """Whether a clause denies of another thing what is said as a claim says it of its own."""
     clause = near.clause
-    if not own.words or clause.denies == own.denies:
+    if not own.words or (clause.denies, clause.rule) == (own.denies, own.rule):
         return False
     if any(_other_kind(*pair) for pair in permutations((own.whole, clause.whole))):
         return True
@@ -138,7 +141,7 @@ def _of_another(own: Clause, near: Near, sentences: Sequence[tuple[Clause, ...]]
         return False
     lacked = [word for word in own.words if not any(each.having(word) for each in near.sentence)]
     return lacked[:1] == [own.words[0]] and any(
-        each.denies == own.denies and all(map(each.having, lacked))
+        (each.denies, each.rule) == (own.denies, own.rule) and all(map(each.having, lacked))
         for sentence in sentences
         for each in sentence
         if sentence is not near.sentence
@@ -192,10 +195,24 @@ def _opposite(own: Clause, near: Sequence[Near]) -> Iterator[tuple[str, str]]:
             for said in other.having(word)
         ):
             continue
+        if any(pole.scale == _HOURS for pole in word.poles) and _UNTIL.search(own.whole):
+            continue
+        if any(_repeated(word, own, each) for one in near for each in one.sentence):
+            continue
         if not (
             own.has("only") and any(each.has("apart") for each in near[0].sentence)
         ) and _shared(word, own, there[0], near) >= min(_SHARED, len(own.words) - 1):
             yield phrase(own, word), phrase(there[0], others[0][0])
+
+
+def _repeated(word: Word, own: Clause, clause: Clause) -> bool:
+    """Whether a claim says all that a clause does, and one of its words as that does."""
+    if len(clause.words) < _SHARED or not any(
+        each.denied == word.denied for each in clause.having(word)
+    ):
+        return False
+    parts = clauses(own.text)
+    return all(any(part.having(each) for part in parts) for each in clause.words)
 
 
 def _shared(word: Word, own: Clause, clause: Clause, near: Sequence[Near]) -> int:

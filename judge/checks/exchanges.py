@@ -31,7 +31,7 @@ def turned_roles(
 
     In English they stand on either side of one verb, in Chinese behind a word such as 向 or 由.
     """
-    if own.text.isascii() or nearest.text.isascii():
+    if own.latin or nearest.latin:
         return _around_verb(own, nearest)
     return _behind_words(own, sentence, nearest)
 

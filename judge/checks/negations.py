@@ -71,7 +71,7 @@ def polarity(own: Clause, near: Sequence[Near]) -> Iterator[tuple[str, str]]:
             continue
         known = next(each.told for each in near if each.clause is there[0])
         alone = [each for each in own.words if not there[0].having(each) and each.key not in known]
-        if len(alone) > _ALONE and own.text.isascii():
+        if len(alone) > _ALONE and own.latin:
             continue
         if word.focus or any(_foremost(each, clause, own) for clause in there for each in said):
             yield phrase(own, word), phrase(there[0], said[0])

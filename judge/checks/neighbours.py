@@ -55,7 +55,7 @@ def nearest(own: Clause, sentences: Iterable[tuple[Clause, ...]], least: float) 
         for clause in sentence:
             worth = 0.0
             only = clause.has("only")
-            bare = len(clause.words) <= _COMMENT and not clause.text.isascii()
+            bare = len(clause.words) <= _COMMENT and not clause.latin
             for word in around:
                 lifted = only and ALL in word.poles
                 if lifted or clause.having(word) or rivals(word, own, clause):

@@ -29,6 +29,14 @@ def obligation(own: Clause, near: Sequence[Near]) -> Iterator[tuple[str, str]]:
     there = top(near)
     if own.conditional or any(clause.conditional for clause in there):
         return
+    # `May speak but not vote` rules of voting in a clause of its own.
+    if own.governed and any(
+        beside not in there and beside.having(own.governed)
+        for each in near
+        for beside in each.sentence
+        if each.clause in there and not each.clause.having(own.governed)
+    ):
+        return
     if there and all(_otherwise(own, each) for each in there):
         yield _ruled(own), _ruled(there[0])
 

@@ -49,8 +49,8 @@ def turned(one: Word, own: Clause, two: Word, clause: Clause) -> bool:
 
 def same_place(one: Word, own: Clause, two: Word, clause: Clause) -> bool:
     """Whether a neighbour of one word stands beside the other."""
-    many = len(own.words) if own.text.isascii() else len(own.words) // 2
-    slot = _SLOT if many > _SHORT else _SHORT // 2 if own.text.isascii() else _SHORT
+    many = len(own.words) if own.latin else len(own.words) // 2
+    slot = _SLOT if many > _SHORT else _SHORT // 2 if own.latin else _SHORT
     at, place = own.places[one.start], clause.places[two.start]
     beside = own.words[max(at - slot, 0) : at] + own.words[at + 1 : at + 1 + slot]
     there = clause.words[max(place - slot, 0) : place] + clause.words[place + 1 : place + 1 + slot]

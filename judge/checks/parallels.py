@@ -43,12 +43,12 @@ class _Unit(NamedTuple):
     @property
     def head(self) -> tuple[Word, ...]:
         """The words that it begins with: what it speaks of."""
-        return self.words[: _HEAD[self.clauses[0].text.isascii()]]
+        return self.words[: _HEAD[self.clauses[0].latin]]
 
     def named(self, word: Word) -> bool:
         """Whether a word is a name or a figure: a capital amid a sentence, letters amid Chinese."""
         text = self.clauses[0].text
-        letters = not text.isascii() and word.key.isascii() and word.key[0].isalpha()
+        letters = not self.clauses[0].latin and word.key.isascii() and word.key[0].isalpha()
         return letters or word.key[0].isdigit() or (word.start > 0 and text[word.start].isupper())
 
 
@@ -62,7 +62,7 @@ def crossed(
     """
     words = [word for clause in own for word in clause.words]
     two_told = any(clause.has("split") for clause in own)
-    if not words or two_told or len(words) > _LONG[own[0].text.isascii()]:
+    if not words or two_told or len(words) > _LONG[own[0].latin]:
         return None
     whole = sum(word.weight for word in words)
     near = []

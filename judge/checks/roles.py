@@ -21,6 +21,7 @@ _PASSIVE: Final = re.compile(
     r"(?<![^\W_])(?:is|are|was|were|be|been|being|gets?|got)(?: \w+ly)*(?: \w+)? \Z",
     re.IGNORECASE,
 )
+_NONE: Final[frozenset[str]] = frozenset()
 _BY: Final = re.compile(r"(?<![^\W_])by (?!\w+ing|[\d$€£])", re.IGNORECASE)
 _PHRASE: Final = re.compile(
     r"(?<![^\W_])(?:to|for|in|on|at|from|with|into|during|after|before|over|under|until|against)(?![^\W_])"
@@ -61,6 +62,9 @@ class _Frame(NamedTuple):
 
 def exchanged(own: Clause, other: Clause) -> tuple[str, str] | None:
     """What a claim says of two things that the evidence gives each the other's part."""
+    parties = lexicon().converse
+    if any(not parties.get(w.key, _NONE).isdisjoint(e.key for e in other.words) for w in own.words):
+        return None
     if CJK_CHAR.search(own.whole):
         pivots = _chinese(own.whole, other.whole)
     else:
@@ -206,6 +210,9 @@ def _common(own: str, other: str) -> Iterator[tuple[int, int]]:
 def _within(text: str, start: int, end: int, to: re.Pattern[str] = _HAN_TO) -> _Frame | None:
     """Who does it, and to whom, by the words of grammar before a verb."""
     before, behind = text[:start], text[end:]
+    # The verb stands behind such a word.
+    if _HAN_PASSIVE.search(behind) or _HAN_TAKEN.search(behind):
+        return None
     if found := _HAN_PASSIVE.search(before):
         return _frame(before[found.end() :], before[: found.start()] + behind)
     if found := _HAN_TAKEN.search(before) or to.search(before):
