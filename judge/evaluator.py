@@ -21,7 +21,7 @@ from judge.processes import Line, Processes
 from judge.protocols import Judge, ReviewHook
 from judge.records import Rules, Sample, SampleResult
 from judge.relevance import relate
-from judge.turns import Desk, Turn
+from judge.turns import Desk, Places, Turn
 from judge.workers import weigh
 
 _Result = TypeVar("_Result")
@@ -56,6 +56,7 @@ class Evaluator:
             It is asked in this process, however many `config.workers` there are.
         review_hook: is handed the share `config.review_rate` of the answers as they are made, on
             another thread.
+        places: bounds the questions that are out in the place of `config.concurrency`.
     """
 
     def __init__(
@@ -64,12 +65,14 @@ class Evaluator:
         *,
         judge: Judge | None = None,
         review_hook: ReviewHook | None = None,
+        places: Places | None = None,
     ) -> None:
         self._config = config or Config()
         self.workers = self._config.workers or 1
         """Processes that compute, as of when it is entered or used; 1: this one alone."""
         self._at_once = at_once(self._config)
         self._hook = review_hook
+        self._places = places
         self._given: Judges | None = None
         self._signatures: tuple[str, str | None, str | None] | None = None
         self._entered = False
@@ -202,7 +205,18 @@ class Evaluator:
             async for result in results:
                 yield result
 
-    def _scorer(self, judges: Judges, processes: Processes | None) -> _Score:
+    async def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
+        """The result of one answer. Cancelling it cancels its calls. Errors as of `evaluate`.
+
+        A server is asked no more after so many seconds, its wait for a place included, where that
+        is under `config.deadline`.
+        """
+        async with self._readied() as ready:
+            return await self._scorer(*ready, seconds)(sample)
+
+    def _scorer(
+        self, judges: Judges, processes: Processes | None, seconds: float | None = None
+    ) -> _Score:
         config, desk = self._config, self._desk()
         if processes is not None and processes.loop is not asyncio.get_running_loop():
             processes = None  # of another thread
@@ -212,8 +226,13 @@ class Evaluator:
         # A server may keep one waiting; whatever else judges does its work and is done.
         patience = config.deadline if self._given is None and config.asks_server else None
 
+        due = None
+        if seconds is not None and patience is not None and seconds < patience:
+            due = asyncio.get_running_loop().time() + seconds
+
         def turn() -> Turn:
-            return Turn(desk, patience, None if processes is None else Line(processes).apart)
+            elsewhere = None if processes is None else Line(processes).apart
+            return Turn(desk, patience, elsewhere, due)
 
         return _score(judges, config.rules, turn)
 
@@ -246,7 +265,7 @@ class Evaluator:
 
     def _desk(self) -> Desk:
         # What waits at a desk belongs to one loop, and an evaluator may outlive several.
-        return self._desks.setdefault(asyncio.get_running_loop(), Desk(self._at_once))
+        return self._desks.setdefault(asyncio.get_running_loop(), Desk(self._places or self._at_once))
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from selectors import DefaultSelector
 from socket import socketpair
+from types import TracebackType
 from typing import IO, Final, NamedTuple, Protocol
 
 from judge.config import Config
@@ -22,7 +23,7 @@ from judge.errors import InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
 from judge.files.folder import RunFolder
 from judge.files.runs import REJECTED, has_bytes, misplaced
-from judge.files.samples import Checked, Rejected, check_samples, read_samples
+from judge.files.samples import Checked, Rejected, Samples, check_samples, read_samples
 from judge.files.source import Digest, is_fifo
 from judge.processes import cores
 from judge.records import RelevanceStatus, SampleResult, Summary
@@ -56,6 +57,35 @@ class Watcher(Protocol):
         """Time goes by; called every `BEAT` seconds from the moment the input is checked."""
 
 
+class Scorer(Protocol):
+    """What scores the samples of a job: an `Evaluator`, or a service in its place."""
+
+    workers: int
+    """Processes that compute."""
+
+    @property
+    def signature(self) -> str:
+        """As of `Evaluator`, known once it is entered; the next two likewise."""
+
+    @property
+    def correctness_signature(self) -> str | None: ...  # noqa: D102
+
+    @property
+    def relevance_signature(self) -> str | None: ...  # noqa: D102
+
+    async def __aenter__(self) -> object: ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def evaluate(self, samples: Samples) -> AsyncGenerator[SampleResult]:
+        """One result for each, in order."""
+
+
 class _Task(NamedTuple):
     path: Path
     checked: Checked
@@ -77,7 +107,7 @@ class Job:
         folder: Path,
         config: Config,
         *,
-        evaluator: Evaluator | None = None,
+        evaluator: Scorer | None = None,
         force: bool = False,
         skip_bad_lines: bool = False,
         gates: Gates | None = None,
@@ -86,7 +116,7 @@ class Job:
         self._source = source
         self._folder = folder
         self._config = config
-        self._evaluator = evaluator or Evaluator(config)
+        self._evaluator: Scorer = evaluator or Evaluator(config)
         self._force = force
         self._skip = skip_bad_lines
         self._gates = gates or Gates()

@@ -28,6 +28,13 @@ _MODEL: Final = "JUDGE_MODEL"
 REVIEW_TOKEN: Final = "JUDGE_REVIEW_TOKEN"  # noqa: S105  the name of a variable
 """What a review hook at an address is sent; no setting, for it is a secret."""
 
+SERVICE_TOKENS: Final = "JUDGE_SERVICE_TOKENS"
+"""Who may use the service, likewise no setting: NAME:TOKEN, with commas between."""
+
+CLIENT_TOKEN: Final = "JUDGE_SERVICE_TOKEN"  # noqa: S105  likewise
+"""What a client sends to it, likewise."""
+
+_SECRETS: Final = {REVIEW_TOKEN, SERVICE_TOKENS, CLIENT_TOKEN}
 _LARGEST: Final = 1 << 20
 """Bytes of a file of settings."""
 _DOTS: Final = 50
@@ -98,7 +105,7 @@ def _named() -> dict[str, object]:
         if (variable := f"{PREFIX}{name}".lower()) in given
     }
     known = [name.upper() for name in Config.model_fields]
-    filled = {name for name, value in os.environ.items() if value.strip()} - {REVIEW_TOKEN}
+    filled = {name for name, value in os.environ.items() if value.strip()} - _SECRETS
     rests = {
         name: name[len(PREFIX) :].upper() for name in filled if name.upper().startswith(PREFIX)
     }

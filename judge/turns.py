@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import ParamSpec, TypeVar
 
 from judge.workers import HEAVY, Apart, apart
@@ -10,11 +11,15 @@ _Result = TypeVar("_Result")
 _Given = ParamSpec("_Given")
 
 
+Places = AbstractAsyncContextManager[object]
+"""Entered for each question, of which so many may be out; `asyncio.Semaphore` is one."""
+
+
 class Desk:
     """What the answers of one event loop share: so many `places` to ask, and one to compute."""
 
-    def __init__(self, places: int) -> None:
-        self.places = asyncio.Semaphore(places)
+    def __init__(self, places: int | Places) -> None:
+        self.places = asyncio.Semaphore(places) if isinstance(places, int) else places
         self._computing = asyncio.Lock()
 
     async def compute(
@@ -40,7 +45,8 @@ class Desk:
 class Turn:
     """One answer's time: `patience` seconds from its first question; null means no end.
 
-    It is computed at the desk, where not `elsewhere`.
+    No later, in any case, than `due` on the event loop's clock. It is computed at the desk, where
+    not `elsewhere`.
     """
 
     def __init__(
@@ -48,11 +54,13 @@ class Turn:
         desk: Desk | None = None,
         patience: float | None = None,
         elsewhere: Apart | None = None,
+        due: float | None = None,
     ) -> None:
         self.desk = desk or Desk(2)
         self.compute: Apart = elsewhere or self.desk.compute
         self._patience = patience
-        self._deadline: float | None = None
+        self._due = due
+        self._deadline = due
 
     def begin(self) -> float | None:
         """The deadline, on the event loop's clock, of whoever has got a place to ask.
@@ -65,4 +73,4 @@ class Turn:
 
     def again(self) -> "Turn":
         """Another turn of the same patience, which has not begun."""
-        return Turn(self.desk, self._patience, self.compute)
+        return Turn(self.desk, self._patience, self.compute, self._due)

@@ -29,7 +29,16 @@ SIGNALLED: Final = 128
 """And the signal's number."""
 _SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 # In the order of `judge --help`, which lists single commands before groups of them.
-_COMMANDS: Final = ["compare", "overlap", "perturb", "recommend", "retrieval", "score", "show"]
+_COMMANDS: Final = [
+    "compare",
+    "overlap",
+    "perturb",
+    "recommend",
+    "retrieval",
+    "score",
+    "serve",
+    "show",
+]
 _GROUPS: Final = ["cache", "gold", "review", "prompts"]
 
 _BUG: Final = "this is a bug in judge, not yours; please report the above"

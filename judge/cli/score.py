@@ -1,17 +1,22 @@
 """`judge score`: the batch job."""
 
 import gc
+import shutil
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from tempfile import NamedTemporaryFile
+from typing import IO, TYPE_CHECKING, Final, cast
 
 import typer
 
 from judge.cli.app import app
 from judge.cli.options import language, takes_settings
+from judge.errors import ConfigError
 from judge.files.source import PIPED, is_fifo, standard_input
 
 if TYPE_CHECKING:
     from judge.config import Config
+    from judge.remote import RemoteEvaluator
 
 
 _GATING: Final = (
@@ -79,6 +84,11 @@ def score(  # noqa: PLR0913  each is an option of the command line
         min=0,
         help="List the N worst sentences, too [5 with --details]; 0 prints no text of an answer.",
     ),
+    server: str | None = typer.Option(
+        None,
+        metavar="URL",
+        help="Have the judge serve at this address judge, with its settings.",
+    ),
     review_hook: str | None = typer.Option(
         None,
         "--review-hook",
@@ -101,23 +111,36 @@ def score(  # noqa: PLR0913  each is an option of the command line
     from judge.cli.progress import score_into  # noqa: PLC0415
     from judge.cli.render.totals import Wish  # noqa: PLC0415
     from judge.evaluator import Evaluator  # noqa: PLC0415
-    from judge.job import Job  # noqa: PLC0415
+    from judge.files.folder import RunFolder  # noqa: PLC0415
+    from judge.job import Job, Scorer  # noqa: PLC0415
     from judge.reports.gate import Gates  # noqa: PLC0415
 
     gates = Gates.read(
         {"least": fail_under or (), "most": fail_over or ()}, expect, strict=strict_gate
     )
-    gates.check(correctness=settings.correctness, relevance=settings.relevance)
-    if gates.bounds and expect is None and not {"judge", "model"} & settings.model_fields_set:
-        typer.echo(_GATING.format("an NLI model" if settings.infers else "similarity"), err=True)
     folder = _default_folder(source) if output is None else Path(output)
+    evaluator: Scorer
+    stream = standard_input() if source == PIPED else Path(source)
+    if server is not None:
+        if review_hook is not None:
+            raise ConfigError("--review-hook: with --server nobody here has the answers in hand")
+        asked: dict[str, object] = {"skip_bad_lines": skip_bad_lines, "strict_gate": strict_gate}
+        asked |= {"fail_under": fail_under or (), "fail_over": fail_over or (), "expect": expect}
+        with RunFolder(folder, force=force):
+            """It may be written: seen before anything is sent."""
+        evaluator, stream = _remote(server, stream, settings, asked)
+        settings = evaluator.open()
+    gates.check(correctness=settings.correctness, relevance=settings.relevance)
+    meant = server or expect or {"judge", "model"} & settings.model_fields_set
+    if gates.bounds and not meant:
+        typer.echo(_GATING.format("an NLI model" if settings.infers else "similarity"), err=True)
     hook = None
     if review_hook is not None:
         from judge.review.hook import open_hook  # noqa: PLC0415
 
         hook = open_hook(review_hook, settings)
-    evaluator = Evaluator(settings, review_hook=hook)
-    stream = standard_input() if source == PIPED else Path(source)
+    if server is None:
+        evaluator = Evaluator(settings, review_hook=hook)
     job = Job(
         stream,
         folder,
@@ -132,6 +155,31 @@ def score(  # noqa: PLR0913  each is an option of the command line
     if not gc.get_freeze_count():
         gc.freeze()
     raise typer.Exit(score_into(folder, job, Wish(worst, details), language(lang), cached=kept))
+
+
+def _remote(
+    url: str, given: "IO[bytes] | Path", settings: "Config", asked: dict[str, object]
+) -> "tuple[RemoteEvaluator, IO[bytes] | Path]":
+    """What a service scores, and the samples, which are sent from a file."""
+    from judge.remote import RemoteEvaluator  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.service.wire import Options  # noqa: PLC0415
+
+    for name in sorted(settings.model_fields_set):
+        if name not in Options.model_fields:
+            raise ConfigError(
+                f"--server judges with its own settings, and {name} is set here: leave it out, or "
+                "set it where judge serve runs"
+            )
+        asked[name] = getattr(settings, name)
+    if isinstance(given, Path) and not is_fifo(given):
+        return RemoteEvaluator(url, given, Options.model_validate(asked)), given
+    copy = NamedTemporaryFile()  # noqa: SIM115  it is read as long as the command runs
+    with given.open("rb") if isinstance(given, Path) else nullcontext(given) as stream:
+        shutil.copyfileobj(stream, copy)
+    copy.seek(0)
+    return RemoteEvaluator(url, Path(copy.name), Options.model_validate(asked)), cast(
+        "IO[bytes]", copy
+    )
 
 
 def _default_folder(source: str) -> Path:

@@ -289,13 +289,16 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
     return None
 
 
-def hold(run: Path) -> AbstractContextManager[None]:
-    """Hold a run that is there while something is added to it.
+def hold(
+    folder: Path, who: str = "command", wait: str = "wait for it"
+) -> AbstractContextManager[None]:
+    """Hold a folder that is there, such as a run's, while something is added to it.
 
     Raises:
-        RunError: another process writes there, or the folder cannot be written.
+        RunError: another process writes there, or the folder cannot be written; the message says
+            `who` that is, and what to do.
     """
-    return _lock(run, "command", "wait for it", "mend that first")
+    return _lock(folder, who, wait, "mend that first")
 
 
 def _refuse_odd(path: Path, *, linked: bool = False) -> None:

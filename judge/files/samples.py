@@ -314,10 +314,11 @@ def jsonl_rows(lines: _Lines, path: Path) -> Iterator[Row]:
             yield Row(error.line, presentable(error.head), error)
             continue
         if line.strip():
-            yield _row(number, line, path, partial(_json_object, line, first=number == 1))
+            yield _row(number, line, path, partial(json_object, line, first=number == 1))
 
 
-def _json_object(line: str, *, first: bool) -> _Fields:
+def json_object(line: str, *, first: bool = False) -> _Fields:
+    """The object on a line; InputError where there is none."""
     try:
         # With its end, a line cut off inside a string would be blamed on a control character.
         value = _JSON.decode(line.rstrip("\r\n"))

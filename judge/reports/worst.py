@@ -211,14 +211,20 @@ class Failures:
         """By reason, in the order they were first met."""
 
     def add(self, result: SampleResult) -> None:
-        """Take in one answer: by its chunks, then by its reference, then by its question."""
-        judged: list[Outcome] = [sentence.outcome for sentence in result.sentences]
-        if found := result.correctness:
-            judged += [compared.outcome for compared in found.answer]
-            judged += [compared.outcome for compared in found.reference]
-        if related := result.answer_relevance:
-            judged += related.failures
-        for outcome in judged:
-            failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
-            if isinstance(failure, Unscored):
-                self.first.setdefault(failure.reason, Example(result.qid, failure))
+        """Take in one answer."""
+        for failure in failures(result):
+            self.first.setdefault(failure.reason, Example(result.qid, failure))
+
+
+def failures(result: SampleResult) -> Iterator[Unscored]:
+    """What the run's own judge gave no verdict on: by chunks, by reference, of the question."""
+    judged: list[Outcome] = [sentence.outcome for sentence in result.sentences]
+    if found := result.correctness:
+        judged += [compared.outcome for compared in found.answer]
+        judged += [compared.outcome for compared in found.reference]
+    if related := result.answer_relevance:
+        judged += related.failures
+    for outcome in judged:
+        failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
+        if isinstance(failure, Unscored):
+            yield failure

@@ -1,0 +1,80 @@
+"""`judge serve`: the HTTP service."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from judge.cli.app import SIGNALLED, app
+from judge.cli.options import takes_settings
+from judge.errors import ConfigError
+
+if TYPE_CHECKING:
+    from judge.config import Config
+
+
+@app.command()
+@takes_settings
+def serve(  # noqa: PLR0913  each is an option of the command line
+    *,
+    host: str = typer.Option("127.0.0.1", help="Address; other than loopback only with tokens."),
+    port: int = typer.Option(8080, min=0, max=65535, help="0: one that is free."),
+    data: Path = typer.Option(
+        Path("batches"), "--data", metavar="DIR", help="Where batches are kept, a run folder each."
+    ),
+    queue: int = typer.Option(
+        256, min=0, metavar="N", help="Live requests that may wait; one more gets 429."
+    ),
+    running: int = typer.Option(2, min=1, metavar="N", help="Batches judged at once."),
+    max_body: float = typer.Option(
+        16.0, min=0.001, metavar="MB", help="Of a request, batches aside."
+    ),
+    max_batch: float = typer.Option(
+        4096.0, min=0.001, metavar="MB", help="Of a batch, packed or not."
+    ),
+    allow_host: list[str] | None = typer.Option(
+        None, metavar="NAME", help="Another name it is asked under, as by a proxy; may be repeated."
+    ),
+    settings: "Config",
+) -> None:
+    """Serve HTTP: judge answers as they come, and whole files as batches.
+
+    Who may ask stands in JUDGE_SERVICE_TOKENS, NAME:TOKEN with commas between; without, the service
+    listens at a loopback address alone. TLS is a proxy's work. SIGTERM drains: /readyz says 503,
+    live requests end, batches stop and are taken up at the next start; exit code 0.
+
+    Under systemd: ExecStart=/opt/judge/bin/judge serve --data /var/lib/judge, with
+    Restart=on-failure, KillSignal=SIGTERM, TimeoutStopSec=60 and tokens in an EnvironmentFile.
+    In a container: judge serve --host 0.0.0.0 --data /data with a volume at /data, and one
+    process a container. judge/service/README.md has both in full.
+
+    Example: judge serve --data batches --model gpt-5-mini
+    """
+    # Heavy, and an extra: --help stays quick without them.
+    try:
+        from judge.service.app import Limits  # noqa: PLC0415
+        from judge.service.logs import LOG, log_json  # noqa: PLC0415
+        from judge.service.server import Address  # noqa: PLC0415
+        from judge.service.server import serve as served  # noqa: PLC0415
+        from judge.service.tokens import Tokens  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"the service needs {error.name}, which is not installed: pip install 'judge[service]'"
+        ) from None
+    from judge.settings import SERVICE_TOKENS  # noqa: PLC0415
+
+    tokens = Tokens.read(os.environ.get(SERVICE_TOKENS, ""))
+    address = Address(host, port, tokens, tuple(allow_host or ()))
+    address.check()
+    log_json()
+
+    def started(url: str) -> None:
+        LOG.info("serving", extra={"told": {"url": url, "data": str(data)}})
+
+    limits = Limits(queue, running, max_body, max_batch)
+    ended = asyncio.run(served(settings, data, limits, address, started))
+    if ended == signal.SIGINT:
+        raise typer.Exit(SIGNALLED + ended)

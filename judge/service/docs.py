@@ -1,0 +1,157 @@
+"""The documentation over HTTP: examples of each call, and a page of them that loads nothing."""
+
+import json
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any, Final
+
+from judge.service.problems import KINDS
+from judge.service.wire import PROBLEM, ProblemDetails
+
+_SAMPLE: Final = {
+    "qid": "q1",
+    "query": "When does the canteen open?",
+    "answer": "It opens at seven [1].",
+    "chunks": [{"chunk_id": "a", "text": "The canteen opens at seven."}],
+}
+_TEXT: Final = {"type": "string"}
+_IDS: Final = {"type": "array", "items": _TEXT}
+_CHUNKS: Final = {
+    "type": "array",
+    "items": {
+        "anyOf": [
+            _TEXT,
+            {
+                "type": "object",
+                "required": ["text"],
+                "properties": {"chunk_id": _TEXT, "text": _TEXT},
+            },
+        ]
+    },
+}
+SAMPLE: Final = {
+    "type": "object",
+    "required": ["answer", "chunks"],
+    "properties": {
+        "qid": _TEXT,
+        "query": _TEXT,
+        "answer": _TEXT,
+        "chunks": _CHUNKS,
+        "retrieved": _IDS,
+        "gold_answer": _TEXT,
+        "gold_evidence": _IDS,
+        "relevance": {"type": "object", "additionalProperties": {"type": "number"}},
+    },
+    "additionalProperties": True,
+    "description": "A sample; other names of its fields are read, too, and other keys come back in "
+    "`metadata`.",
+}
+
+
+def _body(media: str, schema: Mapping[str, Any], example: object) -> dict[str, Any]:
+    content = {media: {"schema": schema, "example": example}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+_LINES: Final = "\n".join(json.dumps(_SAMPLE | {"qid": each}) for each in ("q1", "q2")) + "\n"
+_GOLD: Final = _SAMPLE | {"retrieved": ["a", "b"], "gold_evidence": ["a"]}
+EVALUATION: Final = _body("application/json", SAMPLE, _SAMPLE) | {
+    "parameters": [
+        {
+            "in": "header",
+            "name": "Prefer",
+            "required": False,
+            "schema": {"type": "string", "example": "wait=10"},
+            "description": "`wait=SECONDS`: a deadline under the service's own.",
+        }
+    ]
+}
+BATCH: Final = _body("application/x-ndjson", _TEXT, _LINES)
+BATCH["requestBody"]["content"] |= {
+    "text/csv": {"schema": _TEXT},
+    "application/gzip": {"schema": {"type": "string", "format": "binary"}},
+}
+RANKING: Final = _body(
+    "application/json",
+    {
+        "type": "object",
+        "required": ["samples"],
+        "properties": {
+            "samples": {"type": "array", "items": {"type": "object"}},
+            "rules": {
+                "type": "object",
+                "properties": {"ks": {"type": "array", "items": {"type": "integer", "minimum": 1}}},
+            },
+        },
+    },
+    {"samples": [_GOLD], "rules": {"ks": [1, 3]}},
+)
+LABELS: Final = _body("text/csv", _TEXT, "review_id,human_support\nr0123abcd-1,yes\n")
+LABELS["requestBody"]["content"] |= {"application/json": {"schema": {"type": "object"}}}
+NDJSON: Final[dict[str, Any]] = {
+    "description": "A JSON object a line",
+    "content": {"application/x-ndjson": {"schema": _TEXT}},
+}
+SHEET: Final[dict[str, Any]] = {
+    "content": {
+        "text/csv": {"schema": _TEXT},
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": {
+            "schema": {"type": "string", "format": "binary"}
+        },
+    }
+}
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """How problems of these statuses stand in the OpenAPI."""
+    return {status: dict(_problem(status)) for status in (*statuses, 500)}
+
+
+def _problem(status: int) -> Iterator[tuple[str, Any]]:
+    names = [name for name, kind in KINDS.items() if kind.status == status]
+    yield "description", "; ".join(f"`{name}`: {KINDS[name].title}" for name in names)
+    schema = ProblemDetails.model_json_schema()
+    yield "content", {PROBLEM: {"schema": schema}}
+
+
+_STYLE: Final = (
+    "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
+    "pre{background:#f4f4f4;padding:.8em;overflow:auto}h2{margin-top:2em}"
+)
+
+
+def page(openapi: Mapping[str, Any], base: str) -> str:
+    """Every call, what it takes, an example with curl, and what it answers."""
+    parts = [
+        "<!doctype html><html lang=en><meta charset=utf-8><title>judge</title>",
+        f"<style>{_STYLE}</style><h1>judge over HTTP</h1>",
+        '<p>For programs: <a href="/openapi.json">/openapi.json</a>.',
+        " Where tokens are set, add <code>-H 'Authorization: Bearer TOKEN'</code>.</p>",
+    ]
+    for path, calls in openapi["paths"].items():
+        for method, call in calls.items():
+            parts.append(_call(method.upper(), path, call, base))
+    return "".join(parts)
+
+
+def _call(method: str, path: str, call: Mapping[str, Any], base: str) -> str:
+    lines = [f"curl -X {method} '{base}{path.replace('{id}', 'ID')}'"]
+    content = call.get("requestBody", {}).get("content", {})
+    for media, body in list(content.items())[:1]:
+        example = body.get("example", "")
+        data = example.strip() if isinstance(example, str) else json.dumps(example)
+        lines += [f"  -H 'Content-Type: {media}'", f"  --data-binary '{data}'"]
+    asked = [
+        f"<li><code>{escape(each['name'])}</code> {escape(each.get('description', ''))}</li>"
+        for each in call.get("parameters", ())
+    ]
+    answers = [
+        f"<li>{escape(status)} {escape(answer.get('description', ''))}</li>"
+        for status, answer in sorted(call["responses"].items())
+    ]
+    example = escape(" \\\n".join(lines))
+    return (
+        f"<h2>{escape(call['summary'])}</h2><p><code>{method} {escape(path)}</code></p>"
+        f"<p>{escape(call.get('description', ''))}</p><ul>{''.join(asked)}</ul>"
+        f"<pre>{example}</pre><ul>{''.join(answers)}</ul>"
+    )

@@ -1,0 +1,192 @@
+"""The server: it listens, drains when it is told to stop, and cuts off who keeps it waiting."""
+
+import asyncio
+import contextlib
+import signal
+import socket
+import sys
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import uvicorn
+
+from judge.compose import at_once
+from judge.config import Config
+from judge.errors import ConfigError
+from judge.service.admission import Slots
+from judge.service.app import Limits, Service, application
+from judge.service.batches import Batches
+from judge.service.logs import LOG
+from judge.service.metrics import Metrics
+from judge.service.tokens import Names, Tokens, is_loopback
+from judge.settings import SERVICE_TOKENS
+
+_IDLE: Final = 20.0
+"""Seconds for a request's head to come."""
+_STUCK: Final = 60.0
+"""Seconds for a client to read on."""
+_LOOK: Final = 20
+"""Ticks of a tenth of a second between two looks."""
+_DRAIN: Final = 30.0
+"""Seconds that live requests have to end, once it is to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the service is reached, and by whom."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    tokens: Tokens = field(default_factory=lambda: Tokens({}))
+    names: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """Raise `ConfigError` where it could be reached by anybody."""
+        if not self.tokens and not is_loopback(self.host):
+            raise ConfigError(
+                f"--host {self.host!r} is reached from elsewhere, and no token is asked for: set "
+                f"{SERVICE_TOKENS} to NAME:TOKEN, or listen at 127.0.0.1"
+            )
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to us, and looks after its connections."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._idle: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+        self._stuck: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _LOOK == 0:
+            self.sweep(time.monotonic())
+        return await super().on_tick(counter)
+
+    def sweep(self, now: float) -> None:
+        """Close connections whose request does not come, or whose client does not read."""
+        for each in list(self.server_state.connections):
+            cycle, line = getattr(each, "cycle", None), getattr(each, "transport", None)
+            busy = cycle is not None and not cycle.response_complete
+            flow = getattr(each, "flow", None)
+            for since, still, most in (
+                (self._idle, not busy, _IDLE),
+                (self._stuck, flow is not None and flow.write_paused, _STUCK),
+            ):
+                if not still:
+                    since.pop(each, None)
+                elif now - since.setdefault(each, now) > most and line is not None:
+                    line.abort()
+
+
+@contextlib.asynccontextmanager
+async def opened(
+    config: Config, data: Path, limits: Limits, address: Address
+) -> AsyncGenerator[tuple[Service, _Server]]:
+    """A service with its evaluator and its batches open, and what is to serve it.
+
+    Raises:
+        ConfigError: anybody could reach it, or a setting is wrong.
+        JudgeUnavailable: the judge cannot be asked.
+        RunError: another service holds the folder.
+    """
+    address.check()
+    metrics = Metrics()
+    slots = Slots(at_once(config))
+    batches = Batches(data, config, slots, limits.running, metrics)
+    service = Service(config, limits, slots, batches, metrics)
+    app = application(service, address.tokens, Names(address.host, address.names))
+    server = _Server(
+        uvicorn.Config(
+            app,
+            http="h11",
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=5,
+        )
+    )
+    async with service.evaluator, batches:
+        yield service, server
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; ConfigError where none can."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        made = socket.socket(family)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host.strip("[]"), port))
+    except OSError as error:
+        raise ConfigError(f"--host {host} --port {port}: {error.strerror}; name another") from None
+    return made
+
+
+async def serve(
+    config: Config,
+    data: Path,
+    limits: Limits,
+    address: Address,
+    started: Callable[[str], None] = lambda _: None,
+) -> int:
+    """Serve until a signal says to stop; returns which. Errors as of `opened`."""
+    stopping: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    with listen(address.host, address.port) as line:
+        async with opened(config, data, limits, address) as (service, server):
+            with _signals(stopping):
+                serving = asyncio.create_task(server.serve([line]))
+                shown = f"[{address.host}]" if ":" in address.host else address.host
+                started(f"http://{shown}:{line.getsockname()[1]}")
+                await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
+                await drained(service)
+                server.should_exit = True
+                await serving
+    return stopping.result() if stopping.done() else 0
+
+
+async def drained(service: Service) -> None:
+    """Take no more work, and see to the end of what is live; batches stop where they are."""
+    service.draining = True
+    LOG.info("draining")
+    stopping = asyncio.create_task(service.batches.drain())
+    until = time.monotonic() + _DRAIN
+    while service.live and time.monotonic() < until:  # noqa: ASYNC110  no request tells of its end
+        await asyncio.sleep(0.02)
+    await stopping
+
+
+@contextlib.contextmanager
+def _signals(stopping: "asyncio.Future[int]") -> Iterator[None]:
+    """The first signal is kept in the future; a second ends the process at once."""
+    loop = asyncio.get_running_loop()
+    before: dict[signal.Signals, Any] = {}
+
+    def stop(number: int) -> None:
+        if stopping.done():
+            sys.stderr.flush()
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        stopping.set_result(number)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):  # no main thread
+            before[number] = signal.getsignal(number)
+            loop.add_signal_handler(number, stop, number)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
+                loop.remove_signal_handler(number)
+                signal.signal(number, handler)

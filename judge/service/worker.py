@@ -1,0 +1,245 @@
+"""The worker: a process of its own that judges one batch by the same `Job` as the command line.
+
+It is told what to do on standard input, asks on standard output for a place for each answer, and
+ends with its parent: the line between them breaks, whoever dies.
+"""
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from collections import Counter, deque
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from pydantic import Field
+
+from judge.config import Config
+from judge.errors import JudgeError, RunError
+from judge.evaluator import Evaluator
+from judge.files.folder import hold
+from judge.files.runs import INPUT
+from judge.job import Job
+from judge.records import Record, SampleResult
+from judge.records.run import RunRecord
+from judge.reports.worst import failures
+from judge.service.logs import LOG, log_json
+from judge.service.metrics import costs
+from judge.service.problems import problem_of, unquoted
+from judge.service.wire import Options, ProblemDetails
+
+UPLOAD: Final = ".upload"
+"""The samples of a batch, until its run folder has them as its input."""
+ASK: Final = "+"
+LEAVE: Final = "-"
+_EVERY: Final = 0.2
+"""Seconds between two reports."""
+_PATIENCE: Final = 60.0
+"""Seconds for an earlier worker, whose parent was killed, to end."""
+_NICE: Final = 10
+"""So much live requests go before it where there is not processor enough for both."""
+_LAST: Final = 10.0
+"""Seconds to stop in order."""
+
+
+class Task(Record):
+    """What a worker is told, as one line of JSON."""
+
+    batch: str
+    """Its id."""
+    folder: str
+    """Its run folder."""
+    config: dict[str, object]
+    """The settings, with what is secret: a pipe carries it."""
+    options: Options
+    """What it was asked with."""
+
+
+class Report(Record):
+    """What a worker says beside asking for places, as one line of JSON."""
+
+    begun: bool = False
+    """Whether the input is sound and the folder its own."""
+    samples: int = 0
+    """Answers in it."""
+    rejected: int = 0
+    """Bad lines set aside."""
+    kept: int = 0
+    """Answers judged in earlier sessions."""
+    done: int = 0
+    """Answers judged, those included."""
+    spent: dict[str, int] = Field(default_factory=dict)
+    """Since the last report, by the names of `metrics.COSTS`."""
+    failed: dict[str, int] = Field(default_factory=dict)
+    """Claims without a verdict since then, by reason."""
+    ended: str | None = None
+    """`finished`, `failed` or `stopped`, where this is the last report."""
+    problem: ProblemDetails | None = None
+    """Why it has failed."""
+
+
+class Line:
+    """The line to the parent: places come in, reports go out. They are `judge.turns.Places`."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._said: list[str] = []
+
+    def listen(self) -> None:
+        """Hear the parent, on this thread; where it says no more, end this process in order."""
+        while given := os.read(0, 4096):
+            with suppress(RuntimeError):  # the loop has closed
+                if self._loop is not None:
+                    self._loop.call_soon_threadsafe(self._wake, len(given))
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(_LAST)
+        os._exit(1)
+
+    def _wake(self, places: int) -> None:
+        for _ in range(places):
+            while self._waiting:
+                turn = self._waiting.popleft()
+                if not turn.done():
+                    turn.set_result(None)
+                    break
+            else:
+                self._say(LEAVE)  # who asked for it has been cancelled
+
+    def _say(self, sign: str) -> None:
+        if not self._said and self._loop is not None:
+            self._loop.call_soon(self._flush)
+        self._said.append(sign)
+
+    def _flush(self) -> None:
+        signs, self._said = "".join(self._said), []
+        _write(f"{signs}\n")
+
+    async def __aenter__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        turn: asyncio.Future[None] = self._loop.create_future()
+        self._waiting.append(turn)
+        self._say(ASK)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if not turn.cancelled():
+                self._say(LEAVE)
+            raise
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._say(LEAVE)
+
+
+class Reporter:
+    """A `judge.job.Watcher` that tells the parent."""
+
+    def __init__(self, upload: Path) -> None:
+        self._upload = upload
+        self._known = Report()
+        self._done = 0
+        self._spent: Counter[str] = Counter()
+        self._failed: Counter[str] = Counter()
+        self._spoke = 0.0
+
+    def begun(self, record: RunRecord, kept: int) -> None:
+        """The run folder has the samples now."""
+        self._upload.unlink(missing_ok=True)
+        counts = {"samples": record.input.samples, "rejected": record.input.rejected}
+        self._known = Report.model_validate({"begun": True, "kept": kept} | counts)
+        self._done = min(self._done, kept)
+        self.tell()
+
+    def scored(self, result: SampleResult) -> None:
+        """One more answer."""
+        self._done += 1
+        if self._done > self._known.kept:
+            self._spent.update(costs(result))
+            self._failed.update(each.reason.value for each in failures(result))
+        if time.monotonic() - self._spoke > _EVERY:
+            self.tell()
+
+    def waiting(self) -> None:
+        """Time goes by."""
+        self.tell()
+
+    def tell(self, ended: str | None = None, problem: ProblemDetails | None = None) -> None:
+        """Report what is new."""
+        new: dict[str, object] = {"done": self._done, "spent": dict(self._spent)}
+        new |= {"failed": dict(self._failed), "ended": ended, "problem": problem}
+        self._spoke = time.monotonic()
+        self._spent.clear()
+        self._failed.clear()
+        _write(f"{self._known.model_copy(update=new).model_dump_json()}\n")
+
+
+def _write(text: str) -> None:
+    data = text.encode()
+    with suppress(OSError):  # the parent is gone, and `listen` sees to it
+        while data:
+            data = data[os.write(1, data) :]
+
+
+def _await_turn(folder: Path) -> None:
+    """Wait until no other process holds the folder."""
+    patience = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            with hold(folder):
+                return
+        except RunError:
+            if time.monotonic() > patience:
+                raise
+            time.sleep(0.05)
+
+
+def work(task: Task, line: Line) -> None:
+    """Judge the batch, and report how that ended."""
+    folder = Path(task.folder)
+    upload = folder / UPLOAD
+    reporter = Reporter(upload)
+    config = task.options.config(Config.model_validate(task.config))
+    try:
+        _await_turn(folder)
+        # Opened, and not named: the run copies it, and so holds all that it needs.
+        with (upload if upload.exists() else folder / INPUT).open("rb") as source:
+            Job(
+                source,
+                folder,
+                config,
+                evaluator=Evaluator(config, places=line),
+                skip_bad_lines=task.options.skip_bad_lines,
+                gates=task.options.gates(config),
+            ).run(reporter)
+    except KeyboardInterrupt:
+        reporter.tell("stopped")
+    except JudgeError as error:
+        LOG.error("batch failed: %s", unquoted(error))
+        found = problem_of(error, **{task.batch: folder, "the_samples": upload})
+        reporter.tell("failed", found.details())
+    else:
+        reporter.tell("finished")
+
+
+def main() -> None:
+    """Do what standard input says."""
+    with open(0, "rb", buffering=0, closefd=False) as told_:
+        task = Task.model_validate_json(told_.readline())
+    log_json(batch=task.batch)
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    line = Line()
+    threading.Thread(target=line.listen, name="judge-line", daemon=True).start()
+    work(task, line)
+
+
+if __name__ == "__main__":
+    main()

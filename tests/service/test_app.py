@@ -1,0 +1,199 @@
+"""One answer over HTTP, and what is said of what cannot be served."""
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from judge import Config, evaluate, read_samples
+from judge.files.runs import line_of
+from judge.service.app import Limits
+from judge.service.logs import JsonLines
+from tests.serving import QUICKSTART, Serving
+
+SECRET = "a text that nobody else should see"
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    limits = Limits(max_body=0.1, max_batch=0.1)
+    with Serving(tmp_path_factory.mktemp("data"), limits=limits) as serving:
+        yield serving
+
+
+def test_a_result_over_http_is_the_very_line_of_a_run(serving: Serving) -> None:
+    wanted = [line_of(each) for each in evaluate(read_samples(QUICKSTART), Config())]
+    lines = QUICKSTART.read_bytes().splitlines()
+    got = [serving.http.post("/v1/evaluations", content=line).content for line in lines]
+    assert got == wanted
+
+
+# What is sent where, and what it is told: the status, the problem's name, and what the detail says.
+_CHUNK = {"chunk_id": "a", "text": SECRET}
+REFUSED: list[tuple[str, str, object, int, str, str]] = [
+    ("POST", "/v1/evaluations", b"", 400, "bad-request", "bad JSON"),
+    ("POST", "/v1/evaluations", b'{"answer": "' + SECRET.encode(), 400, "bad-request", "column"),
+    ("POST", "/v1/evaluations", b"\xff\xfe", 400, "bad-request", "UTF-8 (at byte 0)"),
+    ("POST", "/v1/evaluations", b"[" * 10_000, 400, "bad-request", "too deep"),
+    ("POST", "/v1/evaluations", b'{"a":' * 5_000, 400, "bad-request", "too deep"),
+    ("POST", "/v1/evaluations", [SECRET], 400, "bad-request", "one JSON object"),
+    ("POST", "/v1/evaluations", {"answer": SECRET}, 422, "wrong-field", "is missing"),
+    ("POST", "/v1/evaluations", {"answer": 5, "chunks": []}, 422, "wrong-field", "a number, 5"),
+    ("POST", "/v1/evaluations", {"answer": [SECRET], "chunks": []}, 422, "wrong-field", "a list"),
+    (
+        "POST",
+        "/v1/evaluations",
+        {"answer": "", "chunks": {SECRET: 1}},
+        422,
+        "wrong-field",
+        "object",
+    ),
+    ("POST", "/v1/evaluations", {"answer": "", "chunks": [_CHUNK, 7]}, 422, "wrong-field", "7"),
+    ("POST", "/v1/evaluations", b"x" * 200_000, 413, "too-large", "0.1 MB"),
+    ("POST", "/v1/batches", b"x" * 200_000, 413, "too-large", "0.1 MB"),
+    ("POST", "/v1/batches?fail_under=nope", b"{}", 422, "wrong-setting", "nope"),
+    ("POST", "/v1/batches?skip_bad_line=true", b"{}", 422, "wrong-field", "skip_bad_line"),
+    ("POST", "/v1/batches?relevance=true", b"{}", 422, "wrong-setting", "language model"),
+    ("PUT", "/v1/batches/%2e%2e", b"{}", 422, "wrong-field", "id"),
+    ("PUT", "/v1/batches/.hidden", b"{}", 422, "wrong-field", "id"),
+    ("GET", "/v1/batches/..%2f..%2fetc", b"", 404, "not-found", "/docs"),
+    ("GET", "/v1/batches/none", b"", 404, "not-found", "none"),
+    ("GET", "/v1/batches?limit=0", b"", 422, "wrong-field", "limit"),
+    ("GET", "/v1/batches?after=none", b"", 404, "not-found", "none"),
+    ("DELETE", "/v1/batches/none", b"", 404, "not-found", "none"),
+    ("GET", "/v1/batches/none/results?after=-1", b"", 422, "wrong-field", "after"),
+    ("GET", "/v1/evaluations", b"", 405, "wrong-method", "GET"),
+    ("GET", "/nothing", b"", 404, "not-found", "GET"),
+    ("POST", "/v1/retrieval", {"samples": 1}, 422, "wrong-field", "samples"),
+    ("POST", "/v1/retrieval", {"samples": [{"answer": 1}]}, 422, "wrong-field", "a number, 1"),
+    ("POST", "/v1/retrieval", {"samples": [{"qid": 1}, {"qid": 1}]}, 422, "wrong-field", "twice"),
+    ("POST", "/v1/retrieval", {"samples": []}, 422, "wrong-field", "no sample"),
+]
+
+
+def test_what_cannot_be_served_is_a_problem_that_tells_no_text(serving: Serving) -> None:
+    for method, path, body, status, name, said in REFUSED:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        answer = serving.http.request(method, path, content=data)
+        told = answer.json()
+        case = f"{method} {path} {data[:40]!r}: {answer.status_code} {told}"
+        assert answer.status_code == told["status"] == status, case
+        assert answer.headers["content-type"] == "application/problem+json", case
+        assert told["type"] == f"urn:judge:problem:{name}", case
+        assert told["request"] == answer.headers["x-request-id"], case
+        assert said in f"{told['detail']} {told.get('field')}", case
+        assert SECRET not in answer.text, case
+        assert str(serving.data) not in answer.text, case
+    assert [each.name for each in serving.data.iterdir() if each.name != ".lock"] == []
+
+
+def test_a_wrong_field_is_named_with_its_place(serving: Serving) -> None:
+    sample = {"answer": "", "chunks": [{"text": "a"}, {"text": 2}]}
+    told = serving.http.post("/v1/evaluations", json=sample).json()
+    assert (told["field"], told["detail"]) == ("chunks[1].text", "is a number, 2; text is needed")
+
+
+def test_other_names_and_pages_of_elsewhere_are_refused(serving: Serving) -> None:
+    port = serving.url.rpartition(":")[2]
+    for headers, status in (
+        ({"Host": "evil.example"}, 403),
+        ({"Host": f"127.0.0.1.evil.example:{port}"}, 403),
+        ({"Host": f"localhost:{port}@evil.example"}, 403),
+        ({"Host": ""}, 403),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": serving.url}, 200),
+        ({"Host": f"localhost:{port}"}, 200),
+    ):
+        answer = serving.http.get("/healthz", headers=headers)
+        assert answer.status_code == status, headers
+
+
+def test_rank_measures_of_samples(serving: Serving) -> None:
+    samples = [
+        {"qid": "q1", "retrieved": ["a", "b"], "gold_evidence": ["b"]},
+        {"qid": "q2", "retrieved": ["c", "d"], "gold_evidence": ["c"]},
+    ]
+    body = {"samples": samples, "rules": {"ks": [1]}}
+    report = serving.http.post("/v1/retrieval", json=body).json()
+    # By hand: hits at 1 are 0 and 1; reciprocal ranks 1/2 and 1.
+    assert (report["mean"]["hit@1"], report["mean"]["mrr"]) == (0.5, 0.75)
+
+
+def test_operators_see_that_it_lives_and_what_it_does(serving: Serving) -> None:
+    assert serving.http.get("/healthz").json() == {"status": "ok"}
+    assert serving.http.get("/readyz").json() == {"status": "ok"}
+    one = QUICKSTART.read_bytes().splitlines()[0]
+    assert serving.http.post("/v1/evaluations", content=one).status_code == 200
+    lines = serving.http.get("/metrics").text.splitlines()
+    found = {line.rpartition(" ")[0]: float(line.split()[-1]) for line in lines if line[0] != "#"}
+    asked = 'judge_requests_total{client="-",method="POST",route="/v1/evaluations",status="200"}'
+    assert found[asked] >= 1
+    assert found['judge_answers_total{of="live"}'] >= 1
+    assert (found["judge_queue"], found["judge_in_flight"]) == (0, 0)
+    assert found['judge_batches{state="running"}'] == 0
+
+
+def test_the_documentation_has_an_example_of_each_call_and_loads_nothing(serving: Serving) -> None:
+    page = serving.http.get("/docs")
+    calls = serving.http.get("/openapi.json").json()["paths"]
+    for path in calls:
+        assert path.replace("{id}", "ID") in page.text
+    assert "<script" not in page.text
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+
+
+def test_logs_are_json_with_ids_and_no_text(
+    serving: Serving, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "judge.service")
+    body = {"qid": "q", "answer": SECRET, "chunks": [SECRET]}
+    headers = {"X-Request-Id": "mine-1"}
+    serving.http.post("/v1/evaluations", json=body, headers=headers)
+    serving.http.post("/v1/evaluations", json={**body, "chunks": SECRET}, headers=headers)
+    serving.http.post("/v1/evaluations", json=body, headers={"X-Request-Id": "a b"})
+    lines = [JsonLines().format(record) for record in caplog.records]
+    entries = [json.loads(line) for line in lines]
+    assert [entry["status"] for entry in entries] == [200, 422, 200]
+    assert [entry["request"] == "mine-1" for entry in entries] == [True, True, False]
+    assert SECRET not in "".join(lines)
+
+
+def test_of_a_bug_the_log_has_the_place_and_no_message() -> None:
+    record = logging.LogRecord("judge", logging.ERROR, "", 0, "a bug", (), None)
+    try:
+        raise ValueError(SECRET)
+    except ValueError as error:
+        record.exc_info = (ValueError, error, error.__traceback__)
+    line = json.loads(JsonLines(batch="b").format(record))
+    assert (line["error"], line["batch"]) == ("ValueError", "b")
+    assert line["at"][0].startswith("test_app.py:")
+    assert SECRET not in json.dumps(line)
+
+
+TOKENS = "ci:0123456789abcdef0123,web:fedcba98765432100123"
+
+
+def test_tokens_are_asked_of_everybody_but_who_looks_whether_it_lives(tmp_path: Path) -> None:
+    one = QUICKSTART.read_bytes().splitlines()[0]
+    with Serving(tmp_path, tokens=TOKENS) as serving:
+        http = serving.http
+        assert http.get("/healthz").status_code == http.get("/readyz").status_code == 200
+        for header in ("", "Bearer", "Bearer guess", "Basic 0123456789abcdef0123", "é"):
+            headers = {"Authorization": header.encode()}
+            for path in ("/v1/batches", "/metrics", "/docs", "/openapi.json", "/nothing"):
+                answer = http.get(path, headers=headers)
+                assert (answer.status_code, answer.headers["www-authenticate"][:6]) == (
+                    401,
+                    "Bearer",
+                )
+        twice = httpx.Headers([("Authorization", "Bearer 0123456789abcdef0123")] * 2)
+        assert http.get("/v1/batches", headers=twice).status_code == 401
+        known = {"Authorization": "Bearer fedcba98765432100123"}
+        assert http.post("/v1/evaluations", content=one, headers=known).status_code == 200
+        metrics = http.get("/metrics", headers=known).text
+        assert 'client="web"' in metrics
+        assert "fedcba" not in metrics

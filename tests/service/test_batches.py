@@ -1,0 +1,217 @@
+"""Batches: run folders, whatever becomes of the service that judges them."""
+
+import gzip
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from judge import RunError, read_run
+from judge.files.runs import read_results
+from judge.service.app import Limits
+from tests.commands import judge, line, results, write
+from tests.replies import Slow, right
+from tests.server import JudgeServer
+from tests.serving import QUICKSTART, Serving, process, until
+
+RUN = ("input", "results.jsonl", "run.json", "summary.json")
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with Serving(tmp_path_factory.mktemp("data")) as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def done(serving: Serving) -> dict[str, object]:
+    """The quickstart, judged."""
+    sent = serving.http.put(
+        "/v1/batches/quick?name=Quick&fail_under=faithfulness=0.99", content=QUICKSTART.read_bytes()
+    )
+    assert sent.status_code == 201
+    assert sent.headers["location"] == "/v1/batches/quick"
+    assert sent.json()["state"] in {"queued", "checking"}
+    return serving.until("quick")
+
+
+def test_a_batch_is_the_run_folder_that_the_shell_makes(
+    serving: Serving, done: dict[str, object], tmp_path: Path
+) -> None:
+    local = tmp_path / "local"
+    assert judge("score", QUICKSTART, "-o", local, "--fail-under", "faithfulness=0.99").code == 1
+    folder = serving.data / "quick"
+    for name in ("results.jsonl", "summary.json"):
+        assert (folder / name).read_bytes() == (local / name).read_bytes()
+    assert (folder / "input").read_bytes() == QUICKSTART.read_bytes()
+    ours, theirs = read_run(folder).record, read_run(local).record
+    assert (ours.config, ours.versions, ours.signature) == (
+        theirs.config,
+        theirs.versions,
+        theirs.signature,
+    )
+    assert (done["state"], done["name"], done["done"], done["total"]) == (
+        "finished",
+        "Quick",
+        16,
+        16,
+    )
+    assert (done["exit_code"], done["signature"], done["problem"]) == (1, theirs.signature, None)
+    assert done["summary"] == json.loads((local / "summary.json").read_text())
+    assert judge("show", folder, "zh-warranty-number").code == 0
+    # Nothing of the service's machine is told.
+    assert str(serving.data) not in json.dumps(done)
+
+
+@pytest.mark.usefixtures("done")
+def test_results_are_the_lines_on_disk_from_any_of_them_on(serving: Serving) -> None:
+    lines = (serving.data / "quick" / "results.jsonl").read_bytes().splitlines(keepends=True)
+    for params, wanted in (
+        ({}, lines),
+        ({"follow": "true"}, lines),
+        ({"after": 3}, lines[3:]),
+        ({"after": 3, "limit": 2}, lines[3:5]),
+        ({"after": 16}, []),
+        ({"after": 99}, []),
+    ):
+        answer = serving.http.get("/v1/batches/quick/results", params=params)
+        assert answer.headers["content-type"] == "application/x-ndjson"
+        assert answer.content == b"".join(wanted), params
+
+
+@pytest.mark.usefixtures("done")
+def test_the_same_put_again_is_the_same_batch_and_another_a_conflict(serving: Serving) -> None:
+    data, path = QUICKSTART.read_bytes(), "/v1/batches/quick?fail_under=faithfulness=0.99"
+    assert serving.http.put(path, content=data).status_code == 200
+    for where, content in ((path, data + b"\n"), ("/v1/batches/quick", data)):
+        answer = serving.http.put(where, content=content)
+        assert (answer.status_code, answer.json()["type"][-8:]) == (409, "conflict")
+    assert [each.name for each in serving.data.iterdir() if each.name.startswith(".new")] == []
+    listed = serving.http.get("/v1/batches", params={"limit": 1}).json()
+    assert [each["id"] for each in listed["batches"]] == ["quick"]
+
+
+def test_a_bad_line_fails_a_batch_or_is_set_aside(serving: Serving) -> None:
+    good = json.dumps(line("q1", "The canteen opens at seven."))
+    body = gzip.compress(f'{good}\n{{"qid": "q2", "answer": 5, "chunks": []}}\n'.encode())
+    sent = serving.http.post("/v1/batches", content=body).json()["id"]
+    skipped = serving.http.post("/v1/batches?skip_bad_lines=true", content=body).json()["id"]
+    failed = serving.until(sent)
+    problem = failed["problem"]
+    assert (failed["state"], problem["line"], problem["field"]) == ("failed", 2, "answer")
+    assert problem["detail"] == "is a number, 5; text is needed"
+    found = serving.until(skipped)
+    assert (found["state"], found["done"], found["rejected"]) == ("finished", 1, 1)
+    (bad,) = serving.http.get(f"/v1/batches/{skipped}/rejected").text.splitlines()
+    assert json.loads(bad)["line"] == 2
+    assert serving.http.get(f"/v1/batches/{sent}/rejected").content == b""
+
+
+def test_a_batch_is_cancelled_and_purged_and_goes_on_when_put_again(
+    server: JudgeServer, tmp_path: Path
+) -> None:
+    """A judge that takes a moment, so that a batch is caught while it runs."""
+    with JudgeServer(lambda asked: Slow(0.1, right(asked))) as slow:
+        config = slow.config(cache=True, concurrency=2)
+        with Serving(tmp_path / "data", config, Limits(running=1)) as serving:
+            path = write(
+                tmp_path / "in.jsonl", [line(f"q{n}", f"It opens at {n}.") for n in range(12)]
+            )
+            data = path.read_bytes()
+            serving.http.put("/v1/batches/a", content=data)
+            serving.http.put("/v1/batches/b", content=data)
+            with serving.http.stream("GET", "/v1/batches/a/results?follow=true") as stream:
+                first = next(stream.iter_lines())
+            assert json.loads(first)["qid"] == "q0"
+            assert serving.until("a", "running")["total"] == 12
+            assert serving.until("b", "queued")["state"] == "queued"
+            for name in "ab":
+                assert serving.http.delete(f"/v1/batches/{name}").json()["state"] == "cancelled"
+            asked = slow.calls
+            assert asked < 12
+            with pytest.raises(RunError):  # not finished
+                read_run(serving.data / "b")
+            serving.http.put("/v1/batches/a", content=data)
+            found = serving.until("a")
+            assert (found["state"], found["done"]) == ("finished", 12)
+            assert [each.qid for each in results(serving.data / "a")] == [
+                f"q{n}" for n in range(12)
+            ]
+            # What was in flight when it was cancelled is asked once more, and no stored verdict.
+            assert slow.calls <= 12 + 2
+            assert serving.http.delete("/v1/batches/a?purge=true").status_code == 204
+            assert serving.http.get("/v1/batches/a").status_code == 404
+            assert not (serving.data / "a").exists()
+    assert server.calls == 0
+
+
+def test_a_second_service_on_a_folder_refuses(serving: Serving) -> None:
+    with (
+        pytest.raises(RunError, match="another service is writing here; stop that one"),
+        Serving(serving.data),
+    ):
+        pass
+
+
+def test_after_kill_9_every_batch_ends_with_each_answer_once(place: Path) -> None:
+    """Two processes that serve, one after the other: some three seconds."""
+    with JudgeServer(lambda asked: Slow(0.05, right(asked))) as slow:
+        words = (*slow.words, "--concurrency", 4, "--cache-dir", place / "cache")
+        names = {name: [f"{name}{n}" for n in range(30)] for name in "abc"}
+        for name, qids in names.items():
+            write(place / name, [line(qid, f"Room {qid} opens at seven.") for qid in qids])
+        with process(place / "data", *words) as (server, http):
+            for name in names:
+                assert http.put(
+                    f"/v1/batches/{name}", content=(place / name).read_bytes()
+                ).is_success
+            while http.get("/v1/batches/a").json()["done"] < 5:
+                pass
+            server.kill()
+            server.wait()
+        kept = sum(
+            (place / "data" / name / "results.jsonl.part").read_bytes().count(b"\n")
+            for name in "ab"
+        )
+        assert 5 <= kept < 60
+        with process(place / "data", *words) as (server, http):
+            for name, qids in names.items():
+                found = until(http, name)
+                assert (found["state"], found["done"]) == ("finished", 30)
+                assert [each.qid for each in read_results(place / "data" / name)] == qids
+                assert found["summary"]["faithfulness"]["macro"] == 1.0
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(20) == 0
+        # Whatever was in flight is asked again; what was answered and stored is not.
+        assert slow.calls <= 90 + 2 * 4
+
+
+def test_a_service_that_drains_leaves_batches_to_the_next_one(place: Path) -> None:
+    data = place / "data"
+    body = "".join(
+        json.dumps(line(f"q{n}", "It opens at seven.")) + "\n" for n in range(8)
+    ).encode()
+    with JudgeServer(lambda asked: Slow(0.2, right(asked))) as slow:
+        config = slow.config(concurrency=1)
+        with Serving(data, config) as serving:
+            serving.http.put("/v1/batches/a", content=body)
+            assert serving.until("a", "running")["state"] == "running"
+            serving.service.draining = True
+            answer = serving.http.get("/readyz")
+            assert (answer.status_code, answer.json()["status"]) == (503, "draining")
+            for path in ("/v1/batches", "/v1/evaluations"):
+                refused = serving.http.post(path, content=body)
+                assert (refused.status_code, refused.json()["type"][-8:]) == (503, "draining")
+                assert refused.headers["retry-after"] == "5"
+        assert read_run(data / "a").record.finished is None
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(serving.url, trust_env=False)
+        with Serving(data, slow.config(sentences_per_call=3)) as serving:
+            # What was judged by two judges would be no run.
+            found = serving.until("a")
+            assert (found["state"], found["problem"]["type"][-8:]) == ("failed", "conflict")
+            assert "another signature" in found["problem"]["detail"]
+            assert str(data) not in found["problem"]["detail"]

@@ -1,0 +1,128 @@
+"""A service on loopback, in a thread of this process or in a process of its own."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from judge.config import Config
+from judge.service.app import Limits, Service
+from judge.service.server import Address, drained, listen, opened
+from judge.service.tokens import Tokens
+from tests.commands import start
+
+ROOT = Path(__file__).resolve().parents[1]
+QUICKSTART = ROOT / "fixtures" / "quickstart.jsonl"
+
+
+class Serving:
+    """Serves from a thread with a loop of its own while its `with` block lasts."""
+
+    def __init__(
+        self,
+        data: Path,
+        config: Config | None = None,
+        limits: Limits | None = None,
+        tokens: str = "",
+    ) -> None:
+        self.data = data
+        self._given = config or Config(), data, limits or Limits()
+        self._address = Address(tokens=Tokens.read(tokens))
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
+        self._ready = threading.Event()
+        self._error: BaseException | None = None
+        self._loop: asyncio.AbstractEventLoop
+        self._stop: asyncio.Event
+        self.service: Service
+        self.url = ""
+
+    async def _serve(self) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        try:
+            with listen("127.0.0.1", 0) as line:
+                async with opened(*self._given, self._address) as (self.service, server):
+                    self.url = f"http://127.0.0.1:{line.getsockname()[1]}"
+                    serving = asyncio.create_task(server.serve([line]))
+                    self._ready.set()
+                    await self._stop.wait()
+                    await drained(self.service)
+                    server.should_exit = True
+                    await serving
+        except BaseException as error:  # noqa: BLE001  raised where the block is entered, or left
+            self._error = error
+            self._ready.set()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._ready.wait(20), "the service does not start"
+        if self._error is not None:
+            self._thread.join()
+            raise self._error
+        self.http = httpx.Client(base_url=self.url, timeout=30, trust_env=False)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
+        self.http.close()
+        self.stop()
+
+    def stop(self) -> None:
+        """Drain and end, once or again."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def until(self, batch: str, *states: str) -> dict[str, Any]:
+        """How a batch stands, once it is in one of these states, or has ended."""
+        return until(self.http, batch, *states)
+
+
+def until(http: httpx.Client, batch: str, *states: str) -> dict[str, Any]:
+    """As of `Serving`."""
+    wanted = {*states, "finished", "failed", "cancelled"}
+    patience = time.monotonic() + 60
+    while time.monotonic() < patience:
+        found: dict[str, Any] = http.get(f"/v1/batches/{batch}").json()
+        if found["state"] in wanted:
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"batch {batch} is still {found['state']}")
+
+
+@contextmanager
+def process(
+    data: Path, *words: object, environment: Mapping[str, str] | None = None
+) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+    """`judge serve` in a process of its own, and a client for it."""
+    env = {**os.environ, **(environment or {})}
+    server = start("serve", "--port", 0, "--data", data, *words, environment=env)
+    try:
+        assert server.stderr is not None
+        url = ""
+        for line in server.stderr:
+            if "serving" in line:
+                url = json.loads(line)["url"]
+                break
+            assert not re.search("^judge: ", line), line
+        threading.Thread(target=server.stderr.read, daemon=True).start()
+        with httpx.Client(base_url=url, timeout=30, trust_env=False) as http:
+            yield server, http
+    finally:
+        server.kill()
+        server.wait()
+        for stream in (server.stdin, server.stdout, server.stderr):
+            if stream is not None:
+                stream.close()
