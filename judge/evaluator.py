@@ -265,7 +265,9 @@ class Evaluator:
 
     def _desk(self) -> Desk:
         # What waits at a desk belongs to one loop, and an evaluator may outlive several.
-        return self._desks.setdefault(asyncio.get_running_loop(), Desk(self._places or self._at_once))
+        return self._desks.setdefault(
+            asyncio.get_running_loop(), Desk(self._places or self._at_once)
+        )
 
 
 @dataclass(slots=True)

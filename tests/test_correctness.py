@@ -299,10 +299,11 @@ class Busy(FakeJudge):
 async def test_both_ways_are_asked_at_the_same_time_where_there_is_room() -> None:
     result = await evaluate_sample(LEAVE, FakeJudge({}), Rules())
     for room in (1, 2):
-        desk, judge = Desk(room), Busy({})
+        places, judge = asyncio.Semaphore(room), Busy({})
+        desk = Desk(places)
         await compare(LEAVE, result, judge, Rules(), Turn(desk, 60.0))
         assert (judge.most, judge.now, len(judge.requests)) == (room, 0, 2)
-        assert not desk.places.locked()  # each place is given back
+        assert not places.locked()  # each place is given back
         forth, back = (each.deadline or 0.0 for each in judge.requests)
         assert forth < back  # who waits for its turn loses no time by it
 

@@ -28,7 +28,7 @@ from judge.evaluator import Evaluator
 from judge.files.fields import sample_from
 from judge.files.runs import REJECTED, line_of
 from judge.files.samples import SCORE_NEEDS, json_object
-from judge.records import Record, Sample, SampleResult
+from judge.records import Sample, SampleResult
 from judge.retrieval import measure_retrieval
 from judge.retrieval.records import RankingReport, RankRules
 from judge.service.admission import Slots
@@ -42,7 +42,7 @@ from judge.service.problems import Problem, problem_of, unquoted
 from judge.service.review import router as review
 from judge.service.streams import results
 from judge.service.tokens import Names, Tokens
-from judge.service.wire import BatchList, BatchStatus, Options
+from judge.service.wire import BatchList, BatchStatus, Options, Told
 from judge.service.worker import UPLOAD
 from judge.text.visible import clip
 
@@ -277,7 +277,7 @@ async def put(request: Request, id: _BatchId, sent: Annotated[Sent, Query()]) ->
     return await _taken(request, sent, id)
 
 
-class Paging(Record):
+class Paging(Told):
     """Which page."""
 
     after: str | None = None
@@ -312,7 +312,7 @@ async def status(request: Request, id: _BatchId) -> Response:  # noqa: A002
     return JSONResponse(found.model_dump(mode="json"))
 
 
-class Wanted(Record):
+class Wanted(Told):
     """Which results."""
 
     after: int = Field(default=0, ge=0, le=10**12)
@@ -353,7 +353,7 @@ async def rejected(request: Request, id: _BatchId) -> Response:  # noqa: A002
     return FileResponse(path, media_type="application/x-ndjson")
 
 
-class Removal(Record):
+class Removal(Told):
     """How a batch goes."""
 
     purge: bool = False
@@ -377,7 +377,7 @@ async def delete(request: Request, id: _BatchId, removal: Annotated[Removal, Que
     return JSONResponse(found.model_dump(mode="json"))
 
 
-class Ranked(Record):
+class Ranked(Told):
     """What is to be measured."""
 
     samples: list[dict[str, JsonValue]]

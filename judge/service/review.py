@@ -24,7 +24,7 @@ from judge.service.batches import ID, Batch
 from judge.service.body import read
 from judge.service.docs import LABELS, SHEET, problems
 from judge.service.problems import Problem, problem_of
-from judge.service.wire import Findings, Sheet
+from judge.service.wire import Findings, Sheet, Told
 
 _XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _FORMS: Final = {"application/json": "json", "text/csv": "csv", _XLSX: "xlsx"}
@@ -33,7 +33,7 @@ _BatchId = Annotated[str, Field(pattern=f"^{ID.pattern}$")]
 router: Final = APIRouter(prefix="/v1", responses=problems(400, 401, 403))
 
 
-class Drawing(Record):
+class Drawing(Told):
     """What to draw, as `judge review draw` takes it."""
 
     size: int = Field(default=60, ge=1, le=1_000_000)

@@ -31,6 +31,8 @@ _STUCK: Final = 60.0
 """Seconds for a client to read on."""
 _LOOK: Final = 20
 """Ticks of a tenth of a second between two looks."""
+_BACKLOG: Final = 2048
+"""Clients that may wait to be let in."""
 _DRAIN: Final = 30.0
 """Seconds that live requests have to end, once it is to stop."""
 
@@ -114,6 +116,7 @@ async def opened(
             access_log=False,
             server_header=False,
             proxy_headers=False,
+            backlog=_BACKLOG,
             timeout_graceful_shutdown=5,
         )
     )
@@ -128,6 +131,7 @@ def listen(host: str, port: int) -> socket.socket:
         made = socket.socket(family)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host.strip("[]"), port))
+        made.listen(_BACKLOG)
     except OSError as error:
         raise ConfigError(f"--host {host} --port {port}: {error.strerror}; name another") from None
     return made

@@ -2,7 +2,7 @@
 
 from typing import Final, Literal, get_args
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from judge.config import Config
 from judge.records import Record, Summary
@@ -19,7 +19,13 @@ OPEN: Final = frozenset({"queued", "checking", "running"})
 """The states in which something is still to come."""
 
 
-class ProblemDetails(Record):
+class Told(Record):
+    """A record that FastAPI reads, and tells of with the docstrings of its fields."""
+
+    model_config = ConfigDict(defer_build=False, use_attribute_docstrings=True)
+
+
+class ProblemDetails(Told):
     """What went wrong, as `application/problem+json`."""
 
     type: str
@@ -38,7 +44,7 @@ class ProblemDetails(Record):
     """The line of the body that is wrong, or the row of a sheet."""
 
 
-class Options(Record):
+class Options(Told):
     """What a batch was asked to be judged with, beside the settings of the service."""
 
     skip_bad_lines: bool = False
@@ -76,7 +82,7 @@ class Options(Record):
         return gates
 
 
-class BatchStatus(Record):
+class BatchStatus(Told):
     """How a batch stands."""
 
     id: str
@@ -117,7 +123,7 @@ class BatchStatus(Record):
     """Why it has failed."""
 
 
-class BatchList(Record):
+class BatchList(Told):
     """A page of batches, oldest first."""
 
     batches: tuple[BatchStatus, ...]
@@ -126,7 +132,7 @@ class BatchList(Record):
     """What to give as `after` for the next page; null on the last."""
 
 
-class Findings(Record):
+class Findings(Told):
     """What an import of labels found."""
 
     agreement: Agreement
@@ -137,7 +143,7 @@ class Findings(Record):
     """Rows with a note and no label; they count as blank."""
 
 
-class Sheet(Record):
+class Sheet(Told):
     """A sheet as rows."""
 
     rows: tuple[dict[str, str], ...]

@@ -14,7 +14,7 @@ from judge.service.app import Limits
 from judge.service.logs import JsonLines
 from tests.serving import QUICKSTART, Serving
 
-SECRET = "a text that nobody else should see"
+PRIVATE = "a text that nobody else should see"
 
 
 @pytest.fixture(scope="module")
@@ -32,21 +32,21 @@ def test_a_result_over_http_is_the_very_line_of_a_run(serving: Serving) -> None:
 
 
 # What is sent where, and what it is told: the status, the problem's name, and what the detail says.
-_CHUNK = {"chunk_id": "a", "text": SECRET}
+_CHUNK = {"chunk_id": "a", "text": PRIVATE}
 REFUSED: list[tuple[str, str, object, int, str, str]] = [
     ("POST", "/v1/evaluations", b"", 400, "bad-request", "bad JSON"),
-    ("POST", "/v1/evaluations", b'{"answer": "' + SECRET.encode(), 400, "bad-request", "column"),
+    ("POST", "/v1/evaluations", b'{"answer": "' + PRIVATE.encode(), 400, "bad-request", "column"),
     ("POST", "/v1/evaluations", b"\xff\xfe", 400, "bad-request", "UTF-8 (at byte 0)"),
     ("POST", "/v1/evaluations", b"[" * 10_000, 400, "bad-request", "too deep"),
     ("POST", "/v1/evaluations", b'{"a":' * 5_000, 400, "bad-request", "too deep"),
-    ("POST", "/v1/evaluations", [SECRET], 400, "bad-request", "one JSON object"),
-    ("POST", "/v1/evaluations", {"answer": SECRET}, 422, "wrong-field", "is missing"),
+    ("POST", "/v1/evaluations", [PRIVATE], 400, "bad-request", "one JSON object"),
+    ("POST", "/v1/evaluations", {"answer": PRIVATE}, 422, "wrong-field", "is missing"),
     ("POST", "/v1/evaluations", {"answer": 5, "chunks": []}, 422, "wrong-field", "a number, 5"),
-    ("POST", "/v1/evaluations", {"answer": [SECRET], "chunks": []}, 422, "wrong-field", "a list"),
+    ("POST", "/v1/evaluations", {"answer": [PRIVATE], "chunks": []}, 422, "wrong-field", "a list"),
     (
         "POST",
         "/v1/evaluations",
-        {"answer": "", "chunks": {SECRET: 1}},
+        {"answer": "", "chunks": {PRIVATE: 1}},
         422,
         "wrong-field",
         "object",
@@ -85,7 +85,7 @@ def test_what_cannot_be_served_is_a_problem_that_tells_no_text(serving: Serving)
         assert told["type"] == f"urn:judge:problem:{name}", case
         assert told["request"] == answer.headers["x-request-id"], case
         assert said in f"{told['detail']} {told.get('field')}", case
-        assert SECRET not in answer.text, case
+        assert PRIVATE not in answer.text, case
         assert str(serving.data) not in answer.text, case
     assert [each.name for each in serving.data.iterdir() if each.name != ".lock"] == []
 
@@ -150,28 +150,28 @@ def test_logs_are_json_with_ids_and_no_text(
     serving: Serving, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "judge.service")
-    body = {"qid": "q", "answer": SECRET, "chunks": [SECRET]}
+    body = {"qid": "q", "answer": PRIVATE, "chunks": [PRIVATE]}
     headers = {"X-Request-Id": "mine-1"}
     serving.http.post("/v1/evaluations", json=body, headers=headers)
-    serving.http.post("/v1/evaluations", json={**body, "chunks": SECRET}, headers=headers)
+    serving.http.post("/v1/evaluations", json={**body, "chunks": PRIVATE}, headers=headers)
     serving.http.post("/v1/evaluations", json=body, headers={"X-Request-Id": "a b"})
     lines = [JsonLines().format(record) for record in caplog.records]
     entries = [json.loads(line) for line in lines]
     assert [entry["status"] for entry in entries] == [200, 422, 200]
     assert [entry["request"] == "mine-1" for entry in entries] == [True, True, False]
-    assert SECRET not in "".join(lines)
+    assert PRIVATE not in "".join(lines)
 
 
 def test_of_a_bug_the_log_has_the_place_and_no_message() -> None:
     record = logging.LogRecord("judge", logging.ERROR, "", 0, "a bug", (), None)
     try:
-        raise ValueError(SECRET)
+        int(PRIVATE)
     except ValueError as error:
         record.exc_info = (ValueError, error, error.__traceback__)
     line = json.loads(JsonLines(batch="b").format(record))
     assert (line["error"], line["batch"]) == ("ValueError", "b")
     assert line["at"][0].startswith("test_app.py:")
-    assert SECRET not in json.dumps(line)
+    assert PRIVATE not in json.dumps(line)
 
 
 TOKENS = "ci:0123456789abcdef0123,web:fedcba98765432100123"
@@ -183,7 +183,7 @@ def test_tokens_are_asked_of_everybody_but_who_looks_whether_it_lives(tmp_path: 
         http = serving.http
         assert http.get("/healthz").status_code == http.get("/readyz").status_code == 200
         for header in ("", "Bearer", "Bearer guess", "Basic 0123456789abcdef0123", "é"):
-            headers = {"Authorization": header.encode()}
+            headers = [(b"Authorization", header.encode())]
             for path in ("/v1/batches", "/metrics", "/docs", "/openapi.json", "/nothing"):
                 answer = http.get(path, headers=headers)
                 assert (answer.status_code, answer.headers["www-authenticate"][:6]) == (

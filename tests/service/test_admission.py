@@ -1,0 +1,143 @@
+"""Who is judged now, who waits, who is sent away; and who has hung up."""
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+
+from judge.service.admission import Slots
+from judge.service.app import Limits
+from tests.asked import Asked
+from tests.commands import line
+from tests.replies import Answer, Slow, right
+from tests.server import JudgeServer
+from tests.serving import Serving
+
+
+class Held:
+    """A script that answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Semaphore(0)
+        self.open = threading.Event()
+
+    def __call__(self, asked: Asked) -> Answer:
+        if asked.is_probe:
+            return right(asked)
+        self.asked.release()
+        return right(asked) if self.open.is_set() else Slow(30, right(asked))
+
+
+def body(qid: str) -> bytes:
+    return json.dumps(line(qid, f"Room {qid} opens at seven.")).encode()
+
+
+def test_beyond_the_queue_a_request_is_told_when_to_come_again(tmp_path: Path) -> None:
+    with JudgeServer(lambda asked: Slow(0.4, right(asked))) as judge:
+        limits = Limits(queue=1)
+        with (
+            Serving(tmp_path, judge.config(concurrency=1), limits) as serving,
+            ThreadPoolExecutor(6) as pool,
+        ):
+            sent = [
+                pool.submit(serving.http.post, "/v1/evaluations", content=body(f"q{n}"))
+                for n in range(6)
+            ]
+            answers = [each.result() for each in sent]
+            codes = sorted(each.status_code for each in answers)
+            assert codes == [200, 200, 429, 429, 429, 429]
+            for each in answers:
+                if each.status_code == 429:
+                    assert 1 <= int(each.headers["retry-after"]) <= 300
+                    assert each.json()["type"] == "urn:judge:problem:queue-full"
+            assert (
+                serving.http.get("/metrics").text.count('status="429"') == 2
+            )  # and when it was made
+
+
+def test_whoever_hangs_up_cancels_its_calls(tmp_path: Path) -> None:
+    script = Held()
+    with JudgeServer(script) as judge, Serving(tmp_path, judge.config(concurrency=1)) as serving:
+        with httpx.Client(base_url=serving.url, timeout=httpx.Timeout(30, read=0.2)) as http:
+            try:
+                http.post("/v1/evaluations", content=body("q1"))
+            except httpx.ReadTimeout:
+                pass
+            else:
+                raise AssertionError("it was answered")
+        script.open.set()
+        # Its place is free again: the next one does not wait for it.
+        answer = serving.http.post("/v1/evaluations", content=body("q2"))
+        assert (answer.status_code, answer.json()["status"]) == (200, "scored")
+        assert serving.service.slots.free == 1
+
+
+def test_a_deadline_of_ones_own_leaves_claims_unscored_in_time(tmp_path: Path) -> None:
+    with JudgeServer(Held()) as judge, Serving(tmp_path, judge.config()) as serving:
+        headers = {"Prefer": "respond-async, wait=1"}
+        answer = serving.http.post("/v1/evaluations", content=body("q"), headers=headers)
+        assert (answer.status_code, answer.headers["preference-applied"]) == (200, "wait=1")
+        outcome = answer.json()["sentences"][0]["outcome"]
+        assert (answer.json()["status"], outcome["fallback_from"]["reason"]) == (
+            "unscored",
+            "timeout",
+        )
+
+
+def test_what_takes_no_server_is_ended_by_its_deadline(tmp_path: Path) -> None:
+    long = line("q", "The canteen opens at seven. " * 60_000)
+    with Serving(tmp_path) as serving:
+        answer = serving.http.post("/v1/evaluations", json=long, headers={"Prefer": "wait=0"})
+        assert (answer.status_code, answer.json()["type"][-8:]) == (504, "too-late")
+
+
+def test_a_judge_that_cannot_be_asked_is_no_bug_and_not_ready(tmp_path: Path) -> None:
+    with JudgeServer() as judge:
+        serving = Serving(tmp_path, judge.config())
+        with serving:
+            assert serving.http.get("/readyz").status_code == 200
+            judge.close()
+            serving.service._reached = (float("-inf"), "")  # noqa: SLF001  five seconds ago
+            answer = serving.http.get("/readyz")
+            assert (answer.status_code, "cannot be reached" in answer.text) == (503, True)
+            outcome = serving.http.post("/v1/evaluations", content=body("q")).json()["sentences"][0]
+            assert outcome["outcome"]["fallback_from"]["reason"] == "connection"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_live_requests_go_before_batches_and_batches_take_turns() -> None:
+    clock = Clock()
+    slots, taken = Slots(1, clock), list[str]()
+
+    def first() -> None:
+        taken.append("first")
+
+    def second() -> None:
+        taken.append("second")
+
+    async with slots:
+        for _ in range(2):
+            slots.want(first)
+        slots.want(second)
+        assert (taken, slots.free) == ([], 0)
+    for place in range(2):
+        clock.now += 10
+        slots.leave()
+        assert len(taken) == place + 2
+    assert taken == ["first", "second", "first"]
+    # Three places were left within twenty seconds.
+    assert slots.rate == 3 / 20
+    assert [slots.wait(before) for before in (0, 2, 10_000)] == [7, 20, 300]
+    slots.want(second)
+    slots.forget(second)
+    slots.leave()
+    assert slots.free == 1
