@@ -17,7 +17,7 @@ import httpx
 
 from judge.config import Config
 from judge.service.app import Limits, Service
-from judge.service.server import Address, drained, listen, opened
+from judge.service.server import Address, Server, drained, listen, opened
 from judge.service.tokens import Tokens
 from tests.commands import start
 
@@ -41,22 +41,23 @@ class Serving:
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
         self._ready = threading.Event()
         self._error: BaseException | None = None
-        self._loop: asyncio.AbstractEventLoop
+        self.loop: asyncio.AbstractEventLoop
         self._stop: asyncio.Event
         self.service: Service
+        self.server: Server
         self.url = ""
 
     async def _serve(self) -> None:
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        self.loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         try:
             with listen("127.0.0.1", 0) as line:
-                async with opened(*self._given, self._address) as (self.service, server):
+                async with opened(*self._given, self._address) as (self.service, self.server):
                     self.url = f"http://127.0.0.1:{line.getsockname()[1]}"
-                    serving = asyncio.create_task(server.serve([line]))
+                    serving = asyncio.create_task(self.server.serve([line]))
                     self._ready.set()
                     await self._stop.wait()
                     await drained(self.service)
-                    server.should_exit = True
+                    self.server.should_exit = True
                     await serving
         except BaseException as error:  # noqa: BLE001  raised where the block is entered, or left
             self._error = error
@@ -80,7 +81,7 @@ class Serving:
     def stop(self) -> None:
         """Drain and end, once or again."""
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._stop.set)
+            self.loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
         if self._error is not None:
             raise self._error

@@ -78,6 +78,13 @@ class Door:
 
     def _admitted(self, scope: "Scope", headers: Headers) -> str:
         """Who asks; `Problem` where they may not."""
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # A proxy in front might believe the other one.
+            raise Problem(
+                "bad-request",
+                "send Content-Length or Transfer-Encoding, not both",
+                headers={"Connection": "close"},
+            )
         self._names.check(headers.get("host", ""), headers.get("origin"), scope["scheme"])
         if scope["path"] in FREE or not self._tokens:
             return "-"

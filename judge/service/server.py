@@ -55,7 +55,7 @@ class Address:
             )
 
 
-class _Server(uvicorn.Server):
+class Server(uvicorn.Server):
     """Leaves signals to us, and looks after its connections."""
 
     def __init__(self, config: uvicorn.Config) -> None:
@@ -91,7 +91,7 @@ class _Server(uvicorn.Server):
 @contextlib.asynccontextmanager
 async def opened(
     config: Config, data: Path, limits: Limits, address: Address
-) -> AsyncGenerator[tuple[Service, _Server]]:
+) -> AsyncGenerator[tuple[Service, Server]]:
     """A service with its evaluator and its batches open, and what is to serve it.
 
     Raises:
@@ -105,7 +105,7 @@ async def opened(
     batches = Batches(data, config, slots, limits.running, metrics)
     service = Service(config, limits, slots, batches, metrics)
     app = application(service, address.tokens, Names(address.host, address.names))
-    server = _Server(
+    server = Server(
         uvicorn.Config(
             app,
             http="h11",

@@ -1,0 +1,149 @@
+"""Clients that are slow, broken or hostile: each is told, or cut off, and others are served."""
+
+import gzip
+import io
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from judge.service.app import Limits
+from judge.service.body import Unpacked
+from judge.service.problems import Problem
+from tests.serving import QUICKSTART, Serving
+
+TOKEN = "0123456789abcdef0123"  # noqa: S105  a test's
+ONE = QUICKSTART.read_bytes().splitlines()[0]
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    limits = Limits(max_body=1, max_batch=1)
+    with Serving(tmp_path_factory.mktemp("data"), limits=limits, tokens=f"me:{TOKEN}") as serving:
+        serving.http.headers["Authorization"] = f"Bearer {TOKEN}"
+        yield serving
+
+
+def raw(serving: Serving, data: bytes) -> bytes:
+    """What is answered to these bytes, until the connection closes or nothing more comes."""
+    host, port = serving.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=2) as line:
+        line.sendall(data)
+        answer = b""
+        try:
+            while piece := line.recv(1 << 16):
+                answer += piece
+        except TimeoutError:
+            pass
+        except ConnectionResetError:
+            answer = answer or b"HTTP/1.1 closed"
+        return answer
+
+
+def head(path: str, *lines: str, method: str = "POST") -> bytes:
+    always = ("Host: localhost", f"Authorization: Bearer {TOKEN}", "Connection: close")
+    return "\r\n".join((f"{method} {path} HTTP/1.1", *always, *lines, "", "")).encode("latin-1")
+
+
+def test_what_is_no_http_is_refused_or_cut_off(serving: Serving) -> None:
+    for data, codes in (
+        (b"\x16\x03\x01\x02\x00\x01\x00", b"400"),
+        (b"GET / HTTP/1.1\r\n\r\n", b"400"),
+        (head("/healthz", "X-A: 1\r\n X-B: 2", method="GET"), b"200 400"),
+        (head("/healthz", "X-A: a\x00b", method="GET"), b"400"),
+        (head("/healthz", "Host: evil.example", method="GET"), b"400"),
+        (head("/v1/evaluations", "Content-Length: 2", "Content-Length: 3") + b"{}", b"400"),
+        (
+            head("/v1/evaluations", "Content-Length: 2", "Transfer-Encoding: chunked") + b"{}",
+            b"400",
+        ),
+        (head("/v1/evaluations", "Transfer-Encoding: chunked") + b"zz\r\n{}\r\n", b"400"),
+        (head("/v1/evaluations", "Transfer-Encoding: gzip, chunked") + b"0\r\n\r\n", b"400 501"),
+        (head("/v1/evaluations", "Content-Length: 99999999999999999999"), b"413"),
+        (head("/v1/evaluations", "Content-Length: 1000000000") + b"x" * 100_000, b"413 closed"),
+        (head("/v1/batches", "Content-Length: 1000000000") + b"x" * 100_000, b"413 closed"),
+        (head("/v1/batches/a%0d%0aX-Evil:%201", "Content-Length: 2", method="PUT") + b"{}", b"422"),
+        (head("/v1/batches/%00", method="GET"), b"422"),
+        (head("/healthz", f"X-Request-Id: {'a' * 70_000}", method="GET"), b"400 closed"),
+        (head("/healthz", "X-Request-Id: a\tb", method="GET"), b"200"),
+    ):
+        answer = raw(serving, data)
+        status = answer[9:12] if not answer.endswith(b"closed") else b"closed"
+        assert status in codes.split(), (data[:60], answer[:200])
+        first = answer.partition(b"\r\n\r\n")[0].lower()
+        assert b"x-evil:" not in first
+    assert serving.http.get("/healthz").status_code == 200
+
+
+def test_bombs_are_refused_before_they_unpack(serving: Serving) -> None:
+    for content in (gzip.compress(b"0" * 40_000_000), gzip.compress(b"\n" * 500_000) * 3):
+        answer = serving.http.post("/v1/batches", content=content)
+        assert (answer.status_code, answer.json()["type"][-9:]) == (413, "too-large")
+        headers = {"Content-Encoding": "gzip"}
+        answer = serving.http.post("/v1/evaluations", content=content, headers=headers)
+        assert answer.status_code == 415
+    headers = {"Content-Encoding": "br"}
+    assert serving.http.post("/v1/batches", content=b"x", headers=headers).status_code == 415
+    assert [each.name for each in serving.data.iterdir() if each.name != ".lock"] == []
+
+
+def test_what_unpacks_is_counted_over_members_and_damage() -> None:
+    count = Unpacked(1)
+    data = gzip.compress(b"a" * 600_000)
+    for piece in iter(io.BytesIO(data + b"damaged").read, b""):
+        count.add(piece)
+    with pytest.raises(Problem, match="over 1 MB"):
+        for start in range(0, len(data), 7):
+            Unpacked.add(count, data[start : start + 7])
+        fresh = Unpacked(1)
+        for _ in range(2):
+            fresh.add(data)
+
+
+def test_a_wrong_token_again_and_again_opens_nothing(serving: Serving) -> None:
+    """Five hundred guesses; the bench makes ten thousand."""
+    wrong = [f"{number:020d}" for number in range(500)]
+    asked = b"".join(
+        f"GET /v1/batches HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {each}\r\n\r\n".encode()
+        for each in wrong
+    )
+    last = head("/healthz", method="GET")
+    answer = raw(serving, asked + last)
+    assert answer.count(b"HTTP/1.1 401") == 500
+    assert answer.count(b"HTTP/1.1 200") == 1
+
+
+def test_slow_clients_hold_up_nobody_and_are_cut_off(serving: Serving) -> None:
+    host, port = serving.url.removeprefix("http://").split(":")
+    sending = head("/v1/evaluations", "Content-Length: 1000")
+    with (
+        socket.create_connection((host, int(port))) as slow,
+        socket.create_connection((host, int(port))) as silent,
+    ):
+        slow.sendall(sending + b"{")
+        silent.sendall(b"GET /hea")
+        slow.sendall(b'"')
+        assert serving.http.post("/v1/evaluations", content=ONE).status_code == 200
+        server = serving.server
+        deadline = time.monotonic() + 5
+        while len(server.server_state.connections) < 3 and time.monotonic() < deadline:
+            pass
+        swept = threading.Event()
+
+        def sweep() -> None:
+            now = time.monotonic()
+            server.sweep(now)
+            server.sweep(now + 25)
+            swept.set()
+
+        serving.loop.call_soon_threadsafe(sweep)
+        assert swept.wait(5)
+        silent.settimeout(5)
+        # Its head does not come: it is cut off. The other has begun, and has half a minute.
+        try:
+            assert silent.recv(100) == b""
+        except ConnectionResetError:
+            pass
+        assert any(getattr(each, "cycle", None) for each in server.server_state.connections)

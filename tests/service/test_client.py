@@ -1,0 +1,188 @@
+"""The other end: local and remote are one line apart."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from judge import (
+    Config,
+    ConfigError,
+    InputError,
+    JudgeUnavailable,
+    RunError,
+    Sample,
+    evaluate,
+    read_samples,
+)
+from judge.client import AsyncJudgeClient, JudgeClient
+from judge.service.wire import BatchStatus
+from tests.commands import judge, line, write
+from tests.serving import QUICKSTART, Serving
+
+TOKEN = "0123456789abcdef0123"  # noqa: S105  a test's
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with Serving(tmp_path_factory.mktemp("data"), tokens=f"me:{TOKEN}") as serving:
+        yield serving
+
+
+def client(serving: Serving) -> JudgeClient:
+    return JudgeClient(serving.url, token=TOKEN, every=0.05)
+
+
+async def test_results_are_those_of_the_local_api(serving: Serving) -> None:
+    local = evaluate(read_samples(QUICKSTART))
+    with client(serving) as http:
+        assert http.evaluate(read_samples(QUICKSTART)) == local
+        odd = Sample(qid="7", answer="", metadata={"lang": "zh", "n": [1]})
+        assert http.evaluate_one(odd, seconds=5) == evaluate([odd])[0]
+    async with AsyncJudgeClient(serving.url, token=TOKEN) as http:
+        found = [each async for each in http.evaluate(read_samples(QUICKSTART), at_once=3)]
+        assert found == local
+
+
+async def test_a_batch_from_sending_to_labels(serving: Serving, tmp_path: Path) -> None:
+    seen: list[BatchStatus] = []
+    local = evaluate(read_samples(QUICKSTART))
+    with client(serving) as http:
+        sent = http.submit(QUICKSTART, name="Quick", fail_under=("faithfulness=0.5",))
+        status = http.wait(sent.id, seen.append)
+        assert (status.state, status.exit_code, status.done) == ("finished", 0, 16)
+        assert seen[-1] == status
+        assert list(http.results(sent.id)) == local
+        assert list(http.results(sent.id, after=14)) == local[14:]
+        sheet = tmp_path / "review.csv"
+        http.draw(sent.id, sheet, size=4)
+        with pytest.raises(RunError, match="stands there already"):
+            http.draw(sent.id, sheet)
+        with pytest.raises(InputError, match="no row has a label"):
+            http.import_labels(sent.id, sheet)
+    async with AsyncJudgeClient(serving.url, token=TOKEN, every=0.05) as http:
+        again = await http.submit(QUICKSTART, batch=sent.id, fail_under=("faithfulness=0.5",))
+        assert (again.id, again.state) == (sent.id, "finished")
+        assert (await http.wait(sent.id)).summary == status.summary
+        assert [each async for each in http.results(sent.id)] == local
+        book = tmp_path / "review.xlsx"
+        await http.draw(sent.id, book, size=4)
+        with pytest.raises(InputError, match="no row has a label"):
+            await http.import_labels(sent.id, book)
+
+
+def test_errors_are_those_of_the_local_api(serving: Serving, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"answer": 5, "chunks": []}\n')
+    with client(serving) as http:
+        with pytest.raises(RunError, match="there is no batch 'none'"):
+            http.wait("none")
+        with pytest.raises(ConfigError, match="fail_under|nope"):
+            http.submit(bad, fail_under=("nope",))
+        with pytest.raises(InputError, match="is a number, 5") as found:
+            http.wait(http.submit(bad).id)
+        assert (found.value.line, found.value.field) == (1, "answer")
+        http.submit(bad, batch="known")
+        with pytest.raises(RunError, match="other bytes"):
+            http.submit(QUICKSTART, batch="known")
+    with JudgeClient(serving.url, token="") as http, pytest.raises(ConfigError, match="Bearer"):
+        http.status("a")
+    with (
+        JudgeClient("http://127.0.0.1:1", patience=0.3) as http,
+        pytest.raises(JudgeUnavailable, match="cannot be reached"),
+    ):
+        http.status("a")
+
+
+class Busy(BaseHTTPRequestHandler):
+    """Breaks off, then is busy, then lets through; as a proxy under load."""
+
+    asked: list[str]
+    answer: bytes
+
+    def do_POST(self) -> None:  # noqa: N802  its base's name
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.asked.append(self.path)
+        number = len(self.asked)
+        if number == 1:
+            self.close_connection = True
+            return
+        self.send_response({2: 429, 3: 503, 4: 200}.get(number, 418))
+        body = self.answer if number == 4 else b"<html>"
+        self.send_header("Content-Length", str(len(body)))
+        if number == 2:
+            self.send_header("Retry-After", "0")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_busy_server_and_a_broken_connection_are_waited_out(serving: Serving) -> None:
+    sample = next(read_samples(QUICKSTART))
+    with client(serving) as http:
+        result = http.evaluate_one(sample)
+    Busy.asked = []
+    Busy.answer = result.model_dump_json().encode() + b"\n"
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Busy)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        with JudgeClient(f"http://127.0.0.1:{server.server_port}") as http:
+            assert http.evaluate_one(sample) == result
+            assert len(Busy.asked) == 4
+            with pytest.raises(JudgeUnavailable, match="answered 418, and not as judge serve does"):
+                http.evaluate_one(sample)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_judge_score_of_a_server_makes_the_run_folder_of_a_local_one(
+    serving: Serving, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_SERVICE_TOKEN", TOKEN)
+    words = (QUICKSTART, "--fail-under", "faithfulness=0.99")
+    far = judge("score", *words, "--server", serving.url, "-o", place / "far")
+    near = judge("score", *words, "-o", place / "near")
+    assert (far.code, far.out.replace("far", "near")) == (1, near.out)
+    for name in ("results.jsonl", "summary.json"):
+        assert (place / "far" / name).read_bytes() == (place / "near" / name).read_bytes()
+    runs = [json.loads((place / name / "run.json").read_text()) for name in ("far", "near")]
+    assert [sorted(name for name in runs[0] if runs[0][name] != runs[1][name])] in (
+        [[]],
+        [["seconds"]],
+        *(
+            [sorted(names)]
+            for names in (("finished", "seconds"), ("finished", "seconds", "started"))
+        ),
+    )
+    again = judge("score", *words, "--server", serving.url, "-o", place / "far")
+    assert (again.code, "holds a finished run" in again.err) == (2, True)
+
+
+def test_what_judge_score_of_a_server_refuses(
+    serving: Serving, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = write(place / "bad.jsonl", [line("q1", "Fine."), {"qid": "q2", "answer": "a"}])
+    monkeypatch.setenv("JUDGE_SERVICE_TOKEN", TOKEN)
+    for words, said in (
+        ((bad, "--server", serving.url), f"{bad}, line 2, field 'chunks': is missing"),
+        (
+            (bad, "--server", serving.url, "--model", "gpt"),
+            "judges with its own settings, and model",
+        ),
+        ((bad, "--server", serving.url, "--review-hook", "a:b"), "--review-hook"),
+        ((bad, "--server", "nowhere"), "no http address"),
+    ):
+        ran = judge("score", *words, "-o", place / "run")
+        assert (ran.code, said in ran.err) == (2, True), ran.err
+        assert not (place / "run").exists()
+    monkeypatch.delenv("JUDGE_SERVICE_TOKEN")
+    ran = judge("score", bad, "--server", serving.url, "-o", place / "run")
+    assert (ran.code, "send Authorization: Bearer TOKEN" in ran.err) == (2, True)

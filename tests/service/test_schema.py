@@ -1,0 +1,58 @@
+"""The service held against its own OpenAPI, by requests that somebody else makes up."""
+
+from pathlib import Path
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis import checks
+from schemathesis.config import SchemathesisConfig
+
+from judge.service.app import Limits
+from tests.serving import QUICKSTART, Serving
+
+TOKEN = "0123456789abcdef0123"  # noqa: S105  a test's
+_EXAMPLES = 4
+_CHECKS = (
+    checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
+)
+
+
+@pytest.mark.parametrize("token", [TOKEN, "wrong"])
+def test_no_call_answers_what_is_not_documented(tmp_path: Path, token: str) -> None:
+    """Some fifteen calls, a few examples each."""
+    limits = Limits(max_body=0.1, max_batch=0.1, running=1)
+    with Serving(tmp_path, limits=limits, tokens=f"me:{TOKEN}") as serving:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        serving.http.put("/v1/batches/a", content=QUICKSTART.read_bytes(), headers=headers)
+        described = serving.http.get("/openapi.json", headers=headers).json()
+        config = SchemathesisConfig()
+        schema = schemathesis.openapi.from_dict(described, config=config)
+        sent = {"Authorization": f"Bearer {token}"}
+        for result in schema.get_all_operations():
+            operation = result.ok()
+            strategy = operation.as_strategy()
+
+            def check(case: schemathesis.Case) -> None:
+                case.call_and_validate(
+                    base_url=serving.url, headers=sent, checks=list(_CHECKS), timeout=20
+                )
+
+            run = settings(
+                max_examples=_EXAMPLES,
+                deadline=None,
+                database=None,
+                derandomize=True,
+                phases=[Phase.generate],
+                suppress_health_check=list(HealthCheck),
+            )
+            run(_given(strategy)(check))()
+
+
+def _given(strategy):  # type: ignore[no-untyped-def]
+    from hypothesis import given
+
+    return given(case=strategy)
