@@ -42,7 +42,7 @@ from judge.service.problems import Problem, problem_of, unquoted
 from judge.service.review import router as review
 from judge.service.streams import results
 from judge.service.tokens import Names, Tokens
-from judge.service.wire import BatchList, BatchStatus, Options, Told
+from judge.service.wire import BatchList, BatchStatus, Options, ResultLine, Told
 from judge.service.worker import UPLOAD
 from judge.text.visible import clip
 
@@ -192,7 +192,7 @@ api: Final = APIRouter(prefix="/v1", responses=problems(400, 401, 403))
 @api.post(
     "/evaluations",
     summary="Judge one answer",
-    response_model=SampleResult,
+    response_model=ResultLine,
     responses=problems(408, 413, 415, 422, 429, 503, 504),
     openapi_extra=EVALUATION,
 )

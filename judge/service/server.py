@@ -65,9 +65,11 @@ class Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
+        """Leave them to `serve`."""
         yield
 
     async def on_tick(self, counter: int) -> bool:
+        """Ten times a second."""
         if counter % _LOOK == 0:
             self.sweep(time.monotonic())
         return await super().on_tick(counter)

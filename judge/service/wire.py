@@ -5,7 +5,7 @@ from typing import Final, Literal, get_args
 from pydantic import ConfigDict, Field
 
 from judge.config import Config
-from judge.records import Record, Summary
+from judge.records import Record, SampleResult, Summary
 from judge.records.run import RunRecord
 from judge.reports.gate import Gates
 from judge.review.records import Agreement
@@ -121,6 +121,13 @@ class BatchStatus(Told):
     """Hash of the results, once all are there."""
     problem: ProblemDetails | None = None
     """Why it has failed."""
+
+
+class ResultLine(SampleResult):
+    """A line of `results.jsonl`: a result, and what shows that it was not changed since."""
+
+    checksum: str
+    """Of all that stands before it."""
 
 
 class BatchList(Told):

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from judge import (
-    Config,
     ConfigError,
     InputError,
     JudgeUnavailable,
@@ -80,7 +79,7 @@ def test_errors_are_those_of_the_local_api(serving: Serving, tmp_path: Path) -> 
     with client(serving) as http:
         with pytest.raises(RunError, match="there is no batch 'none'"):
             http.wait("none")
-        with pytest.raises(ConfigError, match="fail_under|nope"):
+        with pytest.raises(ConfigError, match="nope"):
             http.submit(bad, fail_under=("nope",))
         with pytest.raises(InputError, match="is a number, 5") as found:
             http.wait(http.submit(bad).id)
@@ -103,7 +102,7 @@ class Busy(BaseHTTPRequestHandler):
     asked: list[str]
     answer: bytes
 
-    def do_POST(self) -> None:  # noqa: N802  its base's name
+    def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
         self.asked.append(self.path)
         number = len(self.asked)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.strategies import SearchStrategy
 from schemathesis import checks
 from schemathesis.config import SchemathesisConfig
 
@@ -21,6 +22,7 @@ _CHECKS = (
 )
 
 
+@pytest.mark.alone  # some ten seconds
 @pytest.mark.parametrize("token", [TOKEN, "wrong"])
 def test_no_call_answers_what_is_not_documented(tmp_path: Path, token: str) -> None:
     """Some fifteen calls, a few examples each."""
@@ -33,26 +35,20 @@ def test_no_call_answers_what_is_not_documented(tmp_path: Path, token: str) -> N
         schema = schemathesis.openapi.from_dict(described, config=config)
         sent = {"Authorization": f"Bearer {token}"}
         for result in schema.get_all_operations():
-            operation = result.ok()
-            strategy = operation.as_strategy()
-
-            def check(case: schemathesis.Case) -> None:
-                case.call_and_validate(
-                    base_url=serving.url, headers=sent, checks=list(_CHECKS), timeout=20
-                )
-
-            run = settings(
-                max_examples=_EXAMPLES,
-                deadline=None,
-                database=None,
-                derandomize=True,
-                phases=[Phase.generate],
-                suppress_health_check=list(HealthCheck),
-            )
-            run(_given(strategy)(check))()
+            _held(result.ok().as_strategy(), serving.url, sent)
 
 
-def _given(strategy):  # type: ignore[no-untyped-def]
-    from hypothesis import given
+def _held(cases: SearchStrategy[schemathesis.Case], url: str, headers: dict[str, str]) -> None:
+    @settings(
+        max_examples=_EXAMPLES,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=cases)
+    def check(case: schemathesis.Case) -> None:
+        case.call_and_validate(base_url=url, headers=headers, checks=list(_CHECKS), timeout=20)
 
-    return given(case=strategy)
+    check()

@@ -1,0 +1,30 @@
+// A client in another language: submits a batch, waits for it and reads its results.
+// node tests/bench/service.mjs URL SAMPLES
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+
+const [url, samples] = process.argv.slice(2);
+const key = process.env.JUDGE_SERVICE_TOKEN;
+const headers = key ? { Authorization: `Bearer ${key}` } : {};
+
+async function call(path, options = {}) {
+  const answer = await fetch(url + path, { headers, ...options });
+  if (!answer.ok) throw new Error(`${answer.status}: ${(await answer.json()).detail}`);
+  return answer;
+}
+
+const body = Readable.toWeb(createReadStream(samples));
+const sent = await call("/v1/batches?name=node", { method: "POST", body, duplex: "half" });
+const place = sent.headers.get("location");
+const results = await call(`${place}/results?follow=true`);
+let read = 0;
+let faithful = 0;
+for await (const line of createInterface({ input: Readable.fromWeb(results.body) })) {
+  const { scores } = JSON.parse(line);
+  read += 1;
+  faithful += scores.faithfulness === 1;
+}
+const batch = await (await call(place)).json();
+console.log(`node: ${batch.state}, ${read} results read, ${faithful} answers wholly faithful`);
+process.exitCode = batch.state === "finished" && read === batch.done ? 0 : 1;

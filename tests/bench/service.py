@@ -1,0 +1,303 @@
+"""The service under load, beside bare ones, and what it keeps when it is killed.
+
+    python -m tests.bench.service [--seconds 60] [--only equal,load,bare,killed,guesses,node]
+
+Latency is told beyond that of a bare client of the same judge in the same run.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import aiohttp
+import httpx
+import numpy as np
+
+from judge import Config, Sample, evaluate, read_samples
+from judge.files.runs import line_of, read_results
+from tests.bench import labelled, workload
+from tests.bench.calls import served, stats
+from tests.replies import Slow, right
+from tests.server import JudgeServer
+from tests.serving import QUICKSTART, process, until
+
+CLIENTS: Final = 64
+DELAY: Final = 0.3
+NODE: Final = Path(__file__).with_name("service.mjs")
+TOKEN: Final = "0123456789abcdef0123"  # noqa: S105  the bench's own
+
+BARE: Final = """
+import sys, uvicorn
+from fastapi import FastAPI, Request, Response
+app = FastAPI(openapi_url=None)
+line = open(sys.argv[1], 'rb').read()
+@app.post('/v1/evaluations')
+async def constant(request: Request) -> Response:
+    await request.body()
+    return Response(line, media_type='application/json')
+uvicorn.run(
+    app, port=int(sys.argv[2]), http='h11', loop='asyncio', ws='none', log_level='warning',
+    access_log=False,
+)
+"""
+
+
+def lines_of(samples: Sequence[Sample]) -> list[bytes]:
+    """The samples as bodies."""
+    return [
+        json.dumps(
+            each.metadata | each.model_dump(exclude_none=True, exclude={"metadata"})
+        ).encode()
+        for each in samples
+    ]
+
+
+async def storm(
+    url: str, bodies: Sequence[bytes], seconds: float, clients: int = CLIENTS
+) -> tuple[list[float], Counter[int]]:
+    """The seconds of each request of so many clients, and how they were answered."""
+    took, codes, end = list[float](), Counter[int](), time.perf_counter() + seconds
+    connector = aiohttp.TCPConnector(limit=clients)
+    async with aiohttp.ClientSession(connector=connector) as http:
+
+        async def client(number: int) -> None:
+            await asyncio.sleep(DELAY * number / clients)  # as they come in life: not in step
+            while (began := time.perf_counter()) < end:
+                body = bodies[number % len(bodies)]
+                headers = {"Content-Type": "application/json"}
+                async with http.post(url, data=body, headers=headers) as answer:
+                    await answer.read()
+                codes[answer.status] += 1
+                took.append(time.perf_counter() - began)
+                number += clients
+
+        await asyncio.gather(*(client(number) for number in range(clients)))
+    return took, codes
+
+
+def tell(name: str, took: Sequence[float], seconds: float, codes: Counter[int]) -> np.ndarray:
+    """Print and return p50 and p99, in ms."""
+    marks = 1000 * np.quantile(took, [0.5, 0.99])
+    rate = len(took) / seconds
+    answered = ", ".join(f"{count:,} × {code}" for code, count in sorted(codes.items()))
+    print(
+        f"  {name:<34}{rate:8.0f}/s   p50 {marks[0]:7.1f} ms   p99 {marks[1]:7.1f} ms   {answered}"
+    )
+    return marks
+
+
+def resident(pid: int) -> float:
+    """MB of memory of a process."""
+    text = Path(f"/proc/{pid}/statm").read_text("ascii")
+    return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def equal() -> None:
+    """Every line over HTTP beside the local one."""
+    samples = list(read_samples(QUICKSTART))
+    if labelled.available("ragtruth_qa_dev"):
+        samples += [labelled.sample(row) for row in labelled.rows("ragtruth_qa_dev")]
+    local = [line_of(each) for each in evaluate(samples, Config())]
+    with tempfile.TemporaryDirectory() as place, process(Path(place)) as (_, http):
+        bodies = lines_of(samples)
+        far = [http.post("/v1/evaluations", content=body).content for body in bodies]
+        sent = http.put("/v1/batches/a?name=all", content=b"\n".join(bodies))
+        assert sent.is_success, sent.text
+        assert until(http, "a")["state"] == "finished"
+        batch = http.get("/v1/batches/a/results").content.splitlines(keepends=True)
+    same = sum(a == b for a, b in zip(local, far, strict=True))
+    too = sum(a == b for a, b in zip(local, batch, strict=True))
+    alike = f"{same} of {len(local)} answers one by one, {too} as a batch"
+    print(f"equal to the local line, byte for byte: {alike}")
+
+
+def load(seconds: float) -> None:
+    """64 clients against a judge that takes 300 ms."""
+    samples = workload.samples(easy=True, answers=200)
+    with served(DELAY) as judge, tempfile.TemporaryDirectory() as place:
+        words = ("--model", "tiny", "--base-url", judge, "--no-cache")
+        with JudgeServer() as recorder:
+            config = recorder.config()
+            evaluate(samples[:64], config)
+            asked = [each.raw for each in recorder.requests if not each.is_probe]
+        with process(Path(place), *words) as (server, http):
+            bodies = lines_of(samples)
+            asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, 3))
+            before = resident(server.pid)
+            calls = stats(judge)["calls"]
+            took, codes = asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, seconds))
+            after = resident(server.pid)
+            made = stats(judge)["calls"] - calls
+        bare, bare_codes = asyncio.run(storm(f"{judge}/chat/completions", asked, min(seconds, 20)))
+    print(f"{CLIENTS} clients, a judge of {1000 * DELAY:.0f} ms, {seconds:g} s")
+    plain = tell("the judge itself, bare client", bare, min(seconds, 20), bare_codes)
+    ours = tell("the service", took, seconds, codes)
+    print(f"  overhead: p50 {ours[0] - plain[0]:.1f} ms, p99 {ours[1] - plain[1]:.1f} ms")
+    print(
+        f"  memory {before:.0f} MB, then {after:.0f} MB; {made:,} calls for {len(took):,} answers"
+    )
+
+
+def bare(seconds: float) -> None:
+    """Requests a second where nothing is waited for."""
+    samples = workload.samples(easy=True, answers=200)
+    bodies = lines_of(samples)
+    with served(0) as judge, tempfile.TemporaryDirectory() as place:
+        words = ("--model", "tiny", "--base-url", judge)
+        with process(Path(place) / "a", *words, "--no-cache") as (_, http):
+            line = http.post("/v1/evaluations", content=bodies[0]).content
+            took, codes = asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, seconds))
+        ours = tell("the service, judge at 0 ms", took, seconds, codes)
+        with process(Path(place) / "b", *words, "--cache-dir", Path(place) / "c") as (_, http):
+            asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, 3))
+            took, codes = asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, seconds))
+        tell("the service, verdicts kept", took, seconds, codes)
+        with process(Path(place) / "d") as (_, http):
+            took, codes = asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, seconds))
+        tell("the service, similarity", took, seconds, codes)
+        constant = Path(place) / "line"
+        constant.write_bytes(line)
+        with _bare(constant) as url:
+            took, codes = asyncio.run(storm(f"{url}/v1/evaluations", bodies, seconds))
+    tell(f"bare FastAPI, {len(line):,} bytes", took, seconds, codes)
+    del ours
+
+
+@contextmanager
+def _bare(line: Path) -> Iterator[str]:
+    port = 20_000 + os.getpid() % 20_000
+    app = subprocess.Popen([sys.executable, "-c", BARE, str(line), str(port)])
+    try:
+        for _ in range(100):
+            try:
+                httpx.get(f"http://127.0.0.1:{port}/", trust_env=False)
+                break
+            except httpx.ConnectError:
+                time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        app.kill()
+        app.wait()
+
+
+def killed() -> None:
+    """kill −9 in the middle of three batches, twice, one of them cancelled in between."""
+    names = {name: [f"{name}{n}" for n in range(120)] for name in "abc"}
+    dice = random.Random(1)  # noqa: S311  no secret is made of it
+    with (
+        JudgeServer(lambda asked: Slow(0.02, right(asked))) as judge,
+        tempfile.TemporaryDirectory() as place,
+    ):
+        data, cache = Path(place) / "data", Path(place) / "cache"
+        words = (*judge.words, "--concurrency", 8, "--cache-dir", cache, "--running", 3)
+        bodies = {}
+        for name, qids in names.items():
+            chunk = "The rooms open at seven."
+            rows = [
+                {"qid": q, "answer": f"Room {q} opens at seven.", "chunks": [chunk]} for q in qids
+            ]
+            bodies[name] = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+        for _ in range(2):
+            with process(data, *words) as (server, http):
+                for name, body in bodies.items():
+                    assert http.put(f"/v1/batches/{name}", content=body).is_success
+                wanted = 30 + dice.randrange(30) + (0 if judge.calls == 0 else judge.calls)
+                while judge.calls < wanted:
+                    time.sleep(0.005)
+                if wanted > 60:
+                    http.delete("/v1/batches/b")
+                server.send_signal(signal.SIGKILL)
+                server.wait()
+        with process(data, *words) as (server, http):
+            for name, body in bodies.items():
+                assert http.put(f"/v1/batches/{name}", content=body).is_success
+            found = {name: until(http, name) for name in names}
+            server.terminate()
+            ended = server.wait(30)
+        once = sum(
+            [each.qid for each in read_results(data / name)] == qids for name, qids in names.items()
+        )
+        means = {each["summary"]["faithfulness"]["macro"] for each in found.values()}
+        print(
+            f"killed twice amid three batches, one cancelled: {once} of 3 with each answer once, "
+            f"{judge.calls} calls for 360 answers, means {means}, SIGTERM exits {ended}"
+        )
+
+
+def guesses(count: int) -> None:
+    """Wrong tokens, while others are served."""
+    environment = {"JUDGE_SERVICE_TOKENS": f"me:{TOKEN}"}
+    with (
+        tempfile.TemporaryDirectory() as place,
+        process(Path(place), environment=environment) as (server, http),
+    ):
+        one, known = QUICKSTART.read_bytes().splitlines()[0], {"Authorization": f"Bearer {TOKEN}"}
+        http.post("/v1/evaluations", content=one, headers=known)
+        before, codes, others = resident(server.pid), Counter[int](), list[float]()
+        stop = threading.Event()
+
+        def other() -> None:
+            with httpx.Client(base_url=http.base_url, trust_env=False, headers=known) as client:
+                while not stop.is_set():
+                    began = time.perf_counter()
+                    assert client.post("/v1/evaluations", content=one).status_code == 200
+                    others.append(time.perf_counter() - began)
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        for number in range(count):
+            codes[
+                http.get(
+                    "/v1/batches", headers={"Authorization": f"Bearer {number:020d}"}
+                ).status_code
+            ] += 1
+        stop.set()
+        thread.join()
+        after = resident(server.pid)
+    answered = ", ".join(f"{n:,} × {code}" for code, n in codes.items())
+    print(
+        f"{count:,} guesses at a token: {answered}; memory {before:.0f} MB, then {after:.0f} MB; "
+        f"others served meanwhile: {len(others):,}, p50 {1000 * float(np.median(others)):.1f} ms"
+    )
+
+
+def node() -> None:
+    """The script of another language."""
+    with tempfile.TemporaryDirectory() as place, process(Path(place)) as (_, http):
+        command = ["node", str(NODE), str(http.base_url).rstrip("/"), str(QUICKSTART)]
+        print(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
+
+
+def main() -> None:
+    reading = argparse.ArgumentParser()
+    reading.add_argument("--seconds", type=float, default=60)
+    reading.add_argument("--only", default="equal,load,bare,killed,guesses,node")
+    reading.add_argument("--guesses", type=int, default=10_000)
+    options = reading.parse_args()
+    for name in options.only.split(","):
+        match name:
+            case "load":
+                load(options.seconds)
+            case "bare":
+                bare(min(options.seconds, 15))
+            case "guesses":
+                guesses(options.guesses)
+            case _:
+                {"equal": equal, "killed": killed, "node": node}[name]()
+
+
+if __name__ == "__main__":
+    main()
