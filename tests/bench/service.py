@@ -124,11 +124,11 @@ def equal() -> None:
     print(f"equal to the local line, byte for byte: {alike}")
 
 
-def load(seconds: float) -> None:
+def load(seconds: float, more: Sequence[str] = ()) -> None:
     """64 clients against a judge that takes 300 ms."""
     samples = workload.samples(easy=True, answers=200)
     with served(DELAY) as judge, tempfile.TemporaryDirectory() as place:
-        words = ("--model", "tiny", "--base-url", judge, "--no-cache")
+        words = ("--model", "tiny", "--base-url", judge, "--no-cache", *more)
         with JudgeServer() as recorder:
             config = recorder.config()
             evaluate(samples[:64], config)
@@ -285,12 +285,13 @@ def main() -> None:
     reading = argparse.ArgumentParser()
     reading.add_argument("--seconds", type=float, default=60)
     reading.add_argument("--only", default="equal,load,bare,killed,guesses,node")
+    reading.add_argument("--words", default="", help="more options of judge serve")
     reading.add_argument("--guesses", type=int, default=10_000)
     options = reading.parse_args()
     for name in options.only.split(","):
         match name:
             case "load":
-                load(options.seconds)
+                load(options.seconds, options.words.split())
             case "bare":
                 bare(min(options.seconds, 15))
             case "guesses":
