@@ -23,7 +23,7 @@ from starlette.responses import (
 
 from judge.compose import address
 from judge.config import Config
-from judge.errors import InputError, JudgeError, JudgeUnavailable
+from judge.errors import InputError, JudgeError, JudgeUnavailable, WorkerLost
 from judge.evaluator import Evaluator
 from judge.files.fields import sample_from
 from judge.files.runs import REJECTED, line_of
@@ -84,6 +84,8 @@ class Service:
         self.metrics = metrics
         self.evaluator = Evaluator(config, places=slots)
         self.draining = False
+        self.lost = asyncio.Event()
+        """Set where a process that computes has ended: the service cannot go on."""
         self.live = 0
         """Live requests under way."""
         self._reached = (float("-inf"), "")
@@ -110,6 +112,9 @@ class Service:
         try:
             async with asyncio.timeout(seconds + grace):
                 result = await self.evaluator.evaluate_one(sample, seconds=seconds)
+        except WorkerLost:
+            self.lost.set()
+            raise
         except TimeoutError:
             late = f"no result within {seconds:g} seconds; give it longer"
             raise Problem("too-late", late) from None

@@ -15,6 +15,7 @@ from judge.errors import (
     JudgeUnhealthy,
     RunError,
     UsageError,
+    WorkerLost,
 )
 from judge.service.wire import PROBLEM, TYPE, ProblemDetails
 from judge.text.visible import clip
@@ -98,6 +99,9 @@ class Problem(JudgeError):
 _VALUE: Final = re.compile(r"is (a list|an object|text), .*; (.* is needed)", re.DOTALL)
 _SNIPPET: Final = re.compile(r"(bad JSON: .*? at column \d+): .*; (mend the line)", re.DOTALL)
 _HOLDS: Final = re.compile(r"holds .*?; (each line is one JSON object.*)", re.DOTALL)
+_BEGINS: Final = re.compile(
+    r"(neither JSON lines nor CSV): it begins with .*, (which names no )", re.DOTALL
+)
 _TWICE: Final = re.compile(r"the key .* stands twice in an object; (keep one)", re.DOTALL)
 
 
@@ -114,6 +118,7 @@ def told(error: InputError) -> str:
         (_VALUE, r"is \1; \2"),
         (_SNIPPET, r"\1; \2"),
         (_HOLDS, r"is no object; \1"),
+        (_BEGINS, r"\1, \2"),
         (_TWICE, r"a key stands twice in an object; \1"),
     ):
         said = shape.sub(left, said)
@@ -130,7 +135,7 @@ def problem_of(error: JudgeError, **places: Path) -> Problem:
     if isinstance(error, InputError):
         detail = cleaned(told(error), **places)
         return Problem("wrong-field", detail, field=error.field, line=error.line)
-    if isinstance(error, JudgeUnavailable):
+    if isinstance(error, JudgeUnavailable | WorkerLost):
         return Problem(name_of(error), "the log of the service says why; ask again later")
     return Problem(name_of(error), cleaned(str(error), **places))
 
@@ -146,6 +151,7 @@ _NAMES: Final[Mapping[type[JudgeError], str]] = {
     UsageError: "wrong-setting",
     JudgeUnhealthy: "judge-unhealthy",
     JudgeUnavailable: "judge-unavailable",
+    WorkerLost: "judge-unavailable",
     JudgeError: "bug",
 }
 

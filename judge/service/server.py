@@ -16,7 +16,7 @@ import uvicorn
 
 from judge.compose import at_once
 from judge.config import Config
-from judge.errors import ConfigError
+from judge.errors import ConfigError, WorkerLost
 from judge.service.admission import Slots
 from judge.service.app import Limits, Service, application
 from judge.service.batches import Batches
@@ -154,10 +154,15 @@ async def serve(
                 serving = asyncio.create_task(server.serve([line]))
                 shown = f"[{address.host}]" if ":" in address.host else address.host
                 started(f"http://{shown}:{line.getsockname()[1]}")
-                await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
+                lost = asyncio.create_task(service.lost.wait())
+                ends = (serving, stopping, lost)
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+                lost.cancel()
                 await drained(service)
                 server.should_exit = True
                 await serving
+    if service.lost.is_set():
+        raise WorkerLost("a process that computes has ended; start the service anew")
     return stopping.result() if stopping.done() else 0
 
 

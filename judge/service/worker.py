@@ -28,7 +28,7 @@ from judge.records.run import RunRecord
 from judge.reports.worst import failures
 from judge.service.logs import LOG, log_json
 from judge.service.metrics import costs
-from judge.service.problems import problem_of, unquoted
+from judge.service.problems import Problem, problem_of, unquoted
 from judge.service.wire import Options, ProblemDetails
 
 UPLOAD: Final = ".upload"
@@ -84,20 +84,25 @@ class Report(Record):
 class Line:
     """The line to the parent: places come in, reports go out. They are `judge.turns.Places`."""
 
-    def __init__(self) -> None:
+    def __init__(self, given: int = 0, said: int = 1) -> None:
+        self._given, self._out = given, said
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._said: list[str] = []
 
     def listen(self) -> None:
-        """Hear the parent, on this thread; where it says no more, end this process in order."""
-        while given := os.read(0, 4096):
+        """Hear the parent, on this thread, until it says no more."""
+        while given := os.read(self._given, 4096):
             with suppress(RuntimeError):  # the loop has closed
                 if self._loop is not None:
                     self._loop.call_soon_threadsafe(self._wake, len(given))
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(_LAST)
-        os._exit(1)
+
+    def say(self, text: str) -> None:
+        """Tell the parent in a line."""
+        data = f"{text}\n".encode()
+        with suppress(OSError):  # it is gone, and `listen` sees to it
+            while data:
+                data = data[os.write(self._out, data) :]
 
     def _wake(self, places: int) -> None:
         for _ in range(places):
@@ -116,7 +121,7 @@ class Line:
 
     def _flush(self) -> None:
         signs, self._said = "".join(self._said), []
-        _write(f"{signs}\n")
+        self.say(signs)
 
     async def __aenter__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -142,8 +147,9 @@ class Line:
 class Reporter:
     """A `judge.job.Watcher` that tells the parent."""
 
-    def __init__(self, upload: Path) -> None:
+    def __init__(self, upload: Path, line: Line) -> None:
         self._upload = upload
+        self._line = line
         self._known = Report()
         self._done = 0
         self._spent: Counter[str] = Counter()
@@ -178,14 +184,7 @@ class Reporter:
         self._spoke = time.monotonic()
         self._spent.clear()
         self._failed.clear()
-        _write(f"{self._known.model_copy(update=new).model_dump_json()}\n")
-
-
-def _write(text: str) -> None:
-    data = text.encode()
-    with suppress(OSError):  # the parent is gone, and `listen` sees to it
-        while data:
-            data = data[os.write(1, data) :]
+        self._line.say(self._known.model_copy(update=new).model_dump_json())
 
 
 def _await_turn(folder: Path) -> None:
@@ -205,7 +204,7 @@ def work(task: Task, line: Line) -> None:
     """Judge the batch, and report how that ended."""
     folder = Path(task.folder)
     upload = folder / UPLOAD
-    reporter = Reporter(upload)
+    reporter = Reporter(upload, line)
     config = task.options.config(Config.model_validate(task.config))
     try:
         _await_turn(folder)
@@ -225,6 +224,12 @@ def work(task: Task, line: Line) -> None:
         LOG.error("batch failed: %s", unquoted(error))
         found = problem_of(error, **{task.batch: folder, "the_samples": upload})
         reporter.tell("failed", found.details())
+    except Exception as error:  # noqa: BLE001  the last line of defence
+        LOG.error("a bug, or a full disk", exc_info=error)
+        broken = Problem(
+            "bug", f"{type(error).__name__}; the log tells more; PUT it again to go on"
+        )
+        reporter.tell("failed", broken.details())
     else:
         reporter.tell("finished")
 
@@ -237,7 +242,15 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(_NICE)
     line = Line()
-    threading.Thread(target=line.listen, name="judge-line", daemon=True).start()
+
+    def hear() -> None:
+        """Where the parent has gone, end in order, or at once where that takes long."""
+        line.listen()
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(_LAST)
+        os._exit(1)
+
+    threading.Thread(target=hear, name="judge-line", daemon=True).start()
     work(task, line)
 
 

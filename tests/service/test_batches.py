@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -215,3 +216,16 @@ def test_a_service_that_drains_leaves_batches_to_the_next_one(place: Path) -> No
             assert (found["state"], found["problem"]["type"][-8:]) == ("failed", "conflict")
             assert "another signature" in found["problem"]["detail"]
             assert str(data) not in found["problem"]["detail"]
+
+
+def test_a_service_that_lost_a_process_ends_so_that_it_is_started_anew(place: Path) -> None:
+    """One service of a pool of two: some two seconds."""
+    one = QUICKSTART.read_bytes().splitlines()[0]
+    with process(place / "data", "--workers", 2) as (server, http):
+        assert http.post("/v1/evaluations", content=one).status_code == 200
+        tasks = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text("ascii").split()
+        for each in tasks:
+            os.kill(int(each), signal.SIGKILL)
+        answer = http.post("/v1/evaluations", content=one)
+        assert (answer.status_code, answer.json()["type"][-11:]) == (503, "unavailable")
+        assert server.wait(20) == 2
