@@ -129,12 +129,13 @@ async def opened(
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens there; ConfigError where none can."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family)
     try:
-        made = socket.socket(family)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host.strip("[]"), port))
         made.listen(_BACKLOG)
     except OSError as error:
+        made.close()
         raise ConfigError(f"--host {host} --port {port}: {error.strerror}; name another") from None
     return made
 

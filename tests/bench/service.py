@@ -105,6 +105,12 @@ def resident(pid: int) -> float:
     return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def computed(pid: int) -> float:
+    """Seconds of the processor that a process has had, and those of its own that have ended."""
+    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
 def equal() -> None:
     """Every line over HTTP beside the local one."""
     samples = list(read_samples(QUICKSTART))
@@ -136,16 +142,19 @@ def load(seconds: float, more: Sequence[str] = ()) -> None:
         with process(Path(place), *words) as (server, http):
             bodies = lines_of(samples)
             asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, 3))
-            before = resident(server.pid)
+            before, spent = resident(server.pid), computed(server.pid)
             calls = stats(judge)["calls"]
             took, codes = asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, seconds))
-            after = resident(server.pid)
+            after, spent = resident(server.pid), computed(server.pid) - spent
             made = stats(judge)["calls"] - calls
         bare, bare_codes = asyncio.run(storm(f"{judge}/chat/completions", asked, min(seconds, 20)))
     print(f"{CLIENTS} clients, a judge of {1000 * DELAY:.0f} ms, {seconds:g} s")
     plain = tell("the judge itself, bare client", bare, min(seconds, 20), bare_codes)
     ours = tell("the service", took, seconds, codes)
     print(f"  overhead: p50 {ours[0] - plain[0]:.1f} ms, p99 {ours[1] - plain[1]:.1f} ms")
+    print(
+        f"  processor: {1000 * spent / len(took):.1f} ms an answer, {spent / seconds:.0%} of a core"
+    )
     print(
         f"  memory {before:.0f} MB, then {after:.0f} MB; {made:,} calls for {len(took):,} answers"
     )
