@@ -4,6 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeVar
 from urllib.parse import urlsplit
@@ -150,6 +151,8 @@ async def _reach(url: str) -> str:
     except (OSError, TimeoutError):
         return "the judge's server cannot be reached"
     writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
     return ""
 
 

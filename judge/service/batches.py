@@ -82,8 +82,11 @@ class Batch:
     @property
     def state(self) -> State:
         """Where it stands."""
-        if self.asked.ended is not None:
-            return self.asked.ended
+        return self._state(self.asked)
+
+    def _state(self, asked: Asked) -> State:
+        if asked.ended is not None:
+            return asked.ended
         if self.finished:
             return "finished"
         if self.task is None:
@@ -102,9 +105,11 @@ class Batch:
 
     def status(self, *, whole: bool = True) -> BatchStatus:
         """How it stands; reads the folder. `whole`: with its totals."""
-        asked, told = self.asked, self.report
+        # Once, for this is a thread of its own: state and problem must be of one moment.
+        asked, told, running = self.asked, self.report, self.task is not None
+        state = self._state(asked)
         known: dict[str, object] = {"failures": dict(self.failures)}
-        if self.task is not None and told.begun:
+        if running and told.begun:
             fresh, seconds = told.done - told.kept, time.monotonic() - self.began
             rate = fresh / seconds if fresh > 0 and seconds > 0 else None
             left = (told.samples - told.done) / rate if rate else None
@@ -114,7 +119,7 @@ class Batch:
             known |= {"signature": record.signature, "finished": record.finished}
             known["run"] = _public(record) if whole else None
             known |= {"total": record.input.samples, "rejected": record.input.rejected}
-            known["done"] = told.done if self.task else self._counted()
+            known["done"] = told.done if running else self._counted()
             if record.finished and whole:
                 self._totals = self._totals or self._summed()
                 known |= self._totals
@@ -123,7 +128,7 @@ class Batch:
         return BatchStatus(
             id=self.id,
             name=asked.name,
-            state=self.state,
+            state=state,
             arrived=asked.arrived,
             options=asked.options,
             problem=asked.problem,
