@@ -16,7 +16,7 @@ from typing import Any, Self
 import httpx
 
 from judge.config import Config
-from judge.service.app import Limits, Service
+from judge.service.live import Limits, Service
 from judge.service.server import Address, Server, drained, listen, opened
 from judge.service.tokens import Tokens
 from tests.commands import start

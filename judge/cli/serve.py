@@ -55,7 +55,7 @@ def serve(  # noqa: PLR0913  each is an option of the command line
     """
     # Heavy, and an extra: --help stays quick without them.
     try:
-        from judge.service.app import Limits  # noqa: PLC0415
+        from judge.service.live import Limits  # noqa: PLC0415
         from judge.service.logs import LOG, log_json  # noqa: PLC0415
         from judge.service.server import Address  # noqa: PLC0415
         from judge.service.server import serve as served  # noqa: PLC0415

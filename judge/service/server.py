@@ -18,8 +18,9 @@ from judge.compose import at_once
 from judge.config import Config
 from judge.errors import ConfigError, WorkerLost
 from judge.service.admission import Slots
-from judge.service.app import Limits, Service, application
+from judge.service.app import application
 from judge.service.batches import Batches
+from judge.service.live import Limits, Service
 from judge.service.logs import LOG
 from judge.service.metrics import Metrics
 from judge.service.tokens import Names, Tokens, is_loopback

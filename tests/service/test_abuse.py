@@ -10,8 +10,8 @@ from contextlib import suppress
 
 import pytest
 
-from judge.service.app import Limits
 from judge.service.body import Unpacked
+from judge.service.live import Limits
 from judge.service.problems import Problem
 from tests.serving import QUICKSTART, Serving
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 
 from judge.service.admission import Slots
-from judge.service.app import Limits
+from judge.service.live import Limits
 from tests.asked import Asked
 from tests.commands import line
 from tests.replies import Answer, Slow, right

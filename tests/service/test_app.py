@@ -10,7 +10,7 @@ import pytest
 
 from judge import Config, evaluate, read_samples
 from judge.files.runs import line_of
-from judge.service.app import Limits
+from judge.service.live import Limits
 from judge.service.logs import JsonLines
 from tests.serving import QUICKSTART, Serving
 
