@@ -54,6 +54,9 @@ _KINDS: Final = tuple(
     )
 )
 """Of a thing of one kind is denied what is so of the other."""
+_BUT_NOT: Final = re.compile(
+    r"\W*(?:but |though |and )?not (?:in|for|on|at|to|by|with|of|the|from)\b", re.IGNORECASE
+)
 _HOURS: Final = "open"
 _UNTIL: Final = re.compile(r"\b(?:un)?till?\b|\blonger\b|\d (?:to|and) \d|[至到]", re.IGNORECASE)
 """What closes at six is open until six."""
@@ -135,6 +138,11 @@ def _of_another(own: Clause, near: Near, sentences: Sequence[tuple[Clause, ...]]
     clause = near.clause
     if not own.words or (clause.denies, clause.rule) == (own.denies, own.rule):
         return False
+    # `But not in the suburbs` denies of them what stands before it.
+    if own.denies and any(
+        _BUT_NOT.match(each.whole) and any(map(own.having, each.words)) for each in near.sentence
+    ):
+        return True
     if any(_other_kind(*pair) for pair in permutations((own.whole, clause.whole))):
         return True
     if own.having(clause.words[0]):

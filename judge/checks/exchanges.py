@@ -13,6 +13,7 @@ from judge.text.fold import CJK_CHAR
 _PREPOSITION: Final = re.compile(
     r"(?<![^\W_])(?:to|for|from|with|by|on|at|of|in|into|per|against)(?![^\W_])", re.IGNORECASE
 )
+_TAKEN: Final = re.compile("向.{1,12}([借租贷])(?!给)")
 _FEW: Final = 24
 """Things that a claim and its evidence both name that are looked at, the first ones."""
 _REACH: Final = 3
@@ -99,6 +100,9 @@ def _behind_words(
     own: Clause, sentence: Sequence[Clause], nearest: Clause
 ) -> tuple[str, str] | None:
     text = sentence[0].text
+    # Who borrows of another is lent to by him.
+    if (taken := _TAKEN.search(own.whole)) and f"{taken[1]}给" in text:
+        return None
     things = _common(own, text)[:_FEW]
     mine = _parts_of(own, things)
     for clauses in ((nearest,), sentence):

@@ -49,7 +49,7 @@ def polarity(own: Clause, near: Sequence[Near]) -> Iterator[tuple[str, str]]:
     bare = not own.prefixed and not any(each.clause.prefixed for each in near)
     if own.conditional or (bare and all(each.clause.denies == own.denies for each in near)):
         return
-    for word in own.words:
+    for word in _plain(own):
         there = top(near, word)
         if len({each.denied for each in own.having(word)}) > 1:
             continue
@@ -75,6 +75,13 @@ def polarity(own: Clause, near: Sequence[Near]) -> Iterator[tuple[str, str]]:
             continue
         if word.focus or any(_foremost(each, clause, own) for clause in there for each in said):
             yield phrase(own, word), phrase(there[0], said[0])
+
+
+def _plain(clause: Clause) -> Iterator[Word]:
+    """Its words that are no part of a mark: what is `not prohibited` is allowed."""
+    for word in clause.words:
+        if not any(mark.start <= word.start < mark.end for mark in clause.marks):
+            yield word
 
 
 def _foremost(word: Word, clause: Clause, own: Clause) -> bool:

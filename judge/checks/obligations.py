@@ -20,6 +20,7 @@ _OTHERWISE: Final = frozenset(
 _FREE: Final = frozenset(("must", "may"))
 _ABLE: Final = re.compile(r"can|need|需|能|要求|可(?!以)", re.IGNORECASE)
 """Words of a rule that may speak of what is possible, or of what is wanted."""
+_DENIED: Final = {"must": "need-not", "may": "must-not"}
 _RULED: Final = 4
 """Telling words behind a rule of which it may speak."""
 
@@ -43,7 +44,7 @@ def obligation(own: Clause, near: Sequence[Near]) -> Iterator[tuple[str, str]]:
 
 def _otherwise(own: Clause, other: Clause) -> bool:
     """Whether two clauses rule otherwise of the same, and neither denies more than its rule."""
-    rules = frozenset((own.rule, other.rule))
+    rules = frozenset((_whole(own), _whole(other)))
     if rules not in _OTHERWISE or own.nested or other.nested:
         return False
     one, two = own.governed, other.governed
@@ -52,6 +53,14 @@ def _otherwise(own: Clause, other: Clause) -> bool:
             return False
         return _ruled_alike(own, other) or _ruled_alike(other, own)
     return not one or not two or bool(other.having(one)) == bool(own.having(two))
+
+
+def _whole(clause: Clause) -> str | None:
+    """Its rule, with what `no` before it makes of that: `no fee has to be paid`."""
+    no, ruling = clause.mark("deny-all"), clause.mark(str(clause.rule))
+    if no is None or ruling is None or no.start > ruling.start:
+        return clause.rule
+    return _DENIED.get(ruling.name, ruling.name)
 
 
 def _ruled_alike(own: Clause, other: Clause) -> bool:

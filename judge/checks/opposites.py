@@ -3,6 +3,7 @@
 from typing import Final
 
 from judge.checks.clauses import Clause, Word, excludes
+from judge.checks.contrasts import lexicon
 
 _SHORT: Final = 8
 """In a clause of no more words, twice that in Chinese, it need not stand right beside."""
@@ -23,10 +24,17 @@ def rivals(word: Word, own: Clause, clause: Clause) -> list[Word]:
         for each in clause.words
         if excludes(word, each)
         and each.denied == word.denied
+        and not _both(word, own, each, clause)
         and all(said is word for said in own.having(each))
         and same_place(word, own, each, clause)
         and not (_relates(word, own, clause) and turned(word, own, each, clause))
     ]
+
+
+def _both(one: Word, own: Clause, two: Word, clause: Clause) -> bool:
+    """Whether a thing undergoes what two parties do: what is sold is bought."""
+    parties = lexicon().converse.get(one.key, ())
+    return two.key in parties and own.passive(one) and clause.passive(two)
 
 
 def _relates(word: Word, own: Clause, clause: Clause) -> bool:

@@ -495,6 +495,24 @@ BESIDE = [
         "水库上游禁止捕鱼，下游可以捕鱼。游泳全年不允许。",
         "在水库下游捕鱼是允许的。",
     ),
+    # What is sold is bought; what is not prohibited, not in a place, or due from nobody.
+    (
+        "Alcohol is banned in the stadium. Soft drinks are sold at every gate.",
+        "Soft drinks can be bought at every gate.",
+    ),
+    (
+        "The treaty bans chemical weapons. It does not ban drones.",
+        "Drones are not prohibited by the treaty.",
+    ),
+    (
+        "Prices increased in the city but not in the suburbs. Rents were stable.",
+        "In the suburbs, prices did not go up.",
+    ),
+    (
+        "The tenant must pay the deposit. The landlord need not pay interest on it.",
+        "No interest has to be paid by the landlord.",
+    ),
+    ("安娜把车借给了鲍里斯。鲍里斯周一归还。", "鲍里斯向安娜借了车。"),
 ]
 
 
