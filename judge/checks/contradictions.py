@@ -203,7 +203,7 @@ def _opposite(own: Clause, near: Sequence[Near]) -> Iterator[tuple[str, str]]:
             for said in other.having(word)
         ):
             continue
-        if any(pole.scale == _HOURS for pole in word.poles) and _UNTIL.search(own.whole):
+        if _lasts(word, own, there[0]):
             continue
         if any(_repeated(word, own, each) for one in near for each in one.sentence):
             continue
@@ -211,6 +211,15 @@ def _opposite(own: Clause, near: Sequence[Near]) -> Iterator[tuple[str, str]]:
             own.has("only") and any(each.has("apart") for each in near[0].sentence)
         ) and _shared(word, own, there[0], near) >= min(_SHARED, len(own.words) - 1):
             yield phrase(own, word), phrase(there[0], others[0][0])
+
+
+def _lasts(word: Word, own: Clause, clause: Clause) -> bool:
+    """Whether one clause says until when something is open, and the other when it closes."""
+    ends = dict(word.poles)
+    if _HOURS not in ends:
+        return False
+    one, two = (clause, own) if ends[_HOURS] else (own, clause)
+    return bool(_UNTIL.search(one.whole)) and not _UNTIL.search(two.whole)
 
 
 def _repeated(word: Word, own: Clause, clause: Clause) -> bool:

@@ -72,6 +72,12 @@ RIGHT = [
 # A source, what it bears out in other words, and what it does not.
 APART = [
     (
+        "The shop is open until Friday. The bar opens on Friday.",
+        "The shop stays open until Friday.",
+        "The shop is closed until Friday.",
+    ),
+    ("The shop closes at six.", "The shop is open until six.", "The shop opens at six."),
+    (
         "Hydrogen peroxide should be stored away from sunlight. It is not flammable.",
         "Hydrogen peroxide is a non-flammable substance.",
         "Hydrogen peroxide is a flammable substance.",
