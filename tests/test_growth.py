@@ -1,11 +1,16 @@
 """The time that a text takes grows with its length and no faster, wherever it is read.
 
+And chunks are read once for all claims of an answer; nothing that was said of them is kept.
+
 Half a minute: 300 strings in four places, of each as much as takes some milliseconds.
 """
 
 import asyncio
+import gc
 import re
+import tracemalloc
 from collections.abc import Callable
+from itertools import islice, permutations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -25,6 +30,7 @@ from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.prompt import load_prompt
 from judge.records import (
     Chunk,
+    Evidence,
     JudgeRequest,
     Rules,
     Sample,
@@ -33,7 +39,7 @@ from judge.records import (
     Verdict,
 )
 from tests.crafted import SHAPES, UNITS, Make, crafted, repeated_to
-from tests.growth import squared
+from tests.growth import growth, squared
 
 pytestmark = pytest.mark.alone  # coverage would double what they take
 
@@ -110,3 +116,58 @@ def test_no_mix_of_them_does(units: list[str], shape: Callable[[str], Make]) -> 
 def test_a_square_is_seen() -> None:
     planted = re.compile(r"\d*x")
     assert squared(planted.search, map(repeated_to, "a1 "), SIZE) == ["1" * 30]
+
+
+OPENED = "The mill of Redmond opened in 1950. "
+
+
+def claimed(claim: str, times: int, chunks: list[str]) -> JudgeRequest:
+    return JudgeRequest(
+        query="",
+        answer=claim * times,
+        sentences=tuple(
+            Sentence(index=at, start=at * len(claim), end=(at + 1) * len(claim), text=claim)
+            for at in range(times)
+        ),
+        ask=tuple(range(times)),
+        chunks=tuple(Chunk(chunk_id=str(at), text=text) for at, text in enumerate(chunks)),
+        cites={},
+        markers=(),
+    )
+
+
+def held(request: JudgeRequest) -> int:
+    """How many mismatches a language model's verdicts have, that quote every chunk alike."""
+    quote = Evidence(chunk_id="0", quote=OPENED, start=0, end=len(OPENED), verified=True)
+    said = tuple(chunk.chunk_id for chunk in request.chunks)
+    full = Verdict(
+        support=Support.FULL, supporting=said, evidence=(quote,), source="llm", signature="s"
+    )
+    return len(differences(request, dict.fromkeys(request.ask, full)))
+
+
+@pytest.mark.parametrize(("many", "size"), [(1, 100_000), (90, 9_000)])
+def test_more_claims_read_no_chunk_again(many: int, size: int) -> None:
+    texts = [OPENED * (size // len(OPENED)) + f"It is number {n}." for n in range(many)]
+
+    def compare(text: str) -> None:
+        assert held(claimed("Jane Silva ran it. ", len(text), texts)) == len(text)
+
+    assert growth(compare, repeated_to("x"), 4) < 3
+
+
+def test_what_was_asked_of_a_chunk_is_not_kept() -> None:
+    words = ["Amber", "Basil", "Cedar", "Daisy", "Elder", "Fennel", "Ginger", "Hazel"]
+    named = [f"It was {' '.join(said)}. " for said in islice(permutations(words, 4), 300)]
+
+    def ask(chunk: str) -> list[int]:
+        return [held(claimed(claim, 1, [chunk])) for claim in named]
+
+    assert ask(OPENED) == [1] * len(named)  # the stems of all words are known from here on
+    tracemalloc.start()
+    try:
+        ask(OPENED * 2)
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] < 50_000
+    finally:
+        tracemalloc.stop()

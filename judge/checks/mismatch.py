@@ -113,6 +113,7 @@ class Shelf:
         self._request = request
         self._bare: dict[int, str] = {}
         self._claims: dict[int, Statement] = {}
+        self.read = cache(read)
         self._known = cache(Grounds)
 
     def claim(self, index: int) -> "Statement":
@@ -160,12 +161,12 @@ class Shelf:
         return self._ground(self.texts, self.texts)
 
     def _ground(self, *texts: Iterable[str]) -> Grounds:
-        close, wide = ((*map(read, dict.fromkeys(each)), self._query) for each in texts)
+        close, wide = ((*map(self.read, dict.fromkeys(each)), self._query) for each in texts)
         return self._known(close, wide)
 
     def _around(self, text: str, start: int, end: int) -> str:
         """A quote of a few words, made up to whole sentences."""
-        cuts = read(text).cuts
+        cuts = self.read(text).cuts
         first = bisect_right(cuts, start, key=itemgetter(1))
         last = bisect_left(cuts, end, key=itemgetter(0)) - 1
         if first > last:
@@ -196,7 +197,7 @@ class _Names:
 
     @cached_property
     def _proper(self) -> frozenset[str]:
-        said = (*self._said, *map(read, self._shelf.texts))
+        said = (*self._said, *map(self._shelf.read, self._shelf.texts))
         named = {
             part for text in said for each in text.names if each.certain for part in each.parts
         }

@@ -209,18 +209,14 @@ class Mentions:
         self.text = text
         self._found = found
         self._flat = text == text.lower()
-        self._known: dict[Name, frozenset[str]] = {}
 
     def missing(self, name: Name) -> frozenset[str]:
         """The parts of a name that stand nowhere: `jane` of `Jane Silva` where only Ana Silva does.
 
         An acronym stands where its words do, and its words where the acronym does.
         """
-        key = name._replace(start=0, end=0)
-        if key not in self._known:
-            lost = frozenset(part for part in name.parts if not self._has(part))
-            self._known[key] = frozenset() if lost and self._has_whole(name) else lost
-        return self._known[key]
+        lost = frozenset(part for part in name.parts if not self._has(part))
+        return frozenset() if lost and self._has_whole(name) else lost
 
     def lacks(self, name: Name) -> bool:
         """Whether it does not stand there as written, and a part of it stands nowhere."""

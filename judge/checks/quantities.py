@@ -75,13 +75,14 @@ _ORDINALS: Final = {
     )
     for number, word in enumerate(words.split(), first)
 }
-_HAN_NUMBER: Final = "[一二两三四五六七八九十\\d]{1,3}"
+_FIGURE: Final = "一二两三四五六七八九十\\d"
+_HAN_NUMBER: Final = f"(?<![{_FIGURE}百千])[{_FIGURE}]{{1,3}}(?![{_FIGURE}])"
 _SPECIAL: Final = re.compile(
     rf"""(?=[fstentwohqab一二两三四五六七八九十\d公半]) (?:
       (?P<han_before>公元前)? (?P<han_century>{_HAN_NUMBER}) \s? 世纪
     | (?<![^\W_]) (?: (?P<century>[12]?\d)(?:st|nd|rd|th) | (?P<ordinal>{"|".join(_ORDINALS)}) )
         [ -] (?:century|centuries) (?P<before>\s(?:BC|BCE|B\.C\.))?
-    | (?<!百) (?P<whole>{_HAN_NUMBER})分之(?P<parts>{_HAN_NUMBER})
+    | (?P<whole>{_HAN_NUMBER})分之(?P<parts>{_HAN_NUMBER})
     | (?<![^\W_]) (?P<count>one|two|three|four) [ -] (?P<part>third|quarter|fifth|tenth)s?
         \sof (?![^\W_])
     | 半 (?: (?P<half_year>年) | 个?(?P<half_hour>小时) | 个?(?P<half_month>月) ) (?![代度级来])
@@ -271,7 +272,8 @@ def _meant(match: re.Match[str]) -> Iterator[Reading]:
     else:
         written = match["century"] or match["han_century"] or ""
         number = _ORDINALS.get((match["ordinal"] or "").lower()) or _first(written)
-        yield Reading(-number if match["han_before"] or match["before"] else number, CENTURY)
+        if number:
+            yield Reading(-number if match["han_before"] or match["before"] else number, CENTURY)
 
 
 def _first(written: str) -> float:

@@ -32,8 +32,6 @@ _REACH: Final = 16
 """Characters before a figure that are looked at."""
 _PAIRED: Final = 6
 """Figures of one sentence that a percentage may be of; more are a table."""
-
-
 _KEPT: Final = 400_000
 """Characters of texts that are kept as read; as many of those before them are too."""
 _LONGEST: Final = 20_000
@@ -151,7 +149,7 @@ class Statement:
 
 
 class Reader:
-    """What texts say, each read once for as long as it is asked for: chunks and quotes repeat."""
+    """What texts say, those of late kept: chunks and quotes repeat from answer to answer."""
 
     def __init__(self) -> None:
         self._young: dict[str, Statement] = {}

@@ -131,11 +131,6 @@ def is_classifier(stemmed: str) -> bool:
     return stemmed in _lists().classifiers
 
 
-def is_auxiliary(stemmed: str) -> bool:
-    """Whether a CJK character stands between a negation and what it denies: `没有`, `不会`."""
-    return stemmed in _lists().auxiliaries
-
-
 def no_negations(text: str) -> list[tuple[int, int]]:
     """Spans of Chinese words with a character of negation that deny nothing: `不仅`, `未来`."""
     return [found.span() for found in _lists().no_negation.finditer(text)]
@@ -185,7 +180,6 @@ class _Lists(NamedTuple):
     negation: frozenset[str]
     rank: dict[str, int]
     classifiers: frozenset[str]
-    auxiliaries: frozenset[str]
     grammar: re.Pattern[str]
     no_negation: re.Pattern[str]
 
@@ -203,7 +197,6 @@ def _lists() -> _Lists:
         negation=frozenset(map(stem, raw["negation"].split())) | frozenset(raw["negation_zh"]),
         rank={char: rank for rank, char in enumerate(raw["common_zh"])},
         classifiers=frozenset(raw["classifiers_zh"]),
-        auxiliaries=frozenset(raw["auxiliary_zh"]),
         grammar=re.compile(f"(?<=[{raw['counting_zh']}])[{raw['classifiers_zh']}]|{light_zh}"),
         no_negation=re.compile(no_negation),
     )

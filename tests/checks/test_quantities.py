@@ -34,6 +34,10 @@ VALUES: list[tuple[str, list[tuple[float, str]]]] = [
     # Said without a figure.
     ("half or a quarter of a dozen", [(50, "percent"), (25, "percent"), (12, "")]),
     ("two third\u017f", [(2, "")]),
+    # A numeral that is not read whole is none of these.
+    ("二十一世纪、公元前3世纪, 四分之三", [(21, "century"), (-3, "century"), (75, "percent")]),
+    ("第2023世纪, 2023世纪, 2分之" + "九" * 50 + ", the \u017fixth century", []),
+    ("1500分之3, 4分之1500", [(3, ""), (1500, "")]),
 ]  # fmt: skip
 
 

@@ -73,10 +73,10 @@ def locate(chunks: Sequence[str], said: Terms) -> Passages:
     first = np.cumsum([0, *(len(text.edges) for text in read)])
     number, segment = _occurrences(read, first, said)
     chunk_of = np.repeat(np.arange(len(read)), np.diff(first))
-    runs = np.arange(RUN)
-    legal = (np.arange(len(chunk_of))[:, None] + runs < first[chunk_of + 1][:, None]).ravel()
+    more = np.arange(RUN)
+    legal = (np.arange(len(chunk_of))[:, None] + more < first[chunk_of + 1][:, None]).ravel()
     # A window that starts before the chunk is one that runs over its end from the chunk before.
-    back = np.concatenate([n - RUN * runs[: n + 1] for n in runs])[:, None]
+    back = np.concatenate([n - RUN * more[: n + 1] for n in more])[:, None]
     window = segment * RUN + back
     fits = np.concatenate([np.zeros(RUN * RUN, np.bool_), legal])[window + RUN * RUN]
     stride = max(len(legal), 1)

@@ -72,7 +72,7 @@ class LexicalEmbedder:
         known = {text: row for text in texts if (row := self._kept.get(text)) is not None}
         fresh = [text for text in dict.fromkeys(texts) if text not in known]
         made = dict(zip(fresh, _vectors(fresh), strict=True))
-        self._kept.update((text, row) for text, row in made.items() if len(text) <= LONGEST)
+        self._kept.update((text, row.copy()) for text, row in made.items() if len(text) <= LONGEST)
         for text in list(islice(self._kept, max(len(self._kept) - _KEPT, 0))):
             self._kept.pop(text, None)
         known |= made
