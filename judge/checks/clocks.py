@@ -57,6 +57,13 @@ _DAY: Final = 24 * 60
 _LATE: Final = frozenset(("下午", "傍晚", "晚上", "晚间", "夜里", "夜间", "中午"))
 _NIGHT: Final = frozenset(("晚上", "夜里", "夜间", "凌晨"))
 _EARLY: Final = 6
+_HAPPENS: Final = re.compile(
+    r"开(?!放性)|关(?!于|键|注|系|联|乎)|营业|打烊|闭馆|清场|上班|下班|上课|下课|放学|起床|起飞|登机|发车|出发|抵达|到达|到站"
+    r"|集合|举行|召开|入场|入住|退房|截止|结束|播出|[之以]?前(?![提面文者景期])|[之以]?后(?![果续期面来])|左右"
+)
+"""What is done at an hour and not at so many points."""
+_COUNTED: Final = re.compile(r"[这那哪几]\Z")
+"""Counts points in any case."""
 _LEADS: Final = re.compile(r"(?:[至到从自于在前后]|[日天一二三四五六]|[-–—~])\s?\Z")
 
 
@@ -94,8 +101,9 @@ def _figured(match: re.Match[str], text: str) -> Iterator[Time]:
     start, end = match.span()
     if match["han"]:
         said = match["day"] or match["half_past"] or match["quarters"] or match["even"]
-        said = said or match["sharp"]
-        certain = bool(said or _LEADS.search(text[max(0, start - 2) : start]))
+        before = text[max(0, start - 2) : start]
+        said = said or match["sharp"] or _LEADS.search(before)
+        certain = bool(said or (_HAPPENS.match(text, end) and not _COUNTED.search(before)))
         found = [_chinese(match)]
     else:
         certain, found = True, list(_english(match))

@@ -71,6 +71,9 @@ RIGHT = [
 
 # A source, what it bears out in other words, and what it does not.
 APART = [
+    # The hour at which something is done, without a half of the day.
+    ("食堂七点开门，下午两点关门。", "食堂七点开门。", "食堂九点开门。"),
+    ("图书馆晚上九点闭馆。", "图书馆九点闭馆。", "图书馆八点闭馆。"),
     (
         "The shop is open until Friday. The bar opens on Friday.",
         "The shop stays open until Friday.",
@@ -519,6 +522,8 @@ BESIDE = [
         "No interest has to be paid by the landlord.",
     ),
     ("安娜把车借给了鲍里斯。鲍里斯周一归还。", "鲍里斯向安娜借了车。"),
+    ("会议上午九点开始，提出了三点建议。", "会议九点开始。"),
+    ("会议上午九点开始，提出了三点建议。", "会议提出了三点建议。"),
 ]
 
 
