@@ -115,7 +115,7 @@ def test_a_batch_is_cancelled_and_purged_and_goes_on_when_put_again(
     server: JudgeServer, tmp_path: Path
 ) -> None:
     """A judge that takes a moment, so that a batch is caught while it runs."""
-    with JudgeServer(lambda asked: Slow(0.1, right(asked))) as slow:
+    with JudgeServer(lambda asked: Slow(0.3, right(asked))) as slow:
         config = slow.config(cache=True, concurrency=2)
         with Serving(tmp_path / "data", config, Limits(running=1)) as serving:
             path = write(
@@ -129,7 +129,7 @@ def test_a_batch_is_cancelled_and_purged_and_goes_on_when_put_again(
             assert json.loads(first)["qid"] == "q0"
             assert serving.until("a", "running")["total"] == 12
             assert serving.until("b", "queued")["state"] == "queued"
-            for name in "ab":
+            for name in "ba":  # the one that waits first: it would begin in the other's place
                 assert serving.http.delete(f"/v1/batches/{name}").json()["state"] == "cancelled"
             asked = slow.calls
             assert asked < 12
@@ -158,9 +158,9 @@ def test_a_second_service_on_a_folder_refuses(serving: Serving) -> None:
 
 
 def test_after_kill_9_every_batch_ends_with_each_answer_once(place: Path) -> None:
-    """Two processes that serve, one after the other: some three seconds."""
-    with JudgeServer(lambda asked: Slow(0.05, right(asked))) as slow:
-        words = (*slow.words, "--concurrency", 4, "--cache-dir", place / "cache")
+    """Two processes that serve, one after the other: some six seconds."""
+    with JudgeServer(lambda asked: Slow(0.1, right(asked))) as slow:
+        words = (*slow.words, "--concurrency", 4, "--cache-dir", place / "cache", "--durable")
         names = {name: [f"{name}{n}" for n in range(30)] for name in "abc"}
         for name, qids in names.items():
             write(place / name, [line(qid, f"Room {qid} opens at seven.") for qid in qids])
@@ -173,11 +173,8 @@ def test_after_kill_9_every_batch_ends_with_each_answer_once(place: Path) -> Non
                 pass
             server.kill()
             server.wait()
-        kept = sum(
-            (place / "data" / name / "results.jsonl.part").read_bytes().count(b"\n")
-            for name in "ab"
-        )
-        assert 5 <= kept < 60
+        parts = (place / "data").glob("*/results.jsonl*")
+        assert 5 <= sum(part.read_bytes().count(b"\n") for part in parts) < 90
         with process(place / "data", *words) as (server, http):
             for name, qids in names.items():
                 found = until(http, name)
@@ -195,7 +192,7 @@ def test_a_service_that_drains_leaves_batches_to_the_next_one(place: Path) -> No
     body = "".join(
         json.dumps(line(f"q{n}", "It opens at seven.")) + "\n" for n in range(8)
     ).encode()
-    with JudgeServer(lambda asked: Slow(0.2, right(asked))) as slow:
+    with JudgeServer(lambda asked: Slow(0.4, right(asked))) as slow:
         config = slow.config(concurrency=1)
         with Serving(data, config) as serving:
             serving.http.put("/v1/batches/a", content=body)
