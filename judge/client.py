@@ -8,7 +8,15 @@ import json
 import os
 import secrets
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterable, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import count
@@ -144,13 +152,20 @@ def _status(name: str, patience: float) -> _Steps[BatchStatus]:
 
 
 def _submitted(
-    source: Path, name: str | None, label: str, options: Options, patience: float
+    source: Path, name: str | None, label: str, given: Mapping[str, Any], patience: float
 ) -> _Steps[BatchStatus]:
+    try:
+        options = Options.model_validate(given)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        place = ".".join(map(str, wrong["loc"]))
+        message = f"option {place}: {wrong['msg']}; see judge.service.wire.Options"
+        raise ConfigError(message) from None
     # An id of our own makes a second attempt the same batch.
     path = f"/v1/batches/{name or f'c{secrets.token_hex(12)}'}"
     asked = options.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
     params = asked | ({"name": label} if label else {})
-    answer = yield from _exchange(_Ask("PUT", path, params, source), patience)
+    answer = yield from _exchange(_Ask("PUT", path, params, _readable(source)), patience)
     return BatchStatus.model_validate_json(answer.content)
 
 
@@ -193,9 +208,19 @@ def _drawn(
 
 def _imported(name: str, sheet: Path, *, replace: bool, patience: float) -> _Steps[Findings]:
     headers = {"Content-Type": _media(sheet)}
-    ask = _Ask("POST", f"/v1/batches/{name}/labels", {"replace": replace}, sheet, headers)
+    ask = _Ask(
+        "POST", f"/v1/batches/{name}/labels", {"replace": replace}, _readable(sheet), headers
+    )
     answer = yield from _exchange(ask, patience)
     return Findings.model_validate_json(answer.content)
+
+
+def _readable(path: Path) -> Path:
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise InputError(f"{error.strerror}; check the path", path=str(path)) from None
+    return path
 
 
 def _media(sheet: Path) -> str:
@@ -301,8 +326,7 @@ class JudgeClient(_Client):
         **options: Any,  # noqa: ANN401
     ) -> BatchStatus:
         """Send a file of samples as a batch; options are those of `judge.service.wire.Options`."""
-        wanted = Options.model_validate(options)
-        return self._taken(_submitted(Path(source), batch, name, wanted, self._patience))
+        return self._taken(_submitted(Path(source), batch, name, options, self._patience))
 
     def status(self, batch: str) -> BatchStatus:
         """How a batch stands."""
@@ -415,8 +439,7 @@ class AsyncJudgeClient(_Client):
         **options: Any,  # noqa: ANN401
     ) -> BatchStatus:
         """As of `JudgeClient`."""
-        wanted = Options.model_validate(options)
-        return await self._taken(_submitted(Path(source), batch, name, wanted, self._patience))
+        return await self._taken(_submitted(Path(source), batch, name, options, self._patience))
 
     async def status(self, batch: str) -> BatchStatus:
         """As of `JudgeClient`."""

@@ -179,3 +179,13 @@ def test_what_judge_score_of_a_server_refuses(
     monkeypatch.delenv("JUDGE_SERVICE_TOKEN")
     ran = judge("score", bad, "--server", serving.url, "-o", place / "run")
     assert (ran.code, "send Authorization: Bearer TOKEN" in ran.err) == (2, True)
+
+
+def test_a_users_mistake_is_an_error_of_judge_and_nothing_is_sent(tmp_path: Path) -> None:
+    with JudgeClient("http://127.0.0.1:1", patience=0.0) as http:
+        with pytest.raises(InputError, match=r"missing\.jsonl: No such file"):
+            http.submit(tmp_path / "missing.jsonl")
+        with pytest.raises(InputError, match=r"review\.csv: No such file"):
+            http.import_labels("a", tmp_path / "review.csv")
+        with pytest.raises(ConfigError, match="option nonsense: Extra inputs"):
+            http.submit(QUICKSTART, nonsense=1)
