@@ -127,7 +127,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
         asked: dict[str, object] = {"skip_bad_lines": skip_bad_lines, "strict_gate": strict_gate}
         asked |= {"fail_under": fail_under or (), "fail_over": fail_over or (), "expect": expect}
         with RunFolder(folder, force=force):
-            """It may be written: seen before anything is sent."""
+            pass  # it can be written, which is seen before anything is sent
         evaluator, stream = _remote(server, stream, settings, asked)
         settings = evaluator.open()
     gates.check(correctness=settings.correctness, relevance=settings.relevance)
