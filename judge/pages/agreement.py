@@ -43,11 +43,11 @@ def page(agreement: Agreement, summary: Summary, lang: Lang, samples: Samples | 
     found = samples({item.qid for item in shown}) if samples and shown else {}
     return render(
         "agreement.html",
+        lang,
         agreement=agreement,
         summary=summary,
         words=words,
         findings=Findings(agreement, summary, words),
-        html_lang={"en": "en", "zh": "zh-Hans"}[lang],
         title=f"{words('title.page')} {flat(agreement.draw)}",
         scale="strict" if bare else agreement.scale,
         reviewers=words("disagreement.joint").join(map(words.reviewer, agreement.reviewers)),

@@ -1,9 +1,13 @@
-"""HTML pages from templates: one file each, without scripts, that needs no other."""
+"""HTML pages from templates: one file each, that needs no other and runs no script but its own."""
 
+import hashlib
+from base64 import b64encode
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-from judge.text.visible import clip, flat
+from judge.messages import Lang
+from judge.text.visible import clip, flat, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -12,15 +16,15 @@ _LONGEST: Final = 600
 """Characters of a text from outside that a page shows."""
 
 
-def render(template: str, **values: object) -> str:
+def render(template: str, lang: Lang, **values: object) -> str:
     """A page of `judge/pages/templates` as text, to be written as UTF-8.
 
     All that a template is given is escaped where it is shown: text becomes no markup. The filter
-    `shown` puts text from outside on one line, fit to be read, and cuts it where it runs on; the
-    filter `place` makes a share, 0 to 1, a place along a scale. jinja2.UndefinedError where the
-    template shows a name that is not given.
+    `shown` puts text from outside on one line, fit to be read, and cuts it where it runs on;
+    `whole` cuts nothing and keeps lines; `place` makes a share, 0 to 1, a place along a scale.
+    jinja2.UndefinedError where the template shows a name that is not given.
     """
-    return _environment().get_template(template).render(values)
+    return _environment().get_template(template).render(values, lang=lang)
 
 
 @cache
@@ -35,6 +39,21 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    made.globals["source"] = _source
+    made.filters["digest"] = _digest
     made.filters["shown"] = lambda text: clip(flat(text), _LONGEST)
+    made.filters["whole"] = visible
     made.filters["place"] = lambda share: f"{100 * share:.2f}%"
     return made
+
+
+@cache
+def _source(*names: str) -> str:
+    """Style sheets or scripts of ours, one behind the other, as they stand."""
+    folder = files("judge.pages") / "templates"
+    return "".join((folder / name).read_text("utf-8") for name in names)
+
+
+def _digest(text: str) -> str:
+    """What a Content-Security-Policy calls a style sheet or a script by."""
+    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -21,24 +21,23 @@ from judge.text.visible import flat
 
 
 class Look(NamedTuple):
-    """A mark, its plain stand-in where the terminal has no such character, a tint, a word."""
+    """What stands for its mark where the terminal has no such character, a tint, a word."""
 
-    mark: str
     plain: str
     style: str
     name: str
-    """Of its word among the messages."""
+    """Of its word and its mark among the messages."""
 
 
 SUPPORT_LOOKS: Final = {
-    Support.FULL: Look("✓", "+", "green", "full"),
-    Support.PARTIAL: Look("◐", "~", "yellow", "partial"),
-    Support.NONE: Look("✗", "x", "red", "none"),
-    Support.CONTRADICTED: Look("≠", "!", "bold magenta", "contradicted"),
-    Support.NO_CLAIM: Look("·", ".", "dim", "no_claim"),
+    Support.FULL: Look("+", "green", "full"),
+    Support.PARTIAL: Look("~", "yellow", "partial"),
+    Support.NONE: Look("x", "red", "none"),
+    Support.CONTRADICTED: Look("!", "bold magenta", "contradicted"),
+    Support.NO_CLAIM: Look(".", "dim", "no_claim"),
 }
-UNSCORED_LOOK: Final = Look("?", "?", "cyan", "unscored")
-EXCLUDED_LOOK: Final = Look("·", ".", "dim", "excluded")
+UNSCORED_LOOK: Final = Look("?", "cyan", "unscored")
+EXCLUDED_LOOK: Final = Look(".", "dim", "excluded")
 
 _CITATION_STYLES: Final = {
     CitationStatus.VALID: "green",
@@ -59,7 +58,7 @@ def look_of(outcome: Outcome) -> Look:
 
 def mark(look: Look, page: Page) -> str:
     """Its mark, or the plain stand-in on a terminal that is not UTF."""
-    return look.mark if page.speaks_utf else look.plain
+    return words("looks", "mark", page.lang)(look.name) if page.speaks_utf else look.plain
 
 
 def word(look: Look, page: Page) -> str:

@@ -50,7 +50,7 @@ _SAID: Final[dict[QuadrantWord, tuple[str, str]]] = {
     "answered": ("abstained", "no"),
 }
 """Which column a word fills, and with what; what no word fills is not asked of the quadrant."""
-_NOT_ASKED: Final = Look("–", "-", "", "does not apply")
+_NOT_ASKED: Final = Look("-", "", "not_asked")
 _IMPLIED: Final[frozenset[QuadrantWord]] = frozenset({"answerable", "answered"})
 """What the other words of a quadrant say, too."""
 _LIMITS: Final = ("faithful", "correct", "gold")
