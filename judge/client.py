@@ -8,57 +8,30 @@ import json
 import os
 import secrets
 import time
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Callable,
-    Generator,
-    Iterable,
-    Iterator,
-    Mapping,
-)
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
+from functools import update_wrapper
 from itertools import count
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self, TypeVar
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
 import httpx
 from pydantic import ValidationError
 
 from judge.config import checked_url
-from judge.errors import (
-    ConfigError,
-    InputError,
-    JudgeError,
-    JudgeUnavailable,
-    JudgeUnhealthy,
-    RunError,
-)
+from judge.errors import ConfigError, InputError, JudgeError, JudgeUnavailable, RunError
 from judge.files.runs import results_in
 from judge.files.tables import replacing
 from judge.records import Sample, SampleResult
-from judge.service.wire import OPEN, TYPE, BatchStatus, Findings, Options, ProblemDetails
+from judge.service.wire import OPEN, BatchStatus, Findings, Options, ProblemDetails
 from judge.settings import CLIENT_TOKEN
 
 _Result = TypeVar("_Result")
-_Steps = Generator["_Ask | float", httpx.Response | httpx.TransportError | None, _Result]
+_Given = ParamSpec("_Given")
+_Answer = httpx.Response | httpx.TransportError
+_Steps = Generator["_Ask | float", _Answer | None, _Result]
 
-_ERRORS: Final[dict[str, type[JudgeError]]] = {
-    "wrong-field": InputError,
-    "bad-request": InputError,
-    "too-large": InputError,
-    "not-found": RunError,
-    "conflict": RunError,
-    "judge-unavailable": JudgeUnavailable,
-    "judge-unhealthy": JudgeUnhealthy,
-    "queue-full": JudgeUnavailable,
-    "draining": JudgeUnavailable,
-    "too-late": JudgeUnavailable,
-    "too-slow": JudgeUnavailable,
-    "bug": JudgeError,
-}
-"""By the name of a problem; of others it is the caller's settings that are wrong."""
 _BUSY: Final = frozenset({429, 502, 503})
 _PAGE: Final = 500
 """Results asked for at a time."""
@@ -70,13 +43,12 @@ _XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.shee
 
 
 class _Ask(NamedTuple):
-    """A request."""
+    """A request; `rest` is what httpx takes of it by name."""
 
     method: str
     path: str
-    params: dict[str, Any] = {}  # noqa: RUF012  never changed
-    body: bytes | Path = b""
-    headers: dict[str, str] = {}  # noqa: RUF012  likewise
+    body: bytes | Path
+    rest: dict[str, Any]
 
 
 def _exchange(ask: _Ask, patience: float) -> _Steps[httpx.Response]:
@@ -109,7 +81,7 @@ def _exchange(ask: _Ask, patience: float) -> _Steps[httpx.Response]:
 def error_of(answer: httpx.Response) -> JudgeError:
     """The error that the package itself would have raised."""
     try:
-        return raised(ProblemDetails.model_validate_json(answer.content))
+        return ProblemDetails.model_validate_json(answer.content).error()
     except ValidationError:
         return JudgeUnavailable(
             f"{answer.request.url.host} answered {answer.status_code}, and not as judge serve "
@@ -117,102 +89,11 @@ def error_of(answer: httpx.Response) -> JudgeError:
         )
 
 
-def raised(problem: ProblemDetails) -> JudgeError:
-    """The error that a problem tells of."""
-    kind = _ERRORS.get(problem.type.removeprefix(TYPE), ConfigError)
-    if kind is InputError:
-        path = "" if problem.line is None else "what was sent"
-        return InputError(problem.detail, path=path, line=problem.line, field=problem.field or "")
-    return kind(problem.detail)
-
-
-def _fields(sample: Sample) -> dict[str, Any]:
-    """A sample as a line of input holds it."""
-    return sample.metadata | sample.model_dump(mode="json", exclude_none=True, exclude={"metadata"})
-
-
-def _evaluated(sample: Sample, seconds: float | None, patience: float) -> _Steps[SampleResult]:
-    body = json.dumps(_fields(sample), ensure_ascii=False).encode()
-    headers = {"Content-Type": "application/json"}
-    headers |= {} if seconds is None else {"Prefer": f"wait={seconds:.0f}"}
-    answer = yield from _exchange(_Ask("POST", "/v1/evaluations", {}, body, headers), patience)
-    return next(_sound([answer.content]))
-
-
 def _sound(lines: Iterable[bytes]) -> Iterator[SampleResult]:
     for found in results_in(lines):
         if isinstance(found, str):
             raise RunError(f"the results of the service: {found}; ask for them again")
         yield found
-
-
-def _status(name: str, patience: float) -> _Steps[BatchStatus]:
-    answer = yield from _exchange(_Ask("GET", f"/v1/batches/{name}"), patience)
-    return BatchStatus.model_validate_json(answer.content)
-
-
-def _submitted(
-    source: Path, name: str | None, label: str, given: Mapping[str, Any], patience: float
-) -> _Steps[BatchStatus]:
-    try:
-        options = Options.model_validate(given)
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        place = ".".join(map(str, wrong["loc"]))
-        message = f"option {place}: {wrong['msg']}; see judge.service.wire.Options"
-        raise ConfigError(message) from None
-    # An id of our own makes a second attempt the same batch.
-    path = f"/v1/batches/{name or f'c{secrets.token_hex(12)}'}"
-    asked = options.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
-    params = asked | ({"name": label} if label else {})
-    answer = yield from _exchange(_Ask("PUT", path, params, _readable(source)), patience)
-    return BatchStatus.model_validate_json(answer.content)
-
-
-def _waited(
-    name: str, progress: Callable[[BatchStatus], None] | None, every: float, patience: float
-) -> _Steps[BatchStatus]:
-    while True:
-        status = yield from _status(name, patience)
-        if progress is not None:
-            progress(status)
-        if status.state not in OPEN:
-            if status.problem is not None:
-                raise raised(status.problem)
-            return status
-        yield every
-
-
-def _page(name: str, after: int, every: float, patience: float) -> _Steps[list[SampleResult]]:
-    """The next results; none where the batch has ended, and there are no more."""
-    ask = _Ask("GET", f"/v1/batches/{name}/results", {"after": after, "limit": _PAGE})
-    while True:
-        before = yield from _status(name, patience)
-        answer = yield from _exchange(ask, patience)
-        if answer.content or before.state not in OPEN:
-            return list(_sound(answer.content.splitlines(keepends=True)))
-        yield every
-
-
-def _drawn(
-    name: str, sheet: Path, choices: dict[str, Any], *, force: bool, patience: float
-) -> _Steps[None]:
-    if sheet.exists() and not force:
-        raise RunError(f"{sheet}: stands there already; name another, or say force")
-    headers = {"Accept": _media(sheet)}
-    ask = _Ask("POST", f"/v1/batches/{name}/draws", choices, b"", headers)
-    answer = yield from _exchange(ask, patience)
-    with replacing(sheet) as part:
-        part.write_bytes(answer.content)
-
-
-def _imported(name: str, sheet: Path, *, replace: bool, patience: float) -> _Steps[Findings]:
-    headers = {"Content-Type": _media(sheet)}
-    ask = _Ask(
-        "POST", f"/v1/batches/{name}/labels", {"replace": replace}, _readable(sheet), headers
-    )
-    answer = yield from _exchange(ask, patience)
-    return Findings.model_validate_json(answer.content)
 
 
 def _readable(path: Path) -> Path:
@@ -227,8 +108,8 @@ def _media(sheet: Path) -> str:
     return _XLSX if sheet.suffix.lower() == ".xlsx" else "text/csv"
 
 
-class _Client:
-    """What both clients have: the address, the token, and how patient they are.
+class _Calls:
+    """What either client can do, as steps: the address, the token, and how patient it is.
 
     Args:
         url: of the service, such as http://127.0.0.1:8080.
@@ -250,7 +131,7 @@ class _Client:
         given = os.environ.get(CLIENT_TOKEN, "").strip() if token is None else token
         self._patience = patience
         self._every = every
-        self._settings: dict[str, Any] = {
+        self.settings: dict[str, Any] = {
             "base_url": checked_url(url),
             "headers": {"Authorization": f"Bearer {given}"} if given else {},
             "timeout": httpx.Timeout(timeout, connect=10.0),
@@ -258,16 +139,145 @@ class _Client:
             "trust_env": False,
         }
 
+    def _asked(
+        self,
+        method: str,
+        path: str,
+        body: bytes | Path = b"",
+        **rest: Any,  # noqa: ANN401  as of `_Ask`
+    ) -> _Steps[httpx.Response]:
+        return _exchange(_Ask(method, path, body, rest), self._patience)
 
-class JudgeClient(_Client):
+    def check(self) -> _Steps[None]:
+        """Raise JudgeUnavailable where no service is reached."""
+        yield from self._asked("GET", "/healthz")
+
+    def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> _Steps[SampleResult]:
+        """The result of one answer, within so many seconds; errors as of `judge.evaluate`.
+
+        Cancelling it, where there is an event loop, cancels the calls to the model.
+        """
+        fields = sample.model_dump(mode="json", exclude_none=True, exclude={"metadata"})
+        body = json.dumps(sample.metadata | fields, ensure_ascii=False).encode()
+        headers = {"Content-Type": "application/json"}
+        headers |= {} if seconds is None else {"Prefer": f"wait={seconds:.0f}"}
+        answer = yield from self._asked("POST", "/v1/evaluations", body, headers=headers)
+        return next(_sound([answer.content]))
+
+    def submit(
+        self,
+        /,
+        source: str | Path,
+        *,
+        batch: str | None = None,
+        name: str = "",
+        **options: Any,  # noqa: ANN401
+    ) -> _Steps[BatchStatus]:
+        """Send a file of samples as a batch; options are those of `judge.service.wire.Options`."""
+        try:
+            sent = Options.model_validate(options)
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            place = ".".join(map(str, wrong["loc"]))
+            message = f"option {place}: {wrong['msg']}; see judge.service.wire.Options"
+            raise ConfigError(message) from None
+        # An id of our own makes a second attempt the same batch.
+        path = f"/v1/batches/{batch or f'c{secrets.token_hex(12)}'}"
+        params = sent.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+        params |= {"name": name} if name else {}
+        answer = yield from self._asked("PUT", path, _readable(Path(source)), params=params)
+        return BatchStatus.model_validate_json(answer.content)
+
+    def status(self, batch: str) -> _Steps[BatchStatus]:
+        """How a batch stands."""
+        answer = yield from self._asked("GET", f"/v1/batches/{batch}")
+        return BatchStatus.model_validate_json(answer.content)
+
+    def wait(
+        self, batch: str, progress: Callable[[BatchStatus], None] | None = None
+    ) -> _Steps[BatchStatus]:
+        """Wait until a batch has ended; `progress` is called with each look at it.
+
+        Raises:
+            JudgeError: it has failed; as `judge score` would have.
+        """
+        while True:
+            status = yield from self.status(batch)
+            if progress is not None:
+                progress(status)
+            if status.state not in OPEN:
+                if status.problem is not None:
+                    raise status.problem.error()
+                return status
+            yield self._every
+
+    def page(self, batch: str, after: int) -> _Steps[list[SampleResult]]:
+        """The next results; none where the batch has ended, and there are no more."""
+        path, wanted = f"/v1/batches/{batch}/results", {"after": after, "limit": _PAGE}
+        while True:
+            before = yield from self.status(batch)
+            answer = yield from self._asked("GET", path, params=wanted)
+            if answer.content or before.state not in OPEN:
+                return list(_sound(answer.content.splitlines(keepends=True)))
+            yield self._every
+
+    def draw(
+        self,
+        /,
+        batch: str,
+        sheet: str | Path = "review.csv",
+        *,
+        force: bool = False,
+        **choices: Any,  # noqa: ANN401
+    ) -> _Steps[None]:
+        """Draw verdicts into a sheet, CSV or XLSX; choices as of `judge.review.draw`."""
+        place = Path(sheet)
+        if place.exists() and not force:
+            raise RunError(f"{place}: stands there already; name another, or say force")
+        path, headers = f"/v1/batches/{batch}/draws", {"Accept": _media(place)}
+        answer = yield from self._asked("POST", path, params=choices, headers=headers)
+        with replacing(place) as part:
+            part.write_bytes(answer.content)
+
+    def import_labels(
+        self, batch: str, sheet: str | Path, *, replace: bool = False
+    ) -> _Steps[Findings]:
+        """Read a filled-in sheet: what the labels say of the judge."""
+        filled = _readable(Path(sheet))
+        path, headers = f"/v1/batches/{batch}/labels", {"Content-Type": _media(filled)}
+        choices = {"replace": replace}
+        answer = yield from self._asked("POST", path, filled, params=choices, headers=headers)
+        return Findings.model_validate_json(answer.content)
+
+
+def _blocking(
+    steps: Callable[Concatenate[_Calls, _Given], _Steps[_Result]],
+) -> Callable[Concatenate["JudgeClient", _Given], _Result]:
+    def call(client: "JudgeClient", /, *given: _Given.args, **named: _Given.kwargs) -> _Result:
+        return client._taken(steps(client._calls, *given, **named))  # noqa: SLF001  its own
+
+    update_wrapper(call, steps)
+    return call
+
+
+def _awaited(
+    steps: Callable[Concatenate[_Calls, _Given], _Steps[_Result]],
+) -> Callable[Concatenate["AsyncJudgeClient", _Given], Coroutine[Any, Any, _Result]]:
+    async def call(
+        client: "AsyncJudgeClient", /, *given: _Given.args, **named: _Given.kwargs
+    ) -> _Result:
+        return await client._taken(steps(client._calls, *given, **named))  # noqa: SLF001  its own
+
+    update_wrapper(call, steps)
+    return call
+
+
+class JudgeClient(AbstractContextManager["JudgeClient"]):
     """A service, as `judge.evaluate` and `judge.review` are the package; a context manager."""
 
-    def __init__(self, url: str, **choices: Any) -> None:  # noqa: ANN401  those of `_Client`
-        super().__init__(url, **choices)
-        self._http = httpx.Client(**self._settings)
-
-    def __enter__(self) -> Self:
-        return self
+    def __init__(self, url: str, **choices: Any) -> None:  # noqa: ANN401  those of `_Calls`
+        self._calls = _Calls(url, **choices)
+        self._http = httpx.Client(**self._calls.settings)
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -277,7 +287,7 @@ class JudgeClient(_Client):
         self._http.close()
 
     def _taken(self, steps: _Steps[_Result]) -> _Result:
-        answer: httpx.Response | httpx.TransportError | None = None
+        answer: _Answer | None = None
         try:
             while True:
                 step = steps.send(answer)
@@ -290,91 +300,40 @@ class JudgeClient(_Client):
             found: _Result = end.value
             return found
 
-    def _sent(self, ask: _Ask) -> httpx.Response | httpx.TransportError:
-        method, path, params, body, headers = ask
-        try:
-            if isinstance(body, bytes):
-                return self._http.request(
-                    method, path, params=params, content=body, headers=headers
-                )
-            with body.open("rb") as file:
-                return self._http.request(
-                    method, path, params=params, content=file, headers=headers
-                )
-        except httpx.TransportError as error:
-            return error
+    def _sent(self, ask: _Ask) -> _Answer:
+        body = ask.body
+        with nullcontext(body) if isinstance(body, bytes) else body.open("rb") as content:
+            try:
+                return self._http.request(*ask[:2], content=content, **ask.rest)
+            except httpx.TransportError as error:
+                return error
 
-    def check(self) -> None:
-        """Raise JudgeUnavailable where no service is reached."""
-        self._taken(_exchange(_Ask("GET", "/healthz"), self._patience))
-
-    def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
-        """The result of one answer, within so many seconds; errors as of `judge.evaluate`."""
-        return self._taken(_evaluated(sample, seconds, self._patience))
+    check = _blocking(_Calls.check)
+    evaluate_one = _blocking(_Calls.evaluate_one)
+    submit = _blocking(_Calls.submit)
+    status = _blocking(_Calls.status)
+    wait = _blocking(_Calls.wait)
+    draw = _blocking(_Calls.draw)
+    import_labels = _blocking(_Calls.import_labels)
 
     def evaluate(self, samples: Iterable[Sample], *, at_once: int = 16) -> list[SampleResult]:
         """Score `samples`, so many at once, and wait for all results."""
         with ThreadPoolExecutor(at_once) as pool:
             return list(pool.map(self.evaluate_one, samples))
 
-    def submit(
-        self,
-        source: str | Path,
-        *,
-        batch: str | None = None,
-        name: str = "",
-        **options: Any,  # noqa: ANN401
-    ) -> BatchStatus:
-        """Send a file of samples as a batch; options are those of `judge.service.wire.Options`."""
-        return self._taken(_submitted(Path(source), batch, name, options, self._patience))
-
-    def status(self, batch: str) -> BatchStatus:
-        """How a batch stands."""
-        return self._taken(_status(batch, self._patience))
-
-    def wait(
-        self,
-        batch: str,
-        progress: Callable[[BatchStatus], None] | None = None,
-    ) -> BatchStatus:
-        """Wait until a batch has ended; `progress` is called with each look at it.
-
-        Raises:
-            JudgeError: it has failed; as `judge score` would have.
-        """
-        return self._taken(_waited(batch, progress, self._every, self._patience))
-
     def results(self, batch: str, after: int = 0) -> Iterator[SampleResult]:
         """The results behind so many, in input order, until the batch has ended."""
-        while page := self._taken(_page(batch, after, self._every, self._patience)):
+        while page := self._taken(self._calls.page(batch, after)):
             yield from page
             after += len(page)
 
-    def draw(
-        self,
-        batch: str,
-        sheet: str | Path = "review.csv",
-        *,
-        force: bool = False,
-        **choices: Any,  # noqa: ANN401
-    ) -> None:
-        """Draw verdicts into a sheet, CSV or XLSX; choices as of `judge.review.draw`."""
-        self._taken(_drawn(batch, Path(sheet), choices, force=force, patience=self._patience))
 
-    def import_labels(self, batch: str, sheet: str | Path, *, replace: bool = False) -> Findings:
-        """Read a filled-in sheet: what the labels say of the judge."""
-        return self._taken(_imported(batch, Path(sheet), replace=replace, patience=self._patience))
-
-
-class AsyncJudgeClient(_Client):
+class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
     """The same for an event loop, as `judge.Evaluator` is; an asynchronous context manager."""
 
-    def __init__(self, url: str, **choices: Any) -> None:  # noqa: ANN401  those of `_Client`
-        super().__init__(url, **choices)
-        self._http = httpx.AsyncClient(**self._settings)
-
-    async def __aenter__(self) -> Self:
-        return self
+    def __init__(self, url: str, **choices: Any) -> None:  # noqa: ANN401  those of `_Calls`
+        self._calls = _Calls(url, **choices)
+        self._http = httpx.AsyncClient(**self._calls.settings)
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
@@ -384,32 +343,29 @@ class AsyncJudgeClient(_Client):
         await self._http.aclose()
 
     async def _taken(self, steps: _Steps[_Result]) -> _Result:
-        answer: httpx.Response | httpx.TransportError | None = None
+        answer: _Answer | None = None
         try:
             while True:
                 step = steps.send(answer)
-                answer = None
-                if isinstance(step, _Ask):
-                    answer = await self._sent(step)
-                else:
-                    await asyncio.sleep(step)
+                answer = await (self._sent(step) if isinstance(step, _Ask) else asyncio.sleep(step))
         except StopIteration as end:
             found: _Result = end.value
             return found
 
-    async def _sent(self, ask: _Ask) -> httpx.Response | httpx.TransportError:
-        method, path, params, body, headers = ask
-        content = body if isinstance(body, bytes) else _pieces(body)
+    async def _sent(self, ask: _Ask) -> _Answer:
+        content = ask.body if isinstance(ask.body, bytes) else _pieces(ask.body)
         try:
-            return await self._http.request(
-                method, path, params=params, content=content, headers=headers
-            )
+            return await self._http.request(*ask[:2], content=content, **ask.rest)
         except httpx.TransportError as error:
             return error
 
-    async def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
-        """As of `JudgeClient`; cancelling it cancels the calls to the model."""
-        return await self._taken(_evaluated(sample, seconds, self._patience))
+    check = _awaited(_Calls.check)
+    evaluate_one = _awaited(_Calls.evaluate_one)
+    submit = _awaited(_Calls.submit)
+    status = _awaited(_Calls.status)
+    wait = _awaited(_Calls.wait)
+    draw = _awaited(_Calls.draw)
+    import_labels = _awaited(_Calls.import_labels)
 
     async def evaluate(
         self, samples: Iterable[Sample], *, at_once: int = 16
@@ -430,56 +386,15 @@ class AsyncJudgeClient(_Client):
                 task.cancel()
             await asyncio.gather(*under_way, return_exceptions=True)
 
-    async def submit(
-        self,
-        source: str | Path,
-        *,
-        batch: str | None = None,
-        name: str = "",
-        **options: Any,  # noqa: ANN401
-    ) -> BatchStatus:
-        """As of `JudgeClient`."""
-        return await self._taken(_submitted(Path(source), batch, name, options, self._patience))
-
-    async def status(self, batch: str) -> BatchStatus:
-        """As of `JudgeClient`."""
-        return await self._taken(_status(batch, self._patience))
-
-    async def wait(
-        self,
-        batch: str,
-        progress: Callable[[BatchStatus], None] | None = None,
-    ) -> BatchStatus:
-        """As of `JudgeClient`."""
-        return await self._taken(_waited(batch, progress, self._every, self._patience))
-
     async def results(self, batch: str, after: int = 0) -> AsyncGenerator[SampleResult]:
         """As of `JudgeClient`."""
-        while page := await self._taken(_page(batch, after, self._every, self._patience)):
+        while page := await self._taken(self._calls.page(batch, after)):
             for result in page:
                 yield result
             after += len(page)
 
-    async def draw(
-        self,
-        batch: str,
-        sheet: str | Path = "review.csv",
-        *,
-        force: bool = False,
-        **choices: Any,  # noqa: ANN401
-    ) -> None:
-        """As of `JudgeClient`."""
-        await self._taken(_drawn(batch, Path(sheet), choices, force=force, patience=self._patience))
 
-    async def import_labels(
-        self, batch: str, sheet: str | Path, *, replace: bool = False
-    ) -> Findings:
-        """As of `JudgeClient`."""
-        steps = _imported(batch, Path(sheet), replace=replace, patience=self._patience)
-        return await self._taken(steps)
-
-
-async def _pieces(path: Path) -> AsyncIterator[bytes]:
+async def _pieces(path: Path) -> AsyncGenerator[bytes]:
     with await asyncio.to_thread(path.open, "rb") as file:
         while piece := await asyncio.to_thread(file.read, _PIECE):
             yield piece

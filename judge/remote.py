@@ -8,7 +8,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Final, Self
 
-from judge.client import AsyncJudgeClient, JudgeClient, raised
+from judge.client import AsyncJudgeClient, JudgeClient
 from judge.config import Config
 from judge.errors import InputError, RunError
 from judge.files.samples import Samples, each
@@ -112,7 +112,7 @@ class RemoteEvaluator:
     def _refuse(self, status: BatchStatus) -> None:
         """Raise what a batch has failed of; a bad line is one of the file."""
         if status.problem is not None:
-            error = raised(status.problem)
+            error = status.problem.error()
             raise (
                 error.at(str(self._source), error.line) if isinstance(error, InputError) else error
             )

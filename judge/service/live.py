@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from starlette.requests import Request
+
 from judge.compose import address
 from judge.config import Config
 from judge.errors import WorkerLost
@@ -107,6 +109,12 @@ class Service:
             why = await _reach(address(self.config))
             self._reached = time.monotonic(), why
         return why
+
+
+def service_of(request: Request) -> Service:
+    """The service that the application is of."""
+    found: Service = request.app.state.service
+    return found
 
 
 async def _reach(url: str) -> str:

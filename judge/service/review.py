@@ -20,15 +20,16 @@ from judge.records import Record, Summary
 from judge.review.records import Agreement
 from judge.review.sheet import column_of
 from judge.review.targets import samples_of
-from judge.service.batches import ID, Batch
+from judge.service.batches import Batch
 from judge.service.body import read
+from judge.service.collection import Found
 from judge.service.docs import LABELS, SHEET, problems
+from judge.service.live import service_of
 from judge.service.problems import Problem, problem_of
 from judge.service.wire import Findings, Sheet, Told
 
 _XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _FORMS: Final = {"application/json": "json", "text/csv": "csv", _XLSX: "xlsx"}
-_BatchId = Annotated[str, Field(pattern=f"^{ID.pattern}$")]
 
 router: Final = APIRouter(prefix="/v1", responses=problems(400, 401, 403))
 
@@ -63,9 +64,8 @@ class LabelRows(Record):
     response_model=Sheet,
     responses=problems(404, 406, 409, 422) | {200: SHEET},
 )
-async def draw(request: Request, id: _BatchId, drawing: Annotated[Drawing, Query()]) -> Response:  # noqa: A002
+async def draw(request: Request, batch: Found, drawing: Annotated[Drawing, Query()]) -> Response:
     """A sheet of claims, more of the doubtful: JSON rows, CSV or XLSX, as `Accept` says."""
-    batch = _batch(request, id)
     form = _accepted(request.headers.get("accept", "*/*"))
     return await asyncio.to_thread(_drawn, batch, drawing, form)
 
@@ -108,15 +108,10 @@ def _drawn(batch: Batch, drawing: Drawing, media: str) -> Response:
     openapi_extra=LABELS,
 )
 async def labels(
-    request: Request,
-    id: _BatchId,  # noqa: A002
-    *,
-    replace: bool = False,
-    lang: Lang = "en",
+    request: Request, batch: Found, *, replace: bool = False, lang: Lang = "en"
 ) -> Response:
     """A filled-in sheet, CSV, XLSX or JSON rows: how good the judge is, and the corrected score."""
-    batch = _batch(request, id)
-    body = await read(request, request.app.state.service.limits.max_body)
+    body = await read(request, service_of(request).limits.max_body)
     media = request.headers.get("content-type", "text/csv").partition(";")[0].strip().lower()
     if media not in _FORMS:
         raise Problem("wrong-form", f"a sheet comes as {', '.join(_FORMS)}")
@@ -162,8 +157,3 @@ def _told(error: JudgeError, batch: Batch, place: str) -> Problem:
             "wrong-field", str(error).replace(f"{place}/", ""), line=error.line, field=error.field
         )
     return problem_of(error, **{batch.id: batch.folder, "the_sheet": Path(place)})
-
-
-def _batch(request: Request, name: str) -> Batch:
-    found: Batch = request.app.state.service.batches.get(name)
-    return found

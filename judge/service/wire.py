@@ -5,6 +5,14 @@ from typing import Final, Literal, get_args
 from pydantic import ConfigDict, Field
 
 from judge.config import Config
+from judge.errors import (
+    ConfigError,
+    InputError,
+    JudgeError,
+    JudgeUnavailable,
+    JudgeUnhealthy,
+    RunError,
+)
 from judge.records import Record, SampleResult, Summary
 from judge.records.run import RunRecord
 from judge.reports.gate import Gates
@@ -42,6 +50,31 @@ class ProblemDetails(Told):
     """The field that is wrong, such as `chunks[2].text`."""
     line: int | None = Field(default=None, ge=1)
     """The line of the body that is wrong, or the row of a sheet."""
+
+    def error(self) -> JudgeError:
+        """The error that the package itself would have raised."""
+        kind = _ERRORS.get(self.type.removeprefix(TYPE), ConfigError)
+        if kind is InputError:
+            path = "" if self.line is None else "what was sent"
+            return InputError(self.detail, path=path, line=self.line, field=self.field or "")
+        return kind(self.detail)
+
+
+_ERRORS: Final[dict[str, type[JudgeError]]] = {
+    "wrong-field": InputError,
+    "bad-request": InputError,
+    "too-large": InputError,
+    "not-found": RunError,
+    "conflict": RunError,
+    "judge-unavailable": JudgeUnavailable,
+    "judge-unhealthy": JudgeUnhealthy,
+    "queue-full": JudgeUnavailable,
+    "draining": JudgeUnavailable,
+    "too-late": JudgeUnavailable,
+    "too-slow": JudgeUnavailable,
+    "bug": JudgeError,
+}
+"""By the name of a problem; of others it is the caller's settings that are wrong."""
 
 
 class Options(Told):

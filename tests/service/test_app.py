@@ -64,7 +64,7 @@ REFUSED: list[tuple[str, str, object, int, str, str]] = [
     ("GET", "/v1/batches?limit=0", b"", 422, "wrong-field", "limit"),
     ("GET", "/v1/batches?after=none", b"", 404, "not-found", "none"),
     ("DELETE", "/v1/batches/none", b"", 404, "not-found", "none"),
-    ("GET", "/v1/batches/none/results?after=-1", b"", 422, "wrong-field", "after"),
+    ("GET", "/v1/batches/none/results?after=-1", b"", 404, "not-found", "none"),
     ("GET", "/v1/evaluations", b"", 405, "wrong-method", "GET"),
     ("GET", "/nothing", b"", 404, "not-found", "GET"),
     ("POST", "/v1/retrieval", {"samples": 1}, 422, "wrong-field", "samples"),

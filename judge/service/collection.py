@@ -1,0 +1,181 @@
+"""The collection of batches over HTTP: sent, listed, looked at, read, cancelled."""
+
+import asyncio
+import shutil
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import Field
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+
+from judge.files.runs import REJECTED
+from judge.service.batches import ID, Batch
+from judge.service.body import keep
+from judge.service.docs import BATCH, NDJSON, problems
+from judge.service.live import service_of
+from judge.service.problems import Problem
+from judge.service.streams import results
+from judge.service.wire import BatchList, BatchStatus, Options, Told
+from judge.service.worker import UPLOAD
+
+router: Final = APIRouter(prefix="/v1", responses=problems(400, 401, 403))
+BatchId = Annotated[str, Field(pattern=f"^{ID.pattern}$")]
+
+
+async def _found(request: Request, id: BatchId) -> Batch:  # noqa: A002  as it is called in paths
+    return service_of(request).batches.get(id)
+
+
+Found = Annotated[Batch, Depends(_found)]
+"""The batch that a path names; `Problem` where there is none."""
+
+
+class Sent(Options):
+    """How a batch is to be judged, as query parameters."""
+
+    name: Annotated[str, Field(max_length=200)] = ""
+    """What you call it; shown, and nothing else."""
+
+
+async def _taken(request: Request, sent: Sent, name: str | None) -> Response:
+    service = service_of(request)
+    if service.draining:
+        raise Problem("draining", "send it again later", headers={"Retry-After": "5"})
+    options = Options.model_validate(sent.model_dump(exclude={"name"}))
+    options.gates(options.config(service.config))
+    folder = service.batches.fresh()
+    try:
+        kept = await keep(request, folder / UPLOAD, service.limits.max_batch)
+        batch, new = await service.batches.add(folder, kept, name, sent.name, options)
+    finally:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+    status = await asyncio.to_thread(batch.status)
+    place = f"/v1/batches/{batch.id}"
+    return JSONResponse(status.model_dump(mode="json"), 201 if new else 200, {"Location": place})
+
+
+_SENT: Final = problems(408, 409, 413, 415, 422, 503)
+
+
+@router.post(
+    "/batches",
+    summary="Send many answers",
+    status_code=201,
+    response_model=BatchStatus,
+    responses=_SENT,
+    openapi_extra=BATCH,
+)
+async def submit(request: Request, sent: Annotated[Sent, Query()]) -> Response:
+    """JSON lines or CSV, also gzip, are kept on disk and judged in their turn; see `Location`."""
+    return await _taken(request, sent, None)
+
+
+@router.put(
+    "/batches/{id}",
+    summary="Send many answers under an id",
+    status_code=201,
+    response_model=BatchStatus,
+    responses=_SENT | {200: {"model": BatchStatus, "description": "It is there already"}},
+    openapi_extra=BATCH,
+)
+async def put(request: Request, id: BatchId, sent: Annotated[Sent, Query()]) -> Response:  # noqa: A002
+    """As above, and safe to send again: the same id, bytes and options are the same batch.
+
+    One that had failed or was cancelled is taken up again. Other bytes or options are a conflict.
+    """
+    return await _taken(request, sent, id)
+
+
+class Paging(Told):
+    """Which page."""
+
+    after: str | None = None
+    """The id behind which it begins."""
+    limit: int = Field(default=50, ge=1, le=500)
+    """How many at most."""
+
+
+@router.get(
+    "/batches", summary="List batches", response_model=BatchList, responses=problems(404, 422)
+)
+async def listed(request: Request, paging: Annotated[Paging, Query()]) -> Response:
+    """A page of batches, oldest first."""
+    batches = service_of(request).batches
+    every = batches.all()
+    start = 0 if paging.after is None else every.index(batches.get(paging.after)) + 1
+    found = every[start : start + paging.limit]
+    more = start + paging.limit < len(every)
+    shown = await asyncio.to_thread(lambda: tuple(each.status(whole=False) for each in found))
+    said = BatchList(batches=shown, next=found[-1].id if more else None)
+    return JSONResponse(said.model_dump(mode="json"))
+
+
+@router.get(
+    "/batches/{id}",
+    summary="How a batch stands",
+    response_model=BatchStatus,
+    responses=problems(404, 422),
+)
+async def status(batch: Found) -> Response:
+    """Its state, what is done of all, failures by reason, and the totals once it is finished."""
+    told = await asyncio.to_thread(batch.status)
+    return JSONResponse(told.model_dump(mode="json"))
+
+
+class Wanted(Told):
+    """Which results."""
+
+    after: int = Field(default=0, ge=0, le=10**12)
+    """Lines to pass over: those that you have."""
+    limit: int | None = Field(default=None, ge=1, le=10**12)
+    """How many lines at most."""
+    follow: bool = False
+    """Wait for those to come, until the batch ends."""
+
+
+@router.get(
+    "/batches/{id}/results",
+    summary="The results of a batch",
+    response_class=StreamingResponse,
+    responses=problems(404, 422) | {200: NDJSON},
+)
+async def lines(request: Request, batch: Found, wanted: Annotated[Wanted, Query()]) -> Response:
+    """A `SampleResult` a line, in input order, while the batch runs and after."""
+    service = service_of(request)
+    until = (lambda: service.draining) if wanted.follow else None
+    return StreamingResponse(
+        results(batch, wanted.after, wanted.limit, until), media_type="application/x-ndjson"
+    )
+
+
+@router.get(
+    "/batches/{id}/rejected",
+    summary="The bad lines of a batch",
+    response_class=FileResponse,
+    responses=problems(404, 422) | {200: NDJSON},
+)
+async def rejected(batch: Found) -> Response:
+    """The lines that were set aside, as they came, and what is wrong with each."""
+    path = batch.folder / REJECTED
+    if not path.is_file():
+        return Response(b"", media_type="application/x-ndjson")
+    return FileResponse(path, media_type="application/x-ndjson")
+
+
+class Removal(Told):
+    """How a batch goes."""
+
+    purge: bool = False
+    """Remove its folder, too: results, labels and all."""
+
+
+@router.delete(
+    "/batches/{id}",
+    summary="Cancel a batch",
+    response_model=BatchStatus,
+    responses=problems(404, 422) | {204: {"description": "It is gone"}},
+)
+async def delete(request: Request, batch: Found, removal: Annotated[Removal, Query()]) -> Response:
+    """No more of it is judged; what was judged stays, unless it is purged."""
+    await service_of(request).batches.cancel(batch, purge=removal.purge)
+    return Response(status_code=204) if removal.purge else await status(batch)
