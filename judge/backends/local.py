@@ -7,7 +7,7 @@ only once a model is loaded. A model runs on a thread of its own.
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import partial
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from judge.backends.labels import Roles, read_labels, relations
 from judge.errors import ConfigError
 from judge.records import Relation, Unscored, UnscoredReason
 from judge.text.tokens import broken
@@ -44,20 +45,6 @@ _TOKENIZERS: Final = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _MADE_OF: Final = {".json", ".txt", ".model", ".safetensors", ".bin"}
 """Endings of the files of config, tokenizer and weights; not of what training leaves behind."""
 _SHOWN: Final = 8
-# As in configs of models for MNLI, XNLI, OCNLI and FEVER, and of those that tell what is grounded.
-_NAMES: Final = {
-    "entailed": "entailment entailed entails entail supported supports support consistent faithful"
-    " factual grounded attributable true yes 蕴含 蕴涵 支持 一致 真 是",
-    "contradicted": "contradiction contradicted contradicts contradict contradictory refuted"
-    " refutes refute 矛盾 反驳",
-    "neither": "neutral false no hallucination hallucinated notenoughinfo notenoughinformation nei"
-    " extrapolatory 中立 中性 无关 假 否",
-}
-_MEANS: Final = {name: role for role, names in _NAMES.items() for name in names.split()}
-# Before a name of entailment each of these makes its opposite.
-_NEGATIONS: Final = ("non", "not", "no", "un", "in", "不", "非", "未")
-# Models made without names: of two labels the second is the one trained on as 1, that is, as yes.
-_UNNAMED: Final = (("label0", "label1"), ("label0",))
 
 
 class SentenceEmbedder:
@@ -206,7 +193,7 @@ def _encode(
 def _relate(
     tokenizer: "PreTrainedTokenizerBase",
     model: "PreTrainedModel",
-    roles: "Roles",
+    roles: Roles,
     rows: Sequence[Encoded],
 ) -> list[Relation]:
     import torch  # noqa: PLC0415  a part of the extra
@@ -234,71 +221,6 @@ def _limit(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase") -> in
         ]
         limits.append(positions - max(behind, default=0))
     return min(limits)
-
-
-class Roles(NamedTuple):
-    """Where in a row of logits the answers stand.
-
-    A single logit is read as the second of two, the first being 0: softmax is then its sigmoid.
-    """
-
-    entailed: int
-    contradicted: int | None
-    single: bool
-
-
-def read_labels(id2label: Mapping[int, str]) -> Roles:
-    """The roles of the labels, in whatever order and spelling they come.
-
-    Two labels, such as consistent and inconsistent, tell nothing of contradiction: what is not
-    supported may be merely absent.
-
-    Raises:
-        ConfigError: the names do not say which is entailment, or the only one is contradiction.
-
-    >>> read_labels({0: "CONTRADICTION", 1: "Neutral", 2: "entailment"})
-    Roles(entailed=2, contradicted=0, single=False)
-    """
-    names = ["".join(filter(str.isalnum, id2label[i].casefold())) for i in sorted(id2label)]
-    single = len(names) == 1
-    if tuple(names) in _UNNAMED:
-        return Roles(1, None, single)
-    roles = [_role(name) for name in names]
-    if single and roles[0] in {"entailed", "neither"}:
-        return Roles(int(roles[0] == "entailed"), None, single)
-    if roles.count("entailed") != 1 or roles.count("contradicted") > 1 or "" in roles:
-        said = ", ".join(repr(id2label[position]) for position in sorted(id2label))
-        raise ConfigError(
-            f"its labels ({said}) do not say which means that the passage entails the sentence; "
-            "where you know, name them entailment, neutral and contradiction in id2label of its "
-            "config.json"
-        )
-    contradicted = roles.index("contradicted") if "contradicted" in roles else None
-    return Roles(roles.index("entailed"), contradicted, single)
-
-
-def _role(name: str) -> str:
-    rests = [name.removeprefix(lead) for lead in _NEGATIONS if name.startswith(lead)]
-    negated = any(_MEANS.get(rest) == "entailed" for rest in rests)
-    return _MEANS.get(name, "neither" if negated else "")
-
-
-def relations(logits: npt.NDArray[np.float64], roles: Roles) -> list[Relation]:
-    """Probabilities from logits, finite, of shape (pairs, labels)."""
-    if roles.single:
-        logits = np.concatenate([np.zeros_like(logits), logits], axis=1)
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    shares = powers / powers.sum(axis=1, keepdims=True)
-    return [
-        Relation(
-            entailed=row[roles.entailed],
-            contradicted=0.0 if roles.contradicted is None else row[roles.contradicted],
-        )
-        for row in shares.tolist()
-    ]
-
-
-# Weights: found, told from others, loaded and run.
 
 
 async def load(
@@ -400,13 +322,12 @@ def fingerprint(folder: Path) -> str:
     """
     try:
         modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        modules = []
-    listed = modules if isinstance(modules, list) else []
-    paths = [module.get("path") for module in listed if isinstance(module, dict)]
+        parts = [str(module["path"]) for module in modules]
+    except (OSError, ValueError, LookupError, TypeError):
+        parts = []
     files = {
         (PurePosixPath(part) / path.name).as_posix(): path
-        for part in ("", *(part for part in paths if isinstance(part, str)))
+        for part in ("", *parts)
         for path in (folder / part).glob("*")
         if path.suffix in _MADE_OF and path.is_file()
     }

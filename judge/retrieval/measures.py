@@ -8,6 +8,7 @@ What holds for all of them:
   fractions too; 0 or less is not, and fills up the ranking that is shorter than its neighbours.
 - `relevant` (...): R, how many relevant chunks the query has in all, no less than `gains` shows.
 - `judged` (..., m): relevance of every relevant chunk the query has, in any order, then 0.
+- `graded` (..., n): whether somebody graded what stands there, as relevant or not.
 - `length` (...): places of the ranking; those beyond only fill it up.
 - `k`: how many ranks are looked at, from 1, also beyond n; None is all. Anything else: ValueError.
 - found(k): how many relevant chunks stand among the first k.
@@ -35,8 +36,7 @@ _TOO_MUCH: Final = 1000
 def hit_at_k(gains: npt.ArrayLike, k: int) -> Values:
     """Whether anything relevant is among the first k.
 
-    Some authors call it Recall@k: with one relevant chunk a query it is `recall_at_k`, with more
-    it is not.
+    Some authors call it Recall@k: with one relevant chunk a query it is `recall_at_k`.
 
     Formula: 1 if found(k) ≥ 1, else 0
     Range: 0 or 1; its mean 0 to 1
@@ -165,7 +165,7 @@ def dcg(gains: npt.ArrayLike, k: int | None = None, *, gain: Gain = "linear") ->
     Source: Järvelin and Kekäläinen 2002; gain 2^r − 1: Burges et al. 2005
 
     Raises:
-        ValueError: another gain, or a relevance from 1000 under "exp2".
+        ValueError: a relevance from 1000 under "exp2".
 
     >>> dcg([[3, 0, 2], [0, 1, 0]]).round(4).tolist()
     [4.0, 0.6309]
@@ -216,9 +216,6 @@ def roc_auc(
     Ties: equal scores count one half, by the mean of their ranks; without scores the order decides
     Source: Hanley and McNeil 1982
 
-    Raises:
-        ValueError: the shapes of `gains` and `scores` differ, or a score rises.
-
     >>> roc_auc([[1, 0, 1, 0], [0, 1, 0, 0]], length=[4, 2]).tolist()
     [0.75, 0.0]
     >>> roc_auc([1, 0, 1, 0], length=4, scores=[0.9, 0.5, 0.5, 0.1]).tolist()
@@ -232,7 +229,7 @@ def roc_auc(
     if scores is None:
         ranks = np.sum(np.where(relevant, places, 0), axis=-1, dtype=np.float64)
     else:
-        ranks = np.sum(_mean_ranks(ranked, scores, there), axis=-1, where=relevant)
+        ranks = np.sum(_mean_ranks(scores, there), axis=-1, where=relevant)
     positive = _count(relevant)
     pairs = positive * (_count(there) - positive)
     return _share(pairs - (ranks - positive * (positive + 1) / 2), pairs, none=np.nan)
@@ -266,8 +263,8 @@ def bpref(
 ) -> Values:
     """How seldom what was graded irrelevant stands above what is relevant.
 
-    What nobody graded changes nothing, so that grades may be incomplete. `graded` (..., n): whether
-    somebody graded what stands there; `irrelevant` (...): N, how many chunks were graded so in all.
+    What nobody graded changes nothing, so that grades may be incomplete. `irrelevant` (...): N, how
+    many chunks were graded so in all.
 
     Formula: Σ (1 − min(n, R) ÷ min(N, R)) over the relevant chunks ranked, n of the N graded
     irrelevant above each, ÷ R; nothing is taken off where n is 0
@@ -288,8 +285,6 @@ def bpref(
 def judged_at_k(graded: npt.ArrayLike, k: int, length: npt.ArrayLike) -> Values:
     """Which share of the first k was graded by somebody, relevant or not.
 
-    `graded` (..., n): whether somebody graded what stands there.
-
     Formula: graded chunks among the first k ÷ min(k, ranked)
     Range: 0 to 1
     Undefined: NaN where nothing is ranked
@@ -303,8 +298,6 @@ def judged_at_k(graded: npt.ArrayLike, k: int, length: npt.ArrayLike) -> Values:
 
 def condensed(gains: npt.ArrayLike, graded: npt.ArrayLike) -> npt.NDArray[Any]:
     """The gains of the ranking without what nobody graded, filled up with 0.
-
-    `graded` (..., n): whether somebody graded what stands there.
 
     Formula: the measure, of the ranking from which every chunk that nobody graded is taken out
     Range: 0 to 1
@@ -339,8 +332,6 @@ def waste_at_k(gains: npt.ArrayLike, tokens: npt.ArrayLike, k: int) -> Values:
 def _first(gains: npt.ArrayLike, k: int | None) -> npt.NDArray[Any]:
     """The first k ranks, all for None, without a copy."""
     ranked = np.asarray(gains)
-    if ranked.ndim == 0:
-        raise ValueError(f"a ranking needs an axis of ranks, got {gains!r}; write [{gains!r}]")
     if k is None:
         return ranked
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
@@ -391,21 +382,13 @@ def _discounted(relevance: npt.NDArray[Any], gain: Gain) -> Floats:
             raise ValueError(f"2^{most:g} - 1 is too large for gain 'exp2'; take gain 'linear'")
         np.exp2(terms, out=terms)
         terms -= 1
-    elif gain != "linear":
-        raise ValueError(f"gain is 'linear' or 'exp2', got {gain!r}")
     terms /= np.log2(np.arange(2, terms.shape[-1] + 2))
     return _summed(terms)
 
 
-def _mean_ranks(
-    ranked: npt.NDArray[Any], scores: npt.ArrayLike, there: npt.NDArray[np.bool_]
-) -> Floats:
+def _mean_ranks(scores: npt.ArrayLike, there: npt.NDArray[np.bool_]) -> Floats:
     """(..., n): the mean of the first and the last rank that have the score of this one."""
     by = np.asarray(scores)
-    if by.shape != ranked.shape:
-        raise ValueError(f"gains and scores differ in shape: {ranked.shape!r}, {by.shape!r}")
-    if ((by[..., 1:] > by[..., :-1]) & there[..., 1:]).any():
-        raise ValueError("scores must fall from rank to rank; sort the ranking by them")
     places = np.arange(1, by.shape[-1] + 1, dtype=np.int32)
     starts = np.ones(there.shape, np.bool_)
     # What fills up a ranking may bear any score: it is tied with nothing.

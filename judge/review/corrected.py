@@ -22,7 +22,6 @@ from judge.review.census import (
     weight,
     widest,
 )
-from judge.review.draws import Group, allocate, merge
 from judge.review.folder import by_row, labelled_draws
 from judge.review.records import (
     CorrectedScore,
@@ -35,6 +34,7 @@ from judge.review.records import (
     Target,
     Weighing,
 )
+from judge.review.strata import Group, allocate, merge
 from judge.review.targets import census_of, nothing
 from judge.scores.intervals import Z95
 from judge.scores.strata import StratumSample, corrected_mean

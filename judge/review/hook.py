@@ -1,9 +1,15 @@
 """Review hooks by name: who is told, while a run goes on, of the answers drawn for people."""
 
+import inspect
 import os
+import sys
+from functools import reduce
+from importlib import import_module, machinery, util
 from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
 
-from judge.backends.hook import chosen
+from judge.backends.hook import chosen, described
 from judge.config import Config
 from judge.errors import ConfigError
 from judge.files.runs import read_record, read_results
@@ -38,9 +44,72 @@ def open_hook(name: str, config: Config) -> ReviewHook:
         return Webhook(name, headers={"Authorization": f"Bearer {token}"} if token else {})
     if name.lower().endswith(".csv"):
         return LiveSheet(Path(name), config.seed)
-    from judge.backends.hook import load_hook  # noqa: PLC0415  runs the code of others
-
     return load_hook(name)
+
+
+def load_hook(name: str) -> ReviewHook:
+    """The object named `package.module:object.attribute`; of a class, one that is made of it.
+
+    It is looked for in the working folder first, and what it imports there last: a file of that
+    folder takes the place of no library. Importing runs code: the name must come from whoever runs
+    the command, not from a file they came by.
+
+    Raises:
+        ConfigError: nothing of that name can be called and does something, or getting it failed.
+    """
+    module, _, path = name.partition(":")
+    if not all((*module.split("."), *path.split("."))):
+        raise ConfigError(
+            f"review hook {name!r}: name an object of a module, such as hooks:keep, "
+            "a file such as review.csv, or an address such as https://host/path"
+        )
+    try:
+        hook = reduce(getattr, path.split("."), _imported(module))  # type: object
+        if inspect.isclass(hook):
+            hook = hook()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  another's code, which may even call exit()
+        raise ConfigError(f"review hook {name!r}: {described(error)}") from None
+    problem = ""
+    if not _takes_three(hook):
+        problem = "cannot be called with (sample, result, probability)"
+    elif any(
+        inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called)
+        for called in (hook, type(hook).__call__)
+    ):
+        problem = (
+            "is a generator function, which does nothing when it is called; take the yield out"
+        )
+    if problem:
+        raise ConfigError(f"review hook {name!r}: {problem}")
+    return cast(ReviewHook, hook)
+
+
+def _imported(name: str) -> ModuleType:
+    place = str(Path.cwd())
+    if place not in sys.path:
+        sys.path.append(place)
+    top = name.partition(".")[0]
+    spec = None if top in sys.modules else machinery.PathFinder.find_spec(top, [place])
+    if spec is not None and spec.loader is not None:
+        sys.modules[top] = made = util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(made)
+        except BaseException:
+            sys.modules.pop(top, None)
+            raise
+    return import_module(name)
+
+
+def _takes_three(hook: Any) -> bool:  # noqa: ANN401  anything may bear the name
+    try:
+        inspect.signature(hook).bind("sample", "result", 1.0)
+    except TypeError:  # what cannot be called at all raises it, too
+        return False
+    except ValueError:  # of some objects written in C nobody knows it
+        pass
+    return True
 
 
 class LiveSheet:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from judge.backends.hook import uniform
 from judge.review.census import Size
-from judge.review.draws import allocate
 from judge.review.sheet import parts_of
+from judge.review.strata import allocate
 
 
 class Asked(NamedTuple):

@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 from judge.errors import InputError
 from judge.files.fields import chunk_of
-from judge.files.samples import Source, jsonl_rows
+from judge.files.rows import jsonl_rows
+from judge.files.samples import Source
 from judge.files.source import (
     PEEK,
     TextLines,

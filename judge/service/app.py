@@ -18,8 +18,9 @@ from starlette.responses import (
 
 from judge.errors import InputError, JudgeError, JudgeUnavailable
 from judge.files.fields import sample_from
+from judge.files.rows import json_object
 from judge.files.runs import line_of
-from judge.files.samples import SCORE_NEEDS, json_object
+from judge.files.samples import SCORE_NEEDS
 from judge.records import Sample
 from judge.retrieval import measure_retrieval
 from judge.retrieval.records import RankingReport, RankRules

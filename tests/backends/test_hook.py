@@ -3,13 +3,11 @@ import gc
 import hashlib
 import json
 import logging
-import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -17,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge import Sample, SampleResult, evaluate
-from judge.backends.hook import Calls, Limits, chosen, described, load_hook, placed, uniform
-from judge.errors import ConfigError
+from judge.backends.hook import Calls, Limits, chosen, described, placed, uniform
 from judge.protocols import ReviewHook
 from judge.records import Chunk
 
@@ -525,124 +522,3 @@ def test_the_place_is_the_innermost_line_of_the_file_that_was_called() -> None:
     assert placed(error) == f"JSONDecodeError {place}"
     # Where this file is the caller, it is the library that was called.
     assert placed(error, __name__).startswith("JSONDecodeError at __init__.py:")
-
-
-# By its name.
-
-MODULE = """
-import sibling_of_hooks
-
-def keep(sample, result, probability): ...
-async def later(sample, result, probability): ...
-def few(sample): ...
-def yields(sample, result, probability): yield sample
-async def yields_later(sample, result, probability): yield sample
-
-class Box:
-    def __call__(self, sample, result, probability): ...
-    class Inner:
-        def __call__(self, *given): ...
-
-class Closed:
-    def __init__(self, path): ...
-
-class Yields:
-    def __call__(self, sample, result, probability): yield sample
-
-class Silent: ...
-
-number = 3
-"""
-
-
-@pytest.fixture
-def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    known = set(sys.modules)
-    files = {
-        "some": MODULE,
-        "broken": "raise ValueError('first line\\nsecond')\n",
-        "ending": "raise SystemExit(0)\n",
-        "stopped": "raise KeyboardInterrupt\n",
-        "misspelt": "def keep(:\n",
-    }
-    for name, text in files.items():
-        (tmp_path / f"{name}_hooks.py").write_text(text, encoding="utf-8")
-    (tmp_path / "sibling_of_hooks.py").write_text("")
-    yield
-    for name in set(sys.modules) - known:
-        del sys.modules[name]
-
-
-@pytest.mark.usefixtures("modules")
-def test_an_object_of_a_module_in_the_working_folder() -> None:
-    assert load_hook("some_hooks:keep") is sys.modules["some_hooks"].keep
-    assert load_hook("some_hooks:later") is sys.modules["some_hooks"].later
-    # Of a class an object is made.
-    assert type(load_hook("some_hooks:Box")).__name__ == "Box"
-    assert type(load_hook("some_hooks:Box.Inner")).__name__ == "Inner"
-
-
-@pytest.mark.usefixtures("modules")
-def test_the_working_folder_comes_first(tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / "some_hooks.py").write_text("keep = print\n")
-    sys.path.insert(0, str(tmp_path / "elsewhere"))
-    assert getattr(load_hook("some_hooks:keep"), "__name__", "") == "keep"
-
-
-@pytest.mark.usefixtures("modules")
-def test_a_file_beside_it_takes_the_place_of_no_library(tmp_path: Path) -> None:
-    (tmp_path / "importing_hooks.py").write_text(
-        "import colorsys\nfrom some_hooks import keep\n", encoding="utf-8"
-    )
-    (tmp_path / "colorsys.py").write_text("raise SystemExit('ran')\n")
-    (tmp_path / "openai.py").write_text("raise SystemExit('ran')\n")
-    sys.modules.pop("colorsys", None)
-    assert load_hook("importing_hooks:keep") is sys.modules["some_hooks"].keep
-    assert sys.path[0] != str(tmp_path)
-    assert sys.path.index(str(tmp_path)) == len(sys.path) - 1
-
-
-NO_HOOKS = [
-    ("nowhere_hooks:keep", "No module named 'nowhere_hooks'"),
-    ("some_hooks.deeper:keep", "'some_hooks' is not a package"),
-    ("some_hooks:none", "has no attribute 'none'"),
-    ("some_hooks:number", "cannot be called with (sample, result, probability)"),
-    ("some_hooks:few", "cannot be called with (sample, result, probability)"),
-    ("some_hooks:Silent", "cannot be called with (sample, result, probability)"),
-    ("some_hooks:yields", "is a generator function, which does nothing when it is called"),
-    ("some_hooks:yields_later", "is a generator function"),
-    ("some_hooks:Yields", "is a generator function"),
-    ("some_hooks:Closed", "missing 1 required positional argument: 'path'"),
-    ("broken_hooks:keep", "ValueError: first line second"),
-    ("ending_hooks:keep", "SystemExit: 0"),
-    ("misspelt_hooks:keep", "SyntaxError: "),
-    ("some_hooks", "name an object of a module, such as hooks:keep"),
-    ("some_hooks:", "name an object of a module"),
-    (":keep", "name an object of a module"),
-    ("..hooks:keep", "name an object of a module"),
-    ("some_hooks:a..b", "name an object of a module"),
-    ("", "name an object of a module"),
-    ("some\x00hooks:keep", "some\\x00hooks"),
-]
-
-
-@pytest.mark.usefixtures("modules")
-def test_what_is_no_hook_is_one_line_that_names_it() -> None:
-    wrong = []
-    for name, said in NO_HOOKS:
-        with pytest.raises(ConfigError) as caught:
-            load_hook(name)
-        message = str(caught.value)
-        named = message.startswith(f"review hook {name!r}: ")
-        if not named or said not in message or "\n" in message:
-            wrong.append((name, message))
-    assert wrong == []
-
-
-@pytest.mark.usefixtures("modules")
-def test_ctrl_c_while_it_is_imported_passes() -> None:
-    with pytest.raises(KeyboardInterrupt):
-        load_hook("stopped_hooks:keep")

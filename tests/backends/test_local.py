@@ -10,18 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from judge.backends.labels import Roles, read_labels, relations
 from judge.backends.local import (
     Encoded,
     Network,
-    Roles,
     SentenceEmbedder,
     TransformersScorer,
     fingerprint,
     load,
     located,
     quiet,
-    read_labels,
-    relations,
     run,
 )
 from judge.errors import ConfigError
@@ -145,26 +143,26 @@ def test_labels_in_any_order_and_spelling() -> None:
     wrong = []
     for names in THREES:
         for order in permutations(names):
-            roles = Roles(order.index(names[0]), order.index(names[2]), single=False)
+            roles = Roles(order.index(names[0]), order.index(names[2]))
             if read_labels(dict(enumerate(order))) != roles:
                 wrong.append(order)
     # Two labels tell nothing of contradiction.
     for yes, no in (pair.split(maxsplit=1) for pair in TWOS.split(";")):
-        if read_labels({0: yes, 1: no}) != Roles(0, None, single=False):
+        if read_labels({0: yes, 1: no}) != Roles(0, None):
             wrong.append((yes, no))
-        if read_labels({0: no, 1: yes}) != Roles(1, None, single=False):
+        if read_labels({0: no, 1: yes}) != Roles(1, None):
             wrong.append((no, yes))
     assert wrong == []
-    assert read_labels({0: "entailment", 1: "contradiction"}) == Roles(0, 1, single=False)
+    assert read_labels({0: "entailment", 1: "contradiction"}) == Roles(0, 1)
 
 
 def test_two_labels_without_names_and_one() -> None:
     found = {
-        ("LABEL_0", "LABEL_1"): Roles(1, None, single=False),
-        ("LABEL_0",): Roles(1, None, single=True),
-        ("consistent",): Roles(1, None, single=True),
-        ("hallucination",): Roles(0, None, single=True),
-        ("not_entailed",): Roles(0, None, single=True),
+        ("LABEL_0", "LABEL_1"): Roles(1, None),
+        ("LABEL_0",): Roles(1, None),
+        ("consistent",): Roles(1, None),
+        ("hallucination",): Roles(0, None),
+        ("not_entailed",): Roles(0, None),
     }
     assert {names: read_labels(dict(enumerate(names))) for names in found} == found
 
@@ -194,16 +192,16 @@ def test_labels_that_do_not_say_are_refused_by_name() -> None:
 def test_logits_become_probabilities() -> None:
     # Softmax of (0, ln 2, ln 5) is (1, 2, 5) / 8.
     logits = np.log(np.array([[1.0, 2.0, 5.0], [8.0, 1.0, 1.0]]))
-    first, second = relations(logits, Roles(2, 0, single=False))
+    first, second = relations(logits, Roles(2, 0))
     assert [first.entailed, first.contradicted] == pytest.approx([5 / 8, 1 / 8])
     assert [second.entailed, second.contradicted] == pytest.approx([0.1, 0.8])
-    assert relations(logits, Roles(1, None, single=False))[0].contradicted == 0
-    (sure,) = relations(np.array([[1e4, -1e4]]), Roles(0, 1, single=False))
+    assert relations(logits, Roles(1, None))[0].contradicted == 0
+    (sure,) = relations(np.array([[1e4, -1e4]]), Roles(0, 1))
     assert (sure.entailed, sure.contradicted) == (1.0, 0.0)
     # One logit becomes its sigmoid.
     logits = np.log(np.array([[3.0], [1.0], [1 / 3]]))
     for role, wanted in ((1, [0.75, 0.5, 0.25]), (0, [0.25, 0.5, 0.75])):
-        shares = [each.entailed for each in relations(logits, Roles(role, None, single=True))]
+        shares = [each.entailed for each in relations(logits, Roles(role, None))]
         assert shares == pytest.approx(wanted)
 
 

@@ -13,16 +13,8 @@ from pathlib import Path
 import pytest
 
 from judge.errors import InputError
-from judge.files.samples import (
-    Rejected,
-    Row,
-    Source,
-    check_samples,
-    csv_rows,
-    each,
-    jsonl_rows,
-    read_samples,
-)
+from judge.files.rows import Row, csv_rows, jsonl_rows
+from judge.files.samples import Rejected, Source, check_samples, each, read_samples
 from judge.records import Sample
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

@@ -150,17 +150,9 @@ def test_what_cannot_be_measured_is_said() -> None:
             with pytest.raises(ValueError, match="k must be an int of at least 1, got "):
                 measure(k=k)
     assert hit_at_k([0, 1], np.int64(9)) == 1  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"needs an axis of ranks, got 1; write \[1\]"):
-        hit_at_k(1, 1)
-    with pytest.raises(ValueError, match="gain is 'linear' or 'exp2', got 'exp'"):
-        dcg([1], gain="exp")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"2\^2000 - 1 is too large for gain 'exp2'"):
         ndcg([0, 1], [2000], gain="exp2")
     assert math.log2(dcg([999, 999], gain="exp2")) == pytest.approx(999 + math.log2(1.63093))
-    with pytest.raises(ValueError, match=r"differ in shape: \(2,\), \(3,\)"):
-        roc_auc([1, 0], 2, [3, 2, 1])
-    with pytest.raises(ValueError, match="scores must fall from rank to rank"):
-        roc_auc([1, 0], 2, [1, 2])
 
 
 def test_rounding_lifts_no_ranking_over_the_best() -> None:

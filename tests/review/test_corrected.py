@@ -11,9 +11,10 @@ from judge.records import Outcome
 from judge.review import plan
 from judge.review.census import Size
 from judge.review.corrected import Name, corrected_scores, needed, units_of
-from judge.review.draws import allocate, take
+from judge.review.draws import take
 from judge.review.folder import by_row, write_draw, write_labels
 from judge.review.records import CorrectedScore, Draw, Label, StratumName
+from judge.review.strata import allocate
 from tests.drawn import (
     FAILED,
     NO_SUMMARY,

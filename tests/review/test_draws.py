@@ -16,14 +16,10 @@ from judge.records import SampleResult
 from judge.review import draw
 from judge.review.census import By, Candidate, Size, Tally, claims
 from judge.review.draws import (
-    FLOOR,
     Drawing,
-    allocate,
     carried,
     deal,
     divide,
-    drawn,
-    merge,
     review_id,
     take,
 )
@@ -31,6 +27,7 @@ from judge.review.folder import fingerprint, labelled_draws, read_draw, write_dr
 from judge.review.hook import take_live
 from judge.review.records import Draw, Label, StratumName
 from judge.review.sheet import BLIND, OPEN
+from judge.review.strata import FLOOR, allocate, drawn, merge
 from judge.review.targets import census_of
 from tests.drawn import label
 from tests.reviewed import cells, score, text_of

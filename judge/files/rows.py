@@ -1,0 +1,262 @@
+"""A file's rows, JSON lines or CSV records: the fields of each, or what is wrong with it."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from io import BufferedReader
+from itertools import chain
+from pathlib import Path
+from typing import Final, NamedTuple, Self
+
+from pydantic import JsonValue
+
+from judge.errors import InputError
+from judge.files.fields import FIELDS
+from judge.files.source import (
+    ALLOW_MORE,
+    CLIPPED,
+    MAX_LINE,
+    PEEK,
+    CsvError,
+    LongLine,
+    TextLines,
+    check_encoding,
+    csv_reader,
+    most_bytes,
+    presentable,
+)
+
+_DELIMITERS: Final = ",;\t"
+_NUMBERED_CHUNK: Final = re.compile(r"chunk_([1-9][0-9]{0,8})")
+_JSON_COLUMNS: Final = frozenset(
+    key
+    for field in ("chunks", "retrieved", "gold_evidence", "relevance")
+    for key in FIELDS[field][1]
+)
+_MAY_BE_EMPTY: Final = frozenset(FIELDS["answer"][1])
+"""A spreadsheet cannot tell an empty answer from none; an empty answer is a result, no error."""
+_JSON_HEAD: Final = re.compile(r"""\{|\[\s*(?:[\[{"\]]|$)""")
+FORMS: Final = "one JSON object a line (.jsonl), or CSV under a header (.csv), is needed"
+_SHOWN: Final = 60
+"""Characters of a line, in a message."""
+
+_Lines = Iterator[tuple[int, str]]
+_Fields = dict[str, JsonValue]
+
+
+class Row(NamedTuple):
+    """One row. `fields` is an error where the line is no row at all."""
+
+    line: int
+    text: str
+    fields: _Fields | InputError
+
+
+def rows(stream: BufferedReader, path: Path, max_line: float) -> Iterator[Row]:
+    """The rows of a file: JSON lines or CSV, as its name says, or else its first line."""
+    lines = TextLines(stream, path, max_line=max_line)
+    name = path.name.lower().removesuffix(".gz")
+    if name.endswith((".jsonl", ".ndjson", ".json")):
+        return jsonl_rows(lines, path)
+    if not name.endswith((".csv", ".tsv")):
+        head = stream.peek(PEEK).decode("utf-8-sig", "replace").lstrip()
+        if not head or _JSON_HEAD.match(head):
+            return jsonl_rows(lines, path)
+        if not _is_header(head.partition("\n")[0]):
+            begun = _short(head.partition("\n")[0])
+            what = f"is neither JSON lines nor CSV: it begins with {begun}"
+            raise InputError(
+                f"{what}, which names no column such as answer; {FORMS}", path=str(path)
+            )
+    return csv_rows(lines, path, max_line)
+
+
+def _is_header(line: str) -> bool:
+    """Whether a line names a column that is read."""
+    known = {key for _, keys in FIELDS.values() for key in keys}
+    names = [name.strip().strip('"') for name in re.split(f"[{_DELIMITERS}]", line)]
+    return any(name in known or _NUMBERED_CHUNK.fullmatch(name) for name in names)
+
+
+def _made(line: int, text: str, path: Path, read: Callable[[], _Fields]) -> Row:
+    fields: _Fields | InputError
+    try:
+        check_encoding(text, line, path)
+        fields = read()
+    except InputError as error:
+        fields = error.at(str(path), line)
+    return Row(line, presentable(text), fields)
+
+
+def jsonl_rows(lines: _Lines, path: Path) -> Iterator[Row]:
+    """A row for each line that is not blank."""
+    while True:
+        try:
+            number, line = next(lines)
+        except StopIteration:
+            return
+        except LongLine as error:
+            yield Row(error.line, presentable(error.head), error)
+            continue
+        if line.strip():
+            yield _made(number, line, path, partial(json_object, line, first=number == 1))
+
+
+def json_object(line: str, *, first: bool = False) -> _Fields:
+    """The object on a line; InputError where there is none."""
+    try:
+        # With its end, a line cut off inside a string would be blamed on a control character.
+        value = _JSON.decode(line.rstrip("\r\n"))
+    except json.JSONDecodeError as error:
+        what = error.msg.removesuffix(" at")
+        message = f"bad JSON: {what} at column {error.colno}: {_short(line)}; mend the line"
+    except RecursionError:
+        message = "bad JSON: lists or objects stand too deep in each other; mend the line"
+    except ValueError:  # Python's own limit on digits
+        message = "bad JSON: a number has too many digits; mend the line"
+    else:
+        if isinstance(value, dict):
+            return value
+        message = f"holds {_short(line)}; each line is one JSON object, {{…}}"
+        if isinstance(value, list):
+            message += ". Of a JSON array, jq -c '.[]' makes such lines"
+    if first and line.strip() in {"[", "{"}:
+        message = "is one JSON document over many lines; make it lines with jq -c"
+        message += " '.[]'" if line.strip() == "[" else " ."
+    raise InputError(message)
+
+
+def _object(pairs: list[tuple[str, JsonValue]]) -> _Fields:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise InputError(f"the key {_short(key)} stands twice in an object; keep one")
+    return fields
+
+
+_JSON: Final = json.JSONDecoder(object_pairs_hook=_object)
+
+
+class _Tape:
+    """Lines for a CSV reader, which keeps those of the record that is being read.
+
+    Of a record that is too long it hands on quotation marks alone, so that its end is found.
+    """
+
+    def __init__(self, lines: _Lines, longest: int) -> None:
+        self._lines = lines
+        self._longest = longest
+        self.rewind()
+
+    def rewind(self) -> None:
+        """A record begins."""
+        self.kept: list[tuple[int, str]] = []
+        self._room = self._longest
+
+    @property
+    def ran_over(self) -> bool:
+        """Whether the record is too long."""
+        return self._room < 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        try:
+            number, line = next(self._lines)
+            self._room -= len(line)
+        except LongLine as error:
+            number, line = error.line, error.head
+            self._room = -1
+            marks = sum(piece.count(b'"') for piece in error.pieces)
+        else:
+            marks = line.count('"') if self.ran_over else 0
+        if not (self.ran_over and self.kept):
+            self.kept.append((number, line))
+        return '"' * (marks % 2) if self.ran_over else line
+
+
+def csv_rows(lines: _Lines, path: Path, max_line: float = MAX_LINE) -> Iterator[Row]:
+    """A row for each CSV record; the header names the fields, an empty cell is an absent field.
+
+    Raises:
+        InputError: there is no header, or it names a column twice.
+    """
+    tape = _Tape(lines, most_bytes(max_line))
+    long = InputError(f"the record is longer than {max_line:g} MB; {ALLOW_MORE}")
+    first = next(tape, "")
+    check_encoding(first, 1, path)
+    reader = csv_reader(chain([first], tape), max(_DELIMITERS, key=first.count))
+    try:
+        header = [name.strip() for name in next(reader, [])]
+    except CsvError as error:
+        raise _bad_csv(error).at(str(path), 1) from None
+    if tape.ran_over:
+        raise long.at(str(path), 1)
+    if twice := sorted({name for name in header if name and header.count(name) > 1}):
+        raise InputError(f"column {twice[0]!r} stands twice; rename one", path=str(path), line=1)
+    while True:
+        tape.rewind()
+        bad, cells = None, None
+        try:
+            cells = next(reader, None)
+        except CsvError as error:
+            bad = _bad_csv(error)
+        if bad is None and cells is None:
+            return
+        number, text = tape.kept[0][0], "".join(line for _, line in tape.kept)
+        if tape.ran_over:
+            yield Row(number, presentable(text[:CLIPPED]), long.at(str(path), number))
+        elif bad is not None:
+            yield Row(number, presentable(text), bad.at(str(path), number))
+        elif any(cells or ()):
+            yield _made(number, text, path, partial(_csv_object, header, cells or []))
+
+
+def _bad_csv(error: Exception) -> InputError:
+    message, hint = str(error), "mend the line"
+    if "end of data" in message:
+        hint = "close the quotation mark that opens on this line"
+    elif "new-line character" in message:
+        message = "a carriage return outside quotation marks"
+        hint = "end lines with a line feed"
+    return InputError(f"bad CSV: {message}; {hint}")
+
+
+def _csv_object(header: list[str], cells: list[str]) -> _Fields:
+    if any(cells[len(header) :]):
+        message = f"{len(cells)} cells under {len(header)} columns; quote cells that hold commas"
+        raise InputError(message)
+    fields: _Fields = {}
+    numbered: dict[int, str] = {}
+    for name, cell in zip(header, cells, strict=False):
+        if not name or not (cell or name in _MAY_BE_EMPTY):
+            continue
+        if match := _NUMBERED_CHUNK.fullmatch(name):
+            numbered[int(match[1])] = cell
+        elif name in _JSON_COLUMNS and cell.strip():
+            try:
+                fields[name] = _JSON.decode(cell)
+            except InputError as error:
+                raise InputError(error.problem, field=name) from None
+            except (json.JSONDecodeError, RecursionError) as error:
+                message = f"not JSON ({error}): {_short(cell)}; write the cell with json.dumps"
+                raise InputError(message, field=name) from None
+            except ValueError:  # Python's own limit on digits
+                message = "bad JSON: a number has too many digits; mend the cell"
+                raise InputError(message, field=name) from None
+        else:
+            fields[name] = cell
+    if numbered or ("chunks" not in fields and any(map(_NUMBERED_CHUNK.fullmatch, header))):
+        chunks: list[JsonValue] = [
+            {"chunk_id": str(number), "text": text} for number, text in sorted(numbered.items())
+        ]
+        fields.setdefault("chunks", chunks)
+    return fields
+
+
+def _short(text: str) -> str:
+    text = text.strip()
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
