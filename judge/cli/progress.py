@@ -11,6 +11,7 @@ from rich.progress import Progress as Bar
 from rich.text import Text
 
 from judge.cli.app import stopped_by
+from judge.cli.ci import Reports, unheeded
 from judge.cli.render.totals import PLAIN, Ended, Wish, print_totals
 from judge.cli.terminal import output
 from judge.errors import JudgeUnavailable, WorkerLost
@@ -33,11 +34,13 @@ def score_into(
     wish: Wish = PLAIN,
     lang: Lang = "en",
     *,
+    reports: Reports,
     cached: bool = False,
 ) -> int:
     """Run the job, print what came of it, and return the exit code.
 
-    Where verdicts are `cached`, another run asks only for what failed.
+    Where verdicts are `cached`, another run asks only for what failed. What else is to be written
+    is written after that.
     """
     findings, worst, failures = Findings(), Worst(wish.kept), Failures()
 
@@ -45,19 +48,24 @@ def score_into(
         findings.add(result)
         worst.add(result)
         failures.add(result)
+        reports.add(result)
 
     progress = Progress(also=keep)
     try:
         with progress:
             summary = job.run(progress)
     except (JudgeUnavailable, WorkerLost) as error:
+        reports.discard()
         raise type(error)(f"{error}; {progress.said}") from None
     except KeyboardInterrupt as error:
+        reports.discard()
         progress.say(f"interrupted; {progress.said}")
         return stopped_by(error)
-    with output(lang) as page:
-        ended = Ended(findings.found, worst.sentences(), failures.first, cached)
+    ended = Ended(findings.found, worst.sentences(), failures.first, cached)
+    with unheeded(), output(lang) as page:
         print_totals(summary, ended, folder, page, wish)
+    summed_up = wish if wish.worst is not None else PLAIN._replace(worst=wish.kept)
+    reports.finish(summary, lambda page: print_totals(summary, ended, folder, page, summed_up))
     return exit_code(summary)
 
 

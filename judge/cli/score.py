@@ -84,6 +84,12 @@ def score(  # noqa: PLR0913  each is an option of the command line
         min=0,
         help="List the N worst sentences, too [5 with --details]; 0 prints no text of an answer.",
     ),
+    junit: Path | None = typer.Option(
+        None, metavar="FILE", help="Write a JUnit report, too: a case an answer."
+    ),
+    markdown: Path | None = typer.Option(
+        None, metavar="FILE", help="Write a summary for a pull request, too, in Markdown."
+    ),
     server: str | None = typer.Option(
         None,
         metavar="URL",
@@ -105,9 +111,12 @@ def score(  # noqa: PLR0913  each is an option of the command line
     Results kept from an interrupted run are not handed to a review hook again. What a hook does,
     or fails to do, changes no result and no exit code.
 
+    In a job of GitHub Actions the worst sentences and failed gates are annotated.
+
     Example: judge score samples.jsonl -o runs/today --fail-under faithfulness=0.9
     """
     # Heavy, and --help stays quick without them.
+    from judge.cli.ci import Reports  # noqa: PLC0415
     from judge.cli.progress import score_into  # noqa: PLC0415
     from judge.cli.render.totals import Wish  # noqa: PLC0415
     from judge.evaluator import Evaluator  # noqa: PLC0415
@@ -121,6 +130,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
     folder = _default_folder(source) if output is None else Path(output)
     evaluator: Scorer
     stream = standard_input() if source == PIPED else Path(source)
+    spoken_in = language(lang)
     if server is not None:
         if review_hook is not None:
             raise ConfigError("--review-hook: with --server nobody here has the answers in hand")
@@ -154,7 +164,10 @@ def score(  # noqa: PLR0913  each is an option of the command line
     # What was imported lives as long as the process: the collector need not walk through it again.
     if not gc.get_freeze_count():
         gc.freeze()
-    raise typer.Exit(score_into(folder, job, Wish(worst, details), language(lang), cached=kept))
+    wish = Wish(worst, details)
+    with Reports(_file(source), folder, junit, markdown, spoken_in) as reports:
+        code = score_into(folder, job, wish, spoken_in, reports=reports, cached=kept)
+    raise typer.Exit(code)
 
 
 def _remote(
@@ -182,8 +195,14 @@ def _remote(
     )
 
 
+def _file(source: str) -> Path | None:
+    """The file of samples; None where they come through a pipe."""
+    return None if source == PIPED or is_fifo(Path(source)) else Path(source)
+
+
 def _default_folder(source: str) -> Path:
-    name = "stdin" if source == PIPED or is_fifo(Path(source)) else Path(source).name
+    file = _file(source)
+    name = "stdin" if file is None else file.name
     for ending in (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv"):
         name = name.removesuffix(ending)
     # `...jsonl` would name the folder above, and `.jsonl` none.

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from rich.console import Console
 
 from judge.cli.app import LOGGER, listen
+from judge.cli.ci import Reports
 from judge.cli.progress import Progress, score_into
 from judge.cli.render.totals import Wish
 from judge.config import Config
@@ -219,7 +220,8 @@ def job(folder: Path, *answers: str, gold: str | None = None) -> Job:
 
 
 def score(job: Job, folder: Path, worst: int | None = None) -> int:
-    return score_into(folder / "run", job, Wish(worst))
+    reports = Reports(None, folder / "run")
+    return score_into(folder / "run", job, Wish(worst), reports=reports)
 
 
 TRUE, FALSE = "It is paid.", "It is false."

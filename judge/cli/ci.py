@@ -1,0 +1,204 @@
+"""What a run leaves for CI: a JUnit report, a summary in Markdown, annotations on GitHub."""
+
+import os
+import secrets
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Final, Self
+
+from judge.cli.render.looks import gate_line
+from judge.cli.render.markdown import MarkdownPage
+from judge.cli.terminal import Page, say
+from judge.errors import InputError, RunError
+from judge.files.runs import OWN
+from judge.files.samples import Rejected, read_samples
+from judge.files.tables import replacing, writing
+from judge.messages import Lang, Messages
+from judge.records import Sample, SampleResult, Summary
+from judge.reports.cases import Junit, sentence_lines
+from judge.reports.worst import Worst
+
+_STEP: Final = "name another file"
+_MOST: Final = 10
+"""Warnings of a step that GitHub shows."""
+
+
+def on_github() -> bool:
+    """Whether this runs in a job of GitHub's, which reads what is printed."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+class Reports:
+    """What is asked of a run beside its folder, made as its answers come.
+
+    Args:
+        source: the file of samples; None where they are piped in.
+        folder: of the run.
+        junit: where the JUnit report goes, if anywhere.
+        markdown: where the summary goes, likewise.
+        lang: the language of both.
+
+    Raises:
+        RunError: a file cannot be written, or would replace one of the run's or its input.
+    """
+
+    def __init__(
+        self,
+        source: Path | None,
+        folder: Path,
+        junit: Path | None = None,
+        markdown: Path | None = None,
+        lang: Lang = "en",
+    ) -> None:
+        self._source, self._lang = source, lang
+        self._paths = [path for path in (junit, markdown) if path is not None]
+        for option, path in (("--junit", junit), ("--markdown", markdown)):
+            if path is not None:
+                _check(option, path, folder, () if source is None else (source,))
+        if len({os.path.realpath(path) for path in self._paths}) < len(self._paths):
+            raise RunError(f"--junit and --markdown {markdown}: are one file; {_STEP}")
+        self._junit_path, self._markdown_path = junit, markdown
+        self._junit = None if junit is None else Junit(folder.resolve().name, lang)
+        self._worst = Worst(_MOST)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._junit is not None:
+            self._junit.close()
+
+    def add(self, result: SampleResult) -> None:
+        """Take in one answer."""
+        if self._junit is not None:
+            self._junit.add(result)
+        if on_github() and result.scores.unsupported:
+            self._worst.add(result, result.scores.unsupported)
+
+    def discard(self) -> None:
+        """Remove the files of an earlier run, so that nobody takes them for this one's."""
+        for path in self._paths:
+            with writing(path, _STEP):
+                path.unlink(missing_ok=True)
+
+    def finish(self, summary: Summary, page: Callable[[Page], None]) -> None:
+        """Write the files; `page` prints the totals."""
+        said = [*_said(summary, self._lang)]
+        if self._junit is not None and self._junit_path is not None:
+            with _written(self._junit_path) as file:
+                self._junit.write(file, said)
+        if self._markdown_path is not None:
+            kept = MarkdownPage(self._lang)
+            for line in said:
+                kept.say(line, style="bold")
+            page(kept)
+            with _written(self._markdown_path) as file:
+                file.write(kept.markdown.encode())
+        if on_github():
+            say(*self._annotations(summary))
+
+    def _annotations(self, summary: Summary) -> Iterator[str]:
+        """A line an annotation: an error for what fails the run, a warning for a bad sentence."""
+        worst = self._worst.sentences()
+        place = None if self._source is None else _within(self._source)
+        lines = _lines(self._source, {entry.qid for entry in worst}) if self._source else {}
+        at = {} if place is None else {"file": place}
+        for line in _said(summary, self._lang, failed=True):
+            yield annotation("error", line, at)
+        for entry in worst:
+            where = dict(at)
+            if place is not None and entry.qid in lines:
+                where["line"] = str(lines[entry.qid])
+            told = sentence_lines(entry.sentence, entry.flags, self._lang)
+            yield annotation("warning", "\n".join(told), {**where, "title": entry.qid})
+
+
+@contextmanager
+def unheeded() -> Iterator[None]:
+    """Texts of answers may be printed, and GitHub takes none of their lines for a command."""
+    token = secrets.token_hex(16)
+    if on_github():
+        say(f"::stop-commands::{token}")
+    try:
+        yield
+    finally:
+        if on_github():
+            say(f"::{token}::")
+
+
+def annotation(kind: str, message: str, properties: Mapping[str, str]) -> str:
+    r"""A workflow command that shows a message, escaped as GitHub's own toolkit does.
+
+    >>> annotation("error", "50 % of 2:\nbad", {"file": "a,b.jsonl", "title": "q:1"})
+    '::error file=a%2Cb.jsonl,title=q%3A1::50 %25 of 2:%0Abad'
+    """
+    named = [
+        f"{key}={_encoded(value).replace(':', '%3A').replace(',', '%2C')}"
+        for key, value in properties.items()
+    ]
+    return f"::{kind}{' ' if named else ''}{','.join(named)}::{_encoded(message)}"
+
+
+def _encoded(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _said(summary: Summary, lang: Lang, *, failed: bool = False) -> Iterator[str]:
+    """What became of the gates, or of those that failed, and whether the run can be trusted."""
+    for gate in summary.gates:
+        if not (failed and gate.passed):
+            yield gate_line(gate, lang).plain
+    if summary.untrusted:
+        share = f"{100 * (summary.unscored_share or 0):.1f}"
+        yield Messages.of("cases")("case.untrusted", lang, share=share)
+
+
+def _within(source: Path) -> str | None:
+    """The file as GitHub knows it; None where it is none of the checked out."""
+    root = Path(os.environ.get("GITHUB_WORKSPACE") or ".").resolve()
+    real = source.resolve()
+    return real.relative_to(root).as_posix() if real.is_relative_to(root) else None
+
+
+def _lines(source: Path, wanted: Iterable[str]) -> Mapping[str, int]:
+    """On which lines answers stand."""
+    names, found = set(wanted), dict[str, int]()
+
+    def single_out(sample: Sample) -> None:
+        if sample.qid in names:
+            raise InputError(sample.qid)
+
+    def keep(line: Rejected) -> None:
+        found.setdefault(line.error.problem, line.line)
+
+    # What is singled out is told with its line, as a bad one is.
+    deque(read_samples(source, check=single_out, on_bad=keep, unique=False), maxlen=0)
+    return found
+
+
+def _check(option: str, path: Path, folder: Path, spared: Iterable[Path]) -> None:
+    """See that a file can be written before anything is paid for."""
+    real, run = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
+    if (real.parent == run and real.name in OWN) or real == run:
+        raise RunError(f"{option} {path}: the run itself stands there; {_STEP}")
+    if real in {Path(os.path.realpath(each)) for each in spared}:
+        raise RunError(f"{option} {path}: is what is to be judged; {_STEP}")
+    if real.exists() and not real.is_file():
+        raise RunError(f"{option} {path}: is no file that could be replaced; {_STEP}")
+    if run in real.parents:
+        return  # it is made, and seen to be writable, with the run
+    with writing(path, _STEP):
+        real.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=real.parent):
+            pass
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[IO[bytes]]:
+    with replacing(path, _STEP) as part:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            yield file

@@ -1,0 +1,173 @@
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from markdown_it import MarkdownIt
+
+from tests.asked import Asked
+from tests.commands import judge, line, write
+from tests.replies import Answer, Says, Status, right, verdicts
+from tests.server import JudgeServer
+
+ON_GITHUB = "GITHUB_ACTIONS"
+MARKED = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+HOSTILE = (
+    "<script>alert(1)</script> ]]> &amp; \x00\x1b[31m\ufffe\u202e ::error::owned ##[error]owned "
+    "*b* `c` [l](https://evil.example) ![i](//evil.example/i.png) @all #1 | www.evil.example "
+    f"{'w' * 2_000} 50%"
+)
+
+
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.delenv(ON_GITHUB, raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUDGE_ATTEMPTS", "1")
+    return tmp_path
+
+
+def cases(path: Path) -> tuple[dict[str, str], dict[str, ET.Element | None]]:
+    """The counts of a report, and by qid what became of the case."""
+    root = ET.parse(path).getroot()  # noqa: S314  written by us
+    (suite,) = root
+    assert [each.tag for each in (root, suite)] == ["testsuites", "testsuite"]
+    found = {case.get("name", ""): next(iter(case), None) for case in suite.iter("testcase")}
+    tags = [None if each is None else each.tag for each in found.values()]
+    counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    for name in (root, suite):
+        assert {key: int(name.get(key, "")) for key in counts} == {
+            key: tags.count(tag) for key, tag in counts.items()
+        }
+        assert int(name.get("tests", "")) == len(tags)
+        assert float(name.get("time", "")) >= 0
+    return dict(suite.attrib), found
+
+
+def answered(asked: Asked) -> Answer:
+    """Each sentence has the label that it names; the server fails at those that name none."""
+    if asked.is_probe:
+        return right(asked)
+    labels = {}
+    for name, text in asked.sentences.items():
+        word = text.split()[0].casefold()
+        if word == "broken":
+            return Status(500, "")
+        labels[name] = word
+    return Says(verdicts(asked, **labels))
+
+
+def test_an_answer_is_a_case_and_none_passes_without_a_verdict(quiet: Path) -> None:
+    rows = {
+        # Answers, what becomes of the case, and what is said of it in English and in Chinese.
+        "good": ("Full room one.", None, "", ""),
+        "bad": ("Full room two. None of it.", "failure", "1 of 2 claims is not supported", "有 1"),
+        "odd": ("Contradicted by all.", "failure", "Contradicted by all.", "矛盾（第 1 句）"),
+        "half": ("Partial truth here.", "failure", "partial, sentence 1", "部分支持（第 1 句）"),
+        "down": ("Broken line to it.", "error", "1 of 1 claims has no verdict", "服务器"),
+        "shy": ("I cannot answer that.", "skipped", "abstained", "拒答"),
+        "mute": ("", "skipped", "no claims", "无论断"),
+    }
+    source = write(quiet / "in.jsonl", [line(qid, row[0]) for qid, row in rows.items()])
+    with JudgeServer(answered) as server:
+        for lang in ("en", "zh"):
+            ran = judge(
+                *("score", source, "-o", f"runs/{lang}", *server.words),
+                *("--no-cache", "--junit", f"runs/{lang}/junit.xml", "--lang", lang),
+            )
+            assert ran.code == 0, ran.err
+            suite, found = cases(quiet / f"runs/{lang}/junit.xml")
+            assert suite["name"] == lang
+            assert list(found) == list(rows)
+            for qid, (_, tag, english, chinese) in rows.items():
+                case = found[qid]
+                assert (None if case is None else case.tag) == tag, qid
+                told = "" if case is None else f"{case.get('message')}\n{case.text}"
+                assert (english if lang == "en" else chinese) in told, (qid, told)
+
+
+def test_hostile_texts_are_shown_as_text(quiet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ON_GITHUB, "true")
+    chunks = {HOSTILE[:90]: "The canteen opens at seven."}
+    lines = [
+        line(HOSTILE[:90], f"{HOSTILE}. Bears run {HOSTILE}.", chunks),
+        line("long", f"Bears run {'w' * 1_000_000}.", chunks),
+    ]
+    source = write(quiet / "in.jsonl", lines)
+    ran = judge(
+        *("score", source, "-o", "run", "--junit", "junit.xml", "--markdown", "sum.md"),
+        *("--fail-under", "faithfulness=1", "--expect", "similarity"),
+    )
+    assert ran.code == 1
+    _, found = cases(quiet / "junit.xml")
+    case, long = found.values()
+    assert case is not None
+    assert long is not None
+    assert (case.tag, long.tag) == ("failure", "error")
+    assert "<script>" in f"{case.get('message')}{case.text}"
+    assert (quiet / "junit.xml").stat().st_size < 20_000
+    shown = MARKED.render((quiet / "sum.md").read_text("utf-8"))
+    assert "&lt;script&gt;" in shown
+    for active in ("<script", "<a ", "<img", "<em>b", "<code>", "<del>", "@all", "https://evil"):
+        assert active not in shown, active
+    assert len(shown) < 30_000
+    # GitHub obeys lines that begin with `::`: only ours do, and none between stop and resume.
+    commands = [each for each in ran.out.splitlines() if each.lstrip().startswith("::")]
+    stop, *rest = commands
+    token = stop.removeprefix("::stop-commands::")
+    after = rest[rest.index(f"::{token}::") + 1 :]
+    assert {each.split(" ")[0] for each in after} == {"::error", "::warning"}
+    assert not any(sign in each for each in after for sign in "\r\x1b\u202e")
+
+
+def test_annotations_name_file_and_line(quiet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ON_GITHUB, "true")
+    (quiet / "data").mkdir()
+    texts = ["The canteen opens at seven.", "Bears dance, 50% of them: badly."]
+    source = write(
+        quiet / "data" / "a,b.jsonl", [line(f"q:{n}", text) for n, text in enumerate(texts)]
+    )
+    source.write_text("\n" + source.read_text("utf-8"), encoding="utf-8")  # a blank line counts
+    for root, place in ((quiet, "file=data/a%2Cb.jsonl,line=3,"), (quiet / "data" / "x", "")):
+        monkeypatch.setenv("GITHUB_WORKSPACE", str(root))
+        ran = judge("score", source, "-o", "run", "--force")
+        (said,) = [each for each in ran.out.splitlines() if each.startswith("::warning ")]
+        assert said.startswith(
+            f"::warning {place}title=q%3A1::none, sentence 1: Bears dance, 50%25 of them: badly.%0A"
+        )
+    monkeypatch.delenv(ON_GITHUB)
+    assert "::" not in judge("score", source, "-o", "run", "--force").out
+
+
+def test_a_file_that_cannot_be_written_costs_nothing(quiet: Path) -> None:
+    source = write(quiet / "in.jsonl", [line("1", "The canteen opens at seven.")])
+    (quiet / "taken").write_text("a file")
+    wrong: Mapping[str, str] = {
+        "--junit .": "is no file that could be replaced",
+        "--markdown taken/x.md": "cannot be written",
+        "--junit in.jsonl": "is what is to be judged",
+        "--junit run/results.jsonl": "the run itself stands there",
+        "--markdown run": "the run itself stands there",
+        "--junit one --markdown ./one": "are one file",
+    }
+    for options, message in wrong.items():
+        ran = judge("score", source, "-o", "run", *shlex.split(options))
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), options
+        assert message in ran.err
+        assert not (quiet / "run").exists()
+    assert source.read_text("utf-8").count("\n") == 1
+
+
+def test_an_old_report_never_stands_for_a_run_that_ended_early(quiet: Path) -> None:
+    source = write(quiet / "in.jsonl", [line("1", "Full room one.")])
+    names = ("junit.xml", "sum.md")
+    for name in names:
+        (quiet / name).write_text("of yesterday")
+    with JudgeServer(lambda _: Status(401, "{}")) as server:
+        ran = judge(
+            *("score", source, "-o", "run", *server.words),
+            *("--no-cache", "--junit", names[0], "--markdown", names[1]),
+        )
+    assert ran.code == 2, ran.err
+    assert not any((quiet / name).exists() for name in names)
