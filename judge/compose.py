@@ -28,7 +28,7 @@ except ImportError:  # Windows, where nobody counts
     resource = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from judge.backends.openai import Connection
+    from judge.backends.openai import Capabilities, Connection, OpenAIModel
     from judge.backends.store import BackgroundStore, DiskStore
     from judge.judges.cached import Explained
     from judge.records import JudgeRequest
@@ -55,6 +55,40 @@ class Judges(NamedTuple):
     """Against its reference, and the reference against it; None where that is not asked for."""
     relevance: Judge | None = None
     """Whether it answers the question; likewise."""
+
+
+class Served(NamedTuple):
+    """A language model whose server was asked what it takes."""
+
+    model: "OpenAIModel"
+    name: str
+    """What the server calls it."""
+    options: tuple[str, ...]
+    """What the server takes, as signatures say it."""
+    room: int
+    """Tokens of a reply to leave for thinking."""
+    date: str
+    """When the server answered, by its clock, as HTTP tells dates; empty where it did not say."""
+
+
+@asynccontextmanager
+async def open_model(config: Config) -> AsyncGenerator[Served]:
+    """The language model that `config` names, its server asked anew; nothing is kept.
+
+    Raises:
+        ConfigError: no key, or an address that is none.
+        JudgeUnavailable: as of `compose`.
+    """
+    from judge.backends.openai import OpenAIModel, settle  # noqa: PLC0415
+    from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
+
+    name = config.model or ""
+    async with AsyncExitStack() as stack:
+        connection = await _connected(config, stack)
+        settled = await settle(connection, name, REPLY_SCHEMA, None, config.asked_beside)
+        model = OpenAIModel(connection, name, settled)
+        options = tuple(Signature.parse(model.signature).whole)[1:]  # behind its name
+        yield Served(model, settled.served, options, _room(settled), connection.date)
 
 
 @asynccontextmanager
@@ -167,8 +201,7 @@ async def _asking(
     store = await stack.enter_async_context(open_store(config)) if config.cache else None
     settled = await settle(connection, name, REPLY_SCHEMA, store, config.asked_beside)
     model = OpenAIModel(connection, name, settled, store)
-    # There the limit covers what a model thinks and what it says.
-    room = _THOUGHTS if settled.limit == "max_completion_tokens" else 0
+    room = _room(settled)
     how = "remembered" if settled.remembered else "asked"
     _LOG.info(
         "what the server takes (%s): %s", how, ", ".join(Signature.parse(model.signature).whole)
@@ -194,6 +227,11 @@ async def _asking(
         asking(CORRECTNESS_PROMPT) if config.correctness else None,
         asking(RELEVANCE_PROMPT, PARTS) if config.relevance else None,
     )
+
+
+def _room(settled: "Capabilities") -> int:
+    """Tokens to allow beside a reply, where the limit covers what a model thinks, too."""
+    return _THOUGHTS if settled.limit == "max_completion_tokens" else 0
 
 
 def explain(config: Config, store: "DiskStore", request: "JudgeRequest") -> "list[Explained]":

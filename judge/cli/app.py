@@ -31,6 +31,7 @@ _SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 # In the order of `judge --help`, which lists single commands before groups of them.
 _COMMANDS: Final = [
     "compare",
+    "doctor",
     "overlap",
     "perturb",
     "recommend",

@@ -153,6 +153,8 @@ class Connection:
         self._hides = [
             _hiding(each) for each in dict.fromkeys(secrets) if len(each) >= _PLACEHOLDER
         ]
+        self.date = ""
+        """When the server last answered, by its own clock; empty where it does not say."""
         self._session: aiohttp.ClientSession
 
     def __repr__(self) -> str:
@@ -230,6 +232,7 @@ class Connection:
             else:
                 failure = from_error(error, self._hide)
         else:
+            self.date = answer.headers.get("Date", "")
             if answer.status in _FINE:
                 try:
                     return read(answer.body)

@@ -1,0 +1,122 @@
+"""`judge doctor` over real HTTP: each check passes, or says what to do."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pydantic import JsonValue
+
+from tests.asked import Asked
+from tests.commands import judge
+from tests.replies import Answer, Body, Says, Script, Status, right, verdicts
+from tests.server import JudgeServer, refused_url
+
+_WORDS = re.compile(r"(?:first|last) word to remember is (\w+)")
+
+
+def well(asked: Asked) -> Answer:
+    """A model that reads to the end, and judges the trial right."""
+    if not asked.is_probe:
+        return Says(verdicts(asked, s2="contradicted"))
+    return remembering(slice(None))(asked)
+
+
+def remembering(part: slice) -> Script:
+    """A model that repeats some of the words of a long prompt."""
+
+    def script(asked: Asked) -> Answer:
+        words = _WORDS.findall(asked.user)
+        return Says(" ".join(words[part])) if words else right(asked)
+
+    return script
+
+
+def long(answer: Answer | Script) -> Script:
+    """Well, but for what is said of the long prompt."""
+
+    def script(asked: Asked) -> Answer:
+        if "word to remember" not in asked.user:
+            return well(asked)
+        return answer(asked) if callable(answer) else answer
+
+    return script
+
+
+def slow_clock(asked: Asked) -> Answer:
+    if not asked.is_probe or _WORDS.search(asked.user):
+        return well(asked)
+    message: dict[str, JsonValue] = {"role": "assistant", "content": "{}"}
+    choice: dict[str, JsonValue] = {"index": 0, "message": message, "finish_reason": "stop"}
+    headers = {"Date": "Thu, 01 Jan 2015 00:00:00 GMT"}
+    return Status(200, {"model": "tiny", "choices": [choice]}, headers)
+
+
+def trial(answer: Callable[[Asked], Answer]) -> Script:
+    """Well, but for what is said of the trial."""
+    return lambda asked: well(asked) if asked.is_probe else answer(asked)
+
+
+ILL = {
+    "cut": (long(remembering(slice(1, None))), "context length, failed: .* raise its context"),
+    "unread": (long(Says("{}")), "context length, failed: the model repeated neither"),
+    "refused": (
+        long(Status(400, {"error": {"message": "maximum context length is 4096 tokens"}})),
+        "context length, failed: .* lower --max-evidence-tokens",
+    ),
+    "clock": (slow_clock, r"clock, failed: \d+ s apart .* set the clock"),
+    "key": (
+        lambda _: Status(401, {"error": {"message": "Incorrect API key provided"}}),
+        "server and model, failed: .*OPENAI_API_KEY.* – a trial, skipped",
+    ),
+    "model": (
+        lambda _: Status(404, {"error": {"message": "The model `tiny` does not exist"}}),
+        "server and model, failed: .*--model",
+    ),
+    "wrong": (trial(right), "a trial, failed: 2 of 4 .* another model"),
+    "malformed": (trial(lambda _: Body("<html>")), "a trial, failed: 0 of 4 .* server's log"),
+}
+
+
+@pytest.mark.usefixtures("place")
+def test_what_is_well_passes_and_nothing_is_kept() -> None:
+    with JudgeServer(well) as server:
+        for _ in range(2):  # nothing is remembered that a second look would not ask again
+            ran = judge("doctor", *server.words)
+            assert (ran.code, ran.out.count("✓"), ran.out.count("✗")) == (0, 8, 0), ran.out
+        assert server.probes == 2 * 3, "options twice, for they are not kept, and a long prompt"
+        longest = max(asked.prompt_tokens for asked in server.requests)
+        assert longest >= 23_000
+        ran = judge("doctor", *server.words, "--no-long-prompt", "--lang", "zh")
+    assert ran.code == 0
+    assert "– 上下文长度（跳过）：没有发送长提示词" in ran.out
+    assert ran.out.rstrip().endswith("一切正常：可以开始运行。")
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("case", ILL)
+def test_what_is_ill_is_named_with_what_to_do(case: str) -> None:
+    script, says = ILL[case]
+    with JudgeServer(script) as server:
+        ran = judge("doctor", *server.words, "--max-evidence-tokens", "2000")
+    assert ran.code == 2
+    assert re.search(says, " ".join(ran.out.split())), ran.out
+
+
+def test_a_server_that_is_gone_and_a_cache_that_cannot_be(place: Path) -> None:
+    (place / "file").write_text("not a folder", "utf-8")
+    words = ("--model", "tiny", "--base-url", refused_url(), "--timeout", "1")
+    ran = judge("doctor", *words, "--cache-dir", place / "file")
+    said = " ".join(ran.out.split())
+    assert ran.code == 2
+    assert re.search("cache, failed: .*/file", said)
+    assert re.search("server and model, failed: .* is the server running", said)
+    assert said.endswith("2 checks failed: mend those first.")
+
+
+@pytest.mark.usefixtures("place")
+def test_without_a_model_similarity_is_tried() -> None:
+    ran = judge("doctor")
+    assert ran.code == 0, ran.out
+    assert "similarity, for no language model is named: --model" in ran.out
+    assert "4 of 4" in ran.out
