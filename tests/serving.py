@@ -59,8 +59,6 @@ class Serving:
                     await drained(self.service)
                     self.server.should_exit = True
                     await serving
-                    for _ in range(10):
-                        await asyncio.sleep(0)  # what is being closed is, before its loop goes
         except BaseException as error:  # noqa: BLE001  raised where the block is entered, or left
             self._error = error
             self._ready.set()

@@ -39,6 +39,7 @@ from judge.service.worker import Report, Task
 ASKED: Final = ".batch.json"
 ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _NEW: Final = ".new-"
+Ended = Literal["failed", "cancelled"]
 
 
 class Asked(Record):
@@ -56,7 +57,7 @@ class Asked(Record):
     """Hash of the bytes that came."""
     size: int
     """How many they were."""
-    ended: Literal["failed", "cancelled"] | None = None
+    ended: Ended | None = None
     """Whether it goes on no more, though the run is not finished."""
     problem: ProblemDetails | None = None
     """Why it failed."""
@@ -155,11 +156,11 @@ class Batch:
     def break_down(self, why: str) -> None:
         """It goes on no more, by no fault of its samples."""
         problem = Problem("bug", f"{why}; the log tells more; PUT it again to go on")
-        self.write(ended="failed", problem=problem.details())
+        self.write("failed", problem.details())
 
-    def write(self, **changes: object) -> None:
-        """Keep what is asked, with changes, so that it outlives a power cut."""
-        self.asked = self.asked.model_copy(update=changes)
+    def write(self, ended: Ended | None, problem: ProblemDetails | None = None) -> None:
+        """Keep whether it goes on no more, and why, so that it outlives a power cut."""
+        self.asked = self.asked.model_copy(update={"ended": ended, "problem": problem})
         write_asked(self.folder, self.asked)
 
 
@@ -299,7 +300,7 @@ class Batches:
                 raise Problem("conflict", f"batch {batch.id!r} is there with other {other}")
         if batch.asked.ended is not None and not self._draining:
             await self._stopped(batch)
-            batch.write(ended=None, problem=None)
+            batch.write(None)
             self._queue.append(batch)
             self._fill()
         return batch
@@ -307,14 +308,15 @@ class Batches:
     async def cancel(self, batch: Batch, *, purge: bool) -> None:
         """Judge no more of a batch; `purge` removes its folder, too."""
         if batch.open:
-            batch.write(ended="cancelled")
+            batch.write("cancelled")
             with suppress(ValueError):
                 self._queue.remove(batch)
         await self._stopped(batch)
         if purge and self._known.pop(batch.id, None) is not None:
             # Under another name first: half a folder must not be found again.
             gone = self.data / f"{_NEW}{secrets.token_hex(8)}"
-            batch.folder.rename(gone)
+            with suppress(FileNotFoundError):  # somebody else has removed it
+                batch.folder.rename(gone)
             await asyncio.to_thread(shutil.rmtree, gone, ignore_errors=True)
         batch.tell()
 
@@ -345,10 +347,8 @@ class Batches:
         batch.task = batch.process = None
         if not done.cancelled() and (error := done.exception()) is not None:
             LOG.error("batch broke", exc_info=error, extra={"told": {"batch": batch.id}})
-            with suppress(OSError):
-                batch.write(
-                    ended="failed", problem="bug", detail="the log of the service tells more"
-                )
+            with suppress(OSError, RunError):  # its folder may be gone
+                batch.break_down("judging it broke off")
         LOG.info("batch %s", batch.state, extra={"told": {"batch": batch.id}})
         batch.tell()
         self._fill()
@@ -361,7 +361,7 @@ class Batches:
         elif batch.asked.ended is not None or last.ended == "stopped" or self._draining:
             return
         elif last.ended == "failed":
-            batch.write(ended="failed", problem=last.problem)
+            batch.write("failed", last.problem)
         else:
             batch.break_down(f"its worker ended with code {code}")
 

@@ -75,6 +75,15 @@ class Server(uvicorn.Server):
             self.sweep(time.monotonic())
         return await super().on_tick(counter)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn does, which leaves lines open that are not read, or come in meanwhile."""
+        await super().shutdown(sockets)
+        for each in list(self.server_state.connections):
+            each.transport.abort()
+        await asyncio.gather(*self.server_state.tasks, return_exceptions=True)
+        while self.server_state.connections:  # noqa: ASYNC110  no line tells of its end
+            await asyncio.sleep(0)
+
     def sweep(self, now: float) -> None:
         """Close connections whose request does not come, or whose client does not read."""
         for each in list(self.server_state.connections):

@@ -2,11 +2,14 @@
 
 import gzip
 import io
+import json
 import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,15 +35,17 @@ def raw(serving: Serving, data: bytes) -> bytes:
     host, port = serving.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=2) as line:
         line.sendall(data)
-        answer = b""
-        try:
-            while piece := line.recv(1 << 16):
-                answer += piece
-        except TimeoutError:
-            pass
-        except ConnectionResetError:
-            answer = answer or b"HTTP/1.1 closed"
-        return answer
+        return all_of(line) or b"HTTP/1.1 closed"
+
+
+def all_of(line: socket.socket) -> bytes:
+    """What comes until the connection closes, or nothing more does."""
+    line.settimeout(2)
+    answer = b""
+    with suppress(TimeoutError, ConnectionResetError):
+        while piece := line.recv(1 << 16):
+            answer += piece
+    return answer
 
 
 def head(path: str, *lines: str, method: str = "POST") -> bytes:
@@ -117,6 +122,18 @@ def test_a_wrong_token_again_and_again_opens_nothing(serving: Serving) -> None:
     assert answer.count(b"HTTP/1.1 200") == 1
 
 
+def swept(serving: Serving, seconds: float) -> None:
+    """The server looks after its connections, so many seconds from now."""
+    done = threading.Event()
+
+    def sweep() -> None:
+        serving.server.sweep(time.monotonic() + seconds)
+        serving.loop.call_soon(done.set)
+
+    serving.loop.call_soon_threadsafe(sweep)
+    assert done.wait(5)
+
+
 def test_slow_clients_hold_up_nobody_and_are_cut_off(serving: Serving) -> None:
     host, port = serving.url.removeprefix("http://").split(":")
     sending = head("/v1/evaluations", "Content-Length: 1000")
@@ -132,18 +149,46 @@ def test_slow_clients_hold_up_nobody_and_are_cut_off(serving: Serving) -> None:
         deadline = time.monotonic() + 5
         while len(server.server_state.connections) < 3 and time.monotonic() < deadline:
             pass
-        swept = threading.Event()
-
-        def sweep() -> None:
-            now = time.monotonic()
-            server.sweep(now)
-            server.sweep(now + 25)
-            swept.set()
-
-        serving.loop.call_soon_threadsafe(sweep)
-        assert swept.wait(5)
+        for seconds in (0, 25):
+            swept(serving, seconds)
         silent.settimeout(5)
         # Its head does not come: it is cut off. The other has begun, and has half a minute.
         with suppress(ConnectionResetError):
             assert silent.recv(100) == b""
         assert any(getattr(each, "cycle", None) for each in server.server_state.connections)
+
+
+def test_a_client_that_never_reads_holds_up_nobody_and_is_cut_off(tmp_path: Path) -> None:
+    """Six megabytes for two who read nothing: one is swept away, one is there at the end."""
+    rows = [json.loads(ONE) | {"qid": str(number), "note": "x" * 240_000} for number in range(25)]
+    with (
+        Serving(tmp_path) as serving,
+        closing(socket.socket()) as deaf,
+        closing(socket.socket()) as stubborn,
+    ):
+        body = "\n".join(map(json.dumps, rows)).encode()
+        serving.http.put("/v1/batches/big", content=body)
+        size = serving.until("big")["total"] * 240_000
+        lines: set[Any] = serving.server.server_state.connections
+
+        def stuck() -> list[Any]:
+            return [each for each in list(lines) if each.flow.write_paused]
+
+        def asks(line: socket.socket) -> None:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.connect(("127.0.0.1", int(serving.url.rpartition(":")[2])))
+            line.sendall(head("/v1/batches/big/results", method="GET"))
+            deadline = time.monotonic() + 10
+            while not stuck() and time.monotonic() < deadline:
+                pass
+
+        asks(deaf)
+        assert serving.http.post("/v1/evaluations", content=ONE).status_code == 200
+        assert stuck()[0].transport.get_write_buffer_size() < size / 10
+        for seconds, left in ((0, 1), (59, 1), (61, 0)):
+            swept(serving, seconds)
+            assert len(stuck()) == left, seconds
+        asks(stubborn)
+        serving.server.config.timeout_graceful_shutdown = 0
+        serving.stop()
+        assert max(len(all_of(deaf)), len(all_of(stubborn))) < size

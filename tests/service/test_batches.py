@@ -3,7 +3,9 @@
 import gzip
 import json
 import os
+import shutil
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -147,6 +149,27 @@ def test_a_batch_is_cancelled_and_purged_and_goes_on_when_put_again(
             assert serving.http.get("/v1/batches/a").status_code == 404
             assert not (serving.data / "a").exists()
     assert server.calls == 0
+
+
+def test_a_batch_whose_folder_goes_has_failed_and_the_next_one_begins(tmp_path: Path) -> None:
+    """One batch at a time; the first one's folder is removed while it is judged."""
+    gate, data = threading.Event(), tmp_path / "data"
+    body = json.dumps(line("q", "It opens at seven.")).encode()
+    with (
+        JudgeServer(lambda asked: Slow(0 if gate.is_set() else 0.3, right(asked))) as slow,
+        Serving(data, slow.config(), Limits(running=1)) as serving,
+    ):
+        for name in "ab":
+            serving.http.put(f"/v1/batches/{name}", content=body)
+        serving.until("a", "running")
+        shutil.rmtree(data / "a")
+        gate.set()
+        broken = serving.until("a")
+        assert (broken["state"], broken["problem"]["type"][-3:]) == ("failed", "bug")
+        assert str(data) not in json.dumps(broken)
+        assert serving.until("b")["state"] == "finished"
+        assert serving.http.delete("/v1/batches/a?purge=true").status_code == 204
+        assert serving.http.get("/v1/batches/a").status_code == 404
 
 
 def test_a_second_service_on_a_folder_refuses(serving: Serving) -> None:
