@@ -32,6 +32,7 @@ _SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 _COMMANDS: Final = [
     "compare",
     "doctor",
+    "label",
     "overlap",
     "perturb",
     "recommend",

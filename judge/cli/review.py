@@ -11,6 +11,7 @@ from judge import review
 from judge.cli.app import app
 from judge.cli.options import RUN, named_reviewers, takes_settings
 from judge.cli.terminal import number, output, say, words
+from judge.errors import InputError
 from judge.messages import Lang, Messages
 from judge.text.visible import clip, counted, flat
 
@@ -216,7 +217,9 @@ def drift(
 @commands.command("import")
 def import_(
     run: Path = RUN,
-    sheets: list[Path] = typer.Argument(metavar="SHEET...", help="CSV or XLSX."),
+    sheets: list[Path] | None = typer.Argument(
+        None, metavar="[SHEET]...", help="CSV or XLSX [what judge label wrote]."
+    ),
     *,
     replace: bool = typer.Option(
         False, "--replace", help="Let go of earlier labels that these do not have."
@@ -224,6 +227,8 @@ def import_(
     lang: Lang = _LANGUAGE,
 ) -> None:
     """Read labelled sheets: how good the judge is, and the score with its errors accounted for.
+
+    Without a sheet it reads what was labelled last on the page of judge label.
 
     Example: judge review import runs/today review.csv
     """
@@ -235,6 +240,13 @@ def import_(
     def page(agreement: "Agreement", summary: "Summary") -> str:
         return written(agreement, summary, lang, partial(samples_of, run, agreement.target))
 
+    if not sheets:
+        if not (sheets := review.worksheets(run)):
+            raise InputError(
+                f"nobody labelled it on a page; name sheets, or run judge label {run}",
+                path=str(run),
+            )
+        say(*map(str, sheets))
     found = review.import_labels(run, sheets, replace=replace, page=page)
     with output(lang) as shown:
         for each in (found, *found.others):

@@ -153,7 +153,7 @@ class RunFolder:
         self._write(RECORD, record)
         with self._writing():
             for made in self._made:
-                _sync_folder(made.parent)
+                sync_folder(made.parent)
             if self._taken:
                 self._taken.replace(self.input)
             # Cut off between the two last renames: the results are whole, the record is not.
@@ -227,7 +227,7 @@ class RunFolder:
         text = json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
         self.write_lines(name, [text])
         with self._writing():
-            _sync_folder(self.path)
+            sync_folder(self.path)
 
     def _earlier(self) -> RunRecord | None:
         if os.path.lexists(self.path / RECORD):
@@ -290,15 +290,17 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
 
 
 def hold(
-    folder: Path, who: str = "command", wait: str = "wait for it"
+    folder: Path, who: str = "command", wait: str = "wait for it", patience: float = 0.0
 ) -> AbstractContextManager[None]:
     """Hold a folder that is there, such as a run's, while something is added to it.
+
+    Another that does is waited for, `patience` seconds.
 
     Raises:
         RunError: another process writes there, or the folder cannot be written; the message says
             `who` that is, and what to do.
     """
-    return _lock(folder, who, wait, "mend that first")
+    return _lock(folder, who, wait, "mend that first", patience)
 
 
 def _refuse_odd(path: Path, *, linked: bool = False) -> None:
@@ -334,7 +336,7 @@ def _sync(file: IO[bytes] | IO[str]) -> None:
     os.fsync(file.fileno())
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Have the names in a folder outlive one, where the system knows how and lets us."""
     if not hasattr(os, "O_DIRECTORY"):  # Windows
         return
@@ -350,9 +352,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _lock(folder: Path, who: str, wait: str, step: str) -> Iterator[None]:
+def _lock(folder: Path, who: str, wait: str, step: str, patience: float = 0.0) -> Iterator[None]:
     """Hold a folder; `wait` and `step` say what to do where another does, or it is no place."""
-    lock = FileLock(folder / LOCK, timeout=0)
+    lock = FileLock(folder / LOCK, timeout=patience)
     _refuse_odd(folder / LOCK, linked=True)
     with writing(folder, step):
         try:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from judge.review.pool import DrawnPool as DrawnPool
     from judge.review.pool import draw_gold as draw_gold
     from judge.review.systems import System as System
+    from judge.review.worksheet import worksheets as worksheets
 
 _NAMES = {
     "corrected": ("Plan", "Quota", "plan"),
@@ -46,6 +47,7 @@ _NAMES = {
     "labels": ("Imported", "import_labels"),
     "pool": ("DrawnPool", "draw_gold"),
     "systems": ("System",),
+    "worksheet": ("worksheets",),
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 

@@ -218,13 +218,15 @@ def ranked(sample: Sample, sentence: SentenceResult) -> list[int]:
     would tell what it thinks.
     """
     wanted = parts_of(sentence.text)
+    return sorted(
+        range(len(sample.chunks)), key=lambda each: -shared(wanted, sample.chunks[each].text)
+    )
 
-    def strange(position: int) -> float:
-        found = parts_of(sample.chunks[position].text)
-        # Exact, for the order of a set is not that of another process.
-        return -math.fsum(wanted[part] for part in wanted.keys() & found.keys())
 
-    return sorted(range(len(sample.chunks)), key=strange)
+def shared(wanted: Mapping[str, float], text: str) -> float:
+    """The weight of the words and pairs of words that a text has of those wanted."""
+    # Exact, for the order of a set is not that of another process.
+    return math.fsum(wanted[part] for part in wanted.keys() & parts_of(text).keys())
 
 
 def write_sheet(path: str | Path, rows: _Rows, columns: Sequence[str], lang: Lang) -> None:

@@ -3,9 +3,10 @@
 import asyncio
 import re
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import JsonValue, ValidationError
 from starlette.exceptions import HTTPException
@@ -25,12 +26,14 @@ from judge.records import Sample
 from judge.retrieval import measure_retrieval
 from judge.retrieval.records import RankingReport, RankRules
 from judge.service.body import read
+from judge.service.collection import Found
 from judge.service.collection import router as collection
 from judge.service.docs import EVALUATION, RANKING, page, problems
 from judge.service.door import GONE, Door
+from judge.service.label import router as label
 from judge.service.live import Service, service_of
 from judge.service.logs import LOG
-from judge.service.metrics import MEDIA
+from judge.service.metrics import MEDIA, Metrics
 from judge.service.problems import Problem, problem_of, unquoted
 from judge.service.review import router as review
 from judge.service.tokens import Names, Tokens
@@ -216,10 +219,7 @@ async def _troubled(request: Request, error: Exception) -> Response:
             LOG.error("judge unavailable: %s", unquoted(error), extra={"told": {"request": name}})
             problem = problem_of(error)
         case JudgeError():
-            batch = request.path_params.get("id")
-            data = service_of(request).batches.data
-            places = {batch: data / batch} if batch else {}
-            problem = problem_of(error, **places, data=data)
+            problem = problem_of(error, **_places(request))
         case _:
             problem = Problem("bug", "its log tells more; say which request it was")
     return problem.response(name)
@@ -234,9 +234,42 @@ _TROUBLES: Final = (
 )
 
 
+def _places(request: Request) -> dict[str, Path]:
+    """What folders of this machine are called in a message; of one's own run as they are."""
+    if (service := getattr(request.app.state, "service", None)) is None:
+        return {}
+    data: Path = service.batches.data
+    batch = request.path_params.get("id")
+    return ({batch: data / batch} if batch else {}) | {"data": data}
+
+
 def application(service: Service, tokens: Tokens, names: Names) -> Door:
     """The whole application, its door in front."""
-    app = FastAPI(
+    app = _empty()
+    app.state.service = service
+    for router in (api, collection, review, plain):
+        app.include_router(router)
+    app.include_router(label, prefix="/v1/batches/{id}", dependencies=[Depends(_labelled)])
+    return Door(app, tokens, names, service.metrics)
+
+
+def labelling(run: Path, host: str) -> Door:
+    """The application to label one run with; it is for this machine alone."""
+
+    async def of_run(request: Request) -> None:
+        request.state.run = run
+
+    app = _empty()
+    app.include_router(label, dependencies=[Depends(of_run)])
+    return Door(app, Tokens({}), Names(host), Metrics())
+
+
+async def _labelled(request: Request, batch: Found) -> None:
+    request.state.run, request.state.name = batch.folder, batch.id
+
+
+def _empty() -> FastAPI:
+    return FastAPI(
         title="judge",
         description="Which sentences of RAG answers their chunks support.",
         docs_url=None,
@@ -246,7 +279,3 @@ def application(service: Service, tokens: Tokens, names: Names) -> Door:
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         exception_handlers=dict.fromkeys(_TROUBLES, _troubled),
     )
-    app.state.service = service
-    for router in (api, collection, review, plain):
-        app.include_router(router)
-    return Door(app, tokens, names, service.metrics)

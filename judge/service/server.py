@@ -18,8 +18,9 @@ from judge.compose import at_once
 from judge.config import Config
 from judge.errors import ConfigError, WorkerLost
 from judge.service.admission import Slots
-from judge.service.app import application
+from judge.service.app import application, labelling
 from judge.service.batches import Batches
+from judge.service.door import Door
 from judge.service.live import Limits, Service
 from judge.service.logs import LOG
 from judge.service.metrics import Metrics
@@ -34,6 +35,7 @@ _LOOK: Final = 20
 """Ticks of a tenth of a second between two looks."""
 _BACKLOG: Final = 2048
 """Clients that may wait to be let in."""
+_LOOPBACK: Final = "127.0.0.1"
 _DRAIN: Final = 30.0
 """Seconds that live requests have to end, once it is to stop."""
 
@@ -117,7 +119,13 @@ async def opened(
     batches = Batches(data, config, slots, limits.running, metrics)
     service = Service(config, limits, slots, batches, metrics)
     app = application(service, address.tokens, Names(address.host, address.names))
-    server = Server(
+    async with service.evaluator, batches:
+        yield service, server_of(app)
+
+
+def server_of(app: Door) -> Server:
+    """What is to serve an application."""
+    return Server(
         uvicorn.Config(
             app,
             http="h11",
@@ -132,8 +140,6 @@ async def opened(
             timeout_graceful_shutdown=5,
         )
     )
-    async with service.evaluator, batches:
-        yield service, server
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -175,6 +181,19 @@ async def serve(
     if service.lost.is_set():
         raise WorkerLost("a process that computes has ended; start the service anew")
     return stopping.result() if stopping.done() else 0
+
+
+async def serve_labels(run: Path, port: int, started: Callable[[str], None]) -> int:
+    """Serve the page to label a run on, to this machine alone, until a signal; returns which."""
+    stopping: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    with listen(_LOOPBACK, port) as line, _signals(stopping):
+        server = server_of(labelling(run, _LOOPBACK))
+        serving = asyncio.create_task(server.serve([line]))
+        started(f"http://{_LOOPBACK}:{line.getsockname()[1]}")
+        await stopping
+        server.should_exit = True
+        await serving
+    return stopping.result()
 
 
 async def drained(service: Service) -> None:

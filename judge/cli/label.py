@@ -1,0 +1,101 @@
+"""`judge label`: a page on this machine to label a drawn sample on."""
+
+import asyncio
+import logging
+import signal
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+from urllib.parse import urlencode
+
+import typer
+
+from judge.cli.app import SIGNALLED, app
+from judge.cli.options import RUN
+from judge.cli.terminal import say, words
+from judge.errors import ConfigError
+from judge.messages import Lang
+
+if TYPE_CHECKING:
+    from judge.review.records import Draw
+
+For = Literal["faithfulness", "correctness"]
+_LONGEST: Final = 100
+
+
+@app.command()
+def label(
+    run: Path = RUN,
+    *,
+    reviewer: str = typer.Option("", metavar="NAME", help="Who labels; a file of labels each."),
+    draw: str | None = typer.Option(
+        None, metavar="DRAW", help="Which draw, such as r0a1b2c3d [the last one]."
+    ),
+    target: For = typer.Option(
+        "faithfulness", "--for", help="What to check: by the chunks, or answer and reference."
+    ),
+    port: int = typer.Option(0, min=0, max=65535, help="0: one that is free."),
+    open_: bool = typer.Option(True, "--open/--no-open", help="Open the page in a browser."),
+    lang: Lang = typer.Option("en", "--lang", help="Language of the page, and of what is printed."),
+) -> None:
+    """Label the drawn sentences of a run on a page, by the keys 1 to 5.
+
+    The page shows what the sheet shows, one sentence at a time, and nothing that the judge said.
+    Each key is on disk in RUN/review at once, in a sheet that judge review import RUN reads;
+    Ctrl-C ends. Where nothing was drawn, 60 sentences are, as judge review draw does. Several
+    people label one run with a --reviewer NAME each. Needs pip install 'judge[service]'.
+
+    Example: judge label runs/today --reviewer Ann
+    """
+    try:
+        from judge.service.server import serve_labels  # noqa: PLC0415  heavy, and an extra
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"the page needs {error.name}, which is not installed: pip install 'judge[service]'"
+        ) from None
+    from judge.review.worksheet import draws_for  # noqa: PLC0415  heavy, and --help stays quick
+
+    reviewer = " ".join(reviewer.split())
+    if len(reviewer) > _LONGEST or not reviewer.isprintable():
+        raise ConfigError(f"--reviewer: up to {_LONGEST} characters that can be printed")
+    tell = words("label", "command", lang)
+    draws, fresh = draws_for(run, target, draw)
+    count = sum(len(each.sentences) for each in draws)
+    if fresh:
+        names = ", ".join(each.draw for each in draws)
+        say(tell("drawn", run=run, count=count, names=names))
+    asked = {"reviewer": reviewer, "target": target, "draw": draw, "lang": lang}
+    query = urlencode({name: value for name, value in asked.items() if value is not None})
+    logging.getLogger("judge.service").setLevel(logging.WARNING)  # no line a request
+
+    def started(url: str) -> None:
+        say(tell("serving", url=f"{url}/label?{query}"))
+        if open_:
+            webbrowser.open(f"{url}/label?{query}")
+
+    ended = asyncio.run(serve_labels(run, port, started))
+    _tell_end(run, draws, reviewer, target, lang)
+    if ended == signal.SIGINT:
+        raise typer.Exit(SIGNALLED + ended)
+
+
+def _tell_end(run: Path, draws: "list[Draw]", reviewer: str, target: For, lang: Lang) -> None:
+    """What is labelled, where it is kept, and what comes next."""
+    from judge.review.worksheet import Worksheet  # noqa: PLC0415  as above
+
+    tell = words("label", "command", lang)
+    sheets = [Worksheet(run, each, reviewer) for each in draws]
+    entries = [entry for sheet in sheets for entry in sheet.entries().values()]
+    done = sum(bool(entry.label) for entry in entries)
+    count = sum(len(each.sentences) for each in draws)
+    skipped = sum(bool(entry.skip) for entry in entries)
+    say("", tell("done", done=done, count=count, skipped=skipped))
+    if entries:
+        say(*(tell("sheet", path=sheet.path) for sheet in sheets if sheet.path.exists()))
+    if done:
+        say(tell("next", run=run))
+    if done + skipped < count:
+        options = f" --reviewer {reviewer!r}" * bool(reviewer) + f" --for {target}" * (
+            target != "faithfulness"
+        )
+        say(tell("more", run=run, options=options))

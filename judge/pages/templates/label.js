@@ -1,0 +1,282 @@
+"use strict";
+// The page to label on. Texts from outside are set as text alone, never as markup.
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const words = JSON.parse($("words").textContent);
+  const base = location.pathname.replace(/\/$/, "");
+  const asked = new URLSearchParams(location.search);
+  const past = [];
+  let rows = [];
+  let at = 0;
+  let busy = false;
+  let line = Promise.resolve();
+
+  const fill = (key, values = {}) =>
+    words[key].replace(/\[(\w+)\]/g, (whole, name) => (name in values ? values[name] : whole));
+  const say = (id, text) => {
+    $(id).textContent = text;
+    $(id).hidden = text === "" && id !== "news";
+  };
+  const made = (name, text, kind) => {
+    const found = document.createElement(name);
+    found.textContent = text;
+    if (kind) found.className = kind;
+    return found;
+  };
+  const finished = (row) => row.label !== "" || row.skip !== "";
+  const saidOf = (row) => words[`label.${row.label}`] ?? words[`skip.${row.skip}`] ?? row.label;
+
+  async function ask(path, change) {
+    let answer;
+    try {
+      const sent = change && { method: "PUT", body: JSON.stringify(change), headers: { "Content-Type": "application/json" } };
+      answer = await fetch(`${base}/rows${path}?${asked}`, { redirect: "error", ...sent });
+    } catch {
+      throw new Error(words.away);
+    }
+    if (answer.status === 401) location.assign(`/?to=${encodeURIComponent(location.pathname + location.search)}`);
+    const found = await answer.json().catch(() => ({}));
+    if (!answer.ok) throw new Error(found.detail ?? `${answer.status}`);
+    return found;
+  }
+
+  // In order; and a key that comes while another is at work is for a sentence not yet seen.
+  function queued(work) {
+    line = line.then(work).then(() => say("trouble", ""), (error) => say("trouble", fill("failed", { why: error.message })));
+    return line;
+  }
+  function once(work) {
+    if (busy) return;
+    busy = true;
+    queued(work).finally(() => { busy = false; });
+  }
+
+  function told() {
+    const counts = { all: rows.length, done: 0, skipped: 0 };
+    for (const row of rows) {
+      if (row.label) counts.done += 1;
+      else if (row.skip) counts.skipped += 1;
+    }
+    $("meter").max = Math.max(1, rows.length);
+    $("meter").value = counts.done + counts.skipped;
+    say("count", fill("progress", counts));
+    say("end-said", fill("end_said", counts));
+    $("again").hidden = counts.skipped === 0;
+  }
+
+  function passage(place, text, signs) {
+    const part = made("mark", "");
+    if (text.part) {
+      if (signs) part.append(made("span", words.begins, "unseen"));
+      part.append(text.part);
+      if (signs) part.append(made("span", words.ends, "unseen"));
+      place.append(text.before, part, text.after);
+    } else place.append(text.before, text.after);
+    return text.part ? part : null;
+  }
+
+  function into(box, part) {
+    box.scrollTop = 0;
+    if (!part) return;
+    const from = part.getBoundingClientRect().top - box.getBoundingClientRect().top;
+    box.scrollTop = from - Math.max(24, (box.clientHeight - part.offsetHeight) / 3);
+  }
+
+  function evidence(found) {
+    const box = $("evidence");
+    box.replaceChildren();
+    let first = null;
+    if (found.evidence.length === 0) box.append(made("p", words.no_chunks, "note"));
+    for (const each of found.evidence) {
+      if (each.name) {
+        const head = made("h4", each.name);
+        head.dir = "auto";
+        box.append(head);
+      }
+      const text = made("div", "", "chunk");
+      text.dir = "auto";
+      text.lang = "";
+      first = passage(text, each, false) ?? first;
+      box.append(text);
+      if (each.left_out) box.append(made("p", fill("left_out", { count: each.left_out }), "note"));
+    }
+    if (first && found.titles[1] === "chunks") box.append(made("p", words.near, "note"));
+    into(box, first);
+  }
+
+  async function show(place) {
+    const row = rows[place];
+    const found = await ask(`/${row.review_id}`);
+    at = place;
+    $("end").hidden = true;
+    $("desk").hidden = false;
+    say("place", fill("place", { at: at + 1, all: rows.length }));
+    $("query").textContent = found.query || words.no_query;
+    say("of", words[found.titles[0]]);
+    say("by", words[found.titles[1]]);
+    say("asked", found.asked || words.asked);
+    $("answer").replaceChildren();
+    const part = passage($("answer"), found.claim, true);
+    say("answer-cut", found.claim.left_out ? fill("left_out", { count: found.claim.left_out }) : "");
+    evidence(found);
+    into($("answer"), part);
+    $("note").value = row.note;
+    for (const each of document.querySelectorAll(".say")) {
+      each.setAttribute("aria-pressed", String(each.dataset.label === row.label));
+    }
+    $("skip").setAttribute("aria-pressed", String(row.skip !== ""));
+    $("before").disabled = at === 0;
+    $("after").disabled = at === rows.length - 1;
+    history.replaceState(null, "", `#${row.review_id}`);
+    $("place").focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+  }
+
+  function ended() {
+    $("desk").hidden = true;
+    $("end").hidden = false;
+    history.replaceState(null, "", location.pathname + location.search);
+    $("ended").focus();
+  }
+
+  // The first that is open from a place on, and then from the start.
+  function open(from) {
+    for (let step = 0; step < rows.length; step += 1) {
+      const place = (from + step) % rows.length;
+      if (!finished(rows[place])) return place;
+    }
+    return -1;
+  }
+
+  async function keep(place, entry) {
+    const { label, skip, note } = rows[place];
+    await ask(`/${rows[place].review_id}`, entry);
+    past.push({ place, entry: { label, skip, note } });
+    Object.assign(rows[place], entry);
+    told();
+  }
+
+  const decide = (label, skip) => once(async () => {
+    await keep(at, { label, skip, note: $("note").value.trim() });
+    say("news", fill("saved", { what: saidOf(rows[at]) }));
+    const next = open(at + 1);
+    if (next < 0) ended();
+    else await show(next);
+  });
+
+  const undo = () => once(async () => {
+    const last = past.pop();
+    if (!last) {
+      say("news", words.nothing_back);
+      return;
+    }
+    try {
+      await ask(`/${rows[last.place].review_id}`, last.entry);
+    } catch (error) {
+      past.push(last);
+      throw error;
+    }
+    Object.assign(rows[last.place], last.entry);
+    told();
+    await show(last.place);
+    say("news", words.taken_back);
+  });
+
+  const noted = () => queued(async () => {
+    const note = $("note").value.trim();
+    if (note === rows[at].note) return;
+    await keep(at, { label: rows[at].label, skip: rows[at].skip, note });
+    say("news", fill("saved", { what: words.note }));
+  });
+
+  const move = (place) => {
+    if (place >= 0 && place < rows.length) once(() => show(place));
+  };
+  const skipped = () => {
+    const place = rows.findIndex((row) => row.skip !== "");
+    if (place >= 0) move(place);
+  };
+
+  function scroll(event) {
+    const box = $("evidence");
+    const by = { ArrowUp: -60, ArrowDown: 60, PageUp: -box.clientHeight + 40, PageDown: box.clientHeight - 40 }[event.key];
+    if (by === undefined || document.activeElement === $("answer")) return;
+    box.scrollTop += by;
+    event.preventDefault();
+  }
+
+  const keys = {
+    s: () => $("why").showModal(),
+    u: undo,
+    c: () => $("note").focus(),
+    "?": () => $("keys").showModal(),
+    ArrowLeft: () => move(at - 1),
+    ArrowRight: () => move(at + 1),
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) {
+      if (event.key === "Enter" && event.target === $("note")) $("place").focus();
+      return;
+    }
+    if (event.target === $("note") && event.key === "Escape") $("place").focus();
+    if (event.target.matches("textarea, input, select") || rows.length === 0) return;
+    const held = event.repeat; // a key that is held down labels one sentence, and not ten
+    const dialog = document.querySelector("dialog[open]");
+    const number = /^[1-9]$/.test(event.key) ? Number(event.key) - 1 : -1;
+    if (dialog) {
+      if (number >= 0 && !held) dialog.querySelectorAll("[data-skip]")[number]?.click();
+    } else if (!$("end").hidden) {
+      if (event.key === "ArrowLeft") move(at);
+      else if (event.key === "s") skipped();
+      else if (event.key === "u") undo();
+    } else if (number >= 0 && !held) document.querySelectorAll(".say")[number]?.click();
+    else if (keys[event.key] && !(held && event.key.length === 1)) {
+      event.preventDefault();
+      keys[event.key]();
+    } else scroll(event);
+  });
+
+  for (const each of document.querySelectorAll(".say")) {
+    each.addEventListener("click", () => decide(each.dataset.label, ""));
+  }
+  for (const each of document.querySelectorAll("[data-skip]")) {
+    each.addEventListener("click", () => {
+      $("why").close();
+      decide("", each.dataset.skip);
+    });
+  }
+  for (const each of document.querySelectorAll(".close")) {
+    each.addEventListener("click", () => each.closest("dialog").close());
+  }
+  for (const [id, work] of Object.entries({ skip: keys.s, undo, help: keys["?"], before: keys.ArrowLeft, after: keys.ArrowRight, back: () => move(at), again: skipped })) {
+    $(id).addEventListener("click", work);
+  }
+  $("note").addEventListener("change", noted);
+  $("name").addEventListener("submit", (event) => {
+    event.preventDefault();
+    asked.set("reviewer", $("reviewer").value.trim());
+    location.search = asked;
+  });
+
+  const other = new URLSearchParams(asked);
+  other.set("lang", document.documentElement.lang === "en" ? "zh" : "en");
+  $("language").href = `${base}?${other}`;
+  if (!asked.has("reviewer")) {
+    $("name").hidden = false;
+    $("reviewer").focus();
+    return;
+  }
+  say("who", asked.get("reviewer") ? fill("by", { name: asked.get("reviewer") }) : "");
+  once(async () => {
+    const found = await ask("");
+    rows = found.rows;
+    told();
+    if (found.fresh) say("news", fill("fresh", { all: rows.length }));
+    const named = rows.findIndex((row) => `#${row.review_id}` === location.hash);
+    const place = named >= 0 ? named : open(0);
+    at = Math.max(0, place);
+    if (place < 0) ended();
+    else await show(place);
+  });
+})();

@@ -1,0 +1,203 @@
+"""Worksheets: the labels of one reviewer as they are given, a CSV in the run for each reviewer."""
+
+import hashlib
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from judge.errors import RunError
+from judge.files.folder import hold, sync_folder
+from judge.files.runs import REVIEW
+from judge.files.tables import replacing
+from judge.records import Record
+from judge.review.draws import Drawing, carried, take
+from judge.review.folder import draw_names, fingerprint, read_draw, write_draw
+from judge.review.labels import folded
+from judge.review.records import Draw, Target
+from judge.review.sheet import read_label, read_sheet, write_sheet
+from judge.review.targets import TARGETS, For
+
+Skip = Literal["cannot tell", "too long", "no time"]
+"""Why a reviewer leaves a sentence blank."""
+SKIPS: Final[tuple[Skip, ...]] = get_args(Skip)
+COLUMNS: Final = (
+    "review_id",
+    "human_support",
+    "sentence",
+    "human_skip",
+    "human_note",
+    "reviewer",
+)
+"""The columns of a worksheet: those of a sheet that are read back, and why a label is missing."""
+_SIZE: Final = 60
+"""Sentences that are drawn where nobody drew any, as `judge review draw` does."""
+_PATIENCE: Final = 5.0
+"""Seconds in which another process may write its label."""
+_LONGEST: Final = 40
+_STEP: Final = "mend that first"
+
+
+class Entry(Record):
+    """What a reviewer said of a sentence."""
+
+    label: str = ""
+    """A label of the scale, or what else stands in the sheet; empty where there is none."""
+    skip: str = ""
+    """Why there is none, a word of `SKIPS`."""
+    note: str = ""
+    """What the reviewer noted."""
+
+
+class Worksheet:
+    """What one reviewer says of a draw; each entry is on disk before `put` returns.
+
+    The file is replaced as a whole, so a crash leaves the last entry or the one before, and never
+    half a row. Labels that were imported earlier, under the same name, stand in it from the start.
+
+    Args:
+        run: folder of the run.
+        draw: what was drawn.
+        reviewer: the name; may be empty.
+    """
+
+    def __init__(self, run: Path, draw: Draw, reviewer: str = "") -> None:
+        self._run = run
+        self._draw = draw
+        self._reviewer = " ".join(reviewer.split())
+        self.path = run / REVIEW / f"{draw.draw}{_suffix(self._reviewer)}.csv"
+
+    def entries(self) -> dict[str, Entry]:
+        """What is said so far, by `review_id` and in the order of the draw.
+
+        Raises:
+            InputError: the file was changed, and is no sheet now.
+        """
+        if not self.path.exists():
+            return self._carried()
+        rows = {row.cell("review_id"): row for row in read_sheet(self.path, COLUMNS)}
+        return {
+            each.review_id: Entry(
+                label=_canonical(row.cell("human_support")),
+                skip=row.cell("human_skip"),
+                note=row.cell("human_note"),
+            )
+            for each in self._draw.sentences
+            if (row := rows.get(each.review_id)) is not None
+        }
+
+    def put(self, review_id: str, entry: Entry) -> dict[str, Entry]:
+        """Keep an entry in place of that it had, and return all; an empty one takes it back.
+
+        Raises:
+            RunError: the file cannot be written.
+        """
+        (self._run / REVIEW).mkdir(exist_ok=True)
+        with hold(self._run / REVIEW, patience=_PATIENCE):
+            entries = {**self.entries(), review_id: entry}
+            with replacing(self.path, _STEP, follow=False) as part:
+                write_sheet(part, self._rows(entries), COLUMNS, "en")
+                with part.open("rb+") as file:
+                    os.fsync(file.fileno())
+            sync_folder(self.path.parent)
+        return entries
+
+    def _rows(self, entries: dict[str, Entry]) -> Iterable[dict[str, str]]:
+        for each in self._draw.sentences:
+            entry = entries.get(each.review_id, Entry())
+            if entry != Entry():
+                said = {
+                    "human_support": entry.label,
+                    "human_skip": entry.skip,
+                    "human_note": entry.note,
+                    "reviewer": self._reviewer,
+                }
+                yield {"review_id": each.review_id, "sentence": each.text, **said}
+
+    def _carried(self) -> dict[str, Entry]:
+        blank = Drawing([{} for _ in self._draw.sentences], self._draw)
+        filled = zip(self._draw.sentences, carried(self._run, blank, "en"), strict=True)
+        return {
+            each.review_id: Entry(label=_canonical(row["human_support"]), note=row["human_note"])
+            for each, row in filled
+            if row and folded(row["reviewer"]) == folded(self._reviewer)
+        }
+
+
+def draws_for(run: Path, target: For, name: str | None = None) -> tuple[list[Draw], bool]:
+    """What is to be labelled of a run, and whether it was drawn only now.
+
+    That is the draw of this name; without one the last that was made of these results for the
+    target, and where there is none a new one, as `judge review draw` makes it.
+
+    Raises:
+        RunError: no finished run, no such draw, or nothing to draw.
+    """
+    results = fingerprint(run)
+    if name is not None:
+        draw = read_draw(run, name) if name in draw_names(run) else None
+        if draw is None or draw.results != results:
+            known = ", ".join(each.draw for each in _current(run, results)) or "none"
+            raise RunError(f"{run}: has no draw {name!r} of its results; it has {known}")
+        return [draw], False
+    halves, found = TARGETS[target], _current(run, results)
+    last = {each.target: each for each in found}
+    fresh = [half for half in halves if half not in last]
+    for half in fresh:
+        last[half] = take(run, size=_SIZE // len(halves), target=half).draw
+        with hold(run, patience=_PATIENCE):
+            write_draw(run, last[half])
+    return [last[half] for half in halves], bool(fresh)
+
+
+def worksheets(run: str | Path) -> list[Path]:
+    """The worksheets of the draw that was labelled last, for `import_labels`.
+
+    Of correctness those of the other half, too. RunError where there is no finished run.
+    """
+    run = Path(run)
+    sheets: defaultdict[str, list[Path]] = defaultdict(list)
+    for path in sorted((run / REVIEW).glob("*.csv")):
+        sheets[path.name.partition(".")[0]].append(path)
+    last: dict[Target, list[Path]] = {}
+    found = [(sheets[each.draw], each.target) for each in _current(run, fingerprint(run))]
+    for paths, target in sorted(found, key=lambda each: max(map(_changed, each[0]), default=0)):
+        if paths:
+            last.pop(target, None)
+            last[target] = paths
+    if not last:
+        return []
+    newest = next(reversed(last))
+    together = next(halves for halves in TARGETS.values() if newest in halves)
+    return [path for half in together for path in last.get(half, ())]
+
+
+def _current(run: Path, results: str) -> list[Draw]:
+    """The draws of these results, the last one last."""
+    names = sorted(draw_names(run), key=lambda name: _changed(run / REVIEW / f"{name}.json"))
+    draws = (read_draw(run, name) for name in names)
+    return [draw for draw in draws if draw is not None and draw.results == results]
+
+
+def _changed(path: Path) -> int:
+    return path.stat().st_mtime_ns
+
+
+def _canonical(word: str) -> str:
+    """A label by its name on the judge's scale, where the word says as much."""
+    try:
+        reading = read_label(word)
+    except ValueError:
+        return word
+    return word if reading is None or reading.support is None else reading.support.value
+
+
+def _suffix(reviewer: str) -> str:
+    """What a reviewer's file is told apart by, whatever the name is."""
+    name = folded(reviewer)
+    plain = re.sub(r"\W+", "_", name)[:_LONGEST]
+    # Names that differ in what no file name shows are told apart by a hash.
+    mark = "" if plain == name else f"-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+    return f".{plain}{mark}" if name else ""

@@ -1,0 +1,73 @@
+"""Worksheets: labels as a reviewer gives them, and what an import reads of them."""
+
+import csv
+import shutil
+from pathlib import Path
+
+from judge import review
+from judge.review.labels import import_labels
+from judge.review.question import Questions
+from judge.review.worksheet import Entry, Worksheet, draws_for, worksheets
+from tests.commands import judge
+from tests.reviewed import cells, score
+
+NAMES = ("supported", "supported", "unsupported", "unsupported", "partial", "supported")
+
+
+def test_what_is_labelled_on_the_page_is_imported_as_the_same_sheets_are(place: Path) -> None:
+    run = score(place, [NAMES[:3], NAMES[3:]])
+    assert "judge label" in judge("review", "import", run).err
+    (draw,), fresh = draws_for(run, "faithfulness")
+    assert (fresh, draws_for(run, "faithfulness")) == (True, ([draw], False))
+    review.draw(run, "review.csv", size=60)
+    rows = cells(Path("review.csv"))
+    ids = [row["review_id"] for row in rows]
+    assert ids == [each.review_id for each in draw.sentences]
+    labels = {
+        "Ann": ("full", "full", "none", "contradicted", "no_claim", ""),
+        " 李 雷/../x ": ("full", "partial", "", "", "", ""),
+    }
+    both = []
+    for name, words in labels.items():
+        sheet = Worksheet(run, draw, name)
+        for row, word in zip(rows, words, strict=True):
+            sheet.put(row["review_id"], Entry(label="contradicted"))
+            sheet.put(row["review_id"], Entry(label=word, skip="" if word else "no time"))
+            both.append(row | {"human_support": word, "reviewer": name})
+        assert sheet.path.parent == run / "review"
+        assert [each["human_support"] for each in cells(sheet.path)] == list(words)
+    with Path("filled.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(both)
+    copy = Path(shutil.copytree(run, "copy"))
+    assert judge("review", "import", run).code == 0
+    found = import_labels(copy, ["filled.csv"]).agreement
+    assert found.reviewers == ("Ann", "李 雷/../x")
+    for name in ("agreement.json", f"review/{draw.draw}.labels.jsonl"):
+        assert (run / name).read_bytes() == (copy / name).read_bytes()
+
+    # A larger draw comes with the labels of the same reviewer, and is what is read from then on.
+    again = review.draw(run, "more.csv", size=5, seed=1).draw
+    sheet = Worksheet(run, again, "ann")
+    known = {(each.qid, each.sentence): each.review_id for each in draw.sentences}
+    for each in again.sentences:
+        word = labels["Ann"][ids.index(known[each.qid, each.sentence])]
+        others = labels[" 李 雷/../x "][ids.index(known[each.qid, each.sentence])]
+        carried = word if others in {"", word} else ""
+        assert sheet.entries().get(each.review_id, Entry()).label == carried
+    sheet.put(again.sentences[0].review_id, Entry(label="full"))
+    assert worksheets(run) == [sheet.path]
+
+
+def test_a_question_shows_what_the_sheet_shows_and_the_best_passage(place: Path) -> None:
+    run = score(place, [("supported", "unsupported", "unscored")])
+    made = review.draw(run, "review.csv", size=3)
+    questions = Questions(run, made.draw)
+    for row in cells(Path("review.csv")):
+        found = questions.of(row["review_id"], "en")
+        (chunk,) = found.evidence
+        claim = found.claim
+        assert f"{claim.before}▶{claim.part}◀{claim.after}" == row["answer"]
+        assert f"[1] a\n{chunk.before}{chunk.part}{chunk.after}" == row["chunks"]
+        assert (found.query, claim.part, chunk.part) == (row["query"], *[row["sentence"]] * 2)
