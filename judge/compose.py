@@ -1,6 +1,7 @@
 """The one place that names concrete classes: settings in, judges and store out."""
 
 import logging
+import math
 import os
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
@@ -40,6 +41,8 @@ CORRECTNESS_PROMPT: Final = ("correctness", "v1")
 RELEVANCE_PROMPT: Final = ("relevance", "v1")
 _OTHER_FILES: Final = 32
 """Open at a time beside the sockets: the run's, the cache's, data, certificates, look-ups."""
+_TOKENS: Final = 4_000
+"""An answer takes about so many where few may be spent: its question and the reply."""
 _THOUGHTS: Final = 16_384
 """Tokens of a reply that are left for thinking."""
 _NO_KEY: Final = "none"
@@ -123,13 +126,21 @@ async def compose(config: Config) -> AsyncGenerator[Judges]:
 
 
 def at_once(config: Config) -> int:
-    """Answers that may be in flight: as set, and no more than may have a socket each."""
-    if resource is None or not config.asks_server:
+    """Answers that may be in flight: as set, and no more than may have a socket each.
+
+    Nor more than may ask within a minute: the rest would wait with their deadlines running.
+    """
+    if not config.asks_server:
         return config.concurrency
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if files == resource.RLIM_INFINITY:
-        return config.concurrency
-    return max(1, min(config.concurrency, files - _OTHER_FILES))
+    tokens = math.inf if config.tpm is None else config.tpm // _TOKENS
+    return max(1, int(min(config.concurrency, config.rpm or math.inf, tokens, _sockets())))
+
+
+def _sockets() -> float:
+    """How many may be open."""
+    files = -1 if resource is None else resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    unlimited = resource is None or files == resource.RLIM_INFINITY
+    return math.inf if unlimited else max(1, files - _OTHER_FILES)
 
 
 def offline(config: Config, embedder: Embedder | None = None) -> SimilarityJudge:
@@ -150,18 +161,17 @@ def alone(config: Config, judge: Judge) -> Judges:
 
 async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
     # Half a second of imports, for those who use them.
-    from judge.backends.openai import Connection, Policy  # noqa: PLC0415
+    from judge.backends.openai import Connection, Pace, Policy  # noqa: PLC0415
 
     if (fewer := at_once(config)) < config.concurrency:
-        _LOG.info(
-            "concurrency is %d, not %d, as no more files may be open (ulimit -n)",
-            fewer,
-            config.concurrency,
-        )
+        files = fewer == _sockets()
+        why = "files may be open (ulimit -n)" if files else "may ask within a minute (rpm, tpm)"
+        _LOG.info("concurrency is %d, not %d, as no more %s", fewer, config.concurrency, why)
     url = address(config)
     policy = Policy(config.timeout, config.attempts, deadline=config.deadline)
     headers = {name: text.get_secret_value() for name, text in (config.headers or {}).items()}
-    connection = Connection(url, _key(url), policy=policy, headers=headers)
+    pace = Pace(fewer, config.rpm, config.tpm)
+    connection = Connection(url, _key(url), policy=policy, pace=pace, headers=headers)
     return await stack.enter_async_context(connection)
 
 

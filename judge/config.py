@@ -106,7 +106,11 @@ class Config(Record):
     prior: float = Field(default=0.9, gt=0, lt=1)
     """Share of sentences expected to be supported, for the similarity judge's probabilities."""
     concurrency: int = Field(default=64, ge=1)
-    """Answers in flight at once."""
+    """Answers in flight at once; fewer requests are, where the server refuses as many."""
+    rpm: int | None = Field(default=None, ge=1)
+    """Requests a minute at most, evenly spread; fewer where the server takes fewer."""
+    tpm: int | None = Field(default=None, ge=1)
+    """Tokens a minute, questions and replies, likewise; only whole requests are held back."""
     workers: int | None = Field(default=None, ge=1, le=64)
     """Processes that compute: 1 is this one alone. More cut, check and judge by similarity; this
     one asks whoever is asked, and runs models of this machine. If left out `judge score` takes as

@@ -1,10 +1,12 @@
 """What the test server can say: right replies, and every way a real server has of going wrong."""
 
 import json
+import math
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 from zlib import crc32
 
@@ -24,6 +26,7 @@ class Says:
     refusal: str | None = None
     model: str | None = None
     """The name the server gives its model; by default the one it was asked for."""
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -234,6 +237,46 @@ class Bucket:
             return TOO_MANY
         self._left = self._refusals
         return self._then(asked)
+
+
+class Tokens:
+    """A bucket that fills with time: one token a request, refused where there is none.
+
+    Args:
+        rate: tokens a second.
+        room: as many are there at the start, and never more.
+        told: each reply says what is left, and when there will be one or the bucket is full.
+        then: what it lets through is answered so.
+    """
+
+    def __init__(
+        self, rate: float, room: float, *, told: bool = False, then: Script = right
+    ) -> None:
+        self._rate, self._room, self._told, self._then = rate, room, told, then
+        self._left, self._seen = room, time.monotonic()
+        self.taken = self.refused = 0
+
+    def __call__(self, asked: Asked) -> Answer:
+        now = time.monotonic()
+        self._left = min(self._room, self._left + self._rate * (now - self._seen))
+        self._seen = now
+        if self._left < 1:
+            self.refused += 1
+            return too_many(f"{(1 - self._left) / self._rate:.4f}") if self._told else TOO_MANY
+        self._left -= 1
+        self.taken += 1
+        answer = self._then(asked)
+        return replace(answer, headers=self._state()) if isinstance(answer, Says) else answer
+
+    def _state(self) -> Mapping[str, str]:
+        if not self._told:
+            return {}
+        full = (self._room - self._left) / self._rate
+        names = ("limit", "remaining", "reset")
+        texts = (f"{self._room:.0f}", f"{math.floor(self._left)}", f"{1000 * full:.0f}ms")
+        return {
+            f"x-ratelimit-{name}-requests": text for name, text in zip(names, texts, strict=True)
+        }
 
 
 class Until:

@@ -168,7 +168,7 @@ class JudgeServer:
                 "total_tokens": prompt + reply,
             },
         }
-        return web.json_response(body)
+        return web.json_response(body, headers=said.headers)
 
     async def _embed(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()

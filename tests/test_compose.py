@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.compose import OPENAI, address, cache_folder, compose, offline
+from judge.compose import OPENAI, address, at_once, cache_folder, compose, offline
 from judge.config import Config
 from judge.errors import ConfigError
 from judge.protocols import Judge
@@ -49,7 +49,13 @@ async def test_what_moves_a_number_is_in_the_signature_and_nothing_else(
 
     usual = await signature()
     assert "|n:16|w:24000|" in usual
-    for same in ({"concurrency": 1}, {"timeout": 5}, {"deadline": 5}, {"cache": True}):
+    for same in (
+        {"concurrency": 1},
+        {"rpm": 5, "tpm": 9_000},
+        {"timeout": 5},
+        {"deadline": 5},
+        {"cache": True},
+    ):
         assert await signature(**same) == usual
     others = ({"model": "m"}, {"sentences_per_call": 2}, {"max_evidence_tokens": 900})
     assert len({usual, *[await signature(**other) for other in others]}) == 4
@@ -154,3 +160,11 @@ def test_where_verdicts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ConfigError, match=r"~/\.cache/judge.*--cache-dir"):
         cache_folder(Config())
     assert cache_folder(Config(cache_dir=tmp_path)) == tmp_path
+
+
+def test_no_more_answers_are_in_flight_than_may_ask_within_a_minute() -> None:
+    asks = {"model": "m", "base_url": "http://h/v1"}
+    rows = [({"rpm": 3}, 3), ({"tpm": 10_000}, 2), ({"tpm": 1}, 1), ({"rpm": 9_999}, 64)]
+    for limits, most in rows:
+        assert at_once(Config.model_validate(asks | limits)) == most, limits
+    assert at_once(Config(rpm=3)) == 64, "nobody is asked"

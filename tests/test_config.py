@@ -25,6 +25,7 @@ def test_the_defaults_are_in_range() -> None:
 OUT_OF_RANGE: dict[str, tuple[JsonValue, ...]] = {
     "prior": (0, 1.0, NAN, "high"),
     "concurrency": (0, 1.5),
+    **dict.fromkeys(("rpm", "tpm"), (0, 1.5, True)),
     **dict.fromkeys(("workers", "attempts", "timeout", "max_reply_tokens"), (True, False)),
     "max_unscored": (-0.1, 1.1, NAN),
     "max_line": (0, -1, NAN, float("inf")),

@@ -41,7 +41,9 @@ SETTINGS: Final = {
     "base_url": _option(str, "OpenAI-compatible server; also OPENAI_BASE_URL.", "URL"),
     "judge": _option(str, "Which judge [auto].", "auto|llm|nli|similarity"),
     "fallback": _switch("fallback", "Show the second judge's verdict where the model failed [on]."),
-    "concurrency": _option(int, "Answers in flight at once [64].", "N"),
+    "concurrency": _option(int, "Answers in flight at once, at most [64].", "N"),
+    "rpm": _option(int, "Requests a minute at most, evenly spread.", "N"),
+    "tpm": _option(int, "Tokens a minute at most, questions and replies.", "N"),
     "workers": _option(int, "Processes that compute [cores, at most 4; 1 below 200 answers].", "N"),
     "sentences_per_call": _option(int, "Sentences asked in one call [16].", "N"),
     "max_evidence_tokens": _option(

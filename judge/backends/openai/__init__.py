@@ -4,5 +4,14 @@ from judge.backends.openai.chat import Capabilities
 from judge.backends.openai.client import Connection, Policy
 from judge.backends.openai.embedder import OpenAIEmbedder
 from judge.backends.openai.model import OpenAIModel, settle
+from judge.backends.openai.pace import Pace
 
-__all__ = ["Capabilities", "Connection", "OpenAIEmbedder", "OpenAIModel", "Policy", "settle"]
+__all__ = [
+    "Capabilities",
+    "Connection",
+    "OpenAIEmbedder",
+    "OpenAIModel",
+    "Pace",
+    "Policy",
+    "settle",
+]

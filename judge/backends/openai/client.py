@@ -24,6 +24,7 @@ from judge.backends.openai.failures import (
     from_error,
     from_refusal,
 )
+from judge.backends.openai.pace import Pace
 from judge.backends.openai.route import Route
 from judge.backends.retry import last, pause
 from judge.errors import ConfigError, JudgeUnavailable, JudgeUnhealthy
@@ -44,6 +45,8 @@ _UNANSWERED: Final = 3
 """First attempts where nobody answers at all: a server about to start is not waited for."""
 _OWN_FAULT: Final = 500
 """From this status on it is the server that failed."""
+_SOONER: Final = 8.0
+"""Seconds a wait may last after a refusal: the pace spares the server already."""
 _FINE: Final = range(200, 300)
 _ELSEWHERE: Final = range(300, 400)
 _PLACEHOLDER: Final = 8
@@ -72,7 +75,8 @@ class Policy:
         """The answer or the last failure, and how many attempts failed before it.
 
         Args:
-            attempt: given the time by which it must end, on the event loop's clock.
+            attempt: given the time by which it must end, on the event loop's clock; it lasts no
+                longer than `timeout` by itself.
             deadline: on the same clock. A rate limit is then sat out until it, however many
                 attempts that takes. Null: `attempts` times `timeout` from now.
         """
@@ -80,7 +84,7 @@ class Policy:
         end = clock() + self.attempts * self.timeout if deadline is None else deadline
         if clock() >= end:
             return Failure(UnscoredReason.TIMEOUT, "no time was left to ask", again=False), 0
-        outcome = await attempt(min(clock() + self.timeout, end))
+        outcome = await attempt(end)
         if not _fails(outcome):
             return outcome, 0  # as most are: those need none of what follows
         made = spent = 0
@@ -91,7 +95,7 @@ class Policy:
                 # Woken too late: what stood in the way is still the last failure.
                 return replace(outcome, again=False)
             if made:
-                outcome = await attempt(min(clock() + self.timeout, end))
+                outcome = await attempt(end)
             made += 1
             limited = isinstance(outcome, Failure) and outcome.reason is UnscoredReason.RATE_LIMITED
             spent += deadline is None or not limited
@@ -107,7 +111,9 @@ class Policy:
     def _wait(self, state: RetryCallState) -> float:
         refusal: Refusal | None = last(state).refusal
         asked = refusal.wait if refusal else None
-        return pause(state, asked, self.first_wait, self.longest_wait)
+        limited = last(state).reason is UnscoredReason.RATE_LIMITED
+        longest = min(self.longest_wait, _SOONER) if limited else self.longest_wait
+        return pause(state, asked, self.first_wait, longest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +144,7 @@ class Connection:
         api_key: str,
         *,
         policy: Policy | None = None,
+        pace: Pace | None = None,
         headers: Mapping[str, str] = _NO_HEADERS,
     ) -> None:
         key = api_key.strip()
@@ -145,6 +152,7 @@ class Connection:
             raise ConfigError("OPENAI_API_KEY holds characters that no key has; copy it again")
         self._route = Route.to(base_url, key or "none", headers)
         self.policy: Final = policy or Policy()
+        self._pace: Final = pace or Pace(_SOCKETS)
         self.host: Final = self._route.host
         self.base_url: Final = self._route.base_url
         # A header may hold the name of a scheme, and a secret behind it.
@@ -181,6 +189,7 @@ class Connection:
         *,
         deadline: float | None = None,
         final: Callable[[Failure], bool] = lambda _: False,
+        spent: Callable[[T], int] = lambda _: 0,
         option: str = "--model",
     ) -> Exchange[T]:
         """Post `body` to `path` until it is answered or the policy's patience is used up.
@@ -191,6 +200,7 @@ class Connection:
             read: makes the answer of a response's bytes; a `ValueError` says that they hold none.
             deadline: on the event loop's clock.
             final: whether a failure that others would try again ends this request.
+            spent: the tokens that an answer took in all; 0 where nobody counted them.
             option: which one names the model, for the hint what to do.
 
         Raises:
@@ -198,8 +208,11 @@ class Connection:
         """
         clock = asyncio.get_running_loop().time
         started = clock()
-        attempt = partial(self._attempt, self.base_url + path, to_json(body), read, final)
+        content = to_json(body)
+        attempt = partial(self._attempt, self.base_url + path, content, read, final)
         outcome, retries = await self.policy.persist(attempt, deadline)
+        if not isinstance(outcome, Failure) and (tokens := spent(outcome)):
+            self._pace.spent(len(content), tokens)
         if isinstance(outcome, Failure) and outcome.step:
             step = outcome.step.format(option=option)
             raise self.unavailable(str(body.get("model", "")), f"{outcome.detail}; {step}")
@@ -220,29 +233,43 @@ class Connection:
         final: Callable[[Failure], bool],
         end: float,
     ) -> T | Failure:
+        if not await self._pace.begin(len(content), end):
+            late = "no turn to ask before the deadline, as fewer requests are taken"
+            return Failure(UnscoredReason.RATE_LIMITED, late, again=False)
         clock = asyncio.get_running_loop().time
         started = clock()
         try:
-            async with asyncio.timeout_at(end):
+            async with asyncio.timeout_at(min(started + self.policy.timeout, end)):
                 answer = await self._post(url, content)
         except TRANSPORT as error:
+            self._pace.ended(0)
             if type(error) is TimeoutError:  # of our own making
                 waited = f"no whole answer within {clock() - started:.3g} s"
                 failure = Failure(UnscoredReason.TIMEOUT, waited)
             else:
                 failure = from_error(error, self._hide)
+        except BaseException:
+            self._pace.dropped()
+            raise
         else:
             self.date = answer.headers.get("Date", "")
-            if answer.status in _FINE:
-                try:
-                    return read(answer.body)
-                except ValueError:
-                    failure = broken(answer, self._hide)
-            else:
-                failure = from_refusal(answer, self._hide)
+            outcome = self._read(answer, read)
+            refusal = outcome.refusal if isinstance(outcome, Failure) else None
+            self._pace.ended(answer.status, answer.headers, refusal.wait if refusal else None)
+            if not isinstance(outcome, Failure):
+                return outcome
+            failure = outcome
         status = failure.refusal.status if failure.refusal else 0
         _LOG.debug("attempt failed: %s, status %d", failure.reason, status)
         return replace(failure, again=False) if failure.again and final(failure) else failure
+
+    def _read(self, answer: Answer, read: Callable[[bytes], T]) -> T | Failure:
+        if answer.status not in _FINE:
+            return from_refusal(answer, self._hide)
+        try:
+            return read(answer.body)
+        except ValueError:
+            return broken(answer, self._hide)
 
     async def _post(self, url: str, content: bytes) -> Answer:
         """The answer, safe to read: no longer than the limit, without the key, and in UTF-8."""

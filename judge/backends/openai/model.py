@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from judge.backends.openai.chat import (
     NOTHING,
     Capabilities,
+    Completion,
     Extra,
     read_completion,
     recall,
@@ -109,6 +110,11 @@ async def _probe(
     return exchange.outcome
 
 
+def _tokens(completion: Completion) -> int:
+    """In and out, as the server counted; 0 where it did not."""
+    return (completion.prompt_tokens or 0) + (completion.reply_tokens or 0)
+
+
 def _refused(failure: Failure, body: Mapping[str, JsonValue]) -> str | None:
     """The option that it may be about; some servers fail over a schema with status 500."""
     refusal = failure.refusal
@@ -152,7 +158,7 @@ class OpenAIModel:
         """
         body = self._capabilities.body(self._model, request)
         exchange = await self._connection.ask(
-            _PATH, body, read_completion, deadline=request.deadline
+            _PATH, body, read_completion, deadline=request.deadline, spent=_tokens
         )
         outcome, seconds, retries = exchange.outcome, exchange.seconds, exchange.retries
         if isinstance(outcome, Failure):
