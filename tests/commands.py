@@ -5,7 +5,8 @@ import json
 import resource
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
@@ -56,6 +57,14 @@ def start(*words: object, environment: Mapping[str, str] | None = None) -> subpr
         encoding="utf-8",
         env=environment,
     )
+
+
+def until(process: "subprocess.Popen[str]", happened: Callable[[], object]) -> None:
+    """Wait until something happened that the process does; it must not end before."""
+    pause = threading.Event()
+    while not happened():
+        assert process.poll() is None, process.communicate()
+        pause.wait(0.01)
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 """What holds for all tests."""
 
 import logging
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +10,11 @@ import pytest
 from hypothesis import settings
 
 from tests.server import JudgeServer
+
+# What is compiled is kept, here and in the processes that tests start, also where the environment
+# says otherwise: compiling all again takes longer than many a test.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # An example that is slow once, on a machine that has other work, is no failure. Half the usual
 # number of examples: every run of every session draws others.

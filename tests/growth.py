@@ -1,6 +1,7 @@
 """How time grows with the length of a text: a ratio within one run, never a time."""
 
 import gc
+import math
 import time
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -23,10 +24,12 @@ def growth(action: Callable[[str], object], make: Callable[[int], str], size: in
     """How many times as long `action` takes for `make(8 * size)` as for `make(size)`.
 
     Only the time that this process computes is counted, and of several tries the best, so that a
-    busy machine does not matter. `size` must be large enough for a square to tell.
+    busy machine does not matter; what is linear at the first try is not tried again. `size` must be
+    large enough for a square to tell.
     """
     short, long = make(size), make(TIMES * size)
-    return _ratio(action, short, long, _TRIES)
+    little = min(_seconds(action, short) for _ in range(_TRIES))
+    return _least(action, long, LINEAR * little) / little
 
 
 def squared(
@@ -54,7 +57,7 @@ def _squares(action: Callable[[str], object], make: Callable[[int], str], size: 
     if _seconds(action, make(2 * size)) <= DOUBLE * taken:
         return False
     # Over three doublings, for one alone may be the fault of another process on this core.
-    longer = (_ratio(action, make(n * size), make(TIMES * n * size), _TRIES) for n in (1, 2, 1))
+    longer = (growth(action, make, n * size) for n in (1, 2, 1))
     return all(ratio > LINEAR for ratio in longer)
 
 
@@ -71,9 +74,14 @@ def repeated(unit: str, first: str = "") -> Callable[[int], str]:
     return lambda size: first + unit * size
 
 
-def _ratio(action: Callable[[str], object], short: str, long: str, tries: int) -> float:
-    little = min(_seconds(action, short) for _ in range(tries))
-    return min(_seconds(action, long) for _ in range(tries)) / little
+def _least(action: Callable[[str], object], text: str, enough: float) -> float:
+    """The least that a text takes in several tries, or the first time that is under enough."""
+    taken = math.inf
+    for _ in range(_TRIES):
+        taken = min(taken, _seconds(action, text))
+        if taken < enough:
+            break
+    return taken
 
 
 def _seconds(action: Callable[[str], object], text: str) -> float:

@@ -37,6 +37,28 @@ _UNPLACED: Final = (
 )
 
 
+_SUPPORT: Final = typer.Option(
+    None, metavar="LABEL", help=f"List sentences with this label: {_SUPPORTS}."
+)
+_FLAG: Final = typer.Option(
+    None,
+    metavar="NAME",
+    help="List sentences with this flag, or the answers where it concerns a whole answer: "
+    f"{_FLAGS}.",
+)
+_STATUS: Final = typer.Option(
+    None,
+    metavar="NAME",
+    help="List answers with this status: abstained, no_claims, unscored, scored; or sentences "
+    "with a citation of this status: valid, unsupported, dangling, unjudged.",
+)
+_CELL: Final = typer.Option(
+    None,
+    metavar="WORDS",
+    help=f"Answers of a cell: words such as retrieved,wrong; all hold. {_WORDS}",
+)
+
+
 @app.command()
 def show(  # noqa: PLR0913  each is an option of the command line
     run: Path = RUN,
@@ -44,29 +66,13 @@ def show(  # noqa: PLR0913  each is an option of the command line
         None, metavar="[QID]", help="Which answer; the worst where left out."
     ),
     *,
-    support: str | None = typer.Option(
-        None, metavar="LABEL", help=f"List sentences with this label: {_SUPPORTS}."
-    ),
-    flag: str | None = typer.Option(
-        None,
-        metavar="NAME",
-        help="List sentences with this flag, or the answers where it concerns a whole answer: "
-        f"{_FLAGS}.",
-    ),
-    status: str | None = typer.Option(
-        None,
-        metavar="NAME",
-        help="List answers with this status: abstained, no_claims, unscored, scored; or sentences "
-        "with a citation of this status: valid, unsupported, dangling, unjudged.",
-    ),
+    support: str | None = _SUPPORT,
+    flag: str | None = _FLAG,
+    status: str | None = _STATUS,
     worst: int | None = typer.Option(
         None, metavar="N", min=1, help="List the N worst sentences, worst first."
     ),
-    cell: str | None = typer.Option(
-        None,
-        metavar="WORDS",
-        help=f"Answers of a cell: words such as retrieved,wrong; all hold. {_WORDS}",
-    ),
+    cell: str | None = _CELL,
     count: int | None = typer.Option(
         None, "-n", metavar="N", min=1, help=f"How many [{_LISTED} in a list, else 1]."
     ),

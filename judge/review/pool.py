@@ -143,21 +143,26 @@ def draw_gold(  # noqa: PLR0913  each is a choice of who draws
     reader = Reader(skip_bad_lines, max_line)
     asked = _asked(samples, by, reader)
     chosen = choose(asked, size, seed)
-    first, *others = (
-        read_system(system, {qid for each in chosen for qid in each.qids}, reader)
-        for system in systems
-    )
-    _refuse_strangers(first, others, {each.qid for each in asked})
-    pool = _pooled(chosen, (first, *others), corpus, reader, (seed, depth, by))
-    rows = [
-        (query.sample.qid, {"review_id": e.review_id, "query": query.sample.query, "chunk": e.text})
-        for query in pool.queries
-        for e in query.pool
-    ]
-    hands = deal(rows, len(sheets), overlap, lambda row: row[0])
-    hand_out(sheets, reviewers, [[row for _, row in hand] for hand in hands], GRADED, lang)
+    wanted = {qid for each in chosen for qid in each.qids}
+    read = [read_system(system, wanted, reader) for system in systems]
+    _refuse_strangers(read, {each.qid for each in asked})
+    pool = _pooled(chosen, read, corpus, reader, (seed, depth, by))
+    hand_out(sheets, reviewers, _hands(pool, len(sheets), overlap), GRADED, lang)
     write_whole(kept, [as_json(pool)])
     return DrawnPool(pool, tuple(chosen), kept, sheets)
+
+
+def _hands(pool: Pool, hands: int, overlap: int) -> list[list[dict[str, str]]]:
+    """The rows that each reviewer gets; a query stays together."""
+    ranked = [query for query in pool.queries if query.pool]
+    return [
+        [
+            {"review_id": row.review_id, "query": query.sample.query, "chunk": row.text}
+            for query in dealt
+            for row in query.pool
+        ]
+        for dealt in deal(ranked, hands, overlap, lambda query: query.sample.qid)
+    ]
 
 
 def _check_files(
@@ -279,8 +284,9 @@ def _rows(draw: str, seed: int, qid: str, texts: Mapping[str, str]) -> tuple[Poo
     return tuple(sorted(rows, key=lambda row: uniform(seed, "gold row", row.review_id)))
 
 
-def _refuse_strangers(first: Ranked, others: Sequence[Ranked], asked: set[str]) -> None:
-    """Refuse files of other queries than the samples', which are `asked`."""
+def _refuse_strangers(read: Sequence[Ranked], asked: set[str]) -> None:
+    """Refuse files of other queries than the samples', the first, which are `asked`."""
+    first, *others = read
     for other in others:
         path = spoken(other.system.file)
         if asked.isdisjoint(other.qids):

@@ -15,6 +15,19 @@ from judge.cli.terminal import output, say, say_json, wrap
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SCORE = "from judge.cli.app import main; main()"
+SEVERAL = """
+import sys
+from judge.cli.app import main
+codes = []
+for words in sys.argv[1:]:
+    try:
+        main(words.split())
+    except SystemExit as ended:
+        codes.append(ended.code)
+assert codes[:-1] == [0] * len(codes[:-1])
+sys.exit(codes[-1])
+"""
+"""Commands one after another: all but the last exit 0."""
 
 
 def test_a_terminal_without_a_size_is_given_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,25 +69,24 @@ def test_standard_output_that_is_closed(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "summary.json").exists()
 
 
-def redirected(words: str) -> tuple[int, str]:
+def redirected(words: str, code: str = SCORE) -> tuple[int, str]:
     """The code and the errors of a command as a shell starts it."""
-    command = ["/bin/sh", "-c", f"exec {sys.executable} -c '{SCORE}' {words}"]
+    command = ["/bin/sh", "-c", f"exec {sys.executable} -c '{code}' {words}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=buffered())
     return done.returncode, done.stderr
 
 
 def test_standard_error_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
-    """Processes of their own: seconds."""
+    """A process of its own for each of two: seconds."""
     source = tmp_path / "in.jsonl"
     text = (FIXTURES / "quickstart.jsonl").read_text("utf-8")
     source.write_text(f"bad\n{text}", "utf-8")
     for number, where in enumerate(("2>&-", "2>/dev/full")):
         run = tmp_path / str(number)
         told = f"score {source} -o {run} --skip-bad-lines --fail-under faithfulness=0.1"
-        assert redirected(f"{told} {where}") == (0, "")
+        commands = f"'{told}' 'overlap {source} --skip-bad-lines' 'score nowhere.jsonl' {where}"
+        assert redirected(commands, SEVERAL) == (2, "")
         assert (run / "summary.json").exists()
-        assert redirected(f"overlap {source} --skip-bad-lines {where}") == (0, "")
-        assert redirected(f"score nowhere.jsonl {where}") == (2, "")
 
 
 def test_help_that_cannot_be_printed() -> None:

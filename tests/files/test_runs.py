@@ -90,7 +90,7 @@ def test_one_after_another(tmp_path: Path) -> None:
 
 
 def test_many_answers_are_read_in_one_go(tmp_path: Path) -> None:
-    names = [f"q{number}" for number in range(400)]
+    names = [f"q{number}" for number in range(100)]
     source = write(tmp_path / "in.jsonl", [line(qid, "") for qid in names])
     first, *others = scored(source, tmp_path / "run")
     samples = Origins(tmp_path / "run")

@@ -83,4 +83,3 @@ def test_no_room_for_an_event_loop_is_one_line(samples: Path) -> None:
         ran = limited(samples, files=files)
         assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1), ran.stderr
         assert ran.stderr.startswith("judge: Too many open files; allow more (ulimit -n 1024)")
-    assert limited(samples).returncode == 0

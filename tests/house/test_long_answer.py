@@ -3,12 +3,11 @@
 Some five seconds, for the long answer has to be read and judged.
 """
 
-import os
 import signal
 from pathlib import Path
 
 from judge import Chunk, Evaluator, Sample, Verdict
-from tests.commands import line, start, write
+from tests.commands import line, start, until, write
 from tests.server import JudgeServer
 
 LONG = f"{'no. 5 e.g. a ' * 38_000}The site had 105 visits."
@@ -38,9 +37,7 @@ def test_ctrl_c_waits_for_no_long_answer(tmp_path: Path) -> None:
     with start("score", source, "-o", run) as process:
         assert process.stderr is not None
         part = run / "results.jsonl.part"
-        while not (part.exists() and part.stat().st_size):
-            assert process.poll() is None, "it ended before it began"
-            os.sched_yield()
+        until(process, lambda: part.exists() and part.stat().st_size)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=10)
     assert process.returncode == 130
