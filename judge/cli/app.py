@@ -36,6 +36,7 @@ _COMMANDS: Final = [
     "overlap",
     "perturb",
     "recommend",
+    "report",
     "retrieval",
     "score",
     "serve",
