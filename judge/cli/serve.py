@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from judge.cli.app import SIGNALLED, app
-from judge.cli.options import takes_settings
+from judge.cli.options import language, takes_settings
 from judge.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ def serve(  # noqa: PLR0913  each is an option of the command line
     ),
     allow_host: list[str] | None = typer.Option(
         None, metavar="NAME", help="Another name it is asked under, as by a proxy; may be repeated."
+    ),
+    lang: str = typer.Option(
+        "en", metavar="en|zh", help="Language for who sends no Accept-Language [en]."
     ),
     settings: "Config",
 ) -> None:
@@ -67,7 +70,7 @@ def serve(  # noqa: PLR0913  each is an option of the command line
     from judge.settings import SERVICE_TOKENS  # noqa: PLC0415
 
     tokens = Tokens.read(os.environ.get(SERVICE_TOKENS, ""))
-    address = Address(host, port, tokens, tuple(allow_host or ()))
+    address = Address(host, port, tokens, tuple(allow_host or ()), language(lang))
     address.check()
     log_json()
 

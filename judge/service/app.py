@@ -22,19 +22,20 @@ from judge.files.fields import sample_from
 from judge.files.rows import json_object
 from judge.files.runs import line_of
 from judge.files.samples import SCORE_NEEDS
+from judge.messages import Lang
 from judge.records import Sample
 from judge.retrieval import measure_retrieval
 from judge.retrieval.records import RankingReport, RankRules
 from judge.service.body import read
 from judge.service.collection import Found
 from judge.service.collection import router as collection
-from judge.service.docs import EVALUATION, RANKING, page, problems
+from judge.service.docs import EVALUATION, RANKING, described, page, problems
 from judge.service.door import GONE, Door
 from judge.service.label import router as label
 from judge.service.live import Service, service_of
 from judge.service.logs import LOG
 from judge.service.metrics import MEDIA, Metrics
-from judge.service.problems import Problem, problem_of, unquoted
+from judge.service.problems import TEXTS, Problem, problem_of, told, unquoted
 from judge.service.review import router as review
 from judge.service.tokens import Names, Tokens
 from judge.service.wire import ResultLine, Told
@@ -69,11 +70,10 @@ def json_of(body: bytes) -> dict[str, JsonValue]:
     try:
         return json_object(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise Problem("bad-request", f"the body is not UTF-8 (at byte {error.start})") from None
+        raise Problem("bad-request", "details.not-utf-8", at=error.start) from None
     except InputError as error:
-        wrong = problem_of(error)
         raise Problem(
-            "bad-request", wrong.detail.replace("mend the line", "mend the body")
+            "bad-request", told(error).replace("mend the line", "mend the body")
         ) from None
 
 
@@ -82,7 +82,6 @@ api: Final = APIRouter(prefix="/v1", responses=problems(400, 401, 403))
 
 @api.post(
     "/evaluations",
-    summary="Judge one answer",
     response_model=ResultLine,
     responses=problems(408, 413, 415, 422, 429, 503, 504),
     openapi_extra=EVALUATION,
@@ -95,7 +94,7 @@ async def evaluate(request: Request) -> Response:
     """
     service = service_of(request)
     if service.draining:
-        raise Problem("draining", "ask another one", headers={"Retry-After": "5"})
+        raise Problem("draining", "details.draining-one", headers={"Retry-After": "5"})
     fields = json_of(await read(request, service.limits.max_body))
     sample = sample_from(fields, line=1, needs=SCORE_NEEDS)
     asked = _WAIT.search(request.headers.get("prefer", ""))
@@ -116,7 +115,6 @@ class Ranked(Told):
 
 @api.post(
     "/retrieval",
-    summary="Rank measures",
     response_model=RankingReport,
     responses=problems(408, 413, 415, 422),
     openapi_extra=RANKING,
@@ -149,7 +147,7 @@ async def retrieval(request: Request) -> Response:
 plain: Final = APIRouter(responses=problems(403))
 
 
-@plain.get("/healthz", summary="Whether the service lives", response_model=dict[str, str])
+@plain.get("/healthz", response_model=dict[str, str])
 async def health() -> Response:
     """It does."""
     return JSONResponse({"status": "ok"})
@@ -157,7 +155,6 @@ async def health() -> Response:
 
 @plain.get(
     "/readyz",
-    summary="Whether to send work here",
     response_model=dict[str, str],
     responses={503: {"model": dict[str, str], "description": "Not now; `status` says why"}},
 )
@@ -169,7 +166,6 @@ async def ready(request: Request) -> Response:
 
 @plain.get(
     "/metrics",
-    summary="Figures for Prometheus",
     responses=problems(401) | {200: {"content": {"text/plain": {}}}},
     response_class=Response,
 )
@@ -181,22 +177,29 @@ async def metrics(request: Request) -> Response:
 @plain.get("/openapi.json", include_in_schema=False)
 async def openapi(request: Request) -> Response:
     """What every call takes and answers, for programs."""
-    return JSONResponse(await asyncio.to_thread(request.app.openapi))
+    return JSONResponse(await asyncio.to_thread(_described, request))
 
 
 @plain.get("/docs", include_in_schema=False)
 async def docs(request: Request) -> Response:
     """Every call with an example, on a page that loads nothing."""
-    described = await asyncio.to_thread(request.app.openapi)
-    return HTMLResponse(page(described, str(request.base_url).rstrip("/")))
+    described = await asyncio.to_thread(_described, request)
+    base = str(request.base_url).rstrip("/")
+    return HTMLResponse(page(described, base, request.scope["judge.lang"]))
+
+
+def _described(request: Request) -> dict[str, Any]:
+    return described(request.app.openapi(), request.scope["judge.lang"])
 
 
 def _invalid(errors: Any, skip: int) -> Problem:  # noqa: ANN401  pydantic's own
     first = errors[0]
-    place = ".".join(map(str, first["loc"][skip:]))
-    given = first.get("input")
+    place, given = ".".join(map(str, first["loc"][skip:])), first.get("input")
     shown = f" = {clip(repr(given), _SHOWN)}" if isinstance(given, str | int | float) else ""
-    return Problem("wrong-field", f"{place}{shown}: {first['msg']}", field=place)
+    known = f"fields.{first['type']}"
+    said = known if known in TEXTS else f"{place}{shown}: {first['msg']}"
+    values = first.get("ctx", {}) | {"place": place + shown}
+    return Problem("wrong-field", said, field=place, **values)
 
 
 _STATUSES: Final[dict[int, str]] = {404: "not-found", 405: "wrong-method", 406: "not-acceptable"}
@@ -210,9 +213,7 @@ async def _troubled(request: Request, error: Exception) -> Response:
             problem = _invalid(error.errors(), 1)
         case HTTPException():
             kind = _STATUSES.get(error.status_code, "bad-request")
-            problem = Problem(
-                kind, f"{request.method} is not to be had there; see /docs", headers=error.headers
-            )
+            problem = Problem(kind, "details.call", headers=error.headers, method=request.method)
         case ClientDisconnect():
             return Response(status_code=GONE)
         case JudgeUnavailable():
@@ -221,8 +222,8 @@ async def _troubled(request: Request, error: Exception) -> Response:
         case JudgeError():
             problem = problem_of(error, **_places(request))
         case _:
-            problem = Problem("bug", "its log tells more; say which request it was")
-    return problem.response(name)
+            problem = Problem("bug", "details.bug")
+    return problem.response(name, request.scope["judge.lang"])
 
 
 _TROUBLES: Final = (
@@ -243,14 +244,14 @@ def _places(request: Request) -> dict[str, Path]:
     return ({batch: data / batch} if batch else {}) | {"data": data}
 
 
-def application(service: Service, tokens: Tokens, names: Names) -> Door:
+def application(service: Service, tokens: Tokens, names: Names, lang: Lang = "en") -> Door:
     """The whole application, its door in front."""
     app = _empty()
     app.state.service = service
     for router in (api, collection, review, plain):
         app.include_router(router)
     app.include_router(label, prefix="/v1/batches/{id}", dependencies=[Depends(_labelled)])
-    return Door(app, tokens, names, service.metrics)
+    return Door(app, tokens, names, service.metrics, lang)
 
 
 def labelling(run: Path, host: str) -> Door:
@@ -275,6 +276,7 @@ def _empty() -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
+        generate_unique_id_function=lambda route: route.name,
         # What the package promises: nothing of what is judged goes anywhere else.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         exception_handlers=dict.fromkeys(_TROUBLES, _troubled),

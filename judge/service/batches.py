@@ -153,11 +153,6 @@ class Batch:
         except FileNotFoundError:
             return 0
 
-    def break_down(self, why: str) -> None:
-        """It goes on no more, by no fault of its samples."""
-        problem = Problem("bug", f"{why}; the log tells more; PUT it again to go on")
-        self.write("failed", problem.details())
-
     def write(self, ended: Ended | None, problem: ProblemDetails | None = None) -> None:
         """Keep whether it goes on no more, and why, so that it outlives a power cut."""
         self.asked = self.asked.model_copy(update={"ended": ended, "problem": problem})
@@ -250,7 +245,7 @@ class Batches:
     def get(self, name: str) -> Batch:
         """The batch of this id; `Problem` where there is none."""
         if (batch := self._known.get(name)) is None:
-            raise Problem("not-found", f"there is no batch {name[:64]!r}; see GET /v1/batches")
+            raise Problem("not-found", "details.no-batch", batch=repr(name[:64]))
         return batch
 
     def fresh(self) -> Path:
@@ -284,8 +279,7 @@ class Batches:
         try:
             folder.rename(batch.folder)  # noqa: ASYNC240  at once, before anybody else's turn
         except OSError:
-            taken = f"{name!r} is taken by something else; name another"
-            raise Problem("conflict", taken) from None
+            raise Problem("conflict", "details.taken", batch=repr(name)) from None
         self._known[name] = batch
         for each in (batch.folder, self.data):
             await asyncio.to_thread(_sync_folder, each)
@@ -296,8 +290,7 @@ class Batches:
     async def _again(self, batch: Batch, asked: Asked) -> Batch:
         for what in ("sha256", "options"):
             if getattr(batch.asked, what) != getattr(asked, what):
-                other = "bytes" if what == "sha256" else what
-                raise Problem("conflict", f"batch {batch.id!r} is there with other {other}")
+                raise Problem("conflict", f"details.other-{what}", batch=repr(batch.id))
         if batch.asked.ended is not None and not self._draining:
             await self._stopped(batch)
             batch.write(None)
@@ -348,7 +341,7 @@ class Batches:
         if not done.cancelled() and (error := done.exception()) is not None:
             LOG.error("batch broke", exc_info=error, extra={"told": {"batch": batch.id}})
             with suppress(OSError, RunError):  # its folder may be gone
-                batch.break_down("judging it broke off")
+                batch.write("failed", Problem("bug", "details.broke-off").details())
         LOG.info("batch %s", batch.state, extra={"told": {"batch": batch.id}})
         batch.tell()
         self._fill()
@@ -363,7 +356,7 @@ class Batches:
         elif last.ended == "failed":
             batch.write("failed", last.problem)
         else:
-            batch.break_down(f"its worker ended with code {code}")
+            batch.write("failed", Problem("bug", "details.ended", code=code).details())
 
     def _process(self, batch: Batch) -> WorkerProcess:
         config = self._config

@@ -40,7 +40,7 @@ async def chunks(request: Request, most: float) -> AsyncIterator[bytes]:
     """
     limit, taken, began = most * MEGA, 0, time.monotonic()
     if request.headers.get("content-encoding", "identity").lower() not in {"identity", "gzip"}:
-        raise Problem("wrong-form", "Content-Encoding: nothing but gzip is read")
+        raise Problem("wrong-form", "details.only-gzip")
     length = request.headers.get("content-length", "")
     whole = int(length) if length.isdecimal() else 0
     # Whoever is refused goes on sending: what is not much is let pass, so that the answer is read.
@@ -53,8 +53,9 @@ async def chunks(request: Request, most: float) -> AsyncIterator[bytes]:
             async with asyncio.timeout(max(0.0, left)):
                 piece = await anext(stream, None)
         except TimeoutError:
-            slow = f"under {_LEAST} bytes a second came for {_GRACE:g} seconds; send faster"
-            raise Problem("too-slow", slow, headers=_CLOSE) from None
+            raise Problem(
+                "too-slow", "details.too-slow", headers=_CLOSE, least=_LEAST, seconds=_GRACE
+            ) from None
         if piece is None:
             return
         taken += len(piece)
@@ -65,14 +66,13 @@ async def chunks(request: Request, most: float) -> AsyncIterator[bytes]:
 
 def _check(size: float, limit: float, most: float, headers: Mapping[str, str] = _CLOSE) -> None:
     if size > limit:
-        what = f"over {most:g} MB, packed or not; send less, or see --max-body and --max-batch"
-        raise Problem("too-large", what, headers=headers)
+        raise Problem("too-large", "details.too-large", headers=headers, most=most)
 
 
 async def read(request: Request, most: float) -> bytes:
     """The whole body; `Problem` as of `chunks`."""
     if request.headers.get("content-encoding", "identity").lower() != "identity":
-        raise Problem("wrong-form", "Content-Encoding: such a body is read as it is, not packed")
+        raise Problem("wrong-form", "details.packed")
     return b"".join([piece async for piece in chunks(request, most)])
 
 

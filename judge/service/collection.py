@@ -5,7 +5,7 @@ import shutil
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import Field
+from pydantic import Field, JsonValue
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 
 from judge.files.runs import REJECTED
@@ -13,9 +13,9 @@ from judge.service.batches import ID, Batch
 from judge.service.body import keep
 from judge.service.docs import BATCH, NDJSON, problems
 from judge.service.live import service_of
-from judge.service.problems import Problem
+from judge.service.problems import TEXTS, Problem
 from judge.service.streams import results
-from judge.service.wire import BatchList, BatchStatus, Options, Told
+from judge.service.wire import TYPE, BatchList, BatchStatus, Options, Told
 from judge.service.worker import UPLOAD
 
 router: Final = APIRouter(prefix="/v1", responses=problems(400, 401, 403))
@@ -40,7 +40,7 @@ class Sent(Options):
 async def _taken(request: Request, sent: Sent, name: str | None) -> Response:
     service = service_of(request)
     if service.draining:
-        raise Problem("draining", "send it again later", headers={"Retry-After": "5"})
+        raise Problem("draining", "details.draining-batch", headers={"Retry-After": "5"})
     options = Options.model_validate(sent.model_dump(exclude={"name"}))
     options.gates(options.config(service.config))
     folder = service.batches.fresh()
@@ -49,9 +49,18 @@ async def _taken(request: Request, sent: Sent, name: str | None) -> Response:
         batch, new = await service.batches.add(folder, kept, name, sent.name, options)
     finally:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-    status = await asyncio.to_thread(batch.status)
-    place = f"/v1/batches/{batch.id}"
-    return JSONResponse(status.model_dump(mode="json"), 201 if new else 200, {"Location": place})
+    told = _told(await asyncio.to_thread(batch.status), request)
+    return JSONResponse(told, 201 if new else 200, {"Location": f"/v1/batches/{batch.id}"})
+
+
+def _told(status: BatchStatus, request: Request) -> dict[str, JsonValue]:
+    """A status as it is answered; a failed batch has kept its problem in English."""
+    said: dict[str, JsonValue] = status.model_dump(mode="json")
+    if status.problem is not None:
+        kind = status.problem.type.removeprefix(TYPE)
+        title = TEXTS(f"titles.{kind}", request.scope["judge.lang"])
+        said["problem"] = status.problem.model_dump() | {"title": title}
+    return said
 
 
 _SENT: Final = problems(408, 409, 413, 415, 422, 503)
@@ -59,7 +68,6 @@ _SENT: Final = problems(408, 409, 413, 415, 422, 503)
 
 @router.post(
     "/batches",
-    summary="Send many answers",
     status_code=201,
     response_model=BatchStatus,
     responses=_SENT,
@@ -72,7 +80,6 @@ async def submit(request: Request, sent: Annotated[Sent, Query()]) -> Response:
 
 @router.put(
     "/batches/{id}",
-    summary="Send many answers under an id",
     status_code=201,
     response_model=BatchStatus,
     responses=_SENT | {200: {"model": BatchStatus, "description": "It is there already"}},
@@ -95,9 +102,7 @@ class Paging(Told):
     """How many at most."""
 
 
-@router.get(
-    "/batches", summary="List batches", response_model=BatchList, responses=problems(404, 422)
-)
+@router.get("/batches", response_model=BatchList, responses=problems(404, 422))
 async def listed(request: Request, paging: Annotated[Paging, Query()]) -> Response:
     """A page of batches, oldest first."""
     batches = service_of(request).batches
@@ -105,21 +110,19 @@ async def listed(request: Request, paging: Annotated[Paging, Query()]) -> Respon
     start = 0 if paging.after is None else every.index(batches.get(paging.after)) + 1
     found = every[start : start + paging.limit]
     more = start + paging.limit < len(every)
-    shown = await asyncio.to_thread(lambda: tuple(each.status(whole=False) for each in found))
-    said = BatchList(batches=shown, next=found[-1].id if more else None)
-    return JSONResponse(said.model_dump(mode="json"))
+    shown = await asyncio.to_thread(lambda: [each.status(whole=False) for each in found])
+    told = [_told(each, request) for each in shown]
+    return JSONResponse({"batches": told, "next": found[-1].id if more else None})
 
 
 @router.get(
     "/batches/{id}",
-    summary="How a batch stands",
     response_model=BatchStatus,
     responses=problems(404, 422),
 )
-async def status(batch: Found) -> Response:
+async def status(request: Request, batch: Found) -> Response:
     """Its state, what is done of all, failures by reason, and the totals once it is finished."""
-    told = await asyncio.to_thread(batch.status)
-    return JSONResponse(told.model_dump(mode="json"))
+    return JSONResponse(_told(await asyncio.to_thread(batch.status), request))
 
 
 class Wanted(Told):
@@ -135,7 +138,6 @@ class Wanted(Told):
 
 @router.get(
     "/batches/{id}/results",
-    summary="The results of a batch",
     response_class=StreamingResponse,
     responses=problems(404, 422) | {200: NDJSON},
 )
@@ -150,7 +152,6 @@ async def lines(request: Request, batch: Found, wanted: Annotated[Wanted, Query(
 
 @router.get(
     "/batches/{id}/rejected",
-    summary="The bad lines of a batch",
     response_class=FileResponse,
     responses=problems(404, 422) | {200: NDJSON},
 )
@@ -171,11 +172,10 @@ class Removal(Told):
 
 @router.delete(
     "/batches/{id}",
-    summary="Cancel a batch",
     response_model=BatchStatus,
     responses=problems(404, 422) | {204: {"description": "It is gone"}},
 )
 async def delete(request: Request, batch: Found, removal: Annotated[Removal, Query()]) -> Response:
     """No more of it is judged; what was judged stays, unless it is purged."""
     await service_of(request).batches.cancel(batch, purge=removal.purge)
-    return Response(status_code=204) if removal.purge else await status(batch)
+    return Response(status_code=204) if removal.purge else await status(request, batch)

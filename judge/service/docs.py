@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from html import escape
 from typing import Any, Final
 
-from judge.service.problems import KINDS
+from judge.messages import Lang
+from judge.service.problems import KINDS, TEXTS
 from judge.service.wire import PROBLEM, ProblemDetails
 
 _SAMPLE: Final = {
@@ -62,7 +64,6 @@ EVALUATION: Final = _body("application/json", SAMPLE, _SAMPLE) | {
             "name": "Prefer",
             "required": False,
             "schema": {"type": "string", "example": "wait=10"},
-            "description": "`wait=SECONDS`: a deadline under the service's own.",
         }
     ]
 }
@@ -108,25 +109,55 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def _problem(status: int) -> Iterator[tuple[str, Any]]:
-    names = [name for name, kind in KINDS.items() if kind.status == status]
-    yield "description", "; ".join(f"`{name}`: {KINDS[name].title}" for name in names)
+    yield "description", _titles(status, "en")
     schema = ProblemDetails.model_json_schema()
     yield "content", {PROBLEM: {"schema": schema}}
 
 
+def _titles(status: int, lang: Lang) -> str:
+    names = [name for name, of in KINDS.items() if of == status]
+    return "; ".join(f"`{name}`: {TEXTS(f'titles.{name}', lang)}" for name in names)
+
+
+def described(openapi: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
+    """The OpenAPI in one language, as far as it has a text of ours."""
+    mine: dict[str, Any] = deepcopy(dict(openapi))
+    for call in (call for calls in mine["paths"].values() for call in calls.values()):
+        name = call["operationId"]
+        for part in ("summary", "description"):
+            call[part] = _said(call.get(part, ""), lang, f"calls.{name}.{part}")
+        for each in call.get("parameters", ()):
+            called = each["name"].lower()
+            keys = f"params.{name}.{called}", f"params.{called}"
+            each["description"] = _said(each.get("description", ""), lang, *keys)
+        for status, answer in call["responses"].items():
+            told = answer["description"]
+            if PROBLEM in answer.get("content", {}):
+                answer["description"] = _titles(int(status), lang)
+            else:
+                answer["description"] = _said(told, lang, f"answers.{status}")
+    return mine
+
+
+def _said(usual: str, lang: Lang, *keys: str) -> str:
+    return next((TEXTS(key, lang) for key in keys if key in TEXTS), usual)
+
+
+_TAGS: Final[Mapping[Lang, str]] = {"en": "en", "zh": "zh-Hans"}
 _STYLE: Final = (
     "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
     "pre{background:#f4f4f4;padding:.8em;overflow:auto}h2{margin-top:2em}"
 )
 
 
-def page(openapi: Mapping[str, Any], base: str) -> str:
+def page(openapi: Mapping[str, Any], base: str, lang: Lang) -> str:
     """Every call, what it takes, an example with curl, and what it answers."""
+    title = TEXTS("page.title", lang)
     parts = [
-        "<!doctype html><html lang=en><meta charset=utf-8><title>judge</title>",
-        f"<style>{_STYLE}</style><h1>judge over HTTP</h1>",
-        '<p>For programs: <a href="/openapi.json">/openapi.json</a>.',
-        " Where tokens are set, add <code>-H 'Authorization: Bearer TOKEN'</code>.</p>",
+        f"<!doctype html><html lang={_TAGS[lang]}><meta charset=utf-8><title>{title}</title>",
+        f"<style>{_STYLE}</style><h1>{title}</h1>",
+        f"<p>{TEXTS('page.programs', lang)} <a href=/openapi.json>/openapi.json</a></p>",
+        f"<p>{TEXTS('page.tokens', lang)} <code>-H 'Authorization: Bearer TOKEN'</code></p>",
     ]
     for path, calls in openapi["paths"].items():
         for method, call in calls.items():

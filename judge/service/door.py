@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.datastructures import Headers, MutableHeaders
 
+from judge.messages import LANGS
 from judge.service.logs import LOG
 from judge.service.problems import Problem
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from judge.messages import Lang
     from judge.service.metrics import Metrics
     from judge.service.tokens import Names, Tokens
 
@@ -23,6 +25,7 @@ BAD: Final = 400
 GONE: Final = 499
 """Logged where nobody was left to answer."""
 _ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_WEIGHT: Final = re.compile(r"[01](?:\.[0-9]{0,3})?")
 _ALWAYS: Final = {
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
@@ -30,13 +33,31 @@ _ALWAYS: Final = {
 }
 
 
+def preferred(accepted: str, usual: "Lang") -> "Lang":
+    """The language of ours that an `Accept-Language` weighs most; `usual` where it names none.
+
+    >>> preferred("fr, zh-CN;q=0.9, en;q=0.8", "en"), preferred("*", "zh")
+    ('zh', 'zh')
+    """
+    best, most = usual, 0.0
+    for part in accepted.lower().split(","):
+        tag, *rest = (each.strip() for each in part.split(";"))
+        weight = next((each[2:] for each in rest if each.startswith("q=")), "1")
+        value = float(weight) if _WEIGHT.fullmatch(weight) else 0.0
+        for lang in LANGS:
+            if tag.partition("-")[0] == lang and value > most:
+                best, most = lang, value
+    return best
+
+
 class Door:
     """Lets a request through to `app`, or says why not; logs and counts it."""
 
     def __init__(
-        self, app: "ASGIApp", tokens: "Tokens", names: "Names", metrics: "Metrics"
+        self, app: "ASGIApp", tokens: "Tokens", names: "Names", metrics: "Metrics", lang: "Lang" = "en"
     ) -> None:
         self._app = app
+        self._lang = lang
         self._tokens = tokens
         self._names = names
         self._metrics = metrics
@@ -50,6 +71,7 @@ class Door:
         given = headers.get(REQUEST, "")
         name = given if _ID.fullmatch(given) else secrets.token_hex(8)
         scope["judge.request"] = name
+        scope["judge.lang"] = lang = preferred(headers.get("accept-language", ""), self._lang)
 
         async def told(message: "Message") -> None:
             nonlocal status
@@ -66,13 +88,11 @@ class Door:
             client = self._admitted(scope, headers)
             await self._app(scope, receive, told)
         except Problem as problem:
-            await problem.response(name)(scope, receive, told)
+            await problem.response(name, lang)(scope, receive, told)
         except Exception as error:  # noqa: BLE001  the last line of defence
             LOG.error("a bug", exc_info=error, extra={"told": {"request": name}})
             if status == GONE:
-                await Problem("bug", "say which request it was").response(name)(
-                    scope, receive, told
-                )
+                await Problem("bug", "details.bug").response(name, lang)(scope, receive, told)
         finally:
             self._note(scope, name, client, status, time.monotonic() - clock)
 
@@ -82,7 +102,7 @@ class Door:
             # A proxy in front might believe the other one.
             raise Problem(
                 "bad-request",
-                "send Content-Length or Transfer-Encoding, not both",
+                "details.both-lengths",
                 headers={"Connection": "close"},
             )
         self._names.check(headers.get("host", ""), headers.get("origin"), scope["scheme"])
@@ -93,7 +113,7 @@ class Door:
         if owner is None:
             raise Problem(
                 "no-token",
-                "send Authorization: Bearer TOKEN",
+                "details.token",
                 headers={"WWW-Authenticate": 'Bearer realm="judge"'},
             )
         return owner

@@ -73,7 +73,8 @@ class Service:
         if (waiting := self.live - self.slots.size) >= self.limits.queue:
             raise Problem(
                 "queue-full",
-                f"{waiting} answers wait already; come again after Retry-After seconds",
+                "details.queue-full",
+                waiting=waiting,
                 headers={"Retry-After": str(self.slots.wait(waiting))},
             )
         # A server's failures, a timeout among them, are values; of others this is the end.
@@ -86,8 +87,7 @@ class Service:
             self.lost.set()
             raise
         except TimeoutError:
-            late = f"no result within {seconds:g} seconds; give it longer"
-            raise Problem("too-late", late) from None
+            raise Problem("too-late", "details.too-late", seconds=seconds) from None
         finally:
             self.live -= 1
         self.metrics.judged(result)

@@ -60,7 +60,6 @@ class LabelRows(Record):
 
 @router.post(
     "/batches/{id}/draws",
-    summary="Draw verdicts for people",
     response_model=Sheet,
     responses=problems(404, 406, 409, 422) | {200: SHEET},
 )
@@ -79,7 +78,7 @@ def _accepted(accept: str) -> str:
             return "application/json"
         if media == "text/*":
             return "text/csv"
-    raise Problem("not-acceptable", f"a sheet is given as {', '.join(_FORMS)}")
+    raise Problem("not-acceptable", "details.sheet-given", forms=", ".join(_FORMS))
 
 
 def _drawn(batch: Batch, drawing: Drawing, media: str) -> Response:
@@ -102,7 +101,6 @@ def _drawn(batch: Batch, drawing: Drawing, media: str) -> Response:
 
 @router.post(
     "/batches/{id}/labels",
-    summary="Import people's labels",
     response_model=Findings,
     responses=problems(404, 408, 409, 413, 415, 422),
     openapi_extra=LABELS,
@@ -114,7 +112,7 @@ async def labels(
     body = await read(request, service_of(request).limits.max_body)
     media = request.headers.get("content-type", "text/csv").partition(";")[0].strip().lower()
     if media not in _FORMS:
-        raise Problem("wrong-form", f"a sheet comes as {', '.join(_FORMS)}")
+        raise Problem("wrong-form", "details.sheet-taken", forms=", ".join(_FORMS))
     found = await asyncio.to_thread(_imported, batch, body, _FORMS[media], replace, lang)
     return Response(found.model_dump_json(), media_type="application/json")
 
@@ -142,9 +140,7 @@ def _sheet(body: bytes) -> bytes:
     try:
         rows = LabelRows.model_validate_json(body).rows
     except ValueError as error:
-        raise Problem(
-            "wrong-field", f"rows are needed, an object of texts each ({type(error).__name__})"
-        ) from None
+        raise Problem("wrong-field", "details.rows", kind=type(error).__name__) from None
     columns = sorted({name for row in rows for name in row})
     lines = [csv_row(columns), *(csv_row([row.get(name, "") for name in columns]) for row in rows)]
     return "".join(lines).encode("utf-8", "surrogatepass")

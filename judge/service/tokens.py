@@ -98,9 +98,9 @@ class Names:
         """Raise a `Problem` where a request is not to be served."""
         name = _name(host)
         if not name or not (self._any or name in self._known):
-            raise Problem("wrong-host", "Host is no name of this service; see --allow-host")
+            raise Problem("wrong-host", "details.host")
         if origin is not None and origin.lower() != f"{scheme}://{host}".lower():
-            raise Problem("wrong-host", "Origin is another than this service: no page may ask it")
+            raise Problem("wrong-host", "details.origin")
 
 
 def _name(host: str) -> str:

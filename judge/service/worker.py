@@ -226,8 +226,8 @@ def work(task: Task, line: Line) -> None:
         reporter.tell("failed", found.details())
     except Exception as error:  # noqa: BLE001  the last line of defence
         LOG.error("a bug, or a full disk", exc_info=error)
-        detail = f"{type(error).__name__}; the log tells more; PUT it again to go on"
-        reporter.tell("failed", Problem("bug", detail).details())
+        problem = Problem("bug", "details.broken", kind=type(error).__name__)
+        reporter.tell("failed", problem.details())
     else:
         reporter.tell("finished")
 
