@@ -15,10 +15,8 @@ from starlette.requests import Request
 from judge.files.source import MEGA
 from judge.service.problems import Problem
 
-_GRACE: Final = 30.0
-"""Seconds in which a body may begin slowly."""
 _LEAST: Final = 1024
-"""Bytes a second from then on."""
+"""Bytes a second, once the patience of the service is over."""
 _GZIP: Final = b"\x1f\x8b"
 _PIECE: Final = 1 << 20
 _PASSED: Final = 32 * MEGA
@@ -46,15 +44,15 @@ async def chunks(request: Request, most: float) -> AsyncIterator[bytes]:
     # Whoever is refused goes on sending: what is not much is let pass, so that the answer is read.
     close = {} if 0 < whole < limit + _PASSED else _CLOSE
     _check(whole, limit, most, close)
-    stream = request.stream()
+    stream, patience = request.stream(), request.app.state.service.limits.patience
     while True:
-        left = began + max(_GRACE, taken / _LEAST) - time.monotonic()
+        left = began + max(patience, taken / _LEAST) - time.monotonic()
         try:
             async with asyncio.timeout(max(0.0, left)):
                 piece = await anext(stream, None)
         except TimeoutError:
             raise Problem(
-                "too-slow", "details.too-slow", headers=_CLOSE, least=_LEAST, seconds=_GRACE
+                "too-slow", "details.too-slow", headers=_CLOSE, least=_LEAST, seconds=patience
             ) from None
         if piece is None:
             return

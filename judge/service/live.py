@@ -39,6 +39,8 @@ class Limits:
     """MB of a body, batches aside."""
     max_batch: float = 4096.0
     """MB of a batch, packed or not."""
+    patience: float = 30.0
+    """Seconds in which a body may begin slowly; from then on a kilobyte a second must come."""
 
 
 class Service:

@@ -158,6 +158,15 @@ def test_slow_clients_hold_up_nobody_and_are_cut_off(serving: Serving) -> None:
         assert any(getattr(each, "cycle", None) for each in server.server_state.connections)
 
 
+def test_a_byte_now_and_then_is_no_body(tmp_path: Path) -> None:
+    """What would come in half a minute at a byte a second, without its pauses."""
+    with Serving(tmp_path, limits=Limits(patience=0.05)) as serving:
+        for path in ("/v1/evaluations", "/v1/batches", "/v1/retrieval"):
+            answer = raw(serving, head(path, "Content-Length: 1000") + b"{" * 30)
+            assert (answer[9:12], b"urn:judge:problem:too-slow" in answer) == (b"408", True)
+        assert [each.name for each in serving.data.iterdir() if each.name != ".lock"] == []
+
+
 def test_a_client_that_never_reads_holds_up_nobody_and_is_cut_off(tmp_path: Path) -> None:
     """Six megabytes for two who read nothing: one is swept away, one is there at the end."""
     rows = [json.loads(ONE) | {"qid": str(number), "note": "x" * 240_000} for number in range(25)]
