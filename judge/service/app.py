@@ -26,13 +26,12 @@ from judge.messages import Lang
 from judge.records import Sample
 from judge.retrieval import measure_retrieval
 from judge.retrieval.records import RankingReport, RankRules
-from judge.service.body import read
 from judge.service.collection import Found
 from judge.service.collection import router as collection
 from judge.service.docs import EVALUATION, RANKING, described, page, problems
 from judge.service.door import GONE, Door
 from judge.service.label import router as label
-from judge.service.live import Service, service_of
+from judge.service.live import Service, body_of, service_of
 from judge.service.logs import LOG
 from judge.service.metrics import MEDIA, Metrics
 from judge.service.problems import TEXTS, Problem, problem_of, told, unquoted
@@ -95,7 +94,7 @@ async def evaluate(request: Request) -> Response:
     service = service_of(request)
     if service.draining:
         raise Problem("draining", "details.draining-one", headers={"Retry-After": "5"})
-    fields = json_of(await read(request, service.limits.max_body))
+    fields = json_of(await body_of(request))
     sample = sample_from(fields, line=1, needs=SCORE_NEEDS)
     asked = _WAIT.search(request.headers.get("prefer", ""))
     seconds = min(float(asked[1]) if asked else service.config.deadline, service.config.deadline)
@@ -121,7 +120,7 @@ class Ranked(Told):
 )
 async def retrieval(request: Request) -> Response:
     """Whether retrieval found the evidence: measures of samples that name gold."""
-    fields = json_of(await read(request, service_of(request).limits.max_body))
+    fields = json_of(await body_of(request))
     try:
         asked = Ranked.model_validate(fields)
     except ValidationError as error:

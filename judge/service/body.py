@@ -15,8 +15,10 @@ from starlette.requests import Request
 from judge.files.source import MEGA
 from judge.service.problems import Problem
 
+PATIENCE: Final = 30.0
+"""Seconds in which a body may begin slowly."""
 _LEAST: Final = 1024
-"""Bytes a second, once the patience of the service is over."""
+"""Bytes a second from then on."""
 _GZIP: Final = b"\x1f\x8b"
 _PIECE: Final = 1 << 20
 _PASSED: Final = 32 * MEGA
@@ -30,8 +32,8 @@ class Kept(NamedTuple):
     size: int
 
 
-async def chunks(request: Request, most: float) -> AsyncIterator[bytes]:
-    """The body as it comes, `most` MB of it.
+async def chunks(request: Request, most: float, patience: float) -> AsyncIterator[bytes]:
+    """The body as it comes, `most` MB of it; after `patience` seconds a kilobyte a second.
 
     Raises:
         Problem: it is larger, or comes too slowly.
@@ -44,7 +46,7 @@ async def chunks(request: Request, most: float) -> AsyncIterator[bytes]:
     # Whoever is refused goes on sending: what is not much is let pass, so that the answer is read.
     close = {} if 0 < whole < limit + _PASSED else _CLOSE
     _check(whole, limit, most, close)
-    stream, patience = request.stream(), request.app.state.service.limits.patience
+    stream = request.stream()
     while True:
         left = began + max(patience, taken / _LEAST) - time.monotonic()
         try:
@@ -67,21 +69,21 @@ def _check(size: float, limit: float, most: float, headers: Mapping[str, str] = 
         raise Problem("too-large", "details.too-large", headers=headers, most=most)
 
 
-async def read(request: Request, most: float) -> bytes:
+async def read(request: Request, most: float, patience: float = PATIENCE) -> bytes:
     """The whole body; `Problem` as of `chunks`."""
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise Problem("wrong-form", "details.packed")
-    return b"".join([piece async for piece in chunks(request, most)])
+    return b"".join([piece async for piece in chunks(request, most, patience)])
 
 
-async def keep(request: Request, place: Path, most: float) -> Kept:
+async def keep(request: Request, place: Path, most: float, patience: float = PATIENCE) -> Kept:
     """Write the body to a new file, which outlives a power cut; `Problem` as of `chunks`.
 
     What is gzip stays so; it is unpacked once to see that it does not grow beyond `most` MB.
     """
     digest, size, packed = hashlib.sha256(), 0, None
     with place.open("xb") as file:
-        async for piece in chunks(request, most):
+        async for piece in chunks(request, most, patience):
             if not size and piece[:2] == _GZIP:
                 packed = Unpacked(most)
             if packed is not None:

@@ -45,7 +45,8 @@ async def _taken(request: Request, sent: Sent, name: str | None) -> Response:
     options.gates(options.config(service.config))
     folder = service.batches.fresh()
     try:
-        kept = await keep(request, folder / UPLOAD, service.limits.max_batch)
+        limits = service.limits
+        kept = await keep(request, folder / UPLOAD, limits.max_batch, limits.patience)
         batch, new = await service.batches.add(folder, kept, name, sent.name, options)
     finally:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
@@ -85,7 +86,7 @@ async def submit(request: Request, sent: Annotated[Sent, Query()]) -> Response:
     responses=_SENT | {200: {"model": BatchStatus, "description": "It is there already"}},
     openapi_extra=BATCH,
 )
-async def put(request: Request, id: BatchId, sent: Annotated[Sent, Query()]) -> Response:  # noqa: A002
+async def submit_as(request: Request, id: BatchId, sent: Annotated[Sent, Query()]) -> Response:  # noqa: A002
     """As above, and safe to send again: the same id, bytes and options are the same batch.
 
     One that had failed or was cancelled is taken up again. Other bytes or options are a conflict.

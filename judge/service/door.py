@@ -54,7 +54,12 @@ class Door:
     """Lets a request through to `app`, or says why not; logs and counts it."""
 
     def __init__(
-        self, app: "ASGIApp", tokens: "Tokens", names: "Names", metrics: "Metrics", lang: "Lang" = "en"
+        self,
+        app: "ASGIApp",
+        tokens: "Tokens",
+        names: "Names",
+        metrics: "Metrics",
+        lang: "Lang" = "en",
     ) -> None:
         self._app = app
         self._lang = lang

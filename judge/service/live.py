@@ -16,6 +16,7 @@ from judge.evaluator import Evaluator
 from judge.records import Sample, SampleResult
 from judge.service.admission import Slots
 from judge.service.batches import Batches
+from judge.service.body import PATIENCE, read
 from judge.service.metrics import Metrics
 from judge.service.problems import Problem
 
@@ -39,7 +40,7 @@ class Limits:
     """MB of a body, batches aside."""
     max_batch: float = 4096.0
     """MB of a batch, packed or not."""
-    patience: float = 30.0
+    patience: float = PATIENCE
     """Seconds in which a body may begin slowly; from then on a kilobyte a second must come."""
 
 
@@ -117,6 +118,12 @@ def service_of(request: Request) -> Service:
     """The service that the application is of."""
     found: Service = request.app.state.service
     return found
+
+
+async def body_of(request: Request) -> bytes:
+    """The whole body, within the limits of the service; `Problem` where it is beyond them."""
+    limits = service_of(request).limits
+    return await read(request, limits.max_body, limits.patience)
 
 
 async def _reach(url: str) -> str:

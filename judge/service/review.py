@@ -21,10 +21,9 @@ from judge.review.records import Agreement
 from judge.review.sheet import column_of
 from judge.review.targets import samples_of
 from judge.service.batches import Batch
-from judge.service.body import read
 from judge.service.collection import Found
 from judge.service.docs import LABELS, SHEET, problems
-from judge.service.live import service_of
+from judge.service.live import body_of
 from judge.service.problems import Problem, problem_of
 from judge.service.wire import Findings, Sheet, Told
 
@@ -109,7 +108,7 @@ async def labels(
     request: Request, batch: Found, *, replace: bool = False, lang: Lang = "en"
 ) -> Response:
     """A filled-in sheet, CSV, XLSX or JSON rows: how good the judge is, and the corrected score."""
-    body = await read(request, service_of(request).limits.max_body)
+    body = await body_of(request)
     media = request.headers.get("content-type", "text/csv").partition(";")[0].strip().lower()
     if media not in _FORMS:
         raise Problem("wrong-form", "details.sheet-taken", forms=", ".join(_FORMS))
