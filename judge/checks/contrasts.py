@@ -38,6 +38,10 @@ class Lexicon(NamedTuple):
     """By verb, a stem or Chinese characters: what the other party does."""
     falling: frozenset[str]
     """Scales of which one end falls short of the other."""
+    either: frozenset[str]
+    """Scales of which one end always holds."""
+    signs: frozenset[str]
+    """Stems and Chinese characters with which a pole or a converse begins or goes on."""
     prefixes: tuple[str, ...]
     of_adjectives: tuple[str, ...]
     """Those that only words which look like adjectives have."""
@@ -85,6 +89,7 @@ def lexicon() -> Lexicon:
                 poles[key] = poles.get(key, ()) + own
             for each in entry["zh"][end].split():
                 han_poles[each] = han_poles.get(each, ()) + own
+    converse = _converses(raw["converse"])
     return Lexicon(
         english=english,
         han=_any_of(han),
@@ -94,12 +99,20 @@ def lexicon() -> Lexicon:
         han_poles=han_poles,
         sets=frozenset(raw["exclusive"]["sets"].split()),
         falling=frozenset(raw["falls-short"]["scales"].split()),
+        either=frozenset(raw["either"]["scales"].split()),
+        signs=frozenset(_signs((*poles, *han_poles, *converse))),
         prefixes=tuple(raw["prefixes"]["any"].split()),
         of_adjectives=tuple(raw["prefixes"]["adjectives"].split()),
         unprefixed=tuple(raw["prefixes"]["not"].split()),
         symmetric=frozenset(map(stem, raw["symmetric"]["en"].split())),
-        converse=_converses(raw["converse"]),
+        converse=converse,
     )
+
+
+def _signs(keys: Iterable[str]) -> Iterator[str]:
+    for key in keys:
+        plain = key.rstrip("=")
+        yield from (stem(plain.split()[0]),) if plain.isascii() else plain
 
 
 def _converses(raw: dict[str, list[str]]) -> dict[str, frozenset[str]]:

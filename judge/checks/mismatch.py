@@ -80,15 +80,6 @@ def differences(
     )
 
 
-def confirmed(shelf: "Shelf", index: int) -> list[tuple[int, int]]:
-    """Where a sentence, given by index, has figures and dates that follow from the chunks."""
-    own, grounds = shelf.claim(index), shelf.whole
-    return [
-        *((q.start, q.end) for q in own.quantities[:_MOST] if grounds.match(q, own) is Match.FOUND),
-        *((d.start, d.end) for d in own.dates[:_MOST] if d.certain and grounds.dated(d)),
-    ]
-
-
 def _unlabelled(text: str) -> str:
     return _LABEL.sub(lambda match: " " * len(match.group()), text)
 

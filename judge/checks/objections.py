@@ -12,7 +12,7 @@ _FIGURES: Final = (FlagName.MISMATCH_NUMBER, FlagName.MISMATCH_UNIT)
 _COMMA: Final = re.compile(r",(?<=\d,)(?=\d)")
 _CUT: Final = re.compile(r"(?:,(?<=\d,)[ ]?|([.])(?<=\d\.)[ ])(?=\d)")
 _DIGITS: Final = re.compile(r"\d{2,}(?:\.\d+)?|\d\.\d+")
-EDITION: Final = "4"
+EDITION: Final = "5"
 """Bumped with every change that objects to another sentence, one of a word list too."""
 
 

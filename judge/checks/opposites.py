@@ -9,7 +9,7 @@ _SHORT: Final = 8
 """In a clause of no more words, twice that in Chinese, it need not stand right beside."""
 _SLOT: Final = 1
 """Neighbours on either side by which two words are known to stand in the same place."""
-_OF_ONE: Final = frozenset(
+OF_ONE: Final = frozenset(
     ("up", "add", "start", "open", "accept", "wide", "able", "valid", "create", "freeze", "improve")
 )
 """Scales on which a thing moves by itself, or is moved, whatever stands beside it."""
@@ -40,7 +40,7 @@ def _both(one: Word, own: Clause, two: Word, clause: Clause) -> bool:
 def _relates(word: Word, own: Clause, clause: Clause) -> bool:
     """Whether a word says something of two things, which its opposite says the other way round."""
     scales = {pole.scale for pole in word.poles}
-    return not scales <= _OF_ONE or own.has("than") or clause.has("than")
+    return not scales <= OF_ONE or own.has("than") or clause.has("than")
 
 
 def turned(one: Word, own: Clause, two: Word, clause: Clause) -> bool:

@@ -71,6 +71,24 @@ RIGHT = [
 
 # A source, what it bears out in other words, and what it does not.
 APART = [
+    # What is not one end of a scale is the other; acronyms; what the other party does.
+    (
+        "Refunds are not allowed after 30 days.",
+        "Refunds are forbidden after 30 days.",
+        "Refunds are permitted after 30 days.",
+    ),
+    (
+        "The World Trade Organization issued the report in 2019.",
+        "The WTO issued the report in 2019.",
+        "The IMF issued the report in 2019.",
+    ),
+    (
+        "Anna sold the boat to Peter.",
+        "Peter bought the boat from Anna.",
+        "Anna bought the boat from Peter.",
+    ),
+    ("考场内不允许使用手机。", "考场内禁止使用手机。", "考场内准许使用手机。"),
+    ("小桥夏季不开放。", "小桥夏天关闭。", "小桥夏天开放。"),
     # The hour at which something is done, without a half of the day.
     ("食堂七点开门，下午两点关门。", "食堂七点开门。", "食堂九点开门。"),
     ("图书馆晚上九点闭馆。", "图书馆九点闭馆。", "图书馆八点闭馆。"),

@@ -1,10 +1,13 @@
 """What of a sentence stands where in the passages it is judged against: terms against windows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from judge.checks.contrasts import lexicon
+from judge.checks.equivalents import reworded
 from judge.judges.similarity.index import RUN, Passages
 from judge.judges.similarity.model import Bools, Floats, Ints
 from judge.judges.similarity.terms import Kind, Terms
@@ -80,6 +83,27 @@ class Alignment:
     """Which rows stand in no chunk, nor their meanings."""
     scattered: Bools
     """Which do not stand in the best window of all chunks, nor their meanings."""
+    borne: Bools
+    """Where the chunks bear an item out in other words, shape (items, columns)."""
+
+    def bear(self, claims: Sequence[str], chunks: Sequence[str]) -> None:
+        """Take for found what the best window of a column says in other words than its sentence."""
+        said, items = self.said, self.items
+        signs = lexicon().signs
+        known = np.asarray([said.keys[each] in signs for each in said.first[items].tolist()], bool)
+        found, other, _ = self._among(self.inside, slice(None))
+        cells: dict[tuple[int, int], dict[int, int]] = {}
+        for item, column in np.argwhere(known[:, None] & ~(found | other)).tolist():
+            own = cells.setdefault((int(said.owner[items[item]]), column), {})
+            own[int(said.start[items[item]])] = item
+        for (sentence, column), places in cells.items():
+            window = int(self.windows[sentence, column])
+            if window >= 0:
+                chunk, start, end = self.passages.span(window)
+                for low, high in reworded(claims[sentence], chunks[chunk][start:end], places):
+                    for at in places.keys() & range(low, high):
+                        self.borne[places[at], column] = True
+        self.scattered[items[self.borne[:, 0]]] = False
 
     def measured(self, columns: slice) -> Measured:
         """The features against some of the columns."""
@@ -88,9 +112,9 @@ class Alignment:
         held, meant, _ = self._among(self.held, columns)
         other = other & ~found
         denied = against & ~found & ~other
-        telling = said.telling[items, None]
-        out = ~(found | ~telling) * (1 - _CREDIT * other)
-        gone = ~(held | ~telling) * (1 - _CREDIT * meant)
+        telling, borne = said.telling[items, None], self.borne[:, columns]
+        out = ~(found | borne | ~telling) * (1 - _CREDIT * other)
+        gone = ~(held | borne | ~telling) * (1 - _CREDIT * meant)
         weight, name = said.weight[items, None], said.name[items, None]
         values = {
             # A word of grammar counts only where it is denied.
@@ -189,8 +213,9 @@ def align(said: Terms, passages: Passages, cosine: Floats, cited: Bools) -> Alig
         items=items,
         held=codes(*_columns(hit[held], chunk[held], np.ones_like(citing), citing)),
         inside=codes(there, column),
-        missing=(counts[_OWN] == 0) & (counts[_MEANING] == 0),
-        scattered=scattered,
+        missing=(counts[_OWN] == 0) & (counts[_MEANING] == 0) & ~said.borne,
+        scattered=scattered & ~said.borne,
+        borne=np.repeat(said.borne[items, None], windows.shape[1], axis=1),
     )
 
 

@@ -8,7 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from judge.checks.mismatch import Shelf, confirmed
+from judge.checks.equivalents import equivalents
+from judge.checks.mismatch import Shelf
 from judge.checks.objections import EDITION, flags, objections
 from judge.errors import ConfigError
 from judge.judges import overruled, reason
@@ -138,19 +139,15 @@ class _Material:
         bare = [shelf.bare(index) for index in indexes]
         said = terms(bare)
         passages = locate(texts, said)
-        counts = passages.counts[said.number]
-        absent = counts == 0
-        # What stands nowhere as it is written may be a figure or date that follows from the chunks.
-        figures = np.asarray([key[:1].isdigit() for key in said.words], np.bool_)
-        for sentence in np.unique(said.owner[absent & figures[said.first]]).tolist():
-            rows = said.rows(sentence, sentence + 1)
-            own = absent[rows] & (said.kind[rows] == Kind.WORD)
-            lacking = set(said.start[rows][own].tolist())
-            spans = confirmed(shelf, indexes[sentence])
-            said.fade(rows, [span for span in spans if not lacking.isdisjoint(range(*span))])
+        absent = passages.counts[said.number] == 0
+        # What stands nowhere as it is written may follow from the chunks.
+        for sentence in np.unique(said.owner[absent & said.telling]).tolist():
+            rows, lacking = said.lacking(sentence, absent)
+            said.bear(rows, equivalents(shelf, indexes[sentence], lacking))
         chunk_of = passages.chunk_of[::RUN].tolist()
         places = zip(chunk_of, passages.edges.tolist(), strict=True)
         segments = [texts[chunk][start:end] for chunk, (start, end) in places]
+        counts = passages.counts[said.number]
         return cls(bare, said, passages, segments, np.bincount(said.owner, counts).astype(np.int64))
 
     def blocks(self) -> Iterator[tuple[int, int]]:
@@ -180,7 +177,9 @@ class _Material:
         for row, index in enumerate(block):
             cited[row, list(request.cites.get(index, ()))] = True
         cosine = nearest(own, rows, self.passages.first)
-        return align(self.said.of(low, low + len(block)), self.passages, cosine, cited)
+        found = align(self.said.of(low, low + len(block)), self.passages, cosine, cited)
+        found.bear(self.bare[low : low + len(block)], [chunk.text for chunk in request.chunks])
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,8 @@ class Terms:
 
     words: Mapping[str, int]
     """Key → number."""
+    keys: Sequence[str]
+    """The same by number."""
     pairs: Ints
     """First word · words + second word, ascending."""
     skips: Ints
@@ -83,6 +85,8 @@ class Terms:
     """Whether it is a number, or a capitalised word that does not open the sentence."""
     sense: Ints
     """Which of the meanings the word has, from 0; -1 for none."""
+    borne: Bools
+    """Whether the passages bear it out, though it stands nowhere."""
 
     @property
     def telling(self) -> Bools:
@@ -119,18 +123,38 @@ class Terms:
     def of(self, low: int, high: int) -> "Terms":
         """What the sentences from one up to another say."""
         rows = self.rows(low, high)
-        names = ("kind", "number", "first", "second", "weight", "start", "end", "name", "sense")
+        names = (
+            "kind",
+            "number",
+            "first",
+            "second",
+            "weight",
+            "start",
+            "end",
+            "name",
+            "sense",
+            "borne",
+        )
         own = {name: getattr(self, name)[rows] for name in names}
         return replace(self, owner=self.owner[rows] - low, **own)
 
-    def fade(self, rows: slice, spans: Iterable[tuple[int, int]]) -> None:
-        """Take their weight from a sentence's words within some spans, and from pairs with them."""
+    def lacking(self, sentence: int, which: Bools) -> tuple[slice, dict[int, str]]:
+        """The rows of a sentence, and of its telling words those of some rows: place → key."""
+        rows = self.rows(sentence, sentence + 1)
+        own = which[rows] & (self.kind[rows] == Kind.WORD) & (self.weight[rows] > CONTENT)
+        keys = map(self.keys.__getitem__, self.number[rows][own].tolist())
+        return rows, dict(zip(self.start[rows][own].tolist(), keys, strict=True))
+
+    def bear(self, rows: slice, spans: Iterable[tuple[int, int]]) -> None:
+        """Take a sentence's words within some spans for found; pairs with them weigh nothing."""
         within = np.zeros(rows.stop - rows.start, np.bool_)
         for start, end in spans:
             within |= (start <= self.start[rows]) & (self.end[rows] <= end)
-        inside = self.number[rows][within & (self.kind[rows] == Kind.WORD)]
-        faded = np.isin(self.first[rows], inside) | np.isin(self.second[rows], inside)
-        self.weight[rows][faded], self.name[rows][faded] = LIGHT, False
+        within &= self.kind[rows] == Kind.WORD
+        inside = self.number[rows][within]
+        self.borne[rows][within], self.sense[rows][within] = True, -1
+        beside = np.isin(self.first[rows], inside) | np.isin(self.second[rows], inside)
+        self.weight[rows][beside & (self.kind[rows] != Kind.WORD)] = LIGHT
 
 
 def tokens(text: str) -> Words:
@@ -192,6 +216,7 @@ def terms(sentences: Sequence[str]) -> Terms:
         end=said.end[two],
         name=said.name[two] & (kind == Kind.WORD),
         sense=np.where(kind == Kind.WORD, said.sense[two], -1),
+        borne=np.zeros_like(two, np.bool_),
     )
 
 
@@ -228,6 +253,7 @@ def _read(sentences: Sequence[str]) -> Terms:
     none = np.zeros(0, np.int64)
     return Terms(
         words=words,
+        keys=list(words),
         pairs=none,
         skips=none,
         meanings=meanings,
@@ -241,6 +267,7 @@ def _read(sentences: Sequence[str]) -> Terms:
         end=np.asarray(ends, np.int64),
         name=digits | ~opens & (weights > CONTENT) & np.asarray(capital, np.bool_),
         sense=np.asarray([numbered[each] for each in meant], np.int64),
+        borne=np.zeros_like(word, np.bool_),
     )
 
 

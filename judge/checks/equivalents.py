@@ -1,0 +1,90 @@
+"""Equivalents: what a claim says in other words, or other figures, than its evidence."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from judge.checks.clauses import Clause, Word, clauses, excludes, share
+from judge.checks.contrasts import lexicon
+from judge.checks.figures import Match
+from judge.checks.mismatch import Shelf
+from judge.checks.opposites import OF_ONE
+from judge.text.pieces import segments
+from judge.text.words import stem
+
+_MOST: Final = 200
+"""Figures, dates or names of a claim that are looked at."""
+_NEAR: Final = 0.4
+"""The share of a clause's words, by weight, that a sentence has which speaks of the same thing."""
+_SPOKEN: Final = frozenset(
+    (*map(stem, ["half", "quarter", "third", "fifth", "tenth", "dozen"]), *"半倍年月日周星世")
+)
+"""Stems and Chinese characters of figures and dates without a digit."""
+
+
+def equivalents(shelf: Shelf, index: int, lacking: Mapping[int, str]) -> list[tuple[int, int]]:
+    """Figures, dates and names of a sentence, given by index, that the chunks give in other forms.
+
+    `lacking` are the stems of its words that stand nowhere, by the places at which they begin.
+    """
+    own, found = shelf.claim(index), list[tuple[int, int]]()
+    told = {at for at, key in lacking.items() if key[0].isdigit() or key in _SPOKEN}
+    tall = {at for at in lacking if shelf.bare(index)[at].isupper()}
+    if told:
+        found += [
+            (figure.start, figure.end)
+            for figure in own.quantities[:_MOST]
+            if not told.isdisjoint(range(figure.start, figure.end))
+            and shelf.whole.match(figure, own) is Match.FOUND
+        ]
+    if told or tall:
+        found += [
+            (date.start, date.end)
+            for date in own.dates[:_MOST]
+            if date.certain and shelf.whole.dated(date)
+        ]
+    if tall:
+        mentions = [shelf.read(text).mentions for text in shelf.texts]
+        found += [
+            (name.start, name.end)
+            for name in own.names[:_MOST]
+            if not all(each.lacks(name) for each in mentions)
+        ]
+    return [span for span in found if not lacking.keys().isdisjoint(range(*span))]
+
+
+def reworded(claim: str, passage: str, lacking: Collection[int]) -> list[tuple[int, int]]:
+    """Words of a claim that a passage has in other words; `lacking` are places of such words.
+
+    They are of the same end of a scale, or of the other where one is denied, or say what the other
+    party does.
+    """
+    known = lexicon()
+    sentences = [clauses(passage[start:end]) for start, end in segments(passage)]
+    return [
+        (word.start, word.end)
+        for clause in clauses(claim)
+        for word in clause.words
+        if (word.poles or word.key in known.converse)
+        and any(word.start <= at < word.end for at in lacking)
+        and any(_said(word, each) and share([clause], each) >= _NEAR for each in sentences)
+    ]
+
+
+def _said(word: Word, sentence: Sequence[Clause]) -> bool:
+    """Whether a sentence says what a word does, or denies what excludes it."""
+    parties = lexicon().converse.get(word.key, ())
+    scales = {pole.scale for pole in word.poles} & (lexicon().either | OF_ONE)
+    return any(
+        (bool(scales) and any(each.denied == word.denied for each in clause.having(word)))
+        or any(
+            each.key in parties or (each.denied != word.denied and _one_of_two(word, each))
+            for each in clause.words
+        )
+        for clause in sentence
+    )
+
+
+def _one_of_two(one: Word, two: Word) -> bool:
+    """Whether either of two words, which exclude each other, always holds."""
+    scales = {pole.scale for pole in one.poles} & {pole.scale for pole in two.poles}
+    return excludes(one, two) and not lexicon().either.isdisjoint(scales)
