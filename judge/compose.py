@@ -3,12 +3,14 @@
 import logging
 import math
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from pydantic import JsonValue
 
 from judge.answer.sentences import EDITION
 from judge.config import Config, checked_url
@@ -30,9 +32,13 @@ except ImportError:  # Windows, where nobody counts
 
 if TYPE_CHECKING:
     from judge.backends.openai import Capabilities, Connection, OpenAIModel
+    from judge.backends.openai.batches import Provider
+    from judge.backends.openai.pace import Pace
     from judge.backends.store import BackgroundStore, DiskStore
     from judge.judges.cached import Explained
     from judge.records import JudgeRequest
+
+_Server = TypeVar("_Server", bound="Connection")
 
 _LOG: Final = logging.getLogger("judge")
 OPENAI: Final = "https://api.openai.com/v1"
@@ -95,8 +101,10 @@ async def open_model(config: Config) -> AsyncGenerator[Served]:
 
 
 @asynccontextmanager
-async def compose(config: Config) -> AsyncGenerator[Judges]:
+async def compose(config: Config, connection: "Connection | None" = None) -> AsyncGenerator[Judges]:
     """The judges that `config` describes, ready to be asked; their connections close on leaving.
+
+    A `connection` of the caller's is asked in the place of one to the server, and stays open.
 
     Where a language model judges, its server is probed once: what it takes is in the signature. A
     model of this machine is loaded, once, on a thread of its own.
@@ -107,7 +115,8 @@ async def compose(config: Config) -> AsyncGenerator[Judges]:
         JudgeUnavailable: the server cannot be reached, or refuses the key or the model.
     """
     async with AsyncExitStack() as stack:
-        connection = await _connected(config, stack) if config.asks_server else None
+        if connection is None and config.asks_server:
+            connection = await _connected(config, stack)
         if connection is None or config.model is None or not config.asks_model:
             yield alone(config, await _second(config, connection, stack))
             return
@@ -161,18 +170,24 @@ def alone(config: Config, judge: Judge) -> Judges:
 
 async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
     # Half a second of imports, for those who use them.
-    from judge.backends.openai import Connection, Pace, Policy  # noqa: PLC0415
+    from judge.backends.openai import Connection, Pace  # noqa: PLC0415
 
     if (fewer := at_once(config)) < config.concurrency:
         files = fewer == _sockets()
         why = "files may be open (ulimit -n)" if files else "may ask within a minute (rpm, tpm)"
         _LOG.info("concurrency is %d, not %d, as no more %s", fewer, config.concurrency, why)
+    return await stack.enter_async_context(
+        _server(config, Connection, Pace(fewer, config.rpm, config.tpm))
+    )
+
+
+def _server(config: Config, kind: "type[_Server]", pace: "Pace | None" = None) -> "_Server":
+    from judge.backends.openai import Policy  # noqa: PLC0415  likewise
+
     url = address(config)
     policy = Policy(config.timeout, config.attempts, deadline=config.deadline)
     headers = {name: text.get_secret_value() for name, text in (config.headers or {}).items()}
-    pace = Pace(fewer, config.rpm, config.tpm)
-    connection = Connection(url, _key(url), policy=policy, pace=pace, headers=headers)
-    return await stack.enter_async_context(connection)
+    return kind(url, _key(url), policy=policy, pace=pace, headers=headers)
 
 
 async def _second(config: Config, connection: "Connection | None", stack: AsyncExitStack) -> Judge:
@@ -242,6 +257,41 @@ async def _asking(
 def _room(settled: "Capabilities") -> int:
     """Tokens to allow beside a reply, where the limit covers what a model thinks, too."""
     return _THOUGHTS if settled.limit == "max_completion_tokens" else 0
+
+
+async def settled(
+    config: Config, known: Mapping[str, JsonValue] | None = None, *, ask: bool = True
+) -> dict[str, JsonValue]:
+    """What the server takes, remembered from now on at the latest. Errors as of `compose`.
+
+    As an earlier run found, else as is `known`, else asked now; where nobody is to be asked, it
+    counts as taking everything. Where no run heard what the server calls its model, `known` tells.
+    """
+    from judge.backends.openai import Capabilities, settle  # noqa: PLC0415
+    from judge.backends.openai.chat import recall, remember  # noqa: PLC0415
+    from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
+
+    name, extra, url = config.model or "", config.asked_beside, address(config)
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_store(config))
+        takes = await recall(store, url, name, extra)
+        told = Capabilities.model_validate(known or {"extra": extra})
+        if takes is None and known is None and ask:
+            connection = await _connected(config, stack)
+            takes = await settle(connection, name, REPLY_SCHEMA, store, extra)
+        elif takes is None or (told.served and not takes.served):
+            takes = (takes or told).model_copy(update={"served": told.served})
+            await remember(store, url, name, takes, extra)
+    return takes.model_dump(mode="json")
+
+
+@asynccontextmanager
+async def open_provider(config: Config) -> AsyncGenerator["Provider"]:
+    """The batches of the server that `config` names. Errors as of `compose`."""
+    from judge.backends.openai.batches import Provider  # noqa: PLC0415
+
+    async with _server(config, Provider) as provider:
+        yield provider
 
 
 def explain(config: Config, store: "DiskStore", request: "JudgeRequest") -> "list[Explained]":

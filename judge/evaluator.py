@@ -52,8 +52,9 @@ class Evaluator:
     Args:
         config: settings; the defaults where left out.
         judge: a judge of your own instead of the one the settings describe; where correctness is
-            asked for, it compares with the references, too. Relevance is asked of no such judge.
-            It is asked in this process, however many `config.workers` there are.
+            asked for, it compares with the references, too. Relevance is asked of no such judge,
+            unless `Judges` names one for each. It is asked in this process, however many
+            `config.workers` there are.
         review_hook: is handed the share `config.review_rate` of the answers as they are made, on
             another thread.
         places: bounds the questions that are out in the place of `config.concurrency`.
@@ -63,7 +64,7 @@ class Evaluator:
         self,
         config: Config | None = None,
         *,
-        judge: Judge | None = None,
+        judge: Judge | Judges | None = None,
         review_hook: ReviewHook | None = None,
         places: Places | None = None,
     ) -> None:
@@ -78,7 +79,9 @@ class Evaluator:
         self._entered = False
         self._open: tuple[_Ready, AsyncExitStack] | None = None
         self._desks = WeakKeyDictionary[asyncio.AbstractEventLoop, Desk]()
-        if judge is not None:
+        if isinstance(judge, Judges):
+            self._given = judge
+        elif judge is not None:
             if self._config.relevance:
                 raise ConfigError(
                     "relevance has a prompt of its own for a language model, which a judge of your "

@@ -112,6 +112,7 @@ class JudgeServer:
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_post("/v1/embeddings", self._embed)
         app.router.add_get("/stats", self._stats)
+        self.add_routes(app.router)
         # A hanging handler ends with its client or with the server. Zero would mean: wait for ever.
         runner = web.AppRunner(
             app, handler_cancellation=True, shutdown_timeout=0.001, access_log=None
@@ -124,6 +125,9 @@ class JudgeServer:
             started(self.base_url)
         await self._stop.wait()
         await runner.cleanup()
+
+    def add_routes(self, router: web.UrlDispatcher) -> None:
+        """Serve more than chat and embeddings."""
 
     def stop(self) -> None:
         """End `serve`; called within its loop."""
@@ -147,16 +151,17 @@ class JudgeServer:
             await asyncio.sleep(answer.seconds)
             answer = answer.then
         if isinstance(answer, Says):
-            return self._completion(asked, answer)
+            return web.json_response(self.completion(asked, answer), headers=answer.headers)
         return await send(request, answer)
 
-    def _completion(self, asked: Asked, said: Says) -> web.Response:
+    def completion(self, asked: Asked, said: Says) -> dict[str, object]:
+        """The body of a chat completion."""
         prompt, reply = asked.prompt_tokens, tokens(said.text or "")
         if not asked.is_probe:
             self.prompt_tokens += prompt
             self.reply_tokens += reply
         message = {"role": "assistant", "content": said.text, "refusal": said.refusal}
-        body = {
+        return {
             "id": f"chatcmpl-{asked.number}",
             "object": "chat.completion",
             "created": 0,
@@ -168,7 +173,6 @@ class JudgeServer:
                 "total_tokens": prompt + reply,
             },
         }
-        return web.json_response(body, headers=said.headers)
 
     async def _embed(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()

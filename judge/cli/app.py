@@ -36,13 +36,12 @@ _COMMANDS: Final = [
     "overlap",
     "perturb",
     "recommend",
-    "report",
     "retrieval",
     "score",
     "serve",
     "show",
 ]
-_GROUPS: Final = ["cache", "gold", "review", "prompts"]
+_GROUPS: Final = ["batch", "cache", "gold", "review", "prompts"]
 
 _BUG: Final = "this is a bug in judge, not yours; please report the above"
 _NO_MEMORY: Final = "out of memory; give it more, a smaller --concurrency, or shorter samples"

@@ -1,0 +1,193 @@
+"""A provider's batches: files of requests sent up, watched, and what came of them brought down."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Final, TypeVar
+
+import aiohttp
+from pydantic import BaseModel, BeforeValidator, Field, JsonValue
+
+from judge.backends.openai.client import Connection
+from judge.backends.openai.failures import (
+    TRANSPORT,
+    Answer,
+    Failure,
+    brief,
+    from_error,
+    from_refusal,
+)
+from judge.errors import JudgeUnavailable
+from judge.records import UnscoredReason
+
+T = TypeVar("T")
+_Kind = TypeVar("_Kind", bound=BaseModel)
+
+_OK: Final = 200
+_LISTED: Final = 100
+"""Of the newest batches, in which one that was sent already is looked for."""
+_MARK: Final = "judge"
+"""Of a batch's metadata: the hash of its file."""
+_MOST: Final = 1 << 20
+"""Bytes of an answer that is no file."""
+_ENDPOINT: Final = "/v1/chat/completions"
+_STEP: Final = "does this server take batches (/files, /batches)? the same command tries again"
+_PIECE: Final = 1 << 16
+
+
+class _Counts(BaseModel):
+    completed: int = 0
+    failed: int = 0
+
+
+class _Trouble(BaseModel):
+    message: str = ""
+
+
+class _Troubles(BaseModel):
+    data: Annotated[list[_Trouble], BeforeValidator(lambda given: given or [])] = []
+
+
+class Batch(BaseModel):
+    """A batch as its provider tells of it."""
+
+    id: str
+    status: str
+    """`validating in_progress finalizing completed failed expired cancelling cancelled`."""
+    output_file_id: str | None = None
+    error_file_id: str | None = None
+    request_counts: _Counts | None = None
+    errors: _Troubles | None = None
+    metadata: dict[str, JsonValue] | None = None
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The files of replies and of errors, as far as there are any."""
+        return tuple(each for each in (self.output_file_id, self.error_file_id) if each)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Requests that were answered, and that failed."""
+        counts = self.request_counts or _Counts()
+        return counts.completed, counts.failed
+
+    @property
+    def why(self) -> str:
+        """What was wrong with it; empty where nothing was."""
+        return brief("; ".join(each.message for each in (self.errors or _Troubles()).data))
+
+
+class _Named(BaseModel):
+    id: Annotated[str, Field(min_length=1)]
+
+
+class _List(BaseModel):
+    data: list[Batch]
+
+
+class Provider(Connection):
+    """The files and batches of an OpenAI-compatible provider; entered as a `Connection` is.
+
+    Every method raises JudgeUnavailable where the provider refuses, or cannot be reached in as
+    many attempts as the policy says.
+    """
+
+    async def find(self, digest: str) -> Batch | None:
+        """The batch of a file with this hash, of the newest; None where none was sent."""
+        listed = await self._call("GET", f"/batches?limit={_LISTED}", _of(_List))
+        return next((b for b in listed.data if (b.metadata or {}).get(_MARK) == digest), None)
+
+    async def send(self, path: Path, digest: str) -> Batch:
+        """Send a file up and have its requests answered."""
+
+        def form() -> aiohttp.FormData:
+            data = aiohttp.FormData({"purpose": "batch"})
+            data.add_field("file", path.open("rb"), filename=path.name)  # which aiohttp closes
+            return data
+
+        file = await self._call("POST", "/files", _of(_Named), form)
+        order = {
+            "input_file_id": file.id,
+            "endpoint": _ENDPOINT,
+            "completion_window": "24h",
+            "metadata": {_MARK: digest},
+        }
+        return await self._call("POST", "/batches", _of(Batch), lambda: json.dumps(order))
+
+    async def status(self, batch: str) -> Batch:
+        """How far a batch is."""
+        return await self._call("GET", f"/batches/{batch}", _of(Batch))
+
+    async def fetch(self, file: str, to: Path) -> None:
+        """Bring a file down, over what is there."""
+
+        async def save(response: aiohttp.ClientResponse) -> None:
+            with to.open("wb") as copy:
+                async for piece in response.content.iter_chunked(_PIECE):
+                    copy.write(piece)
+
+        await self._call("GET", f"/files/{file}/content", save)
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        read: Callable[[aiohttp.ClientResponse], Awaitable[T]],
+        data: Callable[[], object] = lambda: None,
+    ) -> T:
+        url = self.base_url + path
+
+        async def attempt(end: float) -> T | Failure:
+            given = data()
+            headers = dict(self._route.headers)
+            if not isinstance(given, str):
+                del headers["content-type"]  # aiohttp's own names the boundary between parts
+            asking = self._session.request(
+                method,
+                url,
+                data=given,
+                headers=headers,
+                allow_redirects=False,
+                proxy=self._route.proxy,
+                proxy_headers=self._route.proxy_headers,
+            )
+            try:
+                async with asyncio.timeout_at(end), asking as response:
+                    if response.status == _OK:
+                        return await read(response)
+                    body = await _start(response)
+            except TRANSPORT as error:
+                late = type(error) is TimeoutError
+                slow = Failure(UnscoredReason.TIMEOUT, "no whole answer in time; see --timeout")
+                return slow if late else from_error(error, self._hide)
+            except ValueError:
+                return Failure(UnscoredReason.SERVER_ERROR, "HTTP 200, but no answer in it")
+            text = self._hide(body.decode(errors="replace")).encode()
+            return from_refusal(Answer(response.status, response.headers, text, url), self._hide)
+
+        outcome, _ = await self.policy.persist(attempt, None)
+        if isinstance(outcome, Failure):
+            step = outcome.step.format(option="--model") or _STEP
+            where = f"{method} {self.base_url}{path.partition('?')[0]}"
+            raise JudgeUnavailable(f"{where}: {outcome.detail}; {step}")
+        return outcome
+
+
+async def _start(response: aiohttp.ClientResponse) -> bytes:
+    """A body, as far as one that is no file goes."""
+    body = b""
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > _MOST:
+            break
+    return body
+
+
+def _of(kind: type[_Kind]) -> Callable[[aiohttp.ClientResponse], Awaitable[_Kind]]:
+    """Reads a body that holds one of these."""
+
+    async def read(response: aiohttp.ClientResponse) -> _Kind:
+        return kind.model_validate_json(await _start(response))
+
+    return read

@@ -1,0 +1,1 @@
+"""Provider batch files at half the price: what they bring fills the cache."""

@@ -1,0 +1,98 @@
+"""The judge asks by letter: what has come goes into the cache, and the rest is written down."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import aclosing, closing
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from judge.backends.openai.mailbox import WAITS, Address, Mailbox
+from judge.batch.folder import BatchFolder, Replies
+from judge.compose import address as server_of
+from judge.compose import compose, settled
+from judge.config import Config
+from judge.errors import RunError
+from judge.evaluator import Evaluator
+from judge.files.runs import has_bytes
+from judge.files.samples import read_samples
+from judge.records import Unscored, Verdict
+
+
+class Filled(NamedTuple):
+    """How far the answers of a batch folder have come."""
+
+    answers: int
+    claims: int
+    judged: int
+    """Claims with a verdict, which is in the cache now."""
+    waiting: int
+    """Claims that a reply may still bring one."""
+    unscored: Counter[str]
+    """The others, by reason."""
+    asked: int
+    """Requests that have no reply."""
+    troubles: Counter[str]
+    """What the provider says of requests that it did not answer."""
+
+
+def fill(
+    folder: BatchFolder, hand_on: Callable[[Address, Mapping[str, JsonValue]], None]
+) -> Filled:
+    """Judge the samples of a folder by the replies that are there, as `judge score` would.
+
+    Verdicts go into the cache; `hand_on` is given each request that has no reply, once or more.
+
+    Raises:
+        RunError: the samples have changed since.
+        JudgeUnhealthy: the replies hold nothing of use.
+    """
+    made_from = folder.record.input
+    path = Path(made_from.path)
+    if not path.is_file() or not has_bytes(path, made_from):
+        raise RunError(f"{path}: is not what {folder.path} was written from; put that back")
+    config = folder.config().model_copy(update={"fallback": False, "workers": 1})
+    asked = set[Address]()
+
+    def note(address: Address, body: Mapping[str, JsonValue]) -> None:
+        asked.add(address)
+        hand_on(address, body)
+
+    with closing(Replies(folder)) as replies:
+        known = {**folder.record.takes, "served": folder.record.takes["served"] or replies.served}
+        mailbox = Mailbox(server_of(config), replies.find, note)
+        counts, reasons = asyncio.run(_judged(config, known, mailbox, path))
+    claims = counts["judged"] + counts["waiting"] + reasons.total()
+    return Filled(
+        counts["answers"],
+        claims,
+        counts["judged"],
+        counts["waiting"],
+        reasons,
+        len(asked),
+        replies.troubles,
+    )
+
+
+async def _judged(
+    config: Config, known: Mapping[str, JsonValue], mailbox: Mailbox, path: Path
+) -> tuple[Counter[str], Counter[str]]:
+    """How many answers and claims there are, and why some have no verdict."""
+    counts, reasons = Counter[str](), Counter[str]()
+    await settled(config, known)
+    async with compose(config, mailbox) as judges:
+        samples = read_samples(path, on_bad=lambda _: None, max_line=config.max_line)
+        async with aclosing(Evaluator(config, judge=judges).evaluate(samples)) as results:
+            async for result in results:
+                counts["answers"] += 1
+                for sentence in result.sentences:
+                    match sentence.outcome:
+                        case Verdict():
+                            counts["judged"] += 1
+                        case Unscored(detail=detail) if detail == WAITS:
+                            counts["waiting"] += 1
+                        case Unscored(reason=reason):
+                            reasons[reason.value] += 1
+    return counts, reasons

@@ -1,0 +1,272 @@
+"""`judge batch`: a provider's batches, at half the price, fill the cache."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from judge.cli.app import app
+from judge.cli.options import takes_settings
+from judge.cli.terminal import say
+from judge.errors import ConfigError
+from judge.text.visible import clip, counted, flat
+
+if TYPE_CHECKING:
+    from judge.batch.fill import Filled
+    from judge.batch.folder import BatchFolder, RequestFile
+    from judge.config import Config
+
+_MEGA: Final = 1_000_000
+_LISTED: Final = 5
+"""Troubles that are told of; the rest is counted."""
+_WIDTH: Final = 160
+
+batch = typer.Typer(
+    no_args_is_help=True,
+    help="Provider batches at half the price: write, send, status, fetch, read; then score.",
+)
+app.add_typer(batch, name="batch")
+
+_FOLDER: Final = typer.Argument(metavar="DIR", help="Batch folder.")
+
+
+@batch.command()
+@takes_settings
+def write(
+    source: Path = typer.Argument(metavar="SAMPLES", help="JSONL or CSV, may be .gz."),
+    output: Path = typer.Option(..., "-o", "--output", metavar="DIR", help="Batch folder."),
+    *,
+    skip_bad_lines: bool = typer.Option(False, "--skip-bad-lines", help="Leave bad lines out."),
+    probe: bool = typer.Option(
+        True,
+        "--probe/--no-probe",
+        help="Ask the server what it takes, where no earlier run did [on].",
+    ),
+    max_requests: int = typer.Option(50_000, metavar="N", min=1, help="Of a file, at most."),
+    max_size: float = typer.Option(190, metavar="MB", min=0.001, help="Of a file, at most."),
+    settings: "Config",
+) -> None:
+    """Write the requests that the cache misses, as OpenAI's Batch API and vLLM read them.
+
+    Takes the settings of judge score. Run it again after judge batch read: it writes what is to be
+    asked once more, until nothing is left; then judge score finds everything in the cache.
+
+    Example: judge batch write samples.jsonl -o night --model gpt-5-mini
+    """
+    # Heavy, and --help stays quick without them.
+    from judge.batch.fill import fill  # noqa: PLC0415
+    from judge.batch.folder import BatchFolder  # noqa: PLC0415
+    from judge.compose import settled  # noqa: PLC0415
+    from judge.files.samples import check_samples  # noqa: PLC0415
+    from judge.records.run import RunInput  # noqa: PLC0415
+
+    if not settings.asks_model:
+        raise ConfigError("only a language model is asked in batches; name one with --model")
+    if not settings.cache:
+        raise ConfigError("a batch fills the cache; leave out --no-cache")
+    if str(source) == "-":
+        raise ConfigError("a batch is read from a file, not standard input; name one")
+    limit = settings.max_line
+    checked = check_samples(
+        source, on_bad=(lambda _: None) if skip_bad_lines else None, max_line=limit
+    )
+    made_from = RunInput(
+        path=str(source.absolute()),
+        sha256=checked.sha256,
+        samples=checked.samples,
+        rejected=checked.rejected,
+    )
+    takes = asyncio.run(settled(settings, ask=probe))
+    folder = BatchFolder.make(output, settings, made_from, takes)
+    with folder.held(), folder.writer(requests=max_requests, size=int(max_size * _MEGA)) as writer:
+        filled = fill(folder, writer.add)
+    say(*_progress(filled))
+    for file in writer.written:
+        size = f"{file.size / _MEGA:.1f} MB"
+        say(f"wrote {output / file.name}: {counted(file.requests, 'request')}, {size}")
+    if writer.written:
+        say(f"next: judge batch send {output}, or have {output}/requests-*.jsonl answered")
+    elif filled.asked:
+        say(f"nothing to write: {counted(filled.asked, 'request')} of before may still be answered")
+    else:
+        say(f"nothing is left to ask: judge score {source} with the same settings")
+
+
+@batch.command()
+def send(folder: Path = _FOLDER) -> None:
+    """Send the files that were written to the provider; a file is never sent twice.
+
+    Example: judge batch send night
+    """
+
+    async def run(there: "BatchFolder") -> None:
+        from judge.compose import open_provider  # noqa: PLC0415  heavy, and --help stays quick
+
+        async with open_provider(_settings(there)) as provider:
+            for file in there.record.files:
+                if file.batch:
+                    continue
+                found = await provider.find(file.sha256)
+                sent = found or await provider.send(there.path / file.name, file.sha256)
+                there.save(file.model_copy(update={"batch": sent.id, "state": sent.status}))
+                how = "was sent before" if found else "sent"
+                say(f"{file.name}: {how}, {counted(file.requests, 'request')}, {flat(sent.id)}")
+
+    with _held(folder) as there:
+        new = any(not file.batch for file in there.record.files)
+        asyncio.run(run(there))
+    say(f"next: judge batch status {folder}" if new else "nothing to send")
+
+
+@batch.command()
+def status(
+    folder: Path = _FOLDER,
+    *,
+    wait: bool = typer.Option(False, "--wait", help="Look again until all are done."),
+    every: float = typer.Option(60, metavar="SECONDS", min=0.01, help="Between two looks."),
+) -> None:
+    """Ask the provider how far its batches are.
+
+    Example: judge batch status night --wait
+    """
+    from judge.batch.folder import OVER  # noqa: PLC0415  heavy, and --help stays quick
+
+    async def run(there: "BatchFolder") -> None:
+        from judge.compose import open_provider  # noqa: PLC0415  likewise
+
+        async with open_provider(_settings(there)) as provider:
+            while True:
+                for file in there.record.files:
+                    if not file.batch or file.state in OVER:
+                        continue
+                    now = await provider.status(file.batch)
+                    done, failed = now.counts
+                    told = {"state": now.status, "done": done, "failed": failed}
+                    told |= {"outputs": now.outputs, "why": now.why}
+                    there.save(file.model_copy(update=told))
+                sent = [file for file in there.record.files if file.batch]
+                if not wait or all(file.state in OVER for file in sent):
+                    return
+                say(*map(_state, sent))
+                await asyncio.sleep(every)
+
+    with _held(folder) as there:
+        asyncio.run(run(there))
+    files = there.record.files
+    say(*map(_state, files))
+    if any(file.state in OVER and not file.answered for file in files):
+        say(f"next: judge batch fetch {folder}")
+
+
+@batch.command()
+def fetch(folder: Path = _FOLDER) -> None:
+    """Bring down what the batches that are done have brought.
+
+    Example: judge batch fetch night
+    """
+    from judge.batch.folder import OVER  # noqa: PLC0415  heavy, and --help stays quick
+
+    async def run(there: "BatchFolder") -> tuple[int, bool]:
+        from judge.compose import open_provider  # noqa: PLC0415  likewise
+
+        came, over = 0, False
+        async with open_provider(_settings(there)) as provider:
+            for file in there.record.files:
+                if file.answered or file.state not in OVER:
+                    continue
+                for output in file.outputs:
+                    part = there.path / "fetched.part"
+                    await provider.fetch(output, part)
+                    with part.open("rb") as lines:
+                        there.take(f"{file.name.removesuffix('.jsonl')}-{_word(output)}", lines)
+                    part.unlink()
+                    came += 1
+                there.save(file.model_copy(update={"answered": True}))
+                over = True
+        return came, over
+
+    with _held(folder) as there:
+        came, over = asyncio.run(run(there))
+    say(f"fetched {counted(came, 'file')}")
+    say(f"next: judge batch {'read' if over else 'status'} {folder}")
+
+
+@batch.command()
+def read(
+    folder: Path = _FOLDER,
+    files: list[Path] | None = typer.Argument(
+        None, metavar="[FILES]", help="Replies that came by another way, one a line."
+    ),
+) -> None:
+    """Read the replies that are there into the cache, and list what the provider failed at.
+
+    Example: judge batch read night output.jsonl
+    """
+    from judge.batch.fill import fill  # noqa: PLC0415  heavy, and --help stays quick
+
+    odd = Counter[str]()
+    with _held(folder) as there:
+        for path in files or ():
+            try:
+                with path.open("rb") as lines:
+                    odd += there.take(f"given-{_word(path.stem)}", lines)
+            except OSError as error:
+                raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
+        if files:
+            whole = (each.model_copy(update={"answered": True}) for each in there.record.files)
+            there.save(*whole)
+        filled = fill(there, lambda *_: None)
+        waiting = len(there.waiting())
+    say(*_progress(filled))
+    for trouble, count in (filled.troubles + odd).most_common(_LISTED):
+        say(f"  {count:,} × {clip(flat(trouble), _WIDTH)}")
+    source = there.record.input.path
+    if waiting:
+        say(f"{counted(waiting, 'request')} may still be answered: judge batch status {folder}")
+    elif filled.asked:
+        say(f"next: judge batch write {source} -o {folder}, which asks for those once more")
+    else:
+        say(f"nothing is left to ask: judge score {source} with the same settings")
+
+
+@contextmanager
+def _held(folder: Path) -> "Iterator[BatchFolder]":
+    from judge.batch.folder import BatchFolder  # noqa: PLC0415  heavy, and --help stays quick
+
+    there = BatchFolder.read(folder)
+    with there.held():
+        yield BatchFolder.read(folder)  # as it is now that nobody else changes it
+
+
+def _progress(filled: "Filled") -> list[str]:
+    asked = counted(filled.asked, "request")
+    count = f"{counted(filled.answers, 'answer')}, {counted(filled.claims, 'claim')}"
+    lines = [f"{count}: {filled.judged:,} judged, {filled.waiting:,} wait for {asked}"]
+    if filled.unscored:
+        reasons = ", ".join(f"{name} {n:,}" for name, n in filled.unscored.most_common())
+        lines.append(f"without a verdict, and not asked again: {reasons}")
+    return lines
+
+
+def _state(file: "RequestFile") -> str:
+    done = f"{file.done:,} of {file.requests:,} answered, {file.failed:,} failed"
+    came = " · fetched" if file.answered else ""
+    why = f" · {flat(file.why)}" if file.why else ""
+    return f"{file.name}  {flat(file.state)}: {done}{came}{why}"
+
+
+def _word(name: str) -> str:
+    """A file's name made of a provider's: nothing of it leads elsewhere."""
+    return "".join(c if c.isalnum() or c in "-_" else "-" for c in name)[-60:] + ".jsonl"
+
+
+def _settings(folder: "BatchFolder") -> "Config":
+    """The settings of a folder, with the headers of this environment, which no file keeps."""
+    from judge.settings import load_config  # noqa: PLC0415  heavy, and --help stays quick
+
+    headers = load_config({"judge": "similarity"}).headers
+    return folder.config().model_copy(update={"headers": headers})
