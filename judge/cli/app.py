@@ -10,12 +10,14 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any, Final, NoReturn
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 from judge.cli.terminal import check_printed, patient
 from judge.errors import JudgeError, JudgeUnhealthy
@@ -195,9 +197,8 @@ def _heard() -> Iterator[None]:
 
 
 def _run(arguments: Sequence[str] | None) -> NoReturn:
-    register()
     try:
-        raise SystemExit(app(arguments, prog_name="judge", standalone_mode=False) or 0)
+        raise SystemExit(commands()(arguments, prog_name="judge", standalone_mode=False) or 0)
     except typer.TyperException as error:
         context: typer.Context | None = getattr(error, "ctx", None)
         told, command = error.format_message(), context.command_path if context else "judge"
@@ -205,6 +206,13 @@ def _run(arguments: Sequence[str] | None) -> NoReturn:
             told = f"judge: {flat(told[:1].lower() + told[1:]).rstrip('.')}; see {command} --help"
         typer.echo(visible(told), err=True)
         raise SystemExit(WRONG_USE) from None
+
+
+@cache
+def commands() -> Any:  # noqa: ANN401  a class of typer's own click
+    """All of them, made once, however often a program calls `main`."""
+    register()
+    return get_command(app)
 
 
 def register() -> None:

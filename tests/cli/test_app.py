@@ -4,7 +4,7 @@ from importlib.metadata import version
 
 import pytest
 
-from judge.cli.app import LOGGER, app, debug, debugging, listen, main
+from judge.cli.app import LOGGER, app, commands, debug, debugging, listen, main
 
 
 def call(*words: str) -> int:
@@ -74,10 +74,12 @@ def test_a_bug_of_ours_says_so(capsys: pytest.CaptureFixture[str]) -> None:
         """Break. Example: judge broken."""
         raise RuntimeError("the bug")
 
+    commands.cache_clear()
     try:
         assert call("broken") == 70
     finally:
         app.registered_commands.pop()
+        commands.cache_clear()
     err = capsys.readouterr().err
     assert "RuntimeError: the bug" in err
     assert "this is a bug in judge, not yours" in err
