@@ -65,6 +65,15 @@ class Signature:
         named = (part.partition(":") for part in self.whole)
         return next((value for found, colon, value in named if colon and found == name), None)
 
+    @property
+    def threshold(self) -> float | None:
+        """The least probability that counts as `full`; None where none is stated."""
+        try:
+            least = float(self.part("t") or "")
+        except ValueError:
+            return None
+        return least if 0 < least <= 1 else None  # a language model's t is its temperature
+
     def named(self) -> dict[str, str]:
         """The values by name, in order; those of one name, and words alone, joined by a space.
 

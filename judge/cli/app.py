@@ -38,6 +38,7 @@ _COMMANDS: Final = [
     "overlap",
     "perturb",
     "recommend",
+    "report",
     "retrieval",
     "score",
     "serve",

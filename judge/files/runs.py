@@ -279,6 +279,21 @@ def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
         yield sample, result
 
 
+def pairs(folder: Path) -> Iterator[tuple[SampleResult, Sample | None]]:
+    """Every result of a run with its sample, in input order; errors as of `read_results`.
+
+    None stands for all samples where the input is gone or has changed since.
+    """
+    path = _input(folder)
+    try:
+        same = has_bytes(path, read_record(folder).input)
+    except OSError:
+        same = False
+    samples = Origins(folder) if same else None
+    for result in read_results(folder):
+        yield result, samples.of(result) if samples else None
+
+
 def has_bytes(path: Path, made_from: RunInput) -> bool:
     """Whether a file holds, byte for byte, what a run was made from.
 

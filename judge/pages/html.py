@@ -1,7 +1,9 @@
 """HTML pages from templates: one file each, that needs no other and runs no script but its own."""
 
+import gzip
 import hashlib
 from base64 import b64encode
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
@@ -24,7 +26,12 @@ def render(template: str, lang: Lang, **values: object) -> str:
     `whole` cuts nothing and keeps lines; `place` makes a share, 0 to 1, a place along a scale.
     jinja2.UndefinedError where the template shows a name that is not given.
     """
-    return _environment().get_template(template).render(values, lang=lang)
+    return "".join(pieces(template, lang, **values))
+
+
+def pieces(template: str, lang: Lang, **values: object) -> Iterator[str]:
+    """The same page piece by piece: what a template loops over need not be in memory at once."""
+    return _environment().get_template(template).generate(values, lang=lang)
 
 
 @cache
@@ -45,6 +52,11 @@ def _environment() -> "Environment":
     made.filters["whole"] = visible
     made.filters["place"] = lambda share: f"{100 * share:.2f}%"
     return made
+
+
+def packed(data: bytes) -> str:
+    """What a page carries much of: gzip, base64. A script unpacks it by `DecompressionStream`."""
+    return b64encode(gzip.compress(data, mtime=0)).decode()
 
 
 @cache

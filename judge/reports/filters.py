@@ -49,7 +49,7 @@ class Filter(NamedTuple):
             return []
         meant: list[set[int]] = []
         if self.support is not None:
-            meant.append({s.index for s in result.sentences if _support(s) == self.support})
+            meant.append({s.index for s in result.sentences if support_of(s) == self.support})
         if self.flag is not None:
             compared = result.correctness.answer_flags if result.correctness else ()
             # The other flags of a comparison are of the reference, not of the chunks.
@@ -66,7 +66,7 @@ class Filter(NamedTuple):
         return flag.value == self.flag or flag.value.startswith(f"{self.flag}:")
 
 
-def _support(sentence: SentenceResult) -> str | None:
+def support_of(sentence: SentenceResult) -> str | None:
     """Its label by the run's own judge, as a summary counts it."""
     outcome = sentence.outcome
     if isinstance(outcome, Verdict) and outcome.fallback_from is None:

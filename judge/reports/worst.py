@@ -169,22 +169,22 @@ def _findings(entry: Entry) -> Iterator[tuple[FindingName, int, float]]:
         yield "citations", len(bad), min(bad)
 
 
-def worst_answer(results: Iterable[SampleResult]) -> SampleResult | None:
-    """The scored answer with the lowest faithfulness; among equals most unsupported or flagged.
+def badness(result: SampleResult) -> tuple[int, float, int, int]:
+    """Where an answer stands among others, the least first.
 
-    Where none is scored, the one with the most failures, the first of them; None where no answer
-    claims anything. An answer nobody could judge is not a bad answer.
+    The lowest faithfulness; among equals most unsupported or flagged. Then those without a verdict,
+    most failures first, for an answer nobody could judge is not a bad one; then those without
+    claims.
     """
-    return min(
-        (result for result in results if result.scores.claims),
-        key=lambda r: (
-            r.scores.faithfulness is None,
-            r.scores.faithfulness or 0.0,
-            -len({*r.scores.unsupported, *_flags(r)}),
-            -r.scores.unscored,
-        ),
-        default=None,
-    )
+    scores = result.scores
+    rank = 2 if not scores.claims else 1 if scores.faithfulness is None else 0
+    doubtful = len({*scores.unsupported, *_flags(result)})
+    return rank, scores.faithfulness or 0.0, -doubtful, -scores.unscored
+
+
+def worst_answer(results: Iterable[SampleResult]) -> SampleResult | None:
+    """The worst by `badness`, the first of equals; None where no answer claims anything."""
+    return min((result for result in results if result.scores.claims), key=badness, default=None)
 
 
 def _flags(result: SampleResult) -> dict[int, list[Flag]]:

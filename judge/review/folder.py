@@ -102,6 +102,13 @@ def write_findings(run: Path, agreement: Agreement, page: str | None) -> None:
         _write(run / html, page)
 
 
+def read_findings(run: Path, target: Target = "faithfulness") -> Agreement | None:
+    """What labels say of the judge; None where none were imported, RunError where damaged."""
+    path = run / files_of(target)[0]
+    data = _read(path)
+    return parse(data, Agreement, str(path), "import the sheets again") if data else None
+
+
 def discard_findings(run: Path, target: Target = "faithfulness") -> None:
     """Remove what labels said, before they change: it must not outlive them. RunError as above."""
     for name in files_of(target):

@@ -84,12 +84,8 @@ def threshold(signature: str) -> str | None:
     >>> threshold("similarity:lexical|t:0.8716"), threshold("llm:m@h|t:0")
     ('0.872', None)
     """
-    stated = Signature.parse(signature).part("t") or ""
-    try:
-        least = float(stated)
-    except ValueError:
-        return None
-    return f"{least:.3f}" if 0 < least <= 1 else None  # a language model's t is its temperature
+    least = Signature.parse(signature).threshold
+    return None if least is None else f"{least:.3f}"
 
 
 def meaning(flag: Flag, page: Page) -> str:

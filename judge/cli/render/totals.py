@@ -15,8 +15,6 @@ from judge.cli.render.quadrants import print_quadrants
 from judge.cli.terminal import Page, between, figures, number, words
 from judge.files.runs import SUMMARY
 from judge.records import (
-    CorpusBounds,
-    CorpusScore,
     CorrectnessStatus,
     CorrectnessTotals,
     FlagName,
@@ -25,7 +23,13 @@ from judge.records import (
     Summary,
     UnscoredReason,
 )
-from judge.records.summary import ABSTAINING, CITING, COMPARED, HALLUCINATING, OVERALL
+from judge.reports.headline import (
+    Headline,
+    correctness_headlines,
+    headlines,
+    is_apart,
+    relevance_headlines,
+)
 from judge.reports.worst import FIGURES, Entry, Example, Finding, FindingName
 from judge.signature import Signature
 from judge.text.visible import clip, flat
@@ -33,28 +37,6 @@ from judge.text.visible import clip, flat
 _Part = TypeVar("_Part", bound=str)
 _Scored = Summary | CorrectnessTotals | RelevanceTotals
 
-_SCORES: Final = (
-    "faithfulness",
-    "faithfulness_strict",
-    "faithfulness_with_fallback",
-    *HALLUCINATING,
-    "contradiction_rate",
-    *CITING,
-    *ABSTAINING,
-)
-# Similarity never says partial: strict would repeat the first.
-_LLM_ONLY: Final = ("faithfulness_strict", "hallucination_rate_strict")
-_AGREEING: Final = (*OVERALL, *COMPARED, "f1_with_fallback")
-_OFFLINE: Final = {
-    "faithfulness": "looks_supported",
-    "hallucination_rate": "looks_hallucinated",
-    "f1_overall": "looks_correct_overall",
-    "f1": "looks_correct",
-}
-"""What a score is called where similarity made it."""
-_RELATING: Final = ("relevance_overall", "relevance")
-_NOUNS: Final = {"citation_validity": "citation", **dict.fromkeys(_RELATING, "part")}
-"""What a score is pooled over, where it is not sentences."""
 _LISTS: Final = {
     (True, True): "looks_flagged",
     (True, False): "looks",
@@ -128,7 +110,8 @@ class _Totals:
         if not wish.details:
             self._print_flagged()
         page.blank()
-        page.table(self._scores())
+        title = "similarity" if self._offline else "faithfulness"
+        page.table(self._score_table(title, headlines(summary)))
         if self._offline:
             page.say(words("totals", "finding", page.lang)("blind"), hang=2, style="dim")
         if wish.details:
@@ -203,12 +186,9 @@ class _Totals:
             page.say(self._say("no_reference"), hang=2, style="yellow")
             return
         title = "looks_correct" if self._offline else "correctness"
-        overall, own = totals.f1_overall, totals.f1
-        # Where every question was answered, both are the same.
-        apart = overall is not None and (own is None or own.answers < overall.answers)
-        names = [name for name in _AGREEING if apart or name not in OVERALL]
-        page.table(self._score_table(title, totals, names))
-        if apart:
+        rows = correctness_headlines(totals, offline=self._offline)
+        page.table(self._score_table(title, rows))
+        if is_apart(totals.f1_overall, totals.f1):
             page.say(self._say("overall"), hang=2, style="dim")
         if self._offline:
             page.say(self._say("short"), hang=2, style="dim")
@@ -223,10 +203,8 @@ class _Totals:
         if sum(totals.statuses.values()) == without:
             page.say(self._say("no_query"), hang=2, style="yellow")
             return
-        overall, own = totals.relevance_overall, totals.relevance
-        apart = overall is not None and (own is None or own.answers < overall.answers)
-        page.table(self._score_table("relevance", totals, _RELATING if apart else _RELATING[1:]))
-        if apart:
+        page.table(self._score_table("relevance", relevance_headlines(totals)))
+        if is_apart(totals.relevance_overall, totals.relevance):
             page.say(self._say("overall_relevance"), hang=2, style="dim")
         if without:
             said = self._say("without_query", answers=counted("answer", without, page.lang))
@@ -237,40 +215,23 @@ class _Totals:
         flags = [("flags", self._parts(totals.flags, ""))] if any(totals.flags.values()) else []
         self._print_counts([*told, *failures, *(flags if details else [])])
 
-    def _scores(self) -> Table:
-        left_out = {
-            *(() if any(self._summary.citations.values()) else CITING),
-            *(_LLM_ONLY if self._offline else ()),
-            *(name for name in (*HALLUCINATING, *ABSTAINING) if not getattr(self._summary, name)),
-        }
-        if not (self._summary.abstention_rate or self._summary.abstention_rate_unanswerable):
-            left_out.update(ABSTAINING)
-        names = [name for name in _SCORES if name not in left_out]
-        title = "similarity" if self._offline else "faithfulness"
-        return self._score_table(title, self._summary, names)
-
-    def _score_table(self, title: str, totals: _Scored, names: Iterable[str]) -> Table:
+    def _score_table(self, title: str, rows: Iterable[Headline]) -> Table:
         """A row for a score, a dash where there is none; and one where failures leave it open."""
         lang = self._page.lang
         named, heads = words("totals", "score", lang), words("totals", "column", lang)
         columns = map(heads, ("mean", "interval", "pooled", "answers", "of"))
         table = figures("", *columns, title=words("totals", "title", lang)(title))
         table.columns[2].justify = "left"
-        for name in names:
-            score: CorpusScore | None = getattr(totals, name)
-            bounds: CorpusBounds | None = getattr(totals, f"{name}_bounds", None)
-            answers = score.answers if score else 0
-            label = named(_OFFLINE.get(name, name) if self._offline else name)
+        for label, score, bounds, noun in rows:
             if score is not None:
-                share = name in {*HALLUCINATING, *ABSTAINING}  # of answers: nothing to pool
-                noun = _NOUNS.get(name, "sentence")
-                items = counted(noun, score.items, lang)
                 interval = between(score.interval.low, score.interval.high)
-                pooled, items = ("", "") if share else (number(score.micro), items)
-                table.add_row(label, number(score.macro), interval, pooled, str(answers), items)
-            elif not name.endswith("_with_fallback"):
-                table.add_row(label, number(None), "", "", "0", "")
-            if bounds is not None and (bounds.low < bounds.high or bounds.answers != answers):
+                items = counted(noun, score.items, lang) if noun else ""
+                pooled = number(score.micro) if noun else ""
+                answers = str(score.answers)
+                table.add_row(named(label), number(score.macro), interval, pooled, answers, items)
+            else:
+                table.add_row(named(label), number(None), "", "", "0", "")
+            if bounds is not None:
                 limits = between(bounds.low, bounds.high)
                 table.add_row(named("failures"), "", limits, "", str(bounds.answers), "")
         return table

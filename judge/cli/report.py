@@ -1,0 +1,40 @@
+"""`judge report`: a run as one page, to look at in a browser and to send round."""
+
+from pathlib import Path
+
+import typer
+
+from judge.cli.app import app
+from judge.cli.options import RUN, language
+from judge.cli.terminal import say
+
+
+@app.command()
+def report(
+    run: Path = RUN,
+    *,
+    output: Path = typer.Option(
+        ..., "-o", metavar="FILE", help="The page to write; an earlier one is replaced."
+    ),
+    by: str | None = typer.Option(
+        None, "--by", metavar="KEY", help="Tell slices apart by this key of the samples."
+    ),
+    lang: str = typer.Option(
+        "en", metavar="en|zh", help="Language of the page [en]; reasons keep the answer's."
+    ),
+) -> None:
+    """Write a run as one HTML page: scores, charts, and the answers to search, worst first.
+
+    The page needs no network and no other file. It holds the texts of the answers, and of the
+    chunks those that a sentence rests on or cites.
+
+    Example: judge report runs/today -o report.html --by category
+    """
+    from judge.files.runs import made_from  # noqa: PLC0415  heavy, and --help stays quick
+    from judge.pages.report import report as page  # noqa: PLC0415
+    from judge.review.folder import check_output, write_whole  # noqa: PLC0415
+
+    spoken = language(lang)
+    check_output(output, made_from(run), force=True)
+    write_whole(output, page(run, spoken, by))
+    say(f"written to {output} ({output.stat().st_size / 1e6:,.1f} MB)")

@@ -1,0 +1,149 @@
+"""The table of cells as it is told: retrieved, faithful, correct, abstained, and what it means."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from judge.messages import Lang, Messages
+from judge.records import QuadrantCount, QuadrantTable, Summary
+from judge.records.quadrant import QuadrantWord
+from judge.scores.quadrants import BY, row_of
+from judge.signature import Signature
+from judge.text.visible import clip, counted, flat
+
+IN_PART: Final = ("generation", "unknown")
+"""Where it matters that part of the evidence was not seen."""
+OPEN: Final = "open"
+NOT_ASKED: Final = "not_asked"
+_SAID: Final[dict[QuadrantWord, tuple[str, str]]] = {
+    "retrieved": ("retrieved", "yes"),
+    "missed": ("retrieved", "no"),
+    "faithful": ("faithful", "yes"),
+    "unfaithful": ("faithful", "no"),
+    "unjudged": ("faithful", OPEN),
+    "correct": ("correct", "yes"),
+    "wrong": ("correct", "no"),
+    "uncompared": ("correct", OPEN),
+    "abstained": ("abstained", "yes"),
+    "silent": ("abstained", "silent"),
+    "beside": ("beside", "yes"),
+    "answered": ("abstained", "no"),
+}
+"""Which column a word fills, and with what; what no word fills is not asked of the quadrant."""
+_IMPLIED: Final[frozenset[QuadrantWord]] = frozenset({"answerable", "answered"})
+"""What the other words of a quadrant say, too."""
+_LIMITS: Final = ("faithful", "correct", "gold")
+"""Parts of a signature that are told below the table."""
+_NAMED: Final = 3
+_LONGEST: Final = 40
+"""Characters of a name from outside that is listed."""
+
+
+class Note(NamedTuple):
+    """A line below the table."""
+
+    text: str
+    """In the table's language."""
+    weight: Literal["total", "aside", "plain", "caution"]
+    """What kind of line it is."""
+
+
+class CellTable:
+    """The quadrants of a run in words of one language."""
+
+    def __init__(self, summary: Summary, found: QuadrantTable, lang: Lang) -> None:
+        self._found, self._lang, self._offline = found, lang, summary.by_similarity
+        there = {word for cell in found.cells for word in cell.words}
+        told = not there.isdisjoint({"correct", "wrong"})
+        self._compared = told or summary.correctness is not None
+        self.columns = ["retrieved", "faithful", *["correct"] * self._compared, "abstained"]
+        """What is asked of each quadrant."""
+        self.columns += ["beside"] * ("beside" in there)
+        self._unfound = "answerable" in there and "retrieved" not in there
+
+    def words(self, key: str, **values: object) -> str:
+        """The words under a key of `say`."""
+        return Messages.of("quadrants")(f"say.{key}", self._lang, **values)
+
+    @property
+    def title(self) -> str:
+        """What the table is of."""
+        found = self._found
+        answers = counted(found.counted, "answer") if self._lang == "en" else f"{found.counted:,}"
+        return self.words("title", counted=answers)
+
+    def signs(self, cell: QuadrantCount) -> list[str]:
+        """What stands in its columns: keys of `words`, `NOT_ASKED`, or nothing."""
+        said = dict(_SAID[word] for word in cell.words if word in _SAID)
+        # Of another answer no word says whether it is beside the question or not known to be.
+        unsaid = "" if "answered" in cell.words else NOT_ASKED
+        return [said.get(name, unsaid if name == "beside" else NOT_ASKED) for name in self.columns]
+
+    def share(self, cell: QuadrantCount) -> str:
+        """Its share of the answers in the table."""
+        return f"{100 * cell.answers / self._found.counted:.1f} %"
+
+    def means(self, cell: QuadrantCount) -> str:
+        """What an answer there speaks for, and the first that stand in it."""
+        qids = _named(cell.qids, cell.answers)
+        means = self.words("means", reading=reading(cell.words, self._lang), qids=qids)
+        if cell.partly and cell.half in IN_PART:
+            means = self.words("partly", means=means, partly=f"{cell.partly:,}")
+        return means
+
+    def asked(self, words: Sequence[QuadrantWord]) -> str:
+        """A quadrant as `judge show --cell` takes it: what goes without saying is left out."""
+        implied = _IMPLIED if self._compared else _IMPLIED | {"uncompared"}
+        return ",".join(word for word in words if word not in implied)
+
+    def legend(self, not_asked: str) -> str:
+        """What the marks in the columns mean, those that stand there; one means not asked."""
+        shown = {sign for cell in self._found.cells for sign in self.signs(cell)}
+        marks = {OPEN: (self.words(OPEN), "not_known"), NOT_ASKED: (not_asked, NOT_ASKED)}
+        legend = (
+            f"{mark} {self.words(key)}" for key_, (mark, key) in marks.items() if key_ in shown
+        )
+        return "  ".join(legend)
+
+    def notes(self) -> Iterator[Note]:
+        """What the table adds up to, what it rests on, and what it lacks."""
+        found = self._found
+        halves = {half: f"{count:,}" for half, count in found.halves.items()}
+        yield Note(self.words("total", **halves), "total")
+        signatures = list(map(Signature.parse, found.signatures))
+        key = "limits_compared" if self._compared else "limits"
+        limits = [
+            {name: made.part(name) or self.words(OPEN) for name in _LIMITS} for made in signatures
+        ]
+        for line in dict.fromkeys(self.words(key, **parts) for parts in limits):
+            yield Note(line, "aside")
+        if self._offline:
+            yield Note(self.words("similarity"), "aside")
+        if not self._compared:
+            yield Note(self.words("uncompared"), "plain")
+        if self._unfound:
+            by_document = all(made.part("gold") == "prefix" for made in signatures)
+            yield Note(self.words("unfound_prefix" if by_document else "unfound"), "caution")
+
+    def left_out(self) -> Iterator[Note]:
+        """Answers that stand in no quadrant, and gold that names two things."""
+        found = self._found
+        if found.without_gold:
+            yield Note(self.words("without_gold", answers=f"{found.without_gold:,}"), "aside")
+        if found.conflicting:
+            qids = _named(found.conflicting_qids, found.conflicting)
+            said = self.words("conflicting", answers=f"{found.conflicting:,}", qids=qids)
+            yield Note(said, "caution")
+        made = found.signatures.items()
+        if differing := sum(count for each, count in made if Signature.parse(each).part(BY)):
+            yield Note(self.words("differing", answers=f"{differing:,}"), "caution")
+
+
+def reading(words: Collection[QuadrantWord], lang: Lang) -> str:
+    """What an answer with these words speaks for."""
+    return Messages.of("quadrants")(f"reading.{row_of(words).reading}", lang)
+
+
+def _named(qids: Sequence[str], answers: int) -> str:
+    """The first few names of so many answers, on one line."""
+    few = [clip(flat(qid), _LONGEST) for qid in qids[:_NAMED]]
+    return ", ".join([*few, "…"] if answers > len(few) else few)
