@@ -1,6 +1,6 @@
-"""One answer of half a megabyte beside ordinary ones: nobody waits for it.
+"""One answer of a quarter of a megabyte beside ordinary ones: nobody waits for it.
 
-Some five seconds, for the long answer has to be read and judged.
+Some two seconds, for the long answer has to be read and judged.
 """
 
 import signal
@@ -10,7 +10,7 @@ from judge import Chunk, Evaluator, Sample, Verdict
 from tests.commands import line, start, until, write
 from tests.server import JudgeServer
 
-LONG = f"{'no. 5 e.g. a ' * 38_000}The site had 105 visits."
+LONG = f"{'no. 5 e.g. a ' * 20_000}The site had 105 visits."
 CHUNKS = [Chunk(chunk_id="1", text="The site had 105 visits in 2021.")]
 
 
