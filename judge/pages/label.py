@@ -12,12 +12,12 @@ _SCRIPT: Final = ("page.", "label.", "skip.")
 """What the script of the page says by itself."""
 
 
-def page(lang: Lang, run: str) -> str:
+def page(lang: Lang, run: str = "") -> str:
     """The page. It holds no text of the run; its script asks for these beside its own address.
 
     Args:
         lang: of the page.
-        run: what `judge review import` is to be given.
+        run: what `judge review import` is to be given; without, the service imports.
     """
     words = Messages.of("label")
     texts = {
@@ -32,5 +32,6 @@ def page(lang: Lang, run: str) -> str:
         texts=texts,
         labels=[each.value for each in Support],
         skips=SKIPS,
+        home=not run,
         command=f"judge review import {run}",
     )

@@ -36,6 +36,8 @@ from judge.service.logs import LOG
 from judge.service.metrics import MEDIA, Metrics
 from judge.service.problems import TEXTS, Problem, problem_of, told, unquoted
 from judge.service.review import router as review
+from judge.service.site import router as site
+from judge.service.site import views
 from judge.service.tokens import Names, Tokens
 from judge.service.wire import ResultLine, Told
 from judge.text.visible import clip
@@ -247,7 +249,7 @@ def application(service: Service, tokens: Tokens, names: Names, lang: Lang = "en
     """The whole application, its door in front."""
     app = _empty()
     app.state.service = service
-    for router in (api, collection, review, plain):
+    for router in (api, collection, review, views, plain, site):
         app.include_router(router)
     app.include_router(label, prefix="/v1/batches/{id}", dependencies=[Depends(_labelled)])
     return Door(app, tokens, names, service.metrics, lang)
@@ -257,7 +259,7 @@ def labelling(run: Path, host: str) -> Door:
     """The application to label one run with; it is for this machine alone."""
 
     async def of_run(request: Request) -> None:
-        request.state.run = run
+        request.state.run, request.state.name = run, str(run)
 
     app = _empty()
     app.include_router(label, dependencies=[Depends(of_run)])
@@ -265,7 +267,7 @@ def labelling(run: Path, host: str) -> Door:
 
 
 async def _labelled(request: Request, batch: Found) -> None:
-    request.state.run, request.state.name = batch.folder, batch.id
+    request.state.run, request.state.name = batch.folder, ""
 
 
 def _empty() -> FastAPI:

@@ -21,7 +21,7 @@ from typing import Final, Literal, Self
 from judge.config import Config
 from judge.errors import RunError
 from judge.files.folder import hold
-from judge.files.runs import INPUT, PART, RECORD, parse, read_record, read_summary
+from judge.files.runs import AGREEMENT, INPUT, PART, RECORD, parse, read_record, read_summary
 from judge.files.tables import replacing
 from judge.records import Record
 from judge.records.run import RunRecord
@@ -115,6 +115,7 @@ class Batch:
             rate = fresh / seconds if fresh > 0 and seconds > 0 else None
             left = (told.samples - told.done) / rate if rate else None
             known |= {"rate": rate and round(rate, 3), "seconds_left": left and round(left, 1)}
+        known["labelled"] = (self.folder / AGREEMENT).is_file()
         with suppress(RunError):
             record = read_record(self.folder)
             known |= {"signature": record.signature, "finished": record.finished}

@@ -4,10 +4,13 @@ import re
 import secrets
 import time
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse
 
 from judge.messages import LANGS
+from judge.service.logins import Logins
 from judge.service.logs import LOG
 from judge.service.problems import Problem
 
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
 
 REQUEST: Final = "x-request-id"
 FREE: Final = frozenset({"/healthz", "/readyz"})
-"""What needs no token."""
+"""What needs no token, and no line in the log."""
+OPEN: Final = frozenset({"/", "/session"})
+"""What needs no token, either: the page of batches, which holds none, and where one is given."""
 BAD: Final = 400
 GONE: Final = 499
 """Logged where nobody was left to answer."""
@@ -63,6 +68,7 @@ class Door:
     ) -> None:
         self._app = app
         self._lang = lang
+        self._logins = Logins(tokens)
         self._tokens = tokens
         self._names = names
         self._metrics = metrics
@@ -93,7 +99,12 @@ class Door:
             client = self._admitted(scope, headers)
             await self._app(scope, receive, told)
         except Problem as problem:
-            await problem.response(name, lang)(scope, receive, told)
+            answer = problem.response(name, lang)
+            if problem.name == "no-token" and headers.get("sec-fetch-mode") == "navigate":
+                query = scope["query_string"].decode("ascii", "replace")
+                to = f"{scope['path']}?{query}" if query else scope["path"]
+                answer = RedirectResponse("/?" + urlencode({"to": to}), 303)
+            await answer(scope, receive, told)
         except Exception as error:  # noqa: BLE001  the last line of defence
             LOG.error("a bug", exc_info=error, extra={"told": {"request": name}})
             if status == GONE:
@@ -111,10 +122,13 @@ class Door:
                 headers={"Connection": "close"},
             )
         self._names.check(headers.get("host", ""), headers.get("origin"), scope["scheme"])
-        if scope["path"] in FREE or not self._tokens:
+        scope["judge.logins"] = self._logins
+        if scope["path"] in FREE | OPEN or not self._tokens:
             return "-"
         keys = headers.getlist("authorization")
         owner = self._tokens.owner(keys[0]) if len(keys) == 1 else None
+        if not keys:
+            owner = self._logins.owner(scope["method"], headers)
         if owner is None:
             raise Problem(
                 "no-token",

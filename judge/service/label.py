@@ -45,8 +45,8 @@ class Who(Told):
     """What is checked."""
     draw: str | None = Field(default=None, pattern=r"^r[0-9a-f]{8}$")
     """Which draw; without, the last that was made for the target."""
-    lang: Lang = "en"
-    """Language of the page."""
+    lang: Lang | None = None
+    """Language of the page; without, as the browser prefers."""
 
 
 class Said(Told):
@@ -87,20 +87,18 @@ _Who = Annotated[Who, Query()]
 
 
 @router.get("/label", include_in_schema=False)
-async def label(request: Request, who: _Who) -> Response:
+async def label_page(request: Request, who: _Who) -> Response:
     """The page."""
-    run = request.state.run
-    made = await asyncio.to_thread(page, who.lang, getattr(request.state, "name", str(run)))
+    made = await asyncio.to_thread(page, _lang(request, who), request.state.name)
     return HTMLResponse(made, headers=HEADERS)
 
 
 @router.get(
     "/label/rows",
-    summary="What is to be labelled",
     response_model=Labels,
     responses=problems(404, 409, 422),
 )
-async def rows(request: Request, who: _Who) -> Response:
+async def to_label(request: Request, who: _Who) -> Response:
     """The rows of the sheet by id, with the reviewer's own labels; draws them where nobody did."""
     found = await asyncio.to_thread(_rows, request.state.run, who)
     return _json(found)
@@ -108,23 +106,21 @@ async def rows(request: Request, who: _Who) -> Response:
 
 @router.get(
     "/label/rows/{row}",
-    summary="A sentence to label",
     response_model=Question,
     responses=problems(404, 409, 422),
 )
-async def row(request: Request, row: RowId, who: _Who) -> Response:
+async def question(request: Request, row: RowId, who: _Who) -> Response:
     """What the sheet shows of it: nothing that the judge said."""
     _, questions = await asyncio.to_thread(_drawn, request.state.run, row)
-    return _json(await asyncio.to_thread(questions.of, row, who.lang))
+    return _json(await asyncio.to_thread(questions.of, row, _lang(request, who)))
 
 
 @router.put(
     "/label/rows/{row}",
-    summary="Label a sentence",
     response_model=Said,
     responses=problems(404, 408, 409, 413, 415, 422),
 )
-async def put(request: Request, row: RowId, who: _Who) -> Response:
+async def set_label(request: Request, row: RowId, who: _Who) -> Response:
     """Keeps it, on disk before this answers; an empty label without a reason takes it back."""
     try:
         said = Said.model_validate_json(await read(request, _MOST))
@@ -137,6 +133,11 @@ async def put(request: Request, row: RowId, who: _Who) -> Response:
     entry = Entry(label=said.label, skip=said.skip, note=said.note)
     await asyncio.to_thread(sheet.put, row, entry)
     return _json(said)
+
+
+def _lang(request: Request, who: Who) -> Lang:
+    preferred: Lang = request.scope["judge.lang"]
+    return who.lang or preferred
 
 
 def _json(record: Told | Question) -> Response:
@@ -162,7 +163,7 @@ def _drawn(run: Path, row: str) -> tuple[Draw, Questions]:
         raise RunError(f"{run}: {error.strerror}") from None
     draw, questions = _read(run, row.partition("-")[0], (stamp.st_mtime_ns, stamp.st_size))
     if all(each.review_id != row for each in draw.sentences):
-        raise Problem("not-found", f"draw {draw.draw} has no row {row!r}")
+        raise Problem("not-found", "details.no-row", draw=draw.draw, row=row)
     return draw, questions
 
 

@@ -107,7 +107,10 @@ def _drawn(batch: Batch, drawing: Drawing, media: str) -> Response:
 async def labels(
     request: Request, batch: Found, *, replace: bool = False, lang: Lang = "en"
 ) -> Response:
-    """A filled-in sheet, CSV, XLSX or JSON rows: how good the judge is, and the corrected score."""
+    """A filled-in sheet, CSV, XLSX or JSON rows: how good the judge is, and the corrected score.
+
+    Without a body, what people labelled last on the page of the batch.
+    """
     body = await body_of(request)
     media = request.headers.get("content-type", "text/csv").partition(";")[0].strip().lower()
     if media not in _FORMS:
@@ -126,7 +129,10 @@ def _imported(batch: Batch, body: bytes, form: str, replace: bool, lang: Lang) -
         sheet = Path(place) / ("labels.xlsx" if form == "xlsx" else "labels.csv")
         sheet.write_bytes(_sheet(body) if form == "json" else body)
         try:
-            made = review.import_labels(run, [sheet], replace=replace, page=page)
+            sheets = [sheet] if body else review.worksheets(run)
+            if not sheets:
+                raise Problem("conflict", "details.nobody-labelled")
+            made = review.import_labels(run, sheets, replace=replace, page=page)
         except JudgeError as error:
             raise _told(error, batch, place) from None
     others = tuple(each.agreement for each in made.others)

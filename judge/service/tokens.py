@@ -99,7 +99,9 @@ class Names:
         name = _name(host)
         if not name or not (self._any or name in self._known):
             raise Problem("wrong-host", "details.host")
-        if origin is not None and origin.lower() != f"{scheme}://{host}".lower():
+        # Of a proxy that ends TLS, pages are https.
+        own = {f"{each}://{host}".lower() for each in (scheme, "https")}
+        if origin is not None and origin.lower() not in own:
             raise Problem("wrong-host", "details.origin")
 
 

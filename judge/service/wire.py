@@ -152,6 +152,8 @@ class BatchStatus(Told):
     """What `judge score` would have exited with: 0, 1 for a failed gate, 3 for an untrusted run."""
     results_sha256: str | None = None
     """Hash of the results, once all are there."""
+    labelled: bool = False
+    """Whether labels of people were imported."""
     problem: ProblemDetails | None = None
     """Why it has failed."""
 

@@ -1,8 +1,5 @@
-"use strict";
-// The page to label on. Texts from outside are set as text alone, never as markup.
+// The page to label on.
 (() => {
-  const $ = (id) => document.getElementById(id);
-  const words = JSON.parse($("words").textContent);
   const base = location.pathname.replace(/\/$/, "");
   const asked = new URLSearchParams(location.search);
   const past = [];
@@ -11,34 +8,12 @@
   let busy = false;
   let line = Promise.resolve();
 
-  const fill = (key, values = {}) =>
-    words[key].replace(/\[(\w+)\]/g, (whole, name) => (name in values ? values[name] : whole));
-  const say = (id, text) => {
-    $(id).textContent = text;
-    $(id).hidden = text === "" && id !== "news";
-  };
-  const made = (name, text, kind) => {
-    const found = document.createElement(name);
-    found.textContent = text;
-    if (kind) found.className = kind;
-    return found;
-  };
   const finished = (row) => row.label !== "" || row.skip !== "";
   const saidOf = (row) => words[`label.${row.label}`] ?? words[`skip.${row.skip}`] ?? row.label;
 
-  async function ask(path, change) {
-    let answer;
-    try {
-      const sent = change && { method: "PUT", body: JSON.stringify(change), headers: { "Content-Type": "application/json" } };
-      answer = await fetch(`${base}/rows${path}?${asked}`, { redirect: "error", ...sent });
-    } catch {
-      throw new Error(words.away);
-    }
-    if (answer.status === 401) location.assign(`/?to=${encodeURIComponent(location.pathname + location.search)}`);
-    const found = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new Error(found.detail ?? `${answer.status}`);
-    return found;
-  }
+  const rowOf = (row, said) => ask(`${base}/rows${row ? `/${row.review_id}` : ""}?${asked}`, said && {
+    method: "PUT", keepalive: true, body: JSON.stringify(said), headers: { "Content-Type": "application/json" },
+  });
 
   // In order; and a key that comes while another is at work is for a sentence not yet seen.
   function queued(work) {
@@ -64,12 +39,15 @@
     $("again").hidden = counts.skipped === 0;
   }
 
+  const kind = (name, element) => Object.assign(element, { className: name });
+  const note = (text) => kind("note", made("p", text));
+
   function passage(place, text, signs) {
     const part = made("mark", "");
     if (text.part) {
-      if (signs) part.append(made("span", words.begins, "unseen"));
+      if (signs) part.append(kind("unseen", made("span", words.begins)));
       part.append(text.part);
-      if (signs) part.append(made("span", words.ends, "unseen"));
+      if (signs) part.append(kind("unseen", made("span", words.ends)));
       place.append(text.before, part, text.after);
     } else place.append(text.before, text.after);
     return text.part ? part : null;
@@ -86,27 +64,27 @@
     const box = $("evidence");
     box.replaceChildren();
     let first = null;
-    if (found.evidence.length === 0) box.append(made("p", words.no_chunks, "note"));
+    if (found.evidence.length === 0) box.append(note(words.no_chunks));
     for (const each of found.evidence) {
       if (each.name) {
         const head = made("h4", each.name);
         head.dir = "auto";
         box.append(head);
       }
-      const text = made("div", "", "chunk");
+      const text = kind("chunk", made("div", ""));
       text.dir = "auto";
       text.lang = "";
       first = passage(text, each, false) ?? first;
       box.append(text);
-      if (each.left_out) box.append(made("p", fill("left_out", { count: each.left_out }), "note"));
+      if (each.left_out) box.append(note(fill("left_out", { count: each.left_out })));
     }
-    if (first && found.titles[1] === "chunks") box.append(made("p", words.near, "note"));
+    if (first && found.titles[1] === "chunks") box.append(note(words.near));
     into(box, first);
   }
 
   async function show(place) {
     const row = rows[place];
-    const found = await ask(`/${row.review_id}`);
+    const found = await rowOf(row);
     at = place;
     $("end").hidden = true;
     $("desk").hidden = false;
@@ -150,7 +128,7 @@
 
   async function keep(place, entry) {
     const { label, skip, note } = rows[place];
-    await ask(`/${rows[place].review_id}`, entry);
+    await rowOf(rows[place], entry);
     past.push({ place, entry: { label, skip, note } });
     Object.assign(rows[place], entry);
     told();
@@ -171,7 +149,7 @@
       return;
     }
     try {
-      await ask(`/${rows[last.place].review_id}`, last.entry);
+      await rowOf(rows[last.place], last.entry);
     } catch (error) {
       past.push(last);
       throw error;
@@ -253,6 +231,11 @@
     $(id).addEventListener("click", work);
   }
   $("note").addEventListener("change", noted);
+  $("import")?.addEventListener("click", () => once(async () => {
+    const { agreement } = await ask(`${base}s?lang=${asked.get("lang") ?? "en"}`, { method: "POST" });
+    say("imported", fill("imported", { count: agreement.labels }));
+    $("to-agreement").hidden = false;
+  }));
   $("name").addEventListener("submit", (event) => {
     event.preventDefault();
     asked.set("reviewer", $("reviewer").value.trim());
@@ -269,7 +252,7 @@
   }
   say("who", asked.get("reviewer") ? fill("by", { name: asked.get("reviewer") }) : "");
   once(async () => {
-    const found = await ask("");
+    const found = await rowOf();
     rows = found.rows;
     told();
     if (found.fresh) say("news", fill("fresh", { all: rows.length }));

@@ -1,0 +1,38 @@
+"use strict";
+// What the scripts of pages that are served share. Texts from outside are set as text alone, never
+// as markup. The page holds its words as JSON.
+const $ = (id) => document.getElementById(id);
+const words = JSON.parse($("words").textContent);
+
+function fill(key, values) {
+  return words[key].replace(/\[(\w+)\]/g, (whole, name) => (name in values ? values[name] : whole));
+}
+
+// An element that says nothing is hidden; one that news are read out from stays.
+function say(id, text) {
+  $(id).textContent = text;
+  $(id).hidden = text === "" && $(id).getAttribute("role") !== "status";
+}
+
+function made(name, text, ...inner) {
+  const found = document.createElement(name);
+  found.textContent = text;
+  found.append(...inner);
+  return found;
+}
+
+// What the service answers, an object; an Error with what it says is wrong.
+async function ask(path, options) {
+  let answer;
+  try {
+    answer = await fetch(path, { redirect: "error", ...options });
+  } catch {
+    throw new Error(words.away);
+  }
+  const found = await answer.json().catch(() => ({}));
+  if (answer.status === 401 && location.pathname !== "/") {
+    location.assign(`/?to=${encodeURIComponent(location.pathname + location.search)}`);
+  }
+  if (!answer.ok) throw new Error(found.detail ?? `${answer.status}`);
+  return found;
+}

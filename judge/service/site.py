@@ -1,0 +1,92 @@
+"""The site: the page of batches, logging in to it, and the pages of a batch."""
+
+import asyncio
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import Field, ValidationError
+from starlette.responses import FileResponse, HTMLResponse, Response
+
+from judge.files.runs import PAGE
+from judge.messages import Lang
+from judge.pages.batches import page
+from judge.service.body import read
+from judge.service.collection import Found
+from judge.service.docs import problems
+from judge.service.label import HEADERS
+from judge.service.logins import Logins
+from judge.service.problems import Problem
+from judge.service.wire import Told
+
+_MOST: Final = 0.01
+
+router: Final = APIRouter(include_in_schema=False)
+
+
+class Credential(Told):
+    """What a browser logs in with."""
+
+    token: str = Field(max_length=1000)
+    """A token of the service."""
+
+
+def _language(request: Request, lang: Lang | None = None) -> Lang:
+    preferred: Lang = request.scope["judge.lang"]
+    return lang or preferred
+
+
+_Spoken = Annotated[Lang, Depends(_language)]
+"""As a link asks, or as the browser prefers."""
+
+
+@router.get("/")
+async def home(request: Request, lang: _Spoken) -> Response:
+    """The page of batches; its script asks for them."""
+    login = _logins(request).state(request.headers)
+    made = await asyncio.to_thread(page, lang, login)
+    return HTMLResponse(made, headers=HEADERS)
+
+
+@router.post("/session")
+async def begin(request: Request) -> Response:
+    """Log in: the token comes as JSON, a cookie goes."""
+    try:
+        given = Credential.model_validate_json(await read(request, _MOST))
+    except ValidationError:
+        raise Problem("wrong-field", "details.token-needed", field="token") from None
+    answer = Response(status_code=204)
+    if not _logins(request).begin(given.token, request.headers, answer):
+        raise Problem("no-token", "details.wrong-token")
+    return answer
+
+
+@router.delete("/session")
+async def end(request: Request) -> Response:
+    """Log out."""
+    answer = Response(status_code=204)
+    _logins(request).end(request.headers, answer)
+    return answer
+
+
+def _logins(request: Request) -> Logins:
+    found: Logins = request.scope["judge.logins"]
+    return found
+
+
+views: Final = APIRouter(prefix="/v1", responses=problems(400, 401, 403))
+_HTML: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"content": {"text/html": {"schema": {"type": "string"}}}}
+}
+
+
+@views.get(
+    "/batches/{id}/agreement",
+    response_class=FileResponse,
+    responses=problems(404, 422) | _HTML,
+)
+async def agreement(batch: Found) -> Response:
+    """As the last import of labels wrote it."""
+    path = batch.folder / PAGE
+    if not path.is_file():
+        raise Problem("not-found", "details.no-agreement")
+    return FileResponse(path, headers=HEADERS, media_type="text/html; charset=utf-8")

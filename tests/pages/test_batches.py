@@ -1,0 +1,57 @@
+"""The service's pages, as a person sees them: log in, send a file, look, label, import."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser import DESK, PHONE, barriers, browser, opened, overflow
+from tests.serving import QUICKSTART, Serving
+
+__all__ = ["browser"]
+KEY = "0123456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with Serving(tmp_path_factory.mktemp("data"), tokens=f"web:{KEY}") as serving:
+        yield serving
+
+
+def test_a_file_is_sent_judged_reported_and_labelled(serving: Serving, browser: Browser) -> None:
+    with opened(browser, f"{serving.url}/v1/batches?limit=5", width=DESK) as page:
+        assert barriers(page) == []
+        expect(page.locator("#all")).to_be_hidden()
+        page.keyboard.type(KEY)
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/v1/batches?limit=5")
+        page.goto(serving.url)
+        expect(page.locator("#none")).to_be_visible()
+        page.set_input_files("#file", QUICKSTART)
+        page.fill("#name", "<script>alert(1)</script>")
+        page.keyboard.press("Enter")
+        row = page.locator("#rows tr")
+        expect(row).to_contain_text("<script>alert(1)</script>")
+        expect(row).to_contain_text("16 / 16", timeout=20_000)
+        expect(row).to_contain_text("looks supported, by similarity")
+        assert barriers(page) == []
+        page.set_viewport_size({"width": PHONE, "height": 900})
+        page.emulate_media(color_scheme="dark")
+        assert (barriers(page), overflow(page)) == ([], 0)
+
+        page.get_by_role("link", name="中文").click()
+        expect(page.get_by_role("heading", name="批次")).to_be_visible()
+        page.get_by_role("link", name=re.compile("标注")).click()
+        page.keyboard.type("李雷")
+        page.keyboard.press("Enter")
+        expect(page.locator("#place")).to_have_text(re.compile("第 1 句"))
+        assert (barriers(page), overflow(page)) == ([], 0)
+        page.keyboard.press("1")
+        expect(page.locator("#place")).to_have_text(re.compile("第 2 句"))
+        page.keyboard.press("3")
+        expect(page.locator("#place")).to_have_text(re.compile("第 3 句"))
+        page.get_by_role("link", name=re.compile("批次")).click()
+        expect(page.locator("#rows")).to_contain_text("完成")
+        page.get_by_role("button", name="退出").click()
+        expect(page.locator("#token")).to_be_focused()

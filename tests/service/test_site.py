@@ -1,0 +1,146 @@
+"""The site over HTTP: logging in, who may label, and what pages say in their headers."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from starlette.datastructures import Headers
+from starlette.responses import Response
+
+from judge.service.logins import HOURS, Logins
+from judge.service.tokens import Tokens
+from tests.serving import QUICKSTART, Serving
+
+KEY = "0123456789abcdef"
+BEARER = {"Authorization": f"Bearer {KEY}"}
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with Serving(tmp_path_factory.mktemp("data"), tokens=f"web:{KEY}") as serving:
+        serving.http.headers.update(BEARER)
+        serving.http.put("/v1/batches/a", content=QUICKSTART.read_bytes())
+        assert serving.until("a")["state"] == "finished"
+        yield serving
+
+
+@pytest.fixture
+def browser(serving: Serving) -> Iterator[httpx.Client]:
+    """Sends what a browser sends from a page of the service, and no token."""
+    headers = {"Origin": serving.url, "Sec-Fetch-Site": "same-origin"}
+    with httpx.Client(base_url=serving.url, headers=headers, trust_env=False) as client:
+        yield client
+
+
+def test_a_token_is_given_once_and_a_cookie_stands_for_it(browser: httpx.Client) -> None:
+    home = browser.get("/")
+    assert home.status_code == 200
+    assert "frame-ancestors 'none'" in home.headers["content-security-policy"]
+    assert browser.get("/v1/batches").status_code == 401
+    for body in ('{"token": "0000000000000000"}', '{"token": 5}', "{}", "", f'"{KEY}"'):
+        assert browser.post("/session", content=body).status_code in {401, 422}
+    sent = browser.get("/v1/batches/a/label?lang=zh", headers={"Sec-Fetch-Mode": "navigate"})
+    assert (sent.status_code, sent.headers["location"][:2]) == (303, "/?")
+    assert parse_qs(urlsplit(sent.headers["location"]).query) == {
+        "to": ["/v1/batches/a/label?lang=zh"]
+    }
+
+    entered = browser.post("/session", json={"token": KEY})
+    cookie = entered.headers["set-cookie"]
+    assert entered.status_code == 204
+    assert KEY not in cookie
+    assert {"HttpOnly", "SameSite=strict", f"Max-Age={HOURS * 3600}", "Path=/"} <= set(
+        cookie.split("; ")
+    )
+    assert "Secure" not in cookie
+    assert browser.get("/v1/batches").status_code == 200
+    (name, value) = next(iter(browser.cookies.items()))
+    assert browser.get("/v1/batches", headers={"Authorization": "Bearer wrong"}).status_code == 401
+
+    # What another site makes a browser send with this cookie.
+    given = {"Cookie": f"{name}={value}"}
+    for method, headers in (
+        ("GET", {"Sec-Fetch-Site": "cross-site"}),
+        ("GET", {"Sec-Fetch-Site": "same-site"}),
+        ("POST", {}),
+        ("DELETE", {"Sec-Fetch-Site": "same-origin"}),
+        ("POST", {"Origin": "http://127.0.0.1:1", "Sec-Fetch-Site": "same-site"}),
+        ("POST", {"Origin": "null"}),
+    ):
+        with httpx.Client(base_url=browser.base_url, trust_env=False) as other:
+            path = "/v1/batches/a" if method == "DELETE" else "/v1/batches"
+            answer = other.request(method, path, headers={**given, **headers}, content=b"x")
+            assert answer.status_code in {401, 403}, (method, headers)
+
+    assert browser.delete("/session").status_code == 204
+    assert browser.get("/v1/batches").status_code == 401
+    browser.cookies.set(name, value)
+    assert browser.get("/v1/batches").status_code == 401
+
+
+def test_a_login_ends_with_its_time_and_is_for_tls_where_the_browser_says_so() -> None:
+    now = 0.0
+    logins = Logins(Tokens.read(f"web:{KEY}"), lambda: now)
+    headers, answer = {"host": "judge.example", "origin": "https://judge.example"}, Response()
+    assert logins.begin(KEY, Headers(headers), answer)
+    cookie = answer.headers["set-cookie"]
+    assert "Secure" in cookie
+    asked = Headers(headers | {"cookie": cookie.split(";")[0]})
+    assert logins.owner("PUT", asked) == "web"
+    assert logins.state(asked) == "done"
+    now = HOURS * 3600 - 1
+    assert logins.owner("GET", asked) == "web"
+    now += 2
+    assert logins.owner("GET", asked) is None
+    assert Logins(Tokens({})).state(asked) == "free"
+
+
+def test_a_batch_is_labelled_imported_and_shown(
+    serving: Serving, capfd: pytest.CaptureFixture[str]
+) -> None:
+    http, base = serving.http, "/v1/batches/a/label"
+    assert http.get("/v1/batches/a/agreement").status_code == 404
+    assert http.post("/v1/batches/a/labels").status_code == 409
+    assert http.get(base).text.count("canteen") == 0
+    found = http.get(f"{base}/rows?reviewer=Ann").json()
+    assert found["fresh"] is True
+    rows = [row["review_id"] for row in found["rows"]]
+    question = http.get(f"{base}/rows/{rows[0]}?lang=zh").json()
+    assert set(question) == {"query", "claim", "evidence", "asked", "titles"}
+    said = {"label": "full", "skip": "", "note": "a secret comment"}
+    assert len(rows) == 60
+    for number, row in enumerate(rows[:6]):
+        kept = http.put(f"{base}/rows/{row}?reviewer=Ann", json=said)
+        assert (kept.status_code, kept.json()) == (200, said), number
+    again = http.get(f"{base}/rows?reviewer=ann").json()
+    assert again["fresh"] is False
+    assert [row["label"] for row in again["rows"]] == ["full"] * 6 + [""] * 54
+    assert {row["label"] for row in http.get(f"{base}/rows?reviewer=Bo").json()["rows"]} == {""}
+
+    for path, body, status in (
+        (f"{base}/rows/{rows[0]}", {"label": "perhaps"}, 422),
+        (f"{base}/rows/{rows[0]}", {"skip": "bored"}, 422),
+        (f"{base}/rows/{rows[0]}", {"label": "full", "more": 1}, 422),
+        (f"{base}/rows/{rows[0]}?reviewer=%00", said, 422),
+        (f"{base}/rows/{rows[0][:-1]}0x", said, 422),
+        (f"{base}/rows/{rows[0][:9]}-000000000000", said, 404),
+        (f"{base}/rows/r00000000-000000000000", said, 409),
+        ("/v1/batches/b/label/rows/r00000000-000000000000", said, 404),
+    ):
+        assert http.put(path, json=body).status_code == status, path
+    assert http.get(f"{base}/rows?draw=r00000000").status_code == 409
+
+    imported = http.post("/v1/batches/a/labels").json()["agreement"]
+    assert (imported["labels"], imported["reviewers"]) == (6, ["Ann"])
+    assert http.get("/v1/batches/a").json()["labelled"] is True
+    page = http.get("/v1/batches/a/agreement")
+    assert "<!DOCTYPE html>" in page.text
+    assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+    log = capfd.readouterr().err
+    assert "secret" not in log
+    assert question["query"] not in log
+    assert Path(serving.data, "a", "review").is_dir()
+    assert json.loads(kept.request.content) == said
