@@ -39,7 +39,7 @@ def compare(
     from judge.cli.render.robustness import print_robustness  # noqa: PLC0415
     from judge.files.runs import read_run  # noqa: PLC0415
     from judge.records import Rules  # noqa: PLC0415
-    from judge.reports.compare import RobustnessReport, robustness  # noqa: PLC0415
+    from judge.reports.robustness import RobustnessReport, robustness  # noqa: PLC0415
 
     chosen("--by", by, ("variant",))
     if as_json and lang is not None:

@@ -20,6 +20,19 @@ CITING: Final = ("coverage", "citation_validity", "citation_recall")
 COMPARED: Final = ("f1", "precision", "recall")
 OVERALL: Final = ("f1_overall", "recall_overall")
 """Of correctness, over all answerable questions."""
+OF_CORRECTNESS: Final = {
+    "correctness_overall": "f1_overall",
+    "correctness_recall_overall": "recall_overall",
+    "correctness": "f1",
+    "correctness_precision": "precision",
+    "correctness_recall": "recall",
+    "correctness_with_fallback": "f1_with_fallback",
+}
+"""Scores of the comparison with references, and what they are called among its totals."""
+FIELDS: Final = {**OF_CORRECTNESS, "abstention_rate": "abstentions"}
+"""Scores whose field bears another name, for it is an older figure's."""
+PUBLIC: Final = {field: name for name, field in FIELDS.items()}
+"""The other way round."""
 
 
 class Interval(Record):

@@ -13,6 +13,7 @@ from judge.records import (
     RelevanceTotals,
     Summary,
 )
+from judge.records.summary import FIELDS, OF_CORRECTNESS
 from judge.signature import Signature
 
 FINE: Final = 0
@@ -52,21 +53,8 @@ GATED: Final[Mapping[str, Side]] = {
 _LESS: Final = frozenset({"waste"})
 """Rank measures, as they are called before the `@`, of which less is better."""
 
-_CORRECTNESS: Final = {
-    "correctness_overall": "f1_overall",
-    "correctness_recall_overall": "recall_overall",
-    "correctness": "f1",
-    "correctness_precision": "precision",
-    "correctness_recall": "recall",
-    "correctness_with_fallback": "f1_with_fallback",
-}
-"""Scores of the comparison with references, and what they are called among its totals."""
-
 _RELEVANCE: Final = frozenset({"relevance_overall", "relevance"})
 """Scores of how far the questions are answered."""
-
-_FIELDS: Final = {**_CORRECTNESS, "abstention_rate": "abstentions"}
-"""Scores whose field bears another name, for it is an older figure's."""
 
 _FALLBACK: Final = "_with_fallback"
 _NOTHING: Final = "nothing to measure"
@@ -186,7 +174,7 @@ class Gates(NamedTuple):
         for gate in self.bounds:
             if gate.name in _RELEVANCE and not relevance:
                 raise ConfigError(f"{gate}: answer relevance is not measured; add --relevance")
-            if gate.name in _CORRECTNESS and not correctness:
+            if gate.name in OF_CORRECTNESS and not correctness:
                 raise ConfigError(f"{gate}: correctness is not measured; add --correctness")
 
     def expect(self, signature: str) -> None:
@@ -250,7 +238,7 @@ def _result(gate: Gate, value: float | None, what: str) -> GateResult:
 
 def _held(gate: Gate, summary: Summary) -> tuple[float | None, str]:
     """What a gate is held against, and what that is."""
-    name = _FIELDS.get(gate.name, gate.name)
+    name = FIELDS.get(gate.name, gate.name)
     totals = _totals(gate, summary)
     score: CorpusScore | None = getattr(totals, name, None)
     if score is None:
@@ -273,7 +261,7 @@ def _totals(gate: Gate, summary: Summary) -> Summary | CorrectnessTotals | Relev
     """Where a gate's score stands."""
     if gate.name in _RELEVANCE:
         return summary.answer_relevance
-    return summary.correctness if gate.name in _CORRECTNESS else summary
+    return summary.correctness if gate.name in OF_CORRECTNESS else summary
 
 
 def _limit(gate: Gate, interval: Interval) -> tuple[float, str]:

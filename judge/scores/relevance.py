@@ -79,6 +79,20 @@ def is_beside(found: AnswerRelevance | None) -> bool:
     return all(isinstance(o, Verdict) and o.support is Support.NONE for o in outcomes)
 
 
+def of_question(
+    found: AnswerRelevance, *, answerable: bool | None
+) -> tuple[dict[str, float | None], dict[str, Limits | None]]:
+    """What an answer brings to the means, and its bounds.
+
+    Who is silent brings 0 to the overall one, and nothing where gold says that there is no answer.
+    """
+    if found.status not in _SILENT:
+        return dict.fromkeys(_NAMES, found.score), dict.fromkeys(_NAMES, found.bounds)
+    if answerable is False:
+        return {}, {}
+    return {"relevance_overall": 0.0}, {"relevance_overall": (0.0, 0.0)}
+
+
 class QuestionTotals:
     """How far the answers of a run answer their questions."""
 
@@ -91,23 +105,15 @@ class QuestionTotals:
         """Take in one answer; who abstains where gold says that there is no answer is left out."""
         if found is None:
             return
-        counted, values, limits = (
-            self._tally.counted,
-            dict[str, float | None](),
-            dict[str, Limits | None](),
-        )
+        counted = self._tally.counted
         counted["signatures"][found.signature] += 1
         counted["statuses"][found.status] += 1
         counted["flags"].update(flag.name for flag in found.flags)
         counted["unscored"].update(failure.reason for failure in found.failures)
         self._failed += bool(found.failures)
         self._parts.merge(Counts.of(found.parts))
-        if found.status not in _SILENT:
-            values = dict.fromkeys(_NAMES, found.score)
-            limits = dict.fromkeys(_NAMES, found.bounds)
-        elif answerable is not False:
-            values, limits = {"relevance_overall": 0.0}, {"relevance_overall": (0.0, 0.0)}
-            self._silent += 1
+        values, limits = of_question(found, answerable=answerable)
+        self._silent += found.status in _SILENT and bool(values)
         self._tally.add(values, limits)
 
     def merge(self, other: Self) -> None:

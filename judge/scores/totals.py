@@ -5,7 +5,7 @@ those of the whole.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 from typing import Final, Literal, Self, get_args
 
@@ -24,8 +24,17 @@ from judge.records import (
     Support,
 )
 from judge.records.quadrant import Half, QuadrantWord
-from judge.records.summary import ABSTAINING, CITING, COMPARED, HALLUCINATING, OVERALL
-from judge.scores.answer import Counts, Limits, Rate, share
+from judge.records.summary import ABSTAINING, COMPARED, HALLUCINATING, OVERALL
+from judge.scores.answer import Counts, Rate, share
+from judge.scores.contribution import (
+    CLAIMING,
+    FALLBACK,
+    answerable,
+    claimed,
+    conflicting,
+    of_claims,
+    of_reference,
+)
 from judge.scores.correctness import f1
 from judge.scores.quadrants import row_of, table
 from judge.scores.relevance import QuestionTotals
@@ -39,13 +48,6 @@ _QIDS: Final = 20
 _TICKS: Final = 2**64
 """Of a second: all times longer than 2⁻¹² s are whole numbers of them."""
 
-_SCORES: Final = (
-    "faithfulness",
-    "faithfulness_strict",
-    "faithfulness_with_fallback",
-    "contradiction_rate",
-    *CITING,
-)
 _BOUNDED: Final = (
     "faithfulness",
     "faithfulness_strict",
@@ -54,7 +56,6 @@ _BOUNDED: Final = (
     "citation_recall",
     "citation_validity",
 )
-_FALLBACK: Final = "f1_with_fallback"
 
 
 def summarize(results: Iterable[SampleResult], *, max_unscored: float = MAX_UNSCORED) -> Summary:
@@ -75,7 +76,7 @@ class Totals:
 
     def __init__(self, *, max_unscored: float = MAX_UNSCORED) -> None:
         self._max_unscored = max_unscored
-        self._tally = Tally((*_SCORES, *HALLUCINATING, *ABSTAINING), _BOUNDED)
+        self._tally = Tally((*CLAIMING, *HALLUCINATING, *ABSTAINING), _BOUNDED)
         self._outcomes = Counts()
         self._correctness = _CorrectnessTotals()
         self._relevance = QuestionTotals()
@@ -89,7 +90,7 @@ class Totals:
             position: where it stands in the input, for the qids that are named first; as many as
                 came before it where left out.
         """
-        found, scores = self._tally.counted, result.scores
+        found = self._tally.counted
         position = found["statuses"].total() if position is None else position
         outcomes = Counts.of(result.sentences, result.citations)
         self._outcomes.merge(outcomes)
@@ -97,20 +98,9 @@ class Totals:
         found["statuses"][result.status] += 1
         found["kinds"].update(sentence.kind for sentence in result.sentences)
         found["flags"].update(flag.name for flag in result.flags)
-        values = {name: getattr(scores, name) for name in _SCORES}
-        if scores.faithfulness_with_fallback is None:
-            # An answer in which nothing fell back counts here with the faithfulness it has.
-            values["faithfulness_with_fallback"] = scores.faithfulness
-        limits = outcomes.limits()
-        for name in HALLUCINATING:
-            low, high = limits[name] or (0.0, 1.0)
-            values[name] = low if low == high else None
-        abstained = float(result.status is Status.ABSTAINED)
-        answerable = _answerable(result)
-        values |= dict.fromkeys(_abstaining(answerable), abstained)
-        self._tally.add(values, limits)
+        self._tally.add(*of_claims(result, outcomes))
         self._correctness.add(result.correctness)
-        self._relevance.add(result.answer_relevance, answerable=answerable)
+        self._relevance.add(result.answer_relevance, answerable=answerable(result))
         self._quadrants.add(result, position)
         spent = found["spent"]
         for call in result.calls:
@@ -178,29 +168,6 @@ class Totals:
         )
 
 
-def _abstaining(answerable: bool | None) -> Iterator[str]:  # noqa: FBT001
-    """The abstention rates that an answer counts for."""
-    yield "abstentions"
-    if answerable is not None:
-        yield ABSTAINING[1 if answerable else 2]
-
-
-def _answerable(result: SampleResult) -> bool | None:
-    """Whether its question has an answer: gold evidence tells, or else a reference."""
-    if result.cell is not None:
-        return result.cell.answerable
-    if result.correctness is not None and not _conflicting(result):
-        kinds = {sentence.kind for sentence in result.correctness.reference}
-        if not kinds.isdisjoint({SentenceKind.CLAIM, SentenceKind.ABSTENTION}):
-            return SentenceKind.CLAIM in kinds
-    return None
-
-
-def _conflicting(result: SampleResult) -> bool:
-    """Whether its gold contradicts itself."""
-    return any(flag.name is FlagName.CONFLICTING_GOLD for flag in result.flags)
-
-
 def _untrusted(outcomes: Counts, max_unscored: float) -> bool:
     return is_untrusted(outcomes.failed, outcomes.claims, max_unscored)
 
@@ -210,9 +177,9 @@ class _CorrectnessTotals:
 
     def __init__(self) -> None:
         bounded = (*COMPARED, *OVERALL)
-        self._tally = Tally((*bounded, _FALLBACK), bounded)
+        self._tally = Tally((*bounded, FALLBACK), bounded)
         self._answers, self._references = Counts(), Counts()
-        self._pools = {name: (Counts(), Counts()) for name in ("f1", "f1_overall", _FALLBACK)}
+        self._pools = {name: (Counts(), Counts()) for name in ("f1", "f1_overall", FALLBACK)}
         """Claims of the answers, and of their references, that each F1 is over."""
 
     def add(self, compared: Correctness | None) -> None:
@@ -224,13 +191,13 @@ class _CorrectnessTotals:
         found["statuses"][compared.status] += 1
         flags = chain(compared.answer_flags, compared.reference_flags)
         found["flags"].update(flag.name for flag in flags)
-        values, limits = _over_same(compared)
+        values, limits = of_reference(compared)
         self._tally.add(values, limits)
         answer, reference = Counts.of(compared.answer), Counts.of(compared.reference)
         self._answers.merge(answer)
         self._references.merge(reference)
         if compared.status is CorrectnessStatus.ABSTAINED:
-            reference = Counts(own=Counter({Support.NONE: _claimed(compared)}))
+            reference = Counts(own=Counter({Support.NONE: claimed(compared)}))
         for name, pool in self._pools.items():
             if values.get(name) is not None:
                 pool[0].merge(answer)
@@ -252,7 +219,7 @@ class _CorrectnessTotals:
         answers, references, both = self._answers, self._references, Counts()
         both.merge(answers)
         both.merge(references)
-        pooled: dict[str, Rate] = {_FALLBACK: (None, 0)}
+        pooled: dict[str, Rate] = {FALLBACK: (None, 0)}
         for name, recall in (("f1", "recall"), OVERALL):
             said, wanted = self._pools[name]
             # Where no answer claims anything, nothing of the references is said.
@@ -262,9 +229,9 @@ class _CorrectnessTotals:
         said, _ = self._pools["f1"]
         pooled["precision"] = (said.mean, said.judged)
         if both.fallen_back:
-            said, wanted = self._pools[_FALLBACK]
+            said, wanted = self._pools[FALLBACK]
             micro = f1(said.mean_with_fallback, wanted.mean_with_fallback)
-            pooled[_FALLBACK] = (micro, said.judged_by_any + wanted.judged_by_any)
+            pooled[FALLBACK] = (micro, said.judged_by_any + wanted.judged_by_any)
         return CorrectnessTotals(
             signatures=dict(found["signatures"]),
             statuses={status: found["statuses"][status] for status in CorrectnessStatus},
@@ -280,39 +247,6 @@ class _CorrectnessTotals:
             **self._tally.bounds(),
             **self._tally.scores(pooled),
         )
-
-
-def _over_same(
-    compared: Correctness,
-) -> tuple[dict[str, float | None], dict[str, Limits | None]]:
-    """An answer's scores and bounds, none in a mean that it has not all the scores for.
-
-    Precision, recall and F1 are over those that have both of the former; the overall ones over
-    those that have recall and F1, or abstained from what the reference claims.
-    """
-    sides = compared.precision, compared.recall
-    values: dict[str, float | None] = {}
-    limits: dict[str, Limits | None] = {}
-    if None not in sides:
-        values = {name: getattr(compared, name) for name in COMPARED}
-    if None not in (compared.precision_bounds, compared.recall_bounds):
-        limits = {name: getattr(compared, f"{name}_bounds") for name in COMPARED}
-    # An answer in which nothing fell back counts here with the F1 it has.
-    fallen_back = compared.f1_with_fallback
-    values[_FALLBACK] = values.get("f1") if fallen_back is None else fallen_back
-    if compared.status is CorrectnessStatus.ABSTAINED and _claimed(compared):
-        values |= dict.fromkeys(OVERALL, 0.0)
-        limits |= dict.fromkeys(OVERALL, (0.0, 0.0))
-    if None not in (compared.f1, compared.recall):
-        values |= {"f1_overall": compared.f1, "recall_overall": compared.recall}
-    if compared.f1_bounds is not None and compared.recall_bounds is not None:
-        limits |= {"f1_overall": compared.f1_bounds, "recall_overall": compared.recall_bounds}
-    return values, limits
-
-
-def _claimed(compared: Correctness) -> int:
-    """How many claims its reference makes, judged or not."""
-    return sum(sentence.kind is SentenceKind.CLAIM for sentence in compared.reference)
 
 
 _Key = tuple[QuadrantWord, ...] | Literal["conflicting", "without_gold"]
@@ -335,7 +269,7 @@ class _QuadrantTotals:
             key = result.cell.words
             self._partly[key] += result.cell.partly
             self._signatures[result.cell.signature] += 1
-        elif _conflicting(result):
+        elif conflicting(result):
             key = "conflicting"
         self._answers[key] += 1
         self._name(key, [(position, result.qid)])

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from judge.cli.render.comparison import signed
 from judge.cli.terminal import Page, between, figures, number, words
-from judge.reports.compare import (
+from judge.reports.robustness import (
     ORIGINAL,
     WAYS,
     PairedShare,
