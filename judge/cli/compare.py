@@ -1,7 +1,8 @@
-"""`judge compare`: the answers of a run side by side, by what was done to their contexts."""
+"""`judge compare`: two or more runs over the same questions, or the variants within one."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import typer
 
@@ -11,40 +12,260 @@ from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, RunError
 from judge.files.source import placed
 
+if TYPE_CHECKING:
+    from judge.files.runs import Run
+    from judge.messages import Lang
+    from judge.records.comparison import RunComparison
+    from judge.reports.compare import Answers
+
+VARIANT: Final = "variant"
+_DETECT: Final = 0.02
+_SHOWN: Final = 80
+
 _RUNS: Final = typer.Argument(
-    metavar="RUN", help="Run folder, scored with --correctness; several one after another."
+    None, metavar="[RUN]…", help="Run folders; the first is what the others are held against."
 )
+_BY: Final = typer.Option(
+    None,
+    "--by",
+    metavar="KEY",
+    help="Also by the values of this key of the samples. variant: within each run, by judge "
+    "perturb's variants.",
+)
+_TREND: Final = typer.Option(
+    None, metavar="FOLDER", help="All finished runs in a folder, in the order of their start."
+)
+_SCORES: Final = typer.Option(
+    None, metavar="NAME,…", help="Which scores, the headline first [all that were measured]."
+)
+_ACROSS: Final = typer.Option(
+    False, "--across-signatures", help="Compare runs that were judged in different ways, too."
+)
+_WORSE: Final = typer.Option(
+    None,
+    metavar="NAME=X",
+    help="Exit 1 if the last run is worse than the first by more than X: if the lower limit of the "
+    "loss's 95 % interval is above X; may be repeated.",
+)
+_DETECTED: Final = typer.Option(
+    None, metavar="X", help=f"Say how many answers it takes to see this difference [{_DETECT}]."
+)
+_WORST: Final = typer.Option(5, metavar="N", min=0, help="How many changed answers to list.")
+_LANG: Final = typer.Option(None, metavar="<en|zh>", help="Language of what is printed [en].")
+
+
+class _Asked(NamedTuple):
+    """What is compared, and how."""
+
+    by: str | None
+    scores: tuple[str, ...]
+    across: bool
+    worse: Mapping[str, float]
+    detect: float
+    worst: int
 
 
 @app.command()
-def compare(
-    runs: list[Path] = _RUNS,
+def compare(  # noqa: PLR0913  each is an option of the command line
+    runs: list[Path] | None = _RUNS,
     *,
-    by: str = typer.Option(
-        ..., "--by", metavar="variant", help="What tells answers apart: the variants of perturb."
-    ),
+    by: str | None = _BY,
+    trend: Path | None = _TREND,
+    scores: str | None = _SCORES,
+    across_signatures: bool = _ACROSS,
+    fail_if_worse: list[str] | None = _WORSE,
+    detect: float | None = _DETECTED,
+    worst: int = _WORST,
     as_json: bool = JSON,
-    lang: str | None = typer.Option(
-        None, metavar="<en|zh>", help="Language of what is printed [en]."
-    ),
+    lang: str | None = _LANG,
 ) -> None:
-    """Read how robust answers are: to noise, to a new fact, to another order, to no evidence.
+    """Tell whether another configuration is better, and where it became worse.
 
-    The samples are those of judge perturb, answered by your RAG and scored with --correctness. Each
-    variant is paired with the original context, question by question.
+    Answers are matched by qid. Each score has its paired difference from the first run, a 95 %
+    interval, and p of a permutation test, corrected for how many scores are shown.
+
+    Example: judge compare runs/before runs/after --by language --fail-if-worse faithfulness=0.02
 
     Example: judge compare runs/perturbed --by variant
     """
-    # Heavy, and --help stays quick without them.
+    # Heavy, here and below, and --help stays quick without it.
+    from judge.reports.gate import GATED, gates_code, parse_loss  # noqa: PLC0415
+
+    if as_json and lang is not None:
+        raise ConfigError(f"--lang {lang!r} and --json: names in JSON are English; leave out one")
+    spoken_in = language(lang or "en")
+    if by == VARIANT:
+        _refuse(
+            {"--trend": trend, "--scores": scores, "--fail-if-worse": fail_if_worse}
+            | {"--across-signatures": across_signatures or None, "--detect": detect}
+        )
+        _robustness(runs or [], spoken_in, as_json=as_json)
+        return
+    asked = _Asked(
+        by,
+        tuple(chosen("--scores", each.strip(), tuple(GATED)) for each in _split(scores)),
+        across_signatures,
+        dict(parse_loss(text, GATED) for text in fail_if_worse or []),
+        _DETECT if detect is None else detect,
+        worst,
+    )
+    if not 0 < asked.detect <= 1:
+        raise ConfigError(f"--detect {detect!r}: give a difference above 0 and up to 1, as 0.02")
+    report = _held(_compared(_found(runs or [], trend), asked), asked)
+    if as_json:
+        say_json(report.model_dump_json())
+    else:
+        from judge.cli.render.differences import print_differences  # noqa: PLC0415
+
+        with output(spoken_in) as page:
+            print_differences(report, page)
+    untrusted = bool(report.gates) and any(run.untrusted for run in report.runs)
+    raise typer.Exit(3 if untrusted else gates_code(report.gates))
+
+
+def _split(names: str | None) -> list[str]:
+    return [] if names is None else names.replace("，", ",").split(",")
+
+
+def _refuse(options: Mapping[str, object]) -> None:
+    for option in (option for option, value in options.items() if value is not None):
+        raise ConfigError(
+            f"{option} and --by {VARIANT}, which looks within each run: leave out one"
+        )
+
+
+def _found(folders: Sequence[Path], trend: Path | None) -> "tuple[list[Run], dict[str, str]]":
+    """The runs to compare, in their order, and those that are left out, with why."""
+    from judge.files.runs import read_run  # noqa: PLC0415
+
+    if trend is not None:
+        if folders:
+            raise ConfigError(f"{folders[0]} and --trend: name runs, or the folder they stand in")
+        return _within(trend)
+    runs = [read_run(folder) for folder in folders]
+    for run in runs:
+        if run.summary is None:
+            raise RunError(f"{run.folder}: is unfinished; finish it with the same judge score")
+    if len(runs) < 2:  # noqa: PLR2004
+        raise ConfigError("name two runs or more, or --trend FOLDER; see judge compare --help")
+    return runs, {}
+
+
+def _within(folder: Path) -> "tuple[list[Run], dict[str, str]]":
+    """The finished runs in a folder by their start, and what else there is, with why."""
+    from judge.files.runs import RECORD, read_run  # noqa: PLC0415
+
+    try:
+        names = sorted(each for each in folder.iterdir() if (each / RECORD).exists())
+    except OSError as error:
+        raise ConfigError(f"--trend {folder}: {error.strerror}; name a folder of runs") from None
+    runs, left_out = [], {}
+    for name in names:
+        try:
+            run = read_run(name)
+        except RunError as error:
+            left_out[str(name)] = str(error)
+            continue
+        if run.summary is None:
+            left_out[str(name)] = "is unfinished"
+        else:
+            runs.append(run)
+    if len(runs) < 2:  # noqa: PLR2004
+        count = f"holds {len(runs)} of the two finished runs that it takes"
+        raise ConfigError(f"--trend {folder}: {count}; name a folder of runs")
+    return sorted(runs, key=lambda run: run.record.started), left_out
+
+
+def _compared(found: "tuple[list[Run], dict[str, str]]", asked: _Asked) -> "RunComparison":
+    from judge.records.comparison import RunComparison, RunLine  # noqa: PLC0415
+    from judge.reports.compare import differences, signatures_apart  # noqa: PLC0415
+    from judge.reports.gate import GATED, measured  # noqa: PLC0415
+
+    runs, left_out = found
+    summaries = [run.summary for run in runs if run.summary is not None]
+    apart = signatures_apart(summaries)
+    if apart and not asked.across:
+        message = f"were not judged alike: {'; '.join(apart)}"
+        step = "score with the same settings, or add --across-signatures"
+        raise RunError(f"{runs[0].folder} and {runs[-1].folder} {message}; {step}")
+    means = [measured(summary) for summary in summaries]
+    offline = all(summary.by_similarity for summary in summaries)
+    names = asked.scores or _measured(means, offline=offline)
+    names = (*names, *(name for name in asked.worse if name not in names))
+    sides = {name: GATED[name] for name in names}
+    first = _read(runs[0], names, asked.by)
+    told = []
+    for run in runs[1:]:
+        own = first if run.folder == runs[0].folder else _read(run, names, asked.by)
+        told.append(
+            differences(
+                str(run.folder),
+                own,
+                first,
+                sides,
+                detect=asked.detect,
+                most=asked.worst,
+                sliced=asked.by is not None,
+            )
+        )
+    return RunComparison(
+        runs=tuple(
+            RunLine(
+                name=str(run.folder),
+                started=run.record.started,
+                answers=summary.answers,
+                signatures=summary.signatures,
+                untrusted=summary.untrusted,
+                mean={name: mean[name] for name in names},
+            )
+            for run, summary, mean in zip(runs, summaries, means, strict=True)
+        ),
+        sides=sides,
+        across=apart,
+        by=asked.by,
+        offline=offline,
+        detect=asked.detect,
+        differences=tuple(told),
+        left_out=left_out,
+    )
+
+
+def _measured(means: "Sequence[Mapping[str, float | None]]", *, offline: bool) -> tuple[str, ...]:
+    """The scores that any run has; not what says the same again where similarity judges."""
+    names = [name for name in means[0] if any(mean[name] is not None for mean in means)]
+    return tuple(name for name in names if not (offline and name.endswith("_strict")))
+
+
+def _read(run: "Run", names: Sequence[str], by: str | None) -> "Answers":
+    from judge.reports.compare import Answers  # noqa: PLC0415
+
+    answers = Answers(names, by)
+    with placed(str(run.folder)):
+        for result in run.results:
+            answers.add(result)
+    return answers
+
+
+def _held(report: "RunComparison", asked: _Asked) -> "RunComparison":
+    """The comparison with what the gates say of the last run."""
+    from judge.reports.gate import hold_loss  # noqa: PLC0415
+
+    last = report.differences[-1].scores
+    gates = [
+        hold_loss(name, most, (found := last[name]) and found.interval, report.sides[name])
+        for name, most in asked.worse.items()
+    ]
+    return report.model_copy(update={"gates": tuple(gates)})
+
+
+def _robustness(runs: Sequence[Path], lang: "Lang", *, as_json: bool) -> None:
     from judge.cli.render.robustness import print_robustness  # noqa: PLC0415
     from judge.files.runs import read_run  # noqa: PLC0415
     from judge.records import Rules  # noqa: PLC0415
     from judge.reports.robustness import RobustnessReport, robustness  # noqa: PLC0415
 
-    chosen("--by", by, ("variant",))
-    if as_json and lang is not None:
-        raise ConfigError(f"--lang {lang!r} and --json: names in JSON are English; leave out one")
-    spoken_in = language(lang or "en")
+    if not runs:
+        raise ConfigError(f"--by {VARIANT}: name a run; see judge compare --help")
     found = []
     for folder in runs:
         run = read_run(folder)
@@ -56,6 +277,6 @@ def compare(
     if as_json:
         say_json(RobustnessReport(runs=tuple(found)).model_dump_json())
         return
-    with output(spoken_in) as page:
+    with output(lang) as page:
         for each in found:
             print_robustness(each, page)

@@ -17,8 +17,8 @@ from judge.records import (
     Unscored,
     Verdict,
 )
-from judge.reports.filters import support_of
 from judge.reports.worst import badness
+from judge.scores.answer import support_of
 from judge.signature import Signature
 from judge.text.visible import clip, visible
 

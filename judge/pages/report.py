@@ -16,7 +16,7 @@ from judge.pages.answers import LONGEST, LONGEST_CHUNK, MOST_SENTENCES, Answers
 from judge.pages.html import pieces
 from judge.records import QuadrantTable, SampleResult, Status, Summary
 from judge.reports.cells import CellTable, reading
-from judge.reports.filters import SUPPORTS, support_of
+from judge.reports.filters import SUPPORTS
 from judge.reports.headline import (
     Headline,
     correctness_headlines,
@@ -25,6 +25,7 @@ from judge.reports.headline import (
 )
 from judge.reports.worst import Failures, Worst
 from judge.review.folder import read_findings
+from judge.scores.answer import support_of
 from judge.scores.totals import Totals
 from judge.text.visible import clip, flat
 

@@ -33,6 +33,13 @@ FIELDS: Final = {**OF_CORRECTNESS, "abstention_rate": "abstentions"}
 """Scores whose field bears another name, for it is an older figure's."""
 PUBLIC: Final = {field: name for name, field in FIELDS.items()}
 """The other way round."""
+OFFLINE: Final = {
+    "faithfulness": "looks_supported",
+    "hallucination_rate": "looks_hallucinated",
+    "f1_overall": "looks_correct_overall",
+    "f1": "looks_correct",
+}
+"""What a score is called where similarity made it."""
 
 
 class Interval(Record):

@@ -7,13 +7,11 @@ from judge.records import (
     CitationStatus,
     FlagName,
     SampleResult,
-    SentenceResult,
     Status,
     Support,
-    Unscored,
-    Verdict,
 )
 from judge.records.quadrant import QuadrantWord
+from judge.scores.answer import support_of
 
 _UNSCORED: Final = "unscored"
 SUPPORTS: Final = (*(each.value for each in Support), _UNSCORED)
@@ -64,11 +62,3 @@ class Filter(NamedTuple):
 
     def _names(self, flag: FlagName) -> bool:
         return flag.value == self.flag or flag.value.startswith(f"{self.flag}:")
-
-
-def support_of(sentence: SentenceResult) -> str | None:
-    """Its label by the run's own judge, as a summary counts it."""
-    outcome = sentence.outcome
-    if isinstance(outcome, Verdict) and outcome.fallback_from is None:
-        return outcome.support.value
-    return _UNSCORED if isinstance(outcome, Verdict | Unscored) else None

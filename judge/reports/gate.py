@@ -109,13 +109,59 @@ def parse_gate(
     if own != side:
         better = "less" if side == "least" else "more"
         raise ConfigError(f"{asked}: of {name} {better} is better; say {OPTIONS[own]} {text}")
+    return Gate(name, _bound(asked, number, f"{name}=0.9"), strict)
+
+
+def _bound(asked: str, number: str, example: str) -> float:
     try:
         bound = float(number)
     except ValueError:
         bound = -1.0
     if not 0 <= bound <= 1:
-        raise ConfigError(f"{asked}: X is a number from 0 to 1, as in {name}=0.9")
-    return Gate(name, bound, strict)
+        raise ConfigError(f"{asked}: X is a number from 0 to 1, as in {example}")
+    return bound
+
+
+def parse_loss(text: str, names: Collection[str]) -> tuple[str, float]:
+    """Read `NAME=X` of `--fail-if-worse`; `ConfigError` as of `parse_gate`."""
+    name, _, number = text.partition("=")
+    asked = f"--fail-if-worse {text!r}"
+    if name not in names:
+        raise ConfigError(f"{asked}: NAME is one of {', '.join(names)}")
+    return name, _bound(asked, number, f"{name}=0.02")
+
+
+def hold_loss(name: str, most: float, interval: Interval | None, side: Side) -> GateResult:
+    """Hold a difference against the greatest loss that is borne.
+
+    The loss is how much worse the later run is: the difference itself where less is better, else
+    its negative. The gate fails where the lower limit of its 95 % interval is above X: the later
+    run is worse by more than X, and chance would show that in one of forty comparisons.
+
+    Args:
+        name: the score.
+        most: X, from 0 to 1.
+        interval: of the difference, later less first; None where nothing was measured in both.
+        side: of the score: "least" where more is better.
+    """
+    lower = interval and (-interval.high if side == "least" else interval.low)
+    return GateResult(
+        name=name,
+        side="most",
+        bound=most,
+        value=lower,
+        what=_NOTHING if lower is None else "lower limit of the loss",
+        passed=lower is not None and lower <= most + _ROUNDING,
+    )
+
+
+def measured(summary: Summary) -> dict[str, float | None]:
+    """The mean over answers of every score that gates know; None where nothing was measured."""
+    scores = {
+        name: getattr(_totals(Gate(name, 0), summary), FIELDS.get(name, name), None)
+        for name in GATED
+    }
+    return {name: score and score.macro for name, score in scores.items()}
 
 
 def _listed(names: Iterable[str], side: Side) -> str:

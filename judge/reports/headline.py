@@ -10,7 +10,14 @@ from judge.records import (
     RelevanceTotals,
     Summary,
 )
-from judge.records.summary import ABSTAINING, CITING, COMPARED, HALLUCINATING, OVERALL
+from judge.records.summary import (
+    ABSTAINING,
+    CITING,
+    COMPARED,
+    HALLUCINATING,
+    OFFLINE,
+    OVERALL,
+)
 
 _SCORES: Final = (
     "faithfulness",
@@ -25,13 +32,6 @@ _SCORES: Final = (
 _LLM_ONLY: Final = ("faithfulness_strict", "hallucination_rate_strict")
 _FALLBACK: Final = "_with_fallback"
 _AGREEING: Final = (*OVERALL, *COMPARED, f"f1{_FALLBACK}")
-_OFFLINE: Final = {
-    "faithfulness": "looks_supported",
-    "hallucination_rate": "looks_hallucinated",
-    "f1_overall": "looks_correct_overall",
-    "f1": "looks_correct",
-}
-"""What a score is called where similarity made it."""
 _RELATING: Final = ("relevance_overall", "relevance")
 _NOUNS: Final = {
     "citation_validity": "citation",
@@ -95,5 +95,5 @@ def _told(
         answers = score.answers if score else 0
         if bounds is not None and bounds.low >= bounds.high and bounds.answers == answers:
             bounds = None
-        label = _OFFLINE.get(name, name) if offline else name
+        label = OFFLINE.get(name, name) if offline else name
         yield Headline(label, score, bounds, _NOUNS.get(name, "sentence"))

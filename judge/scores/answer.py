@@ -58,6 +58,14 @@ def bounds(part: float, settled: int, failed: int) -> Limits | None:
     return (part / whole, (part + failed) / whole) if whole else None
 
 
+def support_of(sentence: SentenceResult) -> str | None:
+    """Its label by the run's own judge, as a summary counts it; None of what is no claim."""
+    outcome = sentence.outcome
+    if isinstance(outcome, Verdict) and outcome.fallback_from is None:
+        return outcome.support.value
+    return "unscored" if isinstance(outcome, Verdict | Unscored) else None
+
+
 @dataclass(slots=True)
 class Counts:
     """Outcomes of claims, of one answer or of a run, in whole numbers: they add up exactly.

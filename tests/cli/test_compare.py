@@ -1,210 +1,231 @@
+"""`judge compare` of two runs and more, through the command."""
+
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy import stats
 
-from tests.commands import judge
+from tests.commands import judge, line, write
+from tests.reviewed import score
 
-ROBUSTNESS = Path(__file__).resolve().parents[2] / "fixtures" / "robustness.jsonl"
-Line = dict[str, Any]
-ABSTAINS = {"en": "The documents do not say.", "zh": "文档中没有提到。"}
-
-
-def lines(path: Path) -> list[Line]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-def toy(line: Line, samples: dict[str, Line]) -> str:
-    """A RAG with known faults."""
-    qid, variant = line["qid_of"], line["variant"]
-    abstains = ABSTAINS[qid[:2]]
-    faults: dict[tuple[str, str], str] = {
-        ("en-pets", "original"): abstains,
-        ("en-pets", "noise20"): abstains,
-        ("en-pets", "noise40"): abstains,
-        ("en-pets", "noise60"): abstains,
-        ("en-ferry", "noise40"): "A bicycle costs 25 euros.",
-        ("en-ferry", "noise60"): "A bicycle costs 25 euros.",
-        ("zh-bridge", "noise60"): abstains,
-        ("en-notice", "reordered"): abstains,
-        ("zh-hotel", "counterfactual"): samples[qid]["gold_answer"],
-        ("en-ferry", "counterfactual"): "A bicycle costs 25 euros.",
-        ("en-notice", "gold_removed"): samples[qid]["gold_answer"],
-        ("zh-hotel", "gold_removed"): samples[qid]["gold_answer"],
-    }
-    return faults.get((qid, variant), str(line["gold_answer"]))
+S, U, P, F = "supported", "unsupported", "partial", "unscored"
+# By hand: of eight questions six lose a half, one gains it, one stays.
+FIRST = [[S, S]] * 7 + [[S, U]]
+SECOND = [[S, U]] * 6 + [[S, S]] * 2
 
 
-def scored(folder: Path, answer: Callable[[Line], Line], *words: object) -> Path:
-    """The fixture perturbed, answered, and scored into a run."""
-    assert judge("perturb", ROBUSTNESS, "-o", folder / "p.jsonl", "--force").code == 0
-    answers = [json.dumps(answer(line), ensure_ascii=False) for line in lines(folder / "p.jsonl")]
-    (folder / "a.jsonl").write_text("\n".join(answers), "utf-8")
-    ran = judge("score", folder / "a.jsonl", "-o", folder / "run", *words)
-    assert ran.code == 0, ran.err
-    return folder / "run"
+def report(*words: object, code: int = 0) -> dict[str, Any]:
+    ran = judge("compare", *words, "--json")
+    assert (ran.code, ran.err) == (code, ""), ran.err
+    found: dict[str, Any] = json.loads(ran.out)
+    return found
+
+
+def two(folder: Path, first: list[list[str]], second: list[list[str]]) -> tuple[Path, Path]:
+    runs = []
+    for name, answers in (("a", first), ("b", second)):
+        (folder / name).mkdir()
+        runs.append(score(folder / name, answers))
+    return runs[0], runs[1]
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    samples = {line["qid"]: line for line in lines(ROBUSTNESS)}
-    folder = tmp_path_factory.mktemp("robust")
-    return scored(folder, lambda line: {**line, "answer": toy(line, samples)}, "--correctness")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return two(tmp_path_factory.mktemp("runs"), FIRST, SECOND)
 
 
-# By hand, of 8 questions: correct answers, and against the original better, worse.
-EXPECTED = {
-    "original": (7 / 8, None),
-    "noise20": (7 / 8, (0, 0)),
-    "noise40": (6 / 8, (0, 1)),
-    "noise60": (5 / 8, (0, 2)),
-    "counterfactual": (4 / 6, (0, 2)),
-    "reordered": (7 / 8, (1, 1)),
-}
+def test_the_example_worked_by_hand(runs: tuple[Path, Path]) -> None:
+    found = report(*runs)
+    (differences,) = found["differences"]
+    own = differences["scores"]["faithfulness"]
+    assert (own["pairs"], own["better"], own["worse"]) == (8, 1, 6)
+    assert (own["first"], own["value"]) == (15 / 16, 10 / 16)
+    assert own["difference"] == pytest.approx(-2.5 / 8)
+    # Of 2^7 choices of signs 2 give ±7 halves, and 14 ±5.
+    assert own["p"] == 16 / 128
+    # s² = (7·.25 - 8·.3125²)/7, and t(7) at .975 is 2.3646.
+    assert own["interval"]["low"] == pytest.approx(
+        -0.3125 - 2.3646 * (0.1383929 / 8) ** 0.5, abs=1e-3
+    )
+    assert own["interval"]["high"] == pytest.approx(
+        -0.3125 + 2.3646 * (0.1383929 / 8) ** 0.5, abs=1e-3
+    )
+    # Strict, both hallucination rates and contradictions tell the same of these: five times .125.
+    assert own["p_holm"] == 0.625
+    assert differences["scores"]["coverage"]["p_holm"] == 1
+    # ((1.96 + .8416)·.37201/.02)² = 2715.6
+    assert own["to_see"] == 2716
+    assert differences["labels"] == [
+        {"first": "full", "then": "contradicted", "sentences": 6},
+        {"first": "contradicted", "then": "full", "sentences": 1},
+    ]
+    assert [each["qid"] for each in differences["worst"]] == ["qa", "qb", "qc", "qd", "qe"]
+    assert (differences["common"], differences["same_text"], differences["changed"]) == (8, 8, 7)
 
 
-def test_figures_worked_by_hand(run: Path) -> None:
-    ran = judge("compare", run, "--by", "variant", "--json")
-    assert (ran.code, ran.err) == (0, "")
-    (found,) = json.loads(ran.out)["runs"]
-    variants = {each["variant"]: each for each in found["variants"]}
-    assert list(variants) == [*EXPECTED, "gold_removed"]
-    for name, (accuracy, pairs) in EXPECTED.items():
-        assert variants[name]["accuracy"]["value"] == pytest.approx(accuracy), name
-        difference = variants[name]["accuracy_difference"]
-        assert (difference and (difference["better"], difference["worse"])) == pairs, name
-        # Each answer is the reference, another figure in its place, or an abstention.
-        assert variants[name]["correctness"]["value"] == pytest.approx(accuracy), name
-    noisy = variants["noise60"]["accuracy_difference"]
-    assert (noisy["pairs"], noisy["difference"], noisy["interval"]) == (8, -0.25, None)
-    # Two signs say no more than 2 to the power of -1; Student's t would say .17.
-    assert noisy["p"] == 0.5
-    abstained = variants["gold_removed"]["abstained"]
-    # (.75 + .3495 ± 2.3646·.2128) / 1.699, with 2.3646 the t quantile of 7 degrees of freedom.
-    assert abstained["value"] == 0.75
-    assert abstained["interval"]["low"] == pytest.approx(0.351, abs=0.001)
-    assert abstained["interval"]["high"] == pytest.approx(0.943, abs=0.001)
-    assert variants["original"]["abstained"]["value"] == 1 / 8
-    assert variants["gold_removed"]["accuracy"] is None
-    shares = {way: share["value"] for way, share in found["counterfactual"].items()}
-    expected = {"context": 4 / 6, "memory": 1 / 6, "other": 1 / 6, "abstained": 0}
-    assert shares == pytest.approx(expected)
-    assert found["changed"]["value"] == 2 / 8
-    assert (found["without_variant"], found["counterfactual_left_out"], found["both"]) == (0, {}, 0)
+def test_both_languages_say_the_same(runs: tuple[Path, Path]) -> None:
+    for lang, told in {
+        "en": ("8 questions of both", "won / lost / tied", "1 / 6 / 1", "full → contradicted 6"),
+        "zh": ("共有问题 8 个", "更好 / 更差 / 相同", "1 / 6 / 1", "支持 → 矛盾 6 句"),
+    }.items():
+        ran = judge("compare", *runs, "--lang", lang)
+        assert ran.code == 0
+        assert "−0.312" in ran.out
+        for text in told:
+            assert text in " ".join(ran.out.split()), (lang, text)
 
 
-def test_it_is_printed_in_both_languages(run: Path) -> None:
-    told = {
-        "en": ("6 of 8 answers abstain, 0.750 [0.351–0.943]", "4 of 6 answers follow", "1 of 8"),
-        "zh": ("8 个答案中 6 个拒答，0.750 [0.351–0.943]", "6 个答案中 4 个遵循", "顺序敏感性"),
-    }
-    for lang, texts in told.items():
-        ran = judge("compare", run, run, "--by", "variant", "--lang", lang)
-        assert (ran.code, ran.err) == (0, "")
-        flat = " ".join(ran.out.split())
-        for text in (*texts, "−0.250", "similarity:"):
-            assert flat.count(text) >= 2, text
-
-
-def test_who_is_left_out_is_told(tmp_path: Path) -> None:
-    """Keys that a RAG dropped: the qid still tells; and answers to something else."""
-
-    def answer(line: Line) -> Line:
-        kept = {k: line[k] for k in ("qid", "query", "chunks", "gold_answer", "gold_evidence")}
-        if line["qid"] == "en-pets~original":
-            return {**kept, "qid": "else", "answer": line["gold_answer"]}
-        if line["qid"] == "en-ferry~counterfactual":
-            return {**kept, "answer": ABSTAINS["en"]}
-        if line["qid"] == "zh-hotel~noise20":
-            return {**kept, "gold_answer": "", "answer": line["gold_answer"]}
-        return {**kept, "answer": line["gold_answer"]}
-
-    ran = judge("compare", scored(tmp_path, answer, "--correctness"), "--by", "variant")
-    flat = " ".join(ran.out.split())
-    for told in (
-        "left out of noise20: 1, no gold answer",
-        "left out of noise20: 1, in no difference: the answer to the original",
-        "left out of counterfactual: 6, in no counterfactual share: the key `changed` is missing",
-        "answers that are to no variant, and in nothing here: 1",
-    ):
-        assert told in flat
-
-
-def test_wrong_use_is_one_line(run: Path, tmp_path: Path) -> None:
-    fixtures = ROBUSTNESS.parent
-    plain, bare = tmp_path / "plain", tmp_path / "bare"
-    assert judge("score", fixtures / "cells.jsonl", "-o", plain, "--correctness").code == 0
-    assert scored(tmp_path, lambda line: {**line, "answer": "Yes."}).is_dir()
+def test_gates_hold_the_lower_limit_of_the_loss(runs: tuple[Path, Path]) -> None:
+    # The loss is .3125, and .0015 at least: .0014 is passed, .3 is not.
     rows = {
-        (plain, "--by", "variant"): "make the samples with judge perturb, and keep their keys",
-        (tmp_path / "run", "--by", "variant"): "score the samples again with judge score --correct",
-        (bare, "--by", "variant"): "no such run folder",
-        (run, "--by", "lang"): "--by 'lang': give one of variant",
-        (run,): "missing option '--by'",
-        (run, "--by", "variant", "--json", "--lang", "zh"): "names in JSON are English",
+        ("faithfulness=0.3",): 0,
+        ("faithfulness=0.001",): 1,
+        ("hallucination_rate=0.001",): 1,  # by 5/8, of which less is better
+        ("faithfulness=0.3", "contradiction_rate=0.001"): 1,
+        ("correctness=0.1",): 3,  # nobody asked for it
+        ("faithfulness=0.001", "correctness=0.1"): 3,
+        ("nothing=0.1",): 2,
+        ("faithfulness=2",): 2,
+        ("faithfulness",): 2,
+    }
+    for gates, code in rows.items():
+        words = [word for gate in gates for word in ("--fail-if-worse", gate)]
+        ran = judge("compare", *runs, *words)
+        assert ran.code == code, (gates, ran.err)
+    assert judge("compare", *reversed(runs), "--fail-if-worse", "faithfulness=0").code == 0
+    # A run against itself differs in nothing, and that is no reason to stop.
+    assert judge("compare", runs[0], runs[0], "--fail-if-worse", "faithfulness=0").code == 0
+
+
+def test_failures_are_in_no_difference_and_leave_bounds(tmp_path: Path) -> None:
+    first, second = two(tmp_path, [[S], [S], [S, S], [S]], [[S], [F], [S, F], [U]])
+    (found,) = report(first, second)["differences"]
+    own = found["scores"]["faithfulness"]
+    # 1 → 1, nothing, 1 → 1 of one claim, 1 → 0; with failures false 0, -1, -.5, -1; true 0 0 0 -1.
+    assert (own["pairs"], own["open"]) == (3, 1)
+    assert own["difference"] == pytest.approx(-1 / 3)
+    assert own["bounds"] == [-2.5 / 4, -1 / 4]
+    # One pair differs: whether it is better or worse the sign alone cannot say.
+    assert own["p"] == 1
+    assert own["interval"]["low"] < -1 / 3 < own["interval"]["high"]
+    assert own["interval"]["high"] >= 0
+    ran = judge("compare", first, second, "--fail-if-worse", "faithfulness=0.5")
+    assert "untrusted" not in ran.out  # two failures are an accident
+
+
+def test_questions_of_one_run_alone_are_counted_and_said(tmp_path: Path) -> None:
+    first, second = two(tmp_path, [[S]] * 4, [[S]])
+    (found,) = report(first, second)["differences"]
+    assert (found["common"], found["only_first"], found["only_here"]) == (1, 3, 0)
+    assert found["listed"]["only_first"] == ["qb", "qc", "qd"]
+    own = found["scores"]["faithfulness"]
+    assert (own["interval"]["low"], own["interval"]["high"], own["to_see"]) == (-1, 1, None)
+    assert "qb, qc, qd" in " ".join(judge("compare", first, second).out.split())
+    other = write(tmp_path / "other.jsonl", [line("x", "It opens at seven.")])
+    third = tmp_path / "third"
+    assert judge("score", other, "-o", third).code == 0
+    ran = judge("compare", first, third, "--across-signatures", "--fail-if-worse", "faithfulness=0")
+    assert (ran.code, "0 questions of both" in " ".join(ran.out.split())) == (3, True)
+
+
+def test_runs_that_were_judged_otherwise_are_refused(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", [line("1", "The canteen opens at seven.")])
+    for prior in ("0.9", "0.8"):
+        assert judge("score", source, "-o", tmp_path / prior, "--prior", prior).code == 0
+    words = (tmp_path / "0.9", tmp_path / "0.8")
+    ran = judge("compare", *words)
+    assert ran.code == 2
+    assert "prior: 0.9, 0.8" in ran.err
+    assert "--across-signatures" in ran.err
+    ran = judge("compare", *words, "--across-signatures")
+    assert ran.code == 0
+    assert ran.out.startswith("Not judged alike (prior: 0.9, 0.8")
+
+
+def test_slices_are_by_what_the_samples_say(tmp_path: Path) -> None:
+    good, bad = "The canteen opens at seven.", "Nobody ever danced on the purple moon."
+    for name, wrong in (("a", ()), ("b", range(6))):
+        lines = [
+            line(f"{lang}{n}", bad if lang == "中文" and n in wrong else good)
+            | {"lang": {"w": None}.get(lang, lang)}
+            for lang in ("中文", "en", "w")
+            for n in range(8)
+        ]
+        assert (
+            judge("score", write(tmp_path / f"{name}.jsonl", lines), "-o", tmp_path / name).code
+            == 0
+        )
+    words = (tmp_path / "a", tmp_path / "b", "--by", "lang")
+    (found,) = report(*words)["differences"]
+    told = {key: table["faithfulness"] for key, table in found["slices"].items()}
+    assert {key: (each["pairs"], each["worse"]) for key, each in told.items()} == {
+        "中文": (8, 6),
+        "en": (8, 0),
+        "": (8, 0),
+    }
+    # One slice differs: nothing to correct for. The signs of six say 2^-5.
+    assert (told["中文"]["p"], told["中文"]["p_holm"]) == (2**-5, 2**-5)
+    shown = judge("compare", *words, "--lang", "zh").out
+    assert all(text in shown for text in ("按 lang 分组", "中文", "（无此键）"))
+
+
+def test_what_cannot_be_compared(tmp_path: Path, runs: tuple[Path, Path]) -> None:
+    broken, unfinished, folder = (tmp_path / name for name in ("broken", "unfinished", "trend"))
+    for each in (broken, unfinished):
+        shutil.copytree(runs[0], each)
+    (broken / "results.jsonl").write_text("{}\n")
+    record = json.loads((unfinished / "run.json").read_text())
+    (unfinished / "run.json").write_text(json.dumps(record | {"finished": None}))
+    rows: dict[tuple[object, ...], str] = {
+        (): "name two runs",
+        (runs[0],): "name two runs",
+        (runs[0], tmp_path / "none"): "no such run folder",
+        (runs[0], broken): "damaged",
+        (runs[0], unfinished): "unfinished",
+        (runs[0], "--trend", tmp_path): "name runs, or",
+        ("--trend", tmp_path / "none"): "No such file",
+        (*runs, "--scores", "faith"): "give one of",
+        (*runs, "--detect", "0"): "above 0",
+        (*runs, "--by", "variant", "--fail-if-worse", "faithfulness=0"): "leave out one",
+        (*runs, "--json", "--lang", "zh"): "leave out one",
     }
     for words, told in rows.items():
         ran = judge("compare", *words)
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), words
-        assert told in ran.err
+        assert (ran.code, ran.out) == (2, ""), words
+        assert told in ran.err, (words, ran.err)
+    folder.mkdir()
+    for name, each in {"c": runs[0], "a": runs[1], "b": unfinished, "d": broken}.items():
+        shutil.copytree(each, folder / name)
+    for name, day in {"c": "01", "a": "02", "d": "03"}.items():
+        place = folder / name / "run.json"
+        made = json.loads(place.read_text()) | {"started": f"2026-01-{day}T00:00:00Z"}
+        place.write_text(json.dumps(made))
+    (folder / "d" / "summary.json").unlink()
+    found = report("--trend", folder)
+    assert [Path(run["name"]).name for run in found["runs"]] == ["c", "a"]
+    assert {Path(name).name: why for name, why in found["left_out"].items()}["b"] == "is unfinished"
+    shown = judge("compare", folder / "c", folder / "a", folder / "c").out
+    assert "█▁█" in shown
 
 
-def test_two_answers_to_one_variant_of_a_question_are_refused(tmp_path: Path) -> None:
-    row = {"query": "When?", "chunks": ["In May."], "gold_answer": "May", "qid_of": "q"}
-    rows = [
-        {**row, "qid": qid, "variant": "noise20", "answer": answer}
-        for qid, answer in (("a", "In May."), ("b", ABSTAINS["en"]))
+def test_p_is_scipys_permutation_test(tmp_path: Path) -> None:
+    second = [
+        [S, U, U],
+        [S, S, U],
+        [U, U, U],
+        [S, S, S],
+        [S, P, S],
+        [P, P, U],
+        [U, S, S],
+        [S, U, P],
     ]
-    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    score = judge("score", tmp_path / "s.jsonl", "-o", tmp_path / "run", "--correctness")
-    assert score.code == 0
-    ran = judge("compare", tmp_path / "run", "--by", "variant")
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert "noise20 of 'q' is answered twice; score one answer a variant and question" in ran.err
-
-
-def test_a_run_that_is_not_finished_is_refused(run: Path, tmp_path: Path) -> None:
-    shutil.copytree(run, tmp_path / "run")
-    record = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
-    (tmp_path / "run" / "run.json").write_text(json.dumps({**record, "finished": None}), "utf-8")
-    ran = judge("compare", tmp_path / "run", "--by", "variant")
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "is unfinished; finish it with the same judge score" in ran.err
-
-
-def test_what_follows_the_context_and_names_the_old_value_is_counted(tmp_path: Path) -> None:
-    """No variant but counterfactuals, of two kinds, and one of the reader's own."""
-    asked = {
-        "query": "Who leads it?",
-        "chunks": [{"chunk_id": "g", "text": "Anna Novak leads it."}],
-    }
-    gold = {"gold_answer": "Jane Hollis leads it.", "gold_evidence": ["g"]}
-    change = {"kind": "name", "before": "Anna Novak", "after": "Jane Hollis"}
-    answers = {
-        "a": "Jane Hollis leads it.",
-        "b": "Jane Hollis leads it. Formerly Anna Novak led it.",
-        "c": "Anna Novak leads it.",
-        "d": "The documents do not say.",
-    }
-    rows = [
-        {"qid": q, **asked, **gold, "answer": a, "changed": change, "qid_of": q}
-        for q, a in answers.items()
-    ]
-    lines = [json.dumps({**row, "variant": "counterfactual"}) for row in rows]
-    lines.append(json.dumps({**rows[0], "qid": "e", "variant": "mine"}))
-    (tmp_path / "s.jsonl").write_text("\n".join(lines), "utf-8")
-    score = judge("score", tmp_path / "s.jsonl", "-o", tmp_path / "run", "--correctness")
-    assert score.code == 0
-    ran = judge("compare", tmp_path / "run", "--by", "variant", "--json")
-    (found,) = json.loads(ran.out)["runs"]
-    shares = {way: share["value"] for way, share in found["counterfactual"].items()}
-    assert shares == {"context": 0.5, "memory": 0.25, "other": 0, "abstained": 0.25}
-    assert found["both"] == 1
-    assert found["changed"] is None
-    assert [each["variant"] for each in found["variants"]] == ["counterfactual", "mine"]
-    assert [each["unpaired"] for each in found["variants"]] == [4, 1]
-    ran = judge("compare", tmp_path / "run", "--by", "variant")
-    assert "name what stood there before, too: 1" in " ".join(ran.out.split())
+    first = [[S, S, S], [S, P, S], [S, S, U], [U, U, P], [S, S, S], [S, S, S], [S, S, P], [S, S, S]]
+    weight = {S: 1.0, P: 0.5, U: 0.0}
+    means = [[sum(map(weight.__getitem__, a)) / 3 for a in run] for run in (first, second)]
+    changes = [two - one for one, two in zip(*means, strict=True)]
+    expected = stats.permutation_test((changes,), sum, permutation_type="samples", vectorized=False)
+    (found,) = report(*two(tmp_path, first, second))["differences"]
+    assert found["scores"]["faithfulness"]["p"] == pytest.approx(expected.pvalue)

@@ -1,0 +1,145 @@
+"""Runs over the same questions, set side by side."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from judge.records.sample import Record
+from judge.records.summary import GateResult, Interval
+
+Side = Literal["least", "most"]
+"""Whether of a score more is better, or less: what a gate bounds it by."""
+
+
+class ScoreDifference(Record):
+    """A score of one run less that of the first, over the questions that have it in both."""
+
+    pairs: int
+    """How many these are."""
+    first: float
+    """The first run's mean over them."""
+    value: float
+    """This run's."""
+    difference: float
+    """That less the first's."""
+    interval: Interval | None
+    """95 %. By a paired t; where fewer than six pairs differ, Wilson's, drawn out to 0."""
+    p: float
+    """Of sign flips, both sides: how often chance alone would bring as great a difference."""
+    p_holm: float
+    """The same, corrected by Holm's method for the scores that stand beside it, or the slices."""
+    better: int
+    """Questions whose answer has the better score in this run."""
+    worse: int
+    """In the first."""
+    open: int = 0
+    """Further questions of both of which failures leave the score open in at least one run."""
+    bounds: tuple[float, float] | None = None
+    """The least and the greatest that the difference over those, too, could be, whatever the failed
+    verdicts would have said; null where none failed."""
+    to_see: int | None = None
+    """How many such pairs it would take to see a difference of `detect`; null where none differ."""
+
+    @property
+    def tied(self) -> int:
+        """Questions whose answers have the same score."""
+        return self.pairs - self.better - self.worse
+
+
+class LabelChange(Record):
+    """Sentences of equal answers whose label is another."""
+
+    first: str
+    """In the first run."""
+    then: str
+    """In this one."""
+    sentences: int
+    """How many."""
+
+
+class AnswerChange(Record):
+    """A question whose answers differ, in text, in a label, or in a score."""
+
+    qid: str
+    """Which."""
+    first: float | None
+    """The headline score in the first run; null where it has none."""
+    value: float | None
+    """In this run."""
+    same_text: bool
+    """Whether both answers read the same."""
+    sentences: int
+    """How many sentences bear another label, where they do."""
+
+
+class Differences(Record):
+    """How one run differs from the first."""
+
+    run: str
+    """Its name."""
+    common: int
+    """Questions of both."""
+    only_here: int
+    """Questions of this run alone, in no difference."""
+    only_first: int
+    """Of the first alone, likewise."""
+    listed: dict[Literal["only_here", "only_first"], tuple[str, ...]]
+    """Their first qids."""
+    scores: dict[str, ScoreDifference | None]
+    """By score; null where no question has it in both."""
+    slices: dict[str, dict[str, ScoreDifference | None]]
+    """The same by value of the key, where one is asked for; "" for answers without it."""
+    moved: int
+    """Questions whose value of that key is another in this run: they stand under the first's."""
+    same_text: int
+    """Questions whose answers read the same in both."""
+    labels: tuple[LabelChange, ...]
+    """What became of the sentences of those, the most frequent first."""
+    changed: int
+    """Questions whose answers differ in anything."""
+    worst: tuple[AnswerChange, ...]
+    """The first of them: the greatest losses of the headline score first, the unscored last."""
+
+
+class RunLine(Record):
+    """One of the runs."""
+
+    name: str
+    """As it was given."""
+    started: str | None = None
+    """When; null where nothing says."""
+    answers: int
+    """How many it has."""
+    signatures: dict[str, int]
+    """Answers by signature."""
+    untrusted: bool = False
+    """Whether so much failed that its scores are not to be reported."""
+    mean: dict[str, float | None]
+    """Means over all its answers, by score."""
+
+
+class RunComparison(Record):
+    """What `judge compare --json` prints."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    """Version of this layout."""
+    runs: tuple[RunLine, ...]
+    """In the order given, or of their start; the first is what the others are held against."""
+    sides: dict[str, Side]
+    """Of the scores, whether more is better ("least") or less ("most"). The first is the
+    headline."""
+    across: tuple[str, ...]
+    """The parts in which signatures differ. Where there are any, the runs differ in how they were
+    judged, too, and no difference is of the answers alone."""
+    offline: bool
+    """Whether similarity judged all of them: sentences only look supported."""
+    by: str | None
+    """The key of the slices."""
+    detect: float
+    """What `to_see` is about."""
+    differences: tuple[Differences, ...]
+    """Of each run but the first."""
+    left_out: dict[str, str] = Field(default_factory=dict)
+    """Folders that were not compared, and why."""
+    gates: tuple[GateResult, ...] = ()
+    """The gates of the command, in its order."""

@@ -1,0 +1,328 @@
+"""Two or more runs over the same questions: what differs, answer by answer, and how surely."""
+
+import hashlib
+import json
+import math
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Final, Literal, NamedTuple
+
+from pydantic import JsonValue
+
+from judge.errors import InputError
+from judge.messages import Lang, Messages
+from judge.records import Interval, SampleResult, Summary
+from judge.records.comparison import AnswerChange, Differences, LabelChange, ScoreDifference, Side
+from judge.records.summary import FIELDS, OFFLINE
+from judge.scores.answer import support_of
+from judge.scores.contribution import contribution
+from judge.scores.differences import holm, paired, pairs_to_see, share_limits, sign_flips
+from judge.signature import Signature
+
+LISTED: Final = 20
+"""Qids that are named of each kind."""
+WITHOUT: Final = ""
+"""The slice of answers whose sample has no such key."""
+_EQUAL: Final = 1e-9
+_FOUND: Final = 0.05
+_BARS: Final = "▁▂▃▄▅▆▇█"
+_PLAIN: Final = "_.-=^"
+
+
+class _Answer(NamedTuple):
+    """What is kept of an answer: 24 bytes a score and some hundred more."""
+
+    values: "array[float]"
+    """NaN where it has none."""
+    low: "array[float]"
+    high: "array[float]"
+    text: bytes
+    """A hash of its sentences; empty where nothing is known of it."""
+    labels: tuple[str | None, ...]
+    slice: str
+
+
+class Answers:
+    """What is kept of a run while another is read.
+
+    Args:
+        scores: the names of what is compared; the first is the headline.
+        by: the metadata key of the slices.
+    """
+
+    def __init__(self, scores: Sequence[str], by: str | None = None) -> None:
+        self.scores = tuple(scores)
+        self._by = by
+        self.kept: dict[str, _Answer] = {}
+
+    def add(self, result: SampleResult) -> None:
+        """Take in an answer."""
+        values, limits = contribution(result)
+        sentences = result.sentences
+        digest = hashlib.blake2b(digest_size=8)
+        for each in sentences:
+            digest.update(b"%d " % each.start + each.text.encode("utf-8", "surrogatepass"))
+        labels = tuple(support_of(each) for each in sentences)
+        self._keep(result.qid, values, limits, digest.digest(), labels, result.metadata)
+
+    def add_values(self, qid: str, values: Mapping[str, float | None]) -> None:
+        """Take in a question of which nothing but these is known."""
+        self._keep(qid, values, {}, b"", (), {})
+
+    def _keep(
+        self,
+        qid: str,
+        values: Mapping[str, float | None],
+        limits: Mapping[str, tuple[float, float] | None],
+        text: bytes,
+        labels: tuple[str | None, ...],
+        metadata: Mapping[str, JsonValue],
+    ) -> None:
+        if qid in self.kept:
+            raise InputError(f"{qid!r} stands twice; make each qid unique in a run", field="qid")
+        own = [values.get(name) for name in self.scores]
+        pairs = [limits.get(name) or (math.nan, math.nan) for name in self.scores]
+        self.kept[qid] = _Answer(
+            array("d", [math.nan if each is None else each for each in own]),
+            array("d", [low for low, _ in pairs]),
+            array("d", [high for _, high in pairs]),
+            text,
+            labels,
+            WITHOUT if self._by is None else _slice(metadata.get(self._by)),
+        )
+
+
+def _slice(value: JsonValue) -> str:
+    if value is None:
+        return WITHOUT
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def score_name(name: str, lang: Lang, *, offline: bool) -> str:
+    """What people call a score; one that stands under another in a run's table names it, too."""
+    field = FIELDS.get(name, name)
+    own, totals = Messages.of("compare"), Messages.of("totals")
+    if f"score.{name}" in own:
+        return own(f"score.{name}", lang)
+    key = f"score.{OFFLINE.get(field, field) if offline else field}"
+    return totals(key, lang).strip() if key in totals else name
+
+
+def findings(scores: Mapping[str, ScoreDifference | None]) -> Iterator[str]:
+    """The scores that differ by more than chance may bring, p corrected under .05."""
+    for name, found in scores.items():
+        if found is not None and found.p_holm < _FOUND:
+            yield name
+
+
+def sparkline(values: Sequence[float | None], *, plain: bool = False) -> str:
+    """Values as bars between the least and the greatest of them; a blank where there is none.
+
+    >>> sparkline([0.5, None, 0.75, 1.0])
+    '▁ ▅█'
+    """
+    bars = _PLAIN if plain else _BARS
+    known = [value for value in values if value is not None]
+    low, span = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0)
+    steps = len(bars) - 1
+    return "".join(
+        " " if value is None else bars[round(steps * (value - low) / span) if span > _EQUAL else 0]
+        for value in values
+    )
+
+
+def signatures_apart(summaries: Sequence[Summary]) -> tuple[str, ...]:
+    """In what runs were judged differently, as `prior: 0.9, 0.8`; nothing where all were alike.
+
+    Runs in which correctness or relevance was not asked for differ in nothing there.
+    """
+    kinds = {"": [summary.signatures for summary in summaries]}
+    kinds["correctness "] = [s.correctness.signatures for s in summaries if s.correctness]
+    kinds["relevance "] = [s.answer_relevance.signatures for s in summaries if s.answer_relevance]
+    apart = []
+    for kind, found in kinds.items():
+        named = [Signature.parse(text).named() for text in dict.fromkeys(chain(*found))]
+        for part in dict.fromkeys(chain(*named)):
+            values = list(dict.fromkeys(each.get(part, "–") for each in named))
+            if len(values) > 1:
+                apart.append(f"{kind}{part}: {', '.join(values)}")
+    return tuple(apart)
+
+
+def differences(
+    run: str,
+    own: Answers,
+    first: Answers,
+    sides: Mapping[str, Side],
+    *,
+    detect: float,
+    most: int,
+    sliced: bool = False,
+) -> Differences:
+    """How a run differs from the first.
+
+    Args:
+        run: its name.
+        own: its answers.
+        first: those of the first run, of the same scores.
+        sides: of these scores.
+        detect: the difference that `to_see` is about, above 0.
+        most: how many changed answers to list.
+        sliced: whether slices are asked for.
+    """
+    here, there = own.kept, first.kept
+    both = [qid for qid in there if qid in here]
+    only: dict[Literal["only_here", "only_first"], list[str]] = {
+        "only_here": [qid for qid in here if qid not in there],
+        "only_first": [qid for qid in there if qid not in here],
+    }
+    slices: defaultdict[str, list[str]] = defaultdict(list)
+    if sliced:
+        for qid in both:
+            slices[there[qid].slice].append(qid)
+    tables = {
+        value: _scores([(there[qid], here[qid]) for qid in qids], sides, detect)
+        for value, qids in sorted(slices.items(), key=lambda item: (-len(item[1]), item[0]))
+    }
+    same = [qid for qid in both if there[qid].text and there[qid].text == here[qid].text]
+    labels: Counter[tuple[str, str]] = Counter()
+    for qid in same:
+        labels.update(_relabelled(there[qid], here[qid]))
+    changed = sorted(_changes(both, there, here), key=_gain(next(iter(sides.values()))))
+    return Differences(
+        run=run,
+        common=len(both),
+        only_here=len(only["only_here"]),
+        only_first=len(only["only_first"]),
+        listed={kind: tuple(qids[:LISTED]) for kind, qids in only.items()},
+        scores=_corrected(_scores([(there[qid], here[qid]) for qid in both], sides, detect)),
+        slices=_corrected_down(tables, sides),
+        moved=sum(there[qid].slice != here[qid].slice for qid in both) if sliced else 0,
+        same_text=len(same),
+        labels=tuple(
+            LabelChange(first=one, then=two, sentences=count)
+            for (one, two), count in labels.most_common()
+        ),
+        changed=len(changed),
+        worst=tuple(changed[:most]),
+    )
+
+
+def _relabelled(one: _Answer, two: _Answer) -> Iterator[tuple[str, str]]:
+    for before, after in zip(one.labels, two.labels, strict=False):
+        if before != after and before is not None and after is not None:
+            yield before, after
+
+
+def _changes(
+    qids: Iterable[str], there: Mapping[str, _Answer], here: Mapping[str, _Answer]
+) -> Iterator[AnswerChange]:
+    for qid in qids:
+        one, two = there[qid], here[qid]
+        same = one.text == two.text
+        if same and one.labels == two.labels and _known(one.values[0]) == _known(two.values[0]):
+            continue
+        yield AnswerChange(
+            qid=qid,
+            first=_known(one.values[0]),
+            value=_known(two.values[0]),
+            same_text=same,
+            sentences=sum(1 for _ in _relabelled(one, two)) if same else 0,
+        )
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _gain(side: Side) -> Callable[[AnswerChange], float]:
+    """What changes are ordered by: how much better the answer became, the unscored last."""
+
+    def key(change: AnswerChange) -> float:
+        if change.first is None or change.value is None:
+            return math.inf
+        gained = change.value - change.first
+        return gained if side == "least" else -gained
+
+    return key
+
+
+def _scores(
+    pairs: Sequence[tuple[_Answer, _Answer]], sides: Mapping[str, Side], detect: float
+) -> dict[str, ScoreDifference | None]:
+    return {
+        name: _difference(column, pairs, side, detect)
+        for column, (name, side) in enumerate(sides.items())
+    }
+
+
+def _difference(
+    column: int, pairs: Sequence[tuple[_Answer, _Answer]], side: Side, detect: float
+) -> ScoreDifference | None:
+    known = [
+        (one.values[column], two.values[column])
+        for one, two in pairs
+        if not (math.isnan(one.values[column]) or math.isnan(two.values[column]))
+    ]
+    changes = [two - one for one, two in known]
+    found = paired(changes)
+    if found is None:
+        return None
+    # A DCG is no share, and few of its differences tell nothing.
+    within = max(map(abs, changes)) <= 1 + _EQUAL
+    limits = share_limits(changes) if within else found.limits
+    higher = sum(change > _EQUAL for change in changes)
+    lower = sum(change < -_EQUAL for change in changes)
+    p = sign_flips(changes)
+    limited = [
+        (one.low[column], one.high[column], two.low[column], two.high[column])
+        for one, two in pairs
+        if not (math.isnan(one.low[column]) or math.isnan(two.low[column]))
+    ]
+    failed = any(low < high or least < most for low, high, least, most in limited)
+    return ScoreDifference(
+        pairs=found.pairs,
+        first=math.fsum(one for one, _ in known) / found.pairs,
+        value=math.fsum(two for _, two in known) / found.pairs,
+        difference=found.mean,
+        interval=limits
+        and Interval(
+            low=limits[0], high=limits[1], method="t" if found.limits else "wilson_effective"
+        ),
+        p=p,
+        p_holm=p,
+        better=higher if side == "least" else lower,
+        worse=lower if side == "least" else higher,
+        open=max(0, len(limited) - found.pairs) if limited else 0,
+        bounds=(
+            math.fsum(least - high for _, high, least, _ in limited) / len(limited),
+            math.fsum(most - low for low, _, _, most in limited) / len(limited),
+        )
+        if failed
+        else None,
+        to_see=pairs_to_see(detect, changes),
+    )
+
+
+def _corrected(
+    scores: Mapping[str, ScoreDifference | None],
+) -> dict[str, ScoreDifference | None]:
+    """With p corrected for how many stand here; where nothing differs nothing was looked at."""
+    told = [name for name, each in scores.items() if each is not None and each.better + each.worse]
+    corrected = dict(zip(told, holm([each.p for n in told if (each := scores[n])]), strict=True))
+    return {
+        name: each and each.model_copy(update={"p_holm": corrected.get(name, each.p)})
+        for name, each in scores.items()
+    }
+
+
+def _corrected_down(
+    tables: Mapping[str, Mapping[str, ScoreDifference | None]], names: Iterable[str]
+) -> dict[str, dict[str, ScoreDifference | None]]:
+    """Likewise each score's for the slices."""
+    columns = {
+        name: _corrected({value: table[name] for value, table in tables.items()}) for name in names
+    }
+    return {value: {name: columns[name][value] for name in columns} for value in tables}
