@@ -251,8 +251,9 @@ def _held(report: "RunComparison", asked: _Asked) -> "RunComparison":
     from judge.reports.gate import hold_loss  # noqa: PLC0415
 
     last = report.differences[-1].scores
+    intervals = {name: found.interval if (found := last[name]) else None for name in asked.worse}
     gates = [
-        hold_loss(name, most, (found := last[name]) and found.interval, report.sides[name])
+        hold_loss(name, most, intervals[name], report.sides[name])
         for name, most in asked.worse.items()
     ]
     return report.model_copy(update={"gates": tuple(gates)})

@@ -144,7 +144,9 @@ def hold_loss(name: str, most: float, interval: Interval | None, side: Side) -> 
         interval: of the difference, later less first; None where nothing was measured in both.
         side: of the score: "least" where more is better.
     """
-    lower = interval and (-interval.high if side == "least" else interval.low)
+    lower = None
+    if interval is not None:
+        lower = -interval.high if side == "least" else interval.low
     return GateResult(
         name=name,
         side="most",

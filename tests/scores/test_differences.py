@@ -105,10 +105,10 @@ def test_the_interval_holds_the_truth_and_p_is_uniform_where_nothing_differs() -
     """Two configurations, sentences clustered in answers, both of the same questions.
 
     An answer's sentences are supported with a probability of its own, Beta, and those of one
-    question are alike in both. Four seconds: 2 000 comparisons for each of three cases.
+    question are alike in both. Some seconds: 1 000 comparisons for each of three cases.
     """
     rng = np.random.default_rng(8)
-    draws, answers = 2_000, 80
+    draws, answers = 1_000, 80
     shape = (draws, answers)
     for before, after in ((0.85, 0.85), (0.85, 0.8), (0.95, 0.9)):
         shared = rng.standard_normal(shape)

@@ -43,8 +43,8 @@ class _Comparison:
         shown = report.differences if len(report.runs) == 2 else report.differences[-1:]  # noqa: PLR2004
         for each in shown:
             self._print_run(each)
-        for run, why in report.left_out.items():
-            page.say(say("left_out", run=_short(run), why=why), hang=2)
+        for name, why in report.left_out.items():
+            page.say(say("left_out", run=_short(name), why=why), hang=2)
         for gate in report.gates:
             page.say(gate_line(gate, page.lang), hang=2)
         signatures = dict.fromkeys(made for run in report.runs for made in run.signatures)
@@ -194,12 +194,12 @@ class _Comparison:
                 page.say(say("same"), hang=2)
             return
         headline = self._name(next(iter(self._report.sides)))
-        told = [each for each in found.worst if each.first != each.value or each.sentences]
-        if told:
+        lost = [each for each in found.worst if each.first != each.value or each.sentences]
+        if lost:
             page.blank()
-            shown = {"shown": len(told), "count": found.changed}
+            shown = {"shown": len(lost), "count": found.changed}
             page.say(say("worst", score=headline, **shown), style="bold")
-        for each in told:
+        for each in lost:
             values = {"first": number(each.first), "value": number(each.value)}
             line = say("changed", **values, qid=_short(each.qid))
             if each.same_text:
