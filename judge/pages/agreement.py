@@ -1,6 +1,6 @@
 """What labels say of the judge, in English and Chinese: sentences, and a page for who decides."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, Literal
 
 from judge.messages import Lang, Messages
@@ -166,7 +166,9 @@ class Findings:
         """What the page is about; a run by similarity is not called faithfulness."""
         strata = agreement.strata
         self.whole = not agreement.partly and all(h.labelled == h.units for h in strata)
-        """Whether every claim of the run was labelled, so that nothing is left to chance."""
+        self.whole &= all(score.low == score.high for score in agreement.corrected)
+        """Whether every claim of the run was labelled, and no two people say otherwise, so that
+        nothing is left to chance."""
         # By name and average: faithfulness before faithfulness_strict, macro before micro.
         self.leading = min(agreement.corrected, key=lambda s: (s.name, s.average), default=None)
         """The corrected score to name first: over answers, partial support counted half if it can
@@ -211,6 +213,8 @@ class Findings:
         if unscored := sum(summary.unscored.values()):
             key = "caution.unscored_covered" if self._agreement.corrected else "caution.unscored"
             said.append(words(key, unscored=unscored, claims=summary.claims))
+        if self.leading is not None and self.leading.blank and self.leading.blank.decides:
+            said.append(words("caution.blank"))
         return said
 
     def notes(self) -> list[str]:
@@ -220,7 +224,25 @@ class Findings:
             said.append(self._words("note.uneven"))
         if self._agreement.partly:
             said.append(self._words.counted("note.partly", self._agreement.partly))
-        return said
+        return [*said, *self._blank()]
+
+    def _blank(self) -> Iterator[str]:
+        """How much is blank and what that may hide; how far reviewers lie apart."""
+        words, agreement, score = self._words, self._agreement, self.leading
+        if blank := agreement.drawn - agreement.labelled:
+            parts = [
+                words("note.blank_part", blank=h.blank, rows=h.rows, stratum=words.stratum(h))
+                for h in agreement.strata
+                if h.blank
+            ]
+            key = "note.blank_parts" if parts else "note.blank"
+            told = words("note.blank_joint").join(parts)
+            yield words(key, blank=blank, rows=agreement.drawn, parts=told)
+        if score is not None and (limits := score.blank) is not None:
+            ends = {"wrong": words.percent(limits.wrong), "right": words.percent(limits.right)}
+            yield words("note.limits", span=words.span(limits.low, limits.high), **ends)
+        if score is not None and score.disagreement is not None:
+            yield words("note.apart", points=words.points(score.disagreement))
 
 
 def bias(score: CorrectedScore) -> Bias | None:

@@ -18,9 +18,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from judge.review.corrected import Plan as Plan
-    from judge.review.corrected import Quota as Quota
-    from judge.review.corrected import plan as plan
     from judge.review.draws import Drawn as Drawn
     from judge.review.draws import draw as draw
     from judge.review.golden import Golden as Golden
@@ -35,17 +32,20 @@ if TYPE_CHECKING:
     from judge.review.labels import import_labels as import_labels
     from judge.review.pool import DrawnPool as DrawnPool
     from judge.review.pool import draw_gold as draw_gold
+    from judge.review.quotas import Plan as Plan
+    from judge.review.quotas import Quota as Quota
+    from judge.review.quotas import plan as plan
     from judge.review.systems import System as System
     from judge.review.worksheet import worksheets as worksheets
 
 _NAMES = {
-    "corrected": ("Plan", "Quota", "plan"),
     "draws": ("Drawn", "draw"),
     "golden": ("Golden", "Promotion", "drift", "promote", "read_golden"),
     "grades": ("GoldReport", "import_gold"),
     "hook": ("open_hook",),
     "labels": ("Imported", "import_labels"),
     "pool": ("DrawnPool", "draw_gold"),
+    "quotas": ("Plan", "Quota", "plan"),
     "systems": ("System",),
     "worksheet": ("worksheets",),
 }

@@ -99,7 +99,7 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
         brier=brier(probabilities, truths, theirs),
         calibration_error=calibration_error(probabilities, truths, theirs),
         corrected=tuple(corrected_scores(draw, given, summary, names)),
-        strata=tuple(_strata(draw, units, mean_errors(draw, given, names[0]))),
+        strata=tuple(_strata(draw, given, units, mean_errors(draw, given, names[0]))),
         disagreements=tuple(_disagreements(draw, given, bare=bare)),
     )
 
@@ -335,9 +335,11 @@ def _share(pairs: Sequence[_Pair]) -> Share | None:
 
 
 def _strata(
-    draw: Draw, units: Sequence[Unit], errors: Sequence[float | None]
+    draw: Draw, given: Labels, units: Sequence[Unit], errors: Sequence[float | None]
 ) -> Iterator[LabelledStratum]:
     labelled = Counter(unit.stratum for unit in units)
+    rows = Counter(each.stratum for each in draw.sentences)
+    blank = Counter(each.stratum for each in draw.sentences if each.review_id not in given)
     whole = sum(stratum.macro.weight for stratum in draw.strata)
     for number, (stratum, error) in enumerate(zip(draw.strata, errors, strict=True)):
         yield LabelledStratum(
@@ -346,6 +348,8 @@ def _strata(
             share=stratum.macro.weight / whole,
             drawn=stratum.drawn,
             labelled=labelled[number],
+            rows=rows[number],
+            blank=blank[number],
             error=error,
         )
 

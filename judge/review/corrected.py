@@ -1,43 +1,32 @@
-"""The corrected scores of a run, and how many labels they need to be as sharp as one wants."""
+"""The corrected scores of a run."""
 
 import math
-from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from itertools import groupby, product
-from pathlib import Path
+from itertools import combinations, groupby, product
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from judge.errors import RunError
-from judge.records import SUPPORT_WEIGHT, CorpusScore, Excluded, Summary, Support
+from judge.records import SUPPORT_WEIGHT, CorpusScore, Summary, Support
 from judge.review.census import (
-    By,
-    Census,
-    Size,
     counts,
-    stratum_of,
-    stratum_of_answer,
     weight,
     widest,
 )
-from judge.review.folder import by_row, labelled_draws
 from judge.review.records import (
+    BlankLimits,
     CorrectedScore,
     Draw,
     DrawnSentence,
     Label,
     ScoreName,
     Stratum,
-    StratumName,
     Target,
     Weighing,
 )
-from judge.review.strata import Group, allocate, merge
-from judge.review.targets import census_of, nothing
 from judge.scores.intervals import Z95
-from judge.scores.strata import StratumSample, corrected_mean
+from judge.scores.strata import Corrected, StratumSample, corrected_mean
 
 Labels = Mapping[str, Sequence[Label]]
 """Labels by `review_id`; each row has at least one."""
@@ -54,8 +43,6 @@ _NAMES: Final[Mapping[tuple[Target, Name], ScoreName]] = {
 """What the scores are called of what is checked."""
 _FEWEST: Final = 2
 _MOST_UNEVEN: Final = 2.5
-_EXPECTED: Final = 10
-"""How many labels the expected spread counts as, beside those that were given."""
 
 
 class Unit(NamedTuple):
@@ -78,27 +65,13 @@ class Error(NamedTuple):
     """1 where only the person counts the claim, -1 where only the judge does."""
 
 
-class Quota(NamedTuple):
-    """How many labels a plan takes from one stratum."""
+class Doubt(NamedTuple):
+    """What people's disagreement says of their labels."""
 
-    names: tuple[StratumName, ...]
-    units: int
-    spread: float
-    """Standard deviation of the judge's error, of a poor judge and, where labelled, as found."""
-    labels: int
-
-
-class Plan(NamedTuple):
-    """How many labels an interval of the wanted width needs, by stratum."""
-
-    quotas: list[Quota]
-    learnt: int
-    """Labelled units that the spreads were learnt from; 0 where they are those of a poor judge."""
-
-    @property
-    def total(self) -> int:
-        """How many units must be labelled in all."""
-        return sum(quota.labels for quota in self.quotas)
+    apart: float
+    """How far two labels of a sentence lie apart in the mean."""
+    most: float
+    """Its upper 95 % limit."""
 
 
 def corrected_scores(
@@ -109,28 +82,154 @@ def corrected_scores(
     None at all where a draw has fewer than two labelled units; a stratum with fewer is taken
     together with its neighbour. No pooled score where lengths differ so much that claims of long
     answers, which weigh little in the mean over answers, were hardly drawn.
+
+    The interval takes rows left blank for never drawn, which is right where they were left so at
+    random. `blank` needs no such assumption: all of them are taken for unsupported, then for
+    supported (C. F. Manski (2003), Partial Identification of Probability Distributions, 1.2), each
+    with the interval of the whole draw, so that at least 95 % hold however they were left. The
+    interval's limits, and those, allow for `_doubt`.
     """
     scores = []
     averages: Sequence[Average] = ("macro", "micro")
+    blanks = [_filled(draw, labels, support) for support in (Support.NONE, Support.FULL)]
+    for name, average in product(names, averages[: 1 + (_unevenness(draw) <= _MOST_UNEVEN)]):
+        score: CorpusScore | None = getattr(summary, name)
+        raw = None if score is None else getattr(score, average)
+        found = _mean(draw, labels, name, average)
+        if found is None:
+            continue
+        doubt = _doubt(draw, labels, name, average, found.mean)
+        blank, found = None, _allowing(found, doubt)
+        if len(labels) < len(draw.sentences):
+            wrong, right = (_mean(draw, filled, name, average) for filled in blanks)
+            if wrong is not None and right is not None:
+                ends = found, _allowing(wrong, doubt), _allowing(right, doubt)
+                blank = _blank(*ends, [raw, *_bounds(draw.target, name, average, summary)])
+        scores.append(
+            CorrectedScore(
+                name=_NAMES[draw.target, name],
+                average=average,
+                raw=raw,
+                corrected=found.mean,
+                low=found.low,
+                high=found.high,
+                standard_error=found.standard_error,
+                disagreement=None if doubt is None else doubt.apart,
+                blank=blank,
+            )
+        )
+    return scores
+
+
+def _mean(draw: Draw, labels: Labels, name: Name, average: Average) -> Corrected | None:
     units = units_of(draw, labels)
     groups = _enough(draw.strata, Counter(unit.stratum for unit in units))
-    for name, average in product(names, averages[: 1 + (_unevenness(draw) <= _MOST_UNEVEN)]):
-        raw: CorpusScore | None = getattr(summary, name)
-        samples = [_sample(draw, group, units, labels, name, average) for group in groups]
-        found = corrected_mean(samples)
-        if found is not None:
-            scores.append(
-                CorrectedScore(
-                    name=_NAMES[draw.target, name],
-                    average=average,
-                    raw=None if raw is None else getattr(raw, average),
-                    corrected=found.mean,
-                    low=found.low,
-                    high=found.high,
-                    standard_error=found.standard_error,
-                )
+    return corrected_mean([_sample(draw, each, units, labels, name, average) for each in groups])
+
+
+def _filled(draw: Draw, labels: Labels, support: Support) -> Labels:
+    """The labels, and this one in every row that has none."""
+    supported = support is Support.FULL
+    blank = {
+        each.review_id: [
+            Label(
+                review_id=each.review_id,
+                qid=each.qid,
+                sentence=each.sentence,
+                support=support,
+                supported=supported,
             )
-    return scores
+        ]
+        for each in draw.sentences
+        if each.review_id not in labels
+    }
+    return {**labels, **blank}
+
+
+def _bounds(target: Target, name: Name, average: Average, summary: Summary) -> list[float]:
+    """The bounds of the run's gates on this score, which hold means over answers."""
+    of = _NAMES[target, name]
+    return [gate.bound for gate in summary.gates if gate.name == of and average == "macro"]
+
+
+def _blank(
+    found: Corrected, wrong: Corrected, right: Corrected, held: Sequence[float | None]
+) -> BlankLimits:
+    """The limits, by the score of the labels there are and those with the blanks filled in."""
+    low, high = min(found.low, wrong.low), max(found.high, right.high)
+    decided = (
+        low <= each <= high and not found.low <= each <= found.high
+        for each in held
+        if each is not None
+    )
+    wider = right.mean - wrong.mean > found.high - found.low
+    return BlankLimits(
+        wrong=wrong.mean, right=right.mean, low=low, high=high, decides=wider or any(decided)
+    )
+
+
+def _allowing(found: Corrected, doubt: Doubt | None) -> Corrected:
+    """The mean with limits that allow for errors of people, too."""
+    if doubt is None:
+        return found
+    low = found.mean - _moved(doubt, 1 - found.mean, found.mean - found.low)
+    high = found.mean + _moved(doubt, found.mean, found.high - found.mean)
+    return found._replace(low=max(0.0, low), high=min(1.0, high))
+
+
+def _moved(doubt: Doubt, room: float, reach: float) -> float:
+    """How far a limit lies from the mean: by chance alone `reach`, the others add up to `room`."""
+    likely, most = (_error(apart, room) for apart in (doubt.apart, doubt.most))
+    return likely + math.hypot(reach, most - likely)
+
+
+def _error(apart: float, room: float) -> float:
+    """How far the mean is off if all errors go one way, where the truth makes up `room` of it."""
+    wrong = 0.5 if apart >= room else apart / (2 * room)
+    return apart / (2 * (1 - wrong))
+
+
+def _doubt(draw: Draw, labels: Labels, name: Name, average: Average, mean: float) -> Doubt | None:
+    """How far people's labels of one sentence lie apart, which tells how wrong they may be.
+
+    d = Σ a·|y - y'| / Σ a over the sentences with several labels, a their weight over their chance
+    to be drawn, |y - y'| the mean over pairs of labels; in the place of y stands y - mean, and 0
+    for `no_claim`, which leaves the mean. Of people who say yes to the share a of what is not
+    supported, and no to the share b of the share p that is, each sentence for itself, the mean is
+    off by (1 - p)a - pb, and two differ in d = 2(1 - p)a(1 - a) + 2pb(1 - b). Which of the two
+    errors they make two labels do not tell; the limits are those of either alone: the truth may lie
+    lower by d/(2(1 - a)) with a = d/(2(1 - mean)), and higher by d/(2(1 - b)) with b = d/(2 mean),
+    a and b half at most. How much more it is by the 95 % limit of d is added in squares.
+
+    That holds for people who err one by one and are more often right than wrong. What all get wrong
+    alike is not found out, and that few sentences are hard and the others easy makes it less than
+    it is, but never under half. The mean itself is not moved: that would take errors either way
+    for as frequent, and doubles the bias where they are not.
+
+    Sources: W. J. Rogan and B. Gladen (1978), Am. J. Epidemiol. 107, 71-76; S. L. Hui and S. D.
+    Walter (1980), Biometrics 36, 167-171, for what two labels can tell.
+
+    None where no sentence has several labels.
+    """
+    units = units_of(draw, labels)
+    hefts, apart, counted = [], [], []
+    for unit, chance in zip(units, chances_of(draw, units), strict=True):
+        heft = (1.0 if average == "micro" else unit.sentences[0].weight) / chance
+        for sentence in unit.sentences:
+            errors = [error_of(sentence, [label], name) for label in labels[sentence.review_id]]
+            if len(errors) > 1:
+                values = [worth - mean * shift for worth, shift in errors]
+                pairs = [abs(one - other) for one, other in combinations(values, 2)]
+                hefts.append(heft)
+                apart.append(sum(pairs) / len(pairs))
+                shifts = sum(shift for _, shift in errors) / len(errors)
+                counted.append(counts(sentence.outcome) + shifts)
+    whole = float(np.dot(hefts, counted))
+    if whole <= 0:
+        return None
+    d = float(np.dot(hefts, apart)) / whole
+    residuals = np.array(hefts) * (np.array(apart) - d * np.array(counted))
+    return Doubt(d, d + Z95 * float(np.linalg.norm(residuals)) / whole)
 
 
 def units_of(draw: Draw, labels: Labels) -> list[Unit]:
@@ -179,77 +278,6 @@ def error_of(sentence: DrawnSentence, labels: Sequence[Label], name: Name) -> Er
             worth += SUPPORT_WEIGHT.get(label.support, 0.0)
     judged = weight(sentence.outcome, strict=strict)
     return Error(worth / len(labels) - judged, counted / len(labels) - counts(sentence.outcome))
-
-
-def plan(
-    run: str | Path, width: float = 0.03, by: By = "sentence", target: Target = "faithfulness"
-) -> Plan:
-    """The smallest draw whose corrected score (macro) has an interval of about ± `width`.
-
-    Args:
-        run: folder of a finished run.
-        width: half the width of the 95 % interval, above 0.
-        by: what would be drawn.
-        target: of what.
-
-    Raises:
-        RunError: no finished run, or nothing in it to draw.
-    """
-    run = Path(run)
-    census = census_of(run, by, target=target)
-    if not any(size.units for size in census.sizes().values()):
-        raise RunError(f"{run}: {nothing(target)}")
-    return plan_for(census, width, _errors(run, by, target))
-
-
-def plan_for(
-    census: Census, width: float, found: Mapping[StratumName, list[float]] | None = None
-) -> Plan:
-    """The plan for a run of these claims, at least one; `found` are errors known by stratum.
-
-    What is not known is taken to be that of a poor judge.
-    """
-    found = found or {}
-    sizes, worst = census.sizes(), census.worst()
-    total = sum(size.units for size in sizes.values())
-    while True:
-        # A small draw has room for few strata.
-        groups = merge(sizes, total)
-        expected = [group.size for group in groups]
-        spreads = [_spread(group, sizes, worst, found) for group in groups]
-        fewer = needed(expected, spreads, width)
-        if fewer >= total:
-            break
-        total = fewer
-    shares = allocate(expected, total)
-    return Plan(
-        [
-            Quota(group.names, group.size.units, spread, share)
-            for group, spread, share in zip(groups, spreads, shares, strict=True)
-        ],
-        sum(map(len, found.values())),
-    )
-
-
-def needed(sizes: Sequence[Size], spreads: Sequence[float], width: float) -> int:
-    """About the fewest units whose 95 % interval is ± `width` or less; all where none are enough.
-
-    Units are divided by `allocate`, by the spreads of `sizes`; `spreads` is what is known by now,
-    s in the variance of the mean: the sum of W²·s²·(1/n - 1/N), W a stratum's share of the weight.
-    """
-    whole = sum(size.weight for size in sizes)
-
-    def reach(total: int) -> float:
-        variance = 0.0
-        for size, spread, n in zip(sizes, spreads, allocate(sizes, total), strict=True):
-            if size.weight and size.units > n:
-                if not n:
-                    return math.inf
-                variance += (size.weight / whole * spread) ** 2 * (1 / n - 1 / size.units)
-        return Z95 * math.sqrt(variance)
-
-    totals = range(1, sum(size.units for size in sizes))
-    return 1 + bisect_left(totals, -width, key=lambda total: -reach(total))
 
 
 def _unevenness(draw: Draw) -> float:
@@ -302,36 +330,3 @@ def _enough(strata: Sequence[Stratum], labelled: Mapping[int, int]) -> list[list
         first = min(place, len(groups) - 2)
         groups[first : first + 2] = [groups[first] + groups[first + 1]]
     return [] if lacks(groups[0]) else groups
-
-
-def _spread(
-    group: Group,
-    sizes: Mapping[StratumName, Size],
-    worst: Mapping[StratumName, float],
-    found: Mapping[StratumName, list[float]],
-) -> float:
-    errors = [error for name in group.names for error in found.get(name, ())]
-    mean = sum(errors) / len(errors) if errors else 0.0
-    squares = sum((error - mean) ** 2 for error in errors)
-    weight = sum(sizes[name].weight for name in group.names)
-    poor = sum(sizes[name].weight * worst.get(name, 0.0) ** 2 for name in group.names) / weight
-    return math.sqrt((squares + _EXPECTED * poor) / (len(errors) + _EXPECTED))
-
-
-def _errors(run: Path, by: By, target: Target) -> Mapping[StratumName, list[float]]:
-    """The judge's errors in the units that were labelled already, by stratum."""
-    errors: dict[StratumName, list[float]] = defaultdict(list)
-    for draw, given in labelled_draws(run, target)[0]:
-        labels = by_row(given)
-        units = [unit.sentences for unit in units_of(draw, labels)] if by == draw.by else []
-        if by == "sentence":
-            units = [(each,) for each in draw.sentences if each.review_id in labels]
-        for unit in units:
-            worth = [error_of(s, labels[s.review_id], "faithfulness").worth for s in unit]
-            strata = {
-                stratum_of(s.outcome, [flag.name for flag in s.flags])
-                for s in unit
-                if not isinstance(s.outcome, Excluded)
-            }
-            errors[stratum_of_answer(strata)].append(sum(worth) / len(worth))
-    return errors

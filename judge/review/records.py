@@ -187,6 +187,23 @@ class LabelAccuracy(Record):
     """Of what people call so, the share that the judge did."""
 
 
+class BlankLimits(Record):
+    """What a corrected score would be with a label in every row that was left blank."""
+
+    wrong: float
+    """The score if people supported none of them."""
+    right: float
+    """The score if people supported all of them fully."""
+    low: float
+    """Lower limit of the 95 % interval of `wrong`: nobody's labels in these rows lead below it."""
+    high: float
+    """Upper limit of the interval of `right`."""
+    decides: bool
+    """Whether more hangs on the blank rows than on the chance of the draw: `right` and `wrong` lie
+    further apart than the interval's limits, or the run's own score, or the bound of a gate on it,
+    lies outside the interval and within `low` and `high`."""
+
+
 class CorrectedScore(Record):
     """A score of the run, beside what it is once the judge's errors are accounted for."""
 
@@ -205,6 +222,11 @@ class CorrectedScore(Record):
     """Upper limit of the interval."""
     standard_error: float
     """Of the corrected score."""
+    disagreement: float | None = None
+    """How far two reviewers' labels of a sentence lie apart in the mean; the interval allows for
+    as many wrong labels as that shows. Null where no sentence has several, and in older files."""
+    blank: "BlankLimits | None" = None
+    """What the rows left blank may hide; null where there are none, and in older files."""
 
 
 class LabelledStratum(Record):
@@ -223,6 +245,10 @@ class LabelledStratum(Record):
     error: float | None
     """Mean over answers of the people's weight less the judge's, -1 to 1; null where nothing is
     labelled."""
+    rows: int | None = None
+    """Claims in the drawn units: rows of the sheet; null in files older than this field."""
+    blank: int | None = None
+    """How many of these rows have no label; likewise."""
 
 
 class Disagreement(_Row):

@@ -35,9 +35,10 @@ from judge.records import (
     Verdict,
 )
 from judge.review.census import By, Census, Tally, claims
-from judge.review.corrected import corrected_scores, plan_for
+from judge.review.corrected import corrected_scores
 from judge.review.draws import Picked, divide, drawn_sentences
 from judge.review.folder import by_row
+from judge.review.quotas import plan_for
 from judge.review.records import Draw, Label, Stratum, StratumName
 from judge.scores.totals import summarize
 from tests.bench import labelled
@@ -219,23 +220,58 @@ class Found(NamedTuple):
     low: float
     high: float
     raw: float
+    lowest: float
+    """The limit if all rows left blank were wrong; `low` where there are none."""
+    highest: float
 
 
-def corrected(population: Population, summary: Summary, draw: Draw) -> Found:
+class People(NamedTuple):
+    """How people label: at best, one of them says of each row what is true."""
+
+    reviewers: int = 1
+    shared: float = 1.0
+    """Share of the rows that all of them get; each other row goes to one."""
+    wrong: tuple[float, float] = (0.0, 0.0)
+    """How often they call supported what is not, and the other way round."""
+    blank: Mapping[Support, float] = {}
+    """Share of the rows that are left blank, by what people would say of them."""
+
+
+CAREFUL: Final = People()
+
+
+def labels_of(population: Population, draw: Draw, people: People, seed: int) -> list[Label]:
+    """What they say of a draw."""
+    dice = random.Random(seed)  # noqa: S311  a simulation
+    labels = []
+    for each in draw.sentences:
+        true = population.truth[each.qid, each.sentence]
+        if dice.random() < people.blank.get(true, 0.0):
+            continue
+        for number in range(people.reviewers if dice.random() < people.shared else 1):
+            wrong = dice.random() < people.wrong[true is Support.FULL]
+            said = (_FULL if true is not _FULL else _NONE) if wrong else true
+            labels.append(
+                Label(
+                    review_id=each.review_id,
+                    qid=each.qid,
+                    sentence=each.sentence,
+                    support=said,
+                    supported=said is Support.FULL,
+                    reviewer=str(number),
+                )
+            )
+    return labels
+
+
+def corrected(
+    population: Population, summary: Summary, draw: Draw, people: People = CAREFUL
+) -> Found:
     """The corrected faithfulness, once people have labelled the draw."""
-    labels = [
-        Label(
-            review_id=each.review_id,
-            qid=each.qid,
-            sentence=each.sentence,
-            support=said,
-            supported=said is Support.FULL,
-        )
-        for each in draw.sentences
-        for said in [population.truth[each.qid, each.sentence]]
-    ]
+    labels = labels_of(population, draw, people, draw.seed)
     score = corrected_scores(draw, by_row(labels), summary, ["faithfulness"])[0]
-    return Found(score.corrected, score.low, score.high, score.raw or 0.0)
+    ends = (score.blank.low, score.blank.high) if score.blank else (score.low, score.high)
+    return Found(score.corrected, score.low, score.high, score.raw or 0.0, *ends)
 
 
 def draws(
@@ -246,13 +282,14 @@ def draws(
     seeds: Iterable[int],
     *,
     uniform: bool = False,
+    people: People = CAREFUL,
 ) -> list[Found]:
     """The corrected faithfulness by the draw of each seed."""
     found = []
     for seed in seeds:
         census = census_of(population, by, size, seed)
         draw = draw_of(population, census, by, size, seed, uniform=uniform)
-        found.append(corrected(population, summary, draw))
+        found.append(corrected(population, summary, draw, people))
     return found
 
 

@@ -42,7 +42,7 @@ _Kind = TypeVar("_Kind", bound=BaseModel)
 def made(kind: type[_Kind], *rows: tuple[object, ...]) -> tuple[_Kind, ...]:
     """Records of one kind, each from its fields in order."""
     return tuple(
-        kind.model_validate(dict(zip(kind.model_fields, row, strict=True))) for row in rows
+        kind.model_validate(dict(zip(kind.model_fields, row, strict=False))) for row in rows
     )
 
 

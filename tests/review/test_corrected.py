@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import RunError
-from judge.records import Outcome
+from judge.records import GateResult, Outcome
 from judge.review import plan
 from judge.review.census import Size
-from judge.review.corrected import Name, corrected_scores, needed, units_of
+from judge.review.corrected import Name, corrected_scores, units_of
 from judge.review.draws import take
 from judge.review.folder import by_row, write_draw, write_labels
+from judge.review.quotas import needed
 from judge.review.records import CorrectedScore, Draw, Label, StratumName
 from judge.review.strata import allocate
 from tests.drawn import (
@@ -65,7 +66,7 @@ def test_where_all_is_labelled_the_score_is_what_people_say() -> None:
         ([full] * 4, 4, 4, "full none no_claim no_claim", 0.5),
         ([full, no_claim], 1, 1, "full none", 0.5),
         # Reviewers of one row share it.
-        ([full, none], 1, 2, "full/none full", 0.75),
+        ([full, none], 1, 2, "partial/partial full", 0.75),
         # The one there is needs no second.
         ([full], 1, 1, "partial", 0.5),
     ]
@@ -90,7 +91,73 @@ def test_rows_left_blank_count_as_never_drawn() -> None:
     labels = [label(r, "none" if k == 0 else "full") for k, r in enumerate(rows[:4])]
     rows = [row(f"f{k}", verdict("full"), probability=0.25) for k in range(4)]
     same = draw([stratum("supported", sums(16, 16), 4)], rows)
-    assert corrected(small, labels) == corrected(same, labels)
+    left = corrected(small, labels)
+    assert left.model_copy(update={"blank": None}) == corrected(same, labels)
+    assert left.blank is not None
+    # Of 8 drawn 3 say full, 1 says none and 4 nothing: 3 to 7 of 8.
+    assert (left.blank.wrong, left.blank.right) == (0.375, 0.875)
+    for filled, limit in (("none", "low"), ("full", "high")):
+        whole = [*labels, *(label(each, filled) for each in small.sentences[4:])]
+        assert getattr(left.blank, limit) == getattr(corrected(small, whole), limit)
+
+
+def test_blank_rows_decide_where_the_conclusion_hangs_on_them() -> None:
+    rows = [row(f"f{k}", verdict("full"), probability=0.5) for k in range(40)]
+    drawn = draw([stratum("supported", sums(80, 80), 40)], rows)
+    gate = GateResult(
+        name="faithfulness", side="least", bound=0.97, value=0.95, what="", passed=True
+    )
+    table: list[tuple[str, int, list[GateResult], bool]] = [
+        # Labels, how many rows are blank, gates, whether they decide.
+        ("full", 2, [], False),
+        ("full", 20, [], True),  # wider than the interval
+        ("full", 2, [gate], False),  # the interval alone leaves it open
+        ("full", 2, [gate.model_copy(update={"bound": 0.9})], True),
+        ("full", 2, [gate.model_copy(update={"bound": 0.9, "name": "coverage"})], False),
+        ("full", 2, [gate.model_copy(update={"bound": 0.5})], False),
+    ]
+    for said, blank, gates, decides in table:
+        labels = by_row([label(each, said) for each in rows[blank:]])
+        summary = NO_SUMMARY.model_copy(update={"gates": tuple(gates)})
+        (found, *_) = corrected_scores(drawn, labels, summary, ["faithfulness"])
+        assert found.blank is not None
+        assert (found.blank.decides, found.blank.high) == (decides, 1), (blank, gates, found)
+
+
+def test_the_interval_allows_for_as_many_wrong_labels_as_disagreement_shows() -> None:
+    rows = [row(f"f{k}", verdict("full")) for k in range(100)]
+    drawn = draw([stratum("supported", sums(100, 100), 100)], rows)
+    table = [
+        # What the second says of rows of which the first says full, d, and how far the truth may
+        # lie below and above: d/(2(1 - a)) with a = d/(2(1 - mean)), d/(2(1 - b)), b = d/(2 mean).
+        (["full"] * 100, 0, 0, 0),
+        (["none"] * 10 + ["full"] * 90, 0.1, 0.1, 0.1 / 2 / (1 - 0.05 / 0.95)),
+        (["partial"] * 20 + ["full"] * 80, 0.1, 0.1, 0.1 / 2 / (1 - 0.05 / 0.95)),
+        (["none"] * 60 + ["full"] * 40, 0.6, 0.6, 0.6 / 2 / (1 - 0.3 / 0.7)),
+    ]
+    for second, d, below, above in table:
+        labels = [label(each, "full", "Ann") for each in rows]
+        labels += [label(each, said, "李雷") for each, said in zip(rows, second, strict=True)]
+        found = corrected(drawn, labels)
+        assert found.disagreement == pytest.approx(d)
+        # Nothing is left to the draw; what more is allowed for is the chance in d itself.
+        assert found.low <= found.corrected - below + 1e-9, second
+        assert found.high >= min(1, found.corrected + above) - 1e-9, second
+        assert found.low >= found.corrected - 1.7 * below
+    # People said of 40 rows no, of 40 yes, and of 20 either: 10 more may be right or wrong.
+    said = ["none/none"] * 40 + ["full/full"] * 40 + ["none/full"] * 20
+    labels = [
+        label(each, word, str(n))
+        for each, words in zip(rows, said, strict=True)
+        for n, word in enumerate(words.split("/"))
+    ]
+    found = corrected(drawn, labels)
+    error, most = 0.2 / 2 / (1 - 0.2), 0.2 + 1.959963984540054 * math.sqrt(0.2 * 0.8 / 100)
+    reach = error + (most / 2 / (1 - most) - error)
+    assert (found.low, found.high) == pytest.approx((0.5 - reach, 0.5 + reach))
+    # Nobody overlaps.
+    alone = corrected(drawn, [label(each, "full") for each in rows])
+    assert (alone.disagreement, alone.low, alone.high) == (None, 1, 1)
 
 
 def test_a_stratum_with_one_label_joins_its_neighbour() -> None:
