@@ -3,9 +3,10 @@
 import logging
 import math
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -64,6 +65,8 @@ class Judges(NamedTuple):
     """Against its reference, and the reference against it; None where that is not asked for."""
     relevance: Judge | None = None
     """Whether it answers the question; likewise."""
+    trouble: Callable[[], str] = str
+    """What is the matter with the server that is asked; empty where it answers."""
 
 
 class Served(NamedTuple):
@@ -93,7 +96,8 @@ async def open_model(config: Config) -> AsyncGenerator[Served]:
 
     name = config.model or ""
     async with AsyncExitStack() as stack:
-        connection = await _connected(config, stack)
+        # Whoever asks wants to know how it is now.
+        connection = await _connected(config.model_copy(update={"patience": 0.0}), stack)
         settled = await settle(connection, name, REPLY_SCHEMA, None, config.asked_beside)
         model = OpenAIModel(connection, name, settled)
         options = tuple(Signature.parse(model.signature).whole)[1:]  # behind its name
@@ -129,9 +133,8 @@ async def compose(config: Config, connection: "Connection | None" = None) -> Asy
         if correctness is not None and second.correctness is not None:
             correctness = FallbackJudge(correctness, second.correctness)
         # Of the question nobody else can tell anything.
-        yield Judges(
-            FallbackJudge(first.faithfulness, second.faithfulness), correctness, first.relevance
-        )
+        backed = FallbackJudge(first.faithfulness, second.faithfulness)
+        yield first._replace(faithfulness=backed, correctness=correctness)
 
 
 def at_once(config: Config) -> int:
@@ -185,7 +188,8 @@ def _server(config: Config, kind: "type[_Server]", pace: "Pace | None" = None) -
     from judge.backends.openai import Policy  # noqa: PLC0415  likewise
 
     url = address(config)
-    policy = Policy(config.timeout, config.attempts, deadline=config.deadline)
+    often = Policy(config.timeout, config.attempts, deadline=config.deadline)
+    policy = replace(often, patience=config.patience)
     headers = {name: text.get_secret_value() for name, text in (config.headers or {}).items()}
     return kind(url, _key(url), policy=policy, pace=pace, headers=headers)
 
@@ -251,6 +255,7 @@ async def _asking(
         asking(PROMPT),
         asking(CORRECTNESS_PROMPT) if config.correctness else None,
         asking(RELEVANCE_PROMPT, PARTS) if config.relevance else None,
+        lambda: connection.trouble,
     )
 
 

@@ -96,6 +96,9 @@ class Config(Record):
     all."""
     attempts: int = Field(default=6, ge=1)
     """Attempts at one call; a server that says "too many requests" is asked until the deadline."""
+    patience: float = Field(default=120.0, ge=0, allow_inf_nan=False)
+    """Seconds for which a server may be gone, which cost no attempts: then the run ends unfinished,
+    and can be gone on with. Where 0, it is asked as often as ever, about all."""
     cache: bool = True
     """Keep a language model's verdicts, and ask for none twice."""
     cache_dir: Path | None = None

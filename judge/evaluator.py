@@ -123,6 +123,11 @@ class Evaluator:
         return self._known[2]
 
     @property
+    def trouble(self) -> str:
+        """What is the matter with the server that is asked, now; empty where it answers."""
+        return "" if self._open is None else self._open[0].judges.trouble()
+
+    @property
     def _known(self) -> tuple[str, str | None, str | None]:
         if self._signatures is None:
             raise ConfigError(
@@ -134,7 +139,7 @@ class Evaluator:
     def _sign(self, judges: Judges) -> None:
         rules = self._config.rules
         second, third = (
-            None if each is None else sign(each.signature, rules) for each in judges[1:]
+            None if each is None else sign(each.signature, rules) for each in judges[1:3]
         )
         self._signatures = sign(judges.faithfulness.signature, rules), second, third
 
@@ -306,7 +311,7 @@ class _Flight:
 
 
 def _score(judges: Judges, rules: Rules, begin: Callable[[], Turn]) -> _Score:
-    first, second, third = judges
+    first, second, third = judges[:3]
 
     async def score(sample: Sample) -> SampleResult:
         turn = begin()

@@ -53,8 +53,11 @@ class Watcher(Protocol):
     def scored(self, result: SampleResult) -> None:
         """One more result stands on disk; those kept come first."""
 
-    def waiting(self) -> None:
-        """Time goes by; called every `BEAT` seconds from the moment the input is checked."""
+    def waiting(self, trouble: str, /) -> None:
+        """Time goes by; called every `BEAT` seconds from the moment the input is checked.
+
+        `trouble` says what is the matter with the server that is asked.
+        """
 
 
 class Scorer(Protocol):
@@ -62,6 +65,10 @@ class Scorer(Protocol):
 
     workers: int
     """Processes that compute."""
+
+    @property
+    def trouble(self) -> str:
+        """As of `Evaluator`."""
 
     @property
     def signature(self) -> str:
@@ -153,7 +160,7 @@ class Job:
         async def beat() -> None:
             while True:
                 await asyncio.sleep(self._beat)
-                watcher.waiting()
+                watcher.waiting(self._evaluator.trouble)
 
         beating = asyncio.create_task(beat())
         try:

@@ -45,6 +45,8 @@ class RemoteEvaluator:
         """Its id."""
         self.workers = 1
         """Here nothing is computed."""
+        self.trouble = ""
+        """Likewise nobody is asked."""
         self._client = AsyncJudgeClient(url)
         self._run: RunRecord | None = None
 

@@ -84,8 +84,9 @@ class JudgeServer:
         return ("--model", "tiny", "--base-url", self.base_url)
 
     def config(self, **settings: object) -> Config:
-        """Settings that name its model, nothing kept and nothing sent twice, and these."""
+        """Settings that name its model, nothing kept, sent twice or waited for, and these."""
         plain = {"model": "tiny", "base_url": self.base_url, "cache": False, "attempts": 1}
+        plain["patience"] = 0
         return Config.model_validate(plain | settings)
 
     def __enter__(self) -> Self:

@@ -27,6 +27,7 @@ OUT_OF_RANGE: dict[str, tuple[JsonValue, ...]] = {
     "concurrency": (0, 1.5),
     **dict.fromkeys(("rpm", "tpm"), (0, 1.5, True)),
     **dict.fromkeys(("workers", "attempts", "timeout", "max_reply_tokens"), (True, False)),
+    "patience": (-1, NAN, float("inf")),
     "max_unscored": (-0.1, 1.1, NAN),
     "max_line": (0, -1, NAN, float("inf")),
     "review_rate": (-0.01, 1.01, NAN),

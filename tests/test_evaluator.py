@@ -350,7 +350,7 @@ async def test_sync_with_a_model_inside_a_running_loop(server: JudgeServer) -> N
 def test_a_server_that_is_not_there_is_what_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     # It used to be "no running event loop": the last error before, and no cause of this one.
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-    settings = Config(model="m", base_url=refused_url(), attempts=1, cache=False)
+    settings = Config(model="m", base_url=refused_url(), attempts=1, cache=False, patience=0)
     with pytest.raises(JudgeUnavailable) as told:
         evaluate([sample("a")], settings)
     assert "event loop" not in str(told.value)

@@ -40,7 +40,7 @@ class Log:
         if self._source:
             write(self._source, self._lines)
 
-    def waiting(self) -> None:
+    def waiting(self, _trouble: str, /) -> None:
         self.waited.set()
 
     def scored(self, result: SampleResult) -> None:

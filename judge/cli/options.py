@@ -63,6 +63,11 @@ SETTINGS: Final = {
     ),
     "timeout": _option(float, "For one attempt at a call [120].", "SECONDS"),
     "deadline": _option(float, "For one answer, retries and all [600].", "SECONDS"),
+    "patience": _option(
+        float,
+        "The run ends, and can be gone on with, where the server is gone so long; 0: never [120].",
+        "SECONDS",
+    ),
     "cache_dir": _option(Path, "Where verdicts are kept [~/.cache/judge].", "FOLDER"),
     "cache": _switch("cache", "Keep verdicts, and ask for none twice [on]."),
     "durable": _switch("durable", "Have a verdict on disk before it counts; slower [off]."),

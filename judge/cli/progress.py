@@ -98,6 +98,7 @@ class Progress:
         self._task = self._bar.add_task("checking the input", total=None, rate="")
         self._total = self._done = self._kept = self._unscored = self._tokens = 0
         self._began = self._spoke = clock()
+        self._trouble = ""
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -135,10 +136,11 @@ class Progress:
         self._bar.update(self._task, completed=self._done, rate=self._rate())
         self._tell()
 
-    def waiting(self) -> None:
+    def waiting(self, trouble: str = "", /) -> None:
         """Nothing may have come for a while: say at least that."""
-        if not self._total:
-            self._bar.update(self._task, description="waiting for the server")
+        self._trouble = trouble
+        waits = "scoring" if self._total else "waiting for the server"
+        self._bar.update(self._task, description=trouble or waits)
         self._tell()
 
     @property
@@ -159,7 +161,8 @@ class Progress:
             return
         self._spoke = self._clock()
         done = f"{self._done}/{self._total} answers"
-        self.say(_joined(done, self._rate()) if self._total else "waiting for the server")
+        said = _joined(done, self._rate(), self._trouble)
+        self.say(said if self._total else "waiting for the server")
 
     def _rate(self) -> str:
         """Answers a second since it began, and what they cost."""

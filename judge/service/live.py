@@ -55,7 +55,8 @@ class Service:
         self.slots = slots
         self.batches = batches
         self.metrics = metrics
-        self.evaluator = Evaluator(config, places=slots)
+        # Whoever waits for one answer is told what it came to, and later ones are asked again.
+        self.evaluator = Evaluator(config.model_copy(update={"patience": 0.0}), places=slots)
         self.draining = False
         self.lost = asyncio.Event()
         """Set where a process that computes has ended: the service cannot go on."""

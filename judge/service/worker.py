@@ -173,7 +173,7 @@ class Reporter:
         if time.monotonic() - self._spoke > _EVERY:
             self.tell()
 
-    def waiting(self) -> None:
+    def waiting(self, _trouble: str, /) -> None:
         """Time goes by."""
         self.tell()
 

@@ -62,7 +62,7 @@ class Sampler:
         print(f"{'answers':>10} {'MB':>6} {'answers/s':>10}")
         self._began = time.perf_counter()
 
-    def waiting(self) -> None:
+    def waiting(self, _trouble: str, /) -> None:
         """The clock is looked at elsewhere."""
 
     def scored(self, _: SampleResult) -> None:

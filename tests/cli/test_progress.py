@@ -143,10 +143,13 @@ def test_a_long_wait_is_no_silent_one() -> None:
     shown.score(FULL, TIMEOUT, at=25)
     shown.now += 5
     shown.progress.waiting()
+    shown.now += 10
+    shown.progress.waiting("no answer for 9 of 120 s (HTTP 503: loading)")
     assert shown.lines() == [
         "judge: waiting for the server",
         "judge: 0/3 answers",
         "judge: 2/3 answers, 0.1/s, 1 unscored",
+        "judge: 2/3 answers, 0.1/s, 1 unscored, no answer for 9 of 120 s (HTTP 503: loading)",
     ]
 
 

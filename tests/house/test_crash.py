@@ -196,7 +196,7 @@ def test_kill_9_between_any_two_steps(place: Path) -> None:
 
 
 def test_a_server_that_dies_leaves_failures_and_no_crash(samples: Path) -> None:
-    samples.with_name("judge.toml").write_text("attempts = 1\n")
+    samples.with_name("judge.toml").write_text("attempts = 1\npatience = 0\n")
     script = Until(CONCURRENCY)
     script.upto(10)
 

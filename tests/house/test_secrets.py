@@ -203,7 +203,7 @@ def test_a_key_that_is_none_is_refused_unrepeated(
     keyed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{PASSWORD}。")
-    words = ("--model", "tiny", "--base-url", refused_url(), "--debug")
+    words = ("--model", "tiny", "--base-url", refused_url(), "--debug", "--patience", 0)
     ran = judge("score", keyed / "in.jsonl", "-o", keyed / "run", *words)
     assert ran.code == 2
     assert "OPENAI_API_KEY" in ran.err

@@ -34,6 +34,7 @@ REFUSALS: Mapping[str, tuple[Answer | Script, str]] = {
 def samples(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("JUDGE_ATTEMPTS", "1")
     monkeypatch.setenv("JUDGE_CONCURRENCY", str(CONCURRENCY))
+    monkeypatch.setenv("JUDGE_PATIENCE", "0")
     lines = [line(f"q{n}", f"Room {n} is open. 第{n}室开放[1]。") for n in range(ANSWERS)]
     return write(place / "in.jsonl", lines)
 

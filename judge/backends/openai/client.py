@@ -3,6 +3,8 @@
 import asyncio
 import json
 import logging
+import math
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,6 +26,7 @@ from judge.backends.openai.failures import (
     from_error,
     from_refusal,
 )
+from judge.backends.openai.outage import Outage
 from judge.backends.openai.pace import Pace
 from judge.backends.openai.route import Route
 from judge.backends.retry import last, pause
@@ -41,14 +44,12 @@ _KEPT_ALIVE: Final = 4.0
 """Seconds an idle socket is kept: uvicorn closes them after 5, and a request sent then is lost."""
 _LIMIT_MIB: Final = 16
 """Of a body: thousands of times a reply, and more than the rows of any batch of embeddings."""
-_UNANSWERED: Final = 3
-"""First attempts where nobody answers at all: a server about to start is not waited for."""
-_OWN_FAULT: Final = 500
-"""From this status on it is the server that failed."""
 _SOONER: Final = 8.0
-"""Seconds a wait may last after a refusal: the pace spares the server already."""
+"""Seconds a wait may last after a refusal, where the pace spares the server already, or where
+nobody was there."""
+LAST: Final = 5.0
+"""Seconds that an attempt may go on after the end of patience."""
 _FINE: Final = range(200, 300)
-_ELSEWHERE: Final = range(300, 400)
 _PLACEHOLDER: Final = 8
 """A key below this length is none ("EMPTY", "none"); blotting it out would garble messages."""
 _NO_HEADERS: Final[Mapping[str, str]] = {}
@@ -68,9 +69,15 @@ class Policy:
     """Seconds a wait may last that the server did not ask for."""
     deadline: float = 600.0
     """Seconds that a server may have too many requests before the first answer."""
+    patience: float = 0.0
+    """Seconds for which a server may be gone: then nobody is asked any more, and until then it
+    costs no attempts that nobody is there. 0 means: as many attempts as ever, and to the end."""
 
     async def persist(
-        self, attempt: Callable[[float], Awaitable[T | Failure]], deadline: float | None
+        self,
+        attempt: Callable[[float], Awaitable[T | Failure]],
+        deadline: float | None,
+        over: Callable[[], float] = lambda: math.inf,
     ) -> tuple[T | Failure, int]:
         """The answer or the last failure, and how many attempts failed before it.
 
@@ -79,6 +86,7 @@ class Policy:
                 longer than `timeout` by itself.
             deadline: on the same clock. A rate limit is then sat out until it, however many
                 attempts that takes. Null: `attempts` times `timeout` from now.
+            over: when patience with a server that is gone ends, on the same clock.
         """
         clock = asyncio.get_running_loop().time
         end = clock() + self.attempts * self.timeout if deadline is None else deadline
@@ -91,19 +99,19 @@ class Policy:
 
         async def once() -> T | Failure:
             nonlocal outcome, made, spent
-            if made and clock() >= end and isinstance(outcome, Failure):
+            if made and clock() >= min(end, over()) and isinstance(outcome, Failure):
                 # Woken too late: what stood in the way is still the last failure.
                 return replace(outcome, again=False)
             if made:
                 outcome = await attempt(end)
             made += 1
-            limited = isinstance(outcome, Failure) and outcome.reason is UnscoredReason.RATE_LIMITED
-            spent += deadline is None or not limited
+            free = isinstance(outcome, Failure) and self._is_free(outcome)
+            spent += deadline is None or not free
             return outcome
 
         return await AsyncRetrying(
             retry=retry_if_result(_fails),
-            wait=self._wait,
+            wait=lambda state: min(self._wait(state), max(0.0, over() - clock())),
             stop=lambda state: spent >= self.attempts or clock() + state.upcoming_sleep >= end,
             retry_error_callback=last,
         )(once), made - 1
@@ -111,9 +119,15 @@ class Policy:
     def _wait(self, state: RetryCallState) -> float:
         refusal: Refusal | None = last(state).refusal
         asked = refusal.wait if refusal else None
-        limited = last(state).reason is UnscoredReason.RATE_LIMITED
-        longest = min(self.longest_wait, _SOONER) if limited else self.longest_wait
+        longest = self.longest_wait
+        if self._is_free(last(state)):
+            longest = min(longest, _SOONER)
         return pause(state, asked, self.first_wait, longest)
+
+    def _is_free(self, failure: Failure) -> bool:
+        """Whether the request may be at fault in no case, so that the attempt does not count."""
+        limited = failure.reason is UnscoredReason.RATE_LIMITED
+        return limited or (failure.unsent and self.patience > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +167,7 @@ class Connection:
         self._route = Route.to(base_url, key or "none", headers)
         self.policy: Final = policy or Policy()
         self._pace: Final = pace or Pace(_SOCKETS)
+        self._outage: Final = Outage(self.policy.patience)
         self.host: Final = self._route.host
         self.base_url: Final = self._route.base_url
         # A header may hold the name of a scheme, and a secret behind it.
@@ -188,7 +203,7 @@ class Connection:
         read: Callable[[bytes], T],
         *,
         deadline: float | None = None,
-        final: Callable[[Failure], bool] = lambda _: False,
+        final: Callable[[Failure], bool] | None = None,
         spent: Callable[[T], int] = lambda _: 0,
         option: str = "--model",
     ) -> Exchange[T]:
@@ -199,24 +214,36 @@ class Connection:
             body: sent as JSON; its "model" is named where it cannot be asked.
             read: makes the answer of a response's bytes; a `ValueError` says that they hold none.
             deadline: on the event loop's clock.
-            final: whether a failure that others would try again ends this request.
+            final: whether a failure that others would try again ends this request, which then
+                may be sent as often as that allows.
             spent: the tokens that an answer took in all; 0 where nobody counted them.
             option: which one names the model, for the hint what to do.
 
         Raises:
             JudgeUnavailable: no request to this model can succeed before the user has acted.
+            JudgeUnhealthy: the server has been gone for longer than patience lasts.
         """
         clock = asyncio.get_running_loop().time
         started = clock()
         content = to_json(body)
         attempt = partial(self._attempt, self.base_url + path, content, read, final)
-        outcome, retries = await self.policy.persist(attempt, deadline)
+        policy = self.policy if final is None else replace(self.policy, attempts=sys.maxsize)
+        outcome, retries = await policy.persist(attempt, deadline, lambda: self._outage.end)
         if not isinstance(outcome, Failure) and (tokens := spent(outcome)):
             self._pace.spent(len(content), tokens)
         if isinstance(outcome, Failure) and outcome.step:
             step = outcome.step.format(option=option)
             raise self.unavailable(str(body.get("model", "")), f"{outcome.detail}; {step}")
+        if isinstance(outcome, Failure) and self._outage.over:
+            raise JudgeUnhealthy(
+                str(self.unavailable(str(body.get("model", "")), self._outage.why))
+            )
         return Exchange(outcome, clock() - started, retries)
+
+    @property
+    def trouble(self) -> str:
+        """What is the matter with the server; empty where it answers."""
+        return self._outage.said
 
     def unavailable(self, model: str, why: str) -> JudgeUnavailable:
         """The error that ends a run, with the model and the server named before the reason."""
@@ -230,7 +257,7 @@ class Connection:
         url: str,
         content: bytes,
         read: Callable[[bytes], T],
-        final: Callable[[Failure], bool],
+        final: Callable[[Failure], bool] | None,
         end: float,
     ) -> T | Failure:
         if not await self._pace.begin(len(content), end):
@@ -239,7 +266,8 @@ class Connection:
         clock = asyncio.get_running_loop().time
         started = clock()
         try:
-            async with asyncio.timeout_at(min(started + self.policy.timeout, end)):
+            last_moment = max(self._outage.end, started) + LAST
+            async with asyncio.timeout_at(min(started + self.policy.timeout, end, last_moment)):
                 answer = await self._post(url, content)
         except TRANSPORT as error:
             self._pace.ended(0)
@@ -257,11 +285,14 @@ class Connection:
             refusal = outcome.refusal if isinstance(outcome, Failure) else None
             self._pace.ended(answer.status, answer.headers, refusal.wait if refusal else None)
             if not isinstance(outcome, Failure):
+                self._outage.hear(None)
                 return outcome
             failure = outcome
+        self._outage.hear(failure)
         status = failure.refusal.status if failure.refusal else 0
         _LOG.debug("attempt failed: %s, status %d", failure.reason, status)
-        return replace(failure, again=False) if failure.again and final(failure) else failure
+        ended = failure.again and final is not None and final(failure)
+        return replace(failure, again=False) if ended else failure
 
     def _read(self, answer: Answer, read: Callable[[bytes], T]) -> T | Failure:
         if answer.status not in _FINE:
@@ -295,66 +326,6 @@ class Connection:
         hides = [hide for hide in self._hides if hide(sent) == sent]
         text = _hidden(hides, b"".join(parts).decode(errors="replace"))
         return Answer(response.status, response.headers, text.encode(), url)
-
-
-class Watch:
-    """The first question: it gives up sooner than one in a run, and says once that it tries again.
-
-    `option` names the model; `purpose` is what that must be able to do, in words.
-    """
-
-    def __init__(self, connection: Connection, model: str, option: str, purpose: str) -> None:
-        self._connection = connection
-        self._model = model
-        self._option = option
-        self._purpose = purpose
-        self._told = False
-        self._failed = 0
-        self._begun = asyncio.get_running_loop().time()
-        self._end = 0.0
-
-    def start(self) -> float:
-        """The deadline of a request that is sent now: one attempt's time, on the loop's clock."""
-        self._failed = 0
-        self._end = asyncio.get_running_loop().time() + self._connection.policy.timeout
-        return self._end
-
-    def gives_up(self, failure: Failure) -> bool:
-        """Whether the request ends with this failure of an attempt."""
-        self._failed += 1
-        allowed = self._connection.policy.attempts
-        if failure.refusal is None:
-            allowed = min(allowed, _UNANSWERED)
-        now = asyncio.get_running_loop().time()
-        if failure.reason is not UnscoredReason.RATE_LIMITED and self._failed >= allowed:
-            return True
-        if failure.reason is UnscoredReason.RATE_LIMITED:
-            asked = failure.refusal.wait if failure.refusal else None
-            if now + (asked or 0.0) >= self._begun + self._connection.policy.deadline:
-                return True
-        if not self._told and now < self._end:
-            self._told = True
-            text = "no answer yet from %s (%s); trying again"
-            _LOG.info(text, self._connection.base_url, failure.detail)
-        return False
-
-    def hopeless(self, failure: Failure) -> JudgeUnavailable:
-        """The error that says what to do about the last failure."""
-        if failure.reason is UnscoredReason.RATE_LIMITED:
-            step = "wait, then try again, or set OPENAI_API_KEY to a key with a higher limit"
-        elif failure.refusal is None and failure.reason is UnscoredReason.SERVER_ERROR:
-            step = "is --base-url right? does a proxy change what the server says?"
-        elif failure.refusal is None:
-            step = "is the server running? is --base-url right?"
-        elif failure.refusal.status in _ELSEWHERE:
-            step = "if another address is right, name it with --base-url"
-        elif failure.refusal.status >= _OWN_FAULT:
-            step = "the server has trouble of its own; see its log, or try again later"
-        else:
-            step = f"is --base-url right, and can this model {self._purpose} ({self._option})?"
-        error = self._connection.unavailable(self._model, f"{failure.detail}; {step}")
-        limited = failure.reason is UnscoredReason.RATE_LIMITED
-        return JudgeUnhealthy(str(error)) if limited else error
 
 
 def _hiding(key: str) -> Hide:

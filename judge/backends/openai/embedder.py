@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, Field
 
-from judge.backends.openai.client import Connection, Watch
+from judge.backends.openai.client import Connection
 from judge.backends.openai.failures import Failure
+from judge.backends.openai.watch import Watch
 from judge.records import Unscored, UnscoredReason
 from judge.text.tokens import broken
 
@@ -79,7 +80,7 @@ class OpenAIEmbedder:
         self,
         texts: Sequence[str],
         deadline: float | None,
-        final: Callable[[Failure], bool] = lambda _: False,
+        final: Callable[[Failure], bool] | None = None,
     ) -> npt.NDArray[np.float32] | Failure:
         exchange = await self._connection.ask(
             "/embeddings",

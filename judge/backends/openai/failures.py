@@ -28,6 +28,8 @@ Hide = Callable[[str], str]
 _KEPT: Final = 2_000
 _SHOWN: Final = 200
 _READ: Final = 400
+OWN_FAULT: Final = 500
+"""From this status on it is the server that failed."""
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _TAGS: Final = re.compile(r"<(style|script).*?</\1>|<[^>]*>", re.DOTALL)
 """What says nothing in a proxy's page."""
@@ -129,6 +131,14 @@ class Failure:
     the option that names the model."""
     refusal: Refusal | None = None
     """What the server said, where it said something."""
+    unsent: bool = False
+    """Whether nobody was there to send it to."""
+
+    @property
+    def gone(self) -> bool:
+        """Whether the server is not there, or is and serves nobody."""
+        lost = self.reason is UnscoredReason.CONNECTION or self.unsent
+        return lost if self.refusal is None else self.refusal.status >= OWN_FAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +223,8 @@ _ROOTS: Final[tuple[tuple[type[Exception], UnscoredReason, str], ...]] = (
     (Exception, UnscoredReason.SERVER_ERROR, "the request failed"),
 )
 
+_UNSENT: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+"""Nobody took the connection."""
 _QUOTING: Final = (
     http_exceptions.HttpProcessingError,
     aiohttp.ServerDisconnectedError,
@@ -237,7 +249,8 @@ def from_error(error: Exception, hide: Hide) -> Failure:
     reason, words = next((why, words) for kind, why, words in _ROOTS if isinstance(root, kind))
     said = "" if isinstance(root, _QUOTING) else printable(hide(str(root)))
     again = not isinstance(root, http_exceptions.ContentEncodingError)
-    return Failure(reason, brief(f"{words}: {said or type(root).__name__}"), again)
+    unsent = isinstance(error, _UNSENT)
+    return Failure(reason, brief(f"{words}: {said or type(root).__name__}"), again, unsent=unsent)
 
 
 def broken(answer: Answer, hide: Hide) -> Failure:

@@ -16,8 +16,9 @@ from judge.backends.openai.chat import (
     recall,
     remember,
 )
-from judge.backends.openai.client import Connection, Watch
+from judge.backends.openai.client import Connection
 from judge.backends.openai.failures import Failure
+from judge.backends.openai.watch import Watch
 from judge.errors import JudgeUnavailable
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason

@@ -15,9 +15,10 @@ import pytest
 from pydantic import JsonValue
 
 from judge.backends.openai import Connection, Policy
-from judge.backends.openai.client import Exchange, Watch
+from judge.backends.openai.client import Exchange
 from judge.backends.openai.failures import Failure, Refusal, from_error
 from judge.backends.openai.route import Route
+from judge.backends.openai.watch import Watch
 from judge.errors import ConfigError
 from judge.records import UnscoredReason
 from tests.asked import Asked

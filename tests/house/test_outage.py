@@ -1,0 +1,117 @@
+"""A server that is gone ends the run, soon and unfinished; one that comes back loses nothing."""
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from judge.backends.openai.failures import Failure, Refusal
+from judge.backends.openai.outage import Outage
+from judge.files.runs import read_summary
+from judge.records import UnscoredReason
+from tests.asked import Asked
+from tests.commands import judge, line, results, write
+from tests.replies import Answer, Status, right
+from tests.server import JudgeServer, refused_url
+
+ANSWERS = 60
+GONE = Failure(UnscoredReason.CONNECTION, "no connection: refused", unsent=True)
+LATE = Failure(UnscoredReason.TIMEOUT, "no whole answer")
+
+
+def said(status: int) -> Failure:
+    reason = UnscoredReason.SERVER_ERROR
+    return Failure(reason, f"HTTP {status}", refusal=Refusal(status))
+
+
+def test_what_begins_an_outage_and_what_ends_it() -> None:
+    # What came and when; whether 10 s of patience are over after the last.
+    rows: list[tuple[list[tuple[float, Failure | None]], bool]] = [
+        ([(0, GONE), (9, GONE)], False),
+        ([(0, GONE), (10, GONE)], True),
+        ([(0, said(503)), (5, GONE), (10, said(500))], True),
+        ([(0, GONE), (5, None), (10, GONE)], False),
+        ([(0, GONE), (5, said(429)), (10, GONE)], False),
+        ([(0, GONE), (5, LATE), (10, GONE)], True),
+        ([(0, LATE), (10, LATE)], False),
+        ([(0, GONE), (100, GONE)], False),  # two, and nobody asked between them
+    ]
+    for events, over in rows:
+        now = 0.0
+        outage = Outage(10, lambda: now)  # noqa: B023  it is asked before the next round
+        for now, failure in events:  # noqa: B007  read by the clock
+            outage.hear(failure)
+        assert outage.over is over, events
+    never = Outage(0, lambda: 1e9)
+    never.hear(GONE)
+    assert (never.over, never.said) == (False, "")
+
+
+@pytest.fixture
+def samples(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("JUDGE_CONCURRENCY", "4")
+    return write(place / "in.jsonl", [line(f"q{n}", f"Room {n} is open.") for n in range(ANSWERS)])
+
+
+class Falling:
+    """Right for so many calls; from then on a 503, until it is mended."""
+
+    def __init__(self, calls: int) -> None:
+        self._calls = calls
+        self.mended = False
+
+    def __call__(self, asked: Asked) -> Answer:
+        if self.mended or asked.is_probe or asked.number < self._calls:
+            return right(asked)
+        return Status(503, {"error": {"message": "the model is being loaded"}})
+
+
+def test_a_server_that_falls_ends_the_run_which_goes_on_later(samples: Path) -> None:
+    run, script = samples.with_name("run"), Falling(25)
+    words = ("score", samples, "-o", run, "--patience", 0.5)
+    with JudgeServer(script) as server:
+        began = time.monotonic()
+        ran = judge(*words, *server.words)
+        assert time.monotonic() - began < 0.5 + 10
+        assert (ran.code, ran.out) == (3, "")
+        told = ran.err.splitlines()[-1]
+        assert told.startswith(f"judge: model 'tiny' at {server.base_url} cannot be asked: no ")
+        assert "no answer for 0.5 s (--patience), last: HTTP 503: the model is being loaded" in told
+        kept = len(results(run))
+        assert 20 <= kept <= 25
+        assert f"; {kept} of 60 answers are kept; the same command goes on from there" in told
+        script.mended = True
+        assert judge(*words, *server.words).code == 0
+    assert read_summary(run).judged == ANSWERS
+
+
+def test_a_server_that_dies_ends_the_run_and_its_bar_says_so(samples: Path) -> None:
+    with JudgeServer() as server:
+        assert judge("score", samples, "-o", "warm", *server.words).code == 0
+    more = write(samples, [line(f"q{n}", f"Hall {n} is open.") for n in range(ANSWERS)])
+    # What it takes is remembered: the first that is asked is an answer.
+    ran = judge("score", more, "-o", "run", *server.words, "--patience", 0.3)
+    assert ran.code == 3
+    assert "no connection" in ran.err
+    assert ran.err.endswith("; 0 of 60 answers are kept; the same command goes on from there\n")
+
+
+def test_one_that_comes_back_in_time_loses_nothing(samples: Path) -> None:
+    script = Falling(25)
+    with JudgeServer(script) as server:
+        threading.Timer(0.4, lambda: setattr(script, "mended", True)).start()
+        assert judge("score", samples, "-o", "run", *server.words, "--patience", 60).code == 0
+    assert read_summary(Path("run")).judged == ANSWERS
+
+
+def test_at_the_start_it_is_waited_for_as_long(samples: Path) -> None:
+    url = refused_url()
+    words = ("--model", "tiny", "--base-url", url, "--patience", 0.3)
+    ran = judge("score", samples, "-o", "run", *words)
+    assert (ran.code, ran.out) == (3, "")
+    first, last = ran.err.splitlines()
+    assert first.endswith("; trying again for 0.3 s (--patience)")
+    assert last.startswith(f"judge: model 'tiny' at {url} cannot be asked: no answer for 0.3 s")
+    assert last.endswith("; is the server running? is --base-url right?; nothing was written")
+    assert not Path("run").exists()
