@@ -144,7 +144,7 @@ class Mailbox(Connection):
         read: Callable[[bytes], T],
         *,
         deadline: float | None = None,  # noqa: ARG002  nobody is waited for
-        final: Callable[[Failure], bool] = lambda _: False,  # noqa: ARG002
+        final: Callable[[Failure], bool] | None = None,  # noqa: ARG002
         spent: Callable[[T], int] = lambda _: 0,  # noqa: ARG002
         option: str = "--model",
     ) -> Exchange[T]:
