@@ -1,15 +1,18 @@
 """The site: the page of batches, logging in to it, and the pages of a batch."""
 
 import asyncio
+from collections.abc import Iterator
+from itertools import chain
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import Field, ValidationError
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
 
 from judge.files.runs import PAGE
 from judge.messages import Lang
 from judge.pages.batches import page
+from judge.pages.report import report as written
 from judge.service.body import read
 from judge.service.collection import Found
 from judge.service.docs import problems
@@ -77,6 +80,22 @@ views: Final = APIRouter(prefix="/v1", responses=problems(400, 401, 403))
 _HTML: Final[dict[int | str, dict[str, Any]]] = {
     200: {"content": {"text/html": {"schema": {"type": "string"}}}}
 }
+
+
+@views.get(
+    "/batches/{id}/report",
+    response_class=StreamingResponse,
+    responses=problems(404, 409, 422) | _HTML,
+)
+async def report(batch: Found, lang: _Spoken) -> Response:
+    """Its scores, charts of them and all its answers, as `judge report` writes them."""
+
+    def begun() -> Iterator[str]:
+        pieces = written(batch.folder, lang)
+        return chain([next(pieces)], pieces)  # here, what is wrong is still told by its status
+
+    pieces = await asyncio.to_thread(begun)
+    return StreamingResponse(pieces, headers=HEADERS, media_type="text/html; charset=utf-8")
 
 
 @views.get(

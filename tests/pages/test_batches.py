@@ -36,6 +36,10 @@ def test_a_file_is_sent_judged_reported_and_labelled(serving: Serving, browser: 
         expect(row).to_contain_text("16 / 16", timeout=20_000)
         expect(row).to_contain_text("looks supported, by similarity")
         assert barriers(page) == []
+        page.get_by_role("link", name=re.compile("^Report")).click()
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        expect(page.locator(".said").first).to_be_visible()
+        page.go_back()
         page.set_viewport_size({"width": PHONE, "height": 900})
         page.emulate_media(color_scheme="dark")
         assert (barriers(page), overflow(page)) == ([], 0)

@@ -139,6 +139,9 @@ def test_a_batch_is_labelled_imported_and_shown(
     page = http.get("/v1/batches/a/agreement")
     assert "<!DOCTYPE html>" in page.text
     assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+    report = http.get("/v1/batches/a/report?lang=zh")
+    assert (report.status_code, "zh-Hans" in report.text) == (200, True)
+    assert http.get("/v1/batches/b/report").status_code == 404
     log = capfd.readouterr().err
     assert "secret" not in log
     assert question["query"] not in log
