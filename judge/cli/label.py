@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-import signal
+import threading
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -71,12 +71,13 @@ def label(
     def started(url: str) -> None:
         say(tell("serving", url=f"{url}/label?{query}"))
         if open_:
-            webbrowser.open(f"{url}/label?{query}")
+            # A browser of the terminal lasts as long as somebody looks.
+            page = f"{url}/label?{query}"
+            threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
 
     ended = asyncio.run(serve_labels(run, port, started))
     _tell_end(run, draws, reviewer, target, lang)
-    if ended == signal.SIGINT:
-        raise typer.Exit(SIGNALLED + ended)
+    raise typer.Exit(SIGNALLED + ended)
 
 
 def _tell_end(run: Path, draws: "list[Draw]", reviewer: str, target: For, lang: Lang) -> None:

@@ -1,0 +1,62 @@
+"""`judge label`: what it prints, and how it ends."""
+
+import os
+import re
+import signal
+import webbrowser
+from pathlib import Path
+from typing import ClassVar
+
+import httpx
+
+from judge import review
+from tests.commands import judge
+from tests.reviewed import score
+
+
+class Opened(webbrowser.BaseBrowser):
+    """A browser that looks once, presses a key, and has the command end."""
+
+    codes: ClassVar[list[int]] = []
+
+    def open(self, url: str, new: int = 0, autoraise: bool = True) -> bool:  # noqa: ARG002, FBT001, FBT002
+        try:
+            page, _, query = url.partition("?")
+            with httpx.Client(trust_env=False) as http:
+                rows = http.get(f"{page}/rows?{query}").json()["rows"]
+                http.put(f"{page}/rows/{rows[0]['review_id']}?{query}", json={"label": "full"})
+                for headers in ({}, {"Host": "evil.example"}, {"Origin": "http://evil.example"}):
+                    self.codes.append(http.get(url, headers=headers).status_code)
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+        return True
+
+
+def test_it_opens_the_page_and_says_at_the_end_what_is_labelled(place: Path) -> None:
+    run = score(place, [("supported", "unsupported")])
+    webbrowser.register("opened", None, Opened(), preferred=True)
+    ran = judge("label", run, "--reviewer", "Ann", "--lang", "zh")
+    assert Opened.codes == [200, 403, 403]
+    assert ran.code == 130
+    assert re.search(r"尚未抽样.*2 句", ran.out)
+    assert re.search(
+        r"已标注 1 / 2 句，跳过 0 句\n保存在 .*\.ann\.csv\n然后：judge review import", ran.out
+    )
+    assert f"judge label {run} --reviewer 'Ann' --lang zh" in ran.out
+
+
+def test_what_cannot_be_labelled_is_one_line(place: Path) -> None:
+    run = score(place, [("supported",)])
+    review.draw(run, size=1)
+    for words, said in (
+        ((place / "no",), "no such run folder"),
+        ((run, "--draw", "r00000000"), "has no draw 'r00000000' of its results; it has r"),
+        ((run, "--draw", "../run"), "has no draw"),
+        ((run, "--for", "correctness"), "--correctness"),
+        ((run, "--reviewer", "x" * 101), "--reviewer"),
+        ((run, "--reviewer", "a\x07b"), "--reviewer"),
+    ):
+        ran = judge("label", *words, "--no-open")
+        assert ran.code == 2, words
+        assert said in ran.err, ran.err
+        assert ran.err.count("\n") == 1
