@@ -336,17 +336,22 @@ def _line(settings: str) -> tuple[asyncio.Runner, _Score]:
 
 
 def evaluate(
-    samples: Iterable[Sample], config: Config | None = None, *, judge: Judge | None = None
+    samples: Iterable[Sample],
+    config: Config | None = None,
+    *,
+    judge: Judge | None = None,
+    evaluator: Evaluator | None = None,
 ) -> list[SampleResult]:
     """Score `samples` and wait for all results; in a notebook's running loop too.
 
-    Arguments and errors as of `Evaluator`. For more samples than fit into memory, use that.
+    Arguments and errors as of `Evaluator`, which is made of them unless one is given. For more
+    samples than fit into memory, use that.
     """
     # Not returned by the loop, for Python 3.11 writes out what that returns, and drops the text.
     results: list[SampleResult] = []
 
     async def collect() -> None:
-        found = Evaluator(config, judge=judge).evaluate(samples)
+        found = (evaluator or Evaluator(config, judge=judge)).evaluate(samples)
         results.extend([result async for result in found])
 
     # Its public brother raises, and all that fails later would seem to come from that.
