@@ -320,7 +320,7 @@ def explain(config: Config, store: "DiskStore", request: "JudgeRequest") -> "lis
         config.sentences_per_call,
         _edition(config, windows=True),
     )
-    return cached.explain(cached.AnswerKey(request, signature, server.base_url, 0), store)
+    return cached.explain(cached.AnswerKey(request, signature, server.base_url), store)
 
 
 def address(config: Config) -> str:

@@ -12,7 +12,7 @@ from judge.cli.options import JSON, MAX_LINE, SKIP_BAD, named_reviewers
 from judge.cli.runs import named
 from judge.cli.terminal import output, say, say_json, words
 from judge.messages import Lang
-from judge.text.visible import clip, flat
+from judge.text.visible import flat, short
 
 if TYPE_CHECKING:
     from judge.review.pool import DrawnPool
@@ -21,7 +21,6 @@ commands = typer.Typer(no_args_is_help=True, help="Gold sets for retrieval: draw
 app.add_typer(commands, name="gold")
 
 _NAMED: Final = 5
-_SHOWN: Final = 60
 _LANGUAGE: Final = typer.Option("en", "--lang", help="Language of the sheet and of what is said.")
 _FORCE: Final = typer.Option(False, "--force", help="Replace files that are there.")
 
@@ -139,9 +138,9 @@ def _told(made: "DrawnPool", lang: Lang) -> Iterator[str]:
     if empty := sum(not query.pool for query in pool.queries):
         yield tell("empty", count=empty)
     for name in pool.idle:
-        yield tell("idle", name=clip(flat(name), _SHOWN))
+        yield tell("idle", name=short(name))
     if pool.textless:
-        names = ", ".join(clip(flat(name), _SHOWN) for name in pool.textless[:_NAMED])
+        names = ", ".join(short(name) for name in pool.textless[:_NAMED])
         more = "…" * (len(pool.textless) > _NAMED)
         yield tell("textless", count=len(pool.textless), names=names + more)
     yield tell("grade", sheets=sheets, column=header("human_grade", lang))

@@ -2,25 +2,27 @@
 
 import math
 from bisect import insort
-from collections.abc import Iterator
-from itertools import combinations
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from judge.retrieval.misses import Known, guess
 from judge.retrieval.ranking import RankedQuery
 from judge.retrieval.records import (
     IrrelevantTop,
     MissedGold,
+    MissGuess,
     PairedChunks,
     QueryRanks,
     ShownChunk,
     WorstQuery,
 )
 from judge.text.copies import Shingles
+from judge.text.fold import CJK_CHAR
+from judge.text.words import CONTENT, weight, words
 
 if TYPE_CHECKING:
     from judge.retrieval.batch import Batch
@@ -35,7 +37,21 @@ _BEGINNING: Final = 1000
 _SHOWN: Final = 300
 """Characters of a chunk in the report."""
 
+_LONGEST: Final = 20_000
+"""So many characters of a text are read for a guess, from its start: pages are shorter."""
+_HALF: Final = 0.5
+"""A chunk with less of the question's words, by weight, says it in another way."""
+_REST: Final = 0.25
+"""So much more of the question stands in two chunks than in either: it is split between them."""
+
 _Item = TypeVar("_Item")
+
+
+class Known(NamedTuple):
+    """A chunk and its text."""
+
+    chunk_id: str
+    text: str
 
 
 class _Gold(NamedTuple):
@@ -231,3 +247,45 @@ def _gold(batch: "Batch", row: int) -> list[_Gold]:
         _Gold(gold.names[at], float(gold.grades[at]), float(gold.ranks[at]))
         for at in np.flatnonzero((gold.rows == row) & (gold.grades >= batch.least)).tolist()
     ]
+
+
+def guess(
+    question: str, gold: str, top: str, others: Sequence[Known]
+) -> tuple[MissGuess | None, str]:
+    """Why `gold` ranks below `top`, by words alone, and the other chunk that has to do with it.
+
+    No word shared; or split: of the question's words a quarter more, by weight, stand in it and
+    another relevant chunk together than in either; or other words: it has under half of them, and
+    fewer than `top`. The first that holds; None where no reason shows.
+    """
+    asked = _terms(question)
+    whole = sum(asked.values())
+    if not whole or not gold.strip():
+        return None, ""
+
+    def share(text: str) -> float:
+        return sum(asked[term] for term in asked.keys() & _terms(text).keys()) / whole
+
+    own = share(gold)
+    if not own:
+        return "no_shared_words", ""
+    for other in others:
+        if share(f"{gold}\n{other.text}") - max(own, share(other.text)) >= _REST:
+            return "split", other.chunk_id
+    return ("other_words", "") if own < min(_HALF, share(top)) else (None, "")
+
+
+def _terms(text: str) -> Mapping[str, float]:
+    """Stems that say something, and pairs of neighbouring CJK characters, with their weights."""
+    return {term: told for term, told in _weighed(text) if told > CONTENT}
+
+
+def _weighed(text: str) -> Iterator[tuple[str, float]]:
+    found = words(text[:_LONGEST])
+    for stem in found.stems:
+        if not CJK_CHAR.match(stem):
+            yield stem, weight(stem)
+    places = zip(found.stems, found.starts, found.ends, strict=True)
+    for (one, _, end), (other, start, _) in pairwise(places):
+        if end == start and CJK_CHAR.match(one) and CJK_CHAR.match(other):
+            yield one + other, min(weight(one), weight(other))

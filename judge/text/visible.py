@@ -48,6 +48,11 @@ def clip(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def short(text: str, longest: int = 60) -> str:
+    """One line of it, no longer than that: a name from outside beside other words."""
+    return clip(flat(text), longest)
+
+
 def counted(count: int, noun: str) -> str:
     """So many of them.
 

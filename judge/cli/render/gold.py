@@ -8,10 +8,9 @@ from judge.cli.render.comparison import print_compared
 from judge.cli.terminal import Page, figures, number, words
 from judge.retrieval.batch import CONDENSED
 from judge.review.grades import GoldReport
-from judge.text.visible import clip, flat
+from judge.text.visible import short
 
 _NAMED: Final = 5
-_LONGEST: Final = 60
 
 
 def print_gold(found: GoldReport, path: Path, page: Page) -> None:
@@ -22,7 +21,7 @@ def print_gold(found: GoldReport, path: Path, page: Page) -> None:
     table = figures(say("system"), say("unjudged"), say("of"), say("share"))
     for each in found.systems:
         share = number(each.unjudged / each.ranked if each.ranked else None)
-        table.add_row(_short(each.name), str(each.unjudged), str(each.ranked), share)
+        table.add_row(short(each.name), str(each.unjudged), str(each.ranked), share)
     page.blank()
     page.say(say("pool", k=found.k), style="bold")
     page.table(table)
@@ -30,7 +29,7 @@ def print_gold(found: GoldReport, path: Path, page: Page) -> None:
     for each in found.systems:
         if each.queries < found.queries:
             key = "lacks" if measured is None or each.name in measured else "unmeasured"
-            line = say(key, name=_short(each.name), queries=each.queries, all=found.queries)
+            line = say(key, name=short(each.name), queries=each.queries, all=found.queries)
             page.say(line, hang=2)
     if found.measures is None:
         page.say(say("nothing", gold_from=found.gold_from), hang=2, style="yellow")
@@ -78,7 +77,7 @@ def _agreement(found: GoldReport, page: Page) -> Iterator[str]:
         return say("undefined") if value is None else number(value)
 
     def name(reviewer: str) -> str:
-        return _short(reviewer) or say("nameless")
+        return short(reviewer) or say("nameless")
 
     yield say("shared", equal=agreed.equal, shared=agreed.shared, alpha=figure(agreed.alpha))
     for pair in agreed.pairs[:_NAMED]:
@@ -87,11 +86,11 @@ def _agreement(found: GoldReport, page: Page) -> Iterator[str]:
     if agreed.apart:
         yield say("apart", count=len(agreed.apart))
     for row in agreed.apart[:_NAMED]:
-        notes = {each: f" ({_short(note)})" for each, note in row.notes.items()}
+        notes = {each: f" ({short(note)})" for each, note in row.notes.items()}
         grades = ", ".join(
             f"{name(each)} {grade}{notes.get(each, '')}" for each, grade in row.grades.items()
         )
-        yield say("apart_row", row=row.review_id, qid=_short(row.qid), grades=grades)
+        yield say("apart_row", row=row.review_id, qid=short(row.qid), grades=grades)
 
 
 def _names(found: GoldReport) -> Sequence[str]:
@@ -102,10 +101,6 @@ def _names(found: GoldReport) -> Sequence[str]:
 
 
 def _some(names: Sequence[str], page: Page) -> str:
-    shown = ", ".join(map(_short, names[:_NAMED]))
+    shown = ", ".join(map(short, names[:_NAMED]))
     count = len(names) - _NAMED
     return shown + (words("gold", "import", page.lang)("more", count=count) if count > 0 else "")
-
-
-def _short(name: str) -> str:
-    return clip(flat(name), _LONGEST)

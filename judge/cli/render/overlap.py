@@ -9,7 +9,7 @@ from judge.cli.terminal import Page, between, figures, number
 from judge.overlap.evaluate import LANGUAGE_NAMES
 from judge.overlap.measures import TOKENIZERS
 from judge.overlap.records import LanguageBleu, OverlapReport
-from judge.text.visible import clip, flat
+from judge.text.visible import flat, short
 
 _SHOWN: Final = {
     "exact_match": "exact match",
@@ -42,9 +42,9 @@ def print_overlap(report: OverlapReport, page: Page, rows: str | None) -> None:
         page.say("Least in common with their gold answers, lowest first", style="bold")
     for item in report.worst:
         figures = f"  token F1 {number(item.token_f1)}, ROUGE-L {number(item.rouge_l)}"
-        page.say(Text(_short(item.qid), style="bold").append(figures, "not bold"), hang=2)
-        page.say(f"  answer  {_short(item.answer) or '(empty)'}", hang=10)
-        page.say(f"  gold    {_short(item.gold_answer)}", hang=10, style="dim")
+        page.say(Text(short(item.qid, _CLIPPED), style="bold").append(figures, "not bold"), hang=2)
+        page.say(f"  answer  {short(item.answer, _CLIPPED) or '(empty)'}", hang=10)
+        page.say(f"  gold    {short(item.gold_answer, _CLIPPED)}", hang=10, style="dim")
     page.blank()
     for found in report.bleu:
         page.copied(f"BLEU, {LANGUAGE_NAMES[found.language]}: {found.signature}", style="dim")
@@ -77,11 +77,7 @@ def _bleu(found: tuple[LanguageBleu, ...]) -> Table:
 def _notes(report: OverlapReport) -> list[str]:
     lines = [f"warning: {flat(warning)}" for warning in report.warnings]
     if report.without_gold_answer:
-        named = ", ".join(clip(flat(qid), 60) for qid in report.without_gold_answer)
+        named = ", ".join(short(qid) for qid in report.without_gold_answer)
         more = report.counts.without_gold_answer - len(report.without_gold_answer)
         lines.append(f"without gold_answer: {named}" + (f" and {more:,} more" if more else ""))
     return lines
-
-
-def _short(text: str) -> str:
-    return clip(flat(text), _CLIPPED)

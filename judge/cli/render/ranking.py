@@ -23,9 +23,8 @@ from judge.retrieval.records import (
     ShownChunk,
     WorstQuery,
 )
-from judge.text.visible import clip, flat, visible
+from judge.text.visible import short, visible
 
-_LONGEST: Final = 60
 _TEXT: Final = 120
 """Characters of a chunk under a worst query."""
 _NAMED: Final = 5
@@ -138,17 +137,17 @@ def _worst(item: WorstQuery, say: Callable[..., str], why: Callable[..., str]) -
     if item.missed is not None:
         yield _chunk("unranked" if item.missed.rank is None else "late", item.missed, say)
     if item.guess is not None:
-        yield Text(f"    {why(item.guess, chunk=_short(item.beside))}", style="italic")
+        yield Text(f"    {why(item.guess, chunk=short(item.beside))}", style="italic")
 
 
 def _chunk(key: str, chunk: ShownChunk, say: Callable[..., str]) -> Text:
-    text = clip(flat(chunk.text), _TEXT)
+    text = short(chunk.text, _TEXT)
     said = say("text", text=text) if text else ""
-    return Text(f"    {say(key, chunk=_short(chunk.chunk_id), rank=chunk.rank)}{said}", style="dim")
+    return Text(f"    {say(key, chunk=short(chunk.chunk_id), rank=chunk.rank)}{said}", style="dim")
 
 
 def _missed(item: MissedGold, say: Callable[..., str]) -> Text:
-    chunk = _short(item.chunk_id)
+    chunk = short(item.chunk_id)
     if item.relevance != 1:
         chunk = say("graded", chunk=chunk, grade=f"{item.relevance:g}")
     return _line(
@@ -157,32 +156,28 @@ def _missed(item: MissedGold, say: Callable[..., str]) -> Text:
 
 
 def _topped(item: IrrelevantTop, say: Callable[..., str]) -> Text:
-    first, chunks = item.first_relevant, ", ".join(map(_short, item.chunk_ids[:_NAMED]))
+    first, chunks = item.first_relevant, ", ".join(map(short, item.chunk_ids[:_NAMED]))
     if (more := len(item.chunk_ids) - _NAMED) > 0:
         chunks = say("more", chunks=chunks, count=more)
     return _line(item, say("alone" if first is None else "above", chunks=chunks, first=first))
 
 
 def _paired(item: PairedChunks, say: Callable[..., str]) -> Text:
-    ids = {"one": _short(item.first), "other": _short(item.second)}
+    ids = {"one": short(item.first), "other": short(item.second)}
     first, second = item.ranks
     share = f"{item.similarity:.0%}"
     return _line(item, say("alike", **ids, first=first, second=second, share=share))
 
 
 def _line(item: WorstQuery | MissedGold | IrrelevantTop | PairedChunks, said: str) -> Text:
-    line = Text("  ").append(_short(item.qid), style="bold").append(f"  {said}")
+    line = Text("  ").append(short(item.qid), style="bold").append(f"  {said}")
     query = getattr(item, "query", "")
-    return line.append(f"  {_short(query)}", style="dim") if query else line
+    return line.append(f"  {short(query)}", style="dim") if query else line
 
 
 def _some(names: tuple[str, ...], count: int) -> str:
-    shown = ", ".join(map(_short, names[:_NAMED]))
+    shown = ", ".join(map(short, names[:_NAMED]))
     return shown if count <= _NAMED else f"{shown} and {count - _NAMED} more"
-
-
-def _short(name: str) -> str:
-    return clip(flat(name), _LONGEST)
 
 
 @dataclass(frozen=True, slots=True)

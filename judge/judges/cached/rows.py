@@ -181,8 +181,8 @@ class AskedRow(Row):
     """The judge's, without the model that the server named: as it counts in the key."""
     url: str
     """Base URL of the server."""
-    repeat: int
-    """Which of several askings of the same."""
+    repeat: Literal[0] = 0
+    """Always 0: nothing is asked several times."""
     query: str
     """Hash of the query."""
     answer: str
@@ -199,16 +199,15 @@ class AnswerKey:
     Texts count as a model is shown them: their control tokens broken up.
     """
 
-    def __init__(self, request: JudgeRequest, signature: str, url: str, repeat: int) -> None:
+    def __init__(self, request: JudgeRequest, signature: str, url: str) -> None:
         self.request = request
         # Which model stands behind a name shows in replies alone, and may change with each.
         self._signature = str(Signature.parse(signature).requested())
         self._url = url
-        self._repeat = repeat
         self._query, self._answer = broken(request.query), broken(request.answer)
         self._chunks = [broken(chunk.text) for chunk in request.chunks]
         fields = (_EDITION, self._signature, url, self._query, self._answer)
-        framed = _framed((*fields, str(len(self._chunks)), *self._chunks, str(repeat)))
+        framed = _framed((*fields, str(len(self._chunks)), *self._chunks, "0"))
         self._shared = hashlib.sha256(framed)
         self.asked = ASKED + self._shared.hexdigest()
         """Name of the row that tells what was asked."""
@@ -232,7 +231,6 @@ class AnswerKey:
         return AskedRow(
             signature=self._signature,
             url=self._url,
-            repeat=self._repeat,
             query=brief(self._query),
             answer=brief(self._answer),
             chunks=tuple(map(brief, self._chunks)),

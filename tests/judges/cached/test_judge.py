@@ -454,10 +454,8 @@ def about(
     return request(["One.", "Two."], chunks, cites, ask, query=query, answer=answer)
 
 
-def its_key(
-    what: JudgeRequest, signature: str = SIGNATURE, url: str = SERVER, repeat: int = 0
-) -> AnswerKey:
-    return AnswerKey(what, signature, url, repeat)
+def its_key(what: JudgeRequest, signature: str = SIGNATURE, url: str = SERVER) -> AnswerKey:
+    return AnswerKey(what, signature, url)
 
 
 def rows(key: AnswerKey, kept: Iterable[int] = (0, 1)) -> dict[str, str]:
@@ -517,7 +515,6 @@ APART = [
         apart("options", "json_schema max_tokens", "text max_tokens"),
     ),
     (its_key(about(), url="http://here:8000/v1"), apart("url", SERVER, "http://here:8000/v1")),
-    (its_key(about(), repeat=2), apart("repeat", "0", "2")),
     (its_key(about(query="问?")), apart("query", brief("问"), brief("问?"))),
     (its_key(about(answer="One. 2.")), apart("answer", brief("One. Two."), brief("One. 2."))),
     (its_key(about("甲Bc")), apart("chunk 2", brief("b"), brief("B"))),

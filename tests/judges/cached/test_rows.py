@@ -45,10 +45,8 @@ def asked(
     return request(["One.", second], chunks, cites, query=query, answer=answer)
 
 
-def its_key(
-    about: JudgeRequest, signature: str = SIGNATURE, url: str = URL, repeat: int = 0
-) -> AnswerKey:
-    return AnswerKey(about, signature, url, repeat)
+def its_key(about: JudgeRequest, signature: str = SIGNATURE, url: str = URL) -> AnswerKey:
+    return AnswerKey(about, signature, url)
 
 
 def key(about: JudgeRequest, signature: str = SIGNATURE, url: str = URL, index: int = 1) -> str:
@@ -74,7 +72,6 @@ OTHERS = {
     "sentence": key(asked(second="Three.")),
     "cites": key(asked(cites={1: (1,)})),
     "cites more": key(asked(cites={1: (1, 2)})),
-    "repeat": its_key(asked(), repeat=1).verdict(1),
     "a character from query to answer": key(asked(query="问O", answer="ne. Two.")),
     "a character from chunk to chunk": key(asked(("甲b", "", "c"))),
     "a chunk joined to the answer": key(asked("bc", answer="One. Two.甲")),
@@ -105,21 +102,20 @@ def test_texts_count_as_a_model_is_shown_them() -> None:
     }
     held = []
     for (*sentences, chunk), old in before.items():
-        its = AnswerKey(request(sentences, [chunk], query="问"), "llm:m", "u", 0)
+        its = AnswerKey(request(sentences, [chunk], query="问"), "llm:m", "u")
         held.append(its.verdict(1).startswith(old))
     assert held == [True, False, False, False]
 
 
 def test_the_asked_row_tells_the_parts_and_no_text() -> None:
-    whole = its_key(asked(), repeat=2)
+    whole = its_key(asked())
     row = whole.asked_row()
-    assert (row.signature, row.url, row.repeat) == (SIGNATURE.replace("|served:m-1", ""), URL, 2)
+    assert (row.signature, row.url, row.repeat) == (SIGNATURE.replace("|served:m-1", ""), URL, 0)
     assert (row.query, row.answer) == (brief("问"), brief("One. Two."))
     assert row.chunks == tuple(map(brief, "甲bc"))
     assert not any(text in row.write() for text in ("Two", "甲"))
     assert whole.asked.startswith("asked:")
-    assert whole.asked == its_key(asked(cites={1: (0,)}), repeat=2).asked
-    assert whole.asked != its_key(asked(), repeat=1).asked
+    assert whole.asked == its_key(asked(cites={1: (0,)})).asked
 
 
 def test_a_brief_hash_is_the_beginning_of_the_texts_sha256() -> None:
@@ -285,7 +281,7 @@ def stored_reply(signature: str, day: int) -> str:
 
 
 def test_rows_are_counted_by_kind_and_signature() -> None:
-    row = AskedRow(signature="a", url="u", repeat=0, query="", answer="", chunks=()).write()
+    row = AskedRow(signature="a", url="u", query="", answer="", chunks=()).write()
     counted = contents(
         [
             ("k1", json.dumps(GOOD | {"signature": "a"})),
