@@ -222,14 +222,15 @@ async def _loaded(config: Config, stack: AsyncExitStack) -> Judge:
 async def _asking(
     config: Config, name: str, connection: "Connection", stack: AsyncExitStack
 ) -> Judges:
-    from judge.backends.openai import OpenAIModel, settle  # noqa: PLC0415
+    from judge.backends.openai import Budget, OpenAIModel, settle  # noqa: PLC0415
     from judge.judges.cached import CachedJudge  # noqa: PLC0415
     from judge.judges.prompted import PARTS, Form, PromptedJudge  # noqa: PLC0415
     from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
     store = await stack.enter_async_context(open_store(config)) if config.cache else None
     settled = await settle(connection, name, REPLY_SCHEMA, store, config.asked_beside)
-    model = OpenAIModel(connection, name, settled, store)
+    budget = Budget(config) if config.limited else None
+    model = OpenAIModel(connection, name, settled, store, budget)
     room = _room(settled)
     how = "remembered" if settled.remembered else "asked"
     _LOG.info(

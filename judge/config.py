@@ -29,6 +29,8 @@ LOCAL: Final = "local:"
 """Before the name of an embedding model that is loaded here, and not asked for of a server."""
 
 _SHOWN: Final = 200
+_PRICED: Final = 1_000_000
+"""Tokens that a price is of."""
 
 _OURS: Final = frozenset(
     ["model", "messages", "response_format", "max_tokens", "max_completion_tokens", "stream", "n"]
@@ -118,6 +120,15 @@ class Config(Record):
     """Processes that compute: 1 is this one alone. More cut, check and judge by similarity; this
     one asks whoever is asked, and runs models of this machine. If left out `judge score` takes as
     many as there are cores, at most 4, and 1 below 200 answers; anything else takes 1."""
+    input_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """What a million tokens of questions cost, in whatever money."""
+    output_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """What a million tokens of replies cost, in the same."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Tokens that the language model may take in a session, questions and replies; what is open
+    then is unscored (`budget`)."""
+    max_cost: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """What they may cost, by the two prices; likewise."""
     max_unscored: float = Field(default=0.05, ge=0, le=1)
     """Share of claims without a verdict over which a run is not to be trusted."""
     max_line: float = Field(default=64.0, gt=0, allow_inf_nan=False)
@@ -148,6 +159,17 @@ class Config(Record):
     def rules(self) -> Rules:
         """The part of the settings that concerns the reading of answers."""
         return Rules.model_validate({name: getattr(self, name) for name in Rules.model_fields})
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a budget."""
+        return self.max_tokens is not None or self.max_cost is not None
+
+    def cost(self, prompt_tokens: int, reply_tokens: int) -> float | None:
+        """What so many tokens cost; null where there are no prices."""
+        if self.input_price is None or self.output_price is None:
+            return None
+        return (prompt_tokens * self.input_price + reply_tokens * self.output_price) / _PRICED
 
     @property
     def asked_beside(self) -> dict[str, JsonValue]:
@@ -255,6 +277,16 @@ class Config(Record):
             )
         if self.judge == "llm" and self.model is None:
             raise ConfigError("judge 'llm' needs a model: name one with --model or JUDGE_MODEL")
+        if (self.input_price is None) != (self.output_price is None):
+            raise ConfigError(
+                "input_price and output_price: one is set and the other is not; set both, 0 for "
+                "what costs nothing"
+            )
+        if self.max_cost is not None and self.input_price is None:
+            raise ConfigError(
+                f"max_cost {self.max_cost:g}: what tokens cost is not known; set input_price and "
+                "output_price, each for a million tokens"
+            )
         if self.judge == "nli" and self.nli_model is None:
             raise ConfigError("judge 'nli' needs a model: name one with --nli-model")
         if self.relevance and not self.asks_model:

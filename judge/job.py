@@ -26,7 +26,7 @@ from judge.files.runs import REJECTED, has_bytes, misplaced
 from judge.files.samples import Checked, Rejected, Samples, check_samples, read_samples
 from judge.files.source import Digest, is_fifo
 from judge.processes import cores
-from judge.records import RelevanceStatus, SampleResult, Summary
+from judge.records import RelevanceStatus, SampleResult, Summary, UnscoredReason
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
 from judge.scores.totals import Totals
@@ -179,7 +179,7 @@ class Job:
             if self._skip:
                 folder.write_lines(REJECTED, task.bad)
             watcher.begun(record, folder.kept)
-            totals = Totals(max_unscored=self._config.max_unscored)
+            totals = Totals(max_unscored=self._config.max_unscored, limited=self._config.limited)
             digest = hashlib.sha256()
             async with aclosing(
                 self._results(folder, record, task.path, digest, watcher)
@@ -191,7 +191,7 @@ class Job:
                 # Some results may be of the new text, and nobody can tell which.
                 folder.discard()
                 raise _changed(task.path)
-            return self._gates.hold(totals.summary()), record
+            return self._gates.hold(_priced(totals.summary(), self._config)), record
 
     def _check(self, folder: RunFolder, bad: IO[str]) -> _Task:
         """Read the whole input before the folder is touched: so a bad input costs nothing."""
@@ -294,6 +294,15 @@ def _is_barren(result: SampleResult) -> bool:
         return True
     parts = (result.scores, *((compared.of_answer, compared.of_reference) if compared else ()))
     return any(part.unscored and not part.judged + part.no_claim for part in parts)
+
+
+def _priced(summary: Summary, config: Config) -> Summary:
+    """With what it cost, and whether a budget cut it short."""
+    beside = (summary.correctness, summary.answer_relevance)
+    reasons = set(summary.unscored).union(*(each.unscored for each in beside if each))
+    cost = config.cost(summary.prompt_tokens, summary.reply_tokens)
+    over = config.limited and UnscoredReason.BUDGET in reasons
+    return summary.model_copy(update={"cost": cost, "over_budget": over})
 
 
 def _is_fresh(result: SampleResult) -> bool:

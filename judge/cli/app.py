@@ -238,8 +238,8 @@ def judge(
     """Which sentences of a RAG answer its chunks support, and how far to trust that verdict.
 
     Exit codes: 0 fine; 1 a --fail-under gate failed; 2 bad usage, input, setting, key or model;
-    3 the judge is unhealthy, or a gate found nothing to measure; 70 a bug of ours; 130 stopped by
-    Ctrl-C; 143 and 129 by SIGTERM and SIGHUP.
+    3 the judge is unhealthy, or a gate found nothing to measure; 4 a budget ran out; 70 a bug of
+    ours; 130 stopped by Ctrl-C; 143 and 129 by SIGTERM and SIGHUP.
     """
 
 

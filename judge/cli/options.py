@@ -72,6 +72,10 @@ SETTINGS: Final = {
     "cache": _switch("cache", "Keep verdicts, and ask for none twice [on]."),
     "durable": _switch("durable", "Have a verdict on disk before it counts; slower [off]."),
     "max_line": _option(float, "A longer line of samples is a bad one [64].", "MB"),
+    "input_price": _option(float, "What a million tokens of questions cost.", "X"),
+    "output_price": _option(float, "What a million tokens of replies cost.", "X"),
+    "max_tokens": _option(int, "Tokens to spend at most; exit 4 where that ends it.", "N"),
+    "max_cost": _option(float, "What to spend at most, by the prices; likewise.", "X"),
     "max_unscored": _option(
         float, "Share of unscored claims over which to exit 3 [0.05].", "SHARE"
     ),

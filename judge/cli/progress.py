@@ -14,6 +14,7 @@ from judge.cli.app import stopped_by
 from judge.cli.ci import Reports, unheeded
 from judge.cli.render.totals import PLAIN, Ended, Wish, print_totals
 from judge.cli.terminal import output
+from judge.config import Config
 from judge.errors import JudgeUnavailable, WorkerLost
 from judge.job import Job
 from judge.messages import Lang
@@ -96,9 +97,10 @@ class Progress:
             disable=not self._console.is_terminal,
         )
         self._task = self._bar.add_task("checking the input", total=None, rate="")
-        self._total = self._done = self._kept = self._unscored = self._tokens = 0
+        self._total = self._done = self._kept = self._unscored = self._prompt = self._reply = 0
         self._began = self._spoke = clock()
         self._trouble = ""
+        self._cost: Callable[[int, int], float | None] = lambda *_: None
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -111,6 +113,7 @@ class Progress:
         """The job has its input and its folder; told again where fewer results can be kept."""
         again = self._total > 0
         self._total, self._kept = record.input.samples, kept
+        self._cost = Config.model_validate(record.config).cost
         self._began = self._spoke = self._clock()
         if record.input.rejected and not again:
             lines = "line" if record.input.rejected == 1 else "lines"
@@ -130,8 +133,9 @@ class Progress:
         if (related := result.answer_relevance) is not None:
             self._unscored += len(related.failures)
         if self._done > self._kept:  # what an earlier session paid is no cost of this one
-            fresh = (call for call in result.calls if not call.cached)
-            self._tokens += sum(call.prompt_tokens + call.reply_tokens for call in fresh)
+            fresh = [call for call in result.calls if not call.cached]
+            self._prompt += sum(call.prompt_tokens for call in fresh)
+            self._reply += sum(call.reply_tokens for call in fresh)
         self._also(result)
         self._bar.update(self._task, completed=self._done, rate=self._rate())
         self._tell()
@@ -169,8 +173,11 @@ class Progress:
         seconds = self._clock() - self._began
         speed = max(0, self._done - self._kept) / seconds if seconds > 0 else 0
         rate = f"{speed:.{0 if speed >= _WHOLE else 1}f}/s" if speed else ""
-        tokens = f"{self._tokens:,} tokens" if self._tokens else ""
-        return _joined(rate, tokens, f"{self._unscored} unscored" if self._unscored else "")
+        spent = self._prompt + self._reply
+        tokens = f"{spent:,} tokens" if spent else ""
+        cost = self._cost(self._prompt, self._reply)
+        priced = f"cost {cost:.2f}" if cost else ""
+        return _joined(rate, tokens, priced, f"{self._unscored} unscored" if self._unscored else "")
 
 
 def _joined(*parts: str) -> str:

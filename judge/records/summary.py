@@ -277,6 +277,10 @@ class Summary(Record):
     """Tokens out, likewise."""
     seconds: float
     """Time spent waiting for those calls, added up."""
+    cost: float | None = None
+    """What those tokens cost, by the prices of the settings; null where there are none."""
+    over_budget: bool = False
+    """True where a budget left something unscored (`budget`); `untrusted` leaves that out."""
     gates: tuple[GateResult, ...] = ()
     """The gates of the command that made the run, in its order."""
 

@@ -19,6 +19,7 @@ from judge.signature import Signature
 FINE: Final = 0
 GATE_FAILED: Final = 1
 UNTRUSTED: Final = 3
+OVER_BUDGET: Final = 4
 
 Side = Literal["least", "most"]
 """Whether a bound is the least a score may be, or the most."""
@@ -319,10 +320,11 @@ def _limit(gate: Gate, interval: Interval) -> tuple[float, str]:
 
 
 def exit_code(summary: Summary) -> int:
-    """3 for an untrusted run or a gate on nothing, else 1 for a failed gate, or 0."""
+    """3: untrusted, or a gate on nothing; 4: a spent budget; 1: a failed gate; else 0."""
     beside = (summary.correctness, summary.answer_relevance)
     untrusted = summary.untrusted or any(each is not None and each.untrusted for each in beside)
-    return UNTRUSTED if untrusted else gates_code(summary.gates)
+    code = UNTRUSTED if untrusted else gates_code(summary.gates)
+    return OVER_BUDGET if summary.over_budget and code != UNTRUSTED else code
 
 
 def gates_code(results: Collection[GateResult]) -> int:

@@ -16,6 +16,7 @@ from judge.records import (
     Status,
     Support,
     Unscored,
+    UnscoredReason,
     Verdict,
 )
 from judge.scores.answer import Counts, Limits, share
@@ -99,7 +100,7 @@ class QuestionTotals:
     def __init__(self) -> None:
         self._tally = Tally(_NAMES, _NAMES)
         self._parts = Counts()
-        self._silent = self._failed = 0
+        self._silent = self._failed = self._unasked = 0
 
     def add(self, found: AnswerRelevance | None, *, answerable: bool | None) -> None:
         """Take in one answer; who abstains where gold says that there is no answer is left out."""
@@ -111,6 +112,8 @@ class QuestionTotals:
         counted["flags"].update(flag.name for flag in found.flags)
         counted["unscored"].update(failure.reason for failure in found.failures)
         self._failed += bool(found.failures)
+        reasons = {failure.reason for failure in found.failures}
+        self._unasked += reasons == {UnscoredReason.BUDGET}
         self._parts.merge(Counts.of(found.parts))
         values, limits = of_question(found, answerable=answerable)
         self._silent += found.status in _SILENT and bool(values)
@@ -122,8 +125,9 @@ class QuestionTotals:
         self._parts.merge(other._parts)
         self._silent += other._silent
         self._failed += other._failed
+        self._unasked += other._unasked
 
-    def totals(self, max_unscored: float) -> RelevanceTotals | None:
+    def totals(self, max_unscored: float, *, limited: bool) -> RelevanceTotals | None:
         """The totals of what was added so far; None where nobody asked for them."""
         counted, parts = self._tally.counted, self._parts
         statuses = counted["statuses"]
@@ -132,6 +136,7 @@ class QuestionTotals:
         overall = Counts(own=Counter({Support.NONE: self._silent}))
         overall.merge(parts)
         asked = statuses[RelevanceStatus.SCORED] + statuses[RelevanceStatus.UNSCORED]
+        unasked = self._unasked if limited else 0
         pools = dict(zip(_NAMES, (overall, parts), strict=True))
         return RelevanceTotals(
             signatures=dict(counted["signatures"]),
@@ -144,7 +149,7 @@ class QuestionTotals:
             asked=asked,
             unscored=dict(counted["unscored"]),
             unscored_share=share(self._failed, asked),
-            untrusted=is_untrusted(self._failed, asked, max_unscored),
+            untrusted=is_untrusted(self._failed - unasked, asked - unasked, max_unscored),
             **self._tally.bounds(),
             **self._tally.scores({name: (pool.mean, pool.judged) for name, pool in pools.items()}),
         )

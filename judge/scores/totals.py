@@ -22,6 +22,7 @@ from judge.records import (
     Status,
     Summary,
     Support,
+    UnscoredReason,
 )
 from judge.records.quadrant import Half, QuadrantWord
 from judge.records.summary import ABSTAINING, COMPARED, HALLUCINATING, OVERALL
@@ -72,10 +73,14 @@ def summarize(results: Iterable[SampleResult], *, max_unscored: float = MAX_UNSC
 
 
 class Totals:
-    """Adds results up; `summary` may be asked at any time. Arguments as in `summarize`."""
+    """Adds results up; `summary` may be asked at any time. Arguments as in `summarize`.
 
-    def __init__(self, *, max_unscored: float = MAX_UNSCORED) -> None:
+    Where it is `limited` by a budget, what is unscored for that makes no run untrusted.
+    """
+
+    def __init__(self, *, max_unscored: float = MAX_UNSCORED, limited: bool = False) -> None:
         self._max_unscored = max_unscored
+        self._limited = limited
         self._tally = Tally((*CLAIMING, *HALLUCINATING, *ABSTAINING), _BOUNDED)
         self._outcomes = Counts()
         self._correctness = _CorrectnessTotals()
@@ -149,9 +154,9 @@ class Totals:
             unscored=dict(outcomes.unscored),
             unscored_share=outcomes.unscored_share,
             fallen_back=outcomes.fallen_back.total(),
-            untrusted=_untrusted(outcomes, self._max_unscored),
-            correctness=self._correctness.totals(self._max_unscored),
-            answer_relevance=self._relevance.totals(self._max_unscored),
+            untrusted=_untrusted(outcomes, self._max_unscored, self._limited),
+            correctness=self._correctness.totals(self._max_unscored, limited=self._limited),
+            answer_relevance=self._relevance.totals(self._max_unscored, limited=self._limited),
             breakdown=self._quadrants.totals(),
             citations={status: outcomes.citations[status] for status in CitationStatus},
             flags={name: found["flags"][name] for name in FlagName},
@@ -168,8 +173,9 @@ class Totals:
         )
 
 
-def _untrusted(outcomes: Counts, max_unscored: float) -> bool:
-    return is_untrusted(outcomes.failed, outcomes.claims, max_unscored)
+def _untrusted(outcomes: Counts, max_unscored: float, limited: bool) -> bool:  # noqa: FBT001
+    unasked = outcomes.unscored[UnscoredReason.BUDGET] if limited else 0
+    return is_untrusted(outcomes.failed - unasked, outcomes.claims - unasked, max_unscored)
 
 
 class _CorrectnessTotals:
@@ -211,7 +217,7 @@ class _CorrectnessTotals:
             for own, others in zip(pool, other._pools[name], strict=True):
                 own.merge(others)
 
-    def totals(self, max_unscored: float) -> CorrectnessTotals | None:
+    def totals(self, max_unscored: float, *, limited: bool) -> CorrectnessTotals | None:
         """The totals of what was added so far; None where correctness was not asked for."""
         found = self._tally.counted
         if not found["statuses"]:
@@ -243,7 +249,7 @@ class _CorrectnessTotals:
             unscored=dict(both.unscored),
             unscored_share=both.unscored_share,
             fallen_back=both.fallen_back.total(),
-            untrusted=_untrusted(both, max_unscored),
+            untrusted=_untrusted(both, max_unscored, limited),
             **self._tally.bounds(),
             **self._tally.scores(pooled),
         )

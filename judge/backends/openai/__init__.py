@@ -1,5 +1,6 @@
 """OpenAI-compatible servers: chat and embeddings over HTTP, every failure told apart."""
 
+from judge.backends.openai.budget import Budget
 from judge.backends.openai.chat import Capabilities
 from judge.backends.openai.client import Connection, Policy
 from judge.backends.openai.embedder import OpenAIEmbedder
@@ -7,6 +8,7 @@ from judge.backends.openai.model import OpenAIModel, settle
 from judge.backends.openai.pace import Pace
 
 __all__ = [
+    "Budget",
     "Capabilities",
     "Connection",
     "OpenAIEmbedder",

@@ -7,6 +7,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from judge.backends.openai.budget import Budget
 from judge.backends.openai.chat import (
     NOTHING,
     Capabilities,
@@ -131,6 +132,7 @@ class OpenAIModel:
         model: as the server knows it.
         capabilities: what `settle` found.
         memory: where that is remembered, to be corrected once it no longer holds.
+        budget: what may be spent.
     """
 
     def __init__(
@@ -139,8 +141,10 @@ class OpenAIModel:
         model: str,
         capabilities: Capabilities,
         memory: Store | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self._connection = connection
+        self._budget = budget
         self._model = model
         self._capabilities = capabilities
         self.signature = capabilities.signature(model, connection.host)
@@ -151,12 +155,28 @@ class OpenAIModel:
         self._taken = 0
 
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
-        """Ask once, retries included. A failure of the world is a value.
+        """Ask once, retries included. A failure of the world is a value; a spent budget, too.
 
         Raises:
             JudgeUnavailable: wrong key, unknown model, exhausted quota, or the server no longer
                 takes an option that was settled: nothing steps down in the middle of a run.
         """
+        if self._budget is None:
+            return await self._chat(request)
+        tokens = estimate_tokens(request.system) + estimate_tokens(request.user)
+        if not self._budget.begin(tokens):
+            detail = f"the budget is spent ({self._budget.over})"
+            return ChatFailure(reason=UnscoredReason.BUDGET, detail=detail, seconds=0.0)
+        prompt = reply = 0
+        try:
+            answer = await self._chat(request)
+            if isinstance(answer, ChatReply):
+                prompt, reply = answer.prompt_tokens, answer.reply_tokens
+        finally:
+            self._budget.end(tokens, prompt, reply)
+        return answer
+
+    async def _chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
         body = self._capabilities.body(self._model, request)
         exchange = await self._connection.ask(
             _PATH, body, read_completion, deadline=request.deadline, spent=_tokens

@@ -260,7 +260,10 @@ class _Totals:
             key = "sent_again" if summary.retries else "sent"
             retries = counted("retry", summary.retries, lang)
             counts = {"calls": summary.calls, "cached": summary.cache_hits, "retries": retries}
-            yield "calls", words("totals", "count", lang)(key, **counts, **spent)
+            say = words("totals", "count", lang)
+            yield "calls", say(key, **counts, **spent)
+            if summary.cost is not None:
+                yield "cost", f"{summary.cost:.4g}"
             if len(summary.models) > 1:  # an alias that moved, or a gateway that picks
                 yield "models", self._parts(summary.models, "", len(summary.models))
 
@@ -305,6 +308,11 @@ class _Totals:
         """What is not to be trusted, and how to mend it; nothing where all is."""
         summary, compared, say = self._summary, self._summary.correctness, self._say
         related = summary.answer_relevance
+        if summary.over_budget:
+            unasked = summary.unscored.get(UnscoredReason.BUDGET, 0)
+            share = f"{100 * unasked / (summary.claims or 1):.1f}"
+            line = say("budget", share=share, claims=say("claims"))
+            yield say("go_on", line=line) if self._ended.cached else line
         doubts = []
         if summary.untrusted:
             what = "what_looks_supported" if self._offline else "what_faithfulness"

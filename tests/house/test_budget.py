@@ -1,0 +1,115 @@
+"""What was agreed is not overspent, and what it did not reach to is counted, not hidden."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge import Config, ConfigError, UnscoredReason
+from judge.backends.openai.budget import Budget
+from judge.files.runs import read_summary
+from tests.commands import judge, line, write
+from tests.server import JudgeServer
+
+ANSWERS = 40
+
+
+@pytest.fixture
+def samples(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("JUDGE_CONCURRENCY", "4")
+    return write(place / "in.jsonl", [line(f"q{n}", f"Room {n} is open.") for n in range(ANSWERS)])
+
+
+def spent(server: JudgeServer) -> int:
+    return server.prompt_tokens + server.reply_tokens
+
+
+def test_tokens_run_out(samples: Path, server: JudgeServer) -> None:
+    assert judge("score", samples, "-o", "whole", *server.words, "--no-cache").code == 0
+    each = spent(server) / ANSWERS
+    before, most = spent(server), round(20.5 * each)
+    words = ("score", samples, "-o", "run", *server.words, "--fail-under", "faithfulness=0.9")
+    ran = judge(*words, "--max-tokens", most)
+    assert ran.code == 4, ran.err
+    assert 15 * each < spent(server) - before <= most
+    calls = server.calls - ANSWERS
+    summary = read_summary(Path("run"))
+    assert (summary.answers, summary.judged, summary.over_budget) == (ANSWERS, calls, True)
+    assert summary.unscored == {UnscoredReason.BUDGET: ANSWERS - calls}
+    assert not summary.untrusted
+    assert summary.fallen_back == 0, "a decision is no failure to be made up for"
+    assert summary.faithfulness is not None
+    assert summary.faithfulness_bounds is not None
+    assert summary.faithfulness.answers == calls
+    low = summary.faithfulness_bounds.low
+    assert low == pytest.approx(calls / ANSWERS), "what was not asked is missing, not right"
+    share = f"{100 * (ANSWERS - calls) / ANSWERS:.1f} %"
+    assert f"the budget is spent: {share} of the claims were not asked about" in ran.out
+    assert "only for those" in ran.out
+    later = judge(*words, "--force", "--lang", "zh", "--max-tokens", 1)
+    assert (later.code, "预算已用完" in later.out) == (4, True)
+    assert judge(*words, "--force").code == 0
+    assert server.calls == 2 * ANSWERS, "nothing was asked twice"
+
+
+def test_money_runs_out(samples: Path, server: JudgeServer) -> None:
+    prices = ("--input-price", 2, "--output-price", 8)
+    assert judge("score", samples, "-o", "whole", *server.words, *prices, "--no-cache").code == 0
+    cost = (2 * server.prompt_tokens + 8 * server.reply_tokens) / 1e6
+    assert read_summary(Path("whole")).cost == pytest.approx(cost)
+    words = (*server.words, *prices, "--no-cache", "--details")
+    ran = judge("score", samples, "-o", "run", *words, "--max-cost", cost / 2)
+    found = read_summary(Path("run")).cost
+    assert ran.code == 4
+    assert found is not None
+    assert cost / 4 < found <= cost / 2
+    assert re.search(rf"\n  cost +{re.escape(f'{found:.4g}')}\n", ran.out)
+    # Held against the bounds, which count what was not asked, the gate fails; that says less.
+    gates = ("--fail-under", "faithfulness=0.9", "--strict-gate", "--force")
+    ran = judge("score", samples, "-o", "run", *words, *gates, "--max-cost", cost / 2)
+    assert (ran.code, read_summary(Path("run")).gates[0].passed) == (4, False)
+
+
+def test_a_budget_that_cannot_be_kept_to_is_refused() -> None:
+    rows = [
+        ({"max_cost": 1}, "set input_price and output_price"),
+        ({"input_price": 1}, "set both"),
+        ({"output_price": 1, "max_cost": 2}, "set both"),
+        ({"max_cost": 0, "input_price": 1, "output_price": 1}, "max_cost"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"input_price": -1, "output_price": 1}, "input_price"),
+    ]
+    for settings, told in rows:
+        with pytest.raises(ConfigError, match=told):
+            Config.model_validate(settings)
+    assert Config(input_price=3, output_price=15).cost(2_000, 100) == pytest.approx(0.0075)
+    assert Config().cost(2_000, 100) is None
+
+
+@given(
+    st.integers(1, 20_000),
+    st.lists(st.tuples(st.integers(0, 3_000), st.integers(1, 300), st.booleans()), max_size=60),
+)
+def test_no_more_is_promised_than_there_is(
+    most: int, questions: list[tuple[int, int, bool]]
+) -> None:
+    budget = Budget(Config(max_tokens=most))
+    waiting: list[tuple[int, int]] = []
+    taken, refused = 0, False
+    for prompt, reply, lands in questions:
+        if budget.begin(prompt):
+            assert not refused, "who comes later and asks less gets nothing either"
+            waiting.append((prompt, reply))
+        else:
+            refused = True
+            assert budget.over == f"--max-tokens {most}"
+        if lands and waiting:
+            prompt, reply = waiting.pop(0)  # noqa: PLW2901  the oldest one's
+            budget.end(prompt, prompt, reply)
+            taken += prompt + reply
+    for prompt, reply in waiting:
+        taken += prompt + reply
+    # A reply may be longer than those before it, by as much as it can be.
+    assert taken <= most + 300 * max(1, len(waiting))
