@@ -48,7 +48,8 @@ def label(
     Example: judge label runs/today --reviewer Ann
     """
     try:
-        from judge.service.server import serve_labels  # noqa: PLC0415  heavy, and an extra
+        from judge.service.label import made_ready  # noqa: PLC0415  heavy, and an extra
+        from judge.service.server import serve_labels  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"the page needs {error.name}, which is not installed: pip install 'judge[service]'"
@@ -64,6 +65,7 @@ def label(
     if fresh:
         names = ", ".join(each.draw for each in draws)
         say(tell("drawn", run=run, count=count, names=names))
+    made_ready(run, draws)
     asked = {"reviewer": reviewer, "target": target, "draw": draw, "lang": lang}
     query = urlencode({name: value for name, value in asked.items() if value is not None})
     logging.getLogger("judge.service").setLevel(logging.WARNING)  # no line a request

@@ -49,6 +49,8 @@ def serve(  # noqa: PLR0913  each is an option of the command line
     listens at a loopback address alone. TLS is a proxy's work. SIGTERM drains: /readyz says 503,
     live requests end, batches stop and are taken up at the next start; exit code 0.
 
+    A browser gets the list of batches at /, and from there their reports and a page to label on.
+
     Under systemd: ExecStart=/opt/judge/bin/judge serve --data /var/lib/judge, with
     Restart=on-failure, KillSignal=SIGTERM, TimeoutStopSec=60 and tokens in an EnvironmentFile.
     In a container: judge serve --host 0.0.0.0 --data /data with a volume at /data, and one

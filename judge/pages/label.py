@@ -1,6 +1,7 @@
 """The page on which people label, a sentence at a time."""
 
 from functools import partial
+from shlex import quote
 from typing import Final
 
 from judge.messages import Lang, Messages
@@ -33,5 +34,5 @@ def page(lang: Lang, run: str = "") -> str:
         labels=[each.value for each in Support],
         skips=SKIPS,
         home=not run,
-        command=f"judge review import {run}",
+        command=f"judge review import {quote(run)}" + " --lang zh" * (lang == "zh"),
     )

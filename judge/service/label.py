@@ -5,6 +5,7 @@ mounts them puts the folder of the run into `request.state.run`.
 """
 
 import asyncio
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -165,6 +166,13 @@ def _drawn(run: Path, row: str) -> tuple[Draw, Questions]:
     if all(each.review_id != row for each in draw.sentences):
         raise Problem("not-found", "details.no-row", draw=draw.draw, row=row)
     return draw, questions
+
+
+def made_ready(run: Path, draws: Iterable[Draw]) -> None:
+    """Read what is to be asked before anybody asks; RunError where the samples are gone."""
+    for each in draws:
+        if each.sentences:
+            _drawn(run, each.sentences[0].review_id)
 
 
 @lru_cache(maxsize=8)

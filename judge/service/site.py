@@ -7,7 +7,13 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import Field, ValidationError
-from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    Response,
+    StreamingResponse,
+)
 
 from judge.files.runs import PAGE
 from judge.messages import Lang
@@ -48,6 +54,12 @@ async def home(request: Request, lang: _Spoken) -> Response:
     login = _logins(request).state(request.headers)
     made = await asyncio.to_thread(page, lang, login)
     return HTMLResponse(made, headers=HEADERS)
+
+
+@router.get("/session")
+async def state(request: Request) -> Response:
+    """Whether a login is needed: a link from elsewhere brings no cookie along, the page does."""
+    return JSONResponse({"login": _logins(request).state(request.headers)})
 
 
 @router.post("/session")

@@ -60,3 +60,5 @@ def test_what_cannot_be_labelled_is_one_line(place: Path) -> None:
         assert ran.code == 2, words
         assert said in ran.err, ran.err
         assert ran.err.count("\n") == 1
+    (place / "in.jsonl").unlink()
+    assert "its samples cannot be read again" in judge("label", run, "--no-open").err

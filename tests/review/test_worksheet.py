@@ -4,11 +4,14 @@ import csv
 import shutil
 from pathlib import Path
 
+import pytest
+
 from judge import review
+from judge.errors import InputError, RunError
 from judge.review.labels import import_labels
 from judge.review.question import Questions
 from judge.review.worksheet import Entry, Worksheet, draws_for, worksheets
-from tests.commands import judge
+from tests.commands import cramped, judge
 from tests.reviewed import cells, score
 
 NAMES = ("supported", "supported", "unsupported", "unsupported", "partial", "supported")
@@ -71,3 +74,26 @@ def test_a_question_shows_what_the_sheet_shows_and_the_best_passage(place: Path)
         assert f"{claim.before}▶{claim.part}◀{claim.after}" == row["answer"]
         assert f"[1] a\n{chunk.before}{chunk.part}{chunk.after}" == row["chunks"]
         assert (found.query, claim.part, chunk.part) == (row["query"], *[row["sentence"]] * 2)
+
+
+def test_two_at_work_on_one_worksheet_and_a_full_disk_lose_nothing(place: Path) -> None:
+    run = score(place, [("supported", "unsupported", "partial")])
+    (draw,), _ = draws_for(run, "faithfulness")
+    first, second, third = (each.review_id for each in draw.sentences)
+    one, other = Worksheet(run, draw, "Ann"), Worksheet(run, draw, "ＡNN ")
+    one.put(first, Entry(label="full", note='=1+1, "quoted"\nand more'))
+    other.put(second, Entry(skip="too long"))
+    both = one.entries()
+    assert both == other.entries()
+    with cramped(10), pytest.raises(RunError, match="cannot be written"):
+        one.put(third, Entry(label="none"))
+    assert one.entries() == both
+    assert [path.name for path in (run / "review").glob("*part*")] == []
+    # What somebody changes in a spreadsheet is taken as a sheet of theirs would be.
+    text = one.path.read_text(encoding="utf-8-sig").replace('"full"', '"No"')
+    one.path.write_text(text, encoding="gb18030")
+    one.put(third, Entry(label="none"))
+    assert [each.label for each in one.entries().values()] == ["No", "", "none"]
+    one.path.write_text("nothing")
+    with pytest.raises(InputError, match="review_id"):
+        one.entries()

@@ -57,6 +57,7 @@ def test_a_token_is_given_once_and_a_cookie_stands_for_it(browser: httpx.Client)
     )
     assert "Secure" not in cookie
     assert browser.get("/v1/batches").status_code == 200
+    assert browser.get("/session").json() == {"login": "done"}
     (name, value) = next(iter(browser.cookies.items()))
     assert browser.get("/v1/batches", headers={"Authorization": "Bearer wrong"}).status_code == 401
 

@@ -164,5 +164,11 @@
   }));
 
   if ($("login").hidden) attempt(load)().then(watch);
-  else $("token").focus();
+  else {
+    $("token").focus();
+    // A link from another site brought no cookie along; this page itself does.
+    attempt(async () => {
+      if ((await ask("/session")).login === "done") location.replace(back());
+    })();
+  }
 })();
