@@ -58,7 +58,12 @@ def nearest(own: Clause, sentences: Iterable[tuple[Clause, ...]], least: float) 
             bare = len(clause.words) <= _COMMENT and not clause.latin
             for word in around:
                 lifted = only and ALL in word.poles
-                if lifted or clause.having(word) or rivals(word, own, clause):
+                if (
+                    lifted
+                    or _covers(clause, word, own)
+                    or clause.having(word)
+                    or rivals(word, own, clause)
+                ):
                     worth += word.weight
                 elif word.key in beside:
                     worth += (_TOPIC if bare else _BESIDE) * word.weight
@@ -67,6 +72,13 @@ def nearest(own: Clause, sentences: Iterable[tuple[Clause, ...]], least: float) 
             share = worth / own.weight
             if share >= least:
                 yield Near(clause, share, sentence, told)
+
+
+def _covers(clause: Clause, word: Word, own: Clause) -> bool:
+    """Whether a clause denies something of a class that a word belongs to, as wine to alcohol."""
+    if word.sense is None or own.denies or not clause.denies:
+        return False
+    return any(f"@{concept}" in clause.keys for concept in word.sense.implies)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -308,3 +308,22 @@ def test_what_is_right_is_told_from_what_is_wrong() -> None:
 def test_any_text_is_read_and_none_denies_itself(claim: str, others: list[str]) -> None:
     assert isinstance(denies(claim, others), bool)
     assert not denies(claim, [claim])
+
+
+# A class that is denied, and a member of it, beside more words than the class stands with.
+CLASSES = [
+    ("Wine with dinner is reimbursed as well.", "Alcohol is not reimbursed."),
+    ("A poodle may sleep in the guest room.", "Dogs may not sleep in the guest room."),
+    ("午餐的啤酒费用可以报销。", "酒类费用不予报销。"),
+]
+MEMBERS = [
+    # The member has a rule of its own.
+    ("Coffee is served.", "Beverages are not served after ten. Coffee is served."),
+    ("Wine at client dinners is paid.", "Alcohol is not paid. Wine at client dinners is paid."),
+    ("导盲犬可以入内。", "宠物不得入内，导盲犬可以入内。"),
+]
+
+
+def test_what_is_denied_of_a_class_is_denied_of_its_members() -> None:
+    assert [row for row in CLASSES if not denies(row[0], [row[1]])] == []
+    assert [row for row in MEMBERS if denies(row[0], [row[1]])] == []

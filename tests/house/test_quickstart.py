@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from judge import Sample, read_samples
+from judge import Sample, evaluate, read_samples
 from judge.backends.fake import FakeJudge
 from judge.pipeline import evaluate_sample
 from judge.records import CitationStatus, Rules, SampleResult, Status, Support, Verdict
@@ -60,3 +60,17 @@ async def test_the_set_shows_every_status_and_label() -> None:
     assert statuses == set(CitationStatus) - {CitationStatus.UNJUDGED}
     labels = {s["support"] for e in EXPECTED.values() for s in e["sentences"]} - {None}
     assert labels >= {"full", "partial", "none", "contradicted"}
+
+
+def test_similarity_calls_supported_what_a_person_does() -> None:
+    read = evaluate(SAMPLES.values())
+    apart = {
+        sentence["text"][:30]
+        for result in read
+        for sentence, judged in zip(
+            EXPECTED[result.qid]["sentences"], result.sentences, strict=True
+        )
+        if isinstance(judged.outcome, Verdict)
+        and (judged.outcome.support is Support.FULL) != (sentence["support"] == "full")
+    }
+    assert apart == {"A key that is not used for 90 "}, "`[sic] (1)` counts as words"
