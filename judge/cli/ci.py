@@ -57,7 +57,7 @@ class Reports:
         self._paths = [path for path in (junit, markdown) if path is not None]
         for option, path in (("--junit", junit), ("--markdown", markdown)):
             if path is not None:
-                _check(option, path, folder, () if source is None else (source,))
+                check_file(option, path, folder, () if source is None else (source,))
         if len({os.path.realpath(path) for path in self._paths}) < len(self._paths):
             raise RunError(f"--junit and --markdown {markdown}: are one file; {_STEP}")
         self._junit_path, self._markdown_path = junit, markdown
@@ -91,12 +91,7 @@ class Reports:
             with _written(self._junit_path) as file:
                 self._junit.write(file, said)
         if self._markdown_path is not None:
-            kept = MarkdownPage(self._lang)
-            for line in said:
-                kept.say(line, style="bold")
-            page(kept)
-            with _written(self._markdown_path) as file:
-                file.write(kept.markdown.encode())
+            write_markdown(self._markdown_path, self._lang, page, said)
         if on_github():
             say(*self._annotations(summary))
 
@@ -114,6 +109,41 @@ class Reports:
                 where["line"] = str(lines[entry.qid])
             told = sentence_lines(entry.sentence, entry.flags, self._lang)
             yield annotation("warning", "\n".join(told), {**where, "title": entry.qid})
+
+
+def check_file(
+    option: str, path: Path, folder: Path | None = None, spared: Iterable[Path] = ()
+) -> None:
+    """See that a file can be written before anything is paid for; RunError where it cannot.
+
+    Files that are `spared` are not written over, nor those of the run in `folder`.
+    """
+    real = Path(os.path.realpath(path))
+    run = None if folder is None else Path(os.path.realpath(folder))
+    if real == run or (real.parent == run and real.name in OWN):
+        raise RunError(f"{option} {path}: the run itself stands there; {_STEP}")
+    if real in {Path(os.path.realpath(each)) for each in spared}:
+        raise RunError(f"{option} {path}: is what is to be judged; {_STEP}")
+    if real.exists() and not real.is_file():
+        raise RunError(f"{option} {path}: is no file that could be replaced; {_STEP}")
+    if run in real.parents:
+        return  # it is made, and seen to be writable, with the run
+    with writing(path, _STEP):
+        real.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=real.parent):
+            pass
+
+
+def write_markdown(
+    path: Path, lang: Lang, page: Callable[[Page], None], first: Iterable[str] = ()
+) -> None:
+    """Write as Markdown what `page` prints, below some lines that come first."""
+    kept = MarkdownPage(lang)
+    for line in first:
+        kept.say(line, style="bold")
+    page(kept)
+    with _written(path) as file:
+        file.write(kept.markdown.encode())
 
 
 @contextmanager
@@ -177,23 +207,6 @@ def _lines(source: Path, wanted: Iterable[str]) -> Mapping[str, int]:
     # What is singled out is told with its line, as a bad one is.
     deque(read_samples(source, check=single_out, on_bad=keep, unique=False), maxlen=0)
     return found
-
-
-def _check(option: str, path: Path, folder: Path, spared: Iterable[Path]) -> None:
-    """See that a file can be written before anything is paid for."""
-    real, run = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
-    if (real.parent == run and real.name in OWN) or real == run:
-        raise RunError(f"{option} {path}: the run itself stands there; {_STEP}")
-    if real in {Path(os.path.realpath(each)) for each in spared}:
-        raise RunError(f"{option} {path}: is what is to be judged; {_STEP}")
-    if real.exists() and not real.is_file():
-        raise RunError(f"{option} {path}: is no file that could be replaced; {_STEP}")
-    if run in real.parents:
-        return  # it is made, and seen to be writable, with the run
-    with writing(path, _STEP):
-        real.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=real.parent):
-            pass
 
 
 @contextmanager

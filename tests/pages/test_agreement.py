@@ -1,5 +1,6 @@
 """What is said of the judge; the page by its DOM; and that no text from outside is markup."""
 
+import json
 import re
 from collections.abc import Collection, Sequence
 from html.parser import HTMLParser
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from judge.messages import LANGS, Lang, Messages
 from judge.pages.agreement import Findings, Words, bias, page
 from judge.records import Chunk, Sample, Summary, Support
-from judge.review.records import Agreement, LabelledStratum, StratumName
+from judge.review.records import Agreement, BlankLimits, LabelledStratum, StratumName
 from judge.review.sheet import read_label
 from tests.pages.agreements import (
     BARE,
@@ -428,3 +429,39 @@ def test_whatever_is_quoted_the_page_has_the_same_elements(text: str) -> None:
     # One that is blank is left out.
     assert {name for name, _ in hostile.tags} <= {name for name, _ in tame.tags}
     assert {str(given) for _, given in hostile.tags} <= {str(given) for _, given in tame.tags}
+
+
+def test_what_blank_rows_hide_and_reviewers_disagree_on_is_told_where_it_is_known() -> None:
+    limits = BlankLimits(wrong=0.71, right=0.86, low=0.655, high=0.891, decides=True)
+    score = FAITHFULNESS.model_copy(update={"blank": limits, "disagreement": 0.123})
+    strata = [each.model_copy(update={"rows": 9, "blank": n}) for n, each in enumerate(RICH.strata)]
+    changes = {"corrected": (score,), "strata": tuple(strata[:3]), "labelled": 57}
+    known = RICH.model_copy(update=changes)
+    told: dict[Lang, tuple[str, ...]] = {
+        "en": (
+            "What the blank rows hold may decide: fill them in before you quote the corrected",
+            "3 of 60 rows are blank; the labelled ones stand for them (",
+            ": 1 of 9; ",
+            "none of the blank rows the score would be 71.0 %, if all of them 86.0 %",
+            "65.5–89.1 %",
+            "two labels lie 12.3 points apart",
+        ),
+        "zh": ("空着的行可能左右结论", "60 行中有 3 行空着", "9 行中 1 行；", "为 71.0%", "12.3"),
+    }
+    for lang, words in told.items():
+        found = said_of(known, lang=lang)
+        said = plain(" ".join((*found.cautions(), *found.notes())))
+        assert [each for each in words if each not in said] == [], said
+        assert plain(joined(read(known, lang=lang).own)).count(words[0]) == 1
+    # A file of before there were such fields, as it stands on a disk.
+    older = json.loads(known.model_dump_json())
+    for fields in ("blank", "disagreement"), ("rows", "blank"):
+        for each in (*older["corrected"], *older["strata"]):
+            for field in fields:
+                each.pop(field, None)
+    found = said_of(Agreement.model_validate(older))
+    assert found.notes()[1:] == ["3 of 60 rows are blank; the labelled ones stand for them."]
+    assert not any("decide" in said for said in found.cautions())
+    # People who say otherwise of a run that is labelled to the end leave it open.
+    apart = score.model_copy(update={"blank": None, "low": 0.7, "high": 0.8})
+    assert not said_of(WHOLE.model_copy(update={"corrected": (apart,)})).whole

@@ -38,7 +38,7 @@ class MarkdownPage(Page):
 
     def say(self, text: Text | str, indent: int = 0, hang: int = 0, style: str = "") -> None:  # noqa: ARG002  nothing hangs here
         """Say a text: what is set in becomes an item of a list, what is bold a heading."""
-        bold = (text.style if isinstance(text, Text) else style) == "bold"
+        bold = text.style == "bold" if isinstance(text, Text) else style.startswith("bold")
         plain = text.plain if isinstance(text, Text) else text
         depth = indent + len(plain) - len(plain.lstrip(" "))
         if depth or (isinstance(text, Text) and not bold):
