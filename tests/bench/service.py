@@ -1,6 +1,6 @@
 """The service under load, beside bare ones, and what it keeps when it is killed.
 
-    python -m tests.bench.service [--seconds 60] [--only equal,load,bare,killed,guesses,node]
+    python -m tests.bench.service [--seconds 60] [--clients 64] [--only equal,load,…]
 
 Latency is told beyond that of a bare client of the same judge in the same run.
 """
@@ -34,7 +34,6 @@ from tests.replies import Slow, right
 from tests.server import JudgeServer
 from tests.serving import QUICKSTART, process, until
 
-CLIENTS: Final = 64
 DELAY: Final = 0.3
 NODE: Final = Path(__file__).with_name("service.mjs")
 TOKEN: Final = "0123456789abcdef0123"  # noqa: S105  the bench's own
@@ -66,7 +65,7 @@ def lines_of(samples: Sequence[Sample]) -> list[bytes]:
 
 
 async def storm(
-    url: str, bodies: Sequence[bytes], seconds: float, clients: int = CLIENTS
+    url: str, bodies: Sequence[bytes], seconds: float, clients: int
 ) -> tuple[list[float], Counter[int]]:
     """The seconds of each request of so many clients, and how they were answered."""
     took, codes, end = list[float](), Counter[int](), time.perf_counter() + seconds
@@ -130,8 +129,8 @@ def equal() -> None:
     print(f"equal to the local line, byte for byte: {alike}")
 
 
-def load(seconds: float, more: Sequence[str] = ()) -> None:
-    """64 clients against a judge that takes 300 ms."""
+def load(seconds: float, clients: int, more: Sequence[str] = ()) -> None:
+    """So many clients against a judge that takes 300 ms."""
     samples = workload.samples(easy=True, answers=200)
     with served(DELAY) as judge, tempfile.TemporaryDirectory() as place:
         words = ("--model", "tiny", "--base-url", judge, "--no-cache", *more)
@@ -141,15 +140,18 @@ def load(seconds: float, more: Sequence[str] = ()) -> None:
             asked = [each.raw for each in recorder.requests if not each.is_probe]
         with process(Path(place), *words) as (server, http):
             bodies = lines_of(samples)
-            asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, 3))
+            asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, 3, clients))
             before, spent = resident(server.pid), computed(server.pid)
             calls = stats(judge)["calls"]
-            took, codes = asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, seconds))
+            took, codes = asyncio.run(
+                storm(f"{http.base_url}/v1/evaluations", bodies, seconds, clients)
+            )
             after, spent = resident(server.pid), computed(server.pid) - spent
             made = stats(judge)["calls"] - calls
-        bare, bare_codes = asyncio.run(storm(f"{judge}/chat/completions", asked, min(seconds, 20)))
-    print(f"{CLIENTS} clients, a judge of {1000 * DELAY:.0f} ms, {seconds:g} s")
-    plain = tell("the judge itself, bare client", bare, min(seconds, 20), bare_codes)
+        least = min(seconds, 20)
+        bare, bare_codes = asyncio.run(storm(f"{judge}/chat/completions", asked, least, clients))
+    print(f"{clients} clients, a judge of {1000 * DELAY:.0f} ms, {seconds:g} s")
+    plain = tell("the judge itself, bare client", bare, least, bare_codes)
     ours = tell("the service", took, seconds, codes)
     print(f"  overhead: p50 {ours[0] - plain[0]:.1f} ms, p99 {ours[1] - plain[1]:.1f} ms")
     print(
@@ -160,7 +162,7 @@ def load(seconds: float, more: Sequence[str] = ()) -> None:
     )
 
 
-def bare(seconds: float) -> None:
+def bare(seconds: float, clients: int) -> None:
     """Requests a second where nothing is waited for."""
     samples = workload.samples(easy=True, answers=200)
     bodies = lines_of(samples)
@@ -168,19 +170,25 @@ def bare(seconds: float) -> None:
         words = ("--model", "tiny", "--base-url", judge)
         with process(Path(place) / "a", *words, "--no-cache") as (_, http):
             line = http.post("/v1/evaluations", content=bodies[0]).content
-            took, codes = asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, seconds))
+            took, codes = asyncio.run(
+                storm(f"{http.base_url}/v1/evaluations", bodies, seconds, clients)
+            )
         ours = tell("the service, judge at 0 ms", took, seconds, codes)
         with process(Path(place) / "b", *words, "--cache-dir", Path(place) / "c") as (_, http):
-            asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, 3))
-            took, codes = asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, seconds))
+            asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, 3, clients))
+            took, codes = asyncio.run(
+                storm(f"{http.base_url}/v1/evaluations", bodies, seconds, clients)
+            )
         tell("the service, verdicts kept", took, seconds, codes)
         with process(Path(place) / "d") as (_, http):
-            took, codes = asyncio.run(storm(f"{http.base_url}/v1/evaluations", bodies, seconds))
+            took, codes = asyncio.run(
+                storm(f"{http.base_url}/v1/evaluations", bodies, seconds, clients)
+            )
         tell("the service, similarity", took, seconds, codes)
         constant = Path(place) / "line"
         constant.write_bytes(line)
         with _bare(constant) as url:
-            took, codes = asyncio.run(storm(f"{url}/v1/evaluations", bodies, seconds))
+            took, codes = asyncio.run(storm(f"{url}/v1/evaluations", bodies, seconds, clients))
     tell(f"bare FastAPI, {len(line):,} bytes", took, seconds, codes)
     del ours
 
@@ -293,6 +301,7 @@ def node() -> None:
 def main() -> None:
     reading = argparse.ArgumentParser()
     reading.add_argument("--seconds", type=float, default=60)
+    reading.add_argument("--clients", type=int, default=64)
     reading.add_argument("--only", default="equal,load,bare,killed,guesses,node")
     reading.add_argument("--words", default="", help="more options of judge serve")
     reading.add_argument("--guesses", type=int, default=10_000)
@@ -300,9 +309,9 @@ def main() -> None:
     for name in options.only.split(","):
         match name:
             case "load":
-                load(options.seconds, options.words.split())
+                load(options.seconds, options.clients, options.words.split())
             case "bare":
-                bare(min(options.seconds, 15))
+                bare(min(options.seconds, 15), options.clients)
             case "guesses":
                 guesses(options.guesses)
             case _:
