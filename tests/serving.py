@@ -1,6 +1,7 @@
 """A service on loopback, in a thread of this process or in a process of its own."""
 
 import asyncio
+import hashlib
 import json
 import os
 import re
@@ -17,13 +18,22 @@ import httpx
 
 from judge.config import Config
 from judge.messages import Lang
+from judge.service.batches import Asked, write_asked
 from judge.service.live import Limits, Service
 from judge.service.server import Address, Server, drained, listen, opened
 from judge.service.tokens import Tokens
-from tests.commands import start
+from tests.commands import judge, start
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICKSTART = ROOT / "fixtures" / "quickstart.jsonl"
+
+
+def judged(data: Path, name: str, samples: Path = QUICKSTART) -> None:
+    """Leave a finished batch in the folder of a service that is yet to start."""
+    assert judge("score", samples, "-o", data / name).code == 0
+    body = samples.read_bytes()
+    digest = hashlib.sha256(body).hexdigest()
+    write_asked(data / name, Asked(arrived="2026-01-01T00:00:00", sha256=digest, size=len(body)))
 
 
 class Serving:

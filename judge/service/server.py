@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import signal
 import socket
 import sys
@@ -171,6 +172,7 @@ async def serve(
     with listen(address.host, address.port) as line:
         async with opened(config, data, limits, address) as (service, server):
             with _signals(stopping):
+                gc.freeze()  # what is there stays: no collection need walk through it again
                 serving = asyncio.create_task(server.serve([line]))
                 shown = f"[{address.host}]" if ":" in address.host else address.host
                 started(f"http://{shown}:{line.getsockname()[1]}")

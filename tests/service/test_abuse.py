@@ -16,7 +16,8 @@ import pytest
 from judge.service.body import Unpacked
 from judge.service.live import Limits
 from judge.service.problems import Problem
-from tests.serving import QUICKSTART, Serving
+from tests.commands import write
+from tests.serving import QUICKSTART, Serving, judged
 
 TOKEN = "0123456789abcdef0123"  # noqa: S105  a test's
 ONE = QUICKSTART.read_bytes().splitlines()[0]
@@ -170,14 +171,13 @@ def test_a_byte_now_and_then_is_no_body(tmp_path: Path) -> None:
 def test_a_client_that_never_reads_holds_up_nobody_and_is_cut_off(tmp_path: Path) -> None:
     """Six megabytes for two who read nothing: one is swept away, one is there at the end."""
     rows = [json.loads(ONE) | {"qid": str(number), "note": "x" * 240_000} for number in range(25)]
+    judged(tmp_path / "data", "big", write(tmp_path / "big.jsonl", rows))
     with (
-        Serving(tmp_path) as serving,
+        Serving(tmp_path / "data") as serving,
         closing(socket.socket()) as deaf,
         closing(socket.socket()) as stubborn,
     ):
-        body = "\n".join(map(json.dumps, rows)).encode()
-        serving.http.put("/v1/batches/big", content=body)
-        size = serving.until("big")["total"] * 240_000
+        size = serving.until("big")["done"] * 240_000
         lines: set[Any] = serving.server.server_state.connections
 
         def stuck() -> list[Any]:

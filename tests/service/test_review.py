@@ -10,16 +10,16 @@ import pytest
 
 from judge import review
 from judge.files.runs import AGREEMENT
-from tests.serving import QUICKSTART, Serving
+from tests.serving import Serving, judged
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    with Serving(tmp_path_factory.mktemp("data")) as serving:
-        serving.http.put("/v1/batches/a", content=QUICKSTART.read_bytes())
-        assert serving.until("a")["state"] == "finished"
+    data = tmp_path_factory.mktemp("data")
+    judged(data, "a")
+    with Serving(data) as serving:
         yield serving
 
 

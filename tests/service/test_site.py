@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from judge.service.logins import HOURS, Logins
 from judge.service.tokens import Tokens
-from tests.serving import QUICKSTART, Serving
+from tests.serving import Serving, judged
 
 KEY = "0123456789abcdef"
 BEARER = {"Authorization": f"Bearer {KEY}"}
@@ -20,10 +20,10 @@ BEARER = {"Authorization": f"Bearer {KEY}"}
 
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    with Serving(tmp_path_factory.mktemp("data"), tokens=f"web:{KEY}") as serving:
+    data = tmp_path_factory.mktemp("data")
+    judged(data, "a")
+    with Serving(data, tokens=f"web:{KEY}") as serving:
         serving.http.headers.update(BEARER)
-        serving.http.put("/v1/batches/a", content=QUICKSTART.read_bytes())
-        assert serving.until("a")["state"] == "finished"
         yield serving
 
 
