@@ -40,6 +40,7 @@ class Reports:
         junit: where the JUnit report goes, if anywhere.
         markdown: where the summary goes, likewise.
         lang: the language of both.
+        texts: whether annotations may show what answers say.
 
     Raises:
         RunError: a file cannot be written, or would replace one of the run's or its input.
@@ -52,6 +53,8 @@ class Reports:
         junit: Path | None = None,
         markdown: Path | None = None,
         lang: Lang = "en",
+        *,
+        texts: bool = True,
     ) -> None:
         self._source, self._lang = source, lang
         self._paths = [path for path in (junit, markdown) if path is not None]
@@ -63,6 +66,7 @@ class Reports:
         self._junit_path, self._markdown_path = junit, markdown
         self._junit = None if junit is None else Junit(folder.resolve().name, lang)
         self._worst = Worst(_MOST)
+        self._warns = texts and on_github()
 
     def __enter__(self) -> Self:
         return self
@@ -75,7 +79,7 @@ class Reports:
         """Take in one answer."""
         if self._junit is not None:
             self._junit.add(result)
-        if on_github() and result.scores.unsupported:
+        if self._warns and result.scores.unsupported:
             self._worst.add(result, result.scores.unsupported)
 
     def discard(self) -> None:

@@ -165,7 +165,8 @@ def score(  # noqa: PLR0913  each is an option of the command line
     if not gc.get_freeze_count():
         gc.freeze()
     wish = Wish(worst, details)
-    with Reports(_file(source), folder, junit, markdown, spoken_in) as reports:
+    files = (junit, markdown)
+    with Reports(_file(source), folder, *files, spoken_in, texts=worst != 0) as reports:
         code = score_into(folder, job, wish, spoken_in, reports=reports, cached=kept)
     raise typer.Exit(code)
 

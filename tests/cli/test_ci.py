@@ -136,6 +136,7 @@ def test_annotations_name_file_and_line(quiet: Path, monkeypatch: pytest.MonkeyP
         assert said.startswith(
             f"::warning {place}title=q%3A1::none, sentence 1: Bears dance, 50%25 of them: badly.%0A"
         )
+    assert "Bears" not in judge("score", source, "-o", "run", "--force", "--worst", "0").out
     monkeypatch.delenv(ON_GITHUB)
     assert "::" not in judge("score", source, "-o", "run", "--force").out
 
