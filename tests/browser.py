@@ -19,7 +19,7 @@ DESK: Final = 1_400
 """The widths, in CSS pixels, at which a page has to be usable."""
 
 # As root there is no sandbox; the others keep chromium from calling its makers.
-_FLAGS: Final = (
+FLAGS: Final = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -38,7 +38,7 @@ def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no chromium: apt-get install chromium")
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_FLAGS))
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         yield started
         started.close()
 

@@ -56,7 +56,7 @@ def _environment() -> "Environment":
 
 def packed(data: bytes) -> str:
     """What a page carries much of: gzip, base64. A script unpacks it by `DecompressionStream`."""
-    return b64encode(gzip.compress(data, mtime=0)).decode()
+    return b64encode(gzip.compress(data, compresslevel=6, mtime=0)).decode()
 
 
 @cache
