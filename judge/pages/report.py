@@ -3,10 +3,8 @@
 import json
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Final, NamedTuple
-
-from pydantic import JsonValue
+from pathlib import Path, PurePath
+from typing import Final, NamedTuple, get_args
 
 from judge.errors import ConfigError, RunError
 from judge.files.runs import Run, pairs, read_run
@@ -14,9 +12,10 @@ from judge.messages import Lang, Messages
 from judge.pages import agreement
 from judge.pages.answers import LONGEST, LONGEST_CHUNK, MOST_SENTENCES, Answers
 from judge.pages.html import pieces
-from judge.records import QuadrantTable, SampleResult, Status, Summary
+from judge.records import GateResult, QuadrantTable, SampleResult, Status, Summary
 from judge.reports.cells import CellTable, reading
 from judge.reports.filters import SUPPORTS
+from judge.reports.gate import told
 from judge.reports.headline import (
     Headline,
     correctness_headlines,
@@ -25,6 +24,7 @@ from judge.reports.headline import (
 )
 from judge.reports.worst import Failures, Worst
 from judge.review.folder import read_findings
+from judge.review.records import Target
 from judge.scores.answer import support_of
 from judge.scores.totals import Totals
 from judge.text.visible import clip, flat
@@ -37,7 +37,7 @@ _LONGEST_NAME: Final = 80
 """Characters of a name from outside that is offered as a choice."""
 _NAMED: Final = 12
 _ABSENT: Final = "–"
-"""The slice of the answers that lack the key."""
+_CORRECTED: Final[tuple[Target, ...]] = get_args(Target)
 
 
 def report(folder: Path, lang: Lang, by: str | None = None) -> Iterator[str]:
@@ -56,13 +56,13 @@ def report(folder: Path, lang: Lang, by: str | None = None) -> Iterator[str]:
     if run.summary is None:
         raise RunError(f"{folder}: is unfinished; finish it with the same judge score")
     with tempfile.TemporaryFile() as file:
-        told = _Told(Answers(file), by)
+        gathered = _Gathered(Answers(file), by, Words(lang)("chart.absent"))
         for result, sample in pairs(folder):
-            told.gone += sample is None
-            told.add(result)
-            told.answers.add(result, sample, told.slice_of(result))
-        told.check()
-        yield from _page(run, run.summary, told, lang)
+            gathered.gone += sample is None
+            gathered.add(result)
+            gathered.answers.add(result, sample, gathered.slice_of(result))
+        gathered.check()
+        yield from _page(run, run.summary, gathered, lang)
 
 
 class Words:
@@ -92,10 +92,14 @@ class Words:
         key = f"counted.{noun}_one" if count == 1 else f"counted.{noun}"
         return Messages.of("totals")(key, self._lang, count=f"{count:,}")
 
+    def gate(self, result: GateResult) -> str:
+        """A gate, and what became of it."""
+        return told(result, self._lang)
+
     def pooled(self, row: Headline) -> str:
         """A score over all that it was measured on, and what that is."""
         if row.score is None or row.noun is None:
-            return ""
+            return _ABSENT
         value, items = (
             self.figures.percent(row.score.micro),
             self.counted(row.noun, row.score.items),
@@ -154,11 +158,11 @@ class Choice(NamedTuple):
     """How many have it."""
 
 
-class _Told:
+class _Gathered:
     """What a page says of all answers, gathered one by one."""
 
-    def __init__(self, answers: Answers, by: str | None) -> None:
-        self.answers, self.by = answers, by
+    def __init__(self, answers: Answers, by: str | None, absent: str) -> None:
+        self.answers, self.by, self._absent = answers, by, absent
         self.worst, self.failures = Worst(_WORST), Failures()
         self.gone = 0
         """Answers whose samples are gone or have changed."""
@@ -183,7 +187,13 @@ class _Told:
 
     def slice_of(self, result: SampleResult) -> str | None:
         """The slice an answer stands in; None where nobody asked."""
-        return None if self.by is None else _as_text(result.metadata.get(self.by))
+        if self.by is None:
+            return None
+        value = result.metadata.get(self.by)
+        if value is None:
+            return self._absent
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return clip(flat(text), _LONGEST_NAME) or self._absent
 
     def check(self) -> None:
         """Raise ConfigError where no answer has the key that was asked for."""
@@ -216,16 +226,17 @@ class _Told:
             for cell in (cells.cells if cells else ())
         }
         for (kind, name), count in self.answers.counts.most_common():
-            told = words.looks(f"{'label' if kind == 'support' else kind}.{name}")
-            told = readings.get(name, name) if kind in {"cell", "flag", "slice"} else told
+            called = words.looks(f"{'label' if kind == 'support' else kind}.{name}")
+            called = readings.get(name, name) if kind in {"cell", "flag", "slice"} else called
             facet = self.answers.facet(kind, name)
-            made.setdefault(kind, []).append(Choice(facet, clip(flat(told), _LONGEST_NAME), count))
+            choice = Choice(facet, clip(flat(called), _LONGEST_NAME), count)
+            made.setdefault(kind, []).append(choice)
         return made
 
 
-def _page(run: Run, summary: Summary, told: _Told, lang: Lang) -> Iterator[str]:
+def _page(run: Run, summary: Summary, gathered: _Gathered, lang: Lang) -> Iterator[str]:
     words = Words(lang)
-    labels = read_findings(run.folder)
+    labels = [read_findings(run.folder, target) for target in _CORRECTED]
     found = summary.breakdown
     return pieces(
         "report.html",
@@ -233,19 +244,20 @@ def _page(run: Run, summary: Summary, told: _Told, lang: Lang) -> Iterator[str]:
         run=run,
         summary=summary,
         words=words,
-        title=words("title.page", run=clip(flat(str(run.folder)), _LONGEST_NAME)),
+        # Their own names alone: a page is sent round, and where files lie is nobody's business.
+        title=words("title.page", run=clip(flat(run.folder.resolve().name), _LONGEST_NAME)),
+        file=PurePath(run.record.input.path).name,
         tables=_tables(summary),
-        labels=labels,
-        corrected=labels and agreement.Findings(labels, summary, words.figures),
+        corrected=[(x, agreement.Findings(x, summary, words.figures)) for x in labels if x],
         cells=CellTable(summary, found, lang) if found and found.counted else None,
-        bins=told.bins(summary),
-        slices=told.slices(summary),
-        by=told.by,
-        failures=told.failures.first,
-        worst=told.worst.sentences(),
-        gone=told.gone,
-        choices=told.choices(found, lang),
-        answers=told.answers,
+        bins=gathered.bins(summary),
+        slices=gathered.slices(summary),
+        by=gathered.by,
+        failures=gathered.failures.first,
+        worst=gathered.worst.sentences(),
+        gone=gathered.gone,
+        choices=gathered.choices(found, lang),
+        answers=gathered.answers,
         label_of=support_of,
         limits={"chunk": LONGEST_CHUNK, "text": LONGEST, "sentences": MOST_SENTENCES},
     )
@@ -265,11 +277,3 @@ def _tables(summary: Summary) -> list[tuple[str, list[Headline]]]:
     if related is not None and (related.relevance or related.relevance_overall):
         tables.append(("relevance", relevance_headlines(related)))
     return tables
-
-
-def _as_text(value: JsonValue) -> str:
-    """A value of metadata, as people call it."""
-    if value is None:
-        return _ABSENT
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return clip(flat(text), _LONGEST_NAME) or _ABSENT

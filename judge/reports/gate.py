@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, Self
 
 from judge.errors import ConfigError
+from judge.messages import Lang, Messages
 from judge.records import (
     CorpusBounds,
     CorpusScore,
@@ -325,6 +326,24 @@ def exit_code(summary: Summary) -> int:
     untrusted = summary.untrusted or any(each is not None and each.untrusted for each in beside)
     code = UNTRUSTED if untrusted else gates_code(summary.gates)
     return OVER_BUDGET if summary.over_budget and code != UNTRUSTED else code
+
+
+def told(result: GateResult, lang: Lang) -> str:
+    """A gate in words, what was held against it, and whether it passed."""
+    texts = Messages.of("looks")
+    verdict = "passed" if result.passed else "failed" if result.value is not None else "unmeasured"
+    keys = {part: f"gate.{part.replace(' ', '_')}" for part in result.what.split(", ")}
+    # An older run may say something else.
+    what = [texts(key, lang) if key in texts else part for part, key in keys.items()]
+    return texts(
+        "gate.line",
+        lang,
+        name=result.name,
+        bound=f"{'>=' if result.side == 'least' else '<='} {result.bound:g}",
+        value="–" if result.value is None else f"{result.value:.3f}",
+        what=texts("gate.joint", lang).join(what),
+        verdict=texts(f"gate.{verdict}", lang),
+    )
 
 
 def gates_code(results: Collection[GateResult]) -> int:

@@ -30,7 +30,7 @@ from tests.reviewed import Quiet, fill
 ROOMS: Final = 30
 """Answers that are supported: two pages of them."""
 OPENS: Final = "The canteen opens at seven."
-CHUNK: Final = f"Welcome. {OPENS} It is closed on Sundays."
+CHUNK: Final = f"😀 Welcome. {OPENS} It is closed on Sundays."
 SAID: Final = {
     "seven": Support.FULL,
     "partly": Support.PARTIAL,
@@ -145,7 +145,7 @@ def test_answers_are_filtered_searched_and_paged(run: Path, browser: Browser) ->
         seen.select_option("[data-kind=support]", label="contradicted (1)")
         found(seen, "1 of 34 answers")
         assert seen.inner_text("article h3") == "mixed"
-        seen.select_option("[data-kind=slice]", label="– (32)")
+        seen.select_option("[data-kind=slice]", label="without (32)")
         found(seen, "0 of 34 answers")
         assert "No answer fits." in seen.inner_text("#list")
         seen.click("button[type=reset]")
@@ -241,6 +241,11 @@ def test_hostile_texts_are_shown_as_text(run: Path, browser: Browser) -> None:
         assert EVIL in seen.inner_text("#worst")
         assert "忠实度" in seen.inner_text("main")
         assert overflow(seen) == 0
+    with opened(browser, address) as seen:  # a browser from before 2023
+        seen.add_init_script("delete window.DecompressionStream")
+        seen.reload()
+        assert "DecompressionStream" in seen.inner_text("#worst")
+        assert seen.locator("#worst article").count() == 7
 
 
 def test_report_has_what_labels_say_and_does_without_samples(

@@ -4,8 +4,8 @@ from typing import Final, NamedTuple
 
 from rich.text import Text
 
-from judge.cli.terminal import Page, number, words
-from judge.messages import Lang, Messages
+from judge.cli.terminal import Page, words
+from judge.messages import Lang
 from judge.records import (
     Citation,
     CitationStatus,
@@ -16,6 +16,7 @@ from judge.records import (
     Support,
     Unscored,
 )
+from judge.reports.gate import told
 from judge.signature import Signature
 from judge.text.visible import flat
 
@@ -122,18 +123,5 @@ def citation_line(citation: Citation, page: Page) -> Text:
 
 def gate_line(result: GateResult, lang: Lang) -> Text:
     """A gate, what was held against it, and whether it passed."""
-    say, texts = words("looks", "gate", lang), Messages.of("looks")
-    verdict = "passed" if result.passed else "failed" if result.value is not None else "unmeasured"
-    bound = f"{'>=' if result.side == 'least' else '<='} {result.bound:g}"
-    keys = {part: f"gate.{part.replace(' ', '_')}" for part in result.what.split(", ")}
-    # An older run may say something else.
-    what = [texts(key, lang) if key in texts else part for part, key in keys.items()]
-    text = say(
-        "line",
-        name=result.name,
-        bound=bound,
-        value=number(result.value),
-        what=say("joint").join(what),
-        verdict=say(verdict),
-    )
+    text = told(result, lang)
     return Text(text, style="green" if result.passed else "bold red")

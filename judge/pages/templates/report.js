@@ -286,6 +286,7 @@
   async function start() {
     at("explorer").hidden = false;
     at("worst").hidden = true;
+    at("jump").href = "#answers";
     index = await unpack("index");
     // A search field reports a change, too, once it is left: it was searched while it was typed.
     at("filters").addEventListener("change", ({ target }) => target.matches("select") && find());
