@@ -39,7 +39,7 @@ def serve(  # noqa: PLR0913  each is an option of the command line
         None, metavar="NAME", help="Another name it is asked under, as by a proxy; may be repeated."
     ),
     lang: str = typer.Option(
-        "en", metavar="en|zh", help="Language for who sends no Accept-Language [en]."
+        "en", metavar="en|zh", help="Language for who sends no Accept-Language."
     ),
     settings: "Config",
 ) -> None:

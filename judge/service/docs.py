@@ -1,6 +1,7 @@
 """The documentation over HTTP: examples of each call, and a page of them that loads nothing."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from html import escape
@@ -145,8 +146,9 @@ def _said(usual: str, lang: Lang, *keys: str) -> str:
 
 _TAGS: Final[Mapping[Lang, str]] = {"en": "en", "zh": "zh-Hans"}
 _STYLE: Final = (
+    ":root{color-scheme:light dark}code,pre{background:#8882}h2{margin-top:2em}"
     "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
-    "pre{background:#f4f4f4;padding:.8em;overflow:auto}h2{margin-top:2em}"
+    "pre{padding:.8em;white-space:pre-wrap;overflow-wrap:anywhere}"
 )
 
 
@@ -155,14 +157,23 @@ def page(openapi: Mapping[str, Any], base: str, lang: Lang) -> str:
     title = TEXTS("page.title", lang)
     parts = [
         f"<!doctype html><html lang={_TAGS[lang]}><meta charset=utf-8><title>{title}</title>",
-        f"<style>{_STYLE}</style><h1>{title}</h1>",
+        f"<meta name=viewport content='width=device-width'><style>{_STYLE}</style>",
+        f"<main><h1>{title}</h1>",
         f"<p>{TEXTS('page.programs', lang)} <a href=/openapi.json>/openapi.json</a></p>",
         f"<p>{TEXTS('page.tokens', lang)} <code>-H 'Authorization: Bearer TOKEN'</code></p>",
     ]
-    for path, calls in openapi["paths"].items():
-        for method, call in calls.items():
-            parts.append(_call(method.upper(), path, call, base))
-    return "".join(parts)
+    calls = [
+        (method.upper(), path, call)
+        for path, methods in openapi["paths"].items()
+        for method, call in methods.items()
+    ]
+    listed = [f"<li><a href=#{each['operationId']}>{each['summary']}</a>" for *_, each in calls]
+    return "".join([*parts, "<ul>", *listed, "</ul>", *(_call(*each, base) for each in calls)])
+
+
+def _text(text: str) -> str:
+    """As HTML; what stands between backticks is code."""
+    return re.sub("`(.*?)`", r"<code>\1</code>", escape(text))
 
 
 def _call(method: str, path: str, call: Mapping[str, Any], base: str) -> str:
@@ -173,16 +184,17 @@ def _call(method: str, path: str, call: Mapping[str, Any], base: str) -> str:
         data = example.strip() if isinstance(example, str) else json.dumps(example)
         lines += [f"  -H 'Content-Type: {media}'", f"  --data-binary '{data}'"]
     asked = [
-        f"<li><code>{escape(each['name'])}</code> {escape(each.get('description', ''))}</li>"
+        f"<li><code>{escape(each['name'])}</code> {_text(each.get('description', ''))}</li>"
         for each in call.get("parameters", ())
     ]
     answers = [
-        f"<li>{escape(status)} {escape(answer.get('description', ''))}</li>"
+        f"<li>{escape(status)} {_text(answer.get('description', ''))}</li>"
         for status, answer in sorted(call["responses"].items())
     ]
     example = escape(" \\\n".join(lines))
     return (
-        f"<h2>{escape(call['summary'])}</h2><p><code>{method} {escape(path)}</code></p>"
-        f"<p>{escape(call.get('description', ''))}</p><ul>{''.join(asked)}</ul>"
+        f"<h2 id={call['operationId']}>{escape(call['summary'])}</h2>"
+        f"<p><code>{method} {escape(path)}</code></p>"
+        f"<p>{_text(call.get('description', ''))}</p><ul>{''.join(asked)}</ul>"
         f"<pre>{example}</pre><ul>{''.join(answers)}</ul>"
     )
