@@ -85,7 +85,9 @@ def addition(own: Sequence[Clause], near: Sequence[Clause]) -> str | None:
             between = own[0].text[lead[-1].end : part[len(lead)].start]
             if not between.strip() or not _HANGS.fullmatch(between):
                 continue
-        if len(lead) < _CLAUSE and _HAN_COMMA.match(own[0].text, part[0].start - 1 if part else 0):
+        # One character, or one word behind a comma, is too little.
+        behind = _HAN_COMMA.match(own[0].text, part[0].start - 1 if part else 0)
+        if len(lead) < _CLAUSE and (behind or len("".join(word.key for word in lead)) < _CLAUSE):
             continue
         rest = whole - sum(word.weight for word in lead)
         kept = sum(word.weight for word in had)

@@ -19,6 +19,7 @@ from judge.checks.opposites import rivals, same_place, turned
 from judge.checks.parallels import crossed
 from judge.checks.roles import conversed, exchanged, undergone
 from judge.checks.sides import ORDER, agree, comparisons
+from judge.checks.substitutes import substitute
 from judge.checks.ways import turned_way
 from judge.text.pieces import segments
 
@@ -108,7 +109,7 @@ def contradiction(claim: str, passages: Iterable[str]) -> Contradiction | None:
         for rule in _RULES if close and told is None else ():
             for other in rule(clause, close):
                 return Contradiction(*other)
-    for told_of in (other_entity, crossed):
+    for told_of in (other_entity, crossed, substitute):
         if found := told_of(said, sentences):
             return Contradiction(*found)
     added = insertion(said, sentences) or addition(

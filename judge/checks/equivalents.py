@@ -15,39 +15,35 @@ _MOST: Final = 200
 """Figures, dates or names of a claim that are looked at."""
 _NEAR: Final = 0.4
 """The share of a clause's words, by weight, that a sentence has which speaks of the same thing."""
-_SPOKEN: Final = frozenset(
-    (*map(stem, ["half", "quarter", "third", "fifth", "tenth", "dozen"]), *"半倍年月日周星世")
-)
-"""Stems and Chinese characters of figures and dates without a digit."""
+_WORDS: Final = "half quarter third fifth tenth dozen euro dollar pound yuan percent"
+_SPOKEN: Final = frozenset((*map(stem, _WORDS.split()), *"半倍年月日周星世元"))
+"""Stems and Chinese characters of figures and dates that may be written otherwise."""
 
 
 def equivalents(shelf: Shelf, index: int, lacking: Mapping[int, str]) -> list[tuple[int, int]]:
     """Figures, dates and names of a sentence, given by index, that the chunks give in other forms.
 
+    A name of the question counts, as it does where what evidence lacks is flagged.
     `lacking` are the stems of its words that stand nowhere, by the places at which they begin.
     """
     own, found = shelf.claim(index), list[tuple[int, int]]()
     told = {at for at, key in lacking.items() if key[0].isdigit() or key in _SPOKEN}
     tall = {at for at in lacking if shelf.bare(index)[at].isupper()}
-    if told:
+    if told or tall:
         found += [
             (figure.start, figure.end)
             for figure in own.quantities[:_MOST]
-            if not told.isdisjoint(range(figure.start, figure.end))
+            if not (told | tall).isdisjoint(range(figure.start, figure.end))
             and shelf.whole.match(figure, own) is Match.FOUND
         ]
-    if told or tall:
         found += [
             (date.start, date.end)
             for date in own.dates[:_MOST]
             if date.certain and shelf.whole.dated(date)
         ]
     if tall:
-        mentions = [shelf.read(text).mentions for text in shelf.texts]
         found += [
-            (name.start, name.end)
-            for name in own.names[:_MOST]
-            if not all(each.lacks(name) for each in mentions)
+            (name.start, name.end) for name in own.names[:_MOST] if not shelf.whole.lacks(name)
         ]
     return [span for span in found if not lacking.keys().isdisjoint(range(*span))]
 

@@ -20,7 +20,10 @@ _OTHERWISE: Final = frozenset(
 _FREE: Final = frozenset(("must", "may"))
 _ABLE: Final = re.compile(r"can|need|需|能|要求|可(?!以)", re.IGNORECASE)
 """Words of a rule that may speak of what is possible, or of what is wanted."""
+_AGAINST: Final = frozenset(("must", "must-not"))
 _DENIED: Final = {"must": "need-not", "may": "must-not"}
+_MOSTLY: Final = 0.6
+"""The share of a claim's words that the other clause has, whatever it names first."""
 _RULED: Final = 4
 """Telling words behind a rule of which it may speak."""
 
@@ -49,10 +52,15 @@ def _otherwise(own: Clause, other: Clause) -> bool:
         return False
     one, two = own.governed, other.governed
     if rules == _FREE:
-        if any(_ABLE.match(_ruled(each)) for each in (own, other)):
+        # What can be done need not; what is needed may well be done.
+        able = (own,) if _whole(own) == "must" else (own, other)
+        if any(_ABLE.match(_ruled(each)) for each in able):
             return False
         return _ruled_alike(own, other) or _ruled_alike(other, own)
-    return not one or not two or bool(other.having(one)) == bool(own.having(two))
+    alike = sum(bool(other.having(word)) for word in own.words) >= _MOSTLY * len(own.words)
+    if not one or not two or bool(other.having(one)) == bool(own.having(two)):
+        return True
+    return alike and (rules != _AGAINST or bool(own.having(two)))
 
 
 def _whole(clause: Clause) -> str | None:

@@ -1,7 +1,7 @@
 """Roles: who does what a verb says, and to whom."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -43,13 +43,29 @@ _DETERMINED: Final = re.compile(
 )
 _DETERMINER: Final = 8
 """Characters of the longest of them, the blank behind it and what stands before it."""
-_HAN_PASSIVE: Final = re.compile(r"被(?![告许保害申执上])|由(?!于|此)")
+_WHO: Final = re.compile(r", (?:which|who|that) (?:\w+ly )?", re.IGNORECASE)
+_LAST: Final = re.compile(r"[^\W_]+\Z")
+"""A clause that speaks of the last word before it."""
+_HAN_PASSIVE: Final = re.compile(
+    r"被(?![告许保害申执上])|由(?!于|此)|[受遭]到?(?=.{1,8}的?.)(?![益理过])"
+)
 _HAN_TAKEN: Final = re.compile(r"[把将](?!来|近|会|要)")
 _HAN_TO: Final = re.compile(r"[向给]|对(?!于)|为(?!了)")
 _HAN_PARTY: Final = re.compile(rf"{_HAN_TO.pattern}|从(?![而事来此])")
 _HAN_BETWEEN: Final = re.compile(r"[被由把将向给对从为与和及跟是、的，有受获经遭加入任]")
 _VERB: Final = 4
 """Characters of a Chinese verb, with what stands behind it, at most."""
+_HAN_OF: Final = re.compile(
+    r"(?P<a>[^，的]{1,10})(?:是|担任|为)(?P<b>[^，的]{1,10})的(?P<r>[^，。的]{1,6})"
+    r"|(?P<b2>[^，的]{1,10})的(?P<r2>[^，的]{1,6})(?:是|由|为)(?P<a2>[^，。的]{1,10}?)(?:担任)?"
+)
+_OF: Final = re.compile(
+    r"(?P<a>[^,]{2,30}?) (?:is|was) (?P<b>[^,]{2,30}?)['’]s? (?P<r>[a-z -]{3,20})"
+    r"|(?P<b2>[^,]{2,30}?)['’]s? (?P<r2>[a-z -]{3,20}) (?:is|was) (?P<a2>[^,]{2,30}?)"
+    r"|(?P<a3>[^,]{2,30}?) (?:is|was) (?:the |an? )?(?P<r3>[a-z -]{3,20}?) of (?P<b3>[^,]{2,30}?)"
+    r"|[Tt]he (?P<r4>[a-z -]{3,20}?) of (?P<b4>[^,]{2,30}?) (?:is|was) (?P<a4>[^,]{2,30}?)"
+)
+"""What one is of another: `老张是小李的导师`, `Jonas is Petra's uncle`."""
 _HAN_WHEN: Final = re.compile(r"(?:[之以]?[前后]|时)\Z")
 _HAN_GRAMMAR: Final = re.compile(r"[一二两三四五六七八九十每的和与及、或并且在是于由被把将向给对]")
 
@@ -65,7 +81,11 @@ def exchanged(own: Clause, other: Clause) -> tuple[str, str] | None:
     parties = lexicon().converse
     if any(not parties.get(w.key, _NONE).isdisjoint(e.key for e in other.words) for w in own.words):
         return None
-    if CJK_CHAR.search(own.whole):
+    mine, theirs = _of(own), _of(other)
+    pivots: Iterable[tuple[_Frame, _Frame]]
+    if mine and theirs and mine[0] == theirs[0]:
+        pivots = [(mine[1], theirs[1])]
+    elif CJK_CHAR.search(own.whole):
         pivots = _chinese(own.whole, other.whole)
     else:
         pivots = _english(own, other)
@@ -109,6 +129,16 @@ def _converse_han(own: Clause, other: Clause) -> Iterator[tuple[_Frame | None, _
                     _within(mine, at, at + len(verb), _HAN_PARTY),
                     _within(theirs, place, place + len(each), _HAN_PARTY),
                 )
+
+
+def _of(clause: Clause) -> tuple[str, _Frame] | None:
+    """What a clause says that one is of another, and the two."""
+    said = clause.whole.strip(" ,，。.")
+    found = (_HAN_OF if CJK_CHAR.search(said) else _OF).fullmatch(said)
+    if found is None:
+        return None
+    parts = {name[0]: text for name, text in found.groupdict().items() if text}
+    return parts["r"], _Frame(tokens(parts["a"]), tokens(parts["b"]))
 
 
 def _english(own: Clause, other: Clause) -> Iterator[tuple[_Frame, _Frame]]:
@@ -155,6 +185,8 @@ def _around(clause: Clause, verb: Word) -> _Frame | None:
     if _PASSIVE.search(before) or said.endswith("ing"):
         return None
     left = _FRONTED.sub("", left, count=1)
+    if _WHO.fullmatch(before) and (named := _LAST.search(clause.text[:start])):
+        left = named[0]
     cut = _PHRASE.search(left.lower())
     if cut and not tokens(left[: cut.start()]):
         return None

@@ -69,8 +69,12 @@ _HAN_SO: Final = re.compile(r"(?:那么|这么|那样|这样|更为?|还要?)")
 _HAN_OVER: Final = ("于", "过")
 _PASSED: Final = "通过"
 _HAN_WORSE: Final = ("不如", "不及")
-_BEHIND: Final = 4
-"""Characters behind the word that tells a scale: `高得多`."""
+_HAN_BY: Final = re.compile(
+    r"(?![型款版代号])(?:[了得很一些点多几约近不少许两三四五六七八九十\d倍分之].{0,6}|.{0,2})"
+)
+"""What may stand behind the word that tells a scale: `高得多`."""
+_TELLS: Final = 2
+"""Characters of a word that tells a scale and is on no list."""
 _DEFAULT: Final = "good"
 """The scale of `不如`, which names none."""
 
@@ -103,6 +107,8 @@ def turned(
     one: frozenset[str], two: frozenset[str], there: frozenset[str], beyond: frozenset[str]
 ) -> bool | None:
     """Whether two sides stand the other way round elsewhere; None where they are other things."""
+    if one and two and one != two and (one, two) in ((there, beyond), (beyond, there)):
+        return one == beyond
     one, two, there, beyond = one - two, two - one, there - beyond, beyond - there
     if not (one and two and there and beyond):
         return None
@@ -245,7 +251,7 @@ def _told(
     so = _HAN_SO.search(two) if how is None else None
     told = (two if how is None else how).rstrip("。！")
     poles = lexicon().own_poles(told, compared=True)
-    last = [each for each in poles if len(told) - each[0].stop <= _BEHIND]
+    last = [each for each in poles if _HAN_BY.fullmatch(told, each[0].stop)]
     if last and (not so or so.end() <= last[-1][0].start):
         place, (own, *_) = last[-1]
         behind = two[: place.start] if how is None else two
@@ -254,6 +260,8 @@ def _told(
         two, scale = two[:cut], told[cut:].removeprefix("有")
     elif found.re is _HAN_THAN and found["less"] in _HAN_WORSE:
         scale = _DEFAULT
+    elif how is None and found["than"] and len(two) > _TELLS:
+        two, scale = told[:-_TELLS], told[-_TELLS:]
     else:
         return
     two = _HAN_SO.split(two)[0]

@@ -71,6 +71,34 @@ RIGHT = [
 
 # A source, what it bears out in other words, and what it does not.
 APART = [
+    # A name, a term or a code in whose place stands another.
+    (
+        "The drug contains metformin as its active substance.",
+        "Metformin is the active substance of the drug.",
+        "Insulin is the active substance of the drug.",
+    ),
+    (
+        "The flights depart from Terminal B.",
+        "They leave from Terminal B.",
+        "They leave from Terminal D.",
+    ),
+    (
+        "汤里放了扁豆、胡萝卜和孜然。",
+        "这道汤有扁豆、胡萝卜和孜然。",
+        "这道汤有扁豆、胡萝卜和香菜。",
+    ),
+    # Who is what of whom, and what needs more power than what.
+    ("老张是小李的导师。", "小李的导师是老张。", "老张的导师是小李。"),
+    ("Jonas is Petra's uncle.", "Petra's uncle is Jonas.", "Jonas's uncle is Petra."),
+    ("护士由护士长管理。", "护士长管理护士。", "护士管理护士长。"),
+    ("旧型号比新型号耗电。", "旧型号比新型号更耗电。", "新型号比旧型号更耗电。"),
+    # What can be done, and what has to be.
+    (
+        "The supplement can be taken with food.",
+        "It is possible to take the supplement with food.",
+        "The supplement has to be taken with food.",
+    ),
+    ("客人没有义务支付小费。", "客人不必给小费。", "客人有义务给小费。"),
     # What is not one end of a scale is the other; acronyms; what the other party does.
     (
         "Refunds are not allowed after 30 days.",
