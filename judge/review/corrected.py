@@ -192,7 +192,7 @@ def _error(apart: float, room: float) -> float:
 def _doubt(draw: Draw, labels: Labels, name: Name, average: Average, mean: float) -> Doubt | None:
     """How far people's labels of one sentence lie apart, which tells how wrong they may be.
 
-    d = Σ a·|y - y'| / Σ a over the sentences with several labels, a their weight over their chance
+    d = Σ w·|y - y'| / Σ w over the sentences with several labels, w their weight over their chance
     to be drawn, |y - y'| the mean over pairs of labels; in the place of y stands y - mean, and 0
     for `no_claim`, which leaves the mean. Of people who say yes to the share a of what is not
     supported, and no to the share b of the share p that is, each sentence for itself, the mean is
@@ -201,10 +201,10 @@ def _doubt(draw: Draw, labels: Labels, name: Name, average: Average, mean: float
     lower by d/(2(1 - a)) with a = d/(2(1 - mean)), and higher by d/(2(1 - b)) with b = d/(2 mean),
     a and b half at most. How much more it is by the 95 % limit of d is added in squares.
 
-    That holds for people who err one by one and are more often right than wrong. What all get wrong
-    alike is not found out, and that few sentences are hard and the others easy makes it less than
-    it is, but never under half. The mean itself is not moved: that would take errors either way
-    for as frequent, and doubles the bias where they are not.
+    That holds for people who err one by one and are more often right than wrong. Errors that all
+    make alike are not found out; where few sentences are hard and the others easy, d itself is how
+    far the mean may be off, and half of it is allowed for at least. The mean is not moved: to do so
+    takes errors either way for as frequent, and doubles the bias where they are not.
 
     Sources: W. J. Rogan and B. Gladen (1978), Am. J. Epidemiol. 107, 71-76; S. L. Hui and S. D.
     Walter (1980), Biometrics 36, 167-171, for what two labels can tell.
