@@ -29,6 +29,7 @@ app.add_typer(commands, name="review")
 By = Literal["sentence", "answer"]
 For = Literal["faithfulness", "correctness"]
 
+_REASONS: Final = 5
 _WIDTH: Final = 60
 """How many characters of a sentence are printed."""
 
@@ -258,6 +259,14 @@ def import_(
         say(tell("f1", judge=number(judged), people=number(people)))
     if noted := found.noted + sum(each.noted for each in found.others):
         say(tell("noted", count=noted))
+    if skips := sum((each.skips for each in found.others), found.skips):
+        said = Messages.of("label")
+        reasons = (
+            (said(key, lang) if (key := f"skip.{why}") in said else clip(flat(why), _WIDTH), count)
+            for why, count in skips.most_common(_REASONS)
+        )
+        why = tell("skip_joint").join(tell("skip", why=why, count=n) for why, n in reasons)
+        say(tell("skipped", count=skips.total(), why=why))
 
 
 def _told(made: "Drawn", run: Path, lang: Lang) -> Iterator[str]:

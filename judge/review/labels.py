@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -51,6 +52,8 @@ class Imported(NamedTuple):
     noted: int
     """How many rows have a note and no label; they count as blank. Those of a half without any
     label count here, too."""
+    skips: Counter[str]
+    """Rows without a label by what reviewers say why, likewise."""
     others: "tuple[Imported, ...]" = ()
     """The other half of correctness, where rows of both were read."""
     f1: "tuple[float | None, float | None]" = (None, None)
@@ -96,8 +99,9 @@ def import_labels(
             for draw in (draw for draw, _, labels in read if not labels):
                 discard_findings(run, draw.target)
                 write_labels(run, draw.draw, [])
-        noted = sum(_noted(rows) for _, rows, labels in read if not labels)
-        first = first._replace(noted=first.noted + noted)
+        for rows in (rows for _, rows, labels in read if not labels):
+            skips = first.skips + _skips(rows)
+            first = first._replace(noted=first.noted + _noted(rows), skips=skips)
     scores = [_over_answers(each.agreement) for each in (first, *others)]
     if len(scores) != len(_HALVES):
         return first._replace(others=tuple(others))
@@ -130,12 +134,18 @@ def _kept(
     discard_findings(run, draw.target)
     write_labels(run, draw.draw, labels)
     write_findings(run, found, text)
-    return Imported(found, summary, _noted(rows))
+    return Imported(found, summary, _noted(rows), _skips(rows))
 
 
 def _noted(rows: Iterable[Row]) -> int:
     """How many rows have a note and no label."""
     return sum(bool(row.cell("human_note")) and not row.cell("human_support") for row in rows)
+
+
+def _skips(rows: Iterable[Row]) -> Counter[str]:
+    """Rows without a label by what reviewers say why."""
+    blank = (row.cell("human_skip") for row in rows if not row.cell("human_support"))
+    return Counter(filter(None, blank))
 
 
 def join(run: Path, paths: Sequence[Path]) -> list[tuple[Draw, list[Row]]]:

@@ -44,7 +44,7 @@ COMPARED: Final = (*_BOTH, *_FILLED)
 """The columns of a sheet for correctness: answer and reference side by side."""
 COMPARED_OPEN: Final = (*_BOTH, "judge_support", "judge_quote", *_FILLED)
 """Those of one that shows the judge's verdict."""
-READ: Final = ("review_id", "human_support", "sentence", "human_note", "reviewer")
+READ: Final = ("review_id", "human_support", "sentence", "human_skip", "human_note", "reviewer")
 """Columns that are read back; the first two are needed."""
 GRADED: Final = ("review_id", "query", "chunk", "human_grade", "human_note", "reviewer")
 """The columns of a sheet in which pooled chunks are graded."""

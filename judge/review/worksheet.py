@@ -17,21 +17,12 @@ from judge.review.draws import Drawing, carried, take
 from judge.review.folder import draw_names, fingerprint, read_draw, write_draw
 from judge.review.labels import folded
 from judge.review.records import Draw, Target
-from judge.review.sheet import read_label, read_sheet, write_sheet
+from judge.review.sheet import READ, read_label, read_sheet, write_sheet
 from judge.review.targets import TARGETS, For
 
 Skip = Literal["cannot tell", "too long", "no time"]
 """Why a reviewer leaves a sentence blank."""
 SKIPS: Final[tuple[Skip, ...]] = get_args(Skip)
-COLUMNS: Final = (
-    "review_id",
-    "human_support",
-    "sentence",
-    "human_skip",
-    "human_note",
-    "reviewer",
-)
-"""The columns of a worksheet: those of a sheet that are read back, and why a label is missing."""
 _SIZE: Final = 60
 """Sentences that are drawn where nobody drew any, as `judge review draw` does."""
 _PATIENCE: Final = 5.0
@@ -77,7 +68,7 @@ class Worksheet:
         """
         if not self.path.exists():
             return self._carried()
-        rows = {row.cell("review_id"): row for row in read_sheet(self.path, COLUMNS)}
+        rows = {row.cell("review_id"): row for row in read_sheet(self.path)}
         return {
             each.review_id: Entry(
                 label=_canonical(row.cell("human_support")),
@@ -98,7 +89,7 @@ class Worksheet:
         with hold(self._run / REVIEW, patience=_PATIENCE):
             entries = {**self.entries(), review_id: entry}
             with replacing(self.path, _STEP, follow=False) as part:
-                write_sheet(part, self._rows(entries), COLUMNS, "en")
+                write_sheet(part, self._rows(entries), READ, "en")
                 with part.open("rb+") as file:
                     os.fsync(file.fileno())
             sync_folder(self.path.parent)
