@@ -4,7 +4,7 @@ import os
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final, Self
@@ -208,8 +208,9 @@ def _lines(source: Path, wanted: Iterable[str]) -> Mapping[str, int]:
     def keep(line: Rejected) -> None:
         found.setdefault(line.error.problem, line.line)
 
-    # What is singled out is told with its line, as a bad one is.
-    deque(read_samples(source, check=single_out, on_bad=keep, unique=False), maxlen=0)
+    # What is singled out is told with its line, as a bad one is. The file may be gone by now.
+    with suppress(InputError, RunError, OSError):
+        deque(read_samples(source, check=single_out, on_bad=keep, unique=False), maxlen=0)
     return found
 
 

@@ -56,7 +56,9 @@ def summary_of(folder: Path, target: Target) -> Summary:
         return summary
     half = target.removeprefix("correctness_")
     raw = summary.correctness.precision if half == "precision" else summary.correctness.recall
-    return summarize(results_of(folder, target)).model_copy(update={"faithfulness": raw})
+    return summarize(results_of(folder, target)).model_copy(
+        update={"faithfulness": raw, "gates": summary.gates}
+    )
 
 
 def nothing(target: Target) -> str:
