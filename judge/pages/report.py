@@ -83,9 +83,9 @@ class Words:
         texts = Messages.of("looks")
         return texts(key, self._lang) if key in texts else key.partition(".")[2]
 
-    def totals(self, key: str) -> str:
+    def totals(self, key: str, **values: object) -> str:
         """The words for totals."""
-        return Messages.of("totals")(key, self._lang)
+        return Messages.of("totals")(key, self._lang, **values)
 
     def counted(self, noun: str, count: int) -> str:
         """So many of them."""

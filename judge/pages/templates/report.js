@@ -146,7 +146,8 @@
     return make("span", {
       class: `said ${sentence.label}`, role: "button", tabindex: first ? 0 : -1,
       "aria-expanded": "false",
-    }, ...sign(sentence.label), outside(sentence.text));
+    }, ...sign(sentence.label),
+    sentence.kind ? make("small", {}, `${say(`kind.${sentence.kind}`)} `) : "", outside(sentence.text));
   }
 
   const flagged = ([name, detail]) =>
