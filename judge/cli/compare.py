@@ -1,6 +1,7 @@
 """`judge compare`: two or more runs over the same questions, or the variants within one."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -11,6 +12,7 @@ from judge.cli.options import JSON, chosen, language
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, RunError
 from judge.files.source import placed
+from judge.messages import Messages
 
 if TYPE_CHECKING:
     from judge.files.runs import Run
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
 VARIANT: Final = "variant"
 _DETECT: Final = 0.02
-_SHOWN: Final = 80
+_LISTED: Final = 5
+_ON_PAGE: Final = 300
 
 _RUNS: Final = typer.Argument(
     None, metavar="[RUN]…", help="Run folders; the first is what the others are held against."
@@ -50,7 +53,12 @@ _WORSE: Final = typer.Option(
 _DETECTED: Final = typer.Option(
     None, metavar="X", help=f"Say how many answers it takes to see this difference [{_DETECT}]."
 )
-_WORST: Final = typer.Option(5, metavar="N", min=0, help="How many changed answers to list.")
+_WORST: Final = typer.Option(
+    None, metavar="N", min=0, help="How many changed answers to show [5; on a page 300]."
+)
+_PAGE: Final = typer.Option(
+    None, "-o", "--output", metavar="FILE", help="Also write all of it as an HTML page."
+)
 _LANG: Final = typer.Option(None, metavar="<en|zh>", help="Language of what is printed [en].")
 
 
@@ -75,7 +83,8 @@ def compare(  # noqa: PLR0913  each is an option of the command line
     across_signatures: bool = _ACROSS,
     fail_if_worse: list[str] | None = _WORSE,
     detect: float | None = _DETECTED,
-    worst: int = _WORST,
+    worst: int | None = _WORST,
+    page_file: Path | None = _PAGE,
     as_json: bool = JSON,
     lang: str | None = _LANG,
 ) -> None:
@@ -89,15 +98,20 @@ def compare(  # noqa: PLR0913  each is an option of the command line
     Example: judge compare runs/perturbed --by variant
     """
     # Heavy, here and below, and --help stays quick without it.
+    from judge.files.runs import made_from  # noqa: PLC0415
     from judge.reports.gate import GATED, gates_code, parse_loss  # noqa: PLC0415
 
-    if as_json and lang is not None:
+    if as_json and lang is not None and page_file is None:
         raise ConfigError(f"--lang {lang!r} and --json: names in JSON are English; leave out one")
     spoken_in = language(lang or "en")
     if by == VARIANT:
         _refuse(
             {"--trend": trend, "--scores": scores, "--fail-if-worse": fail_if_worse}
-            | {"--across-signatures": across_signatures or None, "--detect": detect}
+            | {
+                "--across-signatures": across_signatures or None,
+                "--detect": detect,
+                "-o": page_file,
+            }
         )
         _robustness(runs or [], spoken_in, as_json=as_json)
         return
@@ -107,18 +121,27 @@ def compare(  # noqa: PLR0913  each is an option of the command line
         across_signatures,
         dict(parse_loss(text, GATED) for text in fail_if_worse or []),
         _DETECT if detect is None else detect,
-        worst,
+        (_ON_PAGE if page_file else _LISTED) if worst is None else worst,
     )
     if not 0 < asked.detect <= 1:
         raise ConfigError(f"--detect {detect!r}: give a difference above 0 and up to 1, as 0.02")
-    report = _held(_compared(_found(runs or [], trend), asked), asked)
+    found, left_out = _found(runs or [], trend)
+    if page_file is not None:
+        from judge.review.folder import check_output  # noqa: PLC0415
+
+        check_output(page_file, chain.from_iterable(made_from(r.folder) for r in found), force=True)
+    report = _held(_compared(found, left_out, asked), asked)
+    if page_file is not None:
+        _write(page_file, report, spoken_in)
     if as_json:
         say_json(report.model_dump_json())
     else:
         from judge.cli.render.differences import print_differences  # noqa: PLC0415
 
         with output(spoken_in) as page:
-            print_differences(report, page)
+            print_differences(report, page, most=_LISTED if worst is None else worst)
+            if page_file is not None:
+                page.copied(Messages.of("compare")("say.written", spoken_in, path=page_file))
     untrusted = bool(report.gates) and any(run.untrusted for run in report.runs)
     raise typer.Exit(3 if untrusted else gates_code(report.gates))
 
@@ -176,12 +199,23 @@ def _within(folder: Path) -> "tuple[list[Run], dict[str, str]]":
     return sorted(runs, key=lambda run: run.record.started), left_out
 
 
-def _compared(found: "tuple[list[Run], dict[str, str]]", asked: _Asked) -> "RunComparison":
+def _write(path: Path, report: "RunComparison", lang: "Lang") -> None:
+    from judge.pages.compare import comparison  # noqa: PLC0415
+    from judge.review.folder import write_whole  # noqa: PLC0415
+
+    write_whole(path, comparison(report, lang))
+
+
+def _compared(runs: "Sequence[Run]", left_out: dict[str, str], asked: _Asked) -> "RunComparison":
     from judge.records.comparison import RunComparison, RunLine  # noqa: PLC0415
-    from judge.reports.compare import differences, signatures_apart  # noqa: PLC0415
+    from judge.reports.compare import (  # noqa: PLC0415
+        WITHOUT,
+        differences,
+        signatures_apart,
+        with_sentences,
+    )
     from judge.reports.gate import GATED, measured  # noqa: PLC0415
 
-    runs, left_out = found
     summaries = [run.summary for run in runs if run.summary is not None]
     apart = signatures_apart(summaries)
     if apart and not asked.across:
@@ -208,6 +242,9 @@ def _compared(found: "tuple[list[Run], dict[str, str]]", asked: _Asked) -> "RunC
                 sliced=asked.by is not None,
             )
         )
+    told[-1] = with_sentences(told[-1], runs[-1].results, first)
+    if asked.by is not None and not any(each.slices.keys() - {WITHOUT} for each in told):
+        raise ConfigError(f"--by {asked.by!r}: no answer of {runs[0].folder} has such metadata")
     return RunComparison(
         runs=tuple(
             RunLine(

@@ -57,6 +57,17 @@ class LabelChange(Record):
     """How many."""
 
 
+class SentenceChange(Record):
+    """A sentence of an answer that changed."""
+
+    first: str | None
+    """Its label in the first run; null where the answers read differently."""
+    label: str
+    """In this run."""
+    text: str
+    """What it says."""
+
+
 class AnswerChange(Record):
     """A question whose answers differ, in text, in a label, or in a score."""
 
@@ -70,6 +81,9 @@ class AnswerChange(Record):
     """Whether both answers read the same."""
     sentences: int
     """How many sentences bear another label, where they do."""
+    told: tuple[SentenceChange, ...] = ()
+    """Those; where the texts differ, the sentences of this run that are not fully supported. The
+    first of them, and in the last run only."""
 
 
 class Differences(Record):

@@ -6,15 +6,22 @@ import math
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Final, Literal, NamedTuple
 
 from pydantic import JsonValue
 
 from judge.errors import InputError
 from judge.messages import Lang, Messages
-from judge.records import Interval, SampleResult, Summary
-from judge.records.comparison import AnswerChange, Differences, LabelChange, ScoreDifference, Side
+from judge.records import Interval, SampleResult, Summary, Support
+from judge.records.comparison import (
+    AnswerChange,
+    Differences,
+    LabelChange,
+    ScoreDifference,
+    SentenceChange,
+    Side,
+)
 from judge.records.summary import FIELDS, OFFLINE
 from judge.scores.answer import support_of
 from judge.scores.contribution import contribution
@@ -26,6 +33,7 @@ LISTED: Final = 20
 WITHOUT: Final = ""
 """The slice of answers whose sample has no such key."""
 _EQUAL: Final = 1e-9
+_SUPPORTED: Final = frozenset({None, Support.FULL.value, Support.NO_CLAIM.value})
 _FOUND: Final = 0.05
 _BARS: Final = "▁▂▃▄▅▆▇█"
 _PLAIN: Final = "_.-=^"
@@ -208,6 +216,39 @@ def differences(
         changed=len(changed),
         worst=tuple(changed[:most]),
     )
+
+
+def with_sentences(
+    found: Differences, results: Iterable[SampleResult], first: Answers
+) -> Differences:
+    """The same with sentences of the listed answers that tell what changed.
+
+    Args:
+        found: how a run differs from the first.
+        results: its own; no more of them are read than it takes.
+        first: what is kept of the first run.
+    """
+    wanted = {each.qid: each for each in found.worst}
+    told: dict[str, AnswerChange] = {}
+    for result in results if wanted else ():
+        if (change := wanted.get(result.qid)) is not None:
+            before = first.kept[result.qid].labels if change.same_text else None
+            lines = tuple(islice(_sentences(result, before), LISTED))
+            told[result.qid] = change.model_copy(update={"told": lines})
+            if len(told) == len(wanted):
+                break
+    return found.model_copy(update={"worst": tuple(told[each.qid] for each in found.worst)})
+
+
+def _sentences(
+    result: SampleResult, before: tuple[str | None, ...] | None
+) -> Iterator[SentenceChange]:
+    for place, sentence in enumerate(result.sentences):
+        label = support_of(sentence)
+        first = before[place] if before else None
+        changed = label != first if before else label not in _SUPPORTED
+        if label is not None and changed:
+            yield SentenceChange(first=first, label=label, text=sentence.text)
 
 
 def _relabelled(one: _Answer, two: _Answer) -> Iterator[tuple[str, str]]:

@@ -6,28 +6,40 @@ from typing import Final
 from rich.text import Text
 
 from judge.cli.render.comparison import signed
-from judge.cli.render.looks import gate_line
+from judge.cli.render.looks import SUPPORT_LOOKS, UNSCORED_LOOK, gate_line, mark
 from judge.cli.terminal import Page, figures, number, words
 from judge.messages import Messages
-from judge.records.comparison import Differences, RunComparison, ScoreDifference, Side
+from judge.records import Support
+from judge.records.comparison import (
+    Differences,
+    RunComparison,
+    ScoreDifference,
+    SentenceChange,
+    Side,
+)
 from judge.reports.compare import WITHOUT, findings, score_name, sparkline
 from judge.text.visible import clip, flat
 
 _LONGEST: Final = 60
 _NAMED: Final = 5
 _SLICES: Final = 20
+_LONGEST_SENTENCE: Final = 300
+_SUPPORTS: Final = frozenset(each.value for each in Support)
 _LEVEL: Final = 0.05
 _LEAST_P: Final = 0.0001
 
 
-def print_differences(report: RunComparison, page: Page) -> None:
-    """Print what is to be known first, then each run against the first, then the gates."""
-    _Comparison(report, page).print()
+def print_differences(report: RunComparison, page: Page, *, most: int) -> None:
+    """Print what is to be known first, then each run against the first, then the gates.
+
+    Of the answers that changed `most` are listed.
+    """
+    _Comparison(report, page, most).print()
 
 
 class _Comparison:
-    def __init__(self, report: RunComparison, page: Page) -> None:
-        self._report, self._page = report, page
+    def __init__(self, report: RunComparison, page: Page, most: int) -> None:
+        self._report, self._page, self._most = report, page, most
         self._say = words("compare", "say", page.lang)
 
     def print(self) -> None:
@@ -195,6 +207,7 @@ class _Comparison:
             return
         headline = self._name(next(iter(self._report.sides)))
         lost = [each for each in found.worst if each.first != each.value or each.sentences]
+        lost = lost[: self._most]
         if lost:
             page.blank()
             shown = {"shown": len(lost), "count": found.changed}
@@ -205,6 +218,16 @@ class _Comparison:
             if each.same_text:
                 line += f"  ({say('same_text', count=each.sentences)})"
             page.say(line, 2, hang=2)
+            for sentence in each.told[:_NAMED]:
+                self._print_sentence(sentence)
+
+    def _print_sentence(self, said: SentenceChange) -> None:
+        page, looks = self._page, Messages.of("looks")
+        look = SUPPORT_LOOKS.get(Support(said.label)) if said.label in _SUPPORTS else None
+        labels = (looks(f"label.{each}", page.lang) for each in (said.first, said.label) if each)
+        told = Text(f"{mark(look or UNSCORED_LOOK, page)} {' → '.join(labels)}  ")
+        told.stylize((look or UNSCORED_LOOK).style)
+        page.say(told.append(clip(flat(said.text), _LONGEST_SENTENCE)), 4, hang=2)
 
 
 _TESTED: Final = ("first", "value", "difference", "interval", "p", "p_holm", "pairs")

@@ -1,0 +1,86 @@
+"""The page of runs side by side, in a browser: what it shows, and hostile texts as text."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser import DESK, PHONE, barriers, opened, overflow
+from tests.commands import judge, line, write
+
+OPENS = "The canteen opens at seven."
+MOON = "Nobody ever danced on the purple moon."
+EVIL = (
+    "</script><script>alert(1)</script><img src=x onerror=alert(2)>\" onclick='alert(3)' {{ 7*7 }}"
+)
+BIDI = "abc\u202egnp.exe"
+WORD = "W" * 1_000_000
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Made before the browser starts, whose loop runs in this thread."""
+    place = tmp_path_factory.mktemp("compare")
+    plain = [line(f"q{n}", OPENS) for n in range(8)]
+    first = [*plain, line("食堂", "食堂七点开门。", ["食堂七点开门，三点关门。"], "食堂几点开门？")]
+    first += [line(EVIL, OPENS, query=f"{EVIL} {BIDI}"), line("word", OPENS, query=WORD)]
+    second = [line(f"q{n}", OPENS, [MOON] if n < 6 else [OPENS]) for n in range(8)]
+    second += [line("食堂", "食堂在月球上跳舞。", ["食堂七点开门，三点关门。"], "食堂几点开门？")]
+    second += [line(EVIL, f"{EVIL} {BIDI} {MOON}", query=EVIL), line("word", f"A {WORD}.")]
+    for name, lines in (("a", first), ("b", second), ("c", first)):
+        keyed = [each | {"of": EVIL if "q" in str(each["qid"]) else "zh"} for each in lines]
+        source = write(place / f"{name}.jsonl", keyed)
+        assert judge("score", source, "-o", place / name).code == 0
+    words = ("--by", "of", "--fail-if-worse", "faithfulness=0.02")
+    for lang in ("en", "zh"):
+        ran = judge(
+            "compare",
+            place / "a",
+            place / "b",
+            *words,
+            "--lang",
+            lang,
+            "-o",
+            place / f"{lang}.html",
+        )
+        assert ran.code == 1
+    assert (
+        judge("compare", place / "a", place / "b", place / "c", "-o", place / "three.html").code
+        == 0
+    )
+    return {name: place / f"{name}.html" for name in ("en", "zh", "three")}
+
+
+def test_the_page_shows_both_answers_and_is_usable(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    told = {
+        "en": ("9 changed in anything", "Worse: looks supported −0.8", "failed", "before:"),
+        "zh": ("有任何变化的 9 个", "变差：看似有依据 −0.8", "未通过", "之前："),
+    }
+    looks = itertools.product(("en", "zh"), (("light", PHONE), ("dark", DESK)))
+    for lang, (theme, width) in looks:
+        address = pages[lang].as_uri()
+        with opened(browser, address, width=width, theme=theme) as page:
+            text = page.locator("main").inner_text()
+            assert [each for each in told[lang] if each not in text] == []
+            assert page.locator("article").count() == 9
+            # Equal text: the sentence that lost its support is marked on both sides.
+            assert page.locator("article", has_text="q0").locator("li.changed").count() == 2
+            assert EVIL.partition(" ")[0] in text
+            assert page.evaluate("document.images.length + document.scripts.length") == 0
+            assert overflow(page) == 0
+            assert barriers(page) == [], (lang, theme)
+
+
+def test_without_scripts_all_of_it_stands_there(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["zh"].as_uri(), scripts=False) as page:
+        assert page.locator("article", has_text="食堂在月球上跳舞").is_visible()
+
+
+def test_three_runs_have_a_course(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["three"].as_uri(), width=PHONE) as page:
+        assert page.locator("svg.course polyline").count() > 0
+        assert "read the same" in page.locator("main").inner_text()
+        assert (overflow(page), barriers(page)) == (0, [])
