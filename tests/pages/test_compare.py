@@ -2,6 +2,7 @@
 
 import itertools
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser
@@ -59,8 +60,8 @@ def test_the_page_shows_both_answers_and_is_usable(
         "en": ("9 changed in anything", "Worse: looks supported −0.8", "failed", "before:"),
         "zh": ("有任何变化的 9 个", "变差：看似有依据 −0.8", "未通过", "之前："),
     }
-    looks = itertools.product(("en", "zh"), (("light", PHONE), ("dark", DESK)))
-    for lang, (theme, width) in looks:
+    themes: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", PHONE), ("dark", DESK))
+    for lang, (theme, width) in itertools.product(("en", "zh"), themes):
         address = pages[lang].as_uri()
         with opened(browser, address, width=width, theme=theme) as page:
             text = page.locator("main").inner_text()
