@@ -20,6 +20,7 @@ from tests.commands import write
 from tests.serving import QUICKSTART, Serving, judged
 
 TOKEN = "0123456789abcdef0123"  # noqa: S105  a test's
+PIECE = b"40000\r\n" + b"x" * 0x40000 + b"\r\n"
 ONE = QUICKSTART.read_bytes().splitlines()[0]
 
 
@@ -71,6 +72,8 @@ def test_what_is_no_http_is_refused_or_cut_off(serving: Serving) -> None:
         (head("/v1/evaluations", "Content-Length: 99999999999999999999"), b"413"),
         (head("/v1/evaluations", "Content-Length: 1000000000") + b"x" * 100_000, b"413 closed"),
         (head("/v1/batches", "Content-Length: 1000000000") + b"x" * 100_000, b"413 closed"),
+        (head("/v1/batches", "Transfer-Encoding: chunked") + PIECE * 5, b"413 closed"),
+        (head("/v1/evaluations", "Transfer-Encoding: chunked") + PIECE * 5, b"413 closed"),
         (head("/v1/batches/a%0d%0aX-Evil:%201", "Content-Length: 2", method="PUT") + b"{}", b"422"),
         (head("/v1/batches/%00", method="GET"), b"422"),
         (head("/healthz", f"X-Request-Id: {'a' * 70_000}", method="GET"), b"200 400 closed"),

@@ -161,7 +161,7 @@ def test_a_second_service_on_a_folder_refuses(serving: Serving) -> None:
 
 
 def test_after_kill_9_every_batch_ends_with_each_answer_once(place: Path) -> None:
-    """Two processes that serve, one after the other: some six seconds."""
+    """Two that serve, one after the other, a batch cancelled before: some six seconds."""
     with JudgeServer(lambda asked: Slow(0.1, right(asked))) as slow:
         words = (*slow.words, "--concurrency", 4, "--cache-dir", place / "cache", "--durable")
         names = {name: [f"{name}{n}" for n in range(30)] for name in "abc"}
@@ -174,12 +174,15 @@ def test_after_kill_9_every_batch_ends_with_each_answer_once(place: Path) -> Non
                 ).is_success
             while http.get("/v1/batches/a").json()["done"] < 5:
                 pass
+            assert http.delete("/v1/batches/b").json()["state"] == "cancelled"
             server.kill()
             server.wait()
         parts = (place / "data").glob("*/results.jsonl*")
         assert 5 <= sum(part.read_bytes().count(b"\n") for part in parts) < 90
         with process(place / "data", *words) as (server, http):
+            assert until(http, "b")["state"] == "cancelled"
             for name, qids in names.items():
+                http.put(f"/v1/batches/{name}", content=(place / name).read_bytes())
                 found = until(http, name)
                 assert (found["state"], found["done"]) == ("finished", 30)
                 assert [each.qid for each in read_results(place / "data" / name)] == qids
