@@ -17,7 +17,7 @@ from judge.files.runs import OWN
 from judge.files.samples import Rejected, read_samples
 from judge.files.tables import replacing, writing
 from judge.messages import Lang, Messages
-from judge.records import Sample, SampleResult, Summary
+from judge.records import GateResult, Sample, SampleResult, Summary
 from judge.reports.cases import Junit, sentence_lines
 from judge.reports.worst import Worst
 
@@ -127,7 +127,7 @@ def check_file(
     if real == run or (real.parent == run and real.name in OWN):
         raise RunError(f"{option} {path}: the run itself stands there; {_STEP}")
     if real in {Path(os.path.realpath(each)) for each in spared}:
-        raise RunError(f"{option} {path}: is what is to be judged; {_STEP}")
+        raise RunError(f"{option} {path}: is what this is made from; {_STEP}")
     if real.exists() and not real.is_file():
         raise RunError(f"{option} {path}: is no file that could be replaced; {_STEP}")
     if run in real.parents:
@@ -148,6 +148,13 @@ def write_markdown(
     page(kept)
     with _written(path) as file:
         file.write(kept.markdown.encode())
+
+
+def annotate(gates: Iterable[GateResult], lang: Lang) -> None:
+    """On GitHub, an error for each gate that failed."""
+    if on_github():
+        failed = (gate_line(gate, lang).plain for gate in gates if not gate.passed)
+        say(*(annotation("error", line, {}) for line in failed))
 
 
 @contextmanager

@@ -59,6 +59,9 @@ _WORST: Final = typer.Option(
 _PAGE: Final = typer.Option(
     None, "-o", "--output", metavar="FILE", help="Also write all of it as an HTML page."
 )
+_MARKDOWN: Final = typer.Option(
+    None, metavar="FILE", help="Also write what is printed as Markdown, for a pull request."
+)
 _LANG: Final = typer.Option(None, metavar="<en|zh>", help="Language of what is printed [en].")
 
 
@@ -85,6 +88,7 @@ def compare(  # noqa: PLR0913  each is an option of the command line
     detect: float | None = _DETECTED,
     worst: int | None = _WORST,
     page_file: Path | None = _PAGE,
+    markdown: Path | None = _MARKDOWN,
     as_json: bool = JSON,
     lang: str | None = _LANG,
 ) -> None:
@@ -101,7 +105,7 @@ def compare(  # noqa: PLR0913  each is an option of the command line
     from judge.files.runs import made_from  # noqa: PLC0415
     from judge.reports.gate import GATED, gates_code, parse_loss  # noqa: PLC0415
 
-    if as_json and lang is not None and page_file is None:
+    if as_json and lang is not None and page_file is None and markdown is None:
         raise ConfigError(f"--lang {lang!r} and --json: names in JSON are English; leave out one")
     spoken_in = language(lang or "en")
     if by == VARIANT:
@@ -111,6 +115,7 @@ def compare(  # noqa: PLR0913  each is an option of the command line
                 "--across-signatures": across_signatures or None,
                 "--detect": detect,
                 "-o": page_file,
+                "--markdown": markdown,
             }
         )
         _robustness(runs or [], spoken_in, as_json=as_json)
@@ -130,20 +135,45 @@ def compare(  # noqa: PLR0913  each is an option of the command line
         from judge.review.folder import check_output  # noqa: PLC0415
 
         check_output(page_file, chain.from_iterable(made_from(r.folder) for r in found), force=True)
+    if markdown is not None:
+        from judge.cli.ci import check_file  # noqa: PLC0415
+
+        own = chain.from_iterable(made_from(run.folder) for run in found)
+        check_file("--markdown", markdown, spared=[*own, *filter(None, [page_file])])
     report = _held(_compared(found, left_out, asked), asked)
     if page_file is not None:
         _write(page_file, report, spoken_in)
+    most = _LISTED if worst is None else worst
     if as_json:
         say_json(report.model_dump_json())
     else:
-        from judge.cli.render.differences import print_differences  # noqa: PLC0415
-
-        with output(spoken_in) as page:
-            print_differences(report, page, most=_LISTED if worst is None else worst)
-            if page_file is not None:
-                page.copied(Messages.of("compare")("say.written", spoken_in, path=page_file))
+        _print(report, most, spoken_in, page_file)
+    if markdown is not None:
+        _summarize(report, most, spoken_in, markdown)
     untrusted = bool(report.gates) and any(run.untrusted for run in report.runs)
     raise typer.Exit(3 if untrusted else gates_code(report.gates))
+
+
+def _print(report: "RunComparison", most: int, lang: "Lang", page_file: Path | None) -> None:
+    """Print what was found, and annotate the gates that failed where GitHub reads it."""
+    from judge.cli.ci import annotate, unheeded  # noqa: PLC0415
+    from judge.cli.render.differences import print_differences  # noqa: PLC0415
+
+    with unheeded(), output(lang) as page:
+        print_differences(report, page, most=most)
+        if page_file is not None:
+            page.copied(Messages.of("compare")("say.written", lang, path=page_file))
+    annotate(report.gates, lang)
+
+
+def _summarize(report: "RunComparison", most: int, lang: "Lang", path: Path) -> None:
+    """Write the same as Markdown, the gates first."""
+    from judge.cli.ci import write_markdown  # noqa: PLC0415
+    from judge.cli.render.differences import print_differences  # noqa: PLC0415
+    from judge.cli.render.looks import gate_line  # noqa: PLC0415
+
+    first = [gate_line(gate, lang).plain for gate in report.gates]
+    write_markdown(path, lang, lambda page: print_differences(report, page, most=most), first)
 
 
 def _split(names: str | None) -> list[str]:

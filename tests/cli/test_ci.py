@@ -147,7 +147,7 @@ def test_a_file_that_cannot_be_written_costs_nothing(quiet: Path) -> None:
     wrong: Mapping[str, str] = {
         "--junit .": "is no file that could be replaced",
         "--markdown taken/x.md": "cannot be written",
-        "--junit in.jsonl": "is what is to be judged",
+        "--junit in.jsonl": "is what this is made from",
         "--junit run/results.jsonl": "the run itself stands there",
         "--markdown run": "the run itself stands there",
         "--junit one --markdown ./one": "are one file",
@@ -172,3 +172,31 @@ def test_an_old_report_never_stands_for_a_run_that_ended_early(quiet: Path) -> N
         )
     assert ran.code == 2, ran.err
     assert not any((quiet / name).exists() for name in names)
+
+
+def test_a_comparison_goes_into_a_pull_request_too(
+    quiet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ON_GITHUB, "true")
+    texts = {"good": "The canteen opens at seven.", "bad": "Bears dance at <b>night</b> @all."}
+    for name, text in texts.items():
+        lines = [line(f"q{n}", text if n else texts["good"]) for n in range(12)]
+        source = write(quiet / f"{name}.jsonl", lines)
+        assert judge("score", source, "-o", name).code == 0
+    gate = ("--fail-if-worse", "faithfulness=0.02")
+    for lang, told in (("en", "failed"), ("zh", "未通过")):
+        words = ("compare", "good", "bad", *gate, "--lang", lang, "--markdown", f"{lang}.md")
+        ran = judge(*words)
+        assert ran.code == 1, ran.err
+        (error,) = [each for each in ran.out.splitlines() if each.startswith("::error")]
+        assert told in error
+        shown = MARKED.render((quiet / f"{lang}.md").read_text("utf-8"))
+        first = shown.splitlines()[0]
+        assert first.startswith("<p><strong>")
+        assert told in first
+        assert "<table>" in shown
+        assert "<b>" not in shown
+    for wrong in ("good/results.jsonl", "good"):
+        assert judge("compare", "good", "bad", "--markdown", wrong).code == 2
+    assert judge("compare", "good", "--by", "variant", "--markdown", "x.md").code == 2
+    assert not (quiet / "x.md").exists()
