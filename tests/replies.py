@@ -245,13 +245,21 @@ class Tokens:
     Args:
         rate: tokens a second.
         room: as many are there at the start, and never more.
-        told: each reply says what is left, and when there will be one or the bucket is full.
+        told: each reply says what is left and when the bucket is full; a refusal, how long to wait.
+        waits: a refusal does so anyway.
         then: what it lets through is answered so.
     """
 
     def __init__(
-        self, rate: float, room: float, *, told: bool = False, then: Script = right
+        self,
+        rate: float,
+        room: float,
+        *,
+        told: bool = False,
+        waits: bool = False,
+        then: Script = right,
     ) -> None:
+        self._waits = told or waits
         self._rate, self._room, self._told, self._then = rate, room, told, then
         self._left, self._seen = room, time.monotonic()
         self.taken = self.refused = 0
@@ -262,7 +270,7 @@ class Tokens:
         self._seen = now
         if self._left < 1:
             self.refused += 1
-            return too_many(f"{(1 - self._left) / self._rate:.4f}") if self._told else TOO_MANY
+            return too_many(f"{(1 - self._left) / self._rate:.4f}") if self._waits else TOO_MANY
         self._left -= 1
         self.taken += 1
         answer = self._then(asked)

@@ -8,7 +8,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
 _LAST: Final = 100
@@ -54,21 +53,24 @@ class _Rate:
         self.free += amount * self._each
 
 
-@dataclass(slots=True)
 class _Quota:
     """What a server last said is left of one of its own limits, and what was sent since."""
 
-    left: float = math.inf
-    whole: float = math.inf
-    reset: float = -math.inf
-    """When it is whole again."""
+    def __init__(self, kind: str) -> None:
+        self._whole, self._left, self._reset = (
+            f"x-ratelimit-{what}-{kind}" for what in ("limit", "remaining", "reset")
+        )
+        self.left = self.whole = math.inf
+        self.reset = -math.inf
+        """When it is whole again."""
 
-    def hear(self, headers: Mapping[str, str], kind: str, now: float) -> None:
-        left = _number(headers.get(f"x-ratelimit-remaining-{kind}", ""))
-        seconds = _seconds(headers.get(f"x-ratelimit-reset-{kind}", ""))
+    def hear(self, headers: Mapping[str, str], now: float) -> None:
+        if (told := headers.get(self._left)) is None:
+            return
+        left, seconds = _number(told), _seconds(headers.get(self._reset, ""))
         if left is not None and seconds is not None:
             self.left, self.reset = left, now + min(seconds, _MINUTE)
-            self.whole = _number(headers.get(f"x-ratelimit-limit-{kind}", "")) or math.inf
+            self.whole = _number(headers.get(self._whole, "")) or math.inf
 
     def spend(self, amount: float, now: float) -> None:
         if now >= self.reset:
@@ -109,7 +111,7 @@ class Pace:
         self._clock = clock
         self._rpm = _Rate(rpm or math.inf)
         self._tpm = _Rate(tpm or math.inf)
-        self._requests, self._tokens = _Quota(), _Quota()
+        self._requests, self._tokens = _Quota("requests"), _Quota("tokens")
         self._refused = deque[bool](maxlen=_LAST)
         self._cut = self._held = -math.inf
         self._still = 0
@@ -175,8 +177,8 @@ class Pace:
         refused = status == _TOO_MANY
         if status:
             self._refused.append(refused or wait is not None)
-            self._requests.hear(headers, "requests", now)
-            self._tokens.hear(headers, "tokens", now)
+            self._requests.hear(headers, now)
+            self._tokens.hear(headers, now)
         if (refused or wait is not None) and self._crowded():
             self._hold(refused, wait or 0.0, now)
         if status in {0, _TIMED_OUT} or status >= _OWN_FAULT:
