@@ -273,7 +273,11 @@ class Tokens:
             return too_many(f"{(1 - self._left) / self._rate:.4f}") if self._waits else TOO_MANY
         self._left -= 1
         self.taken += 1
-        answer = self._then(asked)
+        return self._stamped(self._then(asked))
+
+    def _stamped(self, answer: Answer) -> Answer:
+        if isinstance(answer, Slow):
+            return replace(answer, then=self._stamped(answer.then))
         return replace(answer, headers=self._state()) if isinstance(answer, Says) else answer
 
     def _state(self) -> Mapping[str, str]:

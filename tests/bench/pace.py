@@ -96,9 +96,9 @@ def main() -> None:
         took, _ = timed(place, answers, Faulty(slow, 0.05))
         print(f"random faults             {took:6.2f} s, {took / clean:.2f} × clean (at most 2)")
         kinds = {
-            "says nothing": Tokens(RATE, ROOM),
-            "Retry-After": Tokens(RATE, ROOM, waits=True),
-            "tells its state": Tokens(RATE, ROOM, told=True),
+            "says nothing": Tokens(RATE, ROOM, then=slow),
+            "Retry-After": Tokens(RATE, ROOM, waits=True, then=slow),
+            "tells its state": Tokens(RATE, ROOM, told=True, then=slow),
         }
         for kind, bucket in kinds.items():
             took, server = timed(place, answers, Faulty(bucket))

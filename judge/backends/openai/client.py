@@ -44,9 +44,10 @@ _KEPT_ALIVE: Final = 4.0
 """Seconds an idle socket is kept: uvicorn closes them after 5, and a request sent then is lost."""
 _LIMIT_MIB: Final = 16
 """Of a body: thousands of times a reply, and more than the rows of any batch of embeddings."""
-_SOONER: Final = 8.0
-"""Seconds a wait may last after a refusal, where the pace spares the server already, or where
-nobody was there."""
+_REFUSED: Final = 2.0
+"""Seconds a wait may last after a refusal, for the pace spares the server already."""
+_UNSENT: Final = 8.0
+"""Likewise where nobody was there."""
 LAST: Final = 5.0
 """Seconds that an attempt may go on after the end of patience."""
 _FINE: Final = range(200, 300)
@@ -121,7 +122,7 @@ class Policy:
         asked = refusal.wait if refusal else None
         longest = self.longest_wait
         if self._is_free(last(state)):
-            longest = min(longest, _SOONER)
+            longest = min(longest, _UNSENT if last(state).unsent else _REFUSED)
         return pause(state, asked, self.first_wait, longest)
 
     def _is_free(self, failure: Failure) -> bool:
@@ -283,7 +284,8 @@ class Connection:
             self.date = answer.headers.get("Date", "")
             outcome = self._read(answer, read)
             refusal = outcome.refusal if isinstance(outcome, Failure) else None
-            self._pace.ended(answer.status, answer.headers, refusal.wait if refusal else None)
+            asked = refusal.wait if refusal else None
+            self._pace.ended(answer.status, answer.headers, asked, clock() - started)
             if not isinstance(outcome, Failure):
                 self._outage.hear(None)
                 return outcome

@@ -17,6 +17,8 @@ _ISOLATED: Final = 0.1
 _LESS: Final = 0.8
 _EVERY: Final = 1.0
 """Seconds between two cuts: whatever was out at the first is no reason for a second."""
+_LEAST: Final = 0.01
+"""Below 1, one request is out at a time, and waits in between: at .5 as long as it lasts."""
 _MORE: Final = 0.1
 """What a reply adds: a tenth more requests at a time in each round trip."""
 _STILL: Final = 10
@@ -27,6 +29,9 @@ _MINUTE: Final = 60.0
 """Seconds. A quota that is filled up later than that is one of a day, of which a refusal tells."""
 _INSTANT: Final = 1e-6
 """Seconds that no clock tells apart: who has waited for a moment may find it that much away."""
+_NEWEST: Final = 0.1
+"""What the last request counts among those before."""
+_FINE: Final = range(200, 300)
 _TOO_MANY: Final = 429
 _TIMED_OUT: Final = 408
 _OWN_FAULT: Final = 500
@@ -115,6 +120,10 @@ class Pace:
         self._refused = deque[bool](maxlen=_LAST)
         self._cut = self._held = -math.inf
         self._still = 0
+        self._usual = 0.0
+        """Seconds that a request is out."""
+        self._idle = deque[float]()
+        """When the places of refused requests are free again."""
         self._line = asyncio.Lock()
         self._news = asyncio.Event()
 
@@ -140,9 +149,11 @@ class Pace:
 
     def let_out(self, size: int) -> float:
         """Count the request as out, and 0; or the seconds until it may be tried again."""
-        if self.out + 1 > self.limit:
-            return math.inf
         now, tokens = self._clock(), size / _BYTES
+        while self._idle and self._idle[0] <= now:
+            self._idle.popleft()
+        if self.out + len(self._idle) + 1 > max(1.0, self.limit):
+            return self._idle[0] - now if self._idle else math.inf
         free = max(
             self._held,
             self._rpm.free,
@@ -164,6 +175,7 @@ class Pace:
         status: int,
         headers: Mapping[str, str] = _NO_HEADERS,
         wait: float | None = None,
+        seconds: float = 0.0,
     ) -> None:
         """One that was out is not any more.
 
@@ -171,10 +183,13 @@ class Pace:
             status: of the reply; 0 where none came.
             headers: of the reply.
             wait: seconds that it asks to wait.
+            seconds: for which it was out.
         """
         self.out -= 1
         now = self._clock()
         refused = status == _TOO_MANY
+        if status in _FINE:
+            self._usual += (seconds - self._usual) * _NEWEST
         if status:
             self._refused.append(refused or wait is not None)
             self._requests.hear(headers, now)
@@ -186,7 +201,10 @@ class Pace:
         elif self._still:
             self._still -= 1
         elif not refused and self.limit < self._ceiling and not self._crowded():
-            self.limit = min(self._ceiling, self.limit + _MORE)
+            self.limit = min(self._ceiling, self.limit + _MORE * min(1.0, self.limit))
+        if self.limit < 1 or (refused and self._crowded()):
+            # A refusal comes at once: were its place free at once, the next would be refused, too.
+            self._idle.append(now + self._usual / min(1.0, self.limit))
         self._news.set()
 
     def dropped(self) -> None:
@@ -207,7 +225,7 @@ class Pace:
         self._held = max(self._held, now + later)
         if refused and now >= self._cut + _EVERY:
             self._cut = now
-            self.limit = max(1.0, self.limit * _LESS)
+            self.limit = max(_LEAST, self.limit * _LESS)
 
 
 def _number(text: str) -> float | None:

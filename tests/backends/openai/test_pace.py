@@ -64,16 +64,16 @@ def test_what_replies_do_to_the_number_of_requests(
         if pace.limit < before:
             assert status == 429
             assert not isolated
-            assert pace.limit == max(1, before * 0.8)
+            assert pace.limit == max(0.01, before * 0.8)
             assert clock.now >= cut + 1
             cut = clock.now
-        elif status == 429 and not isolated and before > 1:
+        elif status == 429 and not isolated:
             assert clock.now < cut + 1
         if pace.limit > before:
             assert status in {200, 400}
             assert failed > 10
             assert isolated
-        assert 1 <= pace.limit <= ceiling
+        assert 0.01 <= pace.limit <= ceiling
 
 
 @settings(deadline=None, max_examples=60)
@@ -130,6 +130,29 @@ def test_a_wait_that_is_asked_for_holds_for_all_unless_the_refusal_is_isolated()
     first = Pace(64, clock=clock)
     refused(first, 1, wait=3.0)
     assert 3 <= first.let_out(1) <= 3.3, "the first of all replies is no isolated one"
+
+
+def test_a_refusal_that_comes_at_once_keeps_its_place_as_long_as_a_request() -> None:
+    clock = Clock()
+    pace = Pace(2, clock=clock)
+    pace.out += 2
+    for _ in range(2):
+        pace.ended(200, seconds=10.0)
+    usual = 10 * (1 - 0.9**2)  # of seconds, the newest counts a tenth
+    pace.out += 1
+    pace.ended(429, seconds=0.01)
+    assert pace.let_out(1) == pytest.approx(usual)
+    clock.now += usual
+    assert pace.let_out(1) == 0
+    for _ in range(9):  # one at a time is too much, too
+        clock.now += 60
+        pace.out = 1
+        pace.ended(429)
+    assert pace.limit < 1
+    clock.now += 60
+    pace.out = 1
+    pace.ended(429)
+    assert pace.let_out(1) == pytest.approx(usual / pace.limit)
 
 
 def test_limits_that_a_server_tells_hold_for_all() -> None:
