@@ -78,7 +78,7 @@ def test_many_left_out_are_told_short() -> None:
 
 
 def test_prose_keeps_to_the_width() -> None:
-    report = measure_overlap([sample("q", "报销" * 500, "差旅 " * 500)])
+    report = measure_overlap([sample("q", "报销", "差旅")])
     for width in (40, 80, 200):
         out = shown(report, width)
         prose = out[out.index("BLEU takes") : out.index("\nBLEU, ")]
