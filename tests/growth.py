@@ -20,16 +20,21 @@ _ENOUGH: Final = 0.001
 _LONGEST: Final = 100_000
 
 
-def growth(action: Callable[[str], object], make: Callable[[int], str], size: int) -> float:
+def growth(
+    action: Callable[[str], object],
+    make: Callable[[int], str],
+    size: int,
+    enough: float = LINEAR,
+) -> float:
     """How many times as long `action` takes for `make(8 * size)` as for `make(size)`.
 
     Only the time that this process computes is counted, and of several tries the best, so that a
-    busy machine does not matter; what is linear at the first try is not tried again. `size` must be
-    large enough for a square to tell.
+    busy machine does not matter; what is under `enough` at the first is not tried again. `size`
+    must be large enough for a square to tell.
     """
     short, long = make(size), make(TIMES * size)
     little = min(_seconds(action, short) for _ in range(_TRIES))
-    return _least(action, long, LINEAR * little) / little
+    return _least(action, long, enough * little) / little
 
 
 def squared(
@@ -51,10 +56,10 @@ def squared(
 
 
 def _squares(action: Callable[[str], object], make: Callable[[int], str], size: int) -> bool:
-    action(make(size))  # what is made ready once is no growth
+    action(make(size // 4))  # what is made ready once is no growth
     while (taken := _seconds(action, make(size))) < _ENOUGH and size < _LONGEST:
         size *= 2
-    if _seconds(action, make(2 * size)) <= DOUBLE * taken:
+    if any(_seconds(action, make(2 * size)) <= DOUBLE * taken for _ in range(_TRIES)):
         return False
     # Over three doublings, for one alone may be the fault of another process on this core.
     longer = (growth(action, make, n * size) for n in (1, 2, 1))

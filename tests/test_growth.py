@@ -115,7 +115,7 @@ def test_no_mix_of_them_does(units: list[str], shape: Callable[[str], Make]) -> 
 
 def test_a_square_is_seen() -> None:
     planted = re.compile(r"\d*x")
-    assert squared(planted.search, map(repeated_to, "a1 "), SIZE) == ["1" * 30]
+    assert squared(planted.search, map(repeated_to, "a1 "), SIZE // 2) == ["1" * 30]
 
 
 OPENED = "The mill of Redmond opened in 1950. "
@@ -153,7 +153,7 @@ def test_more_claims_read_no_chunk_again(many: int, size: int) -> None:
     def compare(text: str) -> None:
         assert held(claimed("Jane Silva ran it. ", len(text), texts)) == len(text)
 
-    assert growth(compare, repeated_to("x"), 4) < 3
+    assert growth(compare, repeated_to("x"), 4, 3) < 3
 
 
 def test_what_was_asked_of_a_chunk_is_not_kept() -> None:

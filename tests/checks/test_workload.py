@@ -51,4 +51,4 @@ def test_work_that_would_grow_with_the_cube_is_cut() -> None:
         flag_objections(request, verdicts, limit=60_000_000)
 
     cases = {size: asked(size, size) for size in (25, 200)}
-    assert growth(look, lambda size: "a" * size, 25) < 16
+    assert growth(look, lambda size: "a" * size, 25, 16) < 16
