@@ -132,10 +132,11 @@ def check_file(
         raise RunError(f"{option} {path}: is no file that could be replaced; {_STEP}")
     if run in real.parents:
         return  # it is made, and seen to be writable, with the run
-    with writing(path, _STEP):
-        real.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=real.parent):
-            pass
+    with (
+        writing(path, _STEP),
+        TemporaryFile(dir=next(each for each in real.parents if each.exists())),
+    ):
+        pass  # folders are made once there is something to write
 
 
 def write_markdown(

@@ -235,7 +235,7 @@ class Findings:
                 for h in agreement.strata
                 if h.blank
             ]
-            key = "note.blank_parts" if parts else "note.blank"
+            key = "note.blank_parts" if parts and len(agreement.strata) > 1 else "note.blank"
             told = words("note.blank_joint").join(parts)
             yield words(key, blank=blank, rows=agreement.drawn, parts=told)
         if score is not None and (limits := score.blank) is not None:

@@ -158,6 +158,12 @@ def test_a_file_that_cannot_be_written_costs_nothing(quiet: Path) -> None:
         assert message in ran.err
         assert not (quiet / "run").exists()
     assert source.read_text("utf-8").count("\n") == 1
+    source.write_text("{")
+    assert judge("score", source, "-o", "run", "--junit", "new/folder/j.xml").code == 2
+    assert not (quiet / "new").exists()
+    source.write_text('{"answer": "It opens at seven.", "chunks": []}')
+    assert judge("score", source, "-o", "run", "--junit", "new/folder/j.xml").code == 0
+    assert cases(quiet / "new" / "folder" / "j.xml")[0]["failures"] == "1"
 
 
 def test_an_old_report_never_stands_for_a_run_that_ended_early(quiet: Path) -> None:
