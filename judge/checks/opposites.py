@@ -33,10 +33,11 @@ def rivals(word: Word, own: Clause, clause: Clause) -> list[Word]:
 
 def _both(one: Word, own: Clause, two: Word, clause: Clause) -> bool:
     """Whether a thing undergoes what two parties do: what is sold is bought."""
-    parties = lexicon().converse.get(one.key, ())
+    if two.key not in lexicon().converse.get(one.key, ()):
+        return False
     undergone = own.passive(one) and clause.passive(two)
     named = any(each.has(mark) for each in (own, clause) for mark in ("doer", "other"))
-    return two.key in parties and (undergone or not (own.latin or named))
+    return undergone or not (own.latin or named)
 
 
 def _relates(word: Word, own: Clause, clause: Clause) -> bool:
