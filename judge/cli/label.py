@@ -5,6 +5,7 @@ import logging
 import threading
 import webbrowser
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlencode
 
@@ -98,7 +99,6 @@ def _tell_end(run: Path, draws: "list[Draw]", reviewer: str, target: For, lang: 
     if done:
         say(tell("next", run=run))
     if done + skipped < count:
-        options = f" --reviewer {reviewer!r}" * bool(reviewer) + f" --for {target}" * (
-            target != "faithfulness"
-        )
+        options = f" --reviewer {quote(reviewer)}" * bool(reviewer)
+        options += f" --for {target}" * (target != "faithfulness")
         say(tell("more", run=run, options=options))

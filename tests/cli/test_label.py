@@ -42,7 +42,7 @@ def test_it_opens_the_page_and_says_at_the_end_what_is_labelled(place: Path) -> 
     assert re.search(
         r"已标注 1 / 2 句，跳过 0 句\n保存在 .*\.ann\.csv\n然后：judge review import", ran.out
     )
-    assert f"judge label {run} --reviewer 'Ann' --lang zh" in ran.out
+    assert f"judge label {run} --reviewer Ann --lang zh" in ran.out
 
 
 def test_what_cannot_be_labelled_is_one_line(place: Path) -> None:

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser import DESK, PHONE, barriers, browser, opened, overflow
-from tests.serving import QUICKSTART, Serving
+from tests.commands import line, write
+from tests.serving import Serving
 
 __all__ = ["browser"]
 KEY = "0123456789abcdef"
@@ -19,7 +21,9 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield serving
 
 
-def test_a_file_is_sent_judged_reported_and_labelled(serving: Serving, browser: Browser) -> None:
+def test_a_file_is_sent_judged_reported_and_labelled(
+    place: Path, serving: Serving, browser: Browser
+) -> None:
     with opened(browser, f"{serving.url}/v1/batches?limit=5", width=DESK) as page:
         assert barriers(page) == []
         expect(page.locator("#all")).to_be_hidden()
@@ -28,12 +32,13 @@ def test_a_file_is_sent_judged_reported_and_labelled(serving: Serving, browser: 
         page.wait_for_url("**/v1/batches?limit=5")
         page.goto(serving.url)
         expect(page.locator("#none")).to_be_visible()
-        page.set_input_files("#file", QUICKSTART)
+        said = "The canteen opens at seven. It closes at three. Dogs are welcome."
+        page.set_input_files("#file", write(place / "samples.jsonl", [line("q", said)]))
         page.fill("#name", "<script>alert(1)</script>")
         page.keyboard.press("Enter")
         row = page.locator("#rows tr")
         expect(row).to_contain_text("<script>alert(1)</script>")
-        expect(row).to_contain_text("16 / 16", timeout=20_000)
+        expect(row).to_contain_text("1 / 1", timeout=20_000)
         expect(row).to_contain_text("looks supported, by similarity")
         assert barriers(page) == []
         page.get_by_role("link", name=re.compile("^Report")).click()
@@ -53,9 +58,17 @@ def test_a_file_is_sent_judged_reported_and_labelled(serving: Serving, browser: 
         assert (barriers(page), overflow(page)) == ([], 0)
         page.keyboard.press("1")
         expect(page.locator("#place")).to_have_text(re.compile("第 2 句"))
-        page.keyboard.press("3")
+        page.keyboard.press("1")
         expect(page.locator("#place")).to_have_text(re.compile("第 3 句"))
+        page.keyboard.press("3")
+        expect(page.locator("#ended")).to_be_focused()
+        assert (barriers(page), overflow(page)) == ([], 0)
+        page.get_by_role("button", name="导入标签").press("Enter")
+        expect(page.locator("#imported")).to_have_text("已导入 3 个标签。")
+        page.get_by_role("link", name="标签对自动评判的评价").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("人工抽查结果")
+        page.go_back()
         page.get_by_role("link", name=re.compile("批次")).click()
-        expect(page.locator("#rows")).to_contain_text("完成")
+        expect(page.get_by_role("link", name="人工一致性")).to_be_visible()
         page.get_by_role("button", name="退出").click()
         expect(page.locator("#token")).to_be_focused()

@@ -149,3 +149,5 @@ def test_hostile_texts_are_shown_in_both_languages_widths_and_themes(
                 assert overflow(page) == 0
                 page.keyboard.press("?")
                 assert barriers(page) == []
+        with opened(browser, address, scripts=False) as page:
+            expect(page.get_by_text("label the sheet of judge review draw")).to_be_visible()

@@ -3,6 +3,7 @@
 // as markup. The page holds its words as JSON.
 const $ = (id) => document.getElementById(id);
 const words = JSON.parse($("words").textContent);
+$("scriptless").hidden = true;
 
 function fill(key, values) {
   return words[key].replace(/\[(\w+)\]/g, (whole, name) => (name in values ? values[name] : whole));
