@@ -23,7 +23,14 @@ from judge.errors import InputError, JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
 from judge.files.folder import RunFolder
 from judge.files.runs import REJECTED, has_bytes, misplaced
-from judge.files.samples import Checked, Rejected, Samples, check_samples, read_samples
+from judge.files.samples import (
+    Checked,
+    Rejected,
+    Samples,
+    check_samples,
+    drawn,
+    read_samples,
+)
 from judge.files.source import Digest, is_fifo
 from judge.processes import cores
 from judge.records import RelevanceStatus, SampleResult, Summary, UnscoredReason
@@ -105,7 +112,8 @@ class Job:
 
     The whole input is checked before the first answer is judged, so that a bad line at the end
     costs nothing; with `skip_bad_lines` it goes to `rejected.jsonl`. An open stream, such as
-    standard input, is copied into the run folder. What `gates` say of the totals stands in them.
+    standard input, is copied into the run folder. Of more than `limit` answers so many are drawn.
+    What `gates` say of the totals stands in them.
     """
 
     def __init__(  # noqa: PLR0913  each is a choice of the command line
@@ -117,6 +125,7 @@ class Job:
         evaluator: Scorer | None = None,
         force: bool = False,
         skip_bad_lines: bool = False,
+        limit: int | None = None,
         gates: Gates | None = None,
         beat: float = BEAT,
     ) -> None:
@@ -126,6 +135,7 @@ class Job:
         self._evaluator: Scorer = evaluator or Evaluator(config)
         self._force = force
         self._skip = skip_bad_lines
+        self._limit = limit
         self._gates = gates or Gates()
         self._beat = beat
 
@@ -146,7 +156,7 @@ class Job:
             # Outside the loop, which would put off a Ctrl-C until a blocking read has ended.
             task = self._check(folder, bad)
             _check_files()
-            many = task.checked.samples
+            many = min(task.checked.samples, self._limit or task.checked.samples)
             usual = min(cores(), _MOST_WORKERS) if many >= _MANY else 1
             self._evaluator.workers = min(self._config.workers or usual, many)
             summary, record = asyncio.run(self._score(folder, task, watcher))
@@ -191,7 +201,9 @@ class Job:
                 # Some results may be of the new text, and nobody can tell which.
                 folder.discard()
                 raise _changed(task.path)
-            return self._gates.hold(_priced(totals.summary(), self._config)), record
+            summary = _priced(totals.summary(), self._config)
+            summary = summary.model_copy(update={"drawn_from": record.input.drawn_from})
+            return self._gates.hold(summary), record
 
     def _check(self, folder: RunFolder, bad: IO[str]) -> _Task:
         """Read the whole input before the folder is touched: so a bad input costs nothing."""
@@ -222,6 +234,8 @@ class Job:
             *(_LOADING if self._config.loads_model else ()),
         )
         python = {"python": platform.python_version()}
+        whole = task.checked.samples
+        many = min(whole, self._limit or whole)
         return RunRecord(
             signature=self._evaluator.signature,
             correctness=self._evaluator.correctness_signature,
@@ -232,8 +246,9 @@ class Job:
                 # A file's name is bytes, and need not be text.
                 path=os.fsencode(task.path).decode(errors="backslashreplace"),
                 sha256=task.checked.sha256,
-                samples=task.checked.samples,
+                samples=many,
                 rejected=task.checked.rejected,
+                drawn_from=whole if many < whole else None,
             ),
             started=_now(),
         )
@@ -255,7 +270,8 @@ class Job:
         """The results kept from an earlier session, then those of the samples after them."""
         on_bad = _leave_out if self._skip else None
         limit = self._config.max_line
-        samples = read_samples(path, on_bad=on_bad, digest=digest, max_line=limit)
+        read = read_samples(path, on_bad=on_bad, digest=digest, max_line=limit)
+        samples = drawn(read, record.input, self._config.seed)
         unchanged = False
         for number, kept in enumerate(folder.results(), 1):
             sample = next(samples, None)

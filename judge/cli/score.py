@@ -58,6 +58,9 @@ def score(  # noqa: PLR0913  each is an option of the command line
     skip_bad_lines: bool = typer.Option(
         False, "--skip-bad-lines", help="Write bad lines to rejected.jsonl and go on."
     ),
+    limit: int | None = typer.Option(
+        None, metavar="N", min=1, help="Score N answers of the file, drawn by the setting seed."
+    ),
     fail_under: list[str] | None = typer.Option(
         None, metavar="NAME=X", help="Exit 1 if a score is under X; may be repeated."
     ),
@@ -132,6 +135,8 @@ def score(  # noqa: PLR0913  each is an option of the command line
     stream = standard_input() if source == PIPED else Path(source)
     spoken_in = language(lang)
     if server is not None:
+        if limit is not None:
+            raise ConfigError("--limit: a service scores all that it is sent; leave it out")
         if review_hook is not None:
             raise ConfigError("--review-hook: with --server nobody here has the answers in hand")
         asked: dict[str, object] = {"skip_bad_lines": skip_bad_lines, "strict_gate": strict_gate}
@@ -158,6 +163,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
         evaluator=evaluator,
         force=force,
         skip_bad_lines=skip_bad_lines,
+        limit=limit,
         gates=gates,
     )
     kept = settings.cache and settings.asks_model

@@ -276,6 +276,9 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
     """What keeps the earlier run from being gone on with; None where nothing does."""
     if earlier.input.sha256 != record.input.sha256:
         return f"input ({earlier.input.path})"
+    sizes = [(each.input.samples, each.input.drawn_from) for each in (earlier, record)]
+    if sizes[0] != sizes[1] and any(whole for _, whole in sizes):
+        return f"limit ({earlier.input.samples} answers)"
     for name in ("signature", "correctness", "answer_relevance"):
         made, wanted = getattr(earlier, name), getattr(record, name)
         # Which of its models a server picks is no choice of the user's: the results say it.

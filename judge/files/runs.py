@@ -13,7 +13,7 @@ from typing import IO, Final, TypeVar
 from pydantic import ValidationError
 
 from judge.errors import InputError, RunError
-from judge.files.samples import read_samples
+from judge.files.samples import drawn, read_samples
 from judge.records import Record, Sample, SampleResult, Summary
 from judge.records.run import RunInput, RunRecord
 
@@ -325,5 +325,7 @@ def is_of(result: SampleResult, answer: str) -> bool:
 
 def _samples(folder: Path) -> Iterator[Sample]:
     # A run made before lines had a limit has none. A bad line holds no result's sample.
-    limit = float(str(read_record(folder).config.get("max_line", "inf")))
-    return read_samples(_input(folder), on_bad=lambda _: None, max_line=limit)
+    record = read_record(folder)
+    limit = float(str(record.config.get("max_line", "inf")))
+    samples = read_samples(_input(folder), on_bad=lambda _: None, max_line=limit)
+    return drawn(samples, record.input, int(str(record.config.get("seed", 0))))

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Collection,
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Final, NamedTuple
 
 from judge.errors import InputError, RunError
@@ -21,6 +22,7 @@ from judge.files.source import (
     spoken,
 )
 from judge.records import Sample
+from judge.records.run import RunInput
 from judge.text.visible import visible
 
 SCORE_NEEDS: Final = frozenset({"answer", "chunks"})
@@ -124,6 +126,22 @@ def check_samples(
         message = f"{what}; the first: line {first.line}{field}: {first.problem}"
         raise InputError(message, path=str(path))
     return Checked(samples, rejected, digest.hexdigest())
+
+
+def drawn(samples: Iterator[Sample], made_from: RunInput, seed: int) -> Iterator[Sample]:
+    """Those that a run is of: the first so many of a shuffle, in the order of the file.
+
+    A greater number draws the same ones, and more. All are read, to the last.
+    """
+    if made_from.drawn_from is None:
+        yield from samples
+        return
+    order = list(range(made_from.drawn_from))
+    Random(seed).shuffle(order)  # noqa: S311  it is to be drawn again
+    chosen = set(order[: made_from.samples])
+    for number, sample in enumerate(samples):
+        if number in chosen:
+            yield sample
 
 
 class Source:

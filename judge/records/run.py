@@ -43,9 +43,12 @@ class RunInput(Record):
     sha256: str
     """Hash of its bytes."""
     samples: int
-    """How many answers it holds."""
+    """How many answers of it are scored: all that it holds, unless `drawn_from` says more."""
     rejected: int = 0
     """How many bad lines were left out; they stand in `rejected.jsonl`."""
+    drawn_from: int | None = None
+    """How many it holds, where only some were drawn, by the setting `seed`; null where all are
+    scored."""
 
 
 class RunRecord(Record):

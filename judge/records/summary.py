@@ -192,6 +192,8 @@ class Summary(Record):
     """Answers by signature. More than one: the numbers are not comparable with each other."""
     answers: int
     """All answers."""
+    drawn_from: int | None = None
+    """How many there were, where only some were drawn; null where all were scored."""
     statuses: dict[Status, int]
     """Answers by status, zeros included."""
     abstention_rate: float | None

@@ -125,8 +125,7 @@ class _Totals:
         if worst := self._ended.worst[: wish.listed]:
             self._print_worst(worst)
         page.blank()
-        for gate in summary.gates:
-            page.say(gate_line(gate, page.lang), hang=2)
+        self._print_gates()
         for line in self._untrusted():
             page.say(line, hang=2, style="bold red")
         page.made_by(
@@ -135,6 +134,14 @@ class _Totals:
             related.signatures if related else (),
         )
         self._print_next(details=wish.details)
+
+    def _print_gates(self) -> None:
+        """Of how many answers these were drawn, and what the gates say."""
+        page, summary = self._page, self._summary
+        if (whole := summary.drawn_from) is not None:
+            page.say(self._say("drawn", answers=f"{summary.answers:,}", whole=f"{whole:,}"), hang=2)
+        for gate in summary.gates:
+            page.say(gate_line(gate, page.lang), hang=2)
 
     def _print_chunks(self) -> None:
         """In how many answers the chunks themselves keep a verdict from being fair."""
