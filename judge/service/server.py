@@ -32,7 +32,7 @@ from judge.settings import SERVICE_TOKENS
 _IDLE: Final = 20.0
 """Seconds for a request's head to come."""
 _STUCK: Final = 60.0
-"""Seconds for a client to read on."""
+"""Seconds for a client to read any of what waits for it."""
 _LOOK: Final = 20
 """Ticks of a tenth of a second between two looks."""
 _BACKLOG: Final = 2048
@@ -67,8 +67,8 @@ class Server(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self._idle: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
-        self._stuck: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+        self._still: WeakKeyDictionary[Any, tuple[object, float]] = WeakKeyDictionary()
+        """The bytes that a client has yet to read, its last request, and since when."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -91,19 +91,20 @@ class Server(uvicorn.Server):
             await asyncio.sleep(0)
 
     def sweep(self, now: float) -> None:
-        """Close connections whose request does not come, or whose client does not read."""
+        """Close connections whose request does not come, or whose client reads nothing."""
         for each in list(self.server_state.connections):
             cycle, line = getattr(each, "cycle", None), getattr(each, "transport", None)
-            busy = cycle is not None and not cycle.response_complete
-            flow = getattr(each, "flow", None)
-            for since, still, most in (
-                (self._idle, not busy, _IDLE),
-                (self._stuck, flow is not None and flow.write_paused, _STUCK),
-            ):
-                if not still:
-                    since.pop(each, None)
-                elif now - since.setdefault(each, now) > most and line is not None:
-                    line.abort()
+            if line is None:
+                continue
+            unread = line.get_write_buffer_size()
+            idle = not unread and (cycle is None or cycle.response_complete)
+            # Whoever reads slowly, or asks now and then, is found otherwise at each look.
+            found = unread, cycle
+            before, since = self._still.get(each, (None, now))
+            if not (idle or unread) or found != before:
+                self._still[each] = found, now
+            elif now - since > (_IDLE if idle else _STUCK):
+                line.abort()
 
 
 @contextlib.asynccontextmanager

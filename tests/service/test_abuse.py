@@ -154,12 +154,13 @@ def test_slow_clients_hold_up_nobody_and_are_cut_off(serving: Serving) -> None:
         while len(server.server_state.connections) < 3 and time.monotonic() < deadline:
             pass
         for seconds in (0, 25):
+            serving.http.get("/healthz")  # over the connection it has: it asks now and then
             swept(serving, seconds)
         silent.settimeout(5)
         # Its head does not come: it is cut off. The other has begun, and has half a minute.
         with suppress(ConnectionResetError):
             assert silent.recv(100) == b""
-        assert any(getattr(each, "cycle", None) for each in server.server_state.connections)
+        assert len(server.server_state.connections) == 2
 
 
 def test_a_byte_now_and_then_is_no_body(tmp_path: Path) -> None:
@@ -196,8 +197,13 @@ def test_a_client_that_never_reads_holds_up_nobody_and_is_cut_off(tmp_path: Path
 
         asks(deaf)
         assert serving.http.post("/v1/evaluations", content=ONE).status_code == 200
-        assert stuck()[0].transport.get_write_buffer_size() < size / 10
-        for seconds, left in ((0, 1), (59, 1), (61, 0)):
+        waits = stuck()[0].transport.get_write_buffer_size
+        unread = waits()
+        assert 0 < unread < size / 10
+        for seconds, left in ((0, 1), (59, 1), (61, 1), (118, 1), (120, 0)):
+            # Within the first minute it takes some: it is slow, and not gone.
+            while seconds == 59 and (waits() == unread or not stuck()):
+                deaf.recv(1 << 12)
             swept(serving, seconds)
             assert len(stuck()) == left, seconds
         asks(stubborn)
