@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Dialog, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Dialog, Page, Request, expect, sync_playwright
 
 CHROMIUM: Final = shutil.which("chromium")
 PHONE: Final = 400
@@ -37,6 +37,7 @@ def browser() -> Iterator[Browser]:
     """One chromium for a module of tests; the test is skipped where none is installed."""
     if CHROMIUM is None:
         pytest.skip("no chromium: apt-get install chromium")
+    expect.set_options(timeout=20_000)  # a machine that has other work is no failure
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         yield started

@@ -27,6 +27,7 @@ def test_a_file_is_sent_judged_reported_and_labelled(
     with opened(browser, f"{serving.url}/v1/batches?limit=5", width=DESK) as page:
         assert barriers(page) == []
         expect(page.locator("#all")).to_be_hidden()
+        expect(page.locator("#token")).to_be_focused()
         page.keyboard.type(KEY)
         page.keyboard.press("Enter")
         page.wait_for_url("**/v1/batches?limit=5")
@@ -52,6 +53,7 @@ def test_a_file_is_sent_judged_reported_and_labelled(
         page.get_by_role("link", name="中文").click()
         expect(page.get_by_role("heading", name="批次")).to_be_visible()
         page.get_by_role("link", name=re.compile("标注")).click()
+        expect(page.locator("#reviewer")).to_be_focused()
         page.keyboard.type("李雷")
         page.keyboard.press("Enter")
         expect(page.locator("#place")).to_have_text(re.compile("第 1 句"))
