@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from judge.files.runs import pairs
+from judge.files.runs import Origins, read_results
 from judge.messages import Lang, Messages
 from judge.pages.html import pieces
 from judge.records import SampleResult
@@ -187,9 +187,10 @@ def _results(
     folder: Path, qids: frozenset[str]
 ) -> tuple[dict[str, tuple[SampleResult, str]], bool]:
     found: dict[str, tuple[SampleResult, str]] = {}
-    gone = False
-    for result, sample in pairs(folder) if qids else ():
+    gone, samples = False, Origins(folder)
+    for result in read_results(folder) if qids else ():
         if result.qid in qids:
+            sample = samples.of(result)
             found[result.qid] = (result, sample.query if sample else "")
             gone = gone or sample is None
             if len(found) == len(qids):
