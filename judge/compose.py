@@ -105,13 +105,16 @@ async def open_model(config: Config) -> AsyncGenerator[Served]:
 
 
 @asynccontextmanager
-async def compose(config: Config, connection: "Connection | None" = None) -> AsyncGenerator[Judges]:
+async def compose(
+    config: Config, connection: "Connection | None" = None, *, ask: bool = True
+) -> AsyncGenerator[Judges]:
     """The judges that `config` describes, ready to be asked; their connections close on leaving.
 
     A `connection` of the caller's is asked in the place of one to the server, and stays open.
 
     Where a language model judges, its server is probed once: what it takes is in the signature. A
-    model of this machine is loaded, once, on a thread of its own.
+    model of this machine is loaded, once, on a thread of its own. Where nobody is to `ask`, and no
+    earlier run found it out, it counts as taking everything, which is not remembered.
 
     Raises:
         ConfigError: no key, an address that is none, a cache that cannot be opened, or a model that
@@ -124,7 +127,7 @@ async def compose(config: Config, connection: "Connection | None" = None) -> Asy
         if connection is None or config.model is None or not config.asks_model:
             yield alone(config, await _second(config, connection, stack))
             return
-        first = await _asking(config, config.model, connection, stack)
+        first = await _asking(config, config.model, connection, stack, ask=ask)
         if not config.fallback:
             yield first
             return
@@ -220,19 +223,25 @@ async def _loaded(config: Config, stack: AsyncExitStack) -> Judge:
 
 
 async def _asking(
-    config: Config, name: str, connection: "Connection", stack: AsyncExitStack
+    config: Config, name: str, connection: "Connection", stack: AsyncExitStack, *, ask: bool
 ) -> Judges:
-    from judge.backends.openai import Budget, OpenAIModel, settle  # noqa: PLC0415
+    from judge.backends.openai import Budget, Capabilities, OpenAIModel, settle  # noqa: PLC0415
+    from judge.backends.openai.chat import recall  # noqa: PLC0415
     from judge.judges.cached import CachedJudge  # noqa: PLC0415
     from judge.judges.prompted import PARTS, Form, PromptedJudge  # noqa: PLC0415
     from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
     store = await stack.enter_async_context(open_store(config)) if config.cache else None
-    settled = await settle(connection, name, REPLY_SCHEMA, store, config.asked_beside)
+    extra = config.asked_beside
+    if ask:
+        settled = await settle(connection, name, REPLY_SCHEMA, store, extra)
+    else:
+        known = await recall(store, connection.base_url, name, extra)
+        settled = known or Capabilities(extra=extra)
     budget = Budget(config) if config.limited else None
     model = OpenAIModel(connection, name, settled, store, budget)
     room = _room(settled)
-    how = "remembered" if settled.remembered else "asked"
+    how = "remembered" if settled.remembered else "asked" if ask else "not asked yet"
     _LOG.info(
         "what the server takes (%s): %s", how, ", ".join(Signature.parse(model.signature).whole)
     )

@@ -2,7 +2,8 @@
 
 import gc
 import shutil
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, TYPE_CHECKING, Final, cast
@@ -16,6 +17,7 @@ from judge.files.source import PIPED, is_fifo, standard_input
 
 if TYPE_CHECKING:
     from judge.config import Config
+    from judge.messages import Lang
     from judge.remote import RemoteEvaluator
 
 
@@ -60,6 +62,9 @@ def score(  # noqa: PLR0913  each is an option of the command line
     ),
     limit: int | None = typer.Option(
         None, metavar="N", min=1, help="Score N answers of the file, drawn by the setting seed."
+    ),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Say what would be asked, and its cost; nothing is sent."
     ),
     fail_under: list[str] | None = typer.Option(
         None, metavar="NAME=X", help="Exit 1 if a score is under X; may be repeated."
@@ -134,6 +139,11 @@ def score(  # noqa: PLR0913  each is an option of the command line
     evaluator: Scorer
     stream = standard_input() if source == PIPED else Path(source)
     spoken_in = language(lang)
+    if dry_run:
+        if server is not None:
+            raise ConfigError("--dry-run: what a service would ask is not known here")
+        _tell_forecast(stream, settings, limit, spoken_in, skip_bad_lines=skip_bad_lines)
+        return
     if server is not None:
         if limit is not None:
             raise ConfigError("--limit: a service scores all that it is sent; leave it out")
@@ -205,6 +215,47 @@ def _remote(
 def _file(source: str) -> Path | None:
     """The file of samples; None where they come through a pipe."""
     return None if source == PIPED or is_fifo(Path(source)) else Path(source)
+
+
+def _tell_forecast(
+    given: "IO[bytes] | Path",
+    settings: "Config",
+    limit: int | None,
+    lang: "Lang",
+    *,
+    skip_bad_lines: bool,
+) -> None:
+    """Print what a run would ask and cost."""
+    from judge.cli.terminal import output, words  # noqa: PLC0415  likewise heavy
+    from judge.forecast import SECONDS, forecast  # noqa: PLC0415  likewise
+
+    say = words("totals", "forecast", lang)
+    with output(lang) as page:
+        if not settings.asks_model:
+            page.say(say("no_model"))
+            return
+        with _file_of(given) as path:
+            made = forecast(path, settings, limit=limit, skip_bad_lines=skip_bad_lines)
+        numbers = {name: f"{value:,}" for name, value in made._asdict().items() if name != "cost"}
+        numbers["minutes"] = f"{made.minutes:,.1f}"
+        for name in ("answers", "calls", "tokens"):
+            page.say(say(name, **numbers))
+        page.say(say("no_price") if made.cost is None else say("cost", cost=f"{made.cost:,.4g}"))
+        page.say(say("time", seconds=f"{SECONDS:g}", **numbers))
+        page.say(say("unsent"))
+
+
+@contextmanager
+def _file_of(given: "IO[bytes] | Path") -> "Iterator[Path]":
+    """A file that can be read more than once: a stream is copied."""
+    if isinstance(given, Path) and not is_fifo(given):
+        yield given
+        return
+    with NamedTemporaryFile() as copy:
+        with given.open("rb") if isinstance(given, Path) else nullcontext(given) as stream:
+            shutil.copyfileobj(stream, copy)
+        copy.flush()
+        yield Path(copy.name)
 
 
 def _default_folder(source: str) -> Path:

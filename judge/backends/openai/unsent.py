@@ -1,0 +1,50 @@
+"""A server that nobody connects to: it counts what would be sent to it."""
+
+from collections.abc import Callable, Mapping
+from typing import Final, Self, TypeVar
+
+from pydantic import JsonValue
+
+from judge.backends.openai.client import Connection, Exchange
+from judge.backends.openai.failures import Failure
+from judge.records import UnscoredReason
+from judge.text.fold import estimate_tokens
+
+T = TypeVar("T")
+
+_TAKEN: Final = 5
+"""A reply is thought to take a fifth of its limit."""
+
+
+class Unsent(Connection):
+    """Answers nothing, and adds up the tokens of what it is asked."""
+
+    def __init__(self, base_url: str) -> None:
+        super().__init__(base_url, "none")
+        self.calls = self.prompt_tokens = self.reply_tokens = 0
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Nothing is open."""
+
+    async def ask(
+        self,
+        path: str,  # noqa: ARG002  it is a chat
+        body: Mapping[str, JsonValue],
+        read: Callable[[bytes], T],  # noqa: ARG002  nothing comes
+        *,
+        deadline: float | None = None,  # noqa: ARG002  nobody is waited for
+        final: Callable[[Failure], bool] | None = None,  # noqa: ARG002
+        spent: Callable[[T], int] = lambda _: 0,  # noqa: ARG002
+        option: str = "--model",  # noqa: ARG002
+    ) -> Exchange[T]:
+        """A failure for the budget's sake, which nobody makes up for."""
+        messages = body["messages"]
+        texts = [each["content"] for each in messages if isinstance(each, dict)]  # type: ignore[union-attr]
+        limit = body.get("max_tokens") or body.get("max_completion_tokens")
+        self.calls += 1
+        self.prompt_tokens += sum(estimate_tokens(str(text)) for text in texts)
+        self.reply_tokens += int(str(limit)) // _TAKEN
+        return Exchange(Failure(UnscoredReason.BUDGET, "nothing is sent", again=False), 0.0, 0)

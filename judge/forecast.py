@@ -1,0 +1,91 @@
+"""What a run would ask and cost: judged by nobody, with what is kept taken off."""
+
+import asyncio
+from contextlib import aclosing
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from judge.backends.openai.unsent import Unsent
+from judge.compose import address, at_once, compose
+from judge.config import Config
+from judge.evaluator import Evaluator
+from judge.files.samples import check_samples, drawn, read_samples
+from judge.records import Excluded, SampleResult, Verdict
+from judge.records.run import RunInput
+
+SECONDS: Final = 5.0
+"""A call is thought to take so long."""
+_MINUTE: Final = 60.0
+
+
+class Forecast(NamedTuple):
+    """What a run would ask; what replies leave open, and is asked again, is not in it."""
+
+    answers: int
+    claims: int
+    """All that are judged: of answers, references and questions."""
+    kept: int
+    """How many of these have a verdict in the cache."""
+    calls: int
+    prompt_tokens: int
+    reply_tokens: int
+    cost: float | None
+    """Null where there are no prices."""
+    minutes: float
+    """At `SECONDS` a call, `at_once` of them, and no faster than the limits allow."""
+    at_once: int
+
+
+def forecast(
+    path: Path, config: Config, *, limit: int | None = None, skip_bad_lines: bool = False
+) -> Forecast:
+    """What `judge score` would ask about these samples; nothing is sent or written.
+
+    Raises:
+        InputError: the samples cannot be read.
+        ConfigError: the cache cannot.
+    """
+    on_bad = (lambda _: None) if skip_bad_lines else None
+    found = check_samples(path, on_bad=on_bad, max_line=config.max_line)
+    many = min(found.samples, limit or found.samples)
+    whole = found.samples if many < found.samples else None
+    made_from = RunInput(path=str(path), sha256=found.sha256, samples=many, drawn_from=whole)
+    spending = {"fallback": False, "workers": 1, "max_tokens": None, "max_cost": None}
+    unsent = Unsent(address(config))
+    read = read_samples(path, on_bad=on_bad, max_line=config.max_line)
+    claims = kept = 0
+
+    async def ask() -> None:
+        nonlocal claims, kept
+        asked = config.model_copy(update=spending)
+        async with compose(asked, unsent, ask=False) as judges:
+            samples = drawn(read, made_from, config.seed)
+            async with aclosing(Evaluator(asked, judge=judges).evaluate(samples)) as results:
+                async for result in results:
+                    more, verdicts = _claims(result)
+                    claims, kept = claims + more, kept + verdicts
+
+    asyncio.run(ask())
+    calls, prompt, reply = unsent.calls, unsent.prompt_tokens, unsent.reply_tokens
+    width = at_once(config)
+    minutes = max(
+        calls * SECONDS / width / _MINUTE,
+        calls / (config.rpm or float("inf")),
+        (prompt + reply) / (config.tpm or float("inf")),
+    )
+    cost = config.cost(prompt, reply)
+    return Forecast(many, claims, kept, calls, prompt, reply, cost, minutes, width)
+
+
+def _claims(result: SampleResult) -> tuple[int, int]:
+    """How many claims an answer has, compared ones too, and how many of them a verdict."""
+    compared, related = result.correctness, result.answer_relevance
+    told = [each.outcome for each in result.sentences]
+    if compared is not None:
+        told += [each.outcome for each in compared.answer]
+        told += [each.outcome for each in compared.reference]
+    outcomes = [outcome for outcome in told if not isinstance(outcome, Excluded)]
+    verdicts = sum(isinstance(outcome, Verdict) for outcome in outcomes)
+    if related is None or not (related.parts or related.failures):
+        return len(outcomes), verdicts
+    return len(outcomes) + 1, verdicts + (not related.failures)
