@@ -1,13 +1,17 @@
 """Equivalents: what a claim says in other words, or other figures, than its evidence."""
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from judge.checks.clauses import Clause, Word, clauses, excludes, share
 from judge.checks.contrasts import lexicon
+from judge.checks.dates import Date
 from judge.checks.figures import Match
 from judge.checks.mismatch import Shelf
+from judge.checks.names import Name
 from judge.checks.opposites import OF_ONE
+from judge.checks.quantities import Quantity
 from judge.text.pieces import segments
 from judge.text.words import stem
 
@@ -26,26 +30,31 @@ def equivalents(shelf: Shelf, index: int, lacking: Mapping[int, str]) -> list[tu
     A name of the question counts, as it does where what evidence lacks is flagged.
     `lacking` are the stems of its words that stand nowhere, by the places at which they begin.
     """
-    own, found = shelf.claim(index), list[tuple[int, int]]()
     told = {at for at, key in lacking.items() if key[0].isdigit() or key in _SPOKEN}
     tall = {at for at in lacking if shelf.bare(index)[at].isupper()}
-    if told or tall:
-        found += [
-            (figure.start, figure.end)
-            for figure in own.quantities[:_MOST]
-            if not (told | tall).isdisjoint(range(figure.start, figure.end))
-            and shelf.whole.match(figure, own) is Match.FOUND
-        ]
-        found += [
-            (date.start, date.end)
-            for date in own.dates[:_MOST]
-            if date.certain and shelf.whole.dated(date)
-        ]
-    if tall:
-        found += [
-            (name.start, name.end) for name in own.names[:_MOST] if not shelf.whole.lacks(name)
-        ]
-    return [span for span in found if not lacking.keys().isdisjoint(range(*span))]
+    if not told and not tall:
+        return []
+    own, grounds = shelf.claim(index), shelf.whole
+
+    def among(item: Quantity | Date | Name, places: set[int]) -> bool:
+        return not places.isdisjoint(range(item.start, item.end))
+
+    figures = (
+        each
+        for each in own.quantities[:_MOST]
+        if among(each, told | tall) and grounds.match(each, own) is Match.FOUND
+    )
+    dates = (
+        each
+        for each in own.dates[:_MOST]
+        if each.certain and among(each, told | tall) and grounds.dated(each)
+    )
+    names = (
+        each
+        for each in (own.names[:_MOST] if tall else ())
+        if among(each, tall) and not grounds.lacks(each)
+    )
+    return [(each.start, each.end) for each in chain[Quantity | Date | Name](figures, dates, names)]
 
 
 def reworded(claim: str, passage: str, lacking: Collection[int]) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 import re
 from functools import cached_property
+from itertools import combinations
 from operator import itemgetter
 from typing import Final
 
@@ -11,7 +12,7 @@ from judge.checks.figures import Figures, Match
 from judge.checks.names import AllMentions, Name
 from judge.checks.numbers import PERCENT
 from judge.checks.places import Item, Place, Places, belongs, values, weigh
-from judge.checks.quantities import CENTURY, Bound, Quantity, counted, quantities
+from judge.checks.quantities import CENTURY, YEAR, Bound, Quantity, counted, quantities
 from judge.checks.statement import Statement, read
 from judge.text.words import blank
 
@@ -74,7 +75,37 @@ class Grounds:
         value, unit = quantity.readings[0]
         if unit == PERCENT:
             return self._shares.look_up(quantity) is Match.FOUND
-        return value in self._gaps.get(unit, ()) and said.differs(quantity)
+        if value in self._gaps.get(unit, ()) and said.differs(quantity):
+            return True
+        if unit == YEAR and value / unit.factor in self._spans:
+            return True
+        # `The 13th` is no sum.
+        ordinal = said.text.endswith(("st", "nd", "rd", "th"), 0, quantity.end)
+        return not ordinal and value in self._sums.get(unit, ())
+
+    @cached_property
+    def _sums(self) -> dict[object, set[float]]:
+        """By unit, what the figures of a sentence come to."""
+        found: dict[object, set[float]] = {}
+        for text in self._close:
+            for unit, total in text.sums():
+                found.setdefault(unit, set()).add(total)
+        return found
+
+    @cached_property
+    def _spans(self) -> set[float]:
+        """Years between two years of a text."""
+        years = {
+            (text, date.readings[0][0])
+            for text in self._close
+            for date in text.dates[:_FEW]
+            if date.readings and date.readings[0][0]
+        }
+        return {
+            float(abs(a - b))
+            for (one, a), (two, b) in combinations(years, 2)
+            if one is two and a and b
+        }
 
     @cached_property
     def _gaps(self) -> dict[object, set[float]]:

@@ -27,6 +27,9 @@ CLOCK: Final = Unit("clock", 1.0)
 """That of a time of day: minutes since midnight."""
 
 
+YEAR: Final = Unit("months", 12.0)
+
+
 class Reading(NamedTuple):
     """One way to read a quantity."""
 
@@ -59,6 +62,8 @@ _SAID: Final[dict[str, tuple[Reading, ...]]] = {
     "two thirds": (Reading(200 / 3, PERCENT),),
     "a quarter": (Reading(25, PERCENT),),
     "three quarters": (Reading(75, PERCENT),),
+    "a fifth": (Reading(20, PERCENT),),
+    "a tenth": (Reading(10, PERCENT),),
     "a dozen": (Reading(12, MERE),),
     "a hundred": (Reading(100, MERE),),
     "a thousand": (Reading(1000, MERE),),
@@ -77,19 +82,24 @@ _ORDINALS: Final = {
 }
 _FIGURE: Final = "一二两三四五六七八九十\\d"
 _HAN_NUMBER: Final = f"(?<![{_FIGURE}百千])[{_FIGURE}]{{1,3}}(?![{_FIGURE}])"
+_LASTING: Final = "hour|day|week|month|year|mile"
 _SPECIAL: Final = re.compile(
     rf"""(?=[fstentwohqab一二两三四五六七八九十\d公半]) (?:
       (?P<han_before>公元前)? (?P<han_century>{_HAN_NUMBER}) \s? 世纪
     | (?<![^\W_]) (?: (?P<century>[12]?\d)(?:st|nd|rd|th) | (?P<ordinal>{"|".join(_ORDINALS)}) )
         [ -] (?:century|centuries) (?P<before>\s(?:BC|BCE|B\.C\.))?
-    | (?P<whole>{_HAN_NUMBER})分之(?P<parts>{_HAN_NUMBER})
+    | (?P<whole>{_HAN_NUMBER})分之(?P<parts>{_HAN_NUMBER}) (?![.点]\d)
     | (?<![^\W_]) (?P<count>one|two|three|four) [ -] (?P<part>third|quarter|fifth|tenth)s?
         \sof (?![^\W_])
+    | (?<![^\W_]) (?: (?P<one>an?|one) | (?P<some>two|three|four|five|six|\d{{1,2}}) ) [ ]
+        (?: and[ ]a[ ]half[ ](?P<unit>{_LASTING})s | (?P<few>{_LASTING})s?[ ]and[ ]a[ ]half )
+        (?![^\W_])
+    | (?P<han_some>{_HAN_NUMBER}) (?: 个半(?P<han_unit>小时|月|钟头) | (?P<han_few>[年天]) 半 )
     | 半 (?: (?P<half_year>年) | 个?(?P<half_hour>小时) | 个?(?P<half_month>月) ) (?![代度级来])
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_SIGNS: Final = ("centur", "世纪", "分之", "半", "third", "quarter", "fifth", "tenth")
+_SIGNS: Final = ("centur", "世纪", "分之", "半", "third", "quarter", "fifth", "tenth", "a half")
 """One of them stands in each of these: that is soon seen."""
 _PARTS: Final = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
 _HALVES: Final = {"half_year": (6, "个月"), "half_hour": (30, "分钟"), "half_month": (15, "天")}
@@ -233,6 +243,8 @@ def quantities(text: str, dated: Sequence[Date] | None = None) -> list[Quantity]
         if [reading.unit for reading in one.readings] == [MERE]:
             (value, _), units = one.readings[0], [each.unit for each in two.readings]
             shared = [Reading(value * unit.factor, unit) for unit in units if unit.kind]
+            if (scale := _scale_of(text, two)) > 1 and text[one.end - 1].isdecimal():
+                shared = [Reading(value * scale * unit.factor, unit) for unit in units]
             found[place] = found[place]._replace(readings=(*shared, *one.readings))
         # `steps 1-3`: where the first is a mere label, the second is one too.
         if not one.certain and text[one.start].isdecimal():
@@ -265,6 +277,11 @@ def _meant(match: re.Match[str]) -> Iterator[Reading]:
     elif match["part"]:
         count, parts = _COUNTS[match["count"].lower()], _PARTS[match["part"].lower()]
         yield Reading(100 * count / parts, PERCENT)
+    elif many := match["some"] or match["one"] or match["han_some"]:
+        word = match["unit"] or match["few"] or match["han_few"] or match["han_unit"]
+        value = 1.5 if match["one"] else _first(many) + 0.5
+        unit = unit_behind(f" {word}" if word.isascii() else {"月": "个月"}.get(word, word), 0)
+        yield from (Reading(value * each.factor, each) for each in unit.units) if unit else ()
     elif half := next((name for name in _HALVES if match[name]), None):
         many, word = _HALVES[half]
         unit = unit_behind(word, 0)
@@ -383,6 +400,13 @@ def _precision(written: str, value: float, scale: float) -> tuple[float, float]:
         step = scale * 10 ** -len(match[1])
         return step, step
     return scale, scale * _noughts(mantissa)
+
+
+def _scale_of(text: str, quantity: Quantity) -> float:
+    """What the word behind its digits multiplies them by: 1e6 for `22 million`."""
+    match = _WRITTEN.search(text, quantity.start, quantity.end)
+    scale = _SCALE.match(text, match.end()) if match else None
+    return _SCALES.get(scale[1].lower(), 1.0) if scale else 1.0
 
 
 def _noughts(value: float) -> float:

@@ -9,6 +9,7 @@ from typing import Final
 
 from judge.checks.dates import Date, dates
 from judge.checks.names import Mentions, Name, names
+from judge.checks.numbers import Unit
 from judge.checks.places import Item, Place, Row, places, rows, values
 from judge.checks.quantities import MERE, Quantity, quantities
 from judge.text.pieces import segments
@@ -120,6 +121,18 @@ class Statement:
                 if unit.kind in {other.kind, MERE.kind} or other == MERE:
                     for x, y in ((a, b), (b, a)) if a > 0 and b > 0 else ():
                         yield from (100 * x / y, 100 * abs(x - y) / y)
+
+    def sums(self) -> Iterator[tuple[Unit, float]]:
+        """What the figures of a sentence that measure or count alike come to together."""
+        figures = [each for each in self.quantities if each.certain]
+        starts = [each.start for each in figures]
+        for start, end in self.cuts:
+            alike: dict[Unit, list[float]] = {}
+            for each in figures[bisect_left(starts, start) : bisect_left(starts, end)]:
+                alike.setdefault(each.readings[0].unit, []).append(each.readings[0].value)
+            for unit, own in alike.items():
+                if 1 < len(own) <= _PAIRED:
+                    yield unit, sum(own)
 
     def gaps(self) -> Iterator[tuple[Quantity, Quantity, float]]:
         """Sentences that give two figures of one unit, and by how much they differ."""

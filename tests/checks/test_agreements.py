@@ -99,6 +99,25 @@ APART = [
         "The supplement has to be taken with food.",
     ),
     ("客人没有义务支付小费。", "客人不必给小费。", "客人有义务给小费。"),
+    # Halves, sums, a range of millions, years between two years.
+    (
+        "The journey takes 90 minutes.",
+        "The journey takes an hour and a half.",
+        "The journey takes two hours and a half.",
+    ),
+    ("车程为九十分钟。", "车程一个半小时。", "车程两个半小时。"),
+    (
+        "The course has 12 lectures and 6 seminars.",
+        "The course has 18 lectures and seminars.",
+        "The course has 24 lectures and seminars.",
+    ),
+    (
+        "Sales went from 30 to 22 million.",
+        "Sales went from 30 million to 22 million.",
+        "Sales went from 40 million to 22 million.",
+    ),
+    ("他生于1950年，卒于2010年。", "他生于1950年，享年60岁。", "他生于1950年，享年70岁。"),
+    ("The fix shipped in 4.2.", "The fix shipped in v4.2.", "The fix shipped in v4.3."),
     # What is not one end of a scale is the other; acronyms; what the other party does.
     (
         "Refunds are not allowed after 30 days.",

@@ -38,6 +38,8 @@ _TOKEN: Final = re.compile(
     | {WORD.pattern} ) )""",
     re.VERBOSE,
 )
+_VERSION: Final = re.compile(r"(?<![^\W_])[vV](?=\d+\.\d)")
+"""What says that a number is one of a version."""
 _BETWEEN_DIGITS: Final = str.maketrans("", "", ",， ")
 _NOWHERE: Final = Words(["\n"], [0], [0])
 
@@ -163,7 +165,7 @@ def tokens(text: str) -> Words:
     >>> tokens("Forty of 1,200 men, 三十天").stems
     ['40', 'of', '1200', 'men', '30', '天']
     """
-    parts = _TOKEN.split(text)  # in turn what stands between tokens, and a token
+    parts = _TOKEN.split(_VERSION.sub(" ", text))  # in turn what stands between tokens, and a token
     edges = list(accumulate(map(len, parts)))
     return Words(list(map(_key, parts[1::2])), edges[:-1:2], edges[1::2])
 
