@@ -39,6 +39,8 @@ _PAIR_WORTH: Final = 0.5
 # Of a sentence of one telling word.
 _NO_SKIP: Final = 0.5
 _STEEP: Final = 4
+_NEAR: Final = 0.3
+"""The share of a sentence's items in a window that is read for other words."""
 # A longer window never holds less: it has to earn its length.
 _LONGER: Final = 0.02
 _WHICH: Final = 3
@@ -91,10 +93,19 @@ class Alignment:
         said, items = self.said, self.items
         signs = lexicon().signs
         known = np.asarray([said.keys[each] in signs for each in said.first[items].tolist()], bool)
+        if not known.any():
+            return
         found, other, _ = self._among(self.inside, slice(None))
+        there = found | other
+        owner = said.owner[items]
+        heads = np.flatnonzero(np.diff(owner, prepend=-1))
+        kept = np.add.reduceat(there, heads, axis=0, dtype=np.int64)
+        # What says little else of the sentence is about something else.
+        near = kept >= _NEAR * np.diff(np.append(heads, len(owner)))[:, None]
+        near = near[np.cumsum(np.diff(owner, prepend=-1) > 0) - 1]
         cells: dict[tuple[int, int], dict[int, int]] = {}
-        for item, column in np.argwhere(known[:, None] & ~(found | other)).tolist():
-            own = cells.setdefault((int(said.owner[items[item]]), column), {})
+        for item, column in np.argwhere(known[:, None] & near & ~there).tolist():
+            own = cells.setdefault((int(owner[item]), column), {})
             own[int(said.start[items[item]])] = item
         for (sentence, column), places in cells.items():
             window = int(self.windows[sentence, column])
