@@ -1,7 +1,6 @@
 """`judge compare`: two or more runs over the same questions, or the variants within one."""
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -9,6 +8,8 @@ import typer
 
 from judge.cli.app import app
 from judge.cli.options import JSON, chosen, language
+from judge.cli.rankings import compared as compared_rankings
+from judge.cli.rankings import read_rankings
 from judge.cli.terminal import output, say_json
 from judge.errors import ConfigError, RunError
 from judge.files.source import placed
@@ -26,7 +27,9 @@ _LISTED: Final = 5
 _ON_PAGE: Final = 300
 
 _RUNS: Final = typer.Argument(
-    None, metavar="[RUN]…", help="Run folders; the first is what the others are held against."
+    None,
+    metavar="[RUN]…",
+    help="Run folders, or files of judge retrieval -o; the first is what others are held against.",
 )
 _BY: Final = typer.Option(
     None,
@@ -120,27 +123,29 @@ def compare(  # noqa: PLR0913  each is an option of the command line
         )
         _robustness(runs or [], spoken_in, as_json=as_json)
         return
+    rankings = read_rankings(runs) if runs and all(each.is_file() for each in runs) else []
+    known = rankings[0].sides if rankings else GATED
     asked = _Asked(
         by,
-        tuple(chosen("--scores", each.strip(), tuple(GATED)) for each in _split(scores)),
+        tuple(chosen("--scores", each.strip(), tuple(known)) for each in _split(scores)),
         across_signatures,
-        dict(parse_loss(text, GATED) for text in fail_if_worse or []),
-        _DETECT if detect is None else detect,
+        dict(parse_loss(text, known) for text in fail_if_worse or []),
+        _detected(detect),
         (_ON_PAGE if page_file else _LISTED) if worst is None else worst,
     )
-    if not 0 < asked.detect <= 1:
-        raise ConfigError(f"--detect {detect!r}: give a difference above 0 and up to 1, as 0.02")
-    found, left_out = _found(runs or [], trend)
-    if page_file is not None:
-        from judge.review.folder import check_output  # noqa: PLC0415
-
-        check_output(page_file, chain.from_iterable(made_from(r.folder) for r in found), force=True)
-    if markdown is not None:
-        from judge.cli.ci import check_file  # noqa: PLC0415
-
-        own = chain.from_iterable(made_from(run.folder) for run in found)
-        check_file("--markdown", markdown, spared=[*own, *filter(None, [page_file])])
-    report = _held(_compared(found, left_out, asked), asked)
+    if rankings and (by, trend) != (None, None):
+        raise ConfigError("--by and --trend are of run folders; leave them out")
+    found, left_out = ([], {}) if rankings else _found(runs or [], trend)
+    sources = [path for run in found for path in made_from(run.folder)]
+    sources += [Path(each.name) for each in rankings]
+    _check_outputs(page_file, markdown, sources)
+    if rankings:
+        report = compared_rankings(
+            rankings, asked.scores, tuple(asked.worse), asked.detect, asked.worst
+        )
+    else:
+        report = _compared(found, left_out, asked)
+    report = _held(report, asked)
     if page_file is not None:
         _write(page_file, report, spoken_in)
     most = _LISTED if worst is None else worst
@@ -174,6 +179,23 @@ def _summarize(report: "RunComparison", most: int, lang: "Lang", path: Path) -> 
 
     first = [gate_line(gate, lang).plain for gate in report.gates]
     write_markdown(path, lang, lambda page: print_differences(report, page, most=most), first)
+
+
+def _check_outputs(page: Path | None, markdown: Path | None, sources: Sequence[Path]) -> None:
+    """See that what is asked for can be written, and not over what it is made from."""
+    from judge.cli.ci import check_file  # noqa: PLC0415
+    from judge.review.folder import check_output  # noqa: PLC0415
+
+    if page is not None:
+        check_output(page, sources, force=True)
+    if markdown is not None:
+        check_file("--markdown", markdown, spared=[*sources, *filter(None, [page])])
+
+
+def _detected(given: float | None) -> float:
+    if given is not None and not 0 < given <= 1:
+        raise ConfigError(f"--detect {given!r}: give a difference above 0 and up to 1, as 0.02")
+    return _DETECT if given is None else given
 
 
 def _split(names: str | None) -> list[str]:

@@ -159,6 +159,8 @@ def _course(values: Sequence[float | None]) -> tuple[str, list[tuple[float, floa
 
 def _pairs(report: RunComparison, last: Differences) -> tuple[list[Pair], bool]:
     """The listed answers from both runs, and whether samples are gone."""
+    if not Path(last.run).is_dir():  # of rankings there is nothing to show but scores
+        return [], False
     wanted = [change.qid for change in last.worst]
     before, gone = _results(Path(report.runs[0].name), frozenset(wanted))
     after, also = _results(Path(last.run), frozenset(wanted))
