@@ -7,7 +7,7 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -33,13 +33,15 @@ from judge.files.samples import (
 )
 from judge.files.source import Digest, is_fifo
 from judge.processes import cores
-from judge.records import RelevanceStatus, SampleResult, Summary, UnscoredReason
+from judge.records import RelevanceStatus, Sample, SampleResult, Summary, UnscoredReason
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
 from judge.scores.totals import Totals
 
 BEAT: Final = 1.0
 """Seconds."""
+GRACE: Final = 3.0
+"""Seconds that questions under way have once the job is to stop."""
 _MANY: Final = 200
 """Answers from which on it pays to start processes for them."""
 _MOST_WORKERS: Final = 4
@@ -138,6 +140,20 @@ class Job:
         self._limit = limit
         self._gates = gates or Gates()
         self._beat = beat
+        self._stopped: BaseException | None = None
+        self._end: Callable[[], object] | None = None
+        """Ends what is under way, soon; null before the first answer and behind the last."""
+
+    def stop(self, why: BaseException) -> bool:
+        """Begin no more answers, and raise this once those under way are done, or `GRACE` is over.
+
+        For a signal's handler. False where nothing is under way.
+        """
+        if self._end is None or self._stopped is not None:
+            return False
+        self._stopped = why
+        self._end()
+        return True
 
     def run(self, watcher: Watcher) -> Summary:
         """Do the job, in an event loop of its own; returns the totals, kept results included.
@@ -170,7 +186,8 @@ class Job:
         async def beat() -> None:
             while True:
                 await asyncio.sleep(self._beat)
-                watcher.waiting(self._evaluator.trouble)
+                stopping = "stopping; once more stops it at once" if self._stopped else ""
+                watcher.waiting(stopping or self._evaluator.trouble)
 
         beating = asyncio.create_task(beat())
         try:
@@ -191,9 +208,10 @@ class Job:
             watcher.begun(record, folder.kept)
             totals = Totals(max_unscored=self._config.max_unscored, limited=self._config.limited)
             digest = hashlib.sha256()
-            async with aclosing(
-                self._results(folder, record, task.path, digest, watcher)
-            ) as results:
+            async with (
+                self._stoppable(),
+                aclosing(self._results(folder, record, task.path, digest, watcher)) as results,
+            ):
                 async for result in results:
                     totals.add(result)
                     watcher.scored(result)
@@ -204,6 +222,29 @@ class Job:
             summary = _priced(totals.summary(), self._config)
             summary = summary.model_copy(update={"drawn_from": record.input.drawn_from})
             return self._gates.hold(summary), record
+
+    @asynccontextmanager
+    async def _stoppable(self) -> AsyncGenerator[None]:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a job is run by a task")
+        end = task.cancel
+        self._end = lambda: loop.call_soon_threadsafe(lambda: loop.call_later(GRACE, end))
+        try:
+            yield
+        except asyncio.CancelledError:
+            if self._stopped is None:
+                raise
+        finally:
+            self._end = None
+        if self._stopped is not None:
+            raise self._stopped
+
+    def _until_stopped(self, samples: Iterable[Sample]) -> Iterator[Sample]:
+        for sample in samples:
+            if self._stopped is not None:
+                return
+            yield sample
 
     def _check(self, folder: RunFolder, bad: IO[str]) -> _Task:
         """Read the whole input before the folder is touched: so a bad input costs nothing."""
@@ -289,7 +330,7 @@ class Job:
             break
         written = sound = folder.kept
         try:
-            async with aclosing(self._evaluator.evaluate(samples)) as fresh:
+            async with aclosing(self._evaluator.evaluate(self._until_stopped(samples))) as fresh:
                 async for result in fresh:
                     folder.append(result)
                     written += 1

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
+from types import FrameType
 from typing import Any, Final, NoReturn
 
 import typer
@@ -195,6 +196,29 @@ def _heard() -> Iterator[None]:
     finally:
         for each, old in before.items():
             signal.signal(each, old)
+
+
+@contextmanager
+def stopping(stop: Callable[[Stopped], bool]) -> Iterator[None]:
+    """Hand the first signal to `stop`; where that says no it acts as ever, as does the next."""
+    main = threading.current_thread() is threading.main_thread()
+    signals = [getattr(signal, name) for name in _SIGNALS if main and hasattr(signal, name)]
+    before = {each: old for each in signals if callable(old := signal.getsignal(each))}
+
+    def first(number: int, frame: FrameType | None) -> None:
+        for each, old in before.items():
+            signal.signal(each, old)
+        if not stop(Stopped(number)):
+            before[signal.Signals(number)](number, frame)
+
+    for each in before:
+        signal.signal(each, first)
+    try:
+        yield
+    finally:
+        for each, old in before.items():
+            if signal.getsignal(each) is first:
+                signal.signal(each, old)
 
 
 def _run(arguments: Sequence[str] | None) -> NoReturn:

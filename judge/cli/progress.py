@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from judge.cli.app import stopped_by
+from judge.cli.app import stopped_by, stopping
 from judge.cli.ci import Reports, unheeded
 from judge.cli.render.totals import PLAIN, Ended, Wish, print_totals
 from judge.cli.terminal import output
@@ -53,7 +53,7 @@ def score_into(
 
     progress = Progress(also=keep)
     try:
-        with progress:
+        with progress, stopping(job.stop):
             summary = job.run(progress)
     except (JudgeUnavailable, WorkerLost) as error:
         reports.discard()

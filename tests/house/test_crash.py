@@ -8,6 +8,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,8 +18,9 @@ from judge.backends.store import DiskStore
 from judge.files.runs import read_record, read_summary
 from judge.judges.cached.rows import ASKED, AskedRow, VerdictRow
 from judge.records import Support, UnscoredReason
+from tests.asked import Asked
 from tests.commands import Ran, judge, line, results, start, write
-from tests.replies import Until
+from tests.replies import Answer, Slow, Until, right
 from tests.server import JudgeServer
 
 CONCURRENCY = 4
@@ -214,3 +216,25 @@ def test_a_server_that_dies_leaves_failures_and_no_crash(samples: Path) -> None:
     assert summary.unscored.keys() == {UnscoredReason.CONNECTION}
     assert summary.judged == 2 * 10
     assert summary.judged + sum(summary.unscored.values()) == 2 * len(ANSWERS)
+
+
+def test_what_is_under_way_gets_some_seconds_where_a_run_is_stopped(samples: Path) -> None:
+    asked = threading.Event()
+
+    def script(request: Asked) -> Answer:
+        if request.is_probe or request.number < 5:
+            return right(request)
+        asked.set()
+        return Slow(0.5, right(request))
+
+    with JudgeServer(script) as server:
+        with start(*command(server, samples)) as process:
+            assert asked.wait(30)
+            process.send_signal(signal.SIGTERM)
+            out, err = process.communicate()
+        assert (process.returncode, out) == (143, "")
+        kept = len(results(samples.with_name("run")))
+        assert kept > 5, "what was asked is not thrown away"
+        assert f"{kept} of 30 answers are kept; the same command goes on from there" in err
+        assert judge(*command(server, samples)).code == 0
+        assert server.calls == len(ANSWERS), "nor paid for twice"
