@@ -28,7 +28,7 @@ _ON_PAGE: Final = 300
 
 _RUNS: Final = typer.Argument(
     None,
-    metavar="[RUN]…",
+    metavar="RUN",
     help="Run folders, or files of judge retrieval -o; the first is what others are held against.",
 )
 _BY: Final = typer.Option(

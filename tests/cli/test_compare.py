@@ -69,7 +69,7 @@ def test_the_example_worked_by_hand(runs: tuple[Path, Path]) -> None:
 
 def test_both_languages_say_the_same(runs: tuple[Path, Path]) -> None:
     for lang, told in {
-        "en": ("8 questions of both", "won / lost / tied", "1 / 6 / 1", "full → contradicted 6"),
+        "en": ("questions of both 8", "won / lost / tied", "1 / 6 / 1", "full → contradicted 6"),
         "zh": ("共有问题 8 个", "更好 / 更差 / 相同", "1 / 6 / 1", "支持 → 矛盾 6 句"),
     }.items():
         ran = judge("compare", *runs, "--lang", lang)
@@ -129,7 +129,7 @@ def test_questions_of_one_run_alone_are_counted_and_said(tmp_path: Path) -> None
     third = tmp_path / "third"
     assert judge("score", other, "-o", third).code == 0
     ran = judge("compare", first, third, "--across-signatures", "--fail-if-worse", "faithfulness=0")
-    assert (ran.code, "0 questions of both" in " ".join(ran.out.split())) == (3, True)
+    assert (ran.code, "questions of both 0" in " ".join(ran.out.split())) == (3, True)
 
 
 def test_runs_that_were_judged_otherwise_are_refused(tmp_path: Path) -> None:
@@ -210,6 +210,12 @@ def test_what_cannot_be_compared(tmp_path: Path, runs: tuple[Path, Path]) -> Non
     assert {Path(name).name: why for name, why in found["left_out"].items()}["b"] == "is unfinished"
     shown = judge("compare", folder / "c", folder / "a", folder / "c").out
     assert "█▁█" in shown
+    # The row of a run: its mean, then what its heads say.
+    rows = [" ".join(each.split()) for each in shown.splitlines()]
+    assert any(
+        "faithfulness diff. 95 % interval p p, Holm won / lost / tied" in each for each in rows
+    )
+    assert any("0.625 −0.312 −0.6" in each and each.endswith("1 / 6 / 1") for each in rows)
 
 
 def test_p_is_scipys_permutation_test(tmp_path: Path) -> None:

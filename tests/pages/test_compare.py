@@ -57,7 +57,7 @@ def test_the_page_shows_both_answers_and_is_usable(
     browser: Browser, pages: dict[str, Path]
 ) -> None:
     told = {
-        "en": ("9 changed in anything", "Worse: looks supported −0.8", "failed", "before:"),
+        "en": ("changed in anything: 9", "Worse: looks supported −0.8", "failed", "before:"),
         "zh": ("有任何变化的 9 个", "变差：看似有依据 −0.8", "未通过", "之前："),
     }
     themes: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", PHONE), ("dark", DESK))

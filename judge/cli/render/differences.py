@@ -84,8 +84,7 @@ class _Comparison:
         table = figures(
             *map(say, ("run", "started")),
             self._name(headline),
-            *map(say, _TESTED[:-1]),
-            say("pairs"),
+            *map(say, _TESTED[2:]),
         )
         for place, run in enumerate(runs):
             found = self._report.differences[place - 1].scores[headline] if place else None
