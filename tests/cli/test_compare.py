@@ -211,11 +211,11 @@ def test_what_cannot_be_compared(tmp_path: Path, runs: tuple[Path, Path]) -> Non
     shown = judge("compare", folder / "c", folder / "a", folder / "c").out
     assert "█▁█" in shown
     # The row of a run: its mean, then what its heads say.
-    rows = [" ".join(each.split()) for each in shown.splitlines()]
+    printed = [" ".join(each.split()) for each in shown.splitlines()]
     assert any(
         "faithfulness diff. 95 % interval p p, Holm won / lost / tied" in each for each in rows
     )
-    assert any("0.625 −0.312 −0.6" in each and each.endswith("1 / 6 / 1") for each in rows)
+    assert any("0.625 −0.312 −0.6" in each and each.endswith("1 / 6 / 1") for each in printed)
 
 
 def test_p_is_scipys_permutation_test(tmp_path: Path) -> None:
