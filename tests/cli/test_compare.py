@@ -213,7 +213,7 @@ def test_what_cannot_be_compared(tmp_path: Path, runs: tuple[Path, Path]) -> Non
     # The row of a run: its mean, then what its heads say.
     printed = [" ".join(each.split()) for each in shown.splitlines()]
     assert any(
-        "faithfulness diff. 95 % interval p p, Holm won / lost / tied" in each for each in rows
+        "faithfulness diff. 95 % interval p p, Holm won / lost / tied" in each for each in printed
     )
     assert any("0.625 −0.312 −0.6" in each and each.endswith("1 / 6 / 1") for each in printed)
 
