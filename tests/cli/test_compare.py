@@ -115,6 +115,11 @@ def test_failures_are_in_no_difference_and_leave_bounds(tmp_path: Path) -> None:
     assert own["interval"]["high"] >= 0
     ran = judge("compare", first, second, "--fail-if-worse", "faithfulness=0.5")
     assert "untrusted" not in ran.out  # two failures are an accident
+    (tmp_path / "more").mkdir()
+    runs = two(tmp_path / "more", [[S]] * 4, [[F], [F], [F], [S]])
+    ran = judge("compare", *runs, "--fail-if-worse", "faithfulness=0.5")
+    assert (ran.code, ran.out.startswith("untrusted: ")) == (3, True)
+    assert judge("compare", *runs).code == 0
 
 
 def test_questions_of_one_run_alone_are_counted_and_said(tmp_path: Path) -> None:
