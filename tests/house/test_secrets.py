@@ -35,7 +35,7 @@ SAMPLE = Sample(qid="q", answer="七点开门。", chunks=(Chunk(chunk_id="a", t
 @pytest.fixture
 def keyed(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    (place / "judge.toml").write_text("attempts = 1\n")
+    (place / "judge.toml").write_text("attempts = 1\npatience = 0\n")
     write(place / "in.jsonl", [line(f"q{n}", f"Room {n} is open. 第{n}室开放。") for n in range(3)])
     return place
 
