@@ -34,7 +34,7 @@ class PairedDifference(NamedTuple):
     mean: float
     """Of the differences."""
     limits: tuple[float, float] | None
-    """Its 95 % interval; None where fewer than six pairs differ."""
+    """Its 95 % interval; None where fewer than six pairs differ, or all by as much."""
     p: float
     """How often chance alone would bring a mean as far from 0, 0 to 1."""
     higher: int
@@ -154,8 +154,9 @@ def holm(ps: Sequence[float]) -> list[float]:
 def share_limits(differences: Sequence[float]) -> tuple[float, float] | None:
     """The 95 % interval of a mean difference between values in [0, 1]; None without a pair.
 
-    `paired`'s. Where fewer than six pairs differ it has none: then that of `mean_limits` for
-    (d + 1)/2, drawn out to 0, for so few signs cannot show which of the two is better.
+    `paired`'s. It has none where fewer than six pairs differ, or all by as much: then that of
+    `mean_limits` for (d + 1)/2; of fewer than six, drawn out to 0, for so few signs cannot show
+    which of the two is better.
 
     >>> [round(limit, 3) for limit in share_limits([0.0] * 100) or ()]
     [-0.014, 0.014]
@@ -164,8 +165,8 @@ def share_limits(differences: Sequence[float]) -> tuple[float, float] | None:
     if found is None or found.limits is not None:
         return found and found.limits
     spread = float(np.var(differences, ddof=1)) / 4 if found.pairs > 1 else 0.0
-    low, high = mean_limits((1 + found.mean) / 2, spread, found.pairs)
-    return min(0.0, 2 * low - 1), max(0.0, 2 * high - 1)
+    low, high = (2 * limit - 1 for limit in mean_limits((1 + found.mean) / 2, spread, found.pairs))
+    return (low, high) if found.higher + found.lower >= _LEAST else (min(0.0, low), max(0.0, high))
 
 
 def pairs_to_see(difference: float, differences: Sequence[float]) -> int | None:

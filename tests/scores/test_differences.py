@@ -63,6 +63,13 @@ def test_what_has_no_spread_or_no_pairs() -> None:
         assert (found.p, found.limits) == (p, None)
 
 
+def test_a_loss_of_every_pair_by_as_much_is_one() -> None:
+    # Wilson's interval of 0 in 12 ends at t²/(12 + t²) with t = 2.201, which stands for 2x - 1.
+    assert share_limits([-1.0] * 12) == pytest.approx((-1.0, 2 * 4.8444 / 16.8444 - 1), abs=1e-3)
+    low, high = share_limits([-1.0] * 5) or (0.0, 0.0)
+    assert low < 0.0 <= high, "five signs cannot say"
+
+
 def test_sign_flips_are_scipys() -> None:
     rng = np.random.default_rng(5)
     # All signs, drawn ones, and the normal distribution of a sum of many.
