@@ -66,7 +66,7 @@ def opened(
     )
     try:
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(20_000)
         _listen(page, wrong)
         page.goto(address)
         yield page

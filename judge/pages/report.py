@@ -193,7 +193,7 @@ class _Gathered:
         if value is None:
             return self._absent
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        return clip(flat(text), _LONGEST_NAME) or self._absent
+        return flat(text) or self._absent
 
     def check(self) -> None:
         """Raise ConfigError where no answer has the key that was asked for."""
@@ -229,9 +229,15 @@ class _Gathered:
             called = words.looks(f"{'label' if kind == 'support' else kind}.{name}")
             called = readings.get(name, name) if kind in {"cell", "flag", "slice"} else called
             facet = self.answers.facet(kind, name)
-            choice = Choice(facet, clip(flat(called), _LONGEST_NAME), count)
+            choice = Choice(facet, _name(flat(called)), count)
             made.setdefault(kind, []).append(choice)
         return made
+
+
+def _name(text: str) -> str:
+    """It, or what it begins and ends with: addresses and paths differ at their ends."""
+    half = _LONGEST_NAME // 2
+    return text if len(text) <= _LONGEST_NAME else f"{text[: half - 1]}…{text[-half:]}"
 
 
 def _page(run: Run, summary: Summary, gathered: _Gathered, lang: Lang) -> Iterator[str]:

@@ -5,14 +5,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
+from judge.service.live import Limits
 from tests.browser import DESK, PHONE, barriers, browser, opened, overflow
 from tests.commands import line, write
-from tests.serving import Serving
+from tests.serving import Serving, judged
 
 __all__ = ["browser"]
 KEY = "0123456789abcdef"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Judged before there is a browser, whose loop runs in this thread."""
+    place = tmp_path_factory.mktemp("judged")
+    judged(place, "a")
+    return place
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +83,42 @@ def test_a_file_is_sent_judged_reported_and_labelled(
         expect(page.get_by_role("link", name="人工一致性")).to_be_visible()
         page.get_by_role("button", name="退出").click()
         expect(page.locator("#token")).to_be_focused()
+
+
+def test_what_goes_wrong_stays_to_be_read_and_focus_stays_where_it_is(
+    place: Path, data: Path, browser: Browser
+) -> None:
+    done = iter(range(100))
+
+    def running(route: Route) -> None:
+        """The batch as it is, but judged half way, and farther at each look."""
+        found = route.fetch().json()
+        going = {"state": "running", "total": 100, "done": next(done)}
+        if "batches" in found:
+            found["batches"] = [each | going for each in found["batches"]]
+        route.fulfill(json=found | ({} if "batches" in found else going))
+
+    large = write(place / "large.jsonl", [line("q", "w" * 600_000)])
+    with Serving(data, limits=Limits(max_batch=0.5), tokens=f"web:{KEY}") as serving:
+        page = browser.new_page()
+        page.route("**/v1/batches?limit=500", running)
+        page.route("**/v1/batches/a", running)
+        page.goto(f"{serving.url}/?to=http://[")  # a link that leads nowhere
+        page.fill("#token", KEY)
+        page.keyboard.press("Enter")
+        stop = page.get_by_role("button", name="Cancel of a")
+        stop.focus()
+        row = page.locator("#rows tr")
+        expect(row).to_contain_text("3 / 100")
+        expect(stop).to_be_focused()
+        page.set_input_files("#file", large)
+        page.click("#upload button")
+        expect(page.locator("#trouble")).to_contain_text("over 0.5 MB")
+        seen = re.findall("[0-9]+ / 100", row.inner_text())[0]
+        expect(row).not_to_contain_text(seen)
+        expect(page.locator("#trouble")).to_contain_text("over 0.5 MB")
+        page.unroute_all()
+        page.context.clear_cookies()  # as once a login has ended, or the service was started again
+        page.click("#upload button")
+        expect(page.locator("#token")).to_be_focused()
+        page.close()

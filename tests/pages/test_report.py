@@ -105,7 +105,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     fill(sheet, "none")
     assert judge("review", "import", labelled, sheet).code == 0
     (labelled.parent / "in.jsonl").unlink()
-    many = [line(f"q{n}", OPENS) | {"number": n} for n in range(61)]
+    where = f"https://example.org/{'p' * 90}/"  # slices that differ at their ends alone
+    many = [line(f"q{n}", OPENS) | {"number": n, "where": f"{where}{n % 3}"} for n in range(61)]
     return {
         "mixed": score(place / "mixed", samples()),
         "labelled": labelled,
@@ -288,6 +289,10 @@ def test_slices_are_few_and_a_run_is_whole(runs: Mapping[str, Path], tmp_path: P
     run, file = runs["many"], tmp_path / "report.html"
     ran = judge("report", run, "-o", file, "--by", "number")
     assert (ran.code, "has over 60 values" in ran.err) == (2, True)
+    assert judge("report", run, "-o", file, "--by", "where").code == 0
+    text = file.read_text("utf-8")
+    assert (text.count('<p class="slice">'), text.count("ppp/0 (21)")) == (3, 1)
+    file.unlink()
     record = json.loads((run / "run.json").read_bytes())
     (run / "run.json").write_text(json.dumps(record | {"finished": None}))
     ran = judge("report", run, "-o", file)

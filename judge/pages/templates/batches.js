@@ -19,8 +19,9 @@
 
   // Back to where somebody came from, on this site alone.
   function back() {
-    const to = new URL(asked.get("to") ?? "/", location.origin);
-    return to.origin === location.origin && to.pathname !== "/" ? to.href : `/?lang=${lang}`;
+    const to = asked.get("to") ?? "/";
+    const found = URL.canParse(to, location.origin) ? new URL(to, location.origin) : location;
+    return found.origin === location.origin && found.pathname !== "/" ? found.href : `/?lang=${lang}`;
   }
 
   async function load() {
@@ -40,7 +41,8 @@
 
   function draw() {
     const shown = batches.slice(0, most);
-    $("rows").replaceChildren(...shown.map(row));
+    for (const batch of shown) rows.set(batch.id, row(batch));
+    $("rows").replaceChildren(...shown.map(({ id }) => rows.get(id)));
     $("more").hidden = batches.length <= most;
   }
 
@@ -111,7 +113,6 @@
     });
     const found = made("tr", "", ...cells);
     found.setAttribute("role", "row");
-    rows.set(batch.id, found);
     return found;
   }
 
@@ -121,7 +122,11 @@
     const before = rows.get(batch.id);
     if (JSON.stringify(batches[place]) === JSON.stringify(batch)) return;
     batches[place] = batch;
-    if (before?.isConnected) before.replaceWith(row(batch));
+    if (!before?.isConnected) return;
+    // Only what says something else now: whoever has come to a button by keyboard stays there.
+    for (const [number, cell] of [...row(batch).cells].entries()) {
+      if (!cell.isEqualNode(before.cells[number])) before.cells[number].replaceWith(cell);
+    }
   }
 
   // What goes on, and the totals of what has ended since the list came without them.
@@ -131,8 +136,16 @@
       change(await ask(`/v1/batches/${encodeURIComponent(each.id)}`));
     }
   }
+  let lost = "";
   async function watch() {
-    if (!document.hidden && !$("all").hidden) await attempt(look)();
+    try {
+      if (!document.hidden && !$("all").hidden) await look();
+      if (lost && $("trouble").textContent === lost) say("trouble", ""); // what a click met stays
+      lost = "";
+    } catch (error) {
+      lost = error.message;
+      say("trouble", lost);
+    }
     setTimeout(watch, 1000);
   }
 
