@@ -40,12 +40,18 @@ class Lexicon(NamedTuple):
     """Scales of which one end falls short of the other."""
     either: frozenset[str]
     """Scales of which one end always holds."""
+    scales: dict[str, tuple[str, ...]]
+    """By name, what words of it begin with."""
     signs: frozenset[str]
     """Stems and Chinese characters with which a pole or a converse begins or goes on."""
     prefixes: tuple[str, ...]
     of_adjectives: tuple[str, ...]
     """Those that only words which look like adjectives have."""
     unprefixed: tuple[str, ...]
+
+    def akin(self, pole: Pole) -> tuple[str, ...]:
+        """What words of its scale begin with, those of both ends."""
+        return self.scales[pole.scale]
 
     def pole(self, word: str) -> Pole | None:
         """The end of a scale that an English word is."""
@@ -100,6 +106,7 @@ def lexicon() -> Lexicon:
         sets=frozenset(raw["exclusive"]["sets"].split()),
         falling=frozenset(raw["falls-short"]["scales"].split()),
         either=frozenset(raw["either"]["scales"].split()),
+        scales=_scales({**poles, **han_poles}),
         signs=frozenset(_signs((*poles, *han_poles, *converse))),
         prefixes=tuple(raw["prefixes"]["any"].split()),
         of_adjectives=tuple(raw["prefixes"]["adjectives"].split()),
@@ -107,6 +114,14 @@ def lexicon() -> Lexicon:
         symmetric=frozenset(map(stem, raw["symmetric"]["en"].split())),
         converse=converse,
     )
+
+
+def _scales(poles: dict[str, tuple[Pole, ...]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for key, own in poles.items():
+        for pole in own:
+            found.setdefault(pole.scale, []).append(key.split()[0].rstrip("="))
+    return {scale: tuple(dict.fromkeys(signs)) for scale, signs in found.items()}
 
 
 def _signs(keys: Iterable[str]) -> Iterator[str]:

@@ -63,15 +63,26 @@ def reworded(claim: str, passage: str, lacking: Collection[int]) -> list[tuple[i
     They are of the same end of a scale, or of the other where one is denied, or say what the other
     party does.
     """
-    known = lexicon()
-    sentences = [clauses(passage[start:end]) for start, end in segments(passage)]
-    return [
-        (word.start, word.end)
+    known, low = lexicon(), passage.lower()
+    asked = [
+        (clause, word)
         for clause in clauses(claim)
         for word in clause.words
-        if (word.poles or word.key in known.converse)
-        and any(word.start <= at < word.end for at in lacking)
-        and any(_said(word, each) and share([clause], each) >= _NEAR for each in sentences)
+        if any(word.start <= at < word.end for at in lacking)
+        and any(
+            map(
+                low.__contains__,
+                chain(known.converse.get(word.key, ()), *map(known.akin, word.poles)),
+            )
+        )
+    ]
+    # Most passages have no such word, and need not be read.
+    spans = segments(passage) if asked else ()
+    sentences = [clauses(passage[start:end]) for start, end in spans]
+    return [
+        (word.start, word.end)
+        for clause, word in asked
+        if any(_said(word, each) and share([clause], each) >= _NEAR for each in sentences)
     ]
 
 
