@@ -19,6 +19,8 @@ _MOST: Final = 200
 """Figures, dates or names of a claim that are looked at."""
 _NEAR: Final = 0.4
 """The share of a clause's words, by weight, that a sentence has which speaks of the same thing."""
+_HEAD: Final = 4
+"""Letters that two forms of a name share."""
 _WORDS: Final = "half quarter third fifth tenth dozen euro dollar pound yuan percent"
 _SPOKEN: Final = frozenset((*map(stem, _WORDS.split()), *"半倍年月日周星世元"))
 """Stems and Chinese characters of figures and dates that may be written otherwise."""
@@ -52,9 +54,17 @@ def equivalents(shelf: Shelf, index: int, lacking: Mapping[int, str]) -> list[tu
     names = (
         each
         for each in (own.names[:_MOST] if tall else ())
-        if among(each, tall) and not grounds.lacks(each)
+        if among(each, tall) and _hinted(each, shelf) and not grounds.lacks(each)
     )
     return [(each.start, each.end) for each in chain[Quantity | Date | Name](figures, dates, names)]
+
+
+def _hinted(name: Name, shelf: Shelf) -> bool:
+    """Whether a text has a beginning of a name, or its initials; an acronym may be spelled out."""
+    initials = "".join(part[0] for part in name.parts).upper()
+    signs = [part[:_HEAD] for part in name.parts] + [initials] * (len(initials) > 1)
+    low = [text.lower() for text in (shelf.query, *shelf.texts)]
+    return name.written.isupper() or any(sign.lower() in text for sign in signs for text in low)
 
 
 def reworded(claim: str, passage: str, lacking: Collection[int]) -> list[tuple[int, int]]:

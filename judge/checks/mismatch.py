@@ -95,6 +95,7 @@ class Shelf:
     """The sentences of a request, its question and its chunks, each read at most once."""
 
     def __init__(self, request: JudgeRequest) -> None:
+        self.query = request.query
         self._query = Statement(request.query)
         self.texts = [chunk.text for chunk in request.chunks]
         """Of the chunks."""
