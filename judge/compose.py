@@ -110,7 +110,8 @@ async def compose(
 ) -> AsyncGenerator[Judges]:
     """The judges that `config` describes, ready to be asked; their connections close on leaving.
 
-    A `connection` of the caller's is asked in the place of one to the server, and stays open.
+    A `connection` of the caller's is asked in the place of one to the server, to the end whatever
+    comes of it, and stays open.
 
     Where a language model judges, its server is probed once: what it takes is in the signature. A
     model of this machine is loaded, once, on a thread of its own. Where nobody is to `ask`, and no
@@ -121,13 +122,14 @@ async def compose(
             cannot be loaded.
         JudgeUnavailable: the server cannot be reached, or refuses the key or the model.
     """
+    guarded = connection is None
     async with AsyncExitStack() as stack:
         if connection is None and config.asks_server:
             connection = await _connected(config, stack)
         if connection is None or config.model is None or not config.asks_model:
             yield alone(config, await _second(config, connection, stack))
             return
-        first = await _asking(config, config.model, connection, stack, ask=ask)
+        first = await _asking(config, config.model, connection, stack, ask=ask, guarded=guarded)
         if not config.fallback:
             yield first
             return
@@ -223,7 +225,13 @@ async def _loaded(config: Config, stack: AsyncExitStack) -> Judge:
 
 
 async def _asking(
-    config: Config, name: str, connection: "Connection", stack: AsyncExitStack, *, ask: bool
+    config: Config,
+    name: str,
+    connection: "Connection",
+    stack: AsyncExitStack,
+    *,
+    ask: bool,
+    guarded: bool,
 ) -> Judges:
     from judge.backends.openai import Budget, Capabilities, OpenAIModel, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall  # noqa: PLC0415
@@ -256,6 +264,7 @@ async def _asking(
             room=room,
             edition=_edition(config, windows=form is None),
             form=form or Form(),
+            guarded=guarded,
         )
         if form is None:
             judge = WindowedJudge(judge, max_evidence_tokens=config.max_evidence_tokens)

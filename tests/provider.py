@@ -19,6 +19,8 @@ class BatchProvider(JudgeServer):
             never asked.
         live: what is said to requests that are made at once.
         refusing: what is said to a method and path, instead of doing it: once.
+        losing: what is said likewise after doing it.
+        failing: so many batches fail, the first ones, with what is said of them.
         looks: how often a batch is asked about before it is done.
     """
 
@@ -28,11 +30,15 @@ class BatchProvider(JudgeServer):
         live: Script = right,
         *,
         refusing: Mapping[str, Status] | None = None,
+        losing: Mapping[str, Status] | None = None,
+        failing: tuple[int, str] = (0, ""),
         looks: int = 1,
     ) -> None:
         super().__init__(live)
         self._answering = script
         self._refusing = dict(refusing or {})
+        self._losing = dict(losing or {})
+        self._failing = failing
         self._looks = looks
         self.files: Final[dict[str, bytes]] = {}
         """What was sent up, and what came of it, by the file's id."""
@@ -68,6 +74,8 @@ class BatchProvider(JudgeServer):
         assert order["endpoint"] == "/v1/chat/completions"
         name = f"batch_{len(self.batches)}"
         self.batches[name] = {"id": name, "status": "validating", **order}
+        if lost := self._losing.pop(f"{request.method} {request.path}", None):
+            return await send(request, lost)
         return web.json_response(self.batches[name])
 
     async def _list(self, _: web.Request) -> web.StreamResponse:
@@ -83,6 +91,9 @@ class BatchProvider(JudgeServer):
     def _finish(self, name: str) -> None:
         done, failed = list[str](), list[str]()
         batch = self.batches[name]
+        if list(self.batches).index(name) < self._failing[0]:
+            batch |= {"status": "failed", "errors": {"data": [{"message": self._failing[1]}]}}
+            return
         for line in self.files[str(batch["input_file_id"])].splitlines():
             request = json.loads(line)
             asked = Asked(self._answered, json.dumps(request["body"]).encode(), {})

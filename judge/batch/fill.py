@@ -2,23 +2,24 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import aclosing, closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import aclosing
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from judge.backends.openai.mailbox import WAITS, Address, Mailbox
-from judge.batch.folder import BatchFolder, Replies
+from judge.batch.folder import REPLIES, BatchFolder, Replies, reading
 from judge.compose import address as server_of
 from judge.compose import compose, settled
 from judge.config import Config
-from judge.errors import RunError
+from judge.errors import JudgeUnhealthy, RunError
 from judge.evaluator import Evaluator
 from judge.files.runs import has_bytes
 from judge.files.samples import read_samples
-from judge.records import Unscored, Verdict
+from judge.judges.prompted import BARREN
+from judge.records import FlagName, Outcome, SampleResult, Unscored, UnscoredReason, Verdict
 
 
 class Filled(NamedTuple):
@@ -47,23 +48,31 @@ def fill(
 
     Raises:
         RunError: the samples have changed since.
-        JudgeUnhealthy: the replies hold nothing of use.
+        JudgeUnhealthy: there are many replies, and they hold nothing of use.
     """
     made_from = folder.record.input
     path = Path(made_from.path)
-    if not path.is_file() or not has_bytes(path, made_from):
-        raise RunError(f"{path}: is not what {folder.path} was written from; put that back")
-    config = folder.config().model_copy(update={"fallback": False, "workers": 1})
-    asked = set[Address]()
+    with reading(path):
+        if not path.is_file() or not has_bytes(path, made_from):
+            raise RunError(f"{path}: is not what {folder.path} was written from; put that back")
+    # What may be spent is spent when the files are sent, and not where replies are read.
+    unlimited = {"max_cost": None, "max_tokens": None}
+    config = folder.config().model_copy(update=unlimited | {"fallback": False, "workers": 1})
+    asked = set[str]()
 
     def note(address: Address, body: Mapping[str, JsonValue]) -> None:
-        asked.add(address)
+        asked.add(address.key)
         hand_on(address, body)
 
-    with closing(Replies(folder)) as replies:
-        known = {**folder.record.takes, "served": folder.record.takes["served"] or replies.served}
-        mailbox = Mailbox(server_of(config), replies.find, note)
-        counts, reasons = asyncio.run(_judged(config, known, mailbox, path))
+    replies = Replies(folder)
+    known = {**folder.record.takes, "served": folder.record.takes["served"] or replies.served}
+    mailbox = Mailbox(server_of(config), replies.find, note)
+    counts, reasons = asyncio.run(_judged(config, known, mailbox, path))
+    if len(replies) >= BARREN and not counts["judged"]:
+        message = f"{config.model}: none of {len(replies):,} replies holds a usable verdict; "
+        raise JudgeUnhealthy(
+            message + f"look into {folder.path / REPLIES}, or name another --model"
+        )
     claims = counts["judged"] + counts["waiting"] + reasons.total()
     return Filled(
         counts["answers"],
@@ -87,8 +96,8 @@ async def _judged(
         async with aclosing(Evaluator(config, judge=judges).evaluate(samples)) as results:
             async for result in results:
                 counts["answers"] += 1
-                for sentence in result.sentences:
-                    match sentence.outcome:
+                for outcome in _outcomes(result):
+                    match outcome:
                         case Verdict():
                             counts["judged"] += 1
                         case Unscored(detail=detail) if detail == WAITS:
@@ -96,3 +105,19 @@ async def _judged(
                         case Unscored(reason=reason):
                             reasons[reason.value] += 1
     return counts, reasons
+
+
+def _outcomes(result: SampleResult) -> Iterator[Outcome]:
+    """All that was asked about an answer: its claims, and what the settings ask for beside."""
+    # One window of several is no verdict yet, and is not kept.
+    half = {each.sentence for each in result.flags if each.name is FlagName.UNJUDGED_EVIDENCE}
+    waits = Unscored(reason=UnscoredReason.CONNECTION, detail=WAITS)
+    for sentence in result.sentences:
+        yield waits if sentence.index in half else sentence.outcome
+    if compared := result.correctness:
+        yield from (each.outcome for each in compared.answer)
+        yield from (each.outcome for each in compared.reference)
+    if question := result.answer_relevance:
+        yield from (part.outcome for part in question.parts)
+        if question.failure:
+            yield question.failure

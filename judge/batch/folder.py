@@ -3,8 +3,9 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Final, Literal, Self
 
@@ -15,7 +16,7 @@ from judge.backends.openai.mailbox import Address, Letter
 from judge.config import Config
 from judge.errors import InputError, RunError
 from judge.files.folder import hold
-from judge.files.runs import parse
+from judge.files.runs import LOCK, parse
 from judge.files.tables import replacing, writing
 from judge.records import Record
 from judge.records.run import RunInput
@@ -27,15 +28,16 @@ MOST_BYTES: Final = 190_000_000
 """Of a file: OpenAI takes 50,000 requests and 200 MB."""
 OVER: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 """The states from which a batch brings no more."""
+_OWN: Final = re.compile(rf"{re.escape(RECORD)}\b")
+_LEFT: Final = re.compile(r"requests-\d{3,}\.jsonl(?:\.part)?|.*\.[0-9a-f]{16}\.part")
 _HEAD: Final = re.compile(rb'\{"custom_id":"(judge-[0-9a-f]{40}-\d+)"')
-_SHOWN: Final = 3
-_MEND: Final = "mend that, and run the same command again"
+MEND: Final = "mend that, and run the same command again"
 
 
 class RequestFile(Record):
     """A file of requests, and what became of it."""
 
-    name: str
+    name: str = Field(pattern=r"^requests-\d{3,}\.jsonl$")
     """In the folder."""
     requests: int
     """How many it holds."""
@@ -68,7 +70,7 @@ class BatchRecord(Record):
     """All settings, without secrets."""
     input: RunInput
     """The samples."""
-    takes: dict[str, JsonValue]
+    takes: dict[str, JsonValue] = Field(default_factory=dict)
     """What the server takes, as requests were made."""
     files: tuple[RequestFile, ...] = ()
     """In the order they were written."""
@@ -96,35 +98,63 @@ class BatchFolder:
         return cls(path, parse(data, BatchRecord, str(path / RECORD), "write it anew"))
 
     @classmethod
-    def make(
-        cls, path: Path, config: Config, made_from: RunInput, takes: dict[str, JsonValue]
-    ) -> Self:
-        """The folder for these samples and settings, as far as it has come; new where none is."""
-        settings = config.model_dump(mode="json")
-        record = BatchRecord(config=settings, input=made_from, takes=takes)
-        if (path / RECORD).exists():
-            earlier = cls.read(path)
-            apart = (earlier.record.input.sha256, earlier.record.config)
-            if apart != (made_from.sha256, record.config):
-                raise RunError(f"{path}: is of other samples or settings; name another -o")
-            return earlier
+    @contextmanager
+    def made(
+        cls,
+        path: Path,
+        config: Config,
+        made_from: RunInput,
+        settle: Callable[[], dict[str, JsonValue]],
+    ) -> Iterator[Self]:
+        """The folder for these samples and settings, as `held`; new where nothing was written.
+
+        `settle` finds out what the server takes, once it is clear that the folder is the right one.
+        """
+        record = BatchRecord(config=config.model_dump(mode="json"), input=made_from)
         with writing(path, "name another -o"):
             path.mkdir(parents=True, exist_ok=True)
-            if any(path.iterdir()):
+            strange = any(
+                each.name != LOCK and not _OWN.match(each.name) for each in path.iterdir()
+            )
+            if strange and not (path / RECORD).exists():
                 raise RunError(f"{path}: is not empty, and no batch folder; name another -o")
-        return cls(path, record)
+        with hold(path, "judge batch"):
+            there = cls.read(path) if (path / RECORD).exists() else cls(path, record)
+            there.tidy()
+            if there.record.files and (apart := _apart(there.record, record)):
+                raise RunError(f"{path}: is of other {apart}; name another -o")
+            takes = settle()
+            if there.record.files:
+                record, takes = there.record, there.record.takes
+            there.record = record.model_copy(update={"input": made_from, "takes": takes})
+            there.save()  # first of all, so that a record accounts for what follows
+            yield there
 
+    @classmethod
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Keep other commands from changing it."""
-        with hold(self.path, "judge batch"):
-            yield
+    def held(cls, path: Path) -> Iterator[Self]:
+        """The folder that is there; no other command changes it meanwhile."""
+        cls.read(path)
+        with hold(path, "judge batch"):
+            there = cls.read(path)  # as it is now that nobody else changes it
+            there.tidy()
+            yield there
+
+    def tidy(self) -> None:
+        """Remove what a kill -9 left: half a file, or requests that stand in no record."""
+        if (self.path / REPLIES).is_symlink():
+            raise RunError(f"{self.path / REPLIES}: is a link, where a folder is; move it away")
+        names = {file.name for file in self.record.files}
+        with writing(self.path, MEND):
+            for each in (*self.path.iterdir(), *(self.path / REPLIES).glob("*.part")):
+                if _is_left(each) and each.name not in names:
+                    each.unlink()
 
     def save(self, *changed: RequestFile) -> None:
         """Keep the record, with these files in the place of those of the same name."""
         files = {each.name: each for each in (*self.record.files, *changed)}
         self.record = self.record.model_copy(update={"files": tuple(files.values())})
-        with replacing(self.path / RECORD, _MEND, follow=False) as part:
+        with replacing(self.path / RECORD, MEND, follow=False) as part:
             part.write_bytes(self.record.model_dump_json(by_alias=True, indent=2).encode())
 
     def config(self) -> Config:
@@ -139,28 +169,50 @@ class BatchFolder:
                 found.update(_addresses(self.path / file.name))
         return found
 
-    def take(self, name: str, lines: Iterable[bytes]) -> Counter[str]:
-        """Keep what came for requests of this folder, as one file; counts what is none of that.
+    def bytes_of(self, file: RequestFile) -> Path:
+        """Where its requests are, and are as they were written.
+
+        Raises:
+            RunError: they are not.
+        """
+        path = self.path / file.name
+        with reading(path), path.open("rb") as there:
+            same = hashlib.file_digest(there, "sha256").hexdigest() == file.sha256
+        if not same:
+            raise RunError(f"{path}: is not as it was written; put that back, or name another -o")
+        return path
+
+    @cached_property
+    def _known(self) -> dict[Address, str]:
+        """The requests that were written, and in which file last."""
+        files = self.record.files
+        return {each: file.name for file in files for each in _addresses(self.path / file.name)}
+
+    def take(self, name: str, lines: Iterable[bytes]) -> tuple[set[str], Counter[str]]:
+        """Keep what came for requests of this folder, as one file.
+
+        Returns:
+            The files whose requests these are, and what other lines there were.
 
         Raises:
             InputError: not one line is of use.
         """
-        odd, kept = Counter[str](), 0
-        known = {each for file in self.record.files for each in _addresses(self.path / file.name)}
-        with writing(self.path, _MEND):
+        odd, kept = Counter[str](), set[str]()
+        with writing(self.path, MEND):
             (self.path / REPLIES).mkdir(exist_ok=True)
-        with replacing(self.path / REPLIES / name, _MEND, follow=False) as part:
+        with replacing(self.path / REPLIES / name, MEND, follow=False) as part:
             with part.open("xb") as file:
                 for line in lines:
                     letter = Letter.parse(line)
-                    if letter is None or letter.address not in known:
+                    of = self._known.get(letter.address) if letter else None
+                    if of is None:
                         odd["a line is no reply to a request of this folder"] += bool(line.strip())
                         continue
-                    kept += 1
+                    kept.add(of)
                     file.write(line.rstrip(b"\r\n") + b"\n")
-            if odd and not kept:
-                raise InputError(f"no line of {name} is a reply to a request of {self.path}")
-        return odd
+            if odd.total() and not kept:
+                raise InputError(f"no line is a reply to a request of {self.path}")
+        return kept, odd
 
     def writer(self, *, requests: int = MOST_REQUESTS, size: int = MOST_BYTES) -> "RequestWriter":
         """Writes the next requests of this folder."""
@@ -168,53 +220,50 @@ class BatchFolder:
 
 
 class Replies:
-    """What came for the requests of a folder, looked up where it lies; close it in the end."""
+    """What came for the requests of a folder, looked up where it lies."""
 
     def __init__(self, folder: BatchFolder) -> None:
-        self._places: dict[str, dict[int, tuple[int, int]]] = {}
-        self._files: list[IO[bytes]] = []
+        self._places: dict[str, dict[int, tuple[Path, int]]] = {}
         self.served = ""
         """What the server calls its model, as the first reply says; empty where none does."""
         self.troubles = Counter[str]()
         """What the provider says of requests that it did not answer."""
         found = dict[Address, str]()
         for path in sorted((folder.path / REPLIES).glob("*.jsonl")):
-            self._files.append(path.open("rb"))
-            found |= self._index(len(self._files) - 1)
+            with reading(path):
+                found |= self._index(path)
         answered = (each for each in found if each.limit not in self._places.get(each.key, {}))
         self.troubles.update(found[each] for each in answered)
 
-    def _index(self, number: int) -> dict[Address, str]:
+    def __len__(self) -> int:
+        return sum(map(len, self._places.values()))
+
+    def _index(self, path: Path) -> dict[Address, str]:
         """Note where the replies of a file are; what it says of requests without one."""
         troubles, place = dict[Address, str](), 0
-        for line in self._files[number]:
-            if letter := Letter.parse(line):
-                if trouble := letter.trouble():
-                    troubles[letter.address] = trouble
-                else:
-                    self.served = self.served or letter.served()
-                    limits = self._places.setdefault(letter.address.key, {})
-                    limits[letter.address.limit] = (number, place)
-            place += len(line)
+        with path.open("rb") as file:
+            for line in file:
+                if letter := Letter.parse(line):
+                    if trouble := letter.trouble():
+                        troubles[letter.address] = trouble
+                    else:
+                        self.served = self.served or letter.served()
+                        limits = self._places.setdefault(letter.address.key, {})
+                        limits[letter.address.limit] = (path, place)
+                place += len(line)
         return troubles
 
     def find(self, address: Address) -> Letter | None:
-        """The reply to a request; else one to the same with another limit, which did not cut it."""
+        """The reply to a request; else a whole one to the same with another limit."""
         limits = self._places.get(address.key, {})
         for limit in sorted(limits, key=lambda each: (each != address.limit, each)):
-            letter = self._read(*limits[limit])
-            if letter and (limit == address.limit or not letter.is_cut()):
+            path, place = limits[limit]
+            with reading(path), path.open("rb") as file:
+                file.seek(place)
+                letter = Letter.parse(file.readline())
+            if letter and (limit == address.limit or letter.is_whole()):
                 return letter
         return None
-
-    def _read(self, number: int, place: int) -> Letter | None:
-        self._files[number].seek(place)
-        return Letter.parse(self._files[number].readline())
-
-    def close(self) -> None:
-        """Let go of the files."""
-        for file in self._files:
-            file.close()
 
 
 class RequestWriter:
@@ -226,9 +275,8 @@ class RequestWriter:
     def __init__(self, folder: BatchFolder, requests: int, size: int) -> None:
         self._folder = folder
         self._most = (requests, size)
-        self._seen = folder.waiting()
-        self.waiting = len(self._seen)
-        """Requests that were written before, and may still be answered."""
+        # By key alone: the reply to one with another limit may well be whole.
+        self._seen = {each.key for each in folder.waiting()}
         self.written: list[RequestFile] = []
         """The new files."""
         self._open: tuple[IO[bytes], Path] | None = None
@@ -236,27 +284,29 @@ class RequestWriter:
         self._digest = hashlib.sha256()
 
     def __enter__(self) -> Self:
-        for left in self._folder.path.glob("requests-*.part"):
-            left.unlink()
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        self._close()
-        parts = [self._folder.path / f"{file.name}.part" for file in self.written]
-        if kind is None and self.written:
-            for part in parts:
-                part.replace(part.with_suffix(""))
-            self._folder.save(*self.written)
-        else:
-            for part in parts:
-                part.unlink(missing_ok=True)
+        if kind is not None:
+            if self._open:
+                with suppress(OSError):  # on a full disk, that of what waits to be written
+                    self._open[0].close()
             self.written.clear()
+            self._folder.tidy()
+            return
+        self._close()
+        if self.written:
+            with writing(self._folder.path, MEND):
+                for file in self.written:
+                    part = self._folder.path / f"{file.name}.part"
+                    part.replace(part.with_suffix(""))
+            self._folder.save(*self.written)
 
     def add(self, address: Address, body: Mapping[str, JsonValue]) -> None:
         """Write a request, unless it stands there already."""
-        if address in self._seen:
+        if address.key in self._seen:
             return
-        self._seen.add(address)
+        self._seen.add(address.key)
         row = {"custom_id": str(address), "method": "POST", "url": "/v1/chat/completions"}
         line = to_json(row | {"body": body}) + b"\n"
         if self._count and (self._count >= self._most[0] or self._size + len(line) > self._most[1]):
@@ -264,9 +314,9 @@ class RequestWriter:
         if self._open is None:
             number = len(self._folder.record.files) + len(self.written) + 1
             path = self._folder.path / f"requests-{number:03}.jsonl"
-            with writing(path, _MEND):
+            with writing(path, MEND):
                 self._open = (path.with_name(f"{path.name}.part").open("xb"), path)
-        with writing(self._open[1], _MEND):
+        with writing(self._open[1], MEND):
             self._open[0].write(line)
         self._digest.update(line)
         self._count += 1
@@ -275,7 +325,8 @@ class RequestWriter:
     def _close(self) -> None:
         if self._open is None:
             return
-        self._open[0].close()
+        with writing(self._open[1], MEND):
+            self._open[0].close()
         file = RequestFile(
             name=self._open[1].name,
             requests=self._count,
@@ -287,11 +338,31 @@ class RequestWriter:
 
 
 def _addresses(path: Path) -> Iterator[Address]:
+    with reading(path), path.open("rb") as file:
+        for line in file:
+            found = _HEAD.match(line)
+            if found and (address := Address.parse(found[1].decode())):
+                yield address
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Makes a `RunError` of what keeps `path` from being read."""
     try:
-        with path.open("rb") as file:
-            for line in file:
-                found = _HEAD.match(line)
-                if found and (address := Address.parse(found[1].decode())):
-                    yield address
+        yield
     except OSError as error:
-        raise RunError(f"{path}: cannot be read ({error.strerror}); {_MEND}") from None
+        raise RunError(f"{path}: cannot be read ({error.strerror}); {MEND}") from None
+
+
+def _is_left(path: Path) -> bool:
+    """Whether it is half a file, or one of requests."""
+    return _LEFT.fullmatch(path.name) is not None and (path.is_symlink() or not path.is_dir())
+
+
+def _apart(earlier: BatchRecord, record: BatchRecord) -> str:
+    """In what two folders differ; empty where they are the same."""
+    if earlier.input.sha256 != record.input.sha256:
+        return f"samples ({earlier.input.path})"
+    names = earlier.config.keys() | record.config.keys()
+    apart = sorted(n for n in names if earlier.config.get(n) != record.config.get(n))
+    return f"settings ({', '.join(apart)})" if apart else ""

@@ -1,10 +1,11 @@
 """`judge batch`: a provider's batches, at half the price, fill the cache."""
 
 import asyncio
+import hashlib
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -12,7 +13,7 @@ import typer
 from judge.cli.app import app
 from judge.cli.options import takes_settings
 from judge.cli.terminal import say
-from judge.errors import ConfigError
+from judge.errors import ConfigError, InputError
 from judge.text.visible import clip, counted, flat
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def write(
     # Heavy, and --help stays quick without them.
     from judge.batch.fill import fill  # noqa: PLC0415
     from judge.batch.folder import BatchFolder  # noqa: PLC0415
-    from judge.compose import settled  # noqa: PLC0415
+    from judge.compose import address, cache_folder, settled  # noqa: PLC0415
     from judge.files.samples import check_samples  # noqa: PLC0415
     from judge.records.run import RunInput  # noqa: PLC0415
 
@@ -80,14 +81,21 @@ def write(
         samples=checked.samples,
         rejected=checked.rejected,
     )
-    takes = asyncio.run(settled(settings, ask=probe))
-    folder = BatchFolder.make(output, settings, made_from, takes)
-    with folder.held(), folder.writer(requests=max_requests, size=int(max_size * _MEGA)) as writer:
+    # The other steps may be taken elsewhere, in another environment.
+    places = {"base_url": address(settings), "cache_dir": cache_folder(settings).absolute()}
+    settings = settings.model_copy(update=places)
+    size = int(max_size * _MEGA)
+    with (
+        BatchFolder.made(
+            output, settings, made_from, lambda: asyncio.run(settled(settings, ask=probe))
+        ) as folder,
+        folder.writer(requests=max_requests, size=size) as writer,
+    ):
         filled = fill(folder, writer.add)
     say(*_progress(filled))
     for file in writer.written:
-        size = f"{file.size / _MEGA:.1f} MB"
-        say(f"wrote {output / file.name}: {counted(file.requests, 'request')}, {size}")
+        holds = f"{counted(file.requests, 'request')}, {file.size / _MEGA:.1f} MB"
+        say(f"wrote {output / file.name}: {holds}")
     if writer.written:
         say(f"next: judge batch send {output}, or have {output}/requests-*.jsonl answered")
     elif filled.asked:
@@ -108,16 +116,17 @@ def send(folder: Path = _FOLDER) -> None:
 
         async with open_provider(_settings(there)) as provider:
             for file in there.record.files:
-                if file.batch:
+                if file.batch or file.answered:
                     continue
-                found = await provider.find(file.sha256)
-                sent = found or await provider.send(there.path / file.name, file.sha256)
+                path, known = there.bytes_of(file), {each.batch for each in there.record.files}
+                found = await provider.find(file.sha256, known)
+                sent = found or await provider.send(path, file.sha256, known)
                 there.save(file.model_copy(update={"batch": sent.id, "state": sent.status}))
                 how = "was sent before" if found else "sent"
                 say(f"{file.name}: {how}, {counted(file.requests, 'request')}, {flat(sent.id)}")
 
     with _held(folder) as there:
-        new = any(not file.batch for file in there.record.files)
+        new = any(not file.batch and not file.answered for file in there.record.files)
         asyncio.run(run(there))
     say(f"next: judge batch status {folder}" if new else "nothing to send")
 
@@ -146,7 +155,7 @@ def status(
                     now = await provider.status(file.batch)
                     done, failed = now.counts
                     told = {"state": now.status, "done": done, "failed": failed}
-                    told |= {"outputs": now.outputs, "why": now.why}
+                    told |= {"outputs": now.outputs, "why": provider.why(now)}
                     there.save(file.model_copy(update=told))
                 sent = [file for file in there.record.files if file.batch]
                 if not wait or all(file.state in OVER for file in sent):
@@ -168,7 +177,11 @@ def fetch(folder: Path = _FOLDER) -> None:
 
     Example: judge batch fetch night
     """
-    from judge.batch.folder import OVER  # noqa: PLC0415  heavy, and --help stays quick
+    # Heavy, and --help stays quick without them.
+    from judge.batch.folder import MEND, OVER  # noqa: PLC0415
+    from judge.files.tables import writing  # noqa: PLC0415
+
+    odd = Counter[str]()
 
     async def run(there: "BatchFolder") -> tuple[int, bool]:
         from judge.compose import open_provider  # noqa: PLC0415  likewise
@@ -179,11 +192,14 @@ def fetch(folder: Path = _FOLDER) -> None:
                 if file.answered or file.state not in OVER:
                     continue
                 for output in file.outputs:
-                    part = there.path / "fetched.part"
-                    await provider.fetch(output, part)
-                    with part.open("rb") as lines:
-                        there.take(f"{file.name.removesuffix('.jsonl')}-{_word(output)}", lines)
-                    part.unlink()
+                    with writing(there.path, MEND), TemporaryFile(dir=there.path) as copy:
+                        await provider.fetch(output, copy)
+                        copy.seek(0)
+                        name = f"{file.name.removesuffix('.jsonl')}-{_word(output)}"
+                        try:
+                            odd.update(there.take(name, copy)[1])
+                        except InputError as error:  # and the other files may be of use
+                            say(f"{file.name}: {flat(output)}: {error}")
                     came += 1
                 there.save(file.model_copy(update={"answered": True}))
                 over = True
@@ -192,6 +208,7 @@ def fetch(folder: Path = _FOLDER) -> None:
     with _held(folder) as there:
         came, over = asyncio.run(run(there))
     say(f"fetched {counted(came, 'file')}")
+    _tell(odd)
     say(f"next: judge batch {'read' if over else 'status'} {folder}")
 
 
@@ -213,17 +230,21 @@ def read(
         for path in files or ():
             try:
                 with path.open("rb") as lines:
-                    odd += there.take(f"given-{_word(path.stem)}", lines)
+                    digest = hashlib.file_digest(lines, "sha256").hexdigest()[:16]
+                    lines.seek(0)
+                    of, others = there.take(f"given-{digest}-{_word(path.stem)}", lines)
             except OSError as error:
                 raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
-        if files:
-            whole = (each.model_copy(update={"answered": True}) for each in there.record.files)
-            there.save(*whole)
+            except InputError as error:
+                raise InputError(f"{path}: {error}") from None
+            odd.update(others)
+            # Where a provider has a file, it is to be fetched all the same.
+            whole = (each for each in there.record.files if each.name in of and not each.batch)
+            there.save(*(each.model_copy(update={"answered": True}) for each in whole))
         filled = fill(there, lambda *_: None)
         waiting = len(there.waiting())
     say(*_progress(filled))
-    for trouble, count in (filled.troubles + odd).most_common(_LISTED):
-        say(f"  {count:,} × {clip(flat(trouble), _WIDTH)}")
+    _tell(filled.troubles + odd)
     source = there.record.input.path
     if waiting:
         say(f"{counted(waiting, 'request')} may still be answered: judge batch status {folder}")
@@ -233,13 +254,15 @@ def read(
         say(f"nothing is left to ask: judge score {source} with the same settings")
 
 
-@contextmanager
-def _held(folder: Path) -> "Iterator[BatchFolder]":
+def _held(folder: Path) -> "AbstractContextManager[BatchFolder]":
     from judge.batch.folder import BatchFolder  # noqa: PLC0415  heavy, and --help stays quick
 
-    there = BatchFolder.read(folder)
-    with there.held():
-        yield BatchFolder.read(folder)  # as it is now that nobody else changes it
+    return BatchFolder.held(folder)
+
+
+def _tell(troubles: Counter[str]) -> None:
+    for trouble, count in troubles.most_common(_LISTED):
+        say(f"  {count:,} × {clip(flat(trouble), _WIDTH)}")
 
 
 def _progress(filled: "Filled") -> list[str]:
@@ -248,7 +271,7 @@ def _progress(filled: "Filled") -> list[str]:
     lines = [f"{count}: {filled.judged:,} judged, {filled.waiting:,} wait for {asked}"]
     if filled.unscored:
         reasons = ", ".join(f"{name} {n:,}" for name, n in filled.unscored.most_common())
-        lines.append(f"without a verdict, and not asked again: {reasons}")
+        lines.append(f"without a verdict, and asked again by judge score alone: {reasons}")
     return lines
 
 
@@ -265,8 +288,9 @@ def _word(name: str) -> str:
 
 
 def _settings(folder: "BatchFolder") -> "Config":
-    """The settings of a folder, with the headers of this environment, which no file keeps."""
+    """The settings of a folder, with this environment's headers, which no file keeps."""
     from judge.settings import load_config  # noqa: PLC0415  heavy, and --help stays quick
 
-    headers = load_config({"judge": "similarity"}).headers
-    return folder.config().model_copy(update={"headers": headers})
+    here, config = load_config({"judge": "similarity"}), folder.config()
+    timeout = max(config.timeout, here.timeout)
+    return config.model_copy(update={"headers": here.headers, "timeout": timeout})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.asked import Asked
-from tests.commands import Ran, judge, line, results, write
+from tests.commands import CHUNKS, Ran, cramped, judge, line, results, write
 from tests.provider import BatchProvider
 from tests.replies import Answer, Says, Status, right, verdicts
 from tests.server import refused_url
@@ -104,16 +104,7 @@ def test_a_judge_without_a_network_is_asked_by_file(place: Path) -> None:
     said = batch(*args, "--no-probe", "--max-requests", "2", "--correctness")
     assert "requests-001.jsonl: 2 requests" in said
     assert "requests-002.jsonl: 1 request" in said
-    answered = []
-    maker = BatchProvider()
-    for path in sorted((place / "night").glob("requests-*.jsonl")):
-        for text in path.read_text("utf-8").splitlines():
-            request = json.loads(text)
-            asked = Asked(0, json.dumps(request["body"]).encode(), {})
-            body = maker.completion(asked, Says(verdicts(asked), model="tiny-2026"))
-            response = {"status_code": 200, "body": body}
-            answered.append(json.dumps({"custom_id": request["custom_id"], "response": response}))
-    (place / "out.jsonl").write_text("\n".join([*answered, "{}", ""]), "utf-8")
+    (place / "out.jsonl").write_text("\n".join([*answers(place / "night"), "{}", ""]), "utf-8")
     said = batch("read", "night", "out.jsonl")
     assert "3 judged, 0 wait" in said
     assert "1 × a line is no reply to a request of this folder" in said
@@ -162,7 +153,11 @@ def test_what_cannot_be_is_one_line_with_what_to_do(place: Path) -> None:
             "name another -o": ("write", "others.jsonl", "-o", "night", *server.words),
             "is not empty": ("write", "samples.jsonl", "-o", "full", *server.words),
             "is no batch folder; make one": ("status", "full"),
-            "no line of given-others": ("read", "night", "others.jsonl"),
+            "others.jsonl: no line is a reply to a request of night": (
+                "read",
+                "night",
+                "others.jsonl",
+            ),
             "nowhere: cannot be read": ("read", "night", "nowhere"),
             r"does this server take batches|--base-url": ("send", "night"),
         }
@@ -171,3 +166,184 @@ def test_what_cannot_be_is_one_line_with_what_to_do(place: Path) -> None:
         assert not (place / "x").exists()
         shutil.copy(place / "others.jsonl", place / "samples.jsonl")
         assert "is not what night was written from" in batch("read", "night", code=2)
+
+
+def answers(folder: Path, name: str = "requests-*.jsonl") -> list[str]:
+    """What another judge writes for the requests of a folder."""
+    maker, lines = BatchProvider(), list[str]()
+    for path in sorted(folder.glob(name)):
+        for text in path.read_text("utf-8").splitlines():
+            request = json.loads(text)
+            asked = Asked(0, json.dumps(request["body"]).encode(), {})
+            response = {
+                "status_code": 200,
+                "body": maker.completion(asked, Says(verdicts(asked), model="tiny-2026")),
+            }
+            lines.append(json.dumps({"custom_id": request["custom_id"], "response": response}))
+    return lines
+
+
+def test_many_replies_of_no_use_do_not_keep_the_others_from_being_read(place: Path) -> None:
+    write(place / "samples.jsonl", [line(str(i), f"Door {i} is open.") for i in range(27)])
+    met = set[str]()
+
+    def faulty(asked: Asked) -> Answer:
+        text = " ".join(asked.sentences.values())
+        bad = text not in met and int(text.split()[1]) < 25
+        met.add(text)
+        return Says("no JSON") if bad else right(asked)
+
+    with BatchProvider(faulty) as server:
+        assert rounds(server) == 2
+        scored(*server.words, into="run")
+        assert server.calls == 0
+    with BatchProvider(lambda _: Says("no JSON")) as server:
+        args = ("write", "samples.jsonl", "-o", "useless", *server.words)
+        batch(*args)
+        for step in ("send", "status", "fetch"):
+            batch(step, "useless")
+        assert "none of 27 replies holds a usable verdict" in batch("read", "useless", code=3)
+
+
+def test_what_a_kill_leaves_is_in_nobodys_way(place: Path) -> None:
+    write(place / "samples.jsonl", SAMPLES)
+    with BatchProvider() as server:
+        args = ("write", "samples.jsonl", "-o", "night", *server.words)
+        night = place / "night"
+        night.mkdir()
+        (night / ".lock").touch()  # killed before anything was written
+        (night / "batch.json.0123456789abcdef.part").touch()
+        batch(*args, "--max-requests", "2")
+        (night / "requests-009.jsonl").touch()  # killed before the record was
+        (night / "requests-010.jsonl.part").touch()
+        (night / "replies").mkdir()
+        (night / "replies" / "a.jsonl.0123456789abcdef.part").touch()
+        batch("send", "night")
+        left = sorted(str(each.relative_to(night)) for each in night.rglob("*") if each.is_file())
+        names = [f"requests-00{i}.jsonl" for i in (1, 2, 3)]
+        assert left == [".lock", "batch.json", *names]
+        # And where all is in the cache, there may be a folder without requests.
+        (place / "out.jsonl").write_text("\n".join(answers(night)), "utf-8")
+        batch("read", "night", "out.jsonl")
+        for _ in range(2):
+            assert "nothing is left" in batch(*args[:2], "-o", "empty", *server.words)
+        assert "nothing is left" in batch("read", "empty")
+
+
+def test_a_batch_that_failed_is_sent_again_and_one_whose_answer_is_lost_is_not(place: Path) -> None:
+    write(place / "samples.jsonl", SAMPLES)
+    gone = {"POST /v1/batches": Status(502, "bad gateway")}
+    with BatchProvider(failing=(1, "Enqueued token limit reached"), losing=gone) as server:
+        batch("write", "samples.jsonl", "-o", "night", *server.words)
+        assert "was sent before" not in batch("send", "night")
+        assert len(server.batches) == 1, "made, and its answer lost"
+        assert "Enqueued token limit reached" in batch("status", "night")
+        batch("fetch", "night")
+        batch("read", "night")
+        assert rounds(server) == 1
+        assert len(server.batches) == 2
+
+
+def test_outputs_by_hand_stand_beside_each_other(place: Path) -> None:
+    write(place / "samples.jsonl", SAMPLES[2:])
+    words = ("--model", "tiny", "--base-url", refused_url(), "--no-probe", "--max-requests", "1")
+    args = ("write", "samples.jsonl", "-o", "night", *words)
+    batch(*args)
+    lines = answers(place / "night")
+    for folder, text in zip("ab", lines, strict=False):
+        (place / folder).mkdir()
+        (place / folder / "output.jsonl").write_text(text, "utf-8")
+    said = batch("read", "night", "a/output.jsonl", "b/output.jsonl")
+    assert "2 judged, 1 wait" in said
+    assert "1 request may still be answered" in said
+    assert "nothing to write: 1 request of before may still be answered" in batch(*args)
+    (place / "rest.jsonl").write_text(lines[2], "utf-8")
+    assert "nothing is left to ask" in batch("read", "night", "rest.jsonl")
+
+
+def test_odd_lines_of_a_provider_are_counted_and_no_more(place: Path) -> None:
+    write(place / "samples.jsonl", SAMPLES[2:])
+    with BatchProvider() as server:
+        batch("write", "samples.jsonl", "-o", "night", *server.words)
+        batch("send", "night")
+        batch("status", "night")
+        output = next(str(each["output_file_id"]) for each in server.batches.values())
+        lines = server.files[output].splitlines()
+        half, broken = json.loads(lines[0]), json.loads(lines[1])
+        half["response"]["body"]["choices"][0]["message"]["reasoning_content"] = "\ud83d"
+        broken["response"]["body"] = {"choices": []}
+        other = dict(half, custom_id="judge-v9-0")
+        odd = [json.dumps(each).encode() for each in (half, broken, other, {"custom_id": 7})]
+        odd += [b"\xff\xfe", b"[" * 100_000, b"9" * 5_000, b"null", b"", lines[2], lines[2]]
+        server.files[output] = b"\r\n".join(odd)
+        assert "6 × a line is no reply" in batch("fetch", "night")
+        said = batch("read", "night")
+        assert "2 judged, 1 wait for 1 request" in said
+        assert "1 × no chat completion" in said
+        assert rounds(server) == 1
+
+
+def test_a_folder_with_planted_links_and_files_leads_nowhere(place: Path) -> None:
+    write(place / "samples.jsonl", SAMPLES)
+    with BatchProvider() as server:
+        batch("write", "samples.jsonl", "-o", "night", *server.words)
+        night, target = place / "night", place / "target"
+        record = (night / "batch.json").read_text("utf-8")
+        (night / "batch.json").write_text(record.replace("requests-001.jsonl", "../samples.jsonl"))
+        assert "damaged" in batch("send", "night", code=2)
+        (night / "batch.json").write_text(record)
+        requests = (night / "requests-001.jsonl").read_bytes()
+        (night / "requests-001.jsonl").write_bytes(requests + b"{}\n")
+        assert "is not as it was written" in batch("send", "night", code=2)
+        assert not server.files
+        (night / "requests-001.jsonl").write_bytes(requests)
+        batch("send", "night")
+        batch("status", "night")
+        target.write_text("mine")
+        (night / "fetched.part").symlink_to(target)
+        (night / "replies").symlink_to(place)
+        assert "is a link" in batch("fetch", "night", code=2)
+        (night / "replies").unlink()
+        with cramped(300):
+            assert "File too large" in batch("fetch", "night", code=2)
+        batch("fetch", "night")
+        assert target.read_text() == "mine"
+
+
+def test_a_folder_keeps_where_it_was_written_for(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(place / "samples.jsonl", SAMPLES)
+    key = "sk-secret-of-mine"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with BatchProvider(failing=(1, f"no credit for {key}")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.words[3])
+        batch("write", "samples.jsonl", "-o", "night", "--model", "tiny", "--cache-dir", "kept")
+        monkeypatch.setenv("OPENAI_BASE_URL", refused_url())
+        (place / "elsewhere").mkdir()
+        monkeypatch.chdir(place / "elsewhere")
+        night = place / "night"
+        for step in ("send", "status", "fetch", "read"):
+            batch(step, night)
+        assert not list((place / "elsewhere").iterdir())
+    texts = [each.read_text("utf-8") for each in night.rglob("*") if each.is_file()]
+    assert "no credit for [key]" in "".join(texts)
+    assert not any(key in each for each in texts)
+    monkeypatch.chdir(place)
+    said = batch("write", "samples.jsonl", "-o", "night", "--model", "other", code=2)
+    assert "of other settings (base_url, cache_dir, model)" in said
+
+
+def test_each_window_is_asked_and_half_the_windows_are_no_verdict(place: Path) -> None:
+    long = tuple(f"{i}. {CHUNKS[0] * 14}" for i in range(2))
+    write(place / "samples.jsonl", [line("1", "It opens at seven.", long)])
+    words = ("--model", "tiny", "--base-url", refused_url(), "--max-evidence-tokens", "500")
+    args = ("write", "samples.jsonl", "-o", "night", *words, "--no-probe", "--max-cost", "0.0001")
+    batch(*args, "--input-price", "9", "--output-price", "9", "--max-requests", "1")
+    lines = answers(place / "night")
+    assert len(lines) == 2
+    (place / "one.jsonl").write_text(lines[0], "utf-8")
+    assert "0 judged, 1 wait for 1 request" in batch("read", "night", "one.jsonl")
+    (place / "two.jsonl").write_text(lines[1], "utf-8")
+    assert "1 judged, 0 wait" in batch("read", "night", "two.jsonl")
+    scored(*words, into="run")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, Self, TypeVar
 
 from pydantic import JsonValue
-from pydantic_core import to_json
 
 from judge.backends.openai.chat import Completion, read_completion
 from judge.backends.openai.client import Connection, Exchange
@@ -79,13 +78,18 @@ class Letter(NamedTuple):
         if not isinstance(response, dict):
             said = error.get("message") or error.get("code") if isinstance(error, dict) else error
             return cls(address, 0, b"", str(said or "no response"))
-        status, body = response.get("status_code"), response.get("body")
-        return cls(address, status if type(status) is int else 0, to_json(body))
+        status = response.get("status_code")
+        try:
+            # Plain ASCII: half a surrogate pair, which models do write, is no UTF-8.
+            body = json.dumps(response.get("body")).encode()
+        except RecursionError:
+            return None
+        return cls(address, status if type(status) is int else 0, body)
 
-    def is_cut(self) -> bool:
-        """Whether it is a reply that a limit cut."""
+    def is_whole(self) -> bool:
+        """Whether it is a reply that no limit cut."""
         completion = self._completion()
-        return completion is not None and completion.finish == "length"
+        return self.status == _FINE and completion is not None and completion.finish != "length"
 
     def served(self) -> str:
         """What the server calls the model of this reply; empty where it does not say."""
@@ -101,7 +105,7 @@ class Letter(NamedTuple):
     def trouble(self) -> str:
         """Why it is no reply, and the request is to be sent once more; empty where it is one."""
         if self.status == _FINE:
-            return ""
+            return "" if self._completion() else "no chat completion"
         if not self.status:
             return self.why or "no status"
         failure = _refusal(self)

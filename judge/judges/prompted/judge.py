@@ -100,11 +100,13 @@ class PromptedJudge:
     limit, up to `max_reply_tokens`, then in halves; a limit that was needed once is where later
     answers begin.
 
+    Where `guarded`, a model whose first answers are all of no use is not asked to the end.
+
     Raises:
         ConfigError: `sentences_per_call` is under 1.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  each is a choice of who composes
         self,
         model: Model,
         prompt: Prompt,
@@ -114,6 +116,7 @@ class PromptedJudge:
         room: int = 0,
         edition: tuple[str, ...] = (),
         form: Form = _VERDICTS,
+        guarded: bool = True,
     ) -> None:
         if sentences_per_call < 1:
             raise ConfigError(
@@ -125,7 +128,8 @@ class PromptedJudge:
         self._most = max_reply_tokens or MOST_REPLY_TOKENS + room
         self._room = room
         self._growth = 1
-        self._barren: set[int] | None = set()  # the answers without a verdict; None since one came
+        # The answers without a verdict; None since one came, or where nobody counts.
+        self._barren: set[int] | None = set() if guarded else None
         self._edition = edition
         self._form = form
 
