@@ -227,9 +227,10 @@ class _Gathered:
         }
         for (kind, name), count in self.answers.counts.most_common():
             called = words.looks(f"{'label' if kind == 'support' else kind}.{name}")
-            called = readings.get(name, name) if kind in {"cell", "flag", "slice"} else called
+            called = readings.get(name, name) if kind in {"cell", "flag"} else called
+            called = _name(name) if kind == "slice" else called
             facet = self.answers.facet(kind, name)
-            choice = Choice(facet, _name(flat(called)), count)
+            choice = Choice(facet, called, count)
             made.setdefault(kind, []).append(choice)
         return made
 

@@ -107,9 +107,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (labelled.parent / "in.jsonl").unlink()
     where = f"https://example.org/{'p' * 90}/"  # slices that differ at their ends alone
     many = [line(f"q{n}", OPENS) | {"number": n, "where": f"{where}{n % 3}"} for n in range(61)]
+    tie = "It is in a room. " * 5 + "It is. " * 11
     return {
         "mixed": score(place / "mixed", samples()),
         "labelled": labelled,
+        "tie": score(place / "tie", [line("a", tie), line("b", "It is lost in a room.")]),
         "many": score(place / "many", many),
     }
 
@@ -264,6 +266,17 @@ def test_report_has_what_labels_say_and_does_without_samples(
         assert "Quote from 1" in detail
         assert "the quote stands without its chunk" in detail
         assert overflow(seen) == 0
+
+
+def test_figures_are_rounded_alike_and_say_over_how_many(
+    runs: Mapping[str, Path], browser: Browser
+) -> None:
+    with opened(browser, page(runs["tie"])) as seen:  # 5 of 16 claims, and one without a verdict
+        found(seen, "2 of 2 answers")
+        text = seen.inner_text("main").replace("\xa0", " ")
+        assert "faithfulness 31.2 %" in text
+        assert "31.2 % of what an answer claims" in text
+        assert ": mean 31.2 % (0.0–100.0 %) over 1 answer of 2" in text
 
 
 def test_wrong_use_is_told_and_nothing_is_written(run: Path, tmp_path: Path) -> None:

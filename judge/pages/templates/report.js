@@ -28,7 +28,9 @@
     make("span", { class: "unseen" }, ` ${say(`label.${label}`)}: `),
   ];
   const colon = say("script.colon");
-  const percent = (share) => say("script.percent", { value: (100 * share).toFixed(1) }).replace(" ", "\u00a0");
+  // A tie goes to the even figure, as in the tables: 31.25 is 31.2, and toFixed would say 31.3.
+  const rounded = (value) => (value % 1 === 0.25 ? value - 0.05 : value).toFixed(1);
+  const percent = (share) => say("script.percent", { value: rounded(100 * share) }).replace(" ", "\u00a0");
 
   async function unpack(id) {
     const bytes = Uint8Array.from(atob(at(id).textContent), (char) => char.charCodeAt(0));
