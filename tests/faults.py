@@ -1,11 +1,24 @@
 """Replies that are wrong, as real models and servers have sent them."""
 
+import random
 from typing import Final
 
 from pydantic import JsonValue
 
 from tests.asked import Asked
-from tests.replies import Answer, Body, Says, Status, packed, verdict, verdicts
+from tests.replies import (
+    TOO_MANY,
+    Answer,
+    Body,
+    Hang,
+    Reset,
+    Says,
+    Script,
+    Status,
+    packed,
+    verdict,
+    verdicts,
+)
 
 # Replies: status 200, and something is the matter with the text.
 
@@ -176,3 +189,35 @@ NO_MODEL: Final = error(404, "The model `tiny` does not exist", None, "model_not
 CRASHED: Final = error(500, "The server had an error while processing your request.")
 OVERLOADED: Final = error(503, "The engine is currently overloaded, please try again later.")
 BAD_GATEWAY: Final = Status(502, "<html><body><h1>502 Bad Gateway</h1></body></html>")
+
+
+class Faulty:
+    """Fails at random, each request anew: 2 % 500, 1 % cut, 3 % broken, .5 % resets, 1 % hangs.
+
+    Args:
+        then: says what the others get.
+        refusing: the share of a 429 besides.
+    """
+
+    def __init__(self, then: Script, refusing: float = 0.0) -> None:
+        self._then = then
+        self.failed = 0
+        """How many requests it failed."""
+        self._drawn = random.Random(7)  # noqa: S311  the same faults each time
+        self._faults: list[tuple[float, Answer | Script]] = [
+            (refusing, TOO_MANY),
+            (0.02, Status(500, {"error": {"message": "oops"}})),
+            (0.01, cut),
+            (0.03, broken),
+            (0.005, Reset()),
+            (0.01, Hang()),
+        ]
+
+    def __call__(self, asked: Asked) -> Answer:
+        drawn = self._drawn.random()
+        for share, fault in [] if asked.is_probe else self._faults:
+            drawn -= share
+            if drawn < 0:
+                self.failed += 1
+                return fault(asked) if callable(fault) else fault
+        return self._then(asked)

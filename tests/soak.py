@@ -1,9 +1,12 @@
 """Many answers against a server that misbehaves, and a command that is killed.
 
-    python -m tests.soak [ANSWERS] [KILLS]
+    python -m tests.soak [odd|night] [ANSWERS] [KILLS]
 
-By default 5 000 answers, three kill -9, and an odd reply to 12 % of the calls. It ends in an
-`AssertionError` where a result is lost, doubled or made up, or where something is paid for twice.
+By default 5 000 answers, three kill -9, and an odd reply to 12 % of the calls. `night` is a night's
+faults: a token bucket of 400 requests a second, 2 % 500, 1 % hangs, 3 % malformed, 1 % cut, .5 %
+resets; by default 20 000 answers. It ends in an `AssertionError` where a result is lost, doubled or
+made up, where something is paid for twice, or where there are more calls than answers, faults and
+what was under way at a kill.
 """
 
 import hashlib
@@ -17,6 +20,7 @@ import threading
 from collections import Counter
 from pathlib import Path
 from typing import Final
+from zlib import crc32
 
 from pydantic import JsonValue
 
@@ -27,10 +31,11 @@ from judge.records import Support, Unscored, Verdict
 from tests import faults, replies
 from tests.asked import Asked
 from tests.commands import line, results, start, write
-from tests.replies import Answer, Body, Reset, Says, Script, Status, right
+from tests.replies import Answer, Body, Reset, Says, Script, Status, Tokens, right, verdicts
 from tests.server import JudgeServer
 
 SHARE: Final = 0.12
+_IN_FLIGHT: Final = 64
 Name = tuple[int, int]
 """A sentence: the number of its answer, and its index there."""
 
@@ -66,12 +71,50 @@ def odd() -> list[Answer | Script]:
     ]  # fmt: skip
 
 
-class Hostile:
-    """Answers a share of the calls oddly, each in its turn; tells when so many were answered."""
+class Odd:
+    """Answers a share of the calls oddly, each in its turn."""
 
     def __init__(self, share: float = SHARE) -> None:
         self._odd = itertools.cycle(odd())
         self._every = round(1 / share)
+
+    def __call__(self, asked: Asked) -> Answer:
+        if asked.is_probe or asked.number % self._every:
+            return right(asked)
+        answer = next(self._odd)
+        return answer(asked) if callable(answer) else answer
+
+
+class Night:
+    """A night's faults; what it lets through gets the truth, which is not the same for all."""
+
+    def __init__(self, rate: float = 400) -> None:
+        self._faults = faults.Faulty(_told)
+        self._bucket = Tokens(rate, rate / 4, waits=True, then=self._faults)
+
+    @property
+    def failed(self) -> int:
+        """How many requests were refused, or failed otherwise."""
+        return self._faults.failed + self._bucket.refused
+
+    def __call__(self, asked: Asked) -> Answer:
+        return right(asked) if asked.is_probe else self._bucket(asked)
+
+
+def truth(text: str) -> Support:
+    """What the model of a night says of a sentence: one in five has no support."""
+    return Support.NONE if crc32(text.encode()) % 5 == 0 else Support.FULL
+
+
+def _told(asked: Asked) -> Answer:
+    return Says(verdicts(asked, **{name: truth(text) for name, text in asked.sentences.items()}))
+
+
+class Watched:
+    """Tells when so many calls were answered."""
+
+    def __init__(self, then: Script) -> None:
+        self._then = then
         self._limit = sys.maxsize
         self.reached = threading.Event()
 
@@ -81,31 +124,28 @@ class Hostile:
         self.reached.clear()
 
     def __call__(self, asked: Asked) -> Answer:
-        if asked.is_probe:
-            return right(asked)
-        if asked.number >= self._limit:
+        if not asked.is_probe and asked.number >= self._limit:
             self.reached.set()
-        if asked.number % self._every:
-            return right(asked)
-        answer = next(self._odd)
-        return answer(asked) if callable(answer) else answer
+        return self._then(asked)
 
 
-def soak(place: Path, answers: int, kills: int) -> Counter[str]:
+def soak(place: Path, answers: int, kills: int, night: Night | None = None) -> Counter[str]:
     """Score so many answers in `place`, killed so often on the way; what became of the sentences.
 
-    The cache is the one of the environment.
+    The cache is the one of the environment. Without a `night` the server is odd.
     """
     texts = [f"Room {n}a is open. 第{n}号馆关闭[1]。" for n in range(answers)]
     samples = write(place / "in.jsonl", [line(f"q{n}", text) for n, text in enumerate(texts)])
-    hostile = Hostile()
-    with JudgeServer(hostile) as server:
-        command = ("score", samples, "-o", place / "run", *server.words)
+    script = Watched(night or Odd())
+    with JudgeServer(script) as server:
+        # Durable: what was answered before a kill is kept, all but what was under way.
+        ways = ("--timeout", 3, "--durable", "--concurrency", _IN_FLIGHT) if night else ()
+        command = ("score", samples, "-o", place / "run", *server.words, *ways)
         for turn in range(1, kills + 1):
-            hostile.upto(turn * answers // (kills + 1))
-            _killed(command, hostile)
+            script.upto(turn * answers // (kills + 1))
+            _killed(command, script)
             begun, kept = len(server.requests), _stored(texts)
-            hostile.upto(begun + 1)
+            script.upto(begun + 1)
         begun = begun if kills else 0
         process = start(*command)
         out, err = process.communicate()
@@ -113,28 +153,36 @@ def soak(place: Path, answers: int, kills: int) -> Counter[str]:
     assert process.returncode in {0, 3}, (out, err)
     assert "Traceback" not in err
     assert not kills or not asked & kept, "what was kept is asked for again"
+    if night:
+        most = answers + night.failed + kills * _IN_FLIGHT
+        assert server.calls <= most, f"{server.calls} calls where {most} do"
     made = results(place / "run")
     assert [result.qid for result in made] == [f"q{n}" for n in range(answers)]
-    outcomes = [sentence.outcome for result in made for sentence in result.sentences]
-    assert len(outcomes) == 2 * answers
+    sentences = [sentence for result in made for sentence in result.sentences]
+    assert len(sentences) == 2 * answers
     counts = Counter[str]()
-    for outcome in outcomes:
+    for sentence in sentences:
+        outcome = sentence.outcome
         failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
         if failure is None:
             assert isinstance(outcome, Verdict)
-            assert outcome.support is Support.FULL, "a verdict that nobody gave"
-            counts["full"] += 1
+            said = truth(sentence.text) if night else Support.FULL
+            assert outcome.support is said, "a verdict that nobody gave"
+            counts[outcome.support] += 1
         else:
             assert isinstance(failure, Unscored)
             counts[failure.reason] += 1
     summary = read_summary(place / "run")
-    assert summary.supports[Support.FULL] == summary.judged == counts["full"]
+    judged = counts[Support.FULL] + counts[Support.NONE]
+    assert summary.supports[Support.FULL] == counts[Support.FULL]
+    assert summary.judged == judged
+    counts["calls"], counts["faults"] = server.calls, night.failed if night else 0
     return counts
 
 
-def _killed(command: tuple[object, ...], hostile: Hostile) -> None:
+def _killed(command: tuple[object, ...], script: Watched) -> None:
     with start(*command) as process:
-        while not hostile.reached.wait(0.05):
+        while not script.reached.wait(0.05):
             assert process.poll() is None, process.communicate()
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
@@ -163,10 +211,12 @@ def _stored(texts: list[str]) -> set[Name]:
 
 
 if __name__ == "__main__":
-    wanted, often = [*map(int, sys.argv[1:]), *(5_000, 3)[len(sys.argv) - 1 :]]
+    mode, *numbers = (
+        sys.argv[1:] if sys.argv[1:2] in (["odd"], ["night"]) else ["odd", *sys.argv[1:]]
+    )
+    usual = (20_000, 3) if mode == "night" else (5_000, 3)
+    wanted, often = [*map(int, numbers), *usual[len(numbers) :]]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
-        found = soak(Path(folder), wanted, often)
-    sys.stdout.write(
-        f"{wanted} answers, {len(odd())} odd replies, {often} kill -9: {dict(found)}\n"
-    )
+        found = soak(Path(folder), wanted, often, Night() if mode == "night" else None)
+    sys.stdout.write(f"{mode}: {wanted} answers, {often} kill -9: {dict(found)}\n")

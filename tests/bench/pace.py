@@ -11,7 +11,6 @@ a server that dies, with a patience of 3 s. Read the ratios: the machine moves t
 
 import argparse
 import os
-import random
 import sys
 import tempfile
 import time
@@ -21,40 +20,16 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from judge.files.runs import read_summary
-from tests import faults
 from tests.asked import Asked
 from tests.commands import judge, line, write
-from tests.replies import TOO_MANY, Answer, Hang, Reset, Script, Slow, Status, Tokens, right
+from tests.faults import Faulty
+from tests.replies import Answer, Script, Slow, Tokens, right
 from tests.server import JudgeServer
 
 DELAY: Final = 0.05
 RATE: Final = 60.0
 """Of the buckets, a second: a fraction of what a clean run asks for."""
 ROOM: Final = 30.0
-
-
-class Faulty:
-    """Fails at random, each request anew."""
-
-    def __init__(self, then: Script, refusing: float = 0.0) -> None:
-        self._then = then
-        self._drawn = random.Random(7)  # noqa: S311  the same faults each time
-        self._faults: list[tuple[float, Answer | Script]] = [
-            (refusing, TOO_MANY),
-            (0.02, Status(500, {"error": {"message": "oops"}})),
-            (0.01, faults.cut),
-            (0.03, faults.broken),
-            (0.005, Reset()),
-            (0.01, Hang()),
-        ]
-
-    def __call__(self, asked: Asked) -> Answer:
-        drawn = self._drawn.random()
-        for share, fault in [] if asked.is_probe else self._faults:
-            drawn -= share
-            if drawn < 0:
-                return fault(asked) if callable(fault) else fault
-        return self._then(asked)
 
 
 def slow(asked: Asked) -> Answer:
