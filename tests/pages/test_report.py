@@ -175,6 +175,10 @@ def test_answers_are_filtered_searched_and_paged(run: Path, browser: Browser) ->
         assert seen.is_disabled("#next")
         seen.click("#previous")
         seen.locator("#page", has_text="page 1 of 2").wait_for()
+        seen.focus("#next")
+        seen.keyboard.press("Enter")
+        seen.locator("#page", has_text="page 2 of 2").wait_for()
+        seen.locator("#answers:focus").wait_for()
 
 
 def test_sentences_are_read_by_keyboard(run: Path, browser: Browser) -> None:

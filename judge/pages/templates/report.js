@@ -110,7 +110,11 @@
   function leaf(step) {
     const page = state.page + step;
     if (page < 0 || page * PAGE >= state.rows.length) return;
-    turn(page).then(() => at("answers").scrollIntoView());
+    turn(page).then(() => {
+      at("answers").scrollIntoView();
+      // A button that turns no further loses the focus; who reads by keyboard begins at the top.
+      if (document.activeElement?.disabled !== false) at("answers").focus();
+    });
   }
 
   function article(row, answer) {
