@@ -1,5 +1,6 @@
 """A check of all that a run needs, before it is begun."""
 
+import os
 import secrets
 import shutil
 from collections.abc import AsyncGenerator, Mapping
@@ -12,6 +13,7 @@ from judge import compose
 from judge.config import Config
 from judge.errors import JudgeError, PromptMismatch
 from judge.evaluator import Evaluator
+from judge.judges.prompted import MOST_REPLY_TOKENS
 from judge.prompt import verify_prompts
 from judge.records import (
     ChatFailure,
@@ -120,7 +122,7 @@ async def _cache(config: Config, folder: Path) -> Finding:
 
 def _disk(folder: Path) -> Finding:
     place = folder.absolute()
-    while not place.exists():
+    while not os.path.exists(place):  # noqa: PTH110  false, too, where nobody may look
         place = place.parent
     free = shutil.disk_usage(place).free
     enough = free >= _ROOM
@@ -132,7 +134,11 @@ async def _model(config: Config, *, long: bool) -> AsyncGenerator[Finding]:
     """Whether the server, its model, its options and its context length are as a run needs them."""
     try:
         async with compose.open_model(config) as served:
-            values = {"model": config.model, "url": compose.address(config), "served": served.name}
+            values = {
+                "model": config.model,
+                "url": compose.address(config),
+            }
+            values["served"] = served.name or "?"
             yield Finding("server", "passed", "server", values)
             yield Finding("options", "passed", "options", {"options": ", ".join(served.options)})
             yield _clock(served.date)
@@ -148,9 +154,11 @@ def _clock(date: str) -> Finding:
     """How far the clock here and the server's are apart; the server tells whole seconds."""
     try:
         there = parsedate_to_datetime(date)
-    except ValueError:
+        # HTTP knows no zone but GMT, and Python none where that is called -0000.
+        there = there.astimezone(UTC) if there.tzinfo else there.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return Finding("clock", "skipped", "no_date")
-    apart = abs((datetime.now(UTC) - there.astimezone(UTC)).total_seconds())
+    apart = abs((datetime.now(UTC) - there).total_seconds())
     right = apart <= _SKEW
     values = {"seconds": f"{apart:.0f}"}
     return Finding("clock", "passed" if right else "failed", f"clock_{right}".lower(), values)
@@ -166,8 +174,15 @@ async def _context(config: Config, served: compose.Served) -> Finding:
         reply_schema=dict(_SCHEMA),
         max_tokens=_REPLY + served.room,
     )
-    reply = await served.model.chat(request)
     values: dict[str, object] = {"size": size}
+    reply = await served.model.chat(request)
+    if isinstance(reply, ChatReply) and reply.finish == "length":
+        # Some models think within the limit of a reply; a run gives them as much.
+        most = config.max_reply_tokens or MOST_REPLY_TOKENS
+        reply = await served.model.chat(request.model_copy(update={"max_tokens": most}))
+        if isinstance(reply, ChatReply) and reply.finish == "length":
+            cut = f"the reply was cut at {most} tokens; see --max-reply-tokens"
+            return Finding("context", "failed", "refused", values | {"detail": cut})
     if isinstance(reply, ChatFailure):
         return Finding("context", "failed", "refused", values | {"detail": reply.detail})
     values |= {"tokens": reply.prompt_tokens, "seconds": f"{reply.seconds:.1f}"}
@@ -199,9 +214,10 @@ async def _trial(config: Config) -> Finding:
     """Whether two answers get verdicts, and right ones: one sentence of each is denied."""
     plain = {"cache": False, "workers": 1, "correctness": False, "relevance": False}
     plain |= {"attempts": min(config.attempts, _ATTEMPTS)}
+    unlimited = {"max_tokens": None, "max_cost": None}
     outcomes: list[Outcome] = []
     try:
-        async with Evaluator(config.model_copy(update=plain)) as evaluator:
+        async with Evaluator(config.model_copy(update=plain | unlimited)) as evaluator:
             async for result in evaluator.evaluate(_TRIAL):
                 outcomes += [each.outcome for each in result.sentences]
     except JudgeError as error:

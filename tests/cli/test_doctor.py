@@ -1,7 +1,10 @@
 """`judge doctor` over real HTTP: each check passes, or says what to do."""
 
+import json
 import re
+import time
 from collections.abc import Callable
+from email.utils import formatdate
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from tests.commands import judge
 from tests.replies import Answer, Body, Says, Script, Status, right, verdicts
 from tests.server import JudgeServer, refused_url
 
+_THOUGHTS = 1_000
 _WORDS = re.compile(r"(?:first|last) word to remember is (\w+)")
 
 
@@ -43,13 +47,26 @@ def long(answer: Answer | Script) -> Script:
     return script
 
 
-def slow_clock(asked: Asked) -> Answer:
-    if not asked.is_probe or _WORDS.search(asked.user):
-        return well(asked)
-    message: dict[str, JsonValue] = {"role": "assistant", "content": "{}"}
-    choice: dict[str, JsonValue] = {"index": 0, "message": message, "finish_reason": "stop"}
-    headers = {"Date": "Thu, 01 Jan 2015 00:00:00 GMT"}
-    return Status(200, {"model": "tiny", "choices": [choice]}, headers)
+def dated(date: str) -> Script:
+    """Well, and by a clock of its own."""
+
+    def script(asked: Asked) -> Answer:
+        if not asked.is_probe or _WORDS.search(asked.user):
+            return well(asked)
+        message: dict[str, JsonValue] = {"role": "assistant", "content": "{}"}
+        choice: dict[str, JsonValue] = {"index": 0, "message": message, "finish_reason": "stop"}
+        return Status(200, {"choices": [choice]}, {"Date": date})
+
+    return script
+
+
+def thinking(asked: Asked) -> Answer:
+    """A model whose thoughts take more than a reply."""
+    return (
+        well(asked)
+        if json.loads(asked.raw)["max_tokens"] > _THOUGHTS
+        else Says("<think>well", finish="length")
+    )
 
 
 def trial(answer: Callable[[Asked], Answer]) -> Script:
@@ -64,7 +81,14 @@ ILL = {
         long(Status(400, {"error": {"message": "maximum context length is 4096 tokens"}})),
         "context length, failed: .* lower --max-evidence-tokens",
     ),
-    "clock": (slow_clock, r"clock, failed: \d+ s apart .* set the clock"),
+    "cut off": (
+        long(Says("<think>well", finish="length")),
+        "context length, failed: .* cut at 16384 tokens; see --max-reply-tokens",
+    ),
+    "clock": (
+        dated("Thu, 01 Jan 2015 00:00:00 GMT"),
+        r"clock, failed: \d+ s apart .* set the clock",
+    ),
     "key": (
         lambda _: Status(401, {"error": {"message": "Incorrect API key provided"}}),
         "server and model, failed: .*OPENAI_API_KEY.* – a trial, skipped",
@@ -120,3 +144,28 @@ def test_without_a_model_similarity_is_tried() -> None:
     assert ran.code == 0, ran.out
     assert "similarity, for no language model is named: --model" in ran.out
     assert "4 of 4" in ran.out
+
+
+def test_odd_dates_and_models_that_think_are_no_fault(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    try:
+        now = formatdate(localtime=False).removesuffix("-0000").strip()
+        cases = {
+            "passed: . s apart": dated(f"{now} -0000"),
+            "passed: 1?. s apart": dated(now),
+            "skipped: the server tells no time": dated("Mon, 01 Jan 2024 00:00:00 +99999999999"),
+            "skipped: the server tells": dated("soon"),
+            "context length, passed": long(thinking),
+        }
+        for says, script in cases.items():
+            with JudgeServer(script) as server:
+                args = (*server.words, "--max-evidence-tokens", "2000", "--max-tokens", "5")
+                ran = judge("doctor", *args, "--cache-dir", place / "none" / "yet")
+            assert ran.code == 0, ran
+            assert re.search(says, " ".join(ran.out.split())), ran.out
+    finally:
+        monkeypatch.delenv("TZ")
+        time.tzset()

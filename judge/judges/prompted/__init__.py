@@ -1,7 +1,17 @@
 """The judge that asks a language model: its words, what a reply means, when to ask again."""
 
-from judge.judges.prompted.judge import BARREN, PromptedJudge, signed
+from judge.judges.prompted.judge import BARREN, MOST_REPLY_TOKENS, PromptedJudge, signed
 from judge.judges.prompted.render import render
 from judge.judges.prompted.reply import PARTS, Form, Parsed, parse
 
-__all__ = ["BARREN", "PARTS", "Form", "Parsed", "PromptedJudge", "parse", "render", "signed"]
+__all__ = [
+    "BARREN",
+    "MOST_REPLY_TOKENS",
+    "PARTS",
+    "Form",
+    "Parsed",
+    "PromptedJudge",
+    "parse",
+    "render",
+    "signed",
+]
