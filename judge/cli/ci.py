@@ -13,15 +13,17 @@ from judge.cli.render.looks import gate_line
 from judge.cli.render.markdown import MarkdownPage
 from judge.cli.terminal import Page, say
 from judge.errors import InputError, RunError
-from judge.files.runs import OWN
+from judge.files.runs import LOCK, OWN, REVIEW
 from judge.files.samples import Rejected, read_samples
 from judge.files.tables import replacing, writing
 from judge.messages import Lang, Messages
 from judge.records import GateResult, Sample, SampleResult, Summary
 from judge.reports.cases import Junit, sentence_lines
+from judge.reports.gate import doubted
 from judge.reports.worst import Worst
 
 _STEP: Final = "name another file"
+_KEPT: Final = (*OWN, LOCK, REVIEW)
 _MOST: Final = 10
 """Warnings of a step that GitHub shows."""
 
@@ -124,7 +126,7 @@ def check_file(
     """
     real = Path(os.path.realpath(path))
     run = None if folder is None else Path(os.path.realpath(folder))
-    if real == run or (real.parent == run and real.name in OWN):
+    if real == run or any(run / name in (real, *real.parents) for name in _KEPT if run):
         raise RunError(f"{option} {path}: the run itself stands there; {_STEP}")
     if real in {Path(os.path.realpath(each)) for each in spared}:
         raise RunError(f"{option} {path}: is what this is made from; {_STEP}")
@@ -193,8 +195,8 @@ def _said(summary: Summary, lang: Lang, *, failed: bool = False) -> Iterator[str
     for gate in summary.gates:
         if not (failed and gate.passed):
             yield gate_line(gate, lang).plain
-    if summary.untrusted:
-        share = f"{100 * (summary.unscored_share or 0):.1f}"
+    for each in doubted(summary):
+        share = f"{100 * (each.unscored_share or 0):.1f}"
         yield Messages.of("cases")("case.untrusted", lang, share=share)
 
 

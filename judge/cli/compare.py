@@ -1,6 +1,6 @@
 """`judge compare`: two or more runs over the same questions, or the variants within one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -74,7 +74,7 @@ class _Asked(NamedTuple):
     by: str | None
     scores: tuple[str, ...]
     across: bool
-    worse: Mapping[str, float]
+    worse: Sequence[tuple[str, float]]
     detect: float
     worst: int
 
@@ -127,9 +127,9 @@ def compare(  # noqa: PLR0913  each is an option of the command line
     known = rankings[0].sides if rankings else GATED
     asked = _Asked(
         by,
-        tuple(chosen("--scores", each.strip(), tuple(known)) for each in _split(scores)),
+        tuple(dict.fromkeys(_chosen(scores, tuple(known)))),
         across_signatures,
-        dict(parse_loss(text, known) for text in fail_if_worse or []),
+        tuple(parse_loss(text, known) for text in fail_if_worse or []),
         _detected(detect),
         (_ON_PAGE if page_file else _LISTED) if worst is None else worst,
     )
@@ -141,7 +141,7 @@ def compare(  # noqa: PLR0913  each is an option of the command line
     _check_outputs(page_file, markdown, sources)
     if rankings:
         report = compared_rankings(
-            rankings, asked.scores, tuple(asked.worse), asked.detect, asked.worst
+            rankings, asked.scores, [name for name, _ in asked.worse], asked.detect, asked.worst
         )
     else:
         report = _compared(found, left_out, asked)
@@ -198,8 +198,9 @@ def _detected(given: float | None) -> float:
     return _DETECT if given is None else given
 
 
-def _split(names: str | None) -> list[str]:
-    return [] if names is None else names.replace("，", ",").split(",")
+def _chosen(names: str | None, known: Sequence[str]) -> Iterator[str]:
+    for each in [] if names is None else names.replace("，", ",").split(","):
+        yield chosen("--scores", each.strip(), known)
 
 
 def _refuse(options: Mapping[str, object]) -> None:
@@ -266,18 +267,20 @@ def _compared(runs: "Sequence[Run]", left_out: dict[str, str], asked: _Asked) ->
         signatures_apart,
         with_sentences,
     )
-    from judge.reports.gate import GATED, measured  # noqa: PLC0415
+    from judge.reports.gate import GATED, doubted, measured  # noqa: PLC0415
 
     summaries = [run.summary for run in runs if run.summary is not None]
     apart = signatures_apart(summaries)
     if apart and not asked.across:
+        pairs = zip(runs, summaries, strict=True)
+        other = next((r for r, own in pairs if signatures_apart((summaries[0], own))), runs[-1])
         message = f"were not judged alike: {'; '.join(apart)}"
         step = "score with the same settings, or add --across-signatures"
-        raise RunError(f"{runs[0].folder} and {runs[-1].folder} {message}; {step}")
+        raise RunError(f"{runs[0].folder} and {other.folder} {message}; {step}")
     means = [measured(summary) for summary in summaries]
     offline = all(summary.by_similarity for summary in summaries)
     names = asked.scores or _measured(means, offline=offline)
-    names = (*names, *(name for name in asked.worse if name not in names))
+    names = tuple(dict.fromkeys((*names, *(name for name, _ in asked.worse))))
     sides = {name: GATED[name] for name in names}
     first = _read(runs[0], names, asked.by)
     told = []
@@ -304,7 +307,7 @@ def _compared(runs: "Sequence[Run]", left_out: dict[str, str], asked: _Asked) ->
                 started=run.record.started,
                 answers=summary.answers,
                 signatures=summary.signatures,
-                untrusted=summary.untrusted,
+                untrusted=bool(doubted(summary)),
                 mean={name: mean[name] for name in names},
             )
             for run, summary, mean in zip(runs, summaries, means, strict=True)
@@ -340,10 +343,9 @@ def _held(report: "RunComparison", asked: _Asked) -> "RunComparison":
     from judge.reports.gate import hold_loss  # noqa: PLC0415
 
     last = report.differences[-1].scores
-    intervals = {name: found.interval if (found := last[name]) else None for name in asked.worse}
     gates = [
-        hold_loss(name, most, intervals[name], report.sides[name])
-        for name, most in asked.worse.items()
+        hold_loss(name, most, (found := last[name]) and found.interval, report.sides[name])
+        for name, most in asked.worse
     ]
     return report.model_copy(update={"gates": tuple(gates)})
 

@@ -41,7 +41,11 @@ def read_rankings(paths: Sequence[Path]) -> list[Ranking]:
     """
     if len(paths) < 2:  # noqa: PLR2004
         raise ConfigError(f"{paths[0]}: name two files or more of judge retrieval -o")
-    return [Ranking(str(path), dict(_rows(path))) for path in paths]
+    rankings = [Ranking(str(path), dict(_rows(path))) for path in paths]
+    for each in rankings:
+        if not each.sides:
+            raise InputError("holds no measure of a query", path=each.name)
+    return rankings
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, float | None]]]:
@@ -66,8 +70,11 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, float | None]]]:
 
 
 def _number(value: object) -> float | None:
-    known = isinstance(value, int | float) and math.isfinite(value)
-    return float(value) if known and isinstance(value, int | float) else None
+    try:
+        known = float(value) if isinstance(value, int | float) else math.nan
+    except OverflowError:  # an integer of some hundred digits
+        return None
+    return known if math.isfinite(known) else None
 
 
 def compared(

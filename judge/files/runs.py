@@ -4,6 +4,7 @@ import errno
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
@@ -227,22 +228,25 @@ class Origins:
     def __init__(self, folder: Path) -> None:
         self._read = partial(_samples, folder)
         self._samples = self._read()
+        self._standing: frozenset[str] | None = None
 
     def of(self, result: SampleResult) -> Sample | None:
         """The sample behind a result; None where the file is gone or has another answer now.
 
         A result never bears another's text. RunError where the folder has no sound record.
         """
-        for _ in range(2):
-            try:
+        with suppress(InputError):
+            for _ in range(2):
+                if self._standing is not None and result.qid not in self._standing:
+                    break
                 # Results that nobody asks for are passed over.
                 sample = next((each for each in self._samples if each.qid == result.qid), None)
-            except InputError:
-                return None
-            if sample is not None:
-                return sample if is_of(result, sample.answer) else None
-            # Not behind the last one: the file has changed, and it may stand before.
-            self._samples = self._read()
+                if sample is not None:
+                    return sample if is_of(result, sample.answer) else None
+                # Not behind the last one: the file has changed; it may stand before, or nowhere.
+                if self._standing is None:
+                    self._standing = frozenset(each.qid for each in self._read())
+                self._samples = self._read()
         return None
 
 

@@ -23,7 +23,8 @@ class ScoreDifference(Record):
     difference: float
     """That less the first's."""
     interval: Interval | None
-    """95 %. By a paired t; where fewer than six pairs differ, Wilson's, drawn out to 0."""
+    """95 %. By a paired t; where all differ by as much, or fewer than six, Wilson's, and of so few
+    drawn out to 0. Null where there is neither: of measures that are no shares."""
     p: float
     """Of sign flips, both sides: how often chance alone would bring as great a difference."""
     p_holm: float

@@ -320,11 +320,15 @@ def _limit(gate: Gate, interval: Interval) -> tuple[float, str]:
     return (interval.high, "upper limit") if most else (interval.low, "lower limit")
 
 
+def doubted(summary: Summary) -> list[Summary | CorrectnessTotals | RelevanceTotals]:
+    """The totals of which so much failed that they are not to be reported."""
+    every = (summary, summary.correctness, summary.answer_relevance)
+    return [each for each in every if each is not None and each.untrusted]
+
+
 def exit_code(summary: Summary) -> int:
     """3: untrusted, or a gate on nothing; 4: a spent budget; 1: a failed gate; else 0."""
-    beside = (summary.correctness, summary.answer_relevance)
-    untrusted = summary.untrusted or any(each is not None and each.untrusted for each in beside)
-    code = UNTRUSTED if untrusted else gates_code(summary.gates)
+    code = UNTRUSTED if doubted(summary) else gates_code(summary.gates)
     return OVER_BUDGET if summary.over_budget and code != UNTRUSTED else code
 
 

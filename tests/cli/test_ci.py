@@ -15,6 +15,7 @@ ON_GITHUB = "GITHUB_ACTIONS"
 MARKED = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = (
     "<script>alert(1)</script> ]]> &amp; \x00\x1b[31m\ufffe\u202e ::error::owned ##[error]owned "
+    "bears.x@evil.example "
     "*b* `c` [l](https://evil.example) ![i](//evil.example/i.png) @all #1 | www.evil.example "
     f"{'w' * 2_000} 50%"
 )
@@ -109,7 +110,17 @@ def test_hostile_texts_are_shown_as_text(quiet: Path, monkeypatch: pytest.Monkey
     assert (quiet / "junit.xml").stat().st_size < 20_000
     shown = MARKED.render((quiet / "sum.md").read_text("utf-8"))
     assert "&lt;script&gt;" in shown
-    for active in ("<script", "<a ", "<img", "<em>b", "<code>", "<del>", "@all", "https://evil"):
+    for active in (
+        "<script",
+        "<a ",
+        "<img",
+        "<em>b",
+        "<code>",
+        "<del>",
+        "@all",
+        "@evil",
+        "https://evil",
+    ):
         assert active not in shown, active
     assert len(shown) < 30_000
     # GitHub obeys lines that begin with `::`: only ours do, and none between stop and resume.
@@ -150,6 +161,7 @@ def test_a_file_that_cannot_be_written_costs_nothing(quiet: Path) -> None:
         "--junit in.jsonl": "is what this is made from",
         "--junit run/results.jsonl": "the run itself stands there",
         "--markdown run": "the run itself stands there",
+        "--junit run/review/one/labels.csv": "the run itself stands there",
         "--junit one --markdown ./one": "are one file",
     }
     for options, message in wrong.items():

@@ -9,8 +9,11 @@ import pytest
 from pydantic import JsonValue
 from scipy import stats
 
+from tests.asked import Asked
 from tests.commands import judge, line, write
+from tests.replies import Answer, Status, right
 from tests.reviewed import score
+from tests.server import JudgeServer
 
 S, U, P, F = "supported", "unsupported", "partial", "unscored"
 # By hand: of eight questions six lose a half, one gains it, one stays.
@@ -101,6 +104,37 @@ def test_gates_hold_the_lower_limit_of_the_loss(runs: tuple[Path, Path]) -> None
     assert judge("compare", runs[0], runs[0], "--fail-if-worse", "faithfulness=0").code == 0
 
 
+def test_what_is_named_twice(runs: tuple[Path, Path]) -> None:
+    words = ("--scores", "faithfulness,faithfulness,coverage")
+    scores = report(*runs, *words)["differences"][0]["scores"]
+    assert {name: each["difference"] for name, each in scores.items()} == {
+        "faithfulness": -0.3125,
+        "coverage": 0,
+    }
+    # The loss is .0015 at least: a looser gate does not take the place of the other.
+    gates = ("--fail-if-worse", "faithfulness=0.001", "--fail-if-worse", "faithfulness=0.3")
+    found = report(*runs, *gates, code=1)["gates"]
+    assert [(each["bound"], each["passed"]) for each in found] == [(0.001, False), (0.3, True)]
+
+
+def test_a_gate_on_correctness_that_is_not_to_be_trusted_is_none(tmp_path: Path) -> None:
+    def answered(asked: Asked) -> Answer:
+        if not asked.is_probe and "Golden" in asked.user:
+            return Status(500, "")
+        return right(asked)
+
+    good = "The canteen opens at seven."
+    lines = [line(f"{n}", good) | {"gold_answer": "Golden days are here."} for n in range(8)]
+    source = write(tmp_path / "in.jsonl", lines)
+    with JudgeServer(answered) as server:
+        words = (*server.words, "--no-cache", "--correctness")
+        ran = judge("score", source, "-o", tmp_path / "run", *words)
+    assert ran.code == 3, ran.out
+    for gate in ("faithfulness=0", "correctness_overall=0"):
+        ran = judge("compare", tmp_path / "run", tmp_path / "run", "--fail-if-worse", gate)
+        assert (ran.code, ran.out.startswith("untrusted: ")) == (3, True), gate
+
+
 def test_failures_are_in_no_difference_and_leave_bounds(tmp_path: Path) -> None:
     first, second = two(tmp_path, [[S], [S], [S, S], [S]], [[S], [F], [S, F], [U]])
     (found,) = report(first, second)["differences"]
@@ -146,6 +180,8 @@ def test_runs_that_were_judged_otherwise_are_refused(tmp_path: Path) -> None:
     assert ran.code == 2
     assert "prior: 0.9, 0.8" in ran.err
     assert "--across-signatures" in ran.err
+    ran = judge("compare", *words, words[0])
+    assert f"{words[0]} and {words[1]} were not" in ran.err
     ran = judge("compare", *words, "--across-signatures")
     assert ran.code == 0
     assert ran.out.startswith("Not judged alike (prior: 0.9, 0.8")
@@ -272,6 +308,11 @@ def test_rankings_are_compared_query_by_query(tmp_path: Path) -> None:
     }
     for words, code in rows.items():
         assert judge("compare", *files, *words).code == code, words
+    odd = tmp_path / "odd.jsonl"
+    for text, code in (("", 2), ('{"qid": "a"}', 2), (f'{{"qid": "q0", "rr": 1{"0" * 400}}}', 0)):
+        odd.write_text(text)
+        for words in ((odd, files[0]), (files[0], odd)):
+            assert judge("compare", *words).code == code, text[:20]
     (tmp_path / "report.json").write_text(judge("retrieval", tmp_path / "a.jsonl", "--json").out)
     ran = judge("compare", files[0], tmp_path / "report.json")
     assert (ran.code, "-o rows.jsonl" in ran.err) == (2, True)

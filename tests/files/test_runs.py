@@ -100,6 +100,17 @@ def test_many_answers_are_read_in_one_go(tmp_path: Path) -> None:
     assert [sample and sample.qid for sample in found] == names
 
 
+def test_a_file_of_other_answers_is_not_read_for_each_that_is_gone(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", [line(f"q{number}", "") for number in range(100)])
+    results = scored(source, tmp_path / "run")
+    write(source, [line("other", "")])
+    samples = Origins(tmp_path / "run")
+    assert samples.of(results[0]) is None
+    source.unlink()  # it is known by now what stands there
+    write(source, [line(result.qid, "") for result in results])
+    assert not any(map(samples.of, results[1:]))
+
+
 def test_standard_input_is_kept_and_moves_with_the_folder(tmp_path: Path) -> None:
     _, second, _ = scored(io.BytesIO("".join(LINES).encode()), tmp_path / "run")
     (tmp_path / "run").rename(tmp_path / "moved")
