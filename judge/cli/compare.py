@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from judge.reports.compare import Answers
 
 VARIANT: Final = "variant"
+_APART: Final = (
+    "{} and {} were not judged alike: {}; score with the same settings, or add --across-signatures"
+)
 _DETECT: Final = 0.02
 _LISTED: Final = 5
 _ON_PAGE: Final = 300
@@ -198,7 +201,7 @@ def _detected(given: float | None) -> float:
     return _DETECT if given is None else given
 
 
-def _chosen(names: str | None, known: Sequence[str]) -> Iterator[str]:
+def _chosen(names: str | None, known: tuple[str, ...]) -> Iterator[str]:
     for each in [] if names is None else names.replace("，", ",").split(","):
         yield chosen("--scores", each.strip(), known)
 
@@ -274,9 +277,7 @@ def _compared(runs: "Sequence[Run]", left_out: dict[str, str], asked: _Asked) ->
     if apart and not asked.across:
         pairs = zip(runs, summaries, strict=True)
         other = next((r for r, own in pairs if signatures_apart((summaries[0], own))), runs[-1])
-        message = f"were not judged alike: {'; '.join(apart)}"
-        step = "score with the same settings, or add --across-signatures"
-        raise RunError(f"{runs[0].folder} and {other.folder} {message}; {step}")
+        raise RunError(_APART.format(runs[0].folder, other.folder, "; ".join(apart)))
     means = [measured(summary) for summary in summaries]
     offline = all(summary.by_similarity for summary in summaries)
     names = asked.scores or _measured(means, offline=offline)
@@ -344,7 +345,7 @@ def _held(report: "RunComparison", asked: _Asked) -> "RunComparison":
 
     last = report.differences[-1].scores
     gates = [
-        hold_loss(name, most, (found := last[name]) and found.interval, report.sides[name])
+        hold_loss(name, most, found.interval if (found := last[name]) else None, report.sides[name])
         for name, most in asked.worse
     ]
     return report.model_copy(update={"gates": tuple(gates)})

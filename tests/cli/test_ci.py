@@ -16,7 +16,7 @@ MARKED = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = (
     "<script>alert(1)</script> ]]> &amp; \x00\x1b[31m\ufffe\u202e ::error::owned ##[error]owned "
     "bears.x@evil.example "
-    "*b* `c` [l](https://evil.example) ![i](//evil.example/i.png) @all #1 | www.evil.example "
+    "*b* `c` [l](https://evil.example) ![i](//evil.example/i.png) @all #1 GH-12 | WWW.evil.example "
     f"{'w' * 2_000} 50%"
 )
 
@@ -119,6 +119,8 @@ def test_hostile_texts_are_shown_as_text(quiet: Path, monkeypatch: pytest.Monkey
         "<del>",
         "@all",
         "@evil",
+        "GH-12",
+        "WWW.evil",
         "https://evil",
     ):
         assert active not in shown, active
