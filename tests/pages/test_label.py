@@ -76,6 +76,14 @@ def press(page: Page, keys: str, number: int = 0) -> None:
         expect(page.locator("#ended")).to_be_visible()
 
 
+def comment(page: Page, note: str) -> None:
+    """Comment on the sentence that is shown, by keys, and wait until that is kept."""
+    page.keyboard.press("c")
+    page.keyboard.type(note)
+    page.keyboard.press("Escape")
+    expect(page.locator("#news")).to_have_text("Kept: Comment.")
+
+
 def test_labels_are_given_by_keys_and_outlive_kill_9(
     place: Path, runs: dict[str, Path], browser: Browser
 ) -> None:
@@ -89,9 +97,8 @@ def test_labels_are_given_by_keys_and_outlive_kill_9(
             body = page.locator("body").inner_text()
             assert not re.search("llm|0.99|similarity|unscored|stratum", body)
             press(page, "1", 2)
-            press(page, "c", 2)
-            page.keyboard.type(note)
-            press(page, "Escape 2", 3)
+            comment(page, note)
+            press(page, "2", 3)
             press(page, "s 1", 4)
             press(page, "4", 5)
             press(page, "u", 4)
@@ -115,16 +122,19 @@ def test_labels_are_given_by_keys_and_outlive_kill_9(
             press(page, "1", 6)
             press(page, "5")
             press(page, "s", 3)
-        with opened(browser, address.replace("Ann", "Bo")) as page:
+        where = address.replace("Ann", "Bo")
+        with opened(browser, where) as page, opened(browser, where) as other:
             at(page, 1)
+            at(other, 1)
             press(page, "1", 2)
+            comment(other, note)  # the label, of the other screen, stays
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
         assert (process.returncode, err) == (130, "")
         assert "labelled 5 of 6, skipped 1" in out
         assert f"judge review import {run}" in out
     assert sheet(run, "ann")[ids[5]] == ("no_claim", "", "")
-    assert sheet(run, "bo") == {ids[0]: ("full", "", "")}
+    assert sheet(run, "bo") == {ids[0]: ("full", "", note)}
 
 
 def test_hostile_texts_are_shown_in_both_languages_widths_and_themes(
@@ -143,6 +153,13 @@ def test_hostile_texts_are_shown_in_both_languages_widths_and_themes(
                 expect(page.locator("#evidence h4").first).to_contain_text(shown)
                 expect(page.locator(".say").first).to_contain_text(said)
                 assert barriers(page) == []
+                page.set_viewport_size({"width": 700, "height": 450})  # 1400 by 900 at 200 %
+                page.keyboard.press("ArrowDown")
+                boxes = [page.locator(name).bounding_box() for name in ("#evidence", "#say")]
+                assert boxes[0] is not None
+                assert boxes[1] is not None
+                assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]
+                page.set_viewport_size({"width": width, "height": 900})
                 page.keyboard.press("ArrowRight")
                 at(page, 2)
                 expect(page.locator("#answer mark")).to_contain_text("www")

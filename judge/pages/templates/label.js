@@ -163,6 +163,9 @@
   const noted = () => queued(async () => {
     const note = $("note").value.trim();
     if (note === rows[at].note) return;
+    // On another screen the same reviewer may have labelled it meanwhile: that stays.
+    const found = (await rowOf()).rows.find((row) => row.review_id === rows[at].review_id);
+    if (found) Object.assign(rows[at], found);
     await keep(at, { label: rows[at].label, skip: rows[at].skip, note });
     say("news", fill("saved", { what: words.note }));
   });
@@ -179,7 +182,9 @@
     const box = $("evidence");
     const by = { ArrowUp: -60, ArrowDown: 60, PageUp: -box.clientHeight + 40, PageDown: box.clientHeight - 40 }[event.key];
     if (by === undefined || document.activeElement === $("answer")) return;
+    if (by < 0 && box.scrollTop === 0) return; // the page goes up
     box.scrollTop += by;
+    $("held").scrollIntoView(); // in a low window it stands below, behind the labels
     event.preventDefault();
   }
 
