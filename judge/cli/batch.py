@@ -123,7 +123,8 @@ def send(folder: Path = _FOLDER) -> None:
                 sent = found or await provider.send(path, file.sha256, known)
                 there.save(file.model_copy(update={"batch": sent.id, "state": sent.status}))
                 how = "was sent before" if found else "sent"
-                say(f"{file.name}: {how}, {counted(file.requests, 'request')}, {flat(sent.id)}")
+                named = f"{flat(sent.id)} at {provider.base_url}"
+                say(f"{file.name}: {how}, {counted(file.requests, 'request')}, {named}")
 
     with _held(folder) as there:
         new = any(not file.batch and not file.answered for file in there.record.files)

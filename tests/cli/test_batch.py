@@ -135,7 +135,10 @@ def test_a_file_is_sent_once_whatever_is_cut_off(place: Path) -> None:
         assert "nothing is left to ask" in batch("read", "night")
 
 
-def test_what_cannot_be_is_one_line_with_what_to_do(place: Path) -> None:
+def test_what_cannot_be_is_one_line_with_what_to_do(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_ATTEMPTS", "1")
     write(place / "samples.jsonl", SAMPLES)
     write(place / "others.jsonl", SAMPLES[:1])
     with BatchProvider(refusing={"POST /v1/files": Status(404, "no such page")}) as server:
@@ -166,6 +169,8 @@ def test_what_cannot_be_is_one_line_with_what_to_do(place: Path) -> None:
         assert not (place / "x").exists()
         shutil.copy(place / "others.jsonl", place / "samples.jsonl")
         assert "is not what night was written from" in batch("read", "night", code=2)
+    # Which is nobody's mistake: the server is gone.
+    assert "wait, and run the same command again" in batch("send", "night", code=3)
 
 
 def answers(folder: Path, name: str = "requests-*.jsonl") -> list[str]:
@@ -246,7 +251,7 @@ def test_a_batch_that_failed_is_sent_again_and_one_whose_answer_is_lost_is_not(p
 
 def test_outputs_by_hand_stand_beside_each_other(place: Path) -> None:
     write(place / "samples.jsonl", SAMPLES[2:])
-    words = ("--model", "tiny", "--base-url", refused_url(), "--no-probe", "--max-requests", "1")
+    words = ("--model", "tiny", "--base-url", refused_url(), "--no-probe", "--max-size", "0.001")
     args = ("write", "samples.jsonl", "-o", "night", *words)
     batch(*args)
     lines = answers(place / "night")
@@ -347,3 +352,24 @@ def test_each_window_is_asked_and_half_the_windows_are_no_verdict(place: Path) -
     (place / "two.jsonl").write_text(lines[1], "utf-8")
     assert "1 judged, 0 wait" in batch("read", "night", "two.jsonl")
     scored(*words, into="run")
+
+
+def test_a_server_that_takes_less_than_was_thought_is_asked_anew(place: Path) -> None:
+    write(place / "samples.jsonl", [*SAMPLES, line("none", "Hello!"), line("empty", "")])
+    message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+    no = Status(400, {"error": {"message": message, "param": "max_tokens"}})
+
+    def strict(asked: Asked) -> Answer:
+        return no if b'"max_tokens"' in asked.raw else right(asked)
+
+    with BatchProvider(strict, strict) as server:
+        args = ("write", "samples.jsonl", "-o", "night", *server.words)
+        batch(*args, "--no-probe")
+        for step in ("send", "status", "fetch"):
+            batch(step, "night")
+        for _ in range(2):
+            said = batch("read", "night", code=2)
+            assert "judge batch write, without --no-probe, will find out anew" in said
+        assert rounds(server) == 1
+        scored(*server.words, into="run")
+        assert server.calls == 0

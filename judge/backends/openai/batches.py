@@ -19,7 +19,7 @@ from judge.backends.openai.failures import (
     from_error,
     from_refusal,
 )
-from judge.errors import JudgeUnavailable, RunError
+from judge.errors import JudgeUnavailable, JudgeUnhealthy, RunError
 from judge.records import UnscoredReason
 
 T = TypeVar("T")
@@ -98,8 +98,8 @@ def _nothing() -> None:
 class Provider(Connection):
     """The files and batches of an OpenAI-compatible provider; entered as a `Connection` is.
 
-    Every method raises JudgeUnavailable where the provider refuses, or cannot be reached in as
-    many attempts as the policy says.
+    Every method raises JudgeUnavailable where the provider refuses, and JudgeUnhealthy where it
+    cannot be reached, or is too busy, in as many attempts as the policy says.
     """
 
     async def find(self, digest: str, known: Container[str]) -> Batch | None:
@@ -215,9 +215,10 @@ class Provider(Connection):
     ) -> T:
         outcome, _ = await self.policy.persist(attempt, None)
         if isinstance(outcome, Failure):
-            step = outcome.step.format(option="--model") or _STEP
-            where = f"{method} {self.base_url}{path.partition('?')[0]}"
-            raise JudgeUnavailable(f"{where}: {outcome.detail}; {step}")
+            where = f"{method} {self.base_url}{path.partition('?')[0]}: {outcome.detail}"
+            if outcome.again or outcome.gone:
+                raise JudgeUnhealthy(f"{where}; wait, and run the same command again")
+            raise JudgeUnavailable(f"{where}; {outcome.step.format(option='--model') or _STEP}")
         return outcome
 
 

@@ -153,6 +153,9 @@ class Connection:
         ConfigError: the key cannot be sent, or the address leads nowhere.
     """
 
+    again = "the same command"
+    """What finds out anew what the server takes, where that has changed."""
+
     def __init__(
         self,
         base_url: str,

@@ -125,6 +125,8 @@ class Mailbox(Connection):
         hand_on: is given every request without one, each time it is made.
     """
 
+    again = "judge batch write, without --no-probe,"
+
     def __init__(
         self,
         base_url: str,

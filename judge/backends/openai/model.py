@@ -230,7 +230,7 @@ class OpenAIModel:
         self._memory = None  # what served since is not to bring it back
         # A message alone may quote what is judged: that is no reason to stop all the others.
         if field := refusal.named_field(body):
-            step = "the same command will find out anew what it takes"
+            step = f"{self._connection.again} will find out anew what it takes"
             if field == self._capabilities.limit:
                 # It may be taken, and only be too high for a model: no probe finds that out.
                 step += ", or try a smaller --max-reply-tokens"
