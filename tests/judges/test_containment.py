@@ -155,7 +155,7 @@ FULL = [
         "The deposit is refunded.",
         "“not refunded”, but a passage says “refunded”",
     ),
-    ("押金不退还。", "押金会退还。", "“不退”，而段落说“退”"),
+    ("押金不退还。", "押金会退还。", "“不退还”，而段落说“退还”"),
     ("The fee rose lately.", "Fees have risen lately.", ""),
 ]
 

@@ -88,13 +88,17 @@ class Alignment:
     borne: Bools
     """Where the chunks bear an item out in other words, shape (items, columns)."""
 
-    def bear(self, claims: Sequence[str], chunks: Sequence[str]) -> None:
-        """Take for found what the best window of a column says in other words than its sentence."""
+    def bear(self, claims: Sequence[str], chunks: Sequence[str], wanting: Bools) -> bool:
+        """Take for found what the best window of a column says in other words than its sentence.
+
+        Only where that is `wanting`, shape (sentences, columns). Whether there was any.
+        """
         said, items = self.said, self.items
         signs = lexicon().signs
         known = np.asarray([said.keys[each] in signs for each in said.first[items].tolist()], bool)
-        if not known.any():
-            return
+        cases = known[:, None] & wanting[said.owner[items]]
+        if not cases.any():
+            return False
         found, other, _ = self._among(self.inside, slice(None))
         there = found | other
         owner = said.owner[items]
@@ -104,7 +108,7 @@ class Alignment:
         near = kept >= _NEAR * np.diff(np.append(heads, len(owner)))[:, None]
         near = near[np.cumsum(np.diff(owner, prepend=-1) > 0) - 1]
         cells: dict[tuple[int, int], dict[int, int]] = {}
-        for item, column in np.argwhere(known[:, None] & near & ~there).tolist():
+        for item, column in np.argwhere(cases & near & ~there).tolist():
             own = cells.setdefault((int(owner[item]), column), {})
             own[int(said.start[items[item]])] = item
         for (sentence, column), places in cells.items():
@@ -115,6 +119,7 @@ class Alignment:
                     for at in places.keys() & range(low, high):
                         self.borne[places[at], column] = True
         self.scattered[items[self.borne[:, 0]]] = False
+        return bool(cells)
 
     def measured(self, columns: slice) -> Measured:
         """The features against some of the columns."""

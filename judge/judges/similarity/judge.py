@@ -63,6 +63,8 @@ _UNREAD: Final = Unscored(
 )
 _DOUBT: Final = 1.0
 """Log odds by which what is contradicted falls under the threshold."""
+_NEAR: Final = 0.5
+"""Log odds over the threshold at which the sentences beside one may yet pull it under."""
 _NAMED: Final = 4
 _MEASURES: Final = frozenset("%％‰°年月日号岁天次人")
 
@@ -177,9 +179,7 @@ class _Material:
         for row, index in enumerate(block):
             cited[row, list(request.cites.get(index, ()))] = True
         cosine = nearest(own, rows, self.passages.first)
-        found = align(self.said.of(low, low + len(block)), self.passages, cosine, cited)
-        found.bear(self.bare[low : low + len(block)], [chunk.text for chunk in request.chunks])
-        return found
+        return align(self.said.of(low, low + len(block)), self.passages, cosine, cited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +258,8 @@ class SimilarityJudge:
 
         def take(indexes: Sequence[int], alignment: Alignment) -> None:
             nonlocal before, held
-            for weighed in self._weighed(indexes, alignment):
+            texts = [shelf.bare(index) for index in indexes]
+            for weighed in self._weighed(indexes, alignment, texts, chunks):
                 if weighed.index not in claims:
                     outcomes[weighed.index] = self._verdict(request, weighed, 0.0)
                     continue
@@ -269,6 +270,7 @@ class SimilarityJudge:
                 held = weighed
 
         heavy, shelf = weigh(request), Shelf(request)
+        chunks = [chunk.text for chunk in request.chunks]
         # Every claim, asked or not, for the claims beside one bear on it.
         indexes = sorted(claims.union(request.ask))
         async for block in aligned(request, indexes, self._embedder, self._limit, shelf):
@@ -300,17 +302,29 @@ class SimilarityJudge:
         own = float(weighed.odds[0])
         return own if weighed.grounded[0] else min(own, self._least)
 
-    def _weighed(self, indexes: Sequence[int], alignment: Alignment) -> Iterator[_Weighed]:
+    def _weighed(
+        self,
+        indexes: Sequence[int],
+        alignment: Alignment,
+        claims: Sequence[str],
+        chunks: Sequence[str],
+    ) -> Iterator[_Weighed]:
+        odds, grounded = self._measured(alignment)
+        # Reading for other words takes as long as all else, and near the threshold it can tell.
+        if alignment.bear(claims, chunks, odds < self._least + _NEAR):
+            odds, grounded = self._measured(alignment)
+        each = zip(indexes, odds, grounded, strict=True)
+        return (_Weighed(*own, alignment, at) for at, own in enumerate(each))
+
+    def _measured(self, alignment: Alignment) -> tuple[Floats, Bools]:
+        """The odds of each sentence against each column, and whether it is grounded there."""
         odds, grounded = [], []
         step = max(1, _CELLS // len(alignment.said.owner))
         for low in range(0, alignment.windows.shape[1], step):
             found = alignment.measured(slice(low, low + step))
             odds.append(self._model.logits(found.terms, found.owner, found.sentences))
             grounded.append(found.grounded)
-        each = zip(
-            indexes, np.concatenate(odds, axis=1), np.concatenate(grounded, axis=1), strict=True
-        )
-        return (_Weighed(*own, alignment, at) for at, own in enumerate(each))
+        return np.concatenate(odds, axis=1), np.concatenate(grounded, axis=1)
 
     def _verdict(self, request: JudgeRequest, weighed: _Weighed, pull: float) -> Verdict:
         odds = weighed.odds + pull
