@@ -283,10 +283,11 @@ def _compared(runs: "Sequence[Run]", left_out: dict[str, str], asked: _Asked) ->
     names = asked.scores or _measured(means, offline=offline)
     names = tuple(dict.fromkeys((*names, *(name for name, _ in asked.worse))))
     sides = {name: GATED[name] for name in names}
-    first = _read(runs[0], names, asked.by)
+    once = len({run.record.input.sha256 for run in runs}) == 1  # then none asks anything else
+    first = _read(runs[0], names, asked.by, once=once)
     told = []
     for run in runs[1:]:
-        own = first if run.folder == runs[0].folder else _read(run, names, asked.by)
+        own = first if run.folder == runs[0].folder else _read(run, names, asked.by, once=once)
         told.append(
             differences(
                 str(run.folder),
@@ -329,10 +330,11 @@ def _measured(means: "Sequence[Mapping[str, float | None]]", *, offline: bool) -
     return tuple(name for name in names if not (offline and name.endswith("_strict")))
 
 
-def _read(run: "Run", names: Sequence[str], by: str | None) -> "Answers":
+def _read(run: "Run", names: Sequence[str], by: str | None, *, once: bool) -> "Answers":
+    from judge.files.runs import questions  # noqa: PLC0415
     from judge.reports.compare import Answers  # noqa: PLC0415
 
-    answers = Answers(names, by)
+    answers = Answers(names, by, None if once else questions(run.folder))
     with placed(str(run.folder)):
         for result in run.results:
             answers.add(result)

@@ -298,6 +298,20 @@ def pairs(folder: Path) -> Iterator[tuple[SampleResult, Sample | None]]:
         yield result, samples.of(result) if samples else None
 
 
+def questions(folder: Path) -> dict[str, int]:
+    """A hash of each question that a run's samples ask, by qid; none where these are gone.
+
+    They are equal within one process only.
+    """
+    try:
+        if not has_bytes(_input(folder), read_record(folder).input):
+            return {}
+        asked = ((each.qid, " ".join(each.query.split())) for each in _samples(folder))
+        return {qid: hash(query) for qid, query in asked if query}
+    except (OSError, InputError):
+        return {}
+
+
 def has_bytes(path: Path, made_from: RunInput) -> bool:
     """Whether a file holds, byte for byte, what a run was made from.
 

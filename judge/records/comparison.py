@@ -98,7 +98,10 @@ class Differences(Record):
     """Questions of this run alone, in no difference."""
     only_first: int
     """Of the first alone, likewise."""
-    listed: dict[Literal["only_here", "only_first"], tuple[str, ...]]
+    reworded: int = 0
+    """Questions of both whose words differ: under one qid the runs may have asked different things.
+    0 where the samples of either are gone."""
+    listed: dict[Literal["only_here", "only_first", "reworded"], tuple[str, ...]]
     """Their first qids."""
     scores: dict[str, ScoreDifference | None]
     """By score; null where no question has it in both."""

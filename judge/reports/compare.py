@@ -58,11 +58,18 @@ class Answers:
     Args:
         scores: the names of what is compared; the first is the headline.
         by: the metadata key of the slices.
+        asked: hashes of the questions by qid, as far as known.
     """
 
-    def __init__(self, scores: Sequence[str], by: str | None = None) -> None:
+    def __init__(
+        self,
+        scores: Sequence[str],
+        by: str | None = None,
+        asked: Mapping[str, int] | None = None,
+    ) -> None:
         self.scores = tuple(scores)
         self._by = by
+        self.asked = asked or {}
         self.kept: dict[str, _Answer] = {}
 
     def add(self, result: SampleResult) -> None:
@@ -182,9 +189,11 @@ def differences(
     """
     here, there = own.kept, first.kept
     both = [qid for qid in there if qid in here]
-    only: dict[Literal["only_here", "only_first"], list[str]] = {
+    asked, told = own.asked, first.asked
+    apart: dict[Literal["only_here", "only_first", "reworded"], list[str]] = {
         "only_here": [qid for qid in here if qid not in there],
         "only_first": [qid for qid in there if qid not in here],
+        "reworded": [q for q in both if q in asked and q in told and asked[q] != told[q]],
     }
     slices: defaultdict[str, list[str]] = defaultdict(list)
     if sliced:
@@ -202,9 +211,10 @@ def differences(
     return Differences(
         run=run,
         common=len(both),
-        only_here=len(only["only_here"]),
-        only_first=len(only["only_first"]),
-        listed={kind: tuple(qids[:LISTED]) for kind, qids in only.items()},
+        only_here=len(apart["only_here"]),
+        only_first=len(apart["only_first"]),
+        reworded=len(apart["reworded"]),
+        listed={kind: tuple(qids[:LISTED]) for kind, qids in apart.items()},
         scores=_corrected(_scores([(there[qid], here[qid]) for qid in both], sides, detect)),
         slices=_corrected_down(tables, sides),
         moved=sum(there[qid].slice != here[qid].slice for qid in both) if sliced else 0,

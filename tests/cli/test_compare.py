@@ -171,6 +171,27 @@ def test_questions_of_one_run_alone_are_counted_and_said(tmp_path: Path) -> None
     assert (ran.code, "questions of both 0" in " ".join(ran.out.split())) == (3, True)
 
 
+def test_questions_that_share_no_more_than_a_qid_are_said(tmp_path: Path) -> None:
+    good = "The canteen opens at seven."
+    words = {"a": "When is it open?", "b": "When  is it\nopen?", "c": "Who cooks?", "d": ""}
+    for name, query in words.items():
+        lines = [line("q1", good, query=query), line("q2", good)]
+        source = write(tmp_path / f"{name}.jsonl", lines)
+        assert judge("score", source, "-o", tmp_path / name).code == 0
+    for other, qids in {"a": [], "b": [], "c": ["q1"], "d": []}.items():
+        pair = (tmp_path / "a", tmp_path / other)
+        (found,) = report(*pair)["differences"]
+        assert (found["reworded"], found["listed"]["reworded"]) == (len(qids), qids), other
+    for lang, told in {"en": "different questions: 1 (q1)", "zh": "同一个问题：1 个（q1）"}.items():
+        page = tmp_path / "page.html"
+        ran = judge("compare", tmp_path / "a", tmp_path / "c", "--lang", lang, "-o", page)
+        assert told in " ".join(ran.out.split())
+        assert told in page.read_text("utf-8")
+    (tmp_path / "c.jsonl").unlink()
+    (found,) = report(tmp_path / "a", tmp_path / "c")["differences"]
+    assert found["reworded"] == 0
+
+
 def test_runs_that_were_judged_otherwise_are_refused(tmp_path: Path) -> None:
     source = write(tmp_path / "a.jsonl", [line("1", "The canteen opens at seven.")])
     for prior in ("0.9", "0.8"):
