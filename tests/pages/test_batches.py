@@ -44,13 +44,13 @@ def test_a_file_is_sent_judged_reported_and_labelled(
         expect(page.locator("#none")).to_be_visible()
         said = "The canteen opens at seven. It closes at three. Dogs are welcome."
         page.set_input_files("#file", write(place / "samples.jsonl", [line("q", said)]))
-        page.fill("#name", "<script>alert(1)</script>")
+        page.fill("#name", "<script>alert(1)</script> \u202egnp.exe")
         page.keyboard.press("Enter")
         row = page.locator("#rows tr")
-        expect(row).to_contain_text("<script>alert(1)</script>")
-        expect(row).to_contain_text("1 / 1", timeout=20_000)
+        expect(row).to_contain_text("<script>alert(1)</script> \ufffdgnp.exe")
+        expect(row).to_contain_text("1 / 1", timeout=60_000)
         expect(row).to_contain_text("looks supported, by similarity")
-        assert barriers(page) == []
+        assert (barriers(page), "\u202e" in page.content()) == ([], False)
         page.get_by_role("link", name=re.compile("^Report")).click()
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         expect(page.locator(".said").first).to_be_visible()
@@ -58,6 +58,9 @@ def test_a_file_is_sent_judged_reported_and_labelled(
         page.set_viewport_size({"width": PHONE, "height": 900})
         page.emulate_media(color_scheme="dark")
         assert (barriers(page), overflow(page)) == ([], 0)
+        boxes = [each.bounding_box() for each in page.locator("#rows td small").all()]
+        # Beside the name of their column, not below.
+        assert [box["x"] > PHONE / 3 for box in boxes if box] == [True, True]
 
         page.get_by_role("link", name="中文").click()
         expect(page.get_by_role("heading", name="批次")).to_be_visible()
@@ -67,10 +70,9 @@ def test_a_file_is_sent_judged_reported_and_labelled(
         page.keyboard.press("Enter")
         expect(page.locator("#place")).to_have_text(re.compile("第 1 句"))
         assert (barriers(page), overflow(page)) == ([], 0)
-        page.keyboard.press("1")
-        expect(page.locator("#place")).to_have_text(re.compile("第 2 句"))
-        page.keyboard.press("1")
-        expect(page.locator("#place")).to_have_text(re.compile("第 3 句"))
+        for number in (2, 3):
+            page.keyboard.press("1")
+            expect(page.locator("#place")).to_have_text(re.compile(f"第 {number} 句"))
         page.keyboard.press("3")
         expect(page.locator("#ended")).to_be_focused()
         assert (barriers(page), overflow(page)) == ([], 0)

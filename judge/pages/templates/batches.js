@@ -49,7 +49,7 @@
   function link(batch, what, path, query) {
     const found = made("a", words[what]);
     found.href = `/v1/batches/${encodeURIComponent(batch.id)}/${path}${query ? `?lang=${lang}` : ""}`;
-    found.setAttribute("aria-label", fill("of", { what: words[what], name: batch.name || batch.id }));
+    found.setAttribute("aria-label", legible(fill("of", { what: words[what], name: batch.name || batch.id })));
     return found;
   }
 
@@ -63,7 +63,7 @@
     } else if (waiting.has(batch.state)) {
       const stop = made("button", words.cancel);
       stop.type = "button";
-      stop.setAttribute("aria-label", fill("of", { what: words.cancel, name: batch.name || batch.id }));
+      stop.setAttribute("aria-label", legible(fill("of", { what: words.cancel, name: batch.name || batch.id })));
       stop.addEventListener("click", attempt(async () => {
         change(await ask(`/v1/batches/${encodeURIComponent(batch.id)}`, { method: "DELETE" }));
       }));

@@ -9,15 +9,18 @@ function fill(key, values) {
   return words[key].replace(/\[(\w+)\]/g, (whole, name) => (name in values ? values[name] : whole));
 }
 
+// As other pages show text from outside: what would turn letters round, or be none, is a sign.
+const legible = (text) => text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
+
 // An element that says nothing is hidden; one that news are read out from stays.
 function say(id, text) {
-  $(id).textContent = text;
+  $(id).textContent = legible(text);
   $(id).hidden = text === "" && $(id).getAttribute("role") !== "status";
 }
 
 function made(name, text, ...inner) {
   const found = document.createElement(name);
-  found.textContent = text;
+  found.textContent = legible(text);
   found.append(...inner);
   return found;
 }
