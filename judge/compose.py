@@ -239,7 +239,8 @@ async def _asking(
     from judge.judges.prompted import PARTS, Form, PromptedJudge  # noqa: PLC0415
     from judge.judges.prompted.render import REPLY_SCHEMA  # noqa: PLC0415
 
-    store = await stack.enter_async_context(open_store(config)) if config.cache else None
+    opened = open_store(config, strict=not guarded) if config.cache else None
+    store = await stack.enter_async_context(opened) if opened else None
     extra = config.asked_beside
     if ask:
         settled = await settle(connection, name, REPLY_SCHEMA, store, extra)
@@ -364,11 +365,11 @@ def _edition(config: Config, *, windows: bool) -> tuple[str, ...]:
     )
 
 
-def open_store(config: Config) -> "BackgroundStore":
+def open_store(config: Config, *, strict: bool = False) -> "BackgroundStore":
     """The cache of verdicts; entering it raises ConfigError where its folder cannot be used."""
     from judge.backends.store import BackgroundStore  # noqa: PLC0415
 
-    return BackgroundStore(cache_folder(config), durable=config.durable)
+    return BackgroundStore(cache_folder(config), durable=config.durable, strict=strict)
 
 
 def cache_folder(config: Config) -> Path:

@@ -1,4 +1,4 @@
-"""The judge asks by letter: what has come goes into the cache, and the rest is written down."""
+"""Judges by the replies to a batch: verdicts go into the cache, open requests to a writer."""
 
 import asyncio
 from collections import Counter

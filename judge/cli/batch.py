@@ -47,8 +47,12 @@ def write(
         "--probe/--no-probe",
         help="Ask the server what it takes, where no earlier run did [on].",
     ),
-    max_requests: int = typer.Option(50_000, metavar="N", min=1, help="Of a file, at most."),
-    max_size: float = typer.Option(190, metavar="MB", min=0.001, help="Of a file, at most."),
+    max_requests: int = typer.Option(
+        50_000, metavar="N", min=1, help="A file holds so many requests at most."
+    ),
+    max_size: float = typer.Option(
+        190, metavar="MB", min=0.001, help="A file is so large at most."
+    ),
     settings: "Config",
 ) -> None:
     """Write the requests that the cache misses, as OpenAI's Batch API and vLLM read them.
@@ -136,8 +140,10 @@ def send(folder: Path = _FOLDER) -> None:
 def status(
     folder: Path = _FOLDER,
     *,
-    wait: bool = typer.Option(False, "--wait", help="Look again until all are done."),
-    every: float = typer.Option(60, metavar="SECONDS", min=0.01, help="Between two looks."),
+    wait: bool = typer.Option(False, "--wait", help="Look again until all batches are done."),
+    every: float = typer.Option(
+        60, metavar="SECONDS", min=0.01, help="Wait so long between two looks."
+    ),
 ) -> None:
     """Ask the provider how far its batches are.
 

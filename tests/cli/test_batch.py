@@ -373,3 +373,16 @@ def test_a_server_that_takes_less_than_was_thought_is_asked_anew(place: Path) ->
         assert rounds(server) == 1
         scored(*server.words, into="run")
         assert server.calls == 0
+
+
+def test_a_disk_that_fills_while_replies_are_read_is_said_and_loses_none(place: Path) -> None:
+    write(place / "samples.jsonl", [line(str(i), f"Door {i} is open.") for i in range(100)])
+    words = ("--model", "tiny", "--base-url", refused_url())
+    batch("write", "samples.jsonl", "-o", "night", *words, "--no-probe")
+    (place / "out.jsonl").write_text("\n".join(answers(place / "night")), "utf-8")
+    with cramped(150_000):
+        said = batch("read", "night", "out.jsonl", code=2)
+    assert "its disk is full" in said
+    assert "nothing is left" not in said
+    assert "100 judged, 0 wait" in batch("read", "night")
+    scored(*words, into="run")

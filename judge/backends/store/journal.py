@@ -34,12 +34,14 @@ class BackgroundStore:
     of a `durable` store waits until the disk has it.
 
     A disk that fills meanwhile ends nothing, for what was paid for is in hand: how much it could
-    not keep is told, once and at the end. One that is full before anything is paid for is an error.
+    not keep is told, once and at the end. One that is full before anything is paid for is an error,
+    and so is one that fills, to who is `strict`, for what is kept there is then all that matters.
     Other failures to write are raised by the next use, or on leaving.
     """
 
-    def __init__(self, directory: Path, *, durable: bool = False) -> None:
+    def __init__(self, directory: Path, *, durable: bool = False, strict: bool = False) -> None:
         self._directory = directory
+        self._strict = strict
         self._durable = durable
         self._disk: DiskStore
         self._reader: Final = ThreadPoolExecutor(1, "judge-cache-read")
@@ -134,7 +136,9 @@ class BackgroundStore:
         try:
             self._disk.put(self._writing)
         except DiskFull as error:
-            if not self._lost:
+            if self._strict:
+                self._failure = error
+            elif not self._lost:
                 _LOGGER.warning("%s", error)
             self._lost += puts
         except Exception as error:  # noqa: BLE001  raised by the next use
