@@ -69,16 +69,20 @@ class Reports:
         self._junit = None if junit is None else Junit(folder.resolve().name, lang)
         self._worst = Worst(_MOST)
         self._warns = texts and on_github()
+        self._unwritten = False
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._junit is not None:
             self._junit.close()
+        if kind is not None and self._unwritten:
+            self.discard()
 
     def add(self, result: SampleResult) -> None:
         """Take in one answer."""
+        self._unwritten = True
         if self._junit is not None:
             self._junit.add(result)
         if self._warns and result.scores.unsupported:
@@ -92,6 +96,7 @@ class Reports:
 
     def finish(self, summary: Summary, page: Callable[[Page], None]) -> None:
         """Write the files; `page` prints the totals."""
+        self._unwritten = False
         said = [*_said(summary, self._lang)]
         if self._junit is not None and self._junit_path is not None:
             with _written(self._junit_path) as file:

@@ -7,7 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.asked import Asked
-from tests.commands import judge, line, write
+from tests.commands import cramped, judge, line, write
 from tests.replies import Answer, Says, Status, right, verdicts
 from tests.server import JudgeServer
 
@@ -192,6 +192,15 @@ def test_an_old_report_never_stands_for_a_run_that_ended_early(quiet: Path) -> N
         )
     assert ran.code == 2, ran.err
     assert not any((quiet / name).exists() for name in names)
+    source = write(quiet / "in.jsonl", [line(f"{n}", "It opens at seven.") for n in range(30)])
+    for most in (6_000, 30_000):  # there is room for no report, or not for the results
+        for name in names:
+            (quiet / name).write_text("of yesterday")
+        with cramped(most):
+            words = ("--junit", names[0], "--markdown", names[1])
+            ran = judge("score", source, "-o", f"{most}", *words)
+        assert (ran.code, "too large" in ran.err) == (2, True), ran.err
+        assert not any((quiet / name).exists() for name in names), most
 
 
 def test_a_comparison_goes_into_a_pull_request_too(
