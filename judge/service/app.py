@@ -267,6 +267,8 @@ def labelling(run: Path, host: str) -> Door:
 
 
 async def _labelled(request: Request, batch: Found) -> None:
+    if batch.state != "finished":
+        raise Problem("conflict", "details.no-run", state=batch.state)
     request.state.run, request.state.name = batch.folder, ""
 
 

@@ -101,6 +101,8 @@ _HTML: Final[dict[int | str, dict[str, Any]]] = {
 )
 async def report(batch: Found, lang: _Spoken) -> Response:
     """Its scores, charts of them and all its answers, as `judge report` writes them."""
+    if batch.state != "finished":
+        raise Problem("conflict", "details.no-run", state=batch.state)
 
     def begun() -> Iterator[str]:
         pieces = written(batch.folder, lang)

@@ -143,6 +143,11 @@ def test_a_batch_is_labelled_imported_and_shown(
     report = http.get("/v1/batches/a/report?lang=zh")
     assert (report.status_code, "zh-Hans" in report.text) == (200, True)
     assert http.get("/v1/batches/b/report").status_code == 404
+    http.put("/v1/batches/bad", content=b'{"qid": "no answer"}')
+    serving.until("bad", "failed")
+    for path in ("report", "label", "label/rows"):
+        refused = http.get(f"/v1/batches/bad/{path}")
+        assert (refused.status_code, refused.json()["detail"][:13]) == (409, "it is failed;"), path
     log = capfd.readouterr().err
     assert "secret" not in log
     assert question["query"] not in log
