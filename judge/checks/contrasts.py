@@ -42,8 +42,9 @@ class Lexicon(NamedTuple):
     """Scales of which one end always holds."""
     scales: dict[str, tuple[str, ...]]
     """By name, what words of it begin with."""
-    signs: frozenset[str]
-    """Stems and Chinese characters with which a pole or a converse begins or goes on."""
+    hints: dict[str, frozenset[str]]
+    """By stem, or Chinese character of a word, of a pole or a converse: what its scale's words or
+    its other parties begin with, of which a text has one that says the same in other words."""
     prefixes: tuple[str, ...]
     of_adjectives: tuple[str, ...]
     """Those that only words which look like adjectives have."""
@@ -96,6 +97,13 @@ def lexicon() -> Lexicon:
             for each in entry["zh"][end].split():
                 han_poles[each] = han_poles.get(each, ()) + own
     converse = _converses(raw["converse"])
+    scales = _scales({**poles, **han_poles})
+    hints = dict[str, frozenset[str]]()
+    for key, ends in (*poles.items(), *han_poles.items()):
+        akin = frozenset(sign for pole in ends for sign in scales[pole.scale])
+        hints |= {sign: hints.get(sign, akin) | akin for sign in _signs(key)}
+    for key, parties in converse.items():
+        hints |= {sign: hints.get(sign, parties) | parties for sign in _signs(key)}
     return Lexicon(
         english=english,
         han=_any_of(han),
@@ -106,8 +114,8 @@ def lexicon() -> Lexicon:
         sets=frozenset(raw["exclusive"]["sets"].split()),
         falling=frozenset(raw["falls-short"]["scales"].split()),
         either=frozenset(raw["either"]["scales"].split()),
-        scales=_scales({**poles, **han_poles}),
-        signs=frozenset(_signs((*poles, *han_poles, *converse))),
+        scales=scales,
+        hints=hints,
         prefixes=tuple(raw["prefixes"]["any"].split()),
         of_adjectives=tuple(raw["prefixes"]["adjectives"].split()),
         unprefixed=tuple(raw["prefixes"]["not"].split()),
@@ -124,10 +132,9 @@ def _scales(poles: dict[str, tuple[Pole, ...]]) -> dict[str, tuple[str, ...]]:
     return {scale: tuple(dict.fromkeys(signs)) for scale, signs in found.items()}
 
 
-def _signs(keys: Iterable[str]) -> Iterator[str]:
-    for key in keys:
-        plain = key.rstrip("=")
-        yield from (stem(plain.split()[0]),) if plain.isascii() else plain
+def _signs(key: str) -> Iterable[str]:
+    plain = key.rstrip("=")
+    return (stem(plain.split()[0]),) if plain.isascii() else plain
 
 
 def _converses(raw: dict[str, list[str]]) -> dict[str, frozenset[str]]:

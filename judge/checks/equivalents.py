@@ -1,6 +1,6 @@
 """Equivalents: what a claim says in other words, or other figures, than its evidence."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final
 
@@ -67,13 +67,16 @@ def _hinted(name: Name, shelf: Shelf) -> bool:
     return name.written.isupper() or any(sign.lower() in text for sign in signs for text in low)
 
 
-def reworded(claim: str, passage: str, lacking: Collection[int]) -> list[tuple[int, int]]:
-    """Words of a claim that a passage has in other words; `lacking` are places of such words.
+def reworded(claim: str, passage: str, lacking: Mapping[int, str]) -> list[tuple[int, int]]:
+    """Words of a claim that a passage has in other words; `lacking` are their places and keys.
 
     They are of the same end of a scale, or of the other where one is denied, or say what the other
     party does.
     """
     known, low = lexicon(), passage.lower()
+    # Most passages have no such word, and need not be read, nor the claim.
+    if not any(hint in low for key in set(lacking.values()) for hint in known.hints[key]):
+        return []
     asked = [
         (clause, word)
         for clause in clauses(claim)
@@ -86,7 +89,6 @@ def reworded(claim: str, passage: str, lacking: Collection[int]) -> list[tuple[i
             )
         )
     ]
-    # Most passages have no such word, and need not be read.
     spans = segments(passage) if asked else ()
     sentences = [clauses(passage[start:end]) for start, end in spans]
     return [

@@ -94,8 +94,9 @@ class Alignment:
         Only where that is `wanting`, shape (sentences, columns). Whether there was any.
         """
         said, items = self.said, self.items
-        signs = lexicon().signs
-        known = np.asarray([said.keys[each] in signs for each in said.first[items].tolist()], bool)
+        hints = lexicon().hints
+        keys = [said.keys[each] for each in said.first[items].tolist()]
+        known = np.asarray([key in hints for key in keys], bool)
         cases = known[:, None] & wanting[said.owner[items]]
         if not cases.any():
             return False
@@ -115,7 +116,8 @@ class Alignment:
             window = int(self.windows[sentence, column])
             if window >= 0:
                 chunk, start, end = self.passages.span(window)
-                for low, high in reworded(claims[sentence], chunks[chunk][start:end], places):
+                lacking = {at: keys[item] for at, item in places.items()}
+                for low, high in reworded(claims[sentence], chunks[chunk][start:end], lacking):
                     for at in places.keys() & range(low, high):
                         self.borne[places[at], column] = True
         self.scattered[items[self.borne[:, 0]]] = False

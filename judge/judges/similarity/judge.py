@@ -310,8 +310,11 @@ class SimilarityJudge:
         chunks: Sequence[str],
     ) -> Iterator[_Weighed]:
         odds, grounded = self._measured(alignment)
-        # Reading for other words takes as long as all else, and near the threshold it can tell.
-        if alignment.bear(claims, chunks, odds < self._least + _NEAR):
+        # Reading for other words takes as long as all else: it is done where it can tell, and chunk
+        # by chunk only for what all of them do not seem to say.
+        wanting = odds < self._least + _NEAR
+        wanting[:, 2:] &= wanting[:, :1]
+        if alignment.bear(claims, chunks, wanting):
             odds, grounded = self._measured(alignment)
         each = zip(indexes, odds, grounded, strict=True)
         return (_Weighed(*own, alignment, at) for at, own in enumerate(each))
