@@ -127,13 +127,13 @@ def check_file(
 ) -> None:
     """See that a file can be written before anything is paid for; RunError where it cannot.
 
-    Files that are `spared` are not written over, nor those of the run in `folder`.
+    Files that are `spared` are not written over, nor folders into, nor those of the run in `folder`.
     """
     real = Path(os.path.realpath(path))
     run = None if folder is None else Path(os.path.realpath(folder))
     if real == run or any(run / name in (real, *real.parents) for name in _KEPT if run):
         raise RunError(f"{option} {path}: the run itself stands there; {_STEP}")
-    if real in {Path(os.path.realpath(each)) for each in spared}:
+    if not {real, *real.parents}.isdisjoint(Path(os.path.realpath(each)) for each in spared):
         raise RunError(f"{option} {path}: is what this is made from; {_STEP}")
     if real.exists() and not real.is_file():
         raise RunError(f"{option} {path}: is no file that could be replaced; {_STEP}")

@@ -120,6 +120,7 @@ def compare(  # noqa: PLR0913  each is an option of the command line
             | {
                 "--across-signatures": across_signatures or None,
                 "--detect": detect,
+                "--worst": worst,
                 "-o": page_file,
                 "--markdown": markdown,
             }
