@@ -127,7 +127,7 @@ def check_file(
 ) -> None:
     """See that a file can be written before anything is paid for; RunError where it cannot.
 
-    Files that are `spared` are not written over, nor folders into, nor those of the run in `folder`.
+    Nothing that is `spared` is written over or into, nor the files of the run in `folder`.
     """
     real = Path(os.path.realpath(path))
     run = None if folder is None else Path(os.path.realpath(folder))

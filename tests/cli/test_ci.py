@@ -219,7 +219,9 @@ def test_a_comparison_goes_into_a_pull_request_too(
         assert ran.code == 1, ran.err
         (error,) = [each for each in ran.out.splitlines() if each.startswith("::error")]
         assert told in error
-        shown = MARKED.render((quiet / f"{lang}.md").read_text("utf-8"))
+        written = (quiet / f"{lang}.md").read_text("utf-8")
+        assert "| +0.917 |" in written  # as it is, to be copied into a sheet
+        shown = MARKED.render(written)
         first = shown.splitlines()[0]
         assert first.startswith("<p><strong>")
         assert told in first

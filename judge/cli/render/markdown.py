@@ -18,7 +18,8 @@ _STEP: Final = 4
 """Columns by which a terminal sets a line in under another."""
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>&|~$]")
 _LIVE: Final = re.compile(
-    r"(?<=:)(?=//)|(?<=[Ww]{3})(?=\.)|(?<=GH)(?=-\d)|(?<=@)(?=\w)|(?<=#)(?=\d)|^(?=[-+=#]|\d+[.)](?:\s|$))"
+    r"(?<=:)(?=//)|(?<=[Ww]{3})(?=\.)|(?<=GH)(?=-\d)|(?<=@)(?=\w)|(?<=#)(?=\d)"
+    r"|^(?=[-=#]|\+(?:\s|$)|\d+[.)](?:\s|$))"
 )
 """Where an address begins, of mail too, a name or number that GitHub would link, or a list."""
 _UNSEEN: Final = "\u200b"
