@@ -22,6 +22,8 @@ class Ranking(NamedTuple):
 
     name: str
     queries: dict[str, dict[str, float | None]]
+    asked: dict[str, int]
+    """Hashes of their texts, where there are any."""
 
     @property
     def sides(self) -> "dict[str, Side]":
@@ -41,14 +43,18 @@ def read_rankings(paths: Sequence[Path]) -> list[Ranking]:
     """
     if len(paths) < 2:  # noqa: PLR2004
         raise ConfigError(f"{paths[0]}: name two files or more of judge retrieval -o")
-    rankings = [Ranking(str(path), dict(_rows(path))) for path in paths]
+    rankings = []
+    for path in paths:
+        rows = list(_rows(path))
+        asked = {qid: hash(text) for qid, text, _ in rows if text}
+        rankings.append(Ranking(str(path), {qid: values for qid, _, values in rows}, asked))
     for each in rankings:
         if not each.sides:
             raise InputError("holds no measure of a query", path=each.name)
     return rankings
 
 
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, float | None]]]:
+def _rows(path: Path) -> Iterator[tuple[str, str, dict[str, float | None]]]:
     from judge.files.source import TextLines, open_source  # noqa: PLC0415  heavy
 
     seen = set[str]()
@@ -66,7 +72,9 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, float | None]]]:
                 message = f"{row['qid']!r} stands twice; make each qid unique in a run"
                 raise InputError(message, path=str(path), line=number)
             seen.add(row["qid"])
-            yield row["qid"], {name: _number(row[name]) for name in row if name not in _ABOUT}
+            text = " ".join(str(row.get("query") or "").split())
+            values = {name: _number(row[name]) for name in row if name not in _ABOUT}
+            yield row["qid"], text, values
 
 
 def _number(value: object) -> float | None:
@@ -93,7 +101,7 @@ def compared(
     sides = {name: known[name] for name in (*(scores or usual or known), *beside)}
     kept, lines = [], []
     for ranking in rankings:
-        answers = Answers(tuple(sides))
+        answers = Answers(tuple(sides), asked=ranking.asked)
         for qid, values in ranking.queries.items():
             answers.add_values(qid, values)
         kept.append(answers)

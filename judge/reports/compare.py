@@ -279,7 +279,7 @@ def _changes(
             qid=qid,
             first=_known(one.values[0]),
             value=_known(two.values[0]),
-            same_text=same,
+            same_text=same and bool(one.text),
             sentences=sum(1 for _ in _relabelled(one, two)) if same else 0,
         )
 

@@ -331,6 +331,12 @@ def test_rankings_are_compared_query_by_query(tmp_path: Path) -> None:
     for words, code in rows.items():
         assert judge("compare", *files, *words).code == code, words
     odd = tmp_path / "odd.jsonl"
+    for name, text in (("x", "Who?"), ("y", "When?")):
+        row = {"qid": "a", "query": text, "rr": float(name == "x")}
+        (tmp_path / name).write_text(json.dumps(row))
+    ran = judge("compare", tmp_path / "x", tmp_path / "y")
+    assert "to different questions: 1 (a)" in " ".join(ran.out.split())
+    assert "same text" not in ran.out  # nothing is known of that
     for text, code in (("", 2), ('{"qid": "a"}', 2), (f'{{"qid": "q0", "rr": 1{"0" * 400}}}', 0)):
         odd.write_text(text)
         for words in ((odd, files[0]), (files[0], odd)):
