@@ -83,6 +83,11 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """As uvicorn does, which leaves lines open that are not read, or come in meanwhile."""
+        # asyncio drops, and leaves open, whom it is letting in as it stops to listen.
+        for listening in sockets or ():
+            asyncio.get_running_loop().remove_reader(listening)
+        for _ in range(3):
+            await asyncio.sleep(0)
         await super().shutdown(sockets)
         for each in list(self.server_state.connections):
             each.transport.abort()
