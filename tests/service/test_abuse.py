@@ -9,13 +9,16 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import uvicorn
 
 from judge.service.body import Unpacked
 from judge.service.live import Limits
 from judge.service.problems import Problem
+from judge.service.server import Server
 from tests.commands import write
 from tests.serving import QUICKSTART, Serving, judged
 
@@ -197,16 +200,35 @@ def test_a_client_that_never_reads_holds_up_nobody_and_is_cut_off(tmp_path: Path
 
         asks(deaf)
         assert serving.http.post("/v1/evaluations", content=ONE).status_code == 200
-        waits = stuck()[0].transport.get_write_buffer_size
-        unread = waits()
-        assert 0 < unread < size / 10
-        for seconds, left in ((0, 1), (59, 1), (61, 1), (118, 1), (120, 0)):
-            # Within the first minute it takes some: it is slow, and not gone.
-            while seconds == 59 and (waits() == unread or not stuck()):
-                deaf.recv(1 << 12)
+        assert 0 < stuck()[0].transport.get_write_buffer_size() < size / 10
+        for seconds, left in ((0, 1), (59, 1), (61, 0)):
             swept(serving, seconds)
             assert len(stuck()) == left, seconds
         asks(stubborn)
         serving.server.config.timeout_graceful_shutdown = 0
         serving.stop()
         assert max(len(all_of(deaf)), len(all_of(stubborn))) < size
+
+
+class Line:
+    """A connection as the sweep sees it: what its client has yet to read, and its request."""
+
+    def __init__(self, unread: int) -> None:
+        self.unread, self.aborted = unread, False
+        self.transport, self.cycle = self, SimpleNamespace(response_complete=not unread)
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def test_who_reads_slowly_is_kept_and_who_reads_nothing_is_not() -> None:
+    server = Server(uvicorn.Config("", log_config=None))
+    deaf, slow = Line(6_000_000), Line(6_000_000)
+    server.server_state.connections.update({deaf, slow})  # type: ignore[arg-type]
+    for second in range(0, 300, 30):
+        slow.unread -= 1_000
+        server.sweep(second)
+        assert (deaf.aborted, slow.aborted) == (second > 60, False), second
