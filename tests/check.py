@@ -20,7 +20,7 @@ CHECKS: Final = (
     "python -m doctest tests/bench/figures.py",
     # Of these files alone, for collecting all takes longer than they do.
     f"pytest -m alone {' '.join(ALONE)}",
-    "pytest -n 2 --dist worksteal --cov --cov-report=term",
+    "pytest -n 2 --dist worksteal --cov --cov-report=term --durations=15",
 )
 
 

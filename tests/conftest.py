@@ -16,9 +16,9 @@ from tests.server import JudgeServer
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# An example that is slow once, on a machine that has other work, is no failure. Half the usual
-# number of examples: every run of every session draws others.
-settings.register_profile("house", deadline=None, max_examples=50)
+# An example that is slow once, on a machine that has other work, is no failure. A third of
+# the usual number of examples: every run of every session draws others.
+settings.register_profile("house", deadline=None, max_examples=30)
 settings.load_profile("house")
 
 

@@ -47,6 +47,7 @@ def log_json(**always: str) -> logging.Handler:
     judge.handlers[:] = [handler]
     judge.setLevel(min(judge.level or logging.INFO, logging.INFO))
     judge.propagate = False
+    LOG.setLevel(logging.NOTSET)  # which the page to label on, of the same process, may have raised
     for name in _NOISE:
         noisy = logging.getLogger(name)
         noisy.handlers[:] = [handler]
