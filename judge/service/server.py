@@ -155,7 +155,8 @@ def server_of(app: Door) -> Server:
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens there; ConfigError where none can."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family)
+    # Named, for only then does asyncio send what is small at once, and not 40 ms later.
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host.strip("[]"), port))
