@@ -58,7 +58,7 @@ def write(
     """Write the requests that the cache misses, as OpenAI's Batch API and vLLM read them.
 
     Takes the settings of judge score. Run it again after judge batch read: it writes what is to be
-    asked once more, until nothing is left; then judge score finds everything in the cache.
+    asked once more, until nothing is left; then judge score asks only about what got no verdict.
 
     Example: judge batch write samples.jsonl -o night --model gpt-5-mini
     """

@@ -140,8 +140,7 @@ def score(  # noqa: PLR0913  each is an option of the command line
     stream = standard_input() if source == PIPED else Path(source)
     spoken_in = language(lang)
     if dry_run:
-        if server is not None:
-            raise ConfigError("--dry-run: what a service would ask is not known here")
+        _refuse_beside_forecast(server, junit or markdown)
         _tell_forecast(stream, settings, limit, spoken_in, skip_bad_lines=skip_bad_lines)
         return
     if server is not None:
@@ -215,6 +214,13 @@ def _remote(
 def _file(source: str) -> Path | None:
     """The file of samples; None where they come through a pipe."""
     return None if source == PIPED or is_fifo(Path(source)) else Path(source)
+
+
+def _refuse_beside_forecast(server: str | None, report: Path | None) -> None:
+    if server is not None:
+        raise ConfigError("--dry-run: what a service would ask is not known here")
+    if report is not None:
+        raise ConfigError("--dry-run: nothing is scored; leave out --junit and --markdown")
 
 
 def _tell_forecast(

@@ -63,3 +63,7 @@ def test_a_server_that_is_not_there_need_not_be(
     assert "(not asked yet)" in piped.err
     assert "nobody would be asked" in judge("score", samples, "--dry-run").out
     assert judge("score", samples, "--dry-run", "--server", refused_url()).code == 2
+    report = samples.with_name("judge.xml")
+    ran = judge("score", samples, "--dry-run", "--junit", report)
+    assert (ran.code, report.exists()) == (2, False)
+    assert "leave out --junit" in ran.err
