@@ -19,6 +19,7 @@ from judge.errors import ConfigError
 from judge.judges.fallback import FallbackJudge
 from judge.judges.nli import NliJudge
 from judge.judges.parts import PartsJudge
+from judge.judges.repeated import ReorderedJudge
 from judge.judges.similarity import LexicalEmbedder, SimilarityJudge
 from judge.judges.windowed import WindowedJudge
 from judge.prompt import load_prompt
@@ -67,6 +68,9 @@ class Judges(NamedTuple):
     """Whether it answers the question; likewise."""
     trouble: Callable[[], str] = str
     """What is the matter with the server that is asked; empty where it answers."""
+    again: Callable[[int, int], Judge] | None = None
+    """The language model about faithfulness, asked with the seed of one repeat and the order of the
+    chunks of another; 0 is the first asking's. None where no language model judges."""
 
 
 class Served(NamedTuple):
@@ -233,7 +237,7 @@ async def _asking(
     ask: bool,
     guarded: bool,
 ) -> Judges:
-    from judge.backends.openai import Budget, Capabilities, OpenAIModel, settle  # noqa: PLC0415
+    from judge.backends import openai  # noqa: PLC0415
     from judge.backends.openai.chat import recall  # noqa: PLC0415
     from judge.judges.cached import CachedJudge  # noqa: PLC0415
     from judge.judges.prompted import PARTS, Form, PromptedJudge  # noqa: PLC0415
@@ -243,22 +247,24 @@ async def _asking(
     store = await stack.enter_async_context(opened) if opened else None
     extra = config.asked_beside
     if ask:
-        settled = await settle(connection, name, REPLY_SCHEMA, store, extra)
+        settled = await openai.settle(connection, name, REPLY_SCHEMA, store, extra)
     else:
         known = await recall(store, connection.base_url, name, extra)
-        settled = known or Capabilities(extra=extra)
-    budget = Budget(config) if config.limited else None
-    model = OpenAIModel(connection, name, settled, store, budget)
+        settled = known or openai.Capabilities(extra=extra)
+    budget = openai.Budget(config) if config.limited else None
+    model = openai.OpenAIModel(connection, name, settled, store, budget)
     room = _room(settled)
     how = "remembered" if settled.remembered else "asked" if ask else "not asked yet"
     _LOG.info(
         "what the server takes (%s): %s", how, ", ".join(Signature.parse(model.signature).whole)
     )
 
-    def asking(prompt: tuple[str, str], form: Form | None = None) -> Judge:
+    def asking(
+        prompt: tuple[str, str], form: Form | None = None, seed: int = 0, order: int = 0
+    ) -> Judge:
         size = config.sentences_per_call if form is None else 1
         judge: Judge = PromptedJudge(
-            model,
+            openai.SeededModel(model, seed) if seed else model,
             load_prompt(*prompt),
             sentences_per_call=size,
             max_reply_tokens=config.max_reply_tokens,
@@ -269,13 +275,19 @@ async def _asking(
         )
         if form is None:
             judge = WindowedJudge(judge, max_evidence_tokens=config.max_evidence_tokens)
-        return CachedJudge(judge, store, connection.base_url, group=size) if store else judge
+        if order:
+            judge = ReorderedJudge(judge, order)
+        if not store:
+            return judge
+        repeat = f"{seed}:{order}" if seed or order else 0
+        return CachedJudge(judge, store, connection.base_url, group=size, repeat=repeat)
 
     return Judges(
         asking(PROMPT),
         asking(CORRECTNESS_PROMPT) if config.correctness else None,
         asking(RELEVANCE_PROMPT, PARTS) if config.relevance else None,
         lambda: connection.trouble,
+        lambda seed, order: asking(PROMPT, None, seed, order),
     )
 
 

@@ -131,7 +131,7 @@ def test_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_correctness_is_judged_where_it_is_asked_for(server: JudgeServer) -> None:
     async with compose(server.config()) as judges:
         assert judges.correctness is None
-    async with compose(server.config(correctness=True)) as (judge, comparing, relating, _):
+    async with compose(server.config(correctness=True)) as (judge, comparing, relating, *_):
         assert comparing is not None
         assert relating is None
         await judge.judge(REQUEST)

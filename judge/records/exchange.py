@@ -135,6 +135,8 @@ class ChatRequest(Record):
     """Limit on the reply."""
     deadline: float | None = None
     """When the answer must be there, on the event loop's clock; null means no limit."""
+    seed: int = 0
+    """How much is added to the seed that is usually sent: another one for each repeat."""
 
 
 class ChatReply(Record):

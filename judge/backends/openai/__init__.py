@@ -4,7 +4,7 @@ from judge.backends.openai.budget import Budget
 from judge.backends.openai.chat import Capabilities
 from judge.backends.openai.client import Connection, Policy
 from judge.backends.openai.embedder import OpenAIEmbedder
-from judge.backends.openai.model import OpenAIModel, settle
+from judge.backends.openai.model import OpenAIModel, SeededModel, settle
 from judge.backends.openai.pace import Pace
 
 __all__ = [
@@ -15,5 +15,6 @@ __all__ = [
     "OpenAIModel",
     "Pace",
     "Policy",
+    "SeededModel",
     "settle",
 ]

@@ -64,11 +64,14 @@ class Capabilities(Record):
     remembered: bool = Field(default=False, exclude=True)
     """True where it comes from the memory of an earlier run and nobody was asked."""
 
-    def signature(self, model: str, host: str) -> str:
-        """`llm:MODEL@HOST|…`, then the options; the user's own, but for the known ones, by hash."""
+    def signature(self, model: str, host: str, later: int = 0) -> str:
+        """`llm:MODEL@HOST|…`, then the options; the user's own, but for the known ones, by hash.
+
+        The seed is that of a request whose own is `later`.
+        """
         rest = dict(self.extra)
         heat = rest.pop("temperature", 0 if self.temperature else "default")
-        seed = rest.pop("seed", SEED if self.seed else "none")
+        seed = _later(rest.pop("seed", SEED if self.seed else "none"), later)
         effort = str(rest.pop("reasoning_effort", ""))
         made = Signature(part("llm", f"{model}@{host}")).having(
             part("served", self.served) if self.served not in {"", model} else "",
@@ -104,7 +107,10 @@ class Capabilities(Record):
                 body["response_format"] = {"type": "json_object", "schema": schema}
             case "json_object":
                 body["response_format"] = {"type": "json_object"}
-        return body | self.extra
+        body |= self.extra
+        if request.seed and "seed" in body:
+            body["seed"] = _later(body["seed"], request.seed)
+        return body
 
     def without(self, field: str) -> "Capabilities | None":
         """The next best without this field of the body, as it stands; null if there is none."""
@@ -155,6 +161,10 @@ def memory_key(base_url: str, model: str, extra: Extra = NOTHING) -> str:
     """Under which a store remembers what was settled with a server about a model so asked."""
     whole = f"{base_url} {model}".encode() + (_written(extra) if extra else b"")
     return f"probe:{hashlib.sha256(whole).hexdigest()}"
+
+
+def _later(seed: JsonValue, by: int) -> JsonValue:
+    return seed + by if type(seed) is int else seed
 
 
 def _written(fields: Extra) -> bytes:

@@ -154,6 +154,10 @@ class OpenAIModel:
         self._told: set[tuple[str, str]] = set()
         self._taken = 0
 
+    def signed(self, seed: int) -> str:
+        """The signature of requests with this seed."""
+        return self._capabilities.signature(self._model, self._connection.host, seed)
+
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask once, retries included. A failure of the world is a value; a spent budget, too.
 
@@ -265,3 +269,20 @@ class OpenAIModel:
             tokens,
             characters,
         )
+
+
+class SeededModel:
+    """The same model, with the seed of another asking; where it takes none, nothing differs."""
+
+    def __init__(self, model: OpenAIModel, seed: int) -> None:
+        self._model = model
+        self._seed = seed
+
+    @property
+    def signature(self) -> str:
+        """The model's, with that seed."""
+        return self._model.signed(self._seed)
+
+    async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
+        """Ask once. Errors as of the model."""
+        return await self._model.chat(request.model_copy(update={"seed": self._seed}))

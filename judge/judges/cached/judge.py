@@ -51,19 +51,28 @@ class CachedJudge:
 
     `inner` sees the chunks under their positions, "0" and up, for ids are no part of a key. What
     stands in the store and is no row of ours is a miss. `url` is the base URL of the server that is
-    asked, without secrets.
+    asked, without secrets; `repeat` is as of `AnswerKey`.
 
     Raises:
         ConfigError: `group` is under 1.
     """
 
-    def __init__(self, inner: Judge, store: Store, url: str, *, group: int | None = None) -> None:
+    def __init__(
+        self,
+        inner: Judge,
+        store: Store,
+        url: str,
+        *,
+        group: int | None = None,
+        repeat: int | str = 0,
+    ) -> None:
         if group is not None and group < 1:
             raise ConfigError(f"group must be at least 1, not {group!r}; try 16")
         self._inner = inner
         self._store = store
         self._url = url
         self._group = group
+        self._repeat = repeat
         self._flights: dict[str, _Flight] = {}
 
     @property
@@ -74,7 +83,7 @@ class CachedJudge:
     async def judge(self, request: JudgeRequest) -> Judgment:
         """One outcome per asked sentence; a hit adds its stored call, marked `cached`."""
         heavy = weigh(request)
-        key = await apart(heavy, AnswerKey, request, self.signature, self._url)
+        key = await apart(heavy, AnswerKey, request, self.signature, self._url, self._repeat)
         rest = await apart(heavy, key.verdicts)
         # One that lands while the store is read was not in it, and is shared all the same.
         before = self._in_flight(rest)
@@ -316,6 +325,7 @@ def _differences(stored: AskedRow, now: AskedRow) -> list[Difference]:
     pairs += [
         (part, getattr(stored, part), getattr(now, part)) for part in ("url", "query", "answer")
     ]
+    pairs.append(("repeat", str(stored.repeat), str(now.repeat)))
     if sorted(stored.chunks) == sorted(now.chunks):
         pairs.append(("order of chunks", " ".join(stored.chunks), " ".join(now.chunks)))
     else:

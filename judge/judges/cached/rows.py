@@ -181,8 +181,8 @@ class AskedRow(Row):
     """The judge's, without the model that the server named: as it counts in the key."""
     url: str
     """Base URL of the server."""
-    repeat: Literal[0] = 0
-    """Always 0: nothing is asked several times."""
+    repeat: int | str = 0
+    """0 for the first asking; of a repeat, the numbers of its seed and its order: `1:1`."""
     query: str
     """Hash of the query."""
     answer: str
@@ -196,18 +196,22 @@ class AnswerKey:
 
     Every field is hashed behind its length in bytes, and every list behind its own, so that no
     character can move from one to the next unnoticed. Chunk positions are part of it, ids are not.
-    Texts count as a model is shown them: their control tokens broken up.
+    Texts count as a model is shown them: their control tokens broken up. `repeat` tells askings
+    of the same apart.
     """
 
-    def __init__(self, request: JudgeRequest, signature: str, url: str) -> None:
+    def __init__(
+        self, request: JudgeRequest, signature: str, url: str, repeat: int | str = 0
+    ) -> None:
         self.request = request
+        self._repeat = repeat
         # Which model stands behind a name shows in replies alone, and may change with each.
         self._signature = str(Signature.parse(signature).requested())
         self._url = url
         self._query, self._answer = broken(request.query), broken(request.answer)
         self._chunks = [broken(chunk.text) for chunk in request.chunks]
         fields = (_EDITION, self._signature, url, self._query, self._answer)
-        framed = _framed((*fields, str(len(self._chunks)), *self._chunks, "0"))
+        framed = _framed((*fields, str(len(self._chunks)), *self._chunks, str(repeat)))
         self._shared = hashlib.sha256(framed)
         self.asked = ASKED + self._shared.hexdigest()
         """Name of the row that tells what was asked."""
@@ -231,6 +235,7 @@ class AnswerKey:
         return AskedRow(
             signature=self._signature,
             url=self._url,
+            repeat=self._repeat,
             query=brief(self._query),
             answer=brief(self._answer),
             chunks=tuple(map(brief, self._chunks)),

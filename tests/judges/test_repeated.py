@@ -1,0 +1,79 @@
+from collections.abc import Sequence
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from judge import Chunk, JudgeRequest, Sentence, Verdict
+from judge.compose import compose
+from judge.judges.repeated import chunk_order
+from tests.asked import Asked
+from tests.replies import Answer, Says, packed, right, verdict
+from tests.server import JudgeServer
+
+pytestmark = pytest.mark.usefixtures("place")
+
+ROOMS = tuple(f"Room {number} opens at {number + 6} in the morning." for number in range(1, 4))
+
+
+def request(chunks: Sequence[str] = ROOMS) -> JudgeRequest:
+    """Two sentences, of which the second cites the third chunk."""
+    texts = ("Room 2 opens at 8.", "Room 3 opens at 9 [3].")
+    return JudgeRequest(
+        query="When?",
+        answer=" ".join(texts),
+        sentences=tuple(Sentence(index=i, start=0, end=1, text=t) for i, t in enumerate(texts)),
+        ask=(0, 1),
+        chunks=tuple(Chunk(chunk_id=f"doc{at}", text=text) for at, text in enumerate(chunks)),
+        cites={1: (2,)},
+    )
+
+
+def pointing(asked: Asked) -> Answer:
+    """Quote the chunk of the sentence's own room, by the number under which it was shown."""
+    if asked.is_probe:
+        return right(asked)
+    listed: list[dict[str, JsonValue]] = []
+    for name in asked.ids:
+        room = asked.sentences[name][:6]
+        number, text = next(each for each in enumerate(asked.chunks, 1) if room in each[1])
+        evidence: JsonValue = [{"chunk": number, "quote": text}]
+        listed.append(verdict(asked, name) | {"evidence": evidence, "supporting": [number]})
+    return Says(packed(listed))
+
+
+@given(st.lists(st.sampled_from("abcdef"), max_size=6), st.integers(1, 4))
+@settings(deadline=None)
+def test_no_order_is_shown_twice_while_there_are_others(texts: list[str], repeats: int) -> None:
+    shown = [[texts[at] for at in chunk_order(texts, k)] for k in range(repeats + 1)]
+    assert all(sorted(each) == sorted(texts) for each in shown)
+    assert shown[0] == texts
+    different = {tuple(each) for each in permutations(texts)}
+    assert len({tuple(each) for each in shown}) == min(len(different), repeats + 1)
+    if len(different) > 1:
+        assert texts not in shown[1:]
+
+
+async def test_a_repeat_has_its_own_seed_and_order_and_means_the_same_chunks() -> None:
+    with JudgeServer(pointing) as server:
+        async with compose(server.config(cache=True)) as judges:
+            assert judges.again is not None
+            for _ in range(2):  # the second time from the cache
+                for seed, order in ((0, 0), (1, 0), (0, 1), (1, 1), (2, 2)):
+                    judgment = await judges.again(seed, order).judge(request())
+                    for index, name in enumerate(("doc1", "doc2")):
+                        outcome = judgment.outcomes[index]
+                        assert isinstance(outcome, Verdict)
+                        assert outcome.supporting == (name,)
+                        assert [each.chunk_id for each in outcome.evidence] == [name]
+                        assert f"|seed:{7 + seed}|" in outcome.signature
+        asked = server.requests[1:]
+    assert [each.body["seed"] for each in asked] == [7, 8, 7, 8, 9]
+    shown = [each.chunks for each in asked]
+    assert shown[0] == shown[1] == list(ROOMS)
+    assert shown[2] == shown[3]
+    assert len({tuple(each) for each in shown}) == 3
+    # What is cited is the same text, whatever its number.
+    assert all(each.chunks[each.cites["s2"][0] - 1] == ROOMS[2] for each in asked)
