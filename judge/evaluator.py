@@ -1,11 +1,9 @@
 """Many samples into results, in input order, of which a bounded number is in flight."""
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
 from concurrent.futures import Future, wait
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from functools import cache
 from threading import Thread
 from typing import Final, NamedTuple, Self, TypeVar
@@ -21,15 +19,18 @@ from judge.processes import Line, Processes
 from judge.protocols import Judge, ReviewHook
 from judge.records import Rules, Sample, SampleResult
 from judge.relevance import relate
-from judge.turns import Desk, Places, Turn
+from judge.turns import Desk, Flight, Places, Turn
 from judge.workers import weigh
 
 _Result = TypeVar("_Result")
 _Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
 
 _AHEAD: Final = 2
-"""Answers begun, for each that may be in flight: one slow answer at the head of the queue does not
-leave the others idle, and memory stays bounded."""
+"""Answers under way, for each that may be in flight: some are prepared while others are asked of a
+server."""
+_BEHIND: Final = 4096
+"""Answers that may be begun in all, most of them done and waiting for one that hangs before them,
+which does not leave the others idle."""
 _GLANCE: Final = 0.2
 """Seconds between two looks for a Ctrl-C, where a thread is waited for."""
 
@@ -245,7 +246,9 @@ class Evaluator:
         return _score(judges, config.rules, turn)
 
     async def _flown(self, samples: Samples, score: _Score) -> AsyncGenerator[SampleResult]:
-        flight = _Flight(room=asyncio.Semaphore(_AHEAD * self._at_once))
+        ahead = _AHEAD * self._at_once
+        # What is done and not handed on is lost with the process where no cache has it.
+        flight = Flight(ahead, _BEHIND if self._config.cache else ahead)
         # One task reads the whole source: a timeout or a task group of its own stays whole.
         reading = asyncio.create_task(self._read(samples, score, flight))
         reading.add_done_callback(lambda _: flight.news.set())
@@ -253,8 +256,7 @@ class Evaluator:
             while flight.begun or not reading.done():
                 if flight.begun:
                     yield await flight.oldest()
-                    flight.begun.popleft()
-                    flight.room.release()
+                    flight.leave()
                 else:
                     flight.news.clear()
                     await flight.news.wait()
@@ -265,49 +267,18 @@ class Evaluator:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _read(self, samples: Samples, score: _Score, flight: "_Flight") -> None:
+    async def _read(self, samples: Samples, score: _Score, flight: Flight) -> None:
         async with aclosing(each(samples)) as source:
             async for sample in source:
-                await flight.room.acquire()
-                flight.begin(score(sample))
+                weight = weigh(sample)
+                await flight.room_for(weight)
+                flight.begin(score(sample), weight)
 
     def _desk(self) -> Desk:
         # What waits at a desk belongs to one loop, and an evaluator may outlive several.
         return self._desks.setdefault(
             asyncio.get_running_loop(), Desk(self._places or self._at_once)
         )
-
-
-@dataclass(slots=True)
-class _Flight:
-    """The answers that are begun, oldest first."""
-
-    room: asyncio.Semaphore
-    begun: deque[asyncio.Task[SampleResult]] = field(default_factory=deque)
-    news: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when an answer is begun, or none is any more."""
-    broken: asyncio.Future[BaseException] = field(default_factory=asyncio.Future)
-    """The error of the first answer that had one: it ends the run, whoever is still under way."""
-
-    def begin(self, work: Coroutine[None, None, SampleResult]) -> None:
-        task = asyncio.create_task(work)
-        task.add_done_callback(self._landed)
-        self.begun.append(task)
-        self.news.set()
-
-    def _landed(self, task: asyncio.Task[SampleResult]) -> None:
-        error = None if task.cancelled() else task.exception()
-        if error is not None and not self.broken.done():
-            self.broken.set_result(error)
-
-    async def oldest(self) -> SampleResult:
-        """The result of the answer begun first; or the first error of any, while it is awaited."""
-        head = self.begun[0]
-        if not head.done():
-            await asyncio.wait((head, self.broken), return_when=asyncio.FIRST_COMPLETED)
-        if not head.done():
-            raise self.broken.result()
-        return head.result()
 
 
 def _score(judges: Judges, rules: Rules, begin: Callable[[], Turn]) -> _Score:

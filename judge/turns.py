@@ -1,15 +1,21 @@
-"""Turns: how many questions are out at a time, until when each, and what is computed meanwhile."""
+"""Turns: which answers are begun, how many questions are out, until when, what is computed then."""
 
 import asyncio
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
-from typing import ParamSpec, TypeVar
+from dataclasses import dataclass, field
+from typing import Final, ParamSpec, TypeVar
 
+from judge.records import SampleResult
 from judge.workers import HEAVY, Apart, apart
 
 _Result = TypeVar("_Result")
 _Given = ParamSpec("_Given")
 
+_HELD: Final = 16_000_000
+"""Weight of what begun answers are read from, over which none begins but to have enough under way:
+memory stays bounded."""
 
 Places = AbstractAsyncContextManager[object]
 """Entered for each question, of which so many may be out; `asyncio.Semaphore` is one."""
@@ -74,3 +80,67 @@ class Turn:
     def again(self) -> "Turn":
         """Another turn of the same patience, which has not begun."""
         return Turn(self.desk, self._patience, self.compute, self._due)
+
+
+@dataclass(slots=True)
+class Flight:
+    """The answers that are begun, oldest first."""
+
+    ahead: int
+    """How many may be under way."""
+    behind: int
+    """How many may be begun and not handed on, done or not."""
+    begun: deque[asyncio.Task[SampleResult]] = field(default_factory=deque)
+    weights: deque[int] = field(default_factory=deque)
+    """What they were read from."""
+    held: int = 0
+    """The sum of these."""
+    under_way: int = 0
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when an answer is begun, or none is any more."""
+    moved: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when an answer is done or handed on."""
+    broken: asyncio.Future[BaseException] = field(default_factory=asyncio.Future)
+    """The error of the first answer that had one: it ends the run, whoever is still under way."""
+
+    async def room_for(self, weight: int) -> None:
+        """Wait until an answer of this weight may begin."""
+        while self.under_way >= self.ahead or not self._holds(weight):
+            self.moved.clear()
+            await self.moved.wait()
+
+    def _holds(self, weight: int) -> bool:
+        many = len(self.begun)
+        return many < self.ahead or (many < self.behind and self.held + weight <= _HELD)
+
+    def begin(self, work: Coroutine[None, None, SampleResult], weight: int) -> None:
+        """Start on an answer that was read from so much."""
+        task = asyncio.create_task(work)
+        task.add_done_callback(self._landed)
+        self.begun.append(task)
+        self.weights.append(weight)
+        self.held += weight
+        self.under_way += 1
+        self.news.set()
+
+    def leave(self) -> None:
+        """The oldest was handed on."""
+        self.begun.popleft()
+        self.held -= self.weights.popleft()
+        self.moved.set()
+
+    def _landed(self, task: asyncio.Task[SampleResult]) -> None:
+        self.under_way -= 1
+        self.moved.set()
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not self.broken.done():
+            self.broken.set_result(error)
+
+    async def oldest(self) -> SampleResult:
+        """The result of the answer begun first; or the first error of any, while it is awaited."""
+        head = self.begun[0]
+        if not head.done():
+            await asyncio.wait((head, self.broken), return_when=asyncio.FIRST_COMPLETED)
+        if not head.done():
+            raise self.broken.result()
+        return head.result()

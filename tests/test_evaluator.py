@@ -120,10 +120,45 @@ async def test_concurrency_is_bounded_and_input_is_read_as_needed() -> None:
 
     judge, done = Arriving(), 0
     judge.go = judge.full  # none is answered before four are in
-    async for _ in Evaluator(Config(concurrency=4), judge=judge).evaluate(samples()):
+    async for _ in Evaluator(Config(concurrency=4, cache=False), judge=judge).evaluate(samples()):
         assert read - done <= 9  # twice the concurrency, and the one just read
         done += 1
     assert (done, judge.most) == (100, 4)
+
+
+async def test_an_answer_that_hangs_leaves_the_others_no_less_quick() -> None:
+    class Hanging(FakeJudge):
+        others = asyncio.Event()
+
+        async def judge(self, request: JudgeRequest) -> Judgment:
+            if request.query == "0":
+                await self.others.wait()
+            elif request.query == "499":
+                self.others.set()
+            return await super().judge(request)
+
+    samples = (sample(i).model_copy(update={"query": str(i)}) for i in range(500))
+    evaluator = Evaluator(Config(concurrency=2), judge=Hanging({}))
+    async with asyncio.timeout(60):
+        found = [result.qid async for result in evaluator.evaluate(samples)]
+    assert found == [str(i) for i in range(500)]
+
+
+async def test_what_no_cache_has_is_not_piled_up_behind_one_that_hangs() -> None:
+    begun = []
+
+    class Hanging(FakeJudge):
+        async def judge(self, request: JudgeRequest) -> Judgment:
+            begun.append(request.query)
+            if request.query == "0":
+                await asyncio.wait_for(asyncio.Event().wait(), 0.2)
+            return await super().judge(request)
+
+    samples = (sample(i).model_copy(update={"query": str(i)}) for i in range(500))
+    evaluator = Evaluator(Config(concurrency=2, cache=False), judge=Hanging({}))
+    with pytest.raises(TimeoutError):
+        await anext(evaluator.evaluate(samples))
+    assert len(begun) == 4  # twice the concurrency
 
 
 async def test_ten_callers_of_one_evaluator_share_its_concurrency() -> None:

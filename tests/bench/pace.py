@@ -3,13 +3,15 @@
     python tests/bench/pace.py [--answers 600]
 
 The server is the test server in this process, on a thread of its own, 50 ms a reply and 64 answers
-in flight; no cache. First a clean run; then the same with 5 % random 429, 2 % 500, 1 % cut
-replies, 3 % malformed ones, .5 % resets and 1 % hangs (for a second); then token buckets that say
-nothing, send `Retry-After`, or tell their state in each reply, with the other faults besides; last
-a server that dies, with a patience of 3 s. Read the ratios: the machine moves the rest.
+in flight; each run has a new cache. First a clean run; then the same with 5 % random 429, 2 % 500,
+1 % cut replies, 3 % malformed ones, .5 % resets and 1 % hangs (for a second); then token buckets
+that say nothing, send `Retry-After`, or tell their state in each reply, with the other faults
+besides; last a server that dies, with a patience of 3 s. Read the ratios: the machine moves the
+rest.
 """
 
 import argparse
+import itertools
 import os
 import sys
 import tempfile
@@ -30,6 +32,7 @@ DELAY: Final = 0.05
 RATE: Final = 60.0
 """Of the buckets, a second: a fraction of what a clean run asks for."""
 ROOM: Final = 30.0
+_RUNS: Final = itertools.count()
 
 
 def slow(asked: Asked) -> Answer:
@@ -49,8 +52,8 @@ def timed(place: Path, answers: int, script: Script) -> tuple[float, JudgeServer
         place / "in.jsonl", [line(f"q{n}", f"Room {n} is open.") for n in range(answers)]
     )
     with JudgeServer(noted) as server:
-        words = ("score", samples, "-o", place / "run", *server.words, "--no-cache", "--force")
-        ran = judge(*words, "--timeout", 1, "--workers", 1)
+        words = ("score", samples, "-o", place / "run", *server.words, "--force")
+        ran = judge(*words, "--cache-dir", place / f"kept{next(_RUNS)}", "--timeout", 1)
         took = time.perf_counter() - begun[0]
     assert ran.code in {0, 3}, ran.err
     summary = read_summary(place / "run")
