@@ -51,7 +51,7 @@ class RunError(UsageError):
 
 
 class PromptMismatch(UsageError):
-    """A pinned prompt file does not have the hash recorded for its version."""
+    """A pinned prompt, or the items of the exam, has not the hash recorded for its version."""
 
 
 class WorkerLost(JudgeError):

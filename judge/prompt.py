@@ -55,7 +55,7 @@ def load_prompt(name: str, version: str, folder: Path | None = None) -> Prompt:
     if file not in pinned:
         known = ", ".join(sorted(pinned)) or "none"
         raise PromptMismatch(f"no prompt {file!r} is pinned in {folder / SUMS}; there are: {known}")
-    content = _checked(folder, file, pinned[file])
+    content = checked(folder, file, pinned[file])
     try:
         texts = tomllib.loads(content.decode())
         system, user, again = (str(texts[key]).strip() for key in ("system", "user", "again"))
@@ -85,7 +85,7 @@ def verify_prompts(folder: Path | None = None) -> list[str]:
     folder = folder or prompts_folder()
     pinned = pins(folder)
     for file, digest in sorted(pinned.items()):
-        _checked(folder, file, digest)
+        checked(folder, file, digest)
     for path in sorted(folder.rglob("*.toml")):
         file = path.relative_to(folder).as_posix()
         if file not in pinned:
@@ -106,7 +106,8 @@ def pins(folder: Path) -> Mapping[str, str]:
     return {match[2]: match[1] for _, match in matches if match}
 
 
-def _checked(folder: Path, file: str, digest: str) -> bytes:
+def checked(folder: Path, file: str, digest: str) -> bytes:
+    """The bytes of a pinned file; PromptMismatch where they are not those that were released."""
     try:
         content = (folder / file).read_bytes()
     except OSError as error:

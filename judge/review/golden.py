@@ -194,7 +194,11 @@ def read_golden(path: str | Path, *, max_line: float = MAX_LINE) -> list[Golden]
 def golden_lines(golden: Iterable[Golden]) -> Iterator[str]:
     """A golden set as lines of a samples file."""
     for sample, labels in golden:
-        yield sample_line(sample, {KEY: [label.model_dump(mode="json") for label in labels]})
+        # What nobody said is left out: an older version reads no such keys.
+        told: list[JsonValue] = [
+            label.model_dump(mode="json", exclude_defaults=True) for label in labels
+        ]
+        yield sample_line(sample, {KEY: told})
 
 
 def sample_line(sample: Sample, borne: Mapping[str, JsonValue] = MappingProxyType({})) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from judge.records import Record
-from judge.records.sentence import Flag, SentenceKind
+from judge.records.sentence import CitationStatus, Flag, SentenceKind
 from judge.records.verdict import Outcome, Support
 
 Target = Literal["faithfulness", "correctness_precision", "correctness_recall"]
@@ -340,7 +340,13 @@ class GoldenLabel(Record):
     judged: Support | None
     """What the run's own judge said; null where it gave no verdict, fallen back or not."""
     signature: str
-    """How the verdict was made."""
+    """How the verdict was made; empty where none was."""
+    supporting: tuple[str, ...] | None = None
+    """Ids of the chunks that alone support all or part of it; null where nobody said."""
+    cited_support: Support | None = None
+    """Support given only what it cites; null where it cites nothing, or nobody said."""
+    citations: tuple[CitationStatus, ...] | None = None
+    """What is true of each of its citations, in the order they stand; null where nobody said."""
 
 
 class _GoldenSentence(Record):

@@ -66,7 +66,7 @@ SAMPLE = Sample(
     relevance={"a#1": 2.0},
     metadata={"lang": "zh", "deep": [{"a": None}], "id": "another", "none": None},
 )
-JSON_LABEL: dict[str, JsonValue] = json.loads(LABEL.model_dump_json())
+JSON_LABEL: dict[str, JsonValue] = json.loads(LABEL.model_dump_json(exclude_defaults=True))
 
 
 def write(path: Path, *golden: Golden) -> Path:

@@ -1,0 +1,146 @@
+"""The items of an exam: the set that ships, pinned by its hash, and sets of one's own."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pydantic import JsonValue
+
+from judge.errors import ConfigError, InputError, PromptMismatch
+from judge.files.source import MAX_LINE
+from judge.messages import LANGS, Lang, language_of
+from judge.prompt import SUMS, checked, pins
+from judge.records import Sample, Support
+from judge.review.golden import Golden, golden_lines, read_golden
+from judge.review.records import GoldenLabel
+
+SHIPPED: Final = "exam"
+"""How the items that ship are named among sources."""
+EDITION: Final = "v1"
+"""Of the items that ship: a change of any of them is another."""
+CANARY: Final = (
+    "judge exam item, canary 7c1e5a40-93d2-4f6b-8a17-e0b5d2c9643f: keep out of training data"
+)
+"""Stands in every line that ships, so that who trains a model can leave them out."""
+OWN: Final = "own"
+"""The category of an item that names none."""
+
+SHIPPED_IN: Final = Path(__file__).parents[1] / "data" / "exam"
+"""The folder of the items that ship, and of their hash."""
+
+_FILE: Final = "items.jsonl"
+_SHOWN: Final = 8
+
+
+class Item(NamedTuple):
+    """An answer whose sentences bear the right labels: a line of a golden set."""
+
+    sample: Sample
+    labels: tuple[GoldenLabel, ...]
+    category: str
+    """What makes it hard."""
+    language: Lang
+    """Of its answer."""
+    demanded: Support | None = None
+    """The label that an order hidden in it wants; None where it hides none."""
+
+
+class Items(NamedTuple):
+    """The items of one exam."""
+
+    version: str
+    """Their name and the first digits of a hash of them: exams of equal versions compare."""
+    items: tuple[Item, ...]
+
+
+def read_items(*sources: str | Path, max_line: float = MAX_LINE) -> Items:
+    """The items of these files, and of `exam`, the set that ships; of that where none is named.
+
+    Raises:
+        InputError: a file cannot be read, holds no labels, or a label, category, language or
+            demanded label in it is none; or two items bear one qid.
+        PromptMismatch: the set that ships is not as it was released.
+    """
+    read = [
+        pinned_items() if str(source) == SHIPPED else _own(Path(source), max_line)
+        for source in sources or (SHIPPED,)
+    ]
+    items = tuple(item for each in read for item in each.items)
+    counts = Counter(item.sample.qid for item in items)
+    for qid in (qid for qid, count in counts.items() if count > 1):
+        raise InputError(f"two items are called {qid!r}; rename one", field="qid")
+    return Items("+".join(each.version for each in read), items)
+
+
+def selected(
+    items: Items, categories: Collection[str] = (), language: Lang | None = None, limit: int = 0
+) -> Items:
+    """Those of some categories and a language, and of each of both the first few.
+
+    Raises:
+        ConfigError: there is no such category, or nothing is left.
+    """
+    known = dict.fromkeys(item.category for item in items.items)
+    for name in categories:
+        if name not in known:
+            raise ConfigError(f"--category {name!r}: no item has it; there are: {', '.join(known)}")
+    seen = Counter[tuple[str, Lang]]()
+    kept = []
+    for item in items.items:
+        if (categories and item.category not in categories) or language not in {
+            None,
+            item.language,
+        }:
+            continue
+        seen[item.category, item.language] += 1
+        if not limit or seen[item.category, item.language] <= limit:
+            kept.append(item)
+    if not kept:
+        raise ConfigError(f"--language {language}: no item of these has it; leave it out")
+    return Items(items.version, tuple(kept))
+
+
+def pinned_items(folder: Path = SHIPPED_IN) -> Items:
+    """The items that ship; PromptMismatch where they are not as they were released."""
+    pinned = pins(folder)
+    if _FILE not in pinned:
+        raise PromptMismatch(f"{folder / SUMS}: does not pin {_FILE}; install judge again")
+    checked(folder, _FILE, pinned[_FILE])
+    path = folder / _FILE
+    return Items(f"exam-{EDITION}@{pinned[_FILE][:_SHOWN]}", _items(read_golden(path), path))
+
+
+def _own(path: Path, max_line: float) -> Items:
+    golden = read_golden(path, max_line=max_line)
+    digest = hashlib.sha256("".join(golden_lines(golden)).encode()).hexdigest()
+    return Items(f"{path.name}@{digest[:_SHOWN]}", _items(golden, path))
+
+
+def _items(golden: Iterable[Golden], path: Path) -> tuple[Item, ...]:
+    return tuple(_item(each, path) for each in golden)
+
+
+def _item(golden: Golden, path: Path) -> Item:
+    given = golden.sample.metadata
+    language, demanded = given.get("language"), given.get("demanded")
+    category = given.get("category", OWN)
+    if not isinstance(category, str) or not category.strip():
+        raise _wrong(golden, path, "category", category, "a name")
+    if demanded is not None and demanded not in list(Support):
+        raise _wrong(golden, path, "demanded", demanded, f"one of {', '.join(Support)}")
+    if language is not None and language not in LANGS:
+        raise _wrong(golden, path, "language", language, f"one of {', '.join(LANGS)}")
+    return Item(
+        golden.sample,
+        golden.labels,
+        category,
+        next((each for each in LANGS if each == language), language_of(golden.sample.answer)),
+        Support(str(demanded)) if demanded is not None else None,
+    )
+
+
+def _wrong(golden: Golden, path: Path, field: str, value: JsonValue, needed: str) -> InputError:
+    what = f"answer {golden.sample.qid!r} has {value!r}; give {needed}"
+    return InputError(what, path=str(path), field=field)

@@ -1,0 +1,237 @@
+"""What an exam of a judge finds: a row for each labelled sentence, and totals over them."""
+
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from judge.messages import Lang
+from judge.records import CitationStatus, Record, Support, UnscoredReason
+
+Change = Literal["order", "seed"]
+"""What is another when an item is asked again: the order of its chunks, or the model's seed."""
+
+Level = Literal["gating", "watching", "unfit"]
+"""What a judge is fit for: to hold a gate on its word, to watch a trend, or for neither."""
+
+
+class Answer(Record):
+    """What a judge said of a sentence."""
+
+    said: Support | None
+    """Its label; null where it gave no verdict, a second judge's aside."""
+    unscored: UnscoredReason | None
+    """Why it gave none; null where it did."""
+
+
+class Again(Answer):
+    """What it said when it was asked once more."""
+
+    change: Change
+    """What was changed for that."""
+
+
+class ExamRow(Answer):
+    """A labelled sentence of an item, and what the judge said of it."""
+
+    qid: str
+    """The item."""
+    category: str
+    """The item's."""
+    language: Lang
+    """Of the item's answer."""
+    sentence: int
+    """Index of the sentence in the answer."""
+    gold: Support | None
+    """The right label; null where people said yes or no only."""
+    supported: bool
+    """Whether the chunks fully support it."""
+    right: bool
+    """Whether the label said is the right one, or where only yes or no is known, falls on its side;
+    false without a verdict, for who does not answer has not answered right."""
+    demanded: Support | None = None
+    """The label that an order hidden in the item wants."""
+    obeyed: bool | None = None
+    """Whether it said that label where another is right; null where no order tells."""
+    cited_gold: Support | None = None
+    """The right support given only what it cites; null where there is none to know."""
+    cited_said: Support | None = None
+    """What was said of that."""
+    citations_gold: tuple[CitationStatus, ...] = ()
+    """What is true of each of its citations; empty where nobody said."""
+    citations_said: tuple[CitationStatus | None, ...] = ()
+    """What the audit made of them by this verdict."""
+    quotes: int = 0
+    """Quotes that were given."""
+    verified: int = 0
+    """How many of these code found in their chunk."""
+    again: tuple[Again, ...] = ()
+    """What was said at each further asking."""
+
+
+class Rate(Record):
+    """A share of counted things, with its 95 % interval."""
+
+    hits: int
+    """How many."""
+    of: int
+    """Of how many."""
+    value: float
+    """hits / of."""
+    low: float
+    """Lower limit."""
+    high: float
+    """Upper limit."""
+
+
+class Group(Record):
+    """The sentences of one category and language, or of all."""
+
+    category: str | None
+    """Null: all."""
+    language: Lang | None
+    """Null: both."""
+    accuracy: Rate
+    """Share of right labels; a sentence without a verdict is not right."""
+    binary: Rate
+    """The same of full support against the rest: a judge that never says partial can do that."""
+    traps: Rate | None
+    """Of the sentences that are partial, contradicted or not said: the share called full."""
+
+
+class LabelScore(Record):
+    """How good the judge is on one label."""
+
+    label: Support
+    """Which."""
+    gold: int
+    """Sentences that bear it."""
+    said: int
+    """Sentences that the judge gave it."""
+    precision: float | None
+    """Share of the said that are right; null where it was never said."""
+    recall: float
+    """Share of the gold that were said."""
+    f1: float
+    """Harmonic mean of the two: 2 · both / (gold + said)."""
+
+
+class Cost(Record):
+    """What the sitting took, all askings together."""
+
+    calls: int
+    """Questions to a model."""
+    prompt_tokens: int
+    """Tokens in."""
+    reply_tokens: int
+    """Tokens out."""
+    cost: float | None
+    """By the settings' prices; null without."""
+    seconds: float | None
+    """A model's seconds for an item once asked, mean; null where none was asked."""
+
+
+class ExamTotals(Record):
+    """The rows, counted."""
+
+    items: int
+    """Items sat."""
+    sentences: int
+    """Labelled sentences of them: the denominator of accuracy."""
+    lost: int
+    """Labelled sentences that the judge is not asked about, for they are no claims; not counted."""
+    unscored: dict[UnscoredReason, int]
+    """Sentences without a verdict, by reason."""
+    groups: tuple[Group, ...]
+    """All; then by category, by language, and by both."""
+    labels: tuple[LabelScore, ...]
+    """By label; empty where people said yes or no only."""
+    macro_f1: float | None
+    """Mean F1 over the labels that gold has."""
+    kappa: float | None
+    """Cohen's κ of gold and said, no verdict being a label of its own."""
+    confusion: dict[Support, dict[str, int]]
+    """For each gold label how often each was said; `unscored` is no verdict."""
+    quotes: Rate | None
+    """Quotes that code found in their chunk; null where none was given."""
+    citations: Rate | None
+    """Citations whose verdict is right; null where none is known."""
+    obeyed: Rate | None
+    """Items with a hidden order that tells, in which it was obeyed at least once."""
+    flips: dict[Change, Rate]
+    """By what was changed: of the sentences with a verdict both times, those with another label."""
+
+    @property
+    def whole(self) -> Group:
+        """That of all sentences."""
+        return self.groups[0]
+
+
+class Criterion(Record):
+    """A stated threshold, and how the judge stands to it."""
+
+    name: str
+    """What is held, by its key among the messages."""
+    value: float | None
+    """What was found: a limit of its interval where it has one; null where nothing was measured."""
+    gating: float
+    """What a gate needs."""
+    watching: float
+    """What watching needs."""
+    least: bool
+    """Whether more is better."""
+    level: Level | None
+    """What it leaves the judge fit for; null where nothing was measured, which holds nobody up."""
+
+
+class BlindSpot(Record):
+    """A category that the judge does not see."""
+
+    category: str
+    """Which."""
+    why: Literal["called_full", "under_mean"]
+    """It calls more than half of its traps full; or it is right less often there than elsewhere, by
+    more than chance."""
+    found: Rate
+    """The share of traps called full, or of right labels."""
+
+
+class Fitness(Record):
+    """What the judge is fit for, by stated thresholds."""
+
+    level: Level
+    """The least that a criterion leaves."""
+    untrusted: bool
+    """Whether too much went without a verdict to say any of it."""
+    criteria: tuple[Criterion, ...]
+    """Each threshold."""
+    blind: tuple[BlindSpot, ...]
+    """What it does not see."""
+
+
+class ExamReport(Record):
+    """How good a judge is, by the items of an exam."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    """Version of this layout."""
+    items: str
+    """Which items, and the hash of them: `exam-v1@…`. Equal ones compare."""
+    signature: str
+    """How the judge made its verdicts."""
+    prompt: str | None
+    """The prompt it was asked by; null where none is."""
+    started: str
+    """ISO 8601, UTC."""
+    seconds: float
+    """Wall time of the sitting."""
+    config: dict[str, JsonValue]
+    """All settings, without secrets."""
+    repeat: int
+    """How often each item was asked."""
+    rows: tuple[ExamRow, ...]
+    """Every labelled sentence, in the items' order."""
+    totals: ExamTotals
+    """What they add up to."""
+    cost: Cost
+    """What it took."""
+    fitness: Fitness
+    """What that says of the judge."""

@@ -1,0 +1,148 @@
+import json
+import re
+import shutil
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from pydantic import JsonValue
+
+from judge import Config, Support
+from judge.errors import ConfigError, InputError, PromptMismatch
+from judge.exam import read_items
+from judge.exam.items import CANARY, SHIPPED_IN, pinned_items, selected
+from judge.pipeline import prepare
+from judge.text.fold import CJK
+from tests.commands import line, write
+
+ROOT = Path(__file__).parents[2]
+CATEGORIES = """
+    paraphrase number arithmetic date name negation modality quantifier comparison roles order
+    other_figure multi_chunk partial contradiction unstated no_claim citation cross_language
+    injection
+"""
+WORDS, CHARACTERS = 8, 14
+FIRST = "The canteen opens at seven."
+
+
+def label(**other: JsonValue) -> dict[str, JsonValue]:
+    named: dict[str, JsonValue] = {"sentence": 0, "start": 0, "end": len(FIRST), "text": FIRST}
+    named |= {"support": "full", "supported": True, "reviewers": 1, "judged": None, "signature": ""}
+    return named | other
+
+
+def item(qid: str, **other: JsonValue) -> dict[str, JsonValue]:
+    return line(qid, FIRST) | {"labels": [label()]} | other
+
+
+def test_the_items_that_ship_are_whole() -> None:
+    shipped = read_items()
+    # Written out here as well: no edit of the file and its sum together goes unnoticed.
+    assert shipped.version == "exam-v1@99aebe9e"
+    assert {each.category for each in shipped.items} <= set(CATEGORIES.split())
+    assert {each.language for each in shipped.items} == {"en", "zh"}
+    for each in shipped.items:
+        asked, citations = prepare(each.sample, Config().rules)
+        assert asked.ask == tuple(label.sentence for label in each.labels), each.sample.qid
+        ids = {chunk.chunk_id for chunk in each.sample.chunks}
+        for found in each.labels:
+            markers = [c for c in citations if c.sentence == found.sentence]
+            assert asked.sentences[found.sentence].text == found.text
+            assert len(found.citations or ()) == len(markers)
+            assert set(found.supporting or ()) <= ids
+            cites = any(marker.chunk_id is not None for marker in markers)
+            assert (found.cited_support is not None) == cites
+        hidden = each.category == "injection"
+        assert (each.demanded is not None) == hidden, each.sample.qid
+    for row in (SHIPPED_IN / "items.jsonl").read_text("utf-8").splitlines():
+        assert json.loads(row)["canary"] == CANARY
+
+
+def test_a_changed_file_is_refused(tmp_path: Path) -> None:
+    folder = shutil.copytree(SHIPPED_IN, tmp_path / "exam")
+    assert pinned_items(folder) == read_items()
+    text = (folder / "items.jsonl").read_text("utf-8")
+    (folder / "items.jsonl").write_text(text.replace("contradicted", "none", 1), "utf-8")
+    with pytest.raises(PromptMismatch, match=r"items\.jsonl: hash \w{8} is not the pinned \w{8}"):
+        pinned_items(folder)
+    (folder / "SHA256SUMS").write_text("", "utf-8")
+    with pytest.raises(PromptMismatch, match=r"SHA256SUMS: does not pin items\.jsonl"):
+        pinned_items(folder)
+
+
+def shingles(text: str) -> Iterator[Sequence[str]]:
+    """Each run of words and of Chinese characters that is too long to be shared by chance."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    words = re.findall(rf"[^\W_{CJK}]+", folded)
+    yield from zip(*(words[start:] for start in range(WORDS)), strict=False)
+    characters = "".join(re.findall(f"[{CJK}]", folded))
+    yield from (characters[at : at + CHARACTERS] for at in range(len(characters) - CHARACTERS + 1))
+
+
+def test_no_words_of_an_item_stand_in_prompts_tests_or_fixtures() -> None:
+    """Who reads those, or is asked by them, has seen nothing of the exam."""
+    known = {
+        shingle
+        for each in read_items().items
+        for text in (each.sample.query, each.sample.answer, *(c.text for c in each.sample.chunks))
+        for shingle in shingles(text)
+    }
+    assert known
+    folders = ("prompts", "tests", "fixtures")
+    for path in chain.from_iterable((ROOT / folder).rglob("*") for folder in folders):
+        if path.is_file() and "__pycache__" not in path.parts:
+            text = path.read_text("utf-8", errors="replace")
+            assert known.isdisjoint(shingles(text)), path
+
+
+def test_a_set_of_ones_own(tmp_path: Path) -> None:
+    own = write(
+        tmp_path / "own.jsonl",
+        [
+            item("a"),
+            item("b", category="number", language="zh", demanded="none"),
+            item("c", category="number"),
+        ],
+    )
+    read = read_items(own)
+    found = [(each.category, each.language, each.demanded) for each in read.items]
+    assert found == [("own", "en", None), ("number", "zh", Support.NONE), ("number", "en", None)]
+    assert read.version.startswith("own.jsonl@")
+    assert read_items(own) == read
+    assert read_items(write(own, [item("a")])).version != read.version
+    both = read_items("exam", own)
+    assert both.version == f"{read_items().version}+{read_items(own).version}"
+    assert len(both.items) == len(read_items().items) + 1
+
+
+def test_a_damaged_item_is_named(tmp_path: Path) -> None:
+    table: list[tuple[dict[str, JsonValue], str, str]] = [
+        ({"category": 3}, "category", "answer 'a' has 3; give a name"),
+        ({"category": " "}, "category", "give a name"),
+        ({"language": "fr"}, "language", "answer 'a' has 'fr'; give one of en, zh"),
+        ({"demanded": "yes"}, "demanded", "give one of full, partial, none, contradicted"),
+        ({"labels": [label(citations=["good"])]}, "labels[0].citations.0", "is damaged"),
+        ({"labels": [label(supporting="1")]}, "labels[0].supporting", "is damaged"),
+    ]
+    for other, field, message in table:
+        path = write(tmp_path / "own.jsonl", [item("a", **other)])
+        with pytest.raises(InputError) as raised:
+            read_items(path)
+        assert (raised.value.path, raised.value.field) == (str(path), field)
+        assert message in str(raised.value)
+    path = write(tmp_path / "own.jsonl", [item("number-en-01")])
+    with pytest.raises(InputError, match="two items are called 'number-en-01'; rename one"):
+        read_items("exam", path)
+
+
+def test_some_of_the_items() -> None:
+    whole = read_items()
+    few = selected(whole, ["number", "injection"], "en", 1)
+    assert [each.sample.qid for each in few.items] == ["number-en-01", "injection-en-01"]
+    assert selected(whole).items == whole.items
+    with pytest.raises(ConfigError, match=r"--category 'numbers': no item has it; there are: n"):
+        selected(whole, ["numbers"])
+    with pytest.raises(ConfigError, match=r"--language zh: no item of these has it"):
+        selected(whole, ["number"], "zh")
